@@ -18,14 +18,15 @@ let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collect
 let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 
 let fuzzed: [Target.Dependency] = [
-  "blectl", "Terminal", "Operations", "LinuxIO", "LEHost", "Simulation", "Decoding", "Replay", "Peripherals", "HostCommon", "GAP",
-  "DeviceFiles", "GATT", "ATT", "L2CAP", "Captures", "HCI", "Values", "Bluetooth", "Crypto", "EventLoop", "Text", "TestSupport",
+  "blectl", "Gatttool", "Diagnosis", "Shell", "Completion", "Commands", "CommandLine", "Terminal", "ScriptLanguage", "Transfer",
+  "Operations", "Finding", "LinuxIO", "LEHost", "Simulation", "Decoding", "Replay", "Peripherals", "HostCommon", "GAP", "DeviceFiles",
+  "GATT", "ATT", "L2CAP", "Captures", "HCI", "Values", "Bluetooth", "Crypto", "EventLoop", "Text", "TestSupport",
 ]
 
 let package = Package(
   name: "blectl",
   dependencies: [
-    // Minor versions may change what Sources/blectl/ParserDetails.swift collects.
+    // Minor versions may change what Sources/CommandLine/Grammar/ParserDetails.swift collects.
     .package(url: "https://github.com/apple/swift-argument-parser", .upToNextMinor(from: "1.8.0")),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
@@ -71,21 +72,81 @@ let package = Package(
       name: "LinuxBluetooth",
       dependencies: ["LinuxIO", "CBluetooth", "Decoding", "HostCommon", "GAP", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", system],
       swiftSettings: settings),
+    .target(name: "Finding", dependencies: ["GAP", "DeviceFiles", "Bluetooth", "Crypto", "EventLoop", "Text"], swiftSettings: settings),
     .target(
-      name: "Operations", dependencies: ["GAP", "DeviceFiles", "GATT", "ATT", "Values", "Bluetooth", "Crypto", "EventLoop", "Text"],
+      name: "Operations", dependencies: ["Finding", "GAP", "DeviceFiles", "GATT", "ATT", "Values", "Bluetooth", "EventLoop", "Text"],
       swiftSettings: settings),
+    .target(
+      name: "Transfer", dependencies: ["Operations", "Finding", "GAP", "GATT", "ATT", "Bluetooth", "EventLoop", "Text"],
+      swiftSettings: settings),
+    .target(name: "TestReports", dependencies: ["Transfer", "ATT", "EventLoop", "Text"], swiftSettings: settings),
+    .target(name: "ScriptLanguage", dependencies: ["GATT", "Text"], swiftSettings: settings),
     .target(
       name: "Terminal", dependencies: ["CCurses", "CReadline", "EventLoop", "Text"], swiftSettings: settings,
       // The static ones: shared libraries would be loaded at every start.
       linkerSettings: [
         .linkedLibrary(":libncursesw.a"), .linkedLibrary(":libreadline.a"), .linkedLibrary(":libtinfo.a"),
       ]),
+    .target(
+      name: "Presentation",
+      dependencies: [
+        "Terminal", "ScriptLanguage", "Transfer", "Operations", "Finding", "LinuxBluetooth", "LinuxIO", "LEHost", "Simulation", "Decoding",
+        "Replay", "GAP", "DeviceFiles", "GATT", "ATT", "HCI", "Values", "Bluetooth", "EventLoop", "Text", system,
+      ], swiftSettings: settings),
+    .target(
+      name: "CommandLine",
+      dependencies: [
+        "Presentation", "Terminal", "ScriptLanguage", "Transfer", "Operations", "Finding", "LinuxBluetooth", "LinuxIO", "LEHost",
+        "Simulation", "Decoding", "Replay", "Peripherals", "GAP", "DeviceFiles", "GATT", "ATT", "HCI", "Values", "Bluetooth", "EventLoop",
+        "Text", argumentParser, system,
+      ], swiftSettings: settings),
+    .target(
+      name: "Commands",
+      dependencies: [
+        "CommandLine", "Presentation", "Terminal", "TestReports", "Transfer", "Operations", "Finding", "LinuxBluetooth", "LinuxIO",
+        "Simulation", "Decoding", "Replay", "GAP", "DeviceFiles", "GATT", "ATT", "Captures", "HCI", "Values", "Bluetooth", "Crypto",
+        "EventLoop", "Text", argumentParser, system,
+      ], swiftSettings: settings),
+    .target(
+      name: "Completion",
+      dependencies: [
+        "CommandLine", "Presentation", "Terminal", "Operations", "Finding", "LinuxIO", "Simulation", "Peripherals", "GAP", "DeviceFiles",
+        "GATT", "ATT", "Bluetooth", "EventLoop", "Text", argumentParser,
+      ], swiftSettings: settings),
+    .target(
+      name: "Shell",
+      dependencies: [
+        "Completion", "CommandLine", "Presentation", "Terminal", "ScriptLanguage", "Operations", "Finding", "LinuxIO", "Replay", "GAP",
+        "DeviceFiles", "GATT", "ATT", "Bluetooth", "EventLoop", "Text", argumentParser, deque,
+      ], swiftSettings: settings),
+    .target(
+      name: "Scripting",
+      dependencies: [
+        "Shell", "CommandLine", "Presentation", "Terminal", "ScriptLanguage", "TestReports", "Operations", "Finding", "LinuxIO", "GAP",
+        "DeviceFiles", "GATT", "ATT", "Bluetooth", "EventLoop", "Text", argumentParser, system,
+      ], swiftSettings: settings),
+    .target(
+      name: "Browser",
+      dependencies: [
+        "CommandLine", "Presentation", "Terminal", "Operations", "Finding", "LinuxIO", "GAP", "DeviceFiles", "GATT", "ATT", "Values",
+        "Bluetooth", "EventLoop", "Text", argumentParser,
+      ], swiftSettings: settings),
+    .target(
+      name: "Gatttool",
+      dependencies: [
+        "CommandLine", "Presentation", "Terminal", "Operations", "Finding", "LinuxBluetooth", "LinuxIO", "GAP", "GATT", "ATT", "Bluetooth",
+        "EventLoop", "Text", argumentParser, system,
+      ], swiftSettings: settings),
+    .target(
+      name: "Diagnosis",
+      dependencies: [
+        "CommandLine", "Presentation", "Terminal", "LinuxBluetooth", "LinuxIO", "GAP", "HCI", "Bluetooth", "EventLoop", "Text",
+        argumentParser,
+      ], swiftSettings: settings),
     .executableTarget(
       name: "blectl",
       dependencies: [
-        "Terminal", "Operations", "LinuxBluetooth", "LinuxIO", "LEHost", "Simulation", "Decoding", "Replay", "Peripherals", "GAP",
-        "DeviceFiles", "GATT", "ATT", "Captures", "HCI", "Values", "Bluetooth", "Crypto", "EventLoop", "Text", argumentParser, deque,
-        system,
+        "Scripting", "Browser", "Gatttool", "Diagnosis", "Shell", "Completion", "Commands", "CommandLine", "LinuxIO", argumentParser,
       ],
       exclude: ["StartOrder.txt", "Static"], swiftSettings: settings,
       // Every start would read a megabyte of relocations: these are ten kilobytes. The default linker cannot do that. Needs glibc 2.36 to run.
@@ -105,7 +166,7 @@ let package = Package(
 
     .target(
       name: "TestSupport",
-      dependencies: ["Operations", "LinuxIO", "GAP", "DeviceFiles", "GATT", "ATT", "HCI", "Bluetooth", "EventLoop", "Text"],
+      dependencies: ["TestReports", "LinuxIO", "GAP", "DeviceFiles", "GATT", "ATT", "HCI", "Bluetooth", "EventLoop", "Text"],
       path: "Tests/TestSupport"),
     .testTarget(name: "TextTests", dependencies: ["Text", "TestSupport"]),
     .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"]),
@@ -150,22 +211,28 @@ let package = Package(
         "TestSupport", system,
       ]),
     .testTarget(
+      name: "FindingTests", dependencies: ["Finding", "GAP", "DeviceFiles", "Bluetooth", "Crypto", "EventLoop", "Text", "TestSupport"]),
+    .testTarget(
       name: "OperationsTests",
       dependencies: [
-        "Operations", "LEHost", "Simulation", "Peripherals", "GAP", "DeviceFiles", "GATT", "ATT", "Values", "Bluetooth", "Crypto",
-        "EventLoop", "Text", "TestSupport",
+        "Transfer", "Operations", "Finding", "LEHost", "Simulation", "Peripherals", "GAP", "DeviceFiles", "GATT", "ATT", "Values",
+        "Bluetooth", "EventLoop", "Text", "TestSupport",
       ]),
+    .testTarget(name: "TestReportsTests", dependencies: ["TestReports", "ATT", "Text", "TestSupport"]),
+    .testTarget(name: "ScriptLanguageTests", dependencies: ["ScriptLanguage", "Text", "TestSupport"]),
     .testTarget(name: "TerminalTests", dependencies: ["Terminal", "EventLoop", "Text", "TestSupport"]),
     .testTarget(
       name: "BlectlTests",
       dependencies: [
-        "blectl", "Terminal", "Operations", "LinuxBluetooth", "LinuxIO", "LEHost", "Simulation", "Peripherals", "GAP", "DeviceFiles",
-        "GATT", "ATT", "Captures", "HCI", "Values", "Bluetooth", "Crypto", "EventLoop", "Text", "TestSupport", argumentParser, system,
+        "blectl", "Scripting", "Browser", "Gatttool", "Diagnosis", "Shell", "Completion", "Commands", "CommandLine", "Presentation",
+        "Terminal", "ScriptLanguage", "Transfer", "Operations", "Finding", "LinuxBluetooth", "LinuxIO", "LEHost", "Simulation",
+        "Peripherals", "GAP", "DeviceFiles", "GATT", "ATT", "Captures", "HCI", "Values", "Bluetooth", "Crypto", "EventLoop", "Text",
+        "TestSupport", argumentParser, system,
       ]),
     .testTarget(name: "Fuzz", dependencies: fuzzed, path: "Tests/Fuzz", exclude: ["Fuzz.swift", "CLibFuzzer", "Corpus"]),
     .testTarget(
       name: "InteropTests",
-      dependencies: ["blectl", "Operations", "LEHost", "LinuxIO", "GAP", "Values", "Bluetooth", "EventLoop", "Text", "TestSupport"],
+      dependencies: ["blectl", "TestReports", "LinuxIO", "LEHost", "GAP", "Values", "Bluetooth", "EventLoop", "Text", "TestSupport"],
       exclude: [
         "ant-junit.xsd", "bthome_frames.py", "bumble_air.py", "bumble_client.py", "foreign_values.py", "junit_facts.py", "tap_facts.pl",
         "trace_judges.py",

@@ -42,7 +42,7 @@ extension Client {
     }
   }
 
-  /// As above, for several. Plain handles alone need no discovery where the rest is of no use to the caller.
+  /// Finds several characteristics. Plain handles alone need no discovery, unless the caller wants more than handles.
   package func characteristics(_ selectors: [Selector], discovering: Bool) async throws -> [Characteristic] {
     let handles = selectors.compactMap(\.plainHandle)
     let isDirect = !discovering && table == nil && handles.count == selectors.count

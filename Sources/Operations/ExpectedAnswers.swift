@@ -4,7 +4,7 @@ package import GATT
 /// Which of the values that a peer sends by itself answer, and which say that something failed. All others may come at any time and are neither.
 package struct ExpectedAnswers: Sendable, Equatable {
   package struct Pattern: Sendable, Equatable {
-    /// Of the characteristic's value.
+    /// The handle of the characteristic's value.
     package let handle: AttributeHandle
     /// What the value begins with; empty: any value.
     package let prefix: [UInt8]
@@ -21,7 +21,7 @@ package struct ExpectedAnswers: Sendable, Equatable {
     case answer
     /// The failure with this index.
     case failure(Int)
-    /// As an answer is, but all of that kind have come.
+    /// The value looks like an answer, but all answers of its kind arrived earlier.
     case further
     case neither
   }

@@ -1,4 +1,12 @@
 import ArgumentParser
+import Browser
+import CommandLine
+import Commands
+import Completion
+import Diagnosis
+import Gatttool
+import Scripting
+import Shell
 
 /// The command line: `blectl [options] COMMAND [options] …`. The commands parse the global options (see `Arguments`). The root declares none,
 /// because each costs start-up time.

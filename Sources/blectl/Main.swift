@@ -1,4 +1,7 @@
 import ArgumentParser
+import CommandLine
+import Completion
+import Gatttool
 import LinuxIO
 
 @main

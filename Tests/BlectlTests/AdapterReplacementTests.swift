@@ -2,6 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
+import struct CommandLine.Configuration
+
+@testable import CommandLine
 @testable import blectl
 
 /// Another adapter in place of hci0, for scripts that name it.
@@ -13,8 +16,8 @@ import Testing
 
   private func configure(_ text: String) throws { try Data(text.utf8).write(to: URL(fileURLWithPath: path)) }
 
-  private func configuration(_ adapter: String?, _ environment: [String: String] = [:]) -> blectl.Configuration {
-    blectl.Configuration(environment: environment.merging(["XDG_CONFIG_HOME": folder]) { $1 }, adapter: adapter)
+  private func configuration(_ adapter: String?, _ environment: [String: String] = [:]) -> Configuration {
+    Configuration(environment: environment.merging(["XDG_CONFIG_HOME": folder]) { $1 }, adapter: adapter)
   }
 
   @Test func whatIsNamedIsReplaced() throws {

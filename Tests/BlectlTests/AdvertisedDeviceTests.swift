@@ -1,11 +1,12 @@
 import Bluetooth
 import DeviceFiles
+import Finding
 import Foundation
-import Operations
 import TestSupport
 import Testing
 import Text
 
+@testable import Presentation
 @testable import blectl
 
 /// What a device file says of advertisements and names: `scan`, `mac-from-adv` and `services` with `--device`.

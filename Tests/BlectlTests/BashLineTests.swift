@@ -1,6 +1,6 @@
 import Testing
 
-@testable import blectl
+@testable import Completion
 
 /// What is typed at a prompt of bash, and what may be put there: nothing that a stranger's device is called may run.
 @Suite(.timeLimit(.minutes(1))) struct BashLineTests {

@@ -5,7 +5,7 @@ import GATT
 import Terminal
 import Text
 
-@testable import blectl
+@testable import Browser
 
 /// A browser that has heard and connected something.
 enum BrowserFixture {

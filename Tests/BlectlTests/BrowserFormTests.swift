@@ -4,7 +4,7 @@ import GATT
 import Terminal
 import Testing
 
-@testable import blectl
+@testable import Browser
 
 /// What is typed in the browser, and the command line that it stands for.
 @Suite(.timeLimit(.minutes(1))) struct BrowserFormTests {

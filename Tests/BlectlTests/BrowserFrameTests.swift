@@ -6,7 +6,7 @@ import Terminal
 import Testing
 import Text
 
-@testable import blectl
+@testable import Browser
 
 /// What the browser draws, at every size and whatever the air says.
 @Suite(.timeLimit(.minutes(1))) struct BrowserFrameTests {

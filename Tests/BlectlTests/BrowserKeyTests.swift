@@ -1,11 +1,11 @@
 import ATT
 import Bluetooth
 import GATT
-import Operations
 import Terminal
 import Testing
 
-@testable import blectl
+@testable import Browser
+@testable import Finding
 
 /// Every key of the browser, without a terminal.
 @Suite(.timeLimit(.minutes(1))) struct BrowserKeyTests {

@@ -2,6 +2,7 @@ import EventLoop
 import TestSupport
 import Testing
 
+@testable import Completion
 @testable import blectl
 
 /// What is offered where, by what earlier commands have left: `CompletionStateTests.folder`.

@@ -5,6 +5,8 @@ import Terminal
 import Testing
 import Text
 
+@testable import CommandLine
+@testable import Completion
 @testable import blectl
 
 /// What is offered where, without a terminal.

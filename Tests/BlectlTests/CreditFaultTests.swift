@@ -10,8 +10,9 @@ import Peripherals
 import Simulation
 import TestSupport
 import Testing
+import Transfer
 
-@testable import blectl
+@testable import Presentation
 
 /// Our own host loses, doubles or delays one Number Of Completed Packets event (Vol 4 Part E §7.7.19): each of those of a transfer, in turn.
 @Suite(.timeLimit(.minutes(5))) struct CreditFaultTests {

@@ -5,6 +5,10 @@ import TestSupport
 import Testing
 import Text
 
+@testable import CommandLine
+@testable import Commands
+@testable import Presentation
+@testable import Shell
 @testable import blectl
 
 /// `decode trace`, of what `--trace` has written, and of files that others write.
@@ -86,7 +90,7 @@ import Text
   /// Nanoseconds; rounded, as JSON's figures say.
   @Test(
     arguments: [(286_000, "0.29 ms"), (318_000, "0.32 ms"), (91_418_000, "91.42 ms"), (0, "0 ms"), (4_999, "0 ms")] as [(Int64, String)])
-  func durationsAreRounded(_ nanoseconds: Int64, _ text: String) { #expect(TraceListing.milliseconds(nanoseconds) == text) }
+  func durationsAreRounded(_ nanoseconds: Int64, _ text: String) { #expect(PacketText.milliseconds(nanoseconds) == text) }
 
   /// Nothing breaks off where nothing began.
   @Test func aCaptureOfANetworkIsNoTrace() throws {

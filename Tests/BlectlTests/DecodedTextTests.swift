@@ -5,7 +5,7 @@ import Testing
 import Text
 import Values
 
-@testable import blectl
+@testable import Presentation
 
 /// What values mean, in a line and as JSON.
 @Suite(.timeLimit(.minutes(1))) struct DecodedTextTests {

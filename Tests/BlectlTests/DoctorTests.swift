@@ -4,6 +4,7 @@ import LinuxIO
 import TestSupport
 import Testing
 
+@testable import Diagnosis
 @testable import blectl
 
 @Suite(.timeLimit(.minutes(1))) struct DoctorTests {

@@ -4,7 +4,7 @@ import Testing
 import Text
 
 @testable import GATT
-@testable import blectl
+@testable import Presentation
 
 /// The sentences of the contract, made from the facts of ATT and GATT.
 @Suite(.timeLimit(.minutes(1))) struct FailureGATTTests {

@@ -7,7 +7,7 @@ import Simulation
 import SystemPackage
 import Testing
 
-@testable import blectl
+@testable import Presentation
 
 /// The messages for controllers, and for the connections that our own host makes with them.
 @Suite(.timeLimit(.minutes(1))) struct FailureHostTests {

@@ -6,7 +6,7 @@ import LinuxIO
 import SystemPackage
 import Testing
 
-@testable import blectl
+@testable import Presentation
 
 /// The messages for errors of the kernel's sockets, with advice.
 @Suite(.timeLimit(.minutes(1))) struct FailureLinuxBluetoothTests {

@@ -2,7 +2,7 @@ import LinuxIO
 import SystemPackage
 import Testing
 
-@testable import blectl
+@testable import Presentation
 
 /// The messages, kinds and names for the facts that the rooms throw.
 @Suite(.timeLimit(.minutes(1))) struct FailureTests {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Text
 
-@testable import blectl
+@testable import Gatttool
 
 /// What gatttool 5.66 of Debian says and does with these words; `Tests/KernelTests` runs both side by side.
 @Suite(.timeLimit(.minutes(1))) struct GatttoolTests {

@@ -7,6 +7,7 @@ import Terminal
 import TestSupport
 import Testing
 
+@testable import CommandLine
 @testable import blectl
 
 /// What the first Ctrl-C does, measured by the clock of the simulated air: how fast this machine is does not matter.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import EventLoop
+import Finding
 import GAP
 import GATT
 import Glibc
@@ -9,6 +10,11 @@ import TestSupport
 import Testing
 import Text
 
+import class Shell.Shell
+
+@testable import CommandLine
+@testable import Presentation
+@testable import Shell
 @testable import blectl
 
 /// rssi, params and mtu on a link that stays.
@@ -16,7 +22,7 @@ import Text
   /// A session on the simulated air, and what its commands print.
   @LoopActor private final class Terminal {
     let process: ProcessContext
-    private let shell: blectl.Shell
+    private let shell: Shell
     private var lanes: [String: Lane] = [:]
     private let ends: [Int32]
 
@@ -30,7 +36,7 @@ import Text
       process = ProcessContext(
         options, Output(options.outputStyle, out: ends[1], err: ends[1], environment: { _ in nil }), configuration,
         blectl.Blectl.commands)
-      shell = blectl.Shell(process)
+      shell = Shell(process)
     }
 
     isolated deinit { for end in ends { close(end) } }

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 import Text
 
+@testable import Shell
 @testable import blectl
 
 /// The likeliest first mistakes, and what they are told: in one line that begins as all errors do.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Testing
 
+@testable import CommandLine
 @testable import blectl
 
 /// The sentences and members of ArgumentParser that blectl knows. If one of these tests fails after an update of the parser, adapt

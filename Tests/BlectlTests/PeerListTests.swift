@@ -1,10 +1,11 @@
 import Bluetooth
+import Finding
 import LinuxBluetooth
 import Operations
 import Testing
 import Text
 
-@testable import blectl
+@testable import Commands
 
 /// How links, what was connected before and aliases become one list.
 @Suite(.timeLimit(.minutes(1))) struct PeerListTests {

@@ -1,7 +1,7 @@
 import Testing
 import Text
 
-@testable import blectl
+@testable import Presentation
 
 @Suite(.timeLimit(.minutes(1))) struct ProgressTests {
   @Test(arguments: [20, 40, 50, 80, 160]) func theBarLeavesRoom(_ width: Int) {

@@ -5,6 +5,9 @@ import Terminal
 import TestSupport
 import Testing
 
+@testable import CommandLine
+@testable import Scripting
+@testable import Shell
 @testable import blectl
 
 /// What a recorded script says of what a script cannot have, or cannot say as it was typed.

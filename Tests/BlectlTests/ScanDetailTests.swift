@@ -1,10 +1,11 @@
 import Bluetooth
+import Finding
 import GAP
-import Operations
 import TestSupport
 import Testing
 import Text
 
+@testable import Presentation
 @testable import blectl
 
 /// `scan -v`: one line for each AD structure.

@@ -1,5 +1,5 @@
 import Foundation
-import Operations
+import ScriptLanguage
 import TestSupport
 import Testing
 import Text

@@ -1,6 +1,7 @@
 import Testing
 
-@testable import blectl
+@testable import Presentation
+@testable import Scripting
 
 /// What a failed step says about its test, for every kind of failure.
 @Suite(.timeLimit(.minutes(1))) struct TestOutcomeTests {

@@ -6,7 +6,8 @@ import TestSupport
 import Testing
 
 @testable import Operations
-@testable import blectl
+@testable import Presentation
+@testable import Transfer
 
 /// Everything that can go wrong, at each packet of a transfer of 200; where the peer tells more, or is asked otherwise, at each third.
 @Suite(.timeLimit(.minutes(5))) struct TransferFaultTests {

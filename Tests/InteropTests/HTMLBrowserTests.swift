@@ -1,5 +1,5 @@
 import Foundation
-import Operations
+import TestReports
 import TestSupport
 import Testing
 import Text

@@ -10,6 +10,7 @@ import Simulation
 import TestSupport
 import Testing
 
+@testable import Finding
 @testable import Operations
 
 /// Commands of device files on a link, over the simulated air.

@@ -5,6 +5,7 @@ import Simulation
 import TestSupport
 import Testing
 
+@testable import Finding
 @testable import Operations
 
 /// Which device a lost link is made to again.

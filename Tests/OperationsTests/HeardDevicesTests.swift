@@ -5,6 +5,7 @@ import Testing
 import Text
 import Values
 
+@testable import Finding
 @testable import Operations
 
 /// What is kept of the air for completion: two logs, whose contents come from strangers and whose lines anybody may have spoilt.
@@ -123,3 +124,5 @@ import Values
     #expect(KnownAttributes(parsing: known.log).records.first == known.records.first)
   }
 }
+
+func peer(_ number: UInt64) -> PeerAddress { PeerAddress(Address(rawValue: 0xD1_00_00_00_00_00 + number), .random) }

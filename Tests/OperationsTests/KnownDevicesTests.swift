@@ -2,6 +2,7 @@ import Bluetooth
 import Testing
 import Text
 
+@testable import Finding
 @testable import Operations
 
 @Suite(.timeLimit(.minutes(1))) struct KnownDevicesTests {

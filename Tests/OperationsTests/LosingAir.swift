@@ -7,6 +7,7 @@ import LEHost
 import Peripherals
 import Simulation
 
+@testable import Finding
 @testable import Operations
 
 /// A simulated air with one device that walks out of range when the test says so, and may come back as another.

@@ -2,9 +2,10 @@ import ATT
 import Bluetooth
 import EventLoop
 import GATT
-import Operations
 import TestSupport
 import Testing
+
+@testable import Operations
 
 /// One read that fails does not hide what the others bring.
 @Suite(.timeLimit(.minutes(1))) struct PartialReadTests {

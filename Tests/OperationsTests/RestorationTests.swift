@@ -8,6 +8,7 @@ import Simulation
 import TestSupport
 import Testing
 
+@testable import Finding
 @testable import Operations
 
 /// A lost link comes back with everything that was on it.

@@ -9,6 +9,7 @@ import TestSupport
 import Testing
 import Text
 
+@testable import Finding
 @testable import Operations
 
 @Suite(.timeLimit(.minutes(1))) struct SessionTests {

@@ -6,7 +6,7 @@ import LEHost
 import Peripherals
 import Simulation
 
-@testable import Operations
+@testable import Finding
 
 /// A simulated air and our own host in it, in this process.
 @LoopActor

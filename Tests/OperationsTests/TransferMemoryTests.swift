@@ -3,7 +3,7 @@ import Bluetooth
 import TestSupport
 import Testing
 
-@testable import Operations
+@testable import Transfer
 
 @Suite(.timeLimit(.minutes(1))) struct TransferMemoryTests {
   private static func place(_ handle: AttributeHandle) throws -> TransferMemory.Place {

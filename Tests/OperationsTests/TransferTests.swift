@@ -8,6 +8,7 @@ import TestSupport
 import Testing
 
 @testable import Operations
+@testable import Transfer
 
 @Suite(.timeLimit(.minutes(1))) struct TransferTests {
   static let file = (0..<10_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }

@@ -1,5 +1,5 @@
 import ATT
-package import Operations
+package import TestReports
 
 /// Results for the tests of reports: each outcome, and texts that hurt.
 package enum ReportSamples {

@@ -2,6 +2,7 @@ import ATT
 import Bluetooth
 package import DeviceFiles
 package import EventLoop
+package import Finding
 import GAP
 package import GATT
 

@@ -1,5 +1,6 @@
 package import Bluetooth
 package import EventLoop
+package import Finding
 package import GAP
 package import Text
 

@@ -1,5 +1,6 @@
 package import Bluetooth
 import EventLoop
+package import Finding
 import GAP
 
 /// The device that a command needs a link to, and the parameters of the link.

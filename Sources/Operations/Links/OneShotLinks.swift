@@ -1,5 +1,6 @@
 package import DeviceFiles
 package import EventLoop
+package import Finding
 package import GATT
 
 /// The links of commands on the command line: each command makes its own.

@@ -1,4 +1,5 @@
 package import EventLoop
+import Finding
 
 /// The policy for restoring a lost link: how often to try, and after which pauses.
 package struct RetryPolicy: Sendable, Equatable {

@@ -1,8 +1,10 @@
 import Bluetooth
 import Crypto
 import DeviceFiles
+import Finding
 import GAP
 import Operations
+import Transfer
 
 extension FuzzTarget {
   /// AD structures, behind the address of who sent them; all that is read from them.

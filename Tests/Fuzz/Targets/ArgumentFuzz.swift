@@ -1,6 +1,11 @@
 import EventLoop
 import Text
 
+@testable import CommandLine
+@testable import Completion
+@testable import Diagnosis
+@testable import Gatttool
+@testable import Shell
 @testable import blectl
 
 extension FuzzTarget {

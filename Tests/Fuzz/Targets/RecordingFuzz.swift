@@ -8,7 +8,7 @@ import Replay
 import Terminal
 import Text
 
-@testable import blectl
+@testable import Commands
 
 extension FuzzTarget {
   /// A recording, and its devices asked for what is in it and for more.

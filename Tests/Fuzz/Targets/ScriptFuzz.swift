@@ -1,4 +1,4 @@
-import Operations
+import ScriptLanguage
 import Text
 
 extension FuzzTarget {

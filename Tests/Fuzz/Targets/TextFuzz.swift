@@ -1,8 +1,9 @@
 import ATT
 import Bluetooth
+import Finding
 import GATT
 import LinuxIO
-import Operations
+import ScriptLanguage
 import Text
 
 extension FuzzTarget {

@@ -1,7 +1,7 @@
 import Bluetooth
 import GATT
-import Operations
 import Text
+import Transfer
 import Values
 
 extension FuzzTarget {

@@ -1,0 +1,217 @@
+import ATT
+import Bluetooth
+import Finding
+import GAP
+import GATT
+import Presentation
+import Terminal
+import Text
+
+/// What the browser knows and shows: devices, their trees, the log. It decides and draws, and does nothing: keys become actions, and what comes of
+/// them is told to it. Times are nanoseconds since 1970-01-01T00:00:00Z.
+struct Browser {
+  enum Pane { case devices, tree, log }
+
+  enum Overlay {
+    case help(top: Int)
+    case form(WriteForm)
+    case prompt(Prompt)
+  }
+
+  enum Plotted: Equatable {
+    case signal(PeerAddress)
+    case value(PeerAddress, AttributeHandle)
+  }
+
+  /// A line that asks for text.
+  struct Prompt: Equatable {
+    enum Purpose { case filter, search, trace }
+    let purpose: Purpose
+    var field: LineField
+    /// The place where a search began. Each letter searches from there, and folds what an earlier letter unfolded.
+    var origin: BrowserPeer.Place?
+  }
+
+  let pen: Pen
+  let commandLine: BrowserCommandLine
+
+  // What is known.
+  private var watch: DeviceWatch
+  private var order = DeviceOrder(.rssi)
+  private var facts: [PeerAddress: (changes: Int, facts: ScanFacts)] = [:]
+  private(set) var signals: [PeerAddress: SampleHistory] = [:]
+  var peers: [PeerAddress: BrowserPeer] = [:]
+  var log = BrowserLog()
+  /// The file that a trace goes to.
+  var tracing: String?
+
+  // What is seen.
+  var pane = Pane.devices
+  var overlay: Overlay?
+  var plotted: Plotted?
+  var showsLog = false
+  /// The next key may come before the next frame, and is about what passes.
+  var filter = "" {
+    didSet {
+      guard filter != oldValue else { return }
+      arrange(inView: layout.devices.inside, at: arrangedAt)
+      // Links are seen whatever the filter is; who looks for a device means one that fits.
+      guard let selected, let device = device(selected), !fits(device) else { return }
+      let all = devices
+      if let first = all.first(where: { fits($0) }) { select(first.peer) }
+    }
+  }
+  var search = ""
+  /// The device under the cursor. Nil selects the first.
+  var selected: PeerAddress?
+  var deviceTop = 0
+  /// The first visible line of the advertisement of a device that is not connected.
+  var detailTop = 0
+  /// Said until the next key, and for some seconds.
+  private(set) var said: (text: String, isProblem: Bool, since: Int64?)?
+  /// The devices in the order of the last frame.
+  private(set) var devices: [DeviceView] = []
+  private(set) var arrangedAt: Int64 = 0
+  var layout = BrowserLayout(width: 80, height: 24, hasLog: false, bottom: 0)
+
+  /// How many devices are remembered, connected ones beside.
+  private static let deviceLimit = 5000
+
+  /// - Parameter zone: what the user's clock is ahead of UTC at a time, both in nanoseconds.
+  init(isUTF8: Bool, adapter: String? = nil, zone: @escaping (Int64) -> Int64 = { _ in 0 }) {
+    pen = Pen(isUTF8: isUTF8, zone: zone)
+    commandLine = BrowserCommandLine(adapter: adapter)
+    var options = DeviceWatch.Options()
+    options.recordLimit = Self.deviceLimit
+    options.deviceLimit = Self.deviceLimit
+    watch = DeviceWatch(options)
+  }
+
+  // MARK: What comes
+
+  var everybody: [DeviceView] { watch.all }
+
+  mutating func heard(_ report: AdvertisingReport, at time: Int64) {
+    _ = watch.add(report, at: time)
+    guard let peer = report.peer, let rssi = report.rssi else { return }
+    signal(of: peer, Double(rssi), at: time)
+  }
+
+  /// Adds a sample of the signal strength, at most four a second: a plot shows no more.
+  private mutating func signal(of peer: PeerAddress, _ rssi: Double, at time: Int64) {
+    if signals.count > 2 * Self.deviceLimit { signals = signals.filter { peers[$0.key] != nil } }
+    signals[peer, default: SampleHistory(capacity: 512)].add(rssi, at: time, every: 250_000_000)
+  }
+
+  mutating func say(_ text: String, isProblem: Bool = false) { said = (text, isProblem, nil) }
+
+  mutating func note(_ text: String, of peer: PeerAddress? = nil, at time: Int64) {
+    log.add(.note(text), of: peer, at: time)
+    say(text)
+  }
+
+  mutating func problem(_ text: String, of peer: PeerAddress? = nil, at time: Int64) {
+    log.add(.problem(text), of: peer, at: time)
+    say(text, isProblem: true)
+  }
+
+  mutating func connecting(_ peer: PeerAddress, name: UntrustedText?) {
+    peers[peer, default: BrowserPeer(peer, name: name)].state = .connecting
+    if let name { peers[peer]?.name = name }
+  }
+
+  mutating func connected(_ peer: PeerAddress, mtu: Int, at time: Int64) {
+    peers[peer]?.state = .connected(time)
+    peers[peer]?.mtu = mtu
+    peers[peer]?.pending = 0
+    note("Connected to \(title(of: peer))", of: peer, at: time)
+  }
+
+  mutating func discovered(_ table: AttributeTable, of peer: PeerAddress) {
+    peers[peer]?.table = table
+    if let cursor = peers[peer]?.cursor, table.attribute(at: cursor) == .handle(cursor) { peers[peer]?.cursor = nil }
+  }
+
+  mutating func link(_ parameters: LinkParameters, of peer: PeerAddress, at time: Int64) {
+    peers[peer]?.link = parameters
+    if let rssi = parameters.rssi { signal(of: peer, Double(rssi), at: time) }
+  }
+
+  /// - Parameter reason: nil when it was ended here.
+  mutating func closed(_ peer: PeerAddress, _ reason: String?, at time: Int64) {
+    guard peers[peer] != nil else { return }
+    peers[peer]?.state = .closed(reason)
+    peers[peer]?.pending = 0
+    if let reason {
+      problem("\(title(of: peer)): \(reason)", of: peer, at: time)
+    } else {
+      note("Disconnected from \(title(of: peer))", of: peer, at: time)
+    }
+  }
+
+  mutating func value(_ value: Result<[UInt8], any Error>, of handle: AttributeHandle, from peer: PeerAddress, at time: Int64) {
+    peers[peer]?.take(value, of: handle, at: time)
+  }
+
+  /// Counts a request that the browser makes without a key. `finished` ends it.
+  mutating func began(_ peer: PeerAddress) { peers[peer]?.pending += 1 }
+
+  mutating func finished(_ peer: PeerAddress) { if let count = peers[peer]?.pending, count > 0 { peers[peer]?.pending = count - 1 } }
+
+  mutating func pdu(_ direction: ATT.Direction, _ octets: [UInt8], of peer: PeerAddress, at time: Int64) {
+    log.add(direction, octets, of: peer, at: time)
+  }
+
+  // MARK: Who is seen
+
+  /// The device whose tree or advertisements are seen.
+  var shown: PeerAddress? { selected ?? devices.first?.peer }
+
+  var shownPeer: BrowserPeer? { shown.flatMap { peers[$0] } }
+
+  func device(_ peer: PeerAddress) -> DeviceView? { devices.first { $0.peer == peer } }
+
+  /// Escaped: a name, else the address.
+  func title(of peer: PeerAddress) -> String { (peers[peer]?.name ?? device(peer)?.name).map { pen.safe($0) } ?? "\(peer.address)" }
+
+  /// The facts in the advertisements of a device. Cached until they change.
+  mutating func facts(of device: DeviceView) -> ScanFacts {
+    if let known = facts[device.peer], known.changes == device.changes { return known.facts }
+    let found = ScanFacts(device, AdvertisingFormats())
+    if facts.count > 2000 { facts = [:] }
+    facts[device.peer] = (device.changes, found)
+    return found
+  }
+
+  /// Sorts the devices. The screen shows `room` of them.
+  mutating func arrange(inView room: Int, at time: Int64) {
+    arrangedAt = time
+    var heard = order.arrange(watch.devicesWithRecords, inView: room, at: time)
+    let known = Set(heard.map(\.peer))
+    // Those that were connected without having been heard.
+    heard.insert(contentsOf: peers.keys.filter { !known.contains($0) }.sorted { "\($0)" < "\($1)" }.map { DeviceView($0) }, at: 0)
+    devices = heard.filter { peers[$0.peer]?.isConnected == true || fits($0) }
+    // A key must never be about a device that is not seen.
+    if let selected, !devices.contains(where: { $0.peer == selected }) { self.selected = nil }
+  }
+
+  /// Whether the filter matches the name, address or data of a device.
+  private mutating func fits(_ device: DeviceView) -> Bool {
+    let wanted = filter.lowercased()
+    return wanted.isEmpty || device.name?.raw.lowercased().contains(wanted) == true
+      || "\(device.peer.address)".lowercased().contains(wanted)
+      || facts(of: device).others.contains { $0.lowercased().contains(wanted) }
+      || facts(of: device).mac?.lowercased().contains(wanted) == true
+  }
+
+  mutating func forget() { said = nil }
+
+  /// Removes the message after it was shown long enough.
+  mutating func expire(at time: Int64) {
+    guard let since = said?.since else {
+      said?.since = time
+      return
+    }
+    if time - since > (said?.isProblem == true ? 15_000_000_000 : 5_000_000_000) { said = nil }
+  }
+}

@@ -1,0 +1,64 @@
+import Bluetooth
+import CommandLine
+import DeviceFiles
+import EventLoop
+import Finding
+import GAP
+import GATT
+import Operations
+import Text
+
+/// The way from the browser to the link of a device that it has heard.
+@LoopActor
+final class BrowserLinks: DeviceLinks {
+  private let browser: BrowserSession
+  let reporter: any LinkReporter
+  var device: DeviceDescription?
+
+  init(_ browser: BrowserSession) {
+    self.browser = browser
+    reporter = Reporter(browser)
+  }
+
+  var session: Session { browser.context.session }
+  var clientObserver: Session.ClientObserver? { nil }
+  var currentDevice: PeerSelector? { nil }
+
+  func connection(for request: LinkRequest) async throws -> Connection { try await open(request) }
+
+  func keeps(_ connection: Connection) -> Bool { true }
+  func showsInBackground(_ event: ValueEvent) -> Bool { false }
+
+  func search(for request: LinkRequest, within limit: Duration) async throws -> FoundDevice {
+    .peer(try await session.find(request.search(within: limit), reporter))
+  }
+
+  /// - Throws: CancellationError if the user disconnected in the meantime.
+  func willUse(_ connection: Connection) throws {
+    try Task.checkCancellation()
+    browser.hold(connection)
+  }
+
+  /// Shows only what the browser does not show by itself.
+  private final class Reporter: LinkReporter {
+    private let browser: BrowserSession
+    private let text: LinkText
+
+    init(_ browser: BrowserSession) {
+      self.browser = browser
+      text = LinkText(browser.context.process, browser.context.output)
+    }
+
+    func report(_ event: LinkEvent) {
+      switch event {
+      case .agreed, .refused, .ready: text.report(event)
+      default: break
+      }
+    }
+
+    func explained(_ error: any Error, _ search: FailedSearch) -> any Error { error }
+    func explained(_ error: any Error, on connection: Connection) -> any Error { error }
+    func problem(_ error: any Error) -> LinkProblem { text.problem(error) }
+    func storedName(of peer: PeerAddress) -> UntrustedText? { browser.browser.peers[peer]?.name }
+  }
+}

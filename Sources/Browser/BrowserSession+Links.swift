@@ -1,0 +1,163 @@
+import Bluetooth
+import CommandLine
+import EventLoop
+import Finding
+import GAP
+import GATT
+import Operations
+import Presentation
+
+/// The browser's links: made, lost, made again.
+extension BrowserSession {
+  /// Connects, or makes a lost link again with what was subscribed to, once whatever was tried before has ended.
+  func connect(_ peer: PeerAddress, as target: Target? = nil) {
+    let before = attempts[peer]
+    attempts[peer] = spawn { session in
+      await before?.value
+      if !Task.isCancelled { await session.connect(peer, target) }
+    }
+  }
+
+  private func connect(_ peer: PeerAddress, _ target: Target?) async {
+    note("Connecting to \(browser.title(of: peer)) …", of: peer)
+    do {
+      let connection: Connection
+      if let lost = links[peer] {
+        try await restore(lost)
+        connection = lost
+      } else {
+        connection = try await open(peer, target)
+      }
+      browser.connected(peer, mtu: connection.client.mtu, at: now)
+      showSubscriptions(of: peer)
+      changed()
+      browser.link((try? await connection.link.parameters()) ?? LinkParameters(), of: peer, at: now)
+      try await look(into: connection)
+    } catch {
+      await failed(peer, error)
+    }
+  }
+
+  /// Makes a link to a device without one.
+  private func open(_ peer: PeerAddress, _ target: Target?) async throws -> Connection {
+    var request = LinkRequest(.address(peer.address, peer.type))
+    request.limits = context.step.limits
+    request.limits.retries = target?.retries ?? request.limits.retries
+    request.parameters = target?.requested ?? LinkParameterRequest()
+    request.looksUpName = true
+    return try await BrowserLinks(self).open(request)
+  }
+
+  private func restore(_ connection: Connection) async throws {
+    // In a session it may come back by itself.
+    if connection.isBeingRestored { try await connection.untilRestored() }
+    if connection.isOpen { return }
+    var policy = RetryPolicy()
+    // The user waits.
+    policy.firstPause = .milliseconds(10)
+    policy.deadline = EventLoop.shared.now.advanced(by: context.step.limits.connecting)
+    tell(try await context.session.restore(connection, policy).missing, of: connection.peer)
+  }
+
+  /// Subscriptions that are no more.
+  func tell(_ missing: [Restoration.Missing], of peer: PeerAddress) {
+    for item in missing {
+      let reason = item.reason.map { Failure($0).message } ?? "it no longer exists."
+      browser.problem("Cannot subscribe to \(item.characteristic.uuid): \(reason)", of: peer, at: now)
+    }
+  }
+
+  private func failed(_ peer: PeerAddress, _ error: any Error) async {
+    guard !(error is CancellationError) else { return }
+    // Else it was ended here, or whoever hears the client has told of it.
+    if case .closed? = browser.peers[peer]?.state { return }
+    browser.closed(peer, Failure(links[peer]?.client.closed ?? error).message, at: now)
+    changed()
+    // A lost link is kept, and with it what is to be restored.
+    if links[peer]?.isOpen == true || browser.peers[peer]?.table == nil { await end(peer) }
+  }
+
+  /// A link that the session had before.
+  func adopt(_ connection: Connection) {
+    hold(connection)
+    hear(connection.client)
+    browser.connecting(connection.peer, name: connection.name)
+    browser.connected(connection.peer, mtu: connection.client.mtu, at: now)
+    browser.began(connection.peer)
+    ask(connection.peer) { try await $0.look(into: $1) }
+  }
+
+  func hold(_ connection: Connection) {
+    links[connection.peer] = connection
+    let values = SubscribedValues(lastingOn: connection)
+    values.onRenewed = { [weak self, weak connection] missing in
+      guard let self, let connection else { return }
+      tell(missing, of: connection.peer)
+      showSubscriptions(of: connection.peer)
+    }
+    subscriptions[connection.peer] = values
+    // They are heard with all others; these are those that outlive the link.
+    spawn { _ in while (try? await values.next(until: nil)) != nil {} }
+  }
+
+  /// Leaves the links to the session, as they were: what was subscribed to here is switched off; those that are lost and nobody else's are ended.
+  func release(_ before: [Connection]) async {
+    for observer in observers.values { observer.cancel() }
+    let ending = subscriptions.values.map { values in EventLoop.shared.spawn { await values.end() } }
+    for task in ending { await task.value }
+    for connection in links.values {
+      if !connection.isOpen, !before.contains(where: { $0 === connection }) { await context.session.disconnect(connection) }
+      context.session.onClient?(connection.client)
+    }
+  }
+
+  /// Hears everything that comes over a link, its end too: from its first octet, and also that of a link that is made again.
+  func hear(_ client: Client) {
+    client.onPDU = { [weak self, weak client] direction, octets in
+      guard let self, let client, let peer = peer(of: client) else { return }
+      browser.pdu(direction, octets, of: peer, at: now)
+      if browser.showsLog { changed() }
+    }
+    client.onNote = { [weak self, weak client] note in
+      guard let self, let client else { return }
+      let peer = peer(of: client)
+      self.note(note.text, of: peer)
+      guard case .servicesChanged = note, let peer else { return }
+      browser.began(peer)
+      ask(peer) { try await $0.lookAgain(into: $1) }
+    }
+    observers[ObjectIdentifier(client)] = client.observeValues { [weak self, weak client] event in
+      guard let self, let client, let peer = peer(of: client) else { return }
+      browser.value(.success(event.value), of: event.handle, from: peer, at: event.wallClock)
+      changed()
+    }
+    spawn { session in
+      guard let reason = try? await client.untilClosed() else { return }
+      session.observers[ObjectIdentifier(client)] = nil
+      // Whoever connects tells of what comes to nothing.
+      guard let peer = session.peer(of: client), session.browser.peers[peer]?.isConnected == true else { return }
+      session.browser.closed(peer, Failure(reason).message, at: session.now)
+      session.changed()
+    }
+  }
+
+  private func peer(of client: Client) -> PeerAddress? { links.first { $0.value.client === client }?.key }
+
+  func disconnect(_ peer: PeerAddress) async {
+    browser.closed(peer, nil, at: now)
+    changed()
+    attempts[peer]?.cancel()
+    await end(peer)
+  }
+
+  private func end(_ peer: PeerAddress) async {
+    subscriptions[peer] = nil
+    browser.peers[peer]?.subscribed = []
+    if let connection = links.removeValue(forKey: peer) { await context.session.disconnect(connection) }
+  }
+
+  /// The tree shows what is subscribed to now.
+  func showSubscriptions(of peer: PeerAddress) {
+    browser.peers[peer]?.subscribed = Set(subscriptions[peer]?.characteristics.map(\.valueHandle) ?? [])
+  }
+}

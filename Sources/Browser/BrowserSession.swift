@@ -1,0 +1,252 @@
+import Bluetooth
+import CommandLine
+import EventLoop
+import Finding
+import GAP
+import GATT
+import LinuxIO
+import Operations
+import Presentation
+import Terminal
+import Text
+
+/// Runs the browser: keys and what is heard go to the model, its frames to the screen, its actions to the session.
+@LoopActor
+final class BrowserSession {
+  var browser: Browser
+  let context: Context
+  private var screen: Screen?
+  private let ended = Wait<Void>()
+  /// The connection of each peer, open or lost, until the user disconnects it.
+  var links: [PeerAddress: Connection] = [:]
+  /// The subscriptions of each peer.
+  var subscriptions: [PeerAddress: SubscribedValues] = [:]
+  var observers: [ObjectIdentifier: ValueObserver] = [:]
+  /// The last to make each link.
+  var attempts: [PeerAddress: Task<Void, Never>] = [:]
+  private var tasks: [Int: Task<Void, Never>] = [:]
+  private var nextTask = 0
+  private var drawTimer: LoopTimer?
+  private var drawDue: LoopClock.Instant?
+  private var drawnAt: LoopClock.Instant?
+  private let isUTF8: Bool
+
+  /// Eyes are slower, and a busy air is not.
+  private static let frameInterval = Duration.milliseconds(100)
+  /// A key is answered sooner.
+  private static let keyInterval = Duration.milliseconds(20)
+  /// Ages grow although nothing comes.
+  private static let tick = Duration.milliseconds(500)
+  private static let signalInterval = Duration.seconds(2)
+
+  init(_ context: Context) {
+    self.context = context
+    isUTF8 = context.output.isUTF8 && Screen.canShowUTF8
+    browser = Browser(isUTF8: isUTF8, adapter: context.process.options.adapter, zone: LocalTime.offset)
+    browser.tracing = context.process.options.trace
+  }
+
+  /// Runs the browser until the user quits.
+  /// - Throws: The radio's error; CancellationError.
+  func run(_ target: Target?) async throws {
+    let output = context.output
+    let environment = context.configuration.variable
+    guard Screen.isPossible(environment: environment) else {
+      throw Failure(
+        .usage,
+        "browse needs a terminal with a full screen. Elsewhere, use blectl scan and blectl services --values.")
+    }
+    context.process.tracesLater = true
+    context.session.staysOpen = true
+    // Errors of the radio and of aliases are reported before the screen opens.
+    let radio = try await context.radio()
+    let selector = if let target { try await context.configuration.resolve(target.peer) } else { nil as PeerSelector? }
+    let usesColor = output.paint("x", .bold) != "x"
+    guard
+      let screen = Screen(isUTF8: isUTF8, usesColor: usesColor, environment: environment, handler: { [weak self] in self?.take($0) })
+    else {
+      throw Failure(
+        .usage, "Unknown terminal type \(DisplayText.quote(environment("TERM") ?? "")). Set TERM to a known one, such as xterm.")
+    }
+    self.screen = screen
+    let notes = radio.onNote
+    radio.onNote = { [weak self] in self?.note($0.text) }
+    output.fullScreen = Output.FullScreen(message: { [weak self] in self?.note($0) }, resumed: { [weak self] in self?.screen?.redraw() })
+    draw()
+    let (before, onClient) = (context.session.connections, context.session.onClient)
+    context.session.onClient = { [weak self] client in
+      onClient?(client)
+      self?.hear(client)
+    }
+    for connection in before where connection.isOpen { adopt(connection) }
+    spawn { await $0.listen(radio, selector, target) }
+    spawn { await $0.followSignals() }
+    let outcome: Result<Void, any Error>
+    do { outcome = .success(try await ended.value()) } catch { outcome = .failure(error) }
+    output.fullScreen = nil
+    screen.end()
+    self.screen = nil
+    drawTimer?.cancel()
+    radio.onNote = notes
+    for task in tasks.values { task.cancel() }
+    context.process.memory.hear(browser.everybody)
+    context.session.onClient = onClient
+    await release(before)
+    try outcome.get()
+  }
+
+  // MARK: The screen
+
+  private func take(_ event: Screen.Event) {
+    switch event {
+    case .key(let key):
+      for action in browser.handle(key) { perform(action) }
+      draw(within: Self.keyInterval)
+    case .changed: draw(within: Self.keyInterval)
+    case .hangup: ended.resume(returning: ())
+    }
+  }
+
+  /// Something has changed.
+  func changed() { draw(within: Self.frameInterval) }
+
+  private func draw(within interval: Duration) {
+    let now = EventLoop.shared.now
+    let due = drawnAt.map { $0.advanced(by: interval) } ?? now
+    if due <= now { return draw() }
+    if drawDue.map({ $0 <= due }) ?? false { return }
+    schedule(at: due)
+  }
+
+  private func draw() {
+    guard let screen else { return }
+    drawTimer?.cancel()
+    drawnAt = EventLoop.shared.now
+    let frame = browser.frame(width: screen.columns, height: screen.rows, at: EventLoop.shared.wallClock)
+    let isTaken = screen.draw(frame)
+    drawDue = nil
+    schedule(at: EventLoop.shared.now.advanced(by: isTaken ? Self.tick : Self.frameInterval))
+  }
+
+  private func schedule(at due: LoopClock.Instant) {
+    drawTimer?.cancel()
+    drawDue = due
+    drawTimer = EventLoop.shared.schedule(at: due) { [weak self] in self?.draw() }
+  }
+
+  // MARK: What is done
+
+  /// Runs beside everything else, and ends with the browser.
+  @discardableResult
+  func spawn(_ body: @escaping @LoopActor @Sendable (BrowserSession) async -> Void) -> Task<Void, Never> {
+    let number = nextTask
+    nextTask += 1
+    let task = EventLoop.shared.spawn { [weak self] in
+      if let self { await body(self) }
+      self?.tasks[number] = nil
+    }
+    tasks[number] = task
+    return task
+  }
+
+  var now: Int64 { EventLoop.shared.wallClock }
+
+  func note(_ text: String, of peer: PeerAddress? = nil) {
+    browser.note(text, of: peer, at: now)
+    changed()
+  }
+
+  func problem(_ error: any Error, of peer: PeerAddress? = nil) {
+    guard !(error is CancellationError) else { return }
+    browser.problem(Failure(error).message, of: peer, at: now)
+    changed()
+  }
+
+  private func perform(_ action: BrowserAction) {
+    switch action {
+    case .connect(let peer): connect(peer)
+    case .disconnect(let peer): spawn { await $0.disconnect(peer) }
+    case .read(let peer, let handle): ask(peer) { try await $0.read(handle, from: $1) }
+    case .readAll(let peer): ask(peer) { try await $0.readAll(from: $1) }
+    case .write(let peer, let handle, let octets, let mode): ask(peer) { try await $0.write(octets, to: handle, mode, on: $1) }
+    case .subscribe(let peer, let handle): ask(peer) { try await $0.subscribe(handle, on: $1) }
+    case .unsubscribe(let peer, let handle): ask(peer) { try await $0.unsubscribe(handle, on: $1) }
+    case .copy(let text):
+      let isCopied = screen?.copy(text) == true
+      note(isCopied ? "Copied: \(text)" : text)
+    case .trace(let path): spawn { await $0.trace(path) }
+    case .redraw: screen?.redraw()
+    case .quit: ended.resume(returning: ())
+    }
+  }
+
+  /// Performs an operation on a device. Shows an error and keeps running.
+  func ask(_ peer: PeerAddress, _ body: @escaping @LoopActor @Sendable (BrowserSession, Connection) async throws -> Void) {
+    guard let connection = links[peer] else { return browser.finished(peer) }
+    spawn { session in
+      do { try await body(session, connection) } catch {
+        // The end of the connection is reported once, elsewhere.
+        if connection.isOpen { session.problem(error, of: peer) }
+      }
+      if session.links[peer] === connection { session.browser.finished(peer) }
+      session.changed()
+    }
+  }
+
+  private func trace(_ path: String?) async {
+    do {
+      try await context.process.trace(to: path)
+      note(path.map { "Recording to \($0). T stops." } ?? "Recording stopped: \(browser.tracing ?? "")")
+      browser.tracing = path
+    } catch { problem(error) }
+  }
+
+  // MARK: Scanning
+
+  /// Scans until it is cancelled, first for the selected device.
+  private func listen(_ radio: any Central, _ selector: PeerSelector?, _ target: Target?) async {
+    if let selector, let target {
+      note("Looking for \(selector) …")
+      do {
+        let limit = target.waits ? context.step.waitLimit : context.step.searchLimit
+        var search = PeerSearch(selector, takesFirst: target.takesFirst, demandsOne: target.demandsOne, limit: limit)
+        search.isUrgent = target.waits
+        let match = try await radio.find(search)
+        browser.connecting(match.peer, name: match.name)
+        browser.select(match.peer)
+        browser.pane = .tree
+        connect(match.peer, as: target)
+      } catch { problem(error) }
+    }
+    while !Task.isCancelled {
+      do {
+        try await radio.listen(ScanParameters(), for: nil) { [weak self] report, time in
+          self?.browser.heard(report, at: time)
+          self?.changed()
+          return .goOn
+        }
+      } catch is CancellationError {
+        return
+      } catch {
+        // Keep running while a device is connected.
+        guard browser.peers.values.contains(where: { $0.isConnected || $0.state == .connecting }) else {
+          return ended.resume(throwing: error)
+        }
+        problem(error)
+        try? await EventLoop.shared.sleep(for: .seconds(5))
+      }
+    }
+  }
+
+  /// Polls the signal strength of connections, because connected devices do not advertise.
+  private func followSignals() async {
+    while !Task.isCancelled {
+      for (peer, connection) in links where connection.isOpen {
+        guard let parameters = try? await connection.link.parameters(), links[peer] === connection else { continue }
+        browser.link(parameters, of: peer, at: now)
+        changed()
+      }
+      try? await EventLoop.shared.sleep(for: Self.signalInterval)
+    }
+  }
+}

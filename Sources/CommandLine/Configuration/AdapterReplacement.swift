@@ -1,0 +1,42 @@
+import Presentation
+import Text
+
+/// An adapter that replaces a kernel adapter, for scripts that name `hci0`. `$BLECTL_HCI0` sets it, else `adapters` in the
+/// configuration file. It is not replaced in turn.
+struct AdapterReplacement: Sendable {
+  let spec: AdapterSpec
+  /// Tells the user which adapter is used.
+  let note: String
+
+  /// - Parameters:
+  ///   - number: the N of hciN.
+  ///   - path: the configuration file.
+  /// - Returns: nil if nothing replaces the adapter.
+  /// - Throws: Failure for an invalid SPEC or configuration file.
+  static func find(of number: Int, in environment: [String: String], _ path: String?) throws(Failure) -> Self? {
+    let variable = "BLECTL_HCI\(number)"
+    if let text = environment[variable], !text.isEmpty { return try Self(number, text, variable) }
+    guard let path, let tree = try Configuration.tree(of: path, keys: Configuration.keys), let adapters = tree["adapters"] else {
+      return nil
+    }
+    guard case .object(let members) = adapters.kind else {
+      throw Failure(.input, "\(path):\(adapters.line): adapters: Expected an object, found \(adapters.noun)")
+    }
+    var found: Self?
+    for (name, value) in members {
+      let place = "\(path):\(value.line)"
+      guard case .kernel(let own?)? = try? AdapterSpec(name) else {
+        throw Failure(.input, "\(place): \(DisplayText.quote(name)) is not a kernel adapter. Use a name such as hci0.")
+      }
+      guard let text = value.string else { throw Failure(.input, "\(place): \(name): Expected a SPEC in quotes, found \(value.noun)") }
+      let replacement = try Self(own, text, place)
+      if own == number { found = replacement }
+    }
+    return found
+  }
+
+  private init(_ number: Int, _ text: String, _ source: String) throws(Failure) {
+    do { spec = try AdapterSpec(text) } catch { throw Failure(.usage, "\(source): \(Failure(error).message)") }
+    note = "Using \(DisplayText.escape(text)) instead of hci\(number) (\(source))"
+  }
+}

@@ -1,0 +1,242 @@
+package import Bluetooth
+import EventLoop
+package import Finding
+import LinuxIO
+package import Operations
+import Presentation
+import Text
+package import Transfer
+
+/// The user's files and environment. `$XDG_CONFIG_HOME/blectl` holds `config.json` with aliases and `names.json` (see `NamesFile`).
+/// `$XDG_STATE_HOME/blectl/devices` holds the devices that were connected and the aliases defined in sessions.
+package struct Configuration: Sendable {
+  private let environment: [String: String]
+  /// The value of `--adapter`.
+  private let adapterName: String?
+  /// The keys of the configuration file.
+  static let keys = ["aliases", "adapters"]
+
+  package init(environment: [String: String], adapter: String? = nil) {
+    self.environment = environment
+    adapterName = adapter
+  }
+
+  package func variable(_ name: String) -> String? { environment[name] }
+
+  /// The adapter to use: `--adapter`, else `$BLECTL_ADAPTER`, else the first kernel adapter that is up, or its replacement.
+  package func adapter() throws -> AdapterSpec {
+    let spec = try namedAdapter()
+    return try replacement(of: spec)?.spec ?? spec
+  }
+
+  /// The note about a replaced adapter; nil if the named adapter is used.
+  func adapterNote() throws -> String? { try replacement(of: try namedAdapter())?.note }
+
+  private func namedAdapter() throws -> AdapterSpec {
+    let named = adapterName ?? environment["BLECTL_ADAPTER"].flatMap { $0.isEmpty ? nil : $0 }
+    guard let named else { return .kernel(nil) }
+    return try AdapterSpec(named)
+  }
+
+  private func replacement(of spec: AdapterSpec) throws(Failure) -> AdapterReplacement? {
+    guard case .kernel(let number?) = spec else { return nil }
+    return try AdapterReplacement.find(of: number, in: environment, configPath)
+  }
+
+  /// The air of `KnownDevices`: nil for a radio.
+  private var air: String? { (try? adapter())?.fileAir }
+
+  /// The air of `TransferMemory`, without the file: the description of a simulated device may change during a transfer.
+  package var kindOfAir: String? { air.map { String($0.prefix { $0 != ":" }) } }
+
+  /// Resolves `@last` and `@ALIAS`.
+  @LoopActor
+  package func resolve(_ argument: PeerArgument) async throws -> PeerSelector {
+    switch argument {
+    case .selector(let selector): return selector
+    case .last:
+      if let device = KnownDevices.last(in: deviceLog, on: air) { return .address(device.peer.address, device.peer.type) }
+      throw Failure(.notFound, "Cannot resolve @last: no device has been connected yet. Use an address or name:, mac: or service:.")
+    case .current: throw Failure(.usage, "@. works only in a session, where it is the current device.")
+    case .alias(let name):
+      let aliases = try self.aliases()
+      guard let text = aliases[name] else {
+        let given = KnownDevices.aliases(in: deviceLog, on: air)
+        if let peer = given[name] { return peer }
+        let known = Set(aliases.keys).union(given.keys).sorted()
+        let there = known.isEmpty ? "No alias is defined." : "Known aliases: \(known.joined(separator: ", "))."
+        let shown = Failure.head(name)
+        throw Failure(
+          .notFound,
+          "Unknown alias @\(shown). \(there) Add it to \(configPath ?? "the configuration"), or in a session run: alias \(shown) PEER")
+      }
+      guard let peer = PeerArgument(argument: text) else {
+        throw Failure(.input, "Invalid alias @\(Failure.head(name)) in \(configPath ?? ""): \(DisplayText.quote(text)) is not a PEER.")
+      }
+      if case .alias = peer {
+        throw Failure(.input, "Invalid alias @\(Failure.head(name)) in \(configPath ?? ""): it names another alias.")
+      }
+      return try await resolve(peer)
+    }
+  }
+
+  // MARK: Known devices
+
+  /// The name that the device advertised earlier.
+  func name(of peer: PeerAddress) -> UntrustedText? { KnownDevices.name(of: peer, in: deviceLog, on: air) }
+
+  /// Stores a connected device for `@last` and `peers`. Ignores errors: a message at every connect would be too much.
+  @LoopActor
+  func remember(_ connection: Connection) {
+    let device = KnownDevices.Device(
+      connection.peer, name: connection.name, selector: connection.selector, time: Timestamp.text(RealTime.now), air: air)
+    try? add(.connected(device))
+  }
+
+  /// Stores an alias beyond the session, or removes it if `peer` is nil.
+  /// - Throws: Failure for an invalid name or one that the configuration file defines; FileError.
+  @LoopActor
+  package func setAlias(_ name: String, to peer: PeerSelector?) throws {
+    guard KnownDevices.isAlias(name) else {
+      throw Failure(
+        .usage,
+        "Invalid alias \(DisplayText.quote(name)). Use up to 64 characters, except spaces, quotes and @ ; , # { }, and not the word last."
+      )
+    }
+    if try aliases()[name] != nil {
+      throw Failure(.usage, "Cannot change @\(Failure.head(name)): \(configPath ?? "the configuration") defines it. Choose another name.")
+    }
+    guard statePath != nil else { throw Failure(.output, "Cannot store the alias: neither XDG_STATE_HOME nor HOME is set.") }
+    let isOther = peer == nil && !KnownDevices(parsing: deviceLog).hasAlias(name, on: air)
+    try add(.alias(name, peer, air: isOther ? nil : air))
+  }
+
+  /// The devices that were connected before, and the aliases, on the adapter's air. Aliases of the configuration file that name a device
+  /// directly take precedence.
+  @LoopActor
+  package func knownDevices() throws -> (devices: [KnownDevices.Device], aliases: [String: PeerSelector]) {
+    let known = KnownDevices(parsing: deviceLog)
+    return (known.devices(on: air), known.aliases(on: air).merging(try selectors()) { $1 })
+  }
+
+  /// The last connected device and all aliases, for completion. An invalid configuration file defines no aliases.
+  @LoopActor
+  package func lastDevice() -> (peer: PeerAddress?, aliases: [String: PeerSelector]) {
+    let (log, air) = (deviceLog, air)
+    let own = try? selectors()
+    return (KnownDevices.last(in: log, on: air)?.peer, KnownDevices.aliases(in: log, on: air).merging(own ?? [:]) { $1 })
+  }
+
+  /// The aliases of the configuration file that name a device directly.
+  @LoopActor
+  private func selectors() throws -> [String: PeerSelector] {
+    try aliases().compactMapValues { text in
+      if case .selector(let selector)? = PeerArgument(argument: text) { selector } else { nil }
+    }
+  }
+
+  // MARK: Transfers
+
+  /// The interrupted transfers; empty if the file cannot be read.
+  package var transfers: TransferMemory { TransferMemory(parsing: log(transfersPath)) }
+
+  /// Stores the state of a transfer. - Returns: false if it could not be written.
+  @LoopActor
+  @discardableResult
+  package func remember(_ record: TransferMemory.Record) -> Bool {
+    guard let path = transfersPath else { return false }
+    return (try? StateLog.append(record.line, to: path, limit: Self.logLimit) { TransferMemory(parsing: $0).log }) != nil
+  }
+
+  // MARK: Devices that were heard
+
+  /// The devices heard on an air; empty if the file cannot be read.
+  package func heard(on air: String) -> HeardDevices { HeardDevices(parsing: log(heardPath), air: air) }
+
+  /// The latest records that pass the filter, up to `limit`.
+  package func attributes(limit: Int, where isWanted: (KnownAttributes.Record) -> Bool) -> [KnownAttributes.Record] {
+    KnownAttributes(parsing: log(attributesPath), limit: limit, where: isWanted).records
+  }
+
+  /// Stores what was heard and found. Ignores errors, and writes each file on its own.
+  func remember(_ heard: HeardDevices.Record, _ found: [KnownAttributes.Record]) {
+    if let path = heardPath {
+      try? StateLog.append(heard.line, to: path, limit: Self.logLimit) { HeardDevices(parsing: $0).log }
+    }
+    guard let path = attributesPath, !found.isEmpty else { return }
+    try? StateLog.append(found.flatMap(\.line), to: path, limit: Self.logLimit) { KnownAttributes(parsing: $0).log }
+  }
+
+  /// Reads a state file; empty if it cannot be read.
+  private func log(_ path: String?) -> [UInt8] {
+    path.flatMap { try? InputFile.readIfThere($0, limit: 17 * Self.logLimit) } ?? []
+  }
+
+  /// The size in bytes at which a log is compacted.
+  private static let logLimit = 64 << 10
+
+  private func add(_ record: KnownDevices.Record) throws(FileError) {
+    guard let path = statePath else { return }
+    try StateLog.append(record.line, to: path, limit: Self.logLimit) { KnownDevices(parsing: $0).log }
+  }
+
+  private var deviceLog: [UInt8] { log(statePath) }
+
+  @LoopActor
+  func aliases() throws -> [String: String] {
+    guard let path = configPath, let tree = try Self.tree(of: path, keys: Self.keys), let aliases = tree["aliases"] else { return [:] }
+    guard case .object(let members) = aliases.kind else {
+      throw Failure(.input, "\(path):\(aliases.line): aliases: Expected an object, found \(aliases.noun)")
+    }
+    var result: [String: String] = [:]
+    for (name, value) in members {
+      guard let peer = value.string else {
+        throw Failure(.input, "\(path):\(value.line): \(name): Expected a PEER in quotes, found \(value.noun)")
+      }
+      result[name] = peer
+    }
+    return result
+  }
+
+  /// Reads a JSON object from a file; nil if the file does not exist.
+  /// - Parameter keys: the keys that it may have.
+  static func tree(of path: String, keys: [String]) throws(Failure) -> JSONTree? {
+    let tree: JSONTree
+    do {
+      guard let contents = try InputFile.readIfThere(path, limit: 1 << 20) else { return nil }
+      tree = try JSONTree.parse(contents)
+    } catch let error as JSONTree.Failure {
+      throw Failure(.input, "\(path):\(error.line): \(error.reason)")
+    } catch {
+      throw Failure(error)
+    }
+    guard case .object(let members) = tree.kind else {
+      throw Failure(.input, "\(path):\(tree.line): Expected an object, found \(tree.noun)")
+    }
+    if let other = members.first(where: { !keys.contains($0.key) }) {
+      let known = keys.joined(separator: " or ")
+      throw Failure(.input, "\(path):\(other.value.line): Unknown key \(DisplayText.quote(other.key)). Use \(known).")
+    }
+    return tree
+  }
+
+  var namesPath: String? { path("XDG_CONFIG_HOME", ".config", "names.json") }
+  /// A folder of device files.
+  var devicesPath: String? { path("XDG_CONFIG_HOME", ".config", "devices") }
+  private var configPath: String? { path("XDG_CONFIG_HOME", ".config", "config.json") }
+  package var historyPath: String? { path("XDG_STATE_HOME", ".local/state", "history") }
+  private var transfersPath: String? { path("XDG_STATE_HOME", ".local/state", "transfers") }
+  private var heardPath: String? { path("XDG_STATE_HOME", ".local/state", "heard") }
+  private var attributesPath: String? { path("XDG_STATE_HOME", ".local/state", "attributes") }
+  private var statePath: String? { path("XDG_STATE_HOME", ".local/state", "devices") }
+
+  private func path(_ variable: String, _ fallback: String, _ file: String) -> String? {
+    // The XDG specification says to ignore relative paths.
+    if let base = environment[variable], base.hasPrefix("/") { return "\(base)/blectl/\(file)" }
+    guard let home = environment["HOME"], home.hasPrefix("/") else { return nil }
+    return "\(home)/\(fallback)/blectl/\(file)"
+  }
+}
+
+/// The memory of transfers is a file of the user's state.
+extension Configuration: TransferStore {}

@@ -1,0 +1,55 @@
+package import ATT
+package import Bluetooth
+import GATT
+package import Operations
+package import Presentation
+import Values
+
+extension AirMemory {
+  /// The meaning of a value, from this link or an earlier one to the same device.
+  /// - Parameters:
+  ///   - value: if it does not fit the knowledge of an earlier link, that is ignored.
+  ///   - uuid: nil if only the handle is known.
+  package func meaning(of value: [UInt8], at handle: AttributeHandle, _ uuid: UUID?, on connection: Connection) -> ValueMeaning {
+    let client = connection.client
+    if let last = lastMeaning, last.version == client.descriptionVersion, last.handle == handle, last.uuid == uuid { return last.meaning }
+    let (meaning, isOfAll) = meaning(at: handle, uuid, on: connection, of: value)
+    if isOfAll {
+      lastMeaning = LastMeaning(version: client.descriptionVersion, handle: handle, uuid: uuid, meaning: meaning)
+    }
+    return meaning
+  }
+
+  /// The meaning, and whether it is the same for every value.
+  private func meaning(
+    at handle: AttributeHandle, _ uuid: UUID?, on connection: Connection, of value: [UInt8]
+  ) -> (ValueMeaning, isOfAll: Bool) {
+    if let table = connection.client.table {
+      guard case .characteristic(let item, _) = table.attribute(at: handle), uuid == nil || item.uuid == uuid else {
+        return (ValueMeaning(uuid: uuid), true)
+      }
+      if let read = connection.client.description(of: item) { return (ValueMeaning(uuid: item.uuid, description: read), true) }
+      return Self.fitting(value, ValueMeaning(uuid: item.uuid, description: description(of: item, on: connection)), else: item.uuid)
+    }
+    guard let item = attributes(of: connection.peer)?.items.first(where: { $0.handle == handle }), uuid == nil || item.uuid == uuid else {
+      return (ValueMeaning(uuid: uuid), true)
+    }
+    return Self.fitting(value, ValueMeaning(uuid: item.uuid, description: item.description), else: uuid)
+  }
+
+  private static func fitting(_ value: [UInt8], _ meaning: ValueMeaning, else uuid: UUID?) -> (ValueMeaning, isOfAll: Bool) {
+    if meaning.description == ValueDescription(), meaning.uuid == uuid { return (meaning, true) }
+    do {
+      _ = try DecodedValue.of(value, type: meaning.uuid, formats: meaning.description.formats)
+      return (meaning, false)
+    } catch { return (ValueMeaning(uuid: uuid), false) }
+  }
+
+  /// The contents of a characteristic's descriptors, read on this link or an earlier one, if the characteristic still has them.
+  func description(of item: Characteristic, on connection: Connection) -> ValueDescription {
+    if let read = connection.client.description(of: item) { return read }
+    guard item.descriptors.contains(where: \.uuid.describesValue) else { return ValueDescription() }
+    let known = attributes(of: connection.peer)?.items.first { $0.handle == item.valueHandle && $0.uuid == item.uuid }
+    return known?.description ?? ValueDescription()
+  }
+}

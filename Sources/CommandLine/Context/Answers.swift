@@ -1,0 +1,146 @@
+import ATT
+import Bluetooth
+package import EventLoop
+import GATT
+package import Operations
+import Presentation
+import Terminal
+import Text
+
+/// Waits for the notifications that answer a write. It subscribes before the write, so that it misses none.
+@LoopActor
+package final class Answers {
+  private let options: AnswerOptions
+  private let connection: Connection
+  private let context: Context
+  private let values: SubscribedValues
+  private var expected = ExpectedAnswers([], count: 1, failures: [])
+  private var failureObserver: ValueObserver?
+  private let failed = Wait<ValueEvent>()
+  private var last: ValueEvent?
+
+  private init(_ options: AnswerOptions, _ connection: Connection, _ context: Context) {
+    self.options = options
+    self.connection = connection
+    self.context = context
+    values = SubscribedValues(connection.client) { context.tellOfDropped($0) }
+  }
+
+  /// Shows the values received so far. Call it before writing a record of a later event.
+  package typealias ShowArrived = @LoopActor () async throws -> Void
+
+  /// Subscribes as the options say, runs `body`, and waits for the answers. Without such options, it only runs `body`.
+  package static func wait(
+    _ options: AnswerOptions, to body: @escaping @LoopActor (ShowArrived) async throws -> Void, on connection: Connection,
+    _ context: Context
+  )
+    async throws
+  {
+    guard !options.expect.isEmpty || options.collect != nil else { return try await body {} }
+    let answers = Answers(options, connection, context)
+    do {
+      try await answers.subscribe()
+      // A value that matches --fail-on ends the write early.
+      try await race({ try await body { try await answers.takeArrived() } }) {
+        throw try await answers.failure(try await answers.failed.value(), isQueued: true)
+      }
+      try await answers.wait()
+      await answers.end()
+    } catch {
+      await answers.end()
+      throw error
+    }
+  }
+
+  private func end() async {
+    failureObserver?.cancel()
+    await values.end()
+  }
+
+  // MARK: Subscribing
+
+  private func subscribe() async throws {
+    let expected = try await patterns(options.expect)
+    let failures = try await patterns(options.failOn)
+    self.expected = ExpectedAnswers(expected, count: options.expectCount ?? 1, failures: failures)
+    if expected.isEmpty, failures.isEmpty { try await subscribeToAll() }
+    var judge = ExpectedAnswers([], count: 1, failures: failures)
+    failureObserver = connection.client.observeValues { [failed] in if judge.judge($0) != .neither { failed.resume(returning: $0) } }
+  }
+
+  private func patterns(_ arguments: [PatternArgument]) async throws -> [ExpectedAnswers.Pattern] {
+    var patterns: [ExpectedAnswers.Pattern] = []
+    for argument in arguments {
+      let characteristic = try await connection.client.characteristic(try Selector(argument.attribute))
+      await context.describe(characteristic, on: connection)
+      try await values.add(characteristic)
+      patterns.append(ExpectedAnswers.Pattern(characteristic.valueHandle, beginningWith: argument.octets))
+    }
+    return patterns
+  }
+
+  private func subscribeToAll() async throws {
+    _ = try await ValueSenders.addAll(on: connection.client, context.output) { try await values.add($0) }
+  }
+
+  // MARK: Waiting
+
+  private func wait() async throws {
+    let limit = Duration.limited(seconds: options.collect ?? context.step.timeout ?? 10)
+    var deadline = EventLoop.shared.now.advanced(by: limit)
+    let isCollecting = options.collect != nil
+    while isCollecting || !expected.areComplete, let (event, uuid) = try await values.next(until: deadline, isNeeded: !isCollecting) {
+      if try await take(event, uuid) == .answer, !isCollecting { deadline = EventLoop.shared.now.advanced(by: limit) }
+    }
+    guard expected.areComplete else { throw missing(within: limit) }
+  }
+
+  private func takeArrived() async throws { while let (event, uuid) = try values.ready() { _ = try await take(event, uuid) } }
+
+  private func take(_ event: ValueEvent, _ uuid: UUID) async throws -> ExpectedAnswers.Verdict {
+    last = event
+    let verdict = expected.judge(event)
+    if case .failure = verdict { throw try await failure(event, isQueued: false) }
+    if options.collect != nil || verdict == .answer {
+      try await show(event, uuid)
+    } else {
+      let what = verdict == .further ? "an extra answer" : "a value that does not match --expect"
+      context.output.note("Ignored \(what): \(text(event)) (\(uuid))")
+    }
+    return verdict
+  }
+
+  /// Shows the value that matches `--fail-on` and returns the failure.
+  /// - Parameter isQueued: the value, and perhaps earlier ones, are still in the queue.
+  private func failure(_ event: ValueEvent, isQueued: Bool) async throws -> Failure {
+    let uuid = connection.client.table?.attribute(at: event.handle).uuid
+    if isQueued, options.collect != nil {
+      while let (event, uuid) = try await values.next(until: EventLoop.shared.now) {
+        try await show(event, uuid)
+      }
+    } else {
+      try await show(event, uuid)
+    }
+    let sender = uuid?.description ?? event.handle.description
+    return Failure(.expectation, "\(sender) sent a value that matches --fail-on: \(text(event))")
+  }
+
+  private func show(_ event: ValueEvent, _ uuid: UUID?) async throws {
+    guard !context.isShownBeside(event) else { return }
+    try await NotificationRecord.show(event, uuid, .auto, from: connection, context)
+  }
+
+  private func text(_ event: ValueEvent) -> String {
+    ValueText.forEyes(event.value, context.process.memory.meaning(of: event.value, at: event.handle, nil, on: connection))
+  }
+
+  private func missing(within limit: Duration) -> Failure {
+    let count = options.expectCount ?? 1
+    let parts = zip(options.expect, expected.missing).filter { $1 > 0 }.map { argument, missing in
+      let start = argument.typed.map { " starting with \(DisplayText.escape($0))" } ?? ""
+      return "\(count - missing) of \(count) values\(start) on \(argument.attribute)"
+    }
+    let seen = last.map { " The last value was \(text($0))" } ?? ""
+    return Failure(.expectation, "Received \(parts.joined(separator: " and ")) in \(limit.secondsText) s.\(seen)")
+  }
+}

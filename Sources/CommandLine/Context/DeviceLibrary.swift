@@ -1,0 +1,86 @@
+package import DeviceFiles
+package import EventLoop
+import Finding
+import LinuxIO
+package import Operations
+import Presentation
+import SystemPackage
+import Text
+
+/// Finds device files: a named one, files in the user's folder, and files that come with the program.
+@LoopActor
+package enum DeviceLibrary {
+  /// Loads a named file. - Throws: FileError; FileEntryError; Failure for an invalid MAC rule.
+  static func load(_ path: String) async throws -> DeviceDescription {
+    try checked(DeviceFile.parse(try await InputFile.read(path, limit: DeviceFile.maximumLength + 1), name: path))
+  }
+
+  /// Finds the file that matches a device: in the user's folder, else in the simulated air, else among those of the program.
+  /// - Parameters:
+  ///   - adapter: the radio.
+  ///   - note: reports invalid files in the user's folder if another one matches.
+  /// - Throws: Failure if none or several match, or if none matches and a file is invalid.
+  package static func device(
+    for connection: Connection, _ configuration: Configuration, _ adapter: AdapterSpec?, note: @LoopActor (String) -> Void = { _ in }
+  ) async throws -> DeviceDescription {
+    let (own, unusable) = own(configuration)
+    for devices in [own, try await simulated(adapter), try ShippedDevices.all()] {
+      let fitting = try await connection.fitting(devices)
+      guard let first = fitting.first else { continue }
+      for failure in unusable { note("Ignored a device file: \(failure.message)") }
+      guard fitting.count == 1 else {
+        throw Failure(
+          .ambiguous,
+          "\(fitting.count) device files match \(connection.title): "
+            + "\(fitting.map { DisplayText.escape($0.file) }.joined(separator: ", ")). Choose one: --device FILE")
+      }
+      return first
+    }
+    if var failure = unusable.first {
+      if unusable.count > 1 { failure.add("More invalid device files: \(unusable.count - 1).") }
+      failure.add("No other device file matches \(connection.title). Name one: --device FILE")
+      throw failure
+    }
+    let folder = DisplayText.escape(configuration.devicesPath ?? "the configuration")
+    let there = own.isEmpty ? "\(folder) contains none" : "\(folder) contains \(own.count) others"
+    throw Failure(.notFound, "No device file matches \(connection.title) (\(there)). Name one with --device FILE, see man blectl-device")
+  }
+
+  /// The files that `device` searches, in its order, for completion. Leaves out invalid files and connects to nothing.
+  package static func known(_ configuration: Configuration, _ adapter: AdapterSpec) -> [[DeviceDescription]] {
+    var simulated: [DeviceDescription]?
+    if case .simulation(let file?) = adapter, let octets = try? InputFile.readIfThere(file, limit: 4 << 20) {
+      simulated = try? DeviceFile.devices(among: octets, name: file)
+    }
+    return [own(configuration).devices, simulated ?? [], (try? ShippedDevices.all()) ?? []]
+  }
+
+  private static func simulated(_ adapter: AdapterSpec?) async throws -> [DeviceDescription] {
+    guard case .simulation(let file?)? = adapter else { return [] }
+    return try DeviceFile.devices(among: try await InputFile.read(file, limit: 4 << 20), name: file)
+  }
+
+  /// Loads the user's device files. Each invalid file becomes a `Failure`.
+  private static func own(_ configuration: Configuration) -> (devices: [DeviceDescription], unusable: [Failure]) {
+    guard let folder = configuration.devicesPath else { return ([], []) }
+    var (devices, unusable): ([DeviceDescription], [Failure]) = ([], [])
+    for name in FolderNames.list(folder, home: nil).sorted() where name.hasSuffix(".json") || name.hasSuffix(".jsonc") {
+      do { devices.append(try loadAtOnce("\(folder)/\(name)")) } catch { unusable.append(Failure(error)) }
+    }
+    return (devices, unusable)
+  }
+
+  /// Loads a regular file without waiting. - Throws: as `load`; EINVAL for another kind of file.
+  package static func loadAtOnce(_ path: String) throws -> DeviceDescription {
+    guard let octets = try InputFile.readIfThere(path, limit: DeviceFile.maximumLength + 1) else {
+      throw FileError.unreadable(path, .noSuchFileOrDirectory)
+    }
+    return try checked(DeviceFile.parse(octets, name: path))
+  }
+
+  private static func checked(_ device: DeviceDescription) throws -> DeviceDescription {
+    guard let advertisement = device.advertisement, let rule = advertisement.macRule else { return device }
+    do { _ = try MACRule(rule) } catch { throw advertisement.macRuleEntry ?? error }
+    return device
+  }
+}

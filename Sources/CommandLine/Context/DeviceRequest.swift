@@ -1,0 +1,64 @@
+package import DeviceFiles
+import Presentation
+import Text
+
+/// A device's command with the typed parameters. It finds unknown names and invalid values before anything is sent.
+package struct DeviceRequest {
+  package let command: DeviceCommand
+  package private(set) var values: [NamedValue] = []
+
+  /// - Throws: Failure(.usage).
+  package init(_ name: String, of device: DeviceDescription) throws {
+    guard let command = device.command(name) else {
+      let names = device.commands.map(\.name)
+      let meant = Likeness.nearest(to: name, among: names).map { " Did you mean \($0)?" } ?? ""
+      let there = names.isEmpty ? "defines no commands" : "defines \(names.joined(separator: ", "))"
+      throw Failure(
+        .usage,
+        "\(DisplayText.escape(device.name)) has no command \(DisplayText.quote(name)).\(meant) "
+          + "\(DisplayText.escape(device.file)) \(there).")
+    }
+    self.command = command
+  }
+
+  /// The name and the value of `name=value`.
+  package static func parts(_ word: String) -> (name: String, text: String) {
+    let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    return (String(parts.first ?? ""), String(parts.last ?? ""))
+  }
+
+  /// Returns the parameter that a word sets. - Throws: Failure(.usage).
+  func parameter(_ word: String) throws -> DeviceCommand.Parameter {
+    let key = Self.parts(word).name
+    guard let parameter = command.parameters.first(where: { $0.name == key }) else {
+      let names = command.parameters.map(\.name)
+      throw Failure(
+        .usage,
+        "\(command.name) has no parameter \(DisplayText.quote(key)). "
+          + (names.isEmpty ? "It takes none." : "Use \(names.joined(separator: ", "))."))
+    }
+    return parameter
+  }
+
+  /// Returns the file that holds the bytes of a parameter. - Throws: as `parameter`.
+  package func path(_ word: String) throws -> String? {
+    guard case .string(let field) = try parameter(word).field, !field.isText else { return nil }
+    return Self.parts(word).text.after("@")
+  }
+
+  /// Adds a parameter. - Parameter octets: the contents of the parameter's file.
+  /// - Throws: Failure(.usage).
+  package mutating func add(_ word: String, octets: [UInt8]? = nil) throws {
+    let parameter = try parameter(word)
+    guard values[parameter.name] == nil else { throw Failure(.usage, "\(command.name): \(parameter.name) is given twice") }
+    do {
+      values.append(NamedValue(parameter.name, try octets.map { DeviceValue.bytes($0) } ?? parameter.parse(Self.parts(word).text)))
+    } catch let fault as FieldFault { throw Failure(.usage, "\(command.name): \(fault.description)") }
+  }
+
+  /// Checks that no parameter is missing and that every value fits its field.
+  /// - Throws: Failure(.usage).
+  package func check() throws {
+    do { _ = try command.encode(values) } catch { throw Failure(.usage, "\(command.name): \(Failure(error).message)") }
+  }
+}

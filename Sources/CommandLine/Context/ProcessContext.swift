@@ -1,0 +1,158 @@
+import ArgumentParser
+package import Bluetooth
+package import EventLoop
+import GAP
+import GATT
+package import HCI
+package import LinuxIO
+package import Operations
+import Presentation
+import SystemPackage
+package import Terminal
+import Text
+
+/// Process-wide state: output, configuration, trace, and the session with the radio and its links.
+@LoopActor
+package final class ProcessContext {
+  package let options: ProcessOptions
+  package let output: Output
+  package let configuration: Configuration
+  /// The commands of sessions and scripts.
+  package let commands: SessionCommands
+  package private(set) lazy var session = Session { [unowned self] in try await openAdapter() }
+  /// Remembers devices and attributes for completion.
+  package private(set) lazy var memory = AirMemory(configuration) { [unowned self] in try adapter() }
+  /// The devices of a recording that can answer a discovery of services; nil: any.
+  package private(set) var discoverable: Set<PeerAddress>?
+  private var trace: SnoopFile?
+  /// The recorder of `--record`.
+  package private(set) var recorder: (any CommandRecorder)?
+  /// Whether a trace may start while the radio is in use. Set it before the radio is opened.
+  package var tracesLater: Bool {
+    get { tap.startsLater }
+    set { tap.startsLater = newValue }
+  }
+  private let tap = TraceTap()
+  /// The watch over signals while the command runs.
+  package weak var signals: SignalWatch?
+  /// Handles every signal first and returns whether it did: in a session, Ctrl-C ends only one command.
+  package var onSignal: (@LoopActor (Int32) -> Bool)?
+
+  init(_ options: ProcessOptions, _ output: Output, _ configuration: Configuration, _ commands: CommandSet) {
+    self.options = options
+    self.output = output
+    self.configuration = configuration
+    self.commands = SessionCommands(commands)
+    session.onDisconnect = { [unowned self] in memory.keep($0) }
+    session.onClient = { client in
+      client.onNote = { output.note($0.text) }
+      if output.style.verbosity >= 2 { client.onPDU = { output.verbose(2, PDUText.line($0, $1)) } }
+    }
+  }
+
+  /// The adapter of `--adapter`, else of the environment.
+  package func adapter() throws -> AdapterSpec { try configuration.adapter() }
+
+  private func openAdapter() async throws -> any Central {
+    if let note = try configuration.adapterNote() { output.note(note) }
+    let central = try await adapter().open(
+      tap: try await openTrace(), note: { output.note($0) }, discovered: { discoverable = $0 })
+    central.onNote = { [output] in output.note($0.text) }
+    return central
+  }
+
+  /// Whether standard output carries the trace, and standard error everything else.
+  nonisolated var tracesToOutput: Bool { options.trace == "-" }
+  /// Ends the command, because the reader of the trace has closed it.
+  var endTraced: (@LoopActor () -> Void)?
+  private(set) var isTraceUnread = false
+
+  /// Opens the file of `--trace` at the first call. - Returns: nil if there will be no trace.
+  package func openTrace() async throws -> (any HCI.Tap)? {
+    if let path = options.trace, trace == nil {
+      trace = tracesToOutput ? try openOutput() : try await open(trace: path)
+      tap.write(to: trace, keepsSecrets: options.traceSecrets)
+    }
+    return trace != nil || tracesLater ? tap : nil
+  }
+
+  private func openOutput() throws -> SnoopFile {
+    if StandardInput.outputIsTerminal {
+      throw Failure(.usage, "Cannot write the trace (pcapng) to a terminal. Pipe it: … --trace - | wireshark -k -i -")
+    }
+    let file = try SnoopFile.standardOutput()
+    file.onFailure = { [weak self] error in
+      guard let self else { return }
+      isTraceUnread = true
+      if case .trace(_, .brokenPipe) = error {} else { output.failure(Failure(error).message) }
+      endTraced?()
+    }
+    return file
+  }
+
+  /// Runs the command of the command line. - Throws: FileError, of the file of `--record`; what the command throws.
+  func run(_ command: any LoopCommand, in context: Context) async throws {
+    try checkFiles(of: command)
+    noteUnused(by: command, output)
+    guard let path = options.record else { return try await command.run(in: context) }
+    guard command.traits.isRecordable else {
+      throw Failure(.usage, "Cannot record \(command.commandName): a script cannot contain this command.")
+    }
+    let recorder = try commands.set.recorder(path, output, commands)
+    self.recorder = recorder
+    try await recorder.run(command, Array(CommandLine.arguments.dropFirst()), in: context)
+  }
+
+  /// Names the options of the command that have no effect.
+  package func noteUnused(by command: any LoopCommand, _ output: Output) {
+    let options = command.process
+    let given = ["--adapter": options.adapter != nil, "--timeout": options.timeout != nil, "--record": options.record != nil]
+    for option in type(of: command).unusedOptions where given[option] ?? false {
+      output.note("\(option) has no effect on \(command.commandName).")
+    }
+  }
+
+  /// Checks the files before any is opened. - Throws: Failure(.usage) if one would overwrite another.
+  package func checkFiles(of command: any LoopCommand) throws {
+    var files = CommandFiles()
+    command.name(&files)
+    files.writes(tracesToOutput ? nil : options.trace, as: "--trace")
+    files.writes(options.record, as: "--record")
+    switch try? adapter() {
+    case .simulation(let file): files.reads(file, as: "--adapter sim:FILE")
+    case .replay(let file): files.reads(file, as: "--adapter replay:TRACE")
+    case .kernel, .user, .stream, nil: break
+    }
+    try files.check()
+  }
+
+  /// Writes the script of `--record`. Keeps the old file if the command was refused before it did anything.
+  /// - Throws: FileError; CancellationError.
+  func writeRecord(of failure: (any Error)?) async throws {
+    guard let recorder else { return }
+    if let failure, Failure(failure).isRefusal, !recorder.hasDone { return }
+    try await recorder.write()
+  }
+
+  /// Closes the trace. Throws if it is incomplete, for example because the disk is full.
+  func closeTrace() async throws {
+    defer { trace = nil }
+    try await trace?.close()
+  }
+
+  /// Starts a trace without secrets in a session; nil ends it.
+  /// - Throws: FileError for the new file or the one that ends.
+  package func trace(to path: String?) async throws {
+    tap.write(to: nil)
+    try await closeTrace()
+    guard let path else { return }
+    if path == "-" { throw Failure(.usage, "Cannot write the trace to standard output, which carries the session's results. Use a file.") }
+    let file = try await open(trace: path)
+    trace = file
+    tap.write(to: file)
+  }
+
+  private func open(trace path: String) async throws -> SnoopFile {
+    try await SnoopFile.open(path) { output.note("Waiting for a reader of the pipe “\(DisplayText.escape(path))”") }
+  }
+}

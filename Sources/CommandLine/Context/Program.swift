@@ -1,0 +1,180 @@
+import ArgumentParser
+import EventLoop
+import LinuxIO
+import Operations
+import Presentation
+import ScriptLanguage
+package import Terminal
+import Text
+
+/// Runs one command to its exit code: signals, errors as sentences or JSON, clean-up on every path.
+package enum Program {
+  package static func run(_ command: any LoopCommand, _ commands: CommandSet, environment: [String: String]) -> Int32 {
+    let configuration = Configuration(environment: environment, adapter: command.process.adapter)
+    let adapter = try? configuration.adapter()
+    if !command.usesAdapter || adapter?.isKernel != true { Capabilities.drop() }
+    LibraryEnvironment.restrict()
+    let clock = environment["BLECTL_CLOCK"] ?? ""
+    guard ["", "real", "virtual"].contains(clock) else {
+      return reportUsage(
+        ValidationError("Invalid BLECTL_CLOCK \(DisplayText.quote(clock)). Use virtual or real."),
+        arguments: [command.commandName] + (command.process.json ? ["--json"] : []), commands)
+    }
+    if !command.isTimeReal {
+      switch adapter {
+      case .simulation where clock == "virtual": EventLoop.shared.useVirtualTime()
+      // No device keeps real time in a recording.
+      case .replay where clock != "real": EventLoop.shared.useVirtualTime()
+      default: break
+      }
+    }
+    let status = try? EventLoop.shared.run {
+      await run(
+        command,
+        ProcessContext(
+          command.process,
+          // Standard output carries the trace and nothing else.
+          Output(
+            command.process.outputStyle, out: command.process.trace == "-" ? 2 : 1, environment: configuration.variable), configuration,
+          commands))
+    }
+    return status ?? ExitStatus.internal.rawValue
+  }
+
+  /// Runs one command in its context. - Parameter watch: delivers signals; tests replace it.
+  @LoopActor
+  static func run(
+    _ command: any LoopCommand, _ process: ProcessContext,
+    watch: (_ handler: @escaping @LoopActor (Int32) -> Void) -> SignalWatch = { SignalWatch(handler: $0) }
+  ) async -> Int32 {
+    let task = EventLoop.shared.spawn { () -> (any Error)? in
+      do {
+        if command.usesNames { try NamesFile.check() }
+        try await process.run(command, in: Context(process, command.step))
+        return nil
+      } catch { return process.commands.explained(error) }
+    }
+    let output = process.output
+    var signal: Int32?
+    let interrupted = Wait<Void>()
+    let watched = watch { number in
+      if process.onSignal?(number) == true { return }
+      if number == SignalWatch.resumed { return output.resumed() }
+      signal = number
+      if number == 2 { output.breakLine() }
+      task.cancel()
+      interrupted.resume(returning: ())
+    }
+    process.signals = watched
+    process.endTraced = { task.cancel() }
+    output.beforeFrame = { [weak watched] in watched?.deliver() }
+    defer { watched.cancel() }
+    var failure = await task.value
+    await process.session.close()
+    process.memory.write()
+    output.clearTransient()
+    do { try await process.writeRecord(of: failure) } catch { if failure == nil { failure = error } }
+    do { try await process.closeTrace() } catch { if failure == nil { failure = error } }
+    do { try await flush(output, interrupted) } catch { if failure == nil { failure = error } }
+    let unwritten = output.unwrittenLines
+    if unwritten > 0 { output.note("Discarded \(unwritten) line(s) of the result: the output was not read in time.") }
+    let status = finalStatus(failure, signal, process)
+    try? await flush(output, interrupted)
+    return status
+  }
+
+  /// Writes all pending output, however slow the reader. After Ctrl-C it waits only 300 ms.
+  @LoopActor
+  private static func flush(_ output: Output, _ interrupted: Wait<Void>) async throws {
+    if !output.isFlushed, !interrupted.isSettled {
+      // Without a note, a user would not see why the program does not end.
+      let note = EventLoop.shared.schedule(after: .seconds(2)) {
+        output.note("Waiting for the reader of standard output to take \(output.unwrittenLines) line(s). Press Ctrl-C to discard them.")
+      }
+      defer { note.cancel() }
+      try await race({ try await output.flush(until: nil) }, { try await interrupted.value() })
+    }
+    try await output.flush(until: EventLoop.shared.now.advanced(by: .milliseconds(300)))
+    if !output.isFlushed { throw CancellationError() }
+  }
+
+  @LoopActor
+  private static func finalStatus(_ failure: (any Error)?, _ signal: Int32?, _ process: ProcessContext) -> Int32 {
+    // The reader of the trace closed it.
+    if process.isTraceUnread { return ExitStatus.output.rawValue }
+    if let signal, failure != nil {
+      // Print nothing after Ctrl-C, unless a change was left incomplete.
+      if let told = failure.map({ Failure($0) }), told.kind == .interrupted, told != .cancelled {
+        _ = report(told, process.output)
+      } else if process.output.style.json {
+        reportJSON(Failure(.interrupted, "Interrupted"), process.output)
+      }
+      return 128 + signal
+    }
+    return failure.map { report($0, process.output) } ?? ExitStatus.done.rawValue
+  }
+
+  /// Reports the error to the user. - Returns: its exit code.
+  @LoopActor
+  package static func report(_ error: any Error, _ output: Output) -> Int32 {
+    if let status = error as? ExitStatus { return status.rawValue }
+    if let code = error as? ExitCode { return code.rawValue }
+    if let error = error as? OutputFailure, error.isClosedPipe { return ExitStatus.output.rawValue }
+    let failure = Failure(error)
+    if failure.isTold { return failure.exitStatus.rawValue }
+    // One line for each error in a script, as compilers do.
+    let mistakes = (error as? ScriptErrors)?.errors.map { Failure($0) } ?? [failure]
+    for mistake in mistakes.prefix(mistakeLimit) + omitted(mistakes.count - mistakeLimit) {
+      if output.style.json { reportJSON(mistake, output) } else { output.failure(mistake.message) }
+    }
+    return failure.exitStatus.rawValue
+  }
+
+  private static let mistakeLimit = 100
+
+  private static func omitted(_ count: Int) -> [Failure] {
+    count > 0 ? [Failure(.usage, "\(count) more mistakes are not shown. Correct these first.")] : []
+  }
+
+  @LoopActor
+  private static func reportJSON(_ failure: Failure, _ output: Output) { output.messageRecord { write(failure, &$0) } }
+
+  private static func write(_ failure: Failure, _ json: inout RecordWriter) { json.object("error") { failure.write(&$0) } }
+
+  private static func json(_ failure: Failure) -> String {
+    String(decoding: Output.record { write(failure, &$0) }.dropLast(), as: UTF8.self)
+  }
+
+  /// The help that `read -h`, `read --help`, `help read`, `-h`, `--help` or `help` ask for; nil for another request.
+  private static func help(_ arguments: [String], _ commands: CommandSet) -> String? {
+    let words = arguments.prefix { $0 != "--" }
+    let isShort = words.contains("-h") && !words.contains("--help")
+    let isAsked = words.first == "help"
+    guard isAsked || isShort || words.contains("--help") else { return nil }
+    let name =
+      isAsked
+      ? words.dropFirst().first { !$0.hasPrefix("-") || $0 == commands.option.commandName }
+      : Arguments.leading(arguments, commands).rest.first
+    guard let name, name != "help" else { return ProgramHelp.text(commands, isShort: isShort) }
+    return commands.type(named: name).map { HelpPage(of: $0, isSession: false).text(isShort: isShort) }
+  }
+
+  /// Prints help, the version, or a usage error, as text or JSON. - Returns: the exit code.
+  package static func reportUsage(_ error: any Error, arguments: [String], _ commands: CommandSet) -> Int32 {
+    let type = arguments.first == commands.option.commandName ? commands.option : nil
+    if (type ?? commands.root).exitCode(for: error) == .success {
+      let text = commands.completionScript(arguments) ?? help(arguments, commands) ?? (type ?? commands.root).fullMessage(for: error)
+      return Output.writeWaiting(.output, text + "\n") ? 0 : ExitStatus.output.rawValue
+    }
+    // An unknown name may be in names.json, which is invalid.
+    if let failure = NamesFile.failure {
+      Output.writeWaiting(.error, (arguments.contains("--json") ? json(failure) : "blectl: \(failure.message)") + "\n")
+      return failure.exitStatus.rawValue
+    }
+    let usage = UsageText(error, arguments, commands, of: type)
+    let sentence = Output.fold("blectl: \(usage.sentence)", of: "blectl", to: Output.errorWidth ?? .max)
+    let text = arguments.contains("--json") ? json(Failure(.usage, usage.sentence)) : "\(sentence)\n\(usage.usage)"
+    Output.writeWaiting(.error, text + "\n")
+    return ExitStatus.usage.rawValue
+  }
+}

@@ -1,0 +1,38 @@
+package import Bluetooth
+package import EventLoop
+import Finding
+package import GAP
+package import Operations
+package import Text
+
+/// The devices that were heard, whatever for, and those that were connected before: to be named without looking for them again.
+@LoopActor
+package final class SeenDevices {
+  private var order = RecentSet<PeerAddress>(capacity: 1000)
+  private var facts: [PeerAddress: (name: UntrustedText?, rssi: Int8?)] = [:]
+
+  package func add(_ report: AdvertisingReport) {
+    guard let peer = report.peer else { return }
+    if let forgotten = order.insert(peer).forgotten { facts[forgotten] = nil }
+    let name = facts[peer]?.name ?? Advertisement(report.data).displayName
+    facts[peer] = (name, report.rssi ?? facts[peer]?.rssi)
+  }
+
+  package func add(_ device: KnownDevices.Device) { add(device.peer, name: device.name, rssi: nil) }
+
+  package func add(_ peer: PeerAddress, name: UntrustedText?, rssi: Int8?) {
+    if let forgotten = order.insert(peer).forgotten { facts[forgotten] = nil }
+    facts[peer] = (facts[peer]?.name ?? name, rssi ?? facts[peer]?.rssi)
+  }
+
+  /// For who comes later.
+  var heard: [HeardDevices.Device] { order.elements.map { .init($0, name: facts[$0]?.name, rssi: facts[$0]?.rssi) } }
+
+  package init() {}
+
+  /// The strongest device first. Devices that were not heard come last.
+  package var devices: [(peer: PeerAddress, name: UntrustedText?, rssi: Int8?)] {
+    order.elements.sorted { (facts[$0]?.rssi ?? -128, "\($1)") > (facts[$1]?.rssi ?? -128, "\($0)") }
+      .map { ($0, facts[$0]?.name, facts[$0]?.rssi) }
+  }
+}

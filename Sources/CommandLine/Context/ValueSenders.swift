@@ -1,0 +1,54 @@
+import EventLoop
+package import GATT
+import Operations
+import Presentation
+package import Terminal
+
+/// The characteristics to subscribe to: named ones, or all that send values.
+package struct ValueSenders {
+  /// The selected characteristics; nil for all that send values.
+  private let selectors: [Selector]?
+
+  /// - Parameter attributes: an empty list or `*` selects all.
+  /// - Throws: GATTError.invalidSelector.
+  package init(_ attributes: [String]) throws {
+    selectors = attributes.isEmpty || attributes.contains("*") ? nil : try attributes.map { try Selector($0) }
+  }
+
+  /// Finds all named characteristics, then adds them. A note lists the names if all are selected.
+  /// - Parameter discovering: false if plain handles need no discovery.
+  /// - Throws: as `Client.characteristic` and `addAll`; the errors of `add`.
+  @LoopActor
+  package func subscribe(
+    on client: Client, discovering: Bool = true, _ output: Output, add: @LoopActor (Characteristic) async throws -> Void
+  ) async throws {
+    guard let selectors else {
+      let table = try await client.discover()
+      let added = try await Self.addAll(on: client, output, add)
+      let names = added.map { table.name(at: $0.valueHandle) ?? "\($0.valueHandle)" }
+      return output.note("Subscribing to all characteristics that send values: \(names.joined(separator: ", "))")
+    }
+    for item in try await client.characteristics(selectors, discovering: discovering) { try await add(item) }
+  }
+
+  /// Adds each characteristic that sends values, and skips those that the device refuses.
+  /// - Returns: the added characteristics.
+  /// - Throws: Failure if there are none.
+  @LoopActor
+  static func addAll(
+    on client: Client, _ output: Output, _ add: @LoopActor (Characteristic) async throws -> Void
+  ) async throws -> [Characteristic] {
+    var added: [Characteristic] = []
+    for item in try await client.discover().characteristics where item.sendsValues {
+      do {
+        try await add(item)
+        added.append(item)
+      } catch let error as GATTError {
+        guard case .errorResponse = error else { throw error }
+        output.note("Skipped \(item.uuid): \(Failure(error).message)")
+      }
+    }
+    if added.isEmpty { throw Failure(.notFound, "Nothing to subscribe to: no characteristic of this device notifies or indicates.") }
+    return added
+  }
+}

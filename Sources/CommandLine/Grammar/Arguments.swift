@@ -1,0 +1,122 @@
+import ArgumentParser
+import LinuxIO
+import Text
+
+/// Arranges the words of a command line before the parser sees them.
+package enum Arguments {
+  /// Moves global options that stand before the command's name behind it, where the command's own parser takes them:
+  /// `-i sim --json scan --count 1` → `scan -i sim --json --count 1`. Moves a value that starts with a minus sign to the end.
+  package static func commandFirst(_ arguments: [String], _ commands: CommandSet) -> [String] {
+    commandFirst(arguments, commands) { commands.type(named: $0) }
+  }
+
+  /// - Parameter type: finds the command with a name.
+  static func commandFirst(
+    _ arguments: [String], _ commands: CommandSet, type: (String) -> (any LoopCommand.Type)?
+  ) -> [String] {
+    let (leading, rest) = leading(arguments, commands)
+    guard let command = rest.first, !leading.contains(where: ofRoot.contains) else { return arguments }
+    return [command] + valueLast(leading + rest.dropFirst()) { type(command) }
+  }
+
+  /// The options that the root answers, whatever the command is.
+  static let ofRoot = ["--version", "--help", "-h", "--generate-completion-script", "--experimental-dump-help"]
+
+  /// Returns the options before the command's name, with their values, and the rest.
+  package static func leading(_ arguments: [String], _ commands: CommandSet) -> (options: [String], rest: ArraySlice<String>) {
+    var leading: [String] = []
+    var rest = arguments[...]
+    while let word = rest.first, word.hasPrefix("-"), word != "-", word != "--", word != commands.option.commandName {
+      rest = rest.dropFirst()
+      leading.append(word)
+      if ProcessOptions.namesWithValue.contains(word), let value = rest.first {
+        leading.append(value)
+        rest = rest.dropFirst()
+      }
+    }
+    return (leading, rest)
+  }
+
+  /// Adds the name of the session's command on a terminal if the words name no command.
+  package static func orSession(_ arguments: [String], _ commands: CommandSet) -> [String] {
+    guard StandardInput.isTerminal, StandardInput.outputIsTerminal, withoutCommand(arguments) else { return arguments }
+    return [commands.standard.commandName] + arguments
+  }
+
+  /// Whether the words are only options that every command has.
+  private static func withoutCommand(_ arguments: [String]) -> Bool {
+    var rest = arguments[...]
+    while let word = rest.popFirst() {
+      if ProcessOptions.namesWithValue.contains(word) {
+        rest = rest.dropFirst()
+      } else if !ProcessOptions.flags.contains(word), !ProcessOptions.namesWithValue.contains(where: { word.hasPrefix($0 + "=") }),
+        word.first != "-" || !word.dropFirst().allSatisfy({ "qv".contains($0) })
+      {
+        return false
+      }
+    }
+    return true
+  }
+
+  /// `PEER ATTR -5 --as i8` → `PEER ATTR --as i8 -- -5`: the value is the last argument, and no option starts with a digit. Asks for the
+  /// command and its options only if a word looks like a negative value.
+  private static func valueLast(_ words: [String], of type: () -> (any LoopCommand.Type)?) -> [String] {
+    guard words.contains(where: isNegative), !words.contains("--"), let type = type(), type.traits.takesValue else { return words }
+    let options = CommandOptions(of: type)
+    let value = words.indices.last { isNegative(words[$0]) && !($0 > 0 && options.takesValue(words[$0 - 1])) }
+    guard let value else { return words }
+    return words[..<value] + words[(value + 1)...] + ["--", words[value]]
+  }
+
+  /// `-5`, `-0x10`, `-1,-2`, `-.5`, `-inf`.
+  private static func isNegative(_ word: String) -> Bool {
+    guard word.utf8.first == UInt8(ascii: "-"), let next = word.utf8.dropFirst().first else { return false }
+    return (0x30...0x39).contains(next) || next == UInt8(ascii: ".") || word == "-inf"
+  }
+
+  // MARK: Mistakes
+
+  /// Refuses an argument that is not UTF-8. Otherwise blectl would send another text. - Throws: ValidationError.
+  package static func refuseOctets() throws {
+    guard let index = ThisProcess.argumentThatIsNoText() else { return }
+    throw ValidationError(
+      "Argument \(index), \(DisplayText.quote(CommandLine.arguments[index])), is not UTF-8. Give bytes in hex, or as @FILE.")
+  }
+
+  /// Refuses a repeated option that takes one value: the parser would take the last. Asks for the command's options only if a name
+  /// occurs twice. - Throws: ValidationError.
+  package static func refuseRepeated(_ arguments: [String], _ commands: CommandSet) throws {
+    let option = commands.option.commandName
+    if arguments.first == option, arguments.dropFirst().prefix(while: { $0 != "--" }).contains(option) {
+      throw ValidationError("-e is given twice. Put ; between the commands, as in -e 'read 2a19; read 2a00'.")
+    }
+    try refuseRepeated(arguments) { commands.type(named: arguments.first ?? "") }
+  }
+
+  /// - Parameter type: the command.
+  package static func refuseRepeated(_ arguments: [String], of type: () -> (any LoopCommand.Type)?) throws {
+    // No set: its first use costs more than looking through so few.
+    var seen: [String] = []
+    var twice: [String] = []
+    for word in arguments.prefix(while: { $0 != "--" }) where word.utf8.first == UInt8(ascii: "-") && word.utf8.count > 1 {
+      let name = long(word.hasPrefix("--") ? String(word.prefix { $0 != "=" }) : String(word.prefix(2)))
+      if seen.contains(name) { twice.append(name) } else { seen.append(name) }
+    }
+    guard !twice.isEmpty, let command = type() else { return }
+    let options = CommandDescription(of: command).options.filter { $0.takesValue && !$0.isRepeating }
+    if let repeated = twice.first(where: { name in options.contains { $0.longName == name } }) {
+      throw ValidationError("\(repeated) is given twice. It takes one value.")
+    }
+  }
+
+  /// The long name of an option that has a short one and takes a value; any other as it is.
+  private static func long(_ name: String) -> String {
+    switch name {
+    case "-i": "--adapter"
+    case "-t": "--timeout"
+    case "-n": "--count"
+    case "-d": "--duration"
+    default: name
+    }
+  }
+}

@@ -1,0 +1,60 @@
+package import ArgumentParser
+import Text
+
+/// The options and arguments of a command, from the argument parser's dump of its help. Reading it takes a millisecond.
+package struct CommandDescription {
+  struct Argument {
+    /// The names with their hyphens; empty for a positional argument.
+    let names: [String]
+    /// The name with two hyphens; nil for a positional argument.
+    var longName: String? { names.first { $0.hasPrefix("--") } }
+    let valueName: String
+    let takesValue: Bool
+    let isRepeating: Bool
+    let isOptional: Bool
+    /// Whether the help shows it.
+    let isShown: Bool
+    /// The title of its group; empty for none.
+    let section: String
+    /// The help on one line.
+    let help: String
+    /// The text that `--help` adds.
+    let discussion: String
+    /// The allowed values; empty if there is no list.
+    let values: [String]
+    let isFile: Bool
+    /// The endings of the files; empty if any file is meant.
+    let endings: [String]
+  }
+
+  /// What the command does, without a full stop.
+  let hint: String
+  /// The arguments in their order.
+  let arguments: [Argument]
+
+  package init(of command: any ParsableArguments.Type) {
+    let dump = command.parserDescription
+    let abstract = dump?["abstract"]?.string ?? ""
+    hint = abstract.hasSuffix(".") ? String(abstract.dropLast()) : abstract
+    arguments = if case .array(let items)? = dump?["arguments"]?.kind { items.map(Self.argument) } else { [] }
+  }
+
+  var options: [Argument] { arguments.filter { !$0.names.isEmpty } }
+
+  private static func argument(_ item: JSONTree) -> Argument {
+    let kind = item["kind"]?.string
+    func has(_ key: String) -> Bool { if case .bool(true)? = item[key]?.kind { true } else { false } }
+    let completion = item["completionKind"]
+    var names: [String] = []
+    if kind != "positional", case .array(let all)? = item["names"]?.kind {
+      names = all.compactMap { name in name["name"]?.string.map { (name["kind"]?.string == "short" ? "-" : "--") + $0 } }
+    }
+    func strings(_ tree: JSONTree?) -> [String] { if case .array(let items)? = tree?.kind { items.compactMap(\.string) } else { [] } }
+    return Argument(
+      names: names, valueName: item["valueName"]?.string?.lowercased() ?? "", takesValue: kind == "option", isRepeating: has("isRepeating"),
+      isOptional: has("isOptional"), isShown: has("shouldDisplay"), section: item["sectionTitle"]?.string ?? "",
+      help: item["abstract"]?.string ?? "", discussion: item["discussion"]?.string ?? "",
+      values: strings(completion?["list"]?["values"] ?? item["allValues"]), isFile: completion?["file"] != nil,
+      endings: strings(completion?["file"]?["extensions"]))
+  }
+}

@@ -1,0 +1,73 @@
+import ArgumentParser
+import Text
+
+// What blectl uses of ArgumentParser beyond its interface: two members, and its sentences about mistakes. Package.swift therefore pins its
+// minor version. ParserDetailsTests fail if one of them changes.
+
+extension CommandConfiguration {
+  /// The configuration of a command that parses its own words. With a `_superCommandName`, the parser does not parse everything twice to
+  /// find `--generate-completion-script`.
+  package init(named name: String, abstract: String, discussion: String = "", aliases: [String] = []) {
+    self.init(commandName: name, _superCommandName: "blectl", abstract: abstract, discussion: discussion, aliases: aliases)
+  }
+}
+
+extension ParsableArguments {
+  /// The parser's description of the command and its arguments. Takes a millisecond.
+  static var parserDescription: JSONTree? { try? JSONTree.parse(Array(_dumpHelp().utf8))["command"] }
+}
+
+/// A mistake in a command line, as the parser reports it.
+package struct ParserMistake {
+  package enum Kind: Equatable {
+    /// A wrong value of `place`, which is `<peer>` or `--mode <mode>`. The choices are `a, b or c`; empty if the parser lists none.
+    case invalidValue(String, place: String, choices: String)
+    /// Extra arguments, and the parser's sentence.
+    case unexpectedArguments([String], String)
+    case unknownOption(String)
+    case missingArgument(place: String)
+    /// A missing value of an option, and the parser's sentence.
+    case missingValue(String)
+    /// Another sentence, such as that of a ValidationError.
+    case other(String)
+  }
+
+  let kind: Kind
+  /// The parser's help for the option or argument; empty for none.
+  let help: String
+
+  /// - Parameters:
+  ///   - parsed: the command that parsed the words: the root, or the command of a session.
+  ///   - command: the command that the words name.
+  init(_ error: any Error, of parsed: any ParsableCommand.Type, _ command: (any ParsableCommand.Type)?) {
+    let isOwn = error is ValidationError
+    let sentence = parsed.message(for: error)
+    let whole = (isOwn ? command ?? parsed : parsed).fullMessage(for: error)
+    let rest = whole.dropFirst(min(whole.count, "Error: ".count + sentence.count + 1))
+    help = rest.hasPrefix("Help:") ? String(rest.dropFirst(5).prefix { $0 != "\n" }).trimmed : ""
+    kind = isOwn ? .other(sentence) : Self.kind(sentence)
+  }
+
+  private static func kind(_ sentence: String) -> Kind {
+    if let (value, place, choices) = invalidValue(sentence) { return .invalidValue(value, place: place, choices: choices) }
+    if let option = sentence.after("Unknown option '") { return .unknownOption(String(option.prefix { $0 != "'" })) }
+    if let place = sentence.after("Missing expected argument '") { return .missingArgument(place: String(place.prefix { $0 != "'" })) }
+    if sentence.hasPrefix("Missing ") { return .missingValue(sentence) }
+    if let argument = sentence.after("Unexpected argument '") { return .unexpectedArguments([String(argument.dropLast())], sentence) }
+    if sentence.drop(while: \.isNumber).hasPrefix(" unexpected arguments: '") {
+      let parts = sentence.split(separator: "'", omittingEmptySubsequences: false)
+      return .unexpectedArguments(parts.enumerated().filter { $0.offset % 2 == 1 }.map { String($0.element) }, sentence)
+    }
+    return .other(sentence)
+  }
+
+  /// The parts of `The value 'V' is invalid for '--option <name>'. Please provide one of 'a', 'b' or 'c'.`
+  private static func invalidValue(_ sentence: String) -> (value: String, place: String, choices: String)? {
+    let separator = "' is invalid for '"
+    guard let text = sentence.after("The value '"), let middle = text.ranges(of: separator).last else { return nil }
+    let place = String(text[middle.upperBound...].prefix { $0 != "'" })
+    let choices = text[middle.upperBound...].dropFirst(place.count + 1)
+    let list = String(choices).after(". Please provide one of ") ?? ""
+    return (String(text[..<middle.lowerBound]), place, String(list.filter { $0 != "'" && $0 != "." }))
+  }
+}

@@ -1,0 +1,25 @@
+import ArgumentParser
+import Text
+
+/// The help of the program itself: `blectl -h` and `blectl --help`.
+package enum ProgramHelp {
+  static func text(_ commands: CommandSet, isShort: Bool) -> String {
+    let overview = "OVERVIEW: \(commands.root.configuration.abstract)"
+    let all = commands.commandLine + (isShort ? [] : [commands.option])
+    let list = ["COMMANDS:"] + rows(all.map { ($0.commandName, $0.configuration.abstract) })
+    let usage = "USAGE: blectl [<options>] <command> [<arguments>]"
+    let more = "More: blectl COMMAND -h, blectl --help, man blectl"
+    guard !isShort else { return ([overview, usage] + list + [more]).joined(separator: "\n") }
+    return [
+      [overview], [usage], list,
+      ["DEVICES (PEER):"] + rows(devices), ["ATTRIBUTES (ATTR):"] + rows(attributes),
+      HelpPage(of: commands.standard, isSession: false).globalOptions, ["EXIT STATUS:"] + exits, ["EXAMPLES:"] + examples.map { "  \($0)" },
+      [more],
+    ].map { $0.joined(separator: "\n") }.joined(separator: "\n\n")
+  }
+
+  package static func rows(_ rows: [(String, String)]) -> [String] {
+    let column = 2 + (rows.map(\.0.count).max() ?? 0)
+    return rows.map { "  \($0)\(String(repeating: " ", count: column - $0.count))\($1)" }
+  }
+}

@@ -1,0 +1,50 @@
+import ArgumentParser
+package import EventLoop
+import GATT
+package import Presentation
+import Text
+
+/// The commands that sessions and scripts have, and how to parse their lines.
+@LoopActor
+package final class SessionCommands {
+  package let set: CommandSet
+  package private(set) lazy var all = set.inSessions
+  private lazy var byName: [String: any LoopCommand.Type] = Dictionary(
+    all.flatMap { type in ([type.commandName] + type.configuration.aliases).map { ($0, type) } }, uniquingKeysWith: { first, _ in first })
+  /// The options of the commands. Asking the parser for them takes a millisecond.
+  private var known: [String: CommandOptions] = [:]
+
+  init(_ set: CommandSet) { self.set = set }
+
+  package func type(named name: String) -> (any LoopCommand.Type)? { byName[name] }
+
+  /// Returns the command of a line, which may stand after options. Nil for an unknown one.
+  package func type(of words: [String]) -> (any LoopCommand.Type)? { Arguments.leading(words, set).rest.first.flatMap { byName[$0] } }
+
+  /// Whether the command of a line takes values that arrived before it.
+  package func takesEarlierValues(_ words: [String]) -> Bool { type(of: words)?.traits.takesEarlierValues ?? false }
+
+  /// Adds advice to the error of an unknown attribute that is the name of a command.
+  package func explained(_ error: any Error) -> any Error {
+    guard case GATTError.invalidSelector(let text, .unknownName(let name)) = error, byName[name] != nil else { return error }
+    return Failure(text, .unknownName(name), advice: "Separate commands with a semicolon.")
+  }
+
+  package func unknown(_ name: String) -> Failure {
+    if let advice = FamiliarWords.advice[name] { return Failure(.usage, "Unknown command \(DisplayText.quote(name)). \(advice)") }
+    let names = all.map { $0.commandName }
+    let familiar = FamiliarWords.commands[name].flatMap { names.contains($0) ? $0 : nil }
+    let meant = (familiar ?? Likeness.nearest(to: name, among: names)).map { "Did you mean \($0)? " } ?? ""
+    return Failure(.usage, "Unknown command \(DisplayText.quote(name)). \(meant)List the commands: `help`")
+  }
+
+  package func options(of type: any LoopCommand.Type) -> CommandOptions {
+    if let options = known[type.commandName] { return options }
+    let options = CommandOptions(of: type)
+    known[type.commandName] = options
+    return options
+  }
+
+  /// Returns the words with the command's name first, and a negative value last.
+  package func commandFirst(_ words: [String]) -> [String] { Arguments.commandFirst(words, set) { byName[$0] } }
+}

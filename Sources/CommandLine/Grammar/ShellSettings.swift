@@ -1,0 +1,56 @@
+import Presentation
+package import Text
+
+/// What `set` sets: what the commands of a session do where their own options do not say.
+package struct ShellSettings: Equatable {
+  /// How values are shown.
+  var format: ValueFormat?
+  /// Seconds, as `--timeout`.
+  package var timeout: Double?
+  /// Whether a link that is lost is made again.
+  package var reconnect = false
+
+  package init(format: ValueFormat? = nil, timeout: Double? = nil, reconnect: Bool = false) {
+    self.format = format
+    self.timeout = timeout
+    self.reconnect = reconnect
+  }
+
+  package static let names = ["format", "timeout", "reconnect"]
+  /// What each takes, where that is a list.
+  package static let choices = ["format": ValueFormat.names, "timeout": ["default"], "reconnect": ["on", "off"]]
+
+  /// - Throws: Failure(.usage).
+  package mutating func set(_ name: String, to value: String) throws {
+    switch name {
+    case "format":
+      guard let format = try? ValueFormat(value) else {
+        throw Failure(.usage, "Invalid format \(DisplayText.quote(value)). Use one of: \(ValueFormat.choices)")
+      }
+      self.format = format == .auto ? nil : format
+    case "timeout":
+      if value == "default" {
+        timeout = nil
+        return
+      }
+      guard let seconds = try? TimeText.seconds(value), seconds > 0, seconds <= 86_400 else {
+        throw Failure(
+          .usage, "Invalid timeout \(DisplayText.quote(value)). Use seconds, more than 0 and up to 86400, a time such as 500ms, or default."
+        )
+      }
+      timeout = seconds
+    case "reconnect":
+      guard value == "on" || value == "off" else { throw Failure(.usage, "Invalid reconnect \(DisplayText.quote(value)). Use on or off.") }
+      reconnect = value == "on"
+    default:
+      let meant = Likeness.nearest(to: name, among: Self.names).map { " Did you mean \($0)?" } ?? ""
+      throw Failure(
+        .usage, "Unknown setting \(DisplayText.quote(name)).\(meant) The settings are \(Self.names.joined(separator: ", ")).")
+    }
+  }
+
+  /// Each with its value, as `set` takes them.
+  package var values: [(name: String, value: String)] {
+    [("format", format?.name ?? "auto"), ("timeout", timeout.map { "\($0)" } ?? "default"), ("reconnect", reconnect ? "on" : "off")]
+  }
+}

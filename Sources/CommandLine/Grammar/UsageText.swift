@@ -1,0 +1,138 @@
+import ArgumentParser
+import Bluetooth
+import Finding
+import GATT
+import Presentation
+import Text
+
+/// A mistake in a command line: one sentence, and how to use the command. Only this type words the parser's messages.
+package struct UsageText {
+  package let sentence: String
+  /// `Usage: …`, and where to find more.
+  let usage: String
+
+  /// - Parameters:
+  ///   - arguments: the words as they were typed, the command's name first.
+  ///   - type: the command of a session; nil on the command line.
+  ///   - place: the index of the missing PEER, for which a session used its current device; nil if it was given.
+  package init(
+    _ error: any Error, _ arguments: [String], _ commands: CommandSet, of type: (any LoopCommand.Type)? = nil,
+    withoutPeerAt place: Int? = nil
+  ) {
+    let command = type ?? commands.type(named: arguments.first ?? "")
+    let mistake = ParserMistake(error, of: type ?? commands.root, command)
+    usage =
+      command.map { "Usage: \(HelpPage(of: $0, isSession: false).usage)\n  See 'blectl \($0.commandName) -h'." }
+      ?? "Usage: blectl [<options>] <command> [<arguments>]\n  See 'blectl -h'."
+    // The parser reports missing and wrong arguments before an unknown option, which is the likelier mistake.
+    let unknown = error is ValidationError ? nil : Self.unknownOption(arguments, command)
+    let kind = unknown.map { .unknownOption($0) } ?? mistake.kind
+    let words =
+      Self.deviceFirst(kind, arguments, command, isSession: type != nil, place)
+      ?? command?.advice(on: kind, in: arguments) ?? Self.words(kind, mistake.help, command)
+    // A line feed in what was typed must not make two lines.
+    sentence = DisplayText.visible(words.replacing("\n", with: " "))
+  }
+
+  /// Returns the first option that `command` does not have.
+  private static func unknownOption(_ arguments: [String], _ command: (any LoopCommand.Type)?) -> String? {
+    guard let command else { return nil }
+    let options = CommandDescription(of: command).options
+    let known = options.flatMap(\.names) + ["--help", "--version", "-h"]
+    var isValue = false
+    for word in arguments.dropFirst().prefix(while: { $0 != "--" }) {
+      let name = String(word.prefix { $0 != "=" })
+      let isOption = name.hasPrefix("--") || name.utf8.count == 2 && name.hasPrefix("-") && name.last?.isLetter == true
+      if isOption || known.contains("-\(name)"), !isValue, !known.contains(name) { return name }
+      isValue = options.contains { $0.takesValue && $0.names.contains(word) }
+    }
+    return nil
+  }
+
+  /// Advises to put the PEER first if the parser missed it, or took another word for it. Nil if no later word is a PEER.
+  private static func deviceFirst(
+    _ mistake: ParserMistake.Kind, _ arguments: [String], _ command: (any LoopCommand.Type)?, isSession: Bool, _ place: Int?
+  ) -> String? {
+    let index: Int? =
+      switch mistake {
+      case .invalidValue(let value, place: "<peer>", choices: _): arguments.firstIndex(of: value)
+      case .unexpectedArguments: place
+      default: nil
+      }
+    guard let command, let index else { return nil }
+    let options = CommandDescription(of: command).options.filter(\.takesValue).flatMap(\.names)
+    func isPeer(_ index: Int) -> Bool {
+      let word = arguments[index]
+      if index > 0, options.contains(arguments[index - 1]) { return false }
+      // A VALUE may have six bytes, with colons between them.
+      if case .address(_, nil)? = PeerSelector(word) { return !command.traits.takesValue }
+      let isName = !command.traits.takesValue && !word.hasPrefix("-") && PeerArgument.mistake(in: word) == nil
+      return PeerSelector(word) != nil || isName && (try? Selector(word, abbreviating: false)) == nil
+    }
+    guard let found = arguments.indices[(place ?? index + 1)...].first(where: isPeer) else { return nil }
+    return deviceFirst(arguments, moving: found, to: index, isSession: isSession)
+  }
+
+  static func deviceFirst(_ words: [String], moving index: Int, to place: Int, isSession: Bool) -> String {
+    var words = words
+    words.insert(words.remove(at: index), at: place)
+    return "The device comes first: \(isSession ? "" : "blectl ")\(words.map { ShellWords.quoteForShell($0) }.joined(separator: " "))"
+  }
+
+  private static func words(_ mistake: ParserMistake.Kind, _ help: String, _ command: (any LoopCommand.Type)?) -> String {
+    switch mistake {
+    case .invalidValue(let value, let place, let choices):
+      let said = "Invalid \(name(of: place)) \(DisplayText.quote(value))"
+      let takes = kind(of: place) ?? (choices.isEmpty ? taken(help) : "Use \(choices).")
+      guard let hint = hint(value, for: place) ?? command?.hint(value, for: place) else {
+        return takes.isEmpty ? "\(said)." : "\(said). \(takes)"
+      }
+      let isSentence = hint.first?.isUppercase ?? false
+      return "\(said)\(isSentence ? "." : ":") \(hint)\(hint.hasSuffix("?") || hint.hasSuffix(".") ? "" : ".")"
+        + (place == "<peer>" ? " A PEER is: \(PeerOptions.forms)." : "")
+    case .unknownOption(let name):
+      if let advice = FamiliarWords.advice[name] { return "Unknown option \(name). \(advice)" }
+      let known = command.map { CommandDescription(of: $0).options.compactMap(\.longName) } ?? []
+      let familiar = FamiliarWords.options[name].flatMap { known.contains(String($0.prefix { $0 != " " })) ? $0 : nil }
+      let meant =
+        familiar ?? known.first { $0 == "-\(name)" || name.hasPrefix("--") && $0.hasSuffix(name.dropFirst()) }
+        ?? (name.hasPrefix("--") ? Likeness.nearest(to: name, among: known) : nil)
+      return "Unknown option \(DisplayText.escape(name))." + (meant.map { " Did you mean \($0)?" } ?? "")
+    case .missingArgument(let place): return "Missing \(name(of: place)). \(taken(help))".trimmed
+    case .missingValue(let sentence) where !help.isEmpty: return "\(sentence.filter { $0 != "'" }). \(taken(help))"
+    case .unexpectedArguments(_, let sentence), .missingValue(let sentence), .other(let sentence):
+      // The parser makes lines of a list.
+      return sentence.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    }
+  }
+
+  /// `PEER` for `<peer>`, `--chunk` for `--chunk <n>`.
+  private static func name(of place: String) -> String {
+    guard place.hasPrefix("<") else { return String(place.prefix { $0 != " " }) }
+    return String(place.filter { !"<>. ".contains($0) }.uppercased().prefix { $0 != "[" })
+  }
+
+  /// The help of an option or argument as a sentence: `It takes: Bytes per segment, 1-512 (default: auto).`
+  private static func taken(_ help: String) -> String {
+    let text = help.firstRange(of: ">  ").map { String(help[$0.upperBound...]) } ?? help
+    return text.isEmpty ? "" : "It takes: \(text)".asSentence
+  }
+
+  /// The kinds of values that several options take.
+  private static func kind(of place: String) -> String? {
+    switch place.split(separator: "<").last?.prefix(while: { $0 != ">" }) {
+    case "seconds": "Use seconds, or a time with its unit: 5, 0.5, 500ms, 2s, 1m."
+    case "ms": "Use milliseconds, or a time with its unit: 20, 20ms, 1s."
+    default: nil
+    }
+  }
+
+  /// Explains a wrong value of an argument that many commands have.
+  private static func hint(_ value: String, for place: String) -> String? {
+    switch place {
+    case "<peer>": PeerArgument.mistake(in: value)
+    case let place where place.hasPrefix("--as "): ValueFormat.suggestion(for: value)
+    default: nil
+    }
+  }
+}

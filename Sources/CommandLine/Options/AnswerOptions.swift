@@ -1,0 +1,130 @@
+package import ArgumentParser
+import GATT
+import Presentation
+import Text
+
+/// What is waited for after a write.
+package struct AnswerOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Subscribe first, then wait for this notification; repeatable",
+      discussion: "After =, its first bytes in hex, or a text in quotes: ff01=\"OK\". If repeated, all must arrive, in any order.",
+      valueName: "attr[=hex]"))
+  package var expect: [PatternArgument] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "Exit 7 when this notification arrives; repeatable", discussion: "Needs --expect or --collect.", valueName: "attr[=hex]"))
+  var failOn: [PatternArgument] = []
+
+  @Option(parsing: .unconditional, help: ArgumentHelp("Notifications per --expect (default: 1)", valueName: "n"))
+  var expectCount: Int?
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "Print all notifications for SECONDS",
+      discussion: "Listens to the --expect and --fail-on attributes, or else to the whole device.", valueName: "seconds"),
+    transform: TimeText.seconds)
+  var collect: Double?
+
+  package init() {}
+
+  package func validate() throws {
+    if let expectCount {
+      if !(1...1_000_000).contains(expectCount) { throw ValidationError("--expect-count takes 1 to 1000000, not \(expectCount)") }
+      if expect.isEmpty { throw ValidationError("--expect-count needs --expect.") }
+    }
+    if let collect, !(collect > 0 && collect <= 86_400) {
+      throw ValidationError("--collect takes seconds, more than 0 and up to 86400, not \(collect.plainText)")
+    }
+    if !failOn.isEmpty, expect.isEmpty, collect == nil {
+      throw ValidationError("--fail-on needs --expect or --collect, to know how long to wait.")
+    }
+  }
+}
+
+extension AnswerOptions {
+  /// Before anything is connected. - Throws: Failure, for an ATTR that is none.
+  package func check() throws {
+    for pattern in expect { try pattern.check("--expect") }
+    for pattern in failOn { try pattern.check("--fail-on") }
+  }
+}
+
+/// `ffe2`, `ffe2=4f50` or `ffe2="OP"`: a characteristic, and what its values begin with.
+package struct PatternArgument: ExpressibleByArgument, Sendable {
+  package let attribute: String
+  /// Empty: anything.
+  package let octets: [UInt8]
+
+  package init?(argument: String) {
+    text = argument
+    let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let attribute = parts.first, !attribute.isEmpty else { return nil }
+    self.attribute = String(attribute)
+    guard parts.count == 2 else {
+      octets = []
+      return
+    }
+    guard let octets = Self.octets(parts[1]), !octets.isEmpty else { return nil }
+    self.octets = octets
+  }
+
+  /// The expected value as the user typed it: `4f50`, `"OP"`.
+  package var typed: String? { text.firstIndex(of: "=").map { String(text[text.index(after: $0)...]) } }
+
+  private let text: String
+
+  /// - Throws: Failure, naming the option.
+  package func check(_ option: String) throws {
+    do { _ = try Selector(attribute) } catch {
+      var failure = Failure(error)
+      failure.message = "\(option): \(failure.message)"
+      let parts = attribute.split(separator: ":", maxSplits: 1)
+      if parts.count == 2 { failure.add("Write = before the first bytes: \(DisplayText.escape("\(parts[0])=\(parts[1])"))") }
+      throw failure
+    }
+  }
+
+  private static func octets(_ text: Substring) -> [UInt8]? {
+    guard text.count > 1, text.hasPrefix("\""), text.hasSuffix("\"") else { return Hex.decode(String(text)) }
+    return Array(text.dropFirst().dropLast().utf8)
+  }
+
+  /// What may have been meant by a text that is none.
+  package static func hint(_ text: String) -> String? {
+    guard let sign = text.firstIndex(of: "="), sign != text.startIndex else { return "the attribute comes first, as in ffe2=4f50" }
+    let value = text[text.index(after: sign)...]
+    if value.isEmpty || value == "\"\"" { return "nothing follows the = (is a variable unset?)" }
+    var said = "Invalid hex \(DisplayText.quote(String(value)))"
+    do { _ = try Hex.parse(String(value)) } catch {
+      if case .oddDigits(let word, let column) = error {
+        let start = text.utf8.distance(from: text.startIndex, to: value.startIndex)
+        said = "\(HexError.oddDigits(word, column: start + column))"
+      }
+    }
+    // What has quotes already cannot be put in some by us.
+    guard value.utf8.allSatisfy({ !"\"'\\".utf8.contains($0) }) else { return "\(said), and not text between two double quotes" }
+    return "\(said). Put text in quotes: '\(text[..<sign])=\"\(DisplayText.escape(String(value)))\"'"
+  }
+}
+
+/// `ff02=1b9902`: a value to write.
+package struct AssignmentArgument: ExpressibleByArgument, Sendable {
+  private let pattern: PatternArgument
+
+  package var attribute: String { pattern.attribute }
+  package var octets: [UInt8] { pattern.octets }
+
+  package init?(argument: String) {
+    guard argument.contains("="), let pattern = PatternArgument(argument: argument) else { return nil }
+    self.pattern = pattern
+  }
+
+  package func check() throws { try pattern.check("--write") }
+
+  package static func hint(_ text: String) -> String? {
+    text.contains("=") ? PatternArgument.hint(text) : "the value to write is missing, as in ff02=1b9902"
+  }
+}

@@ -1,0 +1,54 @@
+package import ArgumentParser
+import Bluetooth
+import EventLoop
+import Operations
+import Presentation
+
+/// How to connect, and which parameters to request first. Every command that connects has these options.
+package struct LinkOptions: ParsableArguments {
+  @Option(parsing: .unconditional, help: ArgumentHelp("Largest MTU to offer, 23-517 (default: 517)", valueName: "n"))
+  package var mtu: Int?
+
+  @Option(help: ArgumentHelp("Request this PHY: 1m, 2m or coded", valueName: "phy"), completion: .list(["1m", "2m", "coded"]))
+  package var phy: PHYArgument?
+
+  @Option(
+    parsing: .unconditional, help: ArgumentHelp("Request this connection interval, 7.5-4000", valueName: "ms"),
+    transform: TimeText.milliseconds)
+  package var interval: Double?
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "Retry a failed connection up to N times, 0-100 (default: 1)", valueName: "n"))
+  package var retries: Int?
+
+  @Flag(help: "Wait for the device to appear, for up to --timeout (default: 1 hour)")
+  package var wait = false
+
+  package init() {}
+
+  package func validate() throws {
+    if let mtu, !(23...517).contains(mtu) { throw ValidationError("--mtu takes 23 to 517 bytes, not \(mtu)") }
+    if let interval, !(interval >= 7.5 && interval <= 4000) {
+      throw ValidationError("--interval takes 7.5 to 4000 ms, not \(interval.plainText)")
+    }
+    if let retries, !(0...100).contains(retries) { throw ValidationError("--retries takes 0 to 100, not \(retries)") }
+  }
+
+  /// Any of them.
+  package var isGiven: Bool { mtu != nil || phy != nil || interval != nil || retries != nil || wait }
+
+  var requested: LinkParameterRequest {
+    LinkParameterRequest(mtu: mtu, phy: phy?.phy, interval: interval.map { .limited(seconds: $0 / 1000) })
+  }
+}
+
+package struct PHYArgument: ExpressibleByArgument, Sendable {
+  let phy: PHY
+
+  package init?(argument: String) {
+    guard let phy = PHY(name: argument) else { return nil }
+    self.phy = phy
+  }
+}

@@ -1,0 +1,74 @@
+import ArgumentParser
+import Bluetooth
+package import Finding
+import GATT
+import Text
+
+/// The PEER of the command line.
+package enum PeerArgument: Sendable, Equatable, CustomStringConvertible {
+  case selector(PeerSelector)
+  /// The one connected last.
+  case last
+  /// The one that a session is about.
+  case current
+  /// From the configuration file.
+  case alias(String)
+
+  package var description: String {
+    switch self {
+    case .selector(let selector): selector.description
+    case .last: "@last"
+    case .current: "@."
+    case .alias(let name): "@\(name)"
+    }
+  }
+}
+
+extension PeerArgument: ExpressibleByArgument {
+  /// Parses a PEER. A word that can be nothing else is the name of a device: `Band-7`.
+  package init?(argument: String) {
+    if let peer = Self(form: argument) {
+      self = peer
+    } else if Self.mistake(in: argument) == nil {
+      self = .selector(.name(argument))
+    } else {
+      return nil
+    }
+  }
+
+  /// Parses a PEER in one of its explicit forms; nil for a plain name.
+  package init?(form text: String) {
+    if text == "@last" {
+      self = .last
+    } else if text == "@." {
+      self = .current
+    } else if text.hasPrefix("@"), text.count > 1 {
+      self = .alias(String(text.dropFirst()))
+    } else {
+      guard let selector = PeerSelector(text) else { return nil }
+      self = .selector(selector)
+    }
+  }
+
+  /// Explains why `text`, which has no explicit form, is not a name either; nil if it is a name.
+  static func mistake(in text: String) -> String? {
+    if text.isEmpty { return "it is empty. Is a variable unset?" }
+    if text == "name:" { return "the name is missing" }
+    if let kind = ["name:", "mac:", "service:"].first(where: { text.lowercased().hasPrefix($0) && !text.hasPrefix($0) }) {
+      return "write \(kind) in lower case"
+    }
+    if let (wrong, right) = FamiliarWords.prefixes.first(where: { text.lowercased().hasPrefix($0.key) }) {
+      return "there is no prefix \(wrong). Did you mean \(DisplayText.escape(right + text.dropFirst(wrong.count)))?"
+    }
+    if let slash = text.firstIndex(of: "/"), Address(text[..<slash]) != nil { return "the type of an address is public or random" }
+    if text.hasPrefix("service:") { return "unknown service. Use a UUID or a name, as in service:heart_rate" }
+    let parts = text.split(whereSeparator: { ":-".contains($0) })
+    if text.hasPrefix("mac:") || parts.count > 2 && parts.allSatisfy({ $0.utf8.count < 3 && (text.contains(":") || Hex.number($0) != nil) })
+    {
+      return "an address has six bytes of two hex digits: AA:BB:CC:DD:EE:FF"
+    }
+    if text.hasPrefix("@") { return "the name of the alias is missing" }
+    guard (try? Selector(text, abbreviating: false)) != nil else { return nil }
+    return "it names an attribute. For a device with that name, use name:\(DisplayText.clip(ShellWords.quoteForShell(text), to: 60))"
+  }
+}

@@ -1,0 +1,42 @@
+package import ArgumentParser
+import Text
+
+/// The PEER argument, how to choose among several matches, and how to connect.
+package struct PeerOptions: ParsableArguments {
+  static let forms = "Address, name, name:GLOB, mac:MAC, service:UUID, @last or @ALIAS"
+
+  @Argument(help: ArgumentHelp(stringLiteral: Self.forms))
+  package var peer: PeerArgument
+
+  @OptionGroup(title: HelpPage.connectionTitle) package var choice: ChoiceOptions
+
+  @OptionGroup(title: HelpPage.connectionTitle) var link: LinkOptions
+
+  package init() {}
+
+  /// - Throws: ValidationError if one of the attributes is a device.
+  package static func checkOrder(_ words: [String], of type: any LoopCommand.Type, _ attributes: [String], isSession: Bool) throws {
+    let device = attributes.first { ($0.contains(":") || $0.hasPrefix("@")) && PeerArgument(form: $0) != nil }
+    guard let index = device.flatMap({ words.lastIndex(of: $0) }),
+      let first = CommandOptions(of: type).firstArgument(in: Array(words.dropFirst()))
+    else { return }
+    throw ValidationError(UsageText.deviceFirst(words, moving: index, to: first + 1, isSession: isSession))
+  }
+
+  package var target: Target { Target(peer: peer, takesFirst: choice.first, demandsOne: choice.unique, link: link) }
+}
+
+/// Options that choose among several matching devices.
+package struct ChoiceOptions: ParsableArguments {
+  @Flag(help: "Use the first match (default: the strongest)")
+  package var first = false
+
+  @Flag(help: "Fail if several devices match (exit 2)")
+  package var unique = false
+
+  package init() {}
+
+  package func validate() throws {
+    if first, unique { throw ValidationError("--first and --unique exclude each other.") }
+  }
+}

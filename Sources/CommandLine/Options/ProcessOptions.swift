@@ -1,0 +1,88 @@
+package import ArgumentParser
+import Presentation
+package import Terminal
+
+/// Options that belong to the process: the radio, the output, the trace. Every command takes them, before or after its name; a session that stays
+/// open has one of each, whatever its commands are. And `--timeout`, which is of one command.
+package struct ProcessOptions: ParsableArguments {
+  @Option(
+    name: [.customShort("i", allowingJoined: true), .long],
+    help: ArgumentHelp(
+      "hci0, user:0, tcp:HOST:PORT, unix:PATH, serial:DEV[@BAUD], sim, sim:FILE or replay:TRACE",
+      discussion: "(default: $BLECTL_ADAPTER, else the first hciN that is up)", valueName: "spec"))
+  package var adapter: String?
+
+  @Flag(help: "Print one JSON object per line")
+  package var json = false
+
+  @Flag(name: [.short, .long], help: "Print only results and errors")
+  package var quiet = false
+
+  @Flag(name: [.short, .long], help: "Show progress; -vv also shows every ATT PDU")
+  package var verbose: Int
+
+  // Without a default value, for which the parser would search all that conforms to anything.
+  @Option(help: ArgumentHelp("auto, always or never (default: auto)", valueName: "when"))
+  package var color: ColorChoice?
+
+  @Option(help: ArgumentHelp("Capture HCI traffic to FILE (btsnoop); - writes pcapng to stdout", valueName: "file"), completion: .file())
+  package var trace: String?
+
+  @Flag(help: "Keep the keys of your own connections in the capture")
+  var traceSecrets = false
+
+  @Option(help: ArgumentHelp("Record this session as a script for blectl run", valueName: "file"), completion: .file())
+  var record: String?
+
+  // Of one command, and not of the process: see `step`. A group of its own would cost each start ten times what the option does.
+  @Option(
+    name: [.customShort("t", allowingJoined: true), .long], parsing: .unconditional,
+    help: ArgumentHelp(
+      "Limit for each step that waits for the device (default: 11 s to find it, 20 s to connect, 30 s for an ATT answer)",
+      valueName: "seconds"),
+    transform: TimeText.seconds)
+  var timeout: Double?
+
+  package init() {}
+
+  /// The names of the options without a value.
+  static let flags = ["--json", "--quiet", "--verbose", "--trace-secrets"]
+  static let timeout = ["-t", "--timeout"]
+  /// The names of the options with a value. A test compares these lists with the declarations, which take a millisecond to ask for.
+  static let namesWithValue = ["-i", "--adapter", "--color", "--trace", "--record"] + timeout
+
+  package func validate() throws {
+    if traceSecrets, trace == nil { throw ValidationError("--trace-secrets needs --trace FILE.") }
+    if let timeout, !(timeout > 0 && timeout <= 86_400) {
+      throw ValidationError("--timeout takes seconds, more than 0 and up to 86400, not \(timeout.plainText)")
+    }
+  }
+
+  /// The options that a session takes when it starts, and its commands refuse.
+  static let ofSession = ["--adapter", "--trace", "--record"]
+
+  /// - Throws: Failure(.usage) if an option is one of the session.
+  package func refuseSessionOptions() throws {
+    guard let (option, _) = zip(Self.ofSession, [adapter, trace, record]).first(where: { $0.1 != nil }) else { return }
+    throw Failure(.usage, "\(option) is an option of the session. Give it when you start blectl.")
+  }
+
+  var step: StepOptions { StepOptions(timeout: timeout) }
+
+  var outputStyle: Output.Style {
+    var style = Output.Style()
+    style.program = "blectl"
+    style.json = json
+    style.quiet = quiet
+    style.verbosity = verbose
+    style.color = color ?? .auto
+    return style
+  }
+}
+
+extension ColorChoice: ExpressibleByArgument {
+  /// The parser's default, without its key path, which costs more than the rest of the option.
+  package static var allValueStrings: [String] { allCases.map { $0.rawValue } }
+  /// None beside the words themselves, which the parser would find out case by case.
+  package static var allValueDescriptions: [String: String] { [:] }
+}

@@ -1,0 +1,107 @@
+import ArgumentParser
+import CommandLine
+import DeviceFiles
+import EventLoop
+import GATT
+import LinuxIO
+import Operations
+import Presentation
+import Terminal
+import Text
+
+package struct Call: PeerCommand {
+  static let configuration = CommandConfiguration(
+    named: "call", abstract: "Run a command that a device file describes.",
+    discussion: """
+      Without --device, blectl searches for a file that describes this device. It looks in ~/.config/blectl/devices, in the simulator's file, then in the files that blectl includes. See blectl-device(5).
+      """)
+  static let examples = [
+    "blectl -i sim call Band-7 --list", "blectl -i sim call Band-7 battery", "blectl -i sim call Band-7 history --json",
+  ]
+
+  // Words may be commands of a device file.
+  static let traits = CommandTraits(completesNames: false)
+
+  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
+  @OptionGroup var who: PeerOptions
+
+  @Argument(help: ArgumentHelp("A command of the device file", valueName: "device-command"))
+  var command: String?
+
+  @Argument(help: ArgumentHelp("A parameter of the command; bytes are hex, or @FILE", valueName: "name=value"))
+  var parameters: [String] = []
+
+  @OptionGroup var file: DeviceOptions
+
+  @Flag(help: "List the commands and their parameters")
+  var list = false
+
+  func validate() throws {
+    if list, command != nil { throw ValidationError("--list takes no command. Omit --list or the command.") }
+    if !list, command == nil { throw ValidationError("Name a command of the device. List them: blectl call PEER --list") }
+    for word in parameters where !word.contains("=") {
+      throw ValidationError("\(DisplayText.quote(word)) is not a parameter. Write parameters as name=value.")
+    }
+  }
+
+  @LoopActor
+  func name(_ files: inout CommandFiles) {
+    files.reads(file.device, as: "--device")
+    for word in parameters {
+      if let sign = word.firstIndex(of: "=") { files.reads(String(word[word.index(after: sign)...]).after("@"), as: String(word[..<sign])) }
+    }
+  }
+
+  var recordedForm: RecordedForm { RecordedForm(isExpected: !list) }
+  var deviceCall: DeviceCall? { DeviceCall(file: file.device, command: command, parameters: parameters) }
+
+  func run(in context: Context) async throws {
+    let named = try await file.load()
+    if list, let named { return try await CallText.list(named, of: nil, context.output) }
+    // Before anything is sent, and once: a parameter may come from a pipe.
+    let prepared: DeviceRequest?
+    if let named { prepared = try await request(of: named) } else { prepared = nil }
+    try await context.withPeer(who.target) { connection in
+      let device: DeviceDescription
+      if let named { device = named } else { device = try await self.described(connection, context) }
+      if list { return try await CallText.list(device, of: connection, context.output) }
+      let request: DeviceRequest
+      if let prepared { request = prepared } else { request = try await self.request(of: device) }
+      let answer: DeviceAnswer
+      do {
+        answer = try await connection.call(
+          request.command, request.values, of: device, within: step.timeout.map { .limited(seconds: $0) }
+        ) { name, values in
+          context.output.note(CallText.event(name, values))
+        }
+      } catch let error as GATTError { throw await Failure.called(error, of: device, connection) }
+      for packet in answer.refused.first { context.output.note("Not an answer: \(CallText.refused(packet))") }
+      if answer.refused.others > 0 { context.output.note("\(answer.refused.others) more packets were not answers.") }
+      context.observer?.didAnswer(RecordWriter.value { json in for value in answer.values { DeviceValueRecord.write(value, &json) } })
+      try await CallText.show(answer, to: request.command, of: connection, context.output)
+    }
+  }
+
+  /// Looked for once in a session; one that was named is for that command only.
+  @LoopActor
+  private func described(_ connection: Connection, _ context: Context) async throws -> DeviceDescription {
+    if let known = context.links.device { return known }
+    let device = try await DeviceLibrary.device(
+      for: connection, context.configuration, try? context.process.adapter(), note: { context.output.note($0) })
+    context.links.device = device
+    return device
+  }
+
+  /// - Throws: Failure(.usage); FileError, of the file of a parameter.
+  @LoopActor
+  private func request(of device: DeviceDescription) async throws -> DeviceRequest {
+    var request = try DeviceRequest(command ?? "", of: device)
+    for word in parameters {
+      var octets: [UInt8]?
+      if let path = try request.path(word) { octets = try await InputFile.read(path, limit: DeviceFiles.Frame.maximumCommand) }
+      try request.add(word, octets: octets)
+    }
+    try request.check()
+    return request
+  }
+}

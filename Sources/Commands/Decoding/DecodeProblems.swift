@@ -1,0 +1,70 @@
+import CommandLine
+import EventLoop
+import Presentation
+import Terminal
+import Text
+
+/// Counts the problems of an input: lines that are not bytes, which it reports immediately, and malformed packets. Decoding continues after both.
+@LoopActor
+struct DecodeProblems {
+  private let kind: String
+  private let input: String
+  private let output: Output
+  private var all = 0
+  private var unreadable = 0
+  private var malformed = 0
+  /// The number of JSON records of other kinds.
+  private var others = 0
+  private var first: (problem: String, line: Int?)?
+
+  /// - Parameter kind: The kind of packet, such as `ATT PDU`.
+  init(_ kind: String, of input: DecodedInput, _ output: Output) { (self.kind, self.input, self.output) = (kind, input.name, output) }
+
+  /// Returns the bytes of an item that is not a line. Reports an unreadable one and returns nil.
+  mutating func octets(_ item: DecodedInput.Item) -> [UInt8]? {
+    if case .octets(let octets) = item { return octets }
+    if case .unreadable(let line, let reason) = item { refuse("Line \(line) of \(input) \(reason).") }
+    return nil
+  }
+
+  /// Decodes the hex of a line. Reports invalid hex and returns nil.
+  /// - Parameter text: The line, for the error.
+  mutating func octets(_ hex: String, _ line: Int, _ text: String) -> [UInt8]? {
+    do { return try Hex.parse(hex, loneDigits: false) } catch {
+      let reason = error == .notHex ? "is not hex" : "has an odd number of digits"
+      refuse("Line \(line) of \(input) \(reason): \(DisplayText.quote(text))")
+      return nil
+    }
+  }
+
+  /// Reports and counts a line that is not bytes.
+  mutating func refuse(_ message: String) {
+    all += 1
+    unreadable += 1
+    _ = Program.report(Failure(.input, message), output)
+  }
+
+  /// Skips a line without a packet: blank, a comment, or a record of another kind.
+  mutating func pass(_ text: String) { if text.hasPrefix("{") { others += 1 } }
+
+  mutating func add(_ problem: (some CustomStringConvertible)?, _ line: Int?) {
+    all += 1
+    guard let problem else { return }
+    malformed += 1
+    if first == nil { first = (problem.description, line) }
+  }
+
+  /// Reports the counts.
+  /// - Throws: Failure(.input) if a line was unreadable, otherwise Failure(.protocolViolation) if a packet was malformed.
+  func finish() throws {
+    var messages: [String] = []
+    if all == 0, others > 0 { throw Failure(.input, "None of the \(others) record(s) in \(input) is an \(kind).") }
+    if unreadable > 0 { messages.append("Cannot read \(unreadable) of \(all) lines of \(input).") }
+    if let first {
+      let decoded = all - unreadable
+      let what = decoded == 1 ? "The \(kind) is malformed" : "\(malformed) of \(decoded) \(kind)s are malformed"
+      messages.append(what + (first.line.map { ", line \($0)" } ?? "") + ": \(first.problem)")
+    }
+    if !messages.isEmpty { throw Failure(unreadable > 0 ? .input : .protocolViolation, messages.joined(separator: " ")) }
+  }
+}

@@ -1,0 +1,127 @@
+import Captures
+import CommandLine
+import EventLoop
+import HCI
+import LinuxIO
+import Presentation
+import Terminal
+import Text
+
+/// The input of `decode`: hex arguments, or a file or standard input with lines of hex or raw bytes.
+/// Lines of standard input are available as soon as they arrive.
+@LoopActor
+struct DecodedInput {
+  enum Item {
+    /// The whole input: arguments, or data that are not text.
+    case octets([UInt8])
+    case line(Int, text: String)
+    /// A line that is not text. - Parameter reason: The predicate for errors, such as `is longer than 1 MiB`.
+    case unreadable(Int, reason: String)
+  }
+
+  /// The name of the input, for errors.
+  let name: String
+  private var source: Source
+  private var number = 0
+
+  private enum Source {
+    case octets([UInt8]?)
+    case text(ArraySlice<UInt8>)
+    case stream(LineReader)
+  }
+
+  private static let lineLimit = 1 << 20
+
+  /// Opens the input.
+  /// - Parameters:
+  ///   - words: Hex, the name of a file, or `-`. Without words, standard input if it is not a terminal.
+  ///   - limit: The maximum number of bytes of a file, and of data that are not text.
+  /// - Throws: Failure(.usage); FileError; CancellationError.
+  init(_ words: [String], limit: Int, _ context: Context) async throws {
+    do throws(HexError) {
+      let octets = try Hex.parse(words.joined(separator: " "))
+      if !octets.isEmpty {
+        (name, source) = ("the hex", .octets(octets))
+        return
+      }
+    } catch { if error != .notHex { throw Failure(.usage, "\(error)") } }
+    if words.count > 1 {
+      let wrong = words.first { $0 != "-" && Hex.decode($0) == nil } ?? words[1]
+      throw Failure(.usage, "Invalid hex \(DisplayText.quote(wrong)). Give hex or a single file.")
+    }
+    guard let word = words.first ?? (context.isInputFed ? "-" : nil) else {
+      throw Failure(.usage, "Nothing to decode. Give hex, a file, or - for standard input.")
+    }
+    name = word == "-" ? "standard input" : DisplayText.quote(word)
+    let isStream = word == "-" && !StandardInput.isFile
+    let contents: [UInt8]
+    if isStream {
+      try context.refuseInput()
+      contents = try await StandardInput.beginning { [output = context.output] in Self.tellOfWaiting(word, output) }
+    } else {
+      contents = try await Self.file(word, limit, context)
+    }
+    if Self.isText(contents, isCut: isStream) {
+      // Without bytes, standard input has ended. On a terminal, the user would have to end it twice.
+      source = isStream && !contents.isEmpty ? .stream(LineReader(limit: Self.lineLimit, beginning: contents)) : .text(contents[...])
+      return
+    }
+    if TraceReader.isTrace(contents) { throw Failure(.usage, "\(name) is a trace. To decode it, use: decode trace") }
+    let rest = isStream ? try await InputFile.read("-", limit: limit - contents.count) : []
+    source = .octets(contents + rest)
+  }
+
+  /// Reads the next item. Returns nil at the end.
+  /// - Throws: FileError; CancellationError.
+  mutating func next() async throws -> Item? {
+    switch source {
+    case .octets(let octets):
+      source = .octets(nil)
+      return octets.map { .octets($0) }
+    case .text(let text):
+      guard !text.isEmpty else { return nil }
+      // Decoding many lines may produce no output that suspends.
+      EventLoop.shared.spendStep()
+      if EventLoop.shared.isShareSpent { try await EventLoop.shared.waitForTurn() }
+      let line = text.prefix { $0 != UInt8(ascii: "\n") }
+      source = .text(text[line.endIndex...].dropFirst())
+      return item(Array(line))
+    case .stream(let reader):
+      switch try await reader.next() {
+      case .octets(let line): return item(line)
+      case .tooLong:
+        number += 1
+        return .unreadable(number, reason: "is longer than 1 MiB")
+      case nil: return nil
+      }
+    }
+  }
+
+  private mutating func item(_ line: [UInt8]) -> Item {
+    number += 1
+    return Self.isText(line, isCut: false)
+      ? .line(number, text: String(decoding: line, as: UTF8.self)) : .unreadable(number, reason: "is not text")
+  }
+
+  /// Reads a file or standard input.
+  static func file(_ word: String, _ limit: Int, isTrace: Bool = false, _ context: Context) async throws -> [UInt8] {
+    if word == "-" { try context.refuseInput() }
+    let path = word.after("@") ?? word
+    if path != "-", !isTrace, !InputFile.exists(path) {
+      throw Failure(.input, "\(DisplayText.quote(word)) is neither hex nor a file. Write bytes in hex, such as 020106.")
+    }
+    return try await InputFile.read(path, limit: limit) { [output = context.output] in tellOfWaiting(path, output) }
+  }
+
+  private static func tellOfWaiting(_ path: String, _ output: Output) {
+    output.note("Waiting for \(path == "-" ? "standard input" : DisplayText.quote(path)). Press Ctrl-C to cancel.")
+  }
+
+  /// Whether bytes are printable UTF-8.
+  /// - Parameter isCut: Whether the last character may be incomplete.
+  private static func isText(_ octets: [UInt8], isCut: Bool) -> Bool {
+    let ends = isCut ? (0...3).map { octets.count - $0 } : [octets.count]
+    return ends.contains { $0 >= 0 && DisplayText.isUTF8(Array(octets[..<$0])) }
+      && !octets.contains { $0 < 0x20 && ![0x09, 0x0A, 0x0D].contains($0) }
+  }
+}

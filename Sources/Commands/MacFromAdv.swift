@@ -1,0 +1,244 @@
+import ArgumentParser
+import Bluetooth
+import CommandLine
+import DeviceFiles
+import EventLoop
+import Finding
+import GAP
+import GATT
+import LinuxIO
+import Operations
+import Presentation
+import Terminal
+import Text
+
+package struct MacFromAdv: LoopCommand {
+  static let configuration = CommandConfiguration(
+    named: "mac-from-adv", abstract: "Find the MAC address inside advertisements.",
+    discussion: """
+      Listens to PEER, or to all devices. If you give --hex, or lines on standard input, blectl decodes this data instead of listening. A line is hex, optionally after the sender's address, or a record of scan --json or --raw. Exits 2 if there is no MAC.
+
+      --rule describes where the MAC is. mfg:0x0305@-6:le means the last six bytes of company 0x0305's data, little-endian. svc:fe95@5:le means the six bytes from offset 5 of service fe95's data. svc:*@5:le means the same for any service.
+      """)
+  static let examples = [
+    "blectl -i sim mac-from-adv GateLock", "blectl -i sim mac-from-adv --first", "blectl -i sim scan --json -n 4 | blectl mac-from-adv",
+  ]
+  static let traits = CommandTraits(runsBesideOthers: true, recordsNamePeers: true)
+
+  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
+
+  @Argument(help: "The device (default: all devices)")
+  var peer: PeerArgument?
+
+  @Option(help: ArgumentHelp("Decode this advertising data (hex)", valueName: "ad"))
+  var hex: String?
+
+  @Option(help: ArgumentHelp("Where the MAC is; replaces the known layouts; repeatable", valueName: "rule"))
+  var rule: [String] = []
+
+  @OptionGroup var file: DeviceOptions
+
+  @Flag(help: "Show the rules that find the sender's own address")
+  var learn = false
+
+  @Option(help: ArgumentHelp("The sender's address, for --hex", valueName: "address"))
+  var sender: AddressArgument?
+
+  @Option(
+    help: ArgumentHelp(
+      "low, medium or high (default: medium)",
+      discussion: "low: bytes in the right place. medium: other data may look the same. high: a documented layout.", valueName: "level"))
+  var minConfidence: FoundMAC.Confidence = .medium
+
+  @Flag(help: "Connect and read the System ID (2a23) if no MAC is found")
+  var connect = false
+
+  @Option(
+    name: [.customShort("d", allowingJoined: true), .long], parsing: .unconditional,
+    help: ArgumentHelp("Time to listen; 0 listens until Ctrl-C (default: 11)", valueName: "seconds"),
+    transform: TimeText.seconds)
+  var duration: Double = 11
+
+  @Flag(help: "Use the first match; without PEER, stop after one MAC")
+  var first = false
+
+  @OptionGroup(title: HelpPage.connectionTitle) var link: LinkOptions
+
+  var usesAdapter: Bool { hex == nil && (peer != nil || !StandardInput.isFed) }
+
+  func validate() throws {
+    if !(duration >= 0 && duration <= 31_536_000) {
+      throw ValidationError("--duration takes seconds from 0 to 31536000, not \(duration.plainText)")
+    }
+    if peer != nil, hex != nil { throw ValidationError("PEER and --hex exclude each other.") }
+    if sender != nil, hex == nil { throw ValidationError("--sender needs --hex.") }
+    if !connect, link.mtu != nil || link.phy != nil || link.interval != nil || link.retries != nil {
+      throw ValidationError("--mtu, --phy, --interval and --retries need --connect.")
+    }
+    if link.wait, peer == nil { throw ValidationError("--wait needs a PEER.") }
+    if connect, peer == nil { throw ValidationError("--connect needs a PEER.") }
+    if file.device != nil, learn || !rule.isEmpty {
+      throw ValidationError("--device and \(learn ? "--learn" : "--rule") exclude each other: the file has a rule.")
+    }
+    if learn, !rule.isEmpty { throw ValidationError("--learn and --rule exclude each other.") }
+    if learn, hex != nil, sender == nil { throw ValidationError("--learn --hex needs --sender ADDRESS.") }
+  }
+
+  var hasTimeLimit: Bool { duration > 0 || hex != nil }
+  var failureAtInputEnd: Failure? { peer == nil && !first ? nil : Failure(.notFound, "The input ended before a MAC arrived.") }
+
+  func checkForScript() throws {
+    if duration == 0 { throw Failure(.usage, "The command may never end. Add --duration.") }
+  }
+
+  @LoopActor func name(_ files: inout CommandFiles) { files.reads(file.device, as: "--device") }
+
+  func run(in context: Context) async throws {
+    let rules = try await (rule + described()).map { try MACRule($0) }
+    let search = MACSearch(learn ? .learn : .rules(rules.isEmpty ? MACRule.known : rules), leastConfidence: minConfidence)
+    let found = Found(search, context.output)
+    // That of a session has its commands.
+    let isInputFree = !context.isInSession
+    if hex != nil || peer != nil, isInputFree, StandardInput.isPipe {
+      context.output.note(
+        "blectl does not read standard input here. To decode its lines, leave out \(hex != nil ? "--hex" : "PEER").")
+    }
+    if let hex {
+      try await offline(found, hex: hex)
+    } else if peer == nil, isInputFree, StandardInput.isFed {
+      try await offline(found)
+    } else {
+      try await live(found, context)
+    }
+    if found.search.found == 0, connect, let peer { try await systemID(peer, found, context) }
+    try found.search.finish()
+  }
+
+  /// The rule of the device file.
+  /// - Throws: Failure(.usage) for a file without one; as `DeviceLibrary.load`.
+  @LoopActor
+  private func described() async throws -> [String] {
+    guard let device = try await file.load() else { return [] }
+    guard let rule = device.advertisement?.macRule else {
+      throw Failure(
+        .usage,
+        "\(DisplayText.escape(device.file)) does not describe where the MAC is: advertisement.mac is missing. Use --rule instead.")
+    }
+    return [rule]
+  }
+
+  /// The search, and where its findings go.
+  @LoopActor private final class Found {
+    var search: MACSearch
+    let output: Output
+
+    init(_ search: MACSearch, _ output: Output) {
+      self.search = search
+      self.output = output
+    }
+
+    func add(_ data: [UInt8], sender: PeerAddress?, line: Int? = nil) async throws {
+      for mac in search.add(data, sender: sender, line: line) { try await MACRecord.show(mac, sender: sender, line: line, output) }
+    }
+  }
+
+  @LoopActor
+  private func offline(_ found: Found, hex: String) async throws {
+    let data: [UInt8]
+    do { data = try Hex.parse(hex) } catch {
+      throw Failure(.usage, "--hex: \(error == .notHex ? "\(error) \(DisplayText.quote(hex))" : "\(error)")")
+    }
+    if data.isEmpty { throw Failure(.usage, "--hex is empty. Give it AD structures, as in --hex 020106") }
+    try await found.add(data, sender: sender.map { PeerAddress($0.address, .public) })
+    // Else it is why there is no MAC.
+    if case .malformed? = found.search.problem { return }
+    if let error = Advertisement(data).errors.first { found.output.note("--hex is malformed: \(error). The rest was decoded.") }
+  }
+
+  @LoopActor
+  private func offline(_ found: Found) async throws {
+    // Nobody may know that it is waited for.
+    let text = try await InputFile.read("-", limit: 64 << 20) { [output = found.output] in
+      output.note("Waiting for lines on standard input: AD structures in hex, ADDRESS HEX, or records of a scan. Press Ctrl-C to stop.")
+    }
+    var (number, unreadable) = (0, 0)
+    for line in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+      number += 1
+      EventLoop.shared.spendStep()
+      if EventLoop.shared.isShareSpent { try await EventLoop.shared.waitForTurn() }
+      let heard: (data: [UInt8], sender: PeerAddress?)?
+      do throws(OfflineAdvertisementError) { heard = try OfflineAdvertisement.parse(line, number: number) } catch {
+        // It does not hide the lines behind it.
+        unreadable += 1
+        _ = Program.report(error, found.output)
+        continue
+      }
+      guard let heard else { continue }
+      try await found.add(heard.data, sender: heard.sender, line: number)
+      if first, found.search.found > 0 { return }
+    }
+    if unreadable > 0 { throw Failure(.input, "Cannot read \(unreadable) line(s) of standard input.") }
+  }
+
+  /// The duration includes the search.
+  private var searchLimit: Duration {
+    let limits = [step.timeout, duration > 0 ? duration : nil].compactMap { $0.map { Duration.limited(seconds: $0) } }
+    return limits.min() ?? .limited(seconds: 31_536_000)
+  }
+
+  @LoopActor
+  private func live(_ found: Found, _ context: Context) async throws {
+    let radio = try await context.radio()
+    let limit: Duration? = duration > 0 ? .limited(seconds: duration) : nil
+    guard let peer else {
+      try await radio.listen(ScanParameters(), for: limit) { report, _ in
+        guard let sender = report.peer else { return .goOn }
+        context.process.memory.hear(report)
+        try await found.add(report.data, sender: sender)
+        return first && found.search.found > 0 ? .end : .goOn
+      } onDrop: {
+        context.tellOfDropped($0)
+      }
+      return
+    }
+    var start = EventLoop.shared.now
+    let selector = try await context.configuration.resolve(peer)
+    let search = PeerSearch(selector, takesFirst: first, limit: link.wait ? step.waitLimit : searchLimit)
+    let match = try await context.session.find(search, LinkText(context.process, context.output, limitOption: "-d"))
+    // Who was waited for has all of the duration.
+    if link.wait { start = EventLoop.shared.now }
+    // What was heard in the search counts.
+    for data in match.payloads where found.search.found == 0 { try await found.add(data, sender: match.peer) }
+    let rest = limit.map { $0 - start.duration(to: EventLoop.shared.now) }
+    guard found.search.found == 0, rest.map({ $0 > .zero }) ?? true else { return }
+    try await radio.listen(ScanParameters(), for: rest) { report, _ in
+      guard report.peer == match.peer else { return .goOn }
+      try await found.add(report.data, sender: match.peer)
+      return found.search.found > 0 ? .end : .goOn
+    } onDrop: {
+      context.tellOfDropped($0)
+    }
+  }
+
+  @LoopActor
+  private func systemID(_ peer: PeerArgument, _ found: Found, _ context: Context) async throws {
+    try await context.withPeer(Target(peer: peer, takesFirst: first, demandsOne: false, link: link)) { connection in
+      let table = try await connection.client.discover()
+      let attribute = try table.resolve(try Selector("180a/2a23"))
+      let value = try await connection.client.read(attribute.handle)
+      let sender = connection.peer
+      guard let mac = MACFinder.fromSystemID(value, sender: sender) else { throw MACSearchError.noneInSystemID(value, of: sender) }
+      if found.search.take(mac, sender: sender) { try await MACRecord.show(mac, sender: sender, context.output) }
+    }
+  }
+}
+
+extension FoundMAC.Confidence: ExpressibleByArgument {
+  public init?(argument: String) {
+    guard let confidence = Self.allCases.first(where: { $0.name == argument }) else { return nil }
+    self = confidence
+  }
+
+  public var defaultValueDescription: String { name }
+  public static var allValueStrings: [String] { allCases.map(\.name) }
+}

@@ -1,0 +1,171 @@
+import ATT
+import ArgumentParser
+import Bluetooth
+import CommandLine
+import EventLoop
+import GATT
+import Operations
+import Presentation
+import Terminal
+import Text
+
+package struct Notify: ValueCommand {
+  static let configuration = CommandConfiguration(
+    named: "notify", abstract: "Show notifications and indications as they arrive.",
+    discussion: """
+      Runs until Ctrl-C, --count or --duration. Exits 4 if fewer than --count values arrive in time.
+
+      Without --duration, --timeout limits the wait for each value (default: 30 seconds with --count, otherwise unlimited).
+      """)
+  static let examples = [
+    "blectl -i sim notify Band-7 heart_rate_measurement -n 2", "blectl -i sim notify Band-7 ff01 --write ff02=1b9902 -d 2",
+  ]
+  static let traits = CommandTraits(attributeUse: .listening)
+
+  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
+  @OptionGroup var who: PeerOptions
+
+  @Argument(help: ArgumentHelp("Characteristics (default: all that notify or indicate)", valueName: "attribute"))
+  var attributes: [String] = []
+
+  @Option(
+    name: [.customShort("n", allowingJoined: true), .long], parsing: .unconditional,
+    help: ArgumentHelp("Stop after N values", valueName: "n"))
+  var count: Int?
+
+  @Option(
+    name: [.customShort("d", allowingJoined: true), .long], parsing: .unconditional,
+    help: ArgumentHelp("Stop after SECONDS; 0 runs until Ctrl-C", valueName: "seconds"), transform: TimeText.seconds)
+  var duration: Double?
+
+  @Option(help: ArgumentHelp("Write this value after subscribing; repeatable", valueName: "attr=hex"))
+  var write: [AssignmentArgument] = []
+
+  @Flag(help: "Reconnect and continue after a lost connection")
+  var reconnect = false
+
+  @Option(name: .customLong("as"), help: ValueFormat.help, completion: .list(ValueFormat.names))
+  var chosenFormat: ValueFormat?
+
+  func validate() throws {
+    if let count, count < 1 { throw ValidationError("--count takes 1 or more, not \(count)") }
+    if let duration, !(duration >= 0 && duration <= 31_536_000) {
+      throw ValidationError("--duration takes seconds from 0 to 31536000, not \(duration.plainText)")
+    }
+  }
+
+  var runsUntilStopped: Bool { count == nil && duration ?? 0 == 0 && step.timeout == nil }
+  /// --timeout limits the silence, and values may come for ever.
+  var hasTimeLimit: Bool { duration.map { $0 > 0 } ?? (count != nil) }
+  var failureAtInputEnd: Failure? { count.map { Failure(.timeout, "The input ended before \($0) value(s) arrived.") } }
+
+  static func hint(_ value: String, for place: String) -> String? { place.hasPrefix("--write ") ? AssignmentArgument.hint(value) : nil }
+
+  func check(_ words: [String], _ commands: CommandSet, isSession: Bool) throws {
+    try PeerOptions.checkOrder(words, of: Self.self, attributes, isSession: isSession)
+  }
+
+  func checkForScript() throws { for attribute in attributes { _ = try Selector(attribute, abbreviating: false) } }
+  var recordedForm: RecordedForm { RecordedForm(isExpected: true) }
+  var limitInScript: Duration? { duration ?? 0 == 0 && step.timeout == nil ? .seconds(60) : nil }
+
+  func run(in context: Context) async throws {
+    let senders = try ValueSenders(attributes)
+    for value in write { try value.check() }
+    let state = State()
+    while true {
+      do {
+        let outcome = try await context.withPeer(who.target, restoring: state.hasStarted) { try await listen($0, senders, state, context) }
+        return try finish(outcome, state)
+      } catch  where reconnect && state.hasStarted && !state.isOver {
+        try await state.pause(after: error, context.links)
+        if let end = state.reconnection.deadline, EventLoop.shared.now >= end { return try finish(.end, state) }
+      }
+    }
+  }
+
+  /// The state that outlives a link.
+  @LoopActor private final class State {
+    var values = 0
+    /// The deadline is the end of `--duration`.
+    var reconnection = RetryPolicy()
+    var hasStarted = false
+    /// Whether it is subscribed on the present link.
+    var isListening = false
+    /// Whether it ended by itself.
+    var isOver = false
+
+    /// - Throws: `error` if a new link does not help.
+    func pause(after error: any Error, _ links: any DeviceLinks) async throws {
+      // A link that held is lost for a new reason.
+      if isListening { reconnection.restart() }
+      isListening = false
+      var policy = reconnection
+      defer { reconnection = policy }
+      try await links.pause(after: error, &policy)
+    }
+  }
+
+  /// How long no value may come: a count without a duration must not wait for ever. Without either, to wait is what was asked for.
+  private var patience: Duration? {
+    if duration != nil { return nil }
+    if let limit = step.timeout { return .limited(seconds: limit) }
+    return count == nil ? nil : .seconds(30)
+  }
+
+  @LoopActor
+  private func listen(_ connection: Connection, _ senders: ValueSenders, _ state: State, _ context: Context) async throws -> FollowOutcome {
+    // An argument is looked up at each access.
+    let format = format
+    let client = connection.client
+    let outcome = try await client.follow { values in
+      // What follows in a session uses what was found.
+      try await senders.subscribe(on: client, discovering: context.isInSession, context.output) {
+        await context.describe($0, on: connection)
+        try await values.add($0)
+      }
+    } limits: {
+      if !state.hasStarted, let duration, duration > 0 {
+        state.reconnection.deadline = EventLoop.shared.now.advanced(by: .limited(seconds: duration))
+      }
+      state.hasStarted = true
+      state.isListening = true
+      context.output.status("Subscribed. Press Ctrl-C to stop.")
+      for value in write { try await send(value, client, context.output) }
+      return FollowLimits(count: count.map { $0 - state.values }, end: state.reconnection.deadline, patience: patience)
+    } take: { event, uuid in
+      try await NotificationRecord.show(event, uuid, format, from: connection, context)
+      state.values += 1
+    } onDrop: {
+      if !context.output.isBroken { context.output.note("Dropped \($0) value(s): the output was not read in time.") }
+    }
+    state.isOver = true
+    return outcome
+  }
+
+  @LoopActor
+  private func send(_ value: AssignmentArgument, _ client: Client, _ output: Output) async throws {
+    let target = try await client.attribute(try Selector(value.attribute), discovering: true)
+    let plan = try WritePlan(value: value.octets.count, properties: target.properties, mtu: client.mtu, mode: .auto, chunk: nil)
+    try await client.send(value.octets, to: target.handle, plan: plan)
+    output.status("Wrote \(Quantity.octets(value.octets.count)) to \(target.uuid?.description ?? target.handle.description)")
+  }
+
+  @LoopActor
+  private func finish(_ outcome: FollowOutcome, _ state: State) throws {
+    switch outcome {
+    case .count: return
+    case .end:
+      guard let count, state.values < count else { return }
+      throw Failure(
+        .timeout,
+        "Received \(state.values) of \(count) values in \(Duration.limited(seconds: duration ?? 0).secondsText) s. To wait longer, use --duration."
+      )
+    case .silence:
+      throw Failure(
+        .timeout,
+        "Received \(state.values)\(count.map { " of \($0)" } ?? "") value(s), then none for \((patience ?? .zero).secondsText) s. "
+          + "To wait longer, use --duration SECONDS (0: no limit)")
+    }
+  }
+}

@@ -1,0 +1,153 @@
+import ArgumentParser
+import Bluetooth
+import CommandLine
+import EventLoop
+import Finding
+import LinuxBluetooth
+import Operations
+import Presentation
+import Terminal
+import Text
+
+package struct Peers: LoopCommand {
+  static let configuration = CommandConfiguration(
+    named: "peers", abstract: "List connections, and devices that were connected before.",
+    discussion: """
+      With a kernel adapter, lists the connections of all programs. With any other adapter, lists only the connections of this session. blectl does not scan, so a listed device may be out of range.
+      """)
+  static let examples = ["blectl -i sim peers", "blectl -i sim peers --json"]
+  static let traits = CommandTraits(recordsNamePeers: true)
+  static let unusedOptions = ["--timeout"]
+
+  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
+
+  var usesNames: Bool { false }
+  var recordedForm: RecordedForm { RecordedForm(isLeftOut: true) }
+
+  func run(in context: Context) async throws {
+    let output = context.output
+    let peers = try await PeerList.read(context)
+    if output.style.json {
+      for peer in peers {
+        try await output.record {
+          $0.string("event", "peer")
+          $0.address("address", peer.address)
+          $0.string("address_type", peer.type?.rawValue)
+          $0.string("name", peer.name?.raw)
+          $0.bool("connected", peer.isConnected)
+          $0.bool("ours", peer.isOurs)
+          $0.string("last_connected", peer.lastConnected)
+          $0.strings("aliases", peer.aliases)
+          $0.string("found_by", peer.selector?.description)
+          if output.resultsNamePeer { $0.string("peer", peer.address == nil ? nil : peer.text) }
+        }
+      }
+      return
+    }
+    guard !peers.isEmpty else { return output.note("No connections. No earlier connections are known.") }
+    var table = Table(["PEER", "NAME", "ALIASES", "STATE", "LAST CONNECTED (UTC)"])
+    for peer in peers {
+      table.add([
+        peer.text, peer.name.map { output.forEyes("\($0)") } ?? "-",
+        peer.aliases.isEmpty ? "-" : peer.aliases.map { "@\(DisplayText.escape($0))" }.joined(separator: " "),
+        peer.isOurs ? "connected here" : peer.isConnected == true ? "connected" : "-",
+        // To the minute.
+        peer.lastConnected.map { String($0.prefix(16)).replacing("T", with: " ") } ?? "-",
+      ])
+    }
+    for line in table.lines(width: output.outIsTerminal ? output.width : nil) { try await output.line(line) }
+  }
+}
+
+/// The peers that need no scan to be known.
+struct PeerList {
+  struct Peer: Equatable {
+    /// The address; nil for an alias of a name, a MAC or a service.
+    var address: Address?
+    /// The type of the address; nil if the kernel does not report it.
+    var type: AddressType?
+    var name: UntrustedText?
+    /// Whether a link exists; nil if unknown.
+    var isConnected: Bool?
+    /// By this session.
+    var isOurs = false
+    /// RFC 3339.
+    var lastConnected: String?
+    var aliases: [String] = []
+    /// By which it was found, or what the alias stands for.
+    var selector: PeerSelector?
+
+    var text: String {
+      address.map { "\($0)" + (type.map { "/\($0.rawValue)" } ?? "") } ?? selector.map { DisplayText.escape("\($0)") } ?? "-"
+    }
+  }
+
+  private(set) var peers: [Peer] = []
+
+  /// Links first, then who was connected last, then aliases of the others.
+  @LoopActor
+  static func read(_ context: Context) async throws -> [Peer] {
+    let (devices, aliases) = try context.configuration.knownDevices()
+    var links: [AdapterLink]? = []
+    do { links = try Self.links(context) } catch let error as AdapterProblem {
+      links = nil
+      context.output.note("\(Failure(error).message.asSentence) Listing only earlier connections.")
+    }
+    let own = context.session.connections.filter(\.isOpen).map {
+      Peer(address: $0.peer.address, type: $0.peer.type, name: $0.name, selector: $0.selector)
+    }
+    return PeerList(own: own, links: links, devices: devices, aliases: aliases).peers
+  }
+
+  /// The devices that the adapter has links to; nil if it does not report them.
+  @LoopActor
+  private static func links(_ context: Context) throws -> [AdapterLink]? {
+    guard case .kernel(let index) = try context.process.adapter() else { return [] }
+    return try AdapterList.choose(index).links()
+  }
+
+  /// - Parameters:
+  ///   - own: this session's.
+  ///   - links: the adapter's; nil when nobody knows.
+  ///   - devices: who was connected longest ago first.
+  init(own: [Peer], links: [AdapterLink]?, devices: [KnownDevices.Device], aliases: [String: PeerSelector]) {
+    for var peer in own {
+      (peer.isConnected, peer.isOurs) = (true, true)
+      if case .address? = peer.selector { peer.selector = nil }
+      peers.append(peer)
+    }
+    for link in links ?? [] where index(of: link.address, link.type) == nil {
+      peers.append(Peer(address: link.address, type: link.type, isConnected: true))
+    }
+    for device in devices.reversed() {
+      // One that the kernel lists without its type is known by its address.
+      if let index = index(of: device.peer.address, device.peer.type) {
+        peers[index].type = device.peer.type
+        peers[index].name = peers[index].name ?? device.name
+        peers[index].lastConnected = device.time
+        peers[index].selector = peers[index].selector ?? device.selector
+      } else {
+        peers.append(
+          Peer(
+            address: device.peer.address, type: device.peer.type, name: device.name, isConnected: links == nil ? nil : false,
+            lastConnected: device.time, selector: device.selector))
+      }
+    }
+    for (name, selector) in aliases.sorted(by: { $0.key < $1.key }) { add(name, selector, isKnown: links != nil) }
+  }
+
+  private func index(of address: Address, _ type: AddressType?) -> Int? {
+    peers.firstIndex { $0.address == address && ($0.type == nil || type == nil || $0.type == type) }
+  }
+
+  private mutating func add(_ alias: String, _ selector: PeerSelector, isKnown: Bool) {
+    if case .address(let address, let type) = selector {
+      if let index = index(of: address, type) { return peers[index].aliases.append(alias) }
+      peers.append(Peer(address: address, type: type, isConnected: isKnown ? false : nil, aliases: [alias]))
+    } else if let index = peers.firstIndex(where: { $0.selector == selector }) {
+      peers[index].aliases.append(alias)
+    } else {
+      peers.append(Peer(aliases: [alias], selector: selector))
+    }
+  }
+}

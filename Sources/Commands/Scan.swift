@@ -1,0 +1,341 @@
+import ArgumentParser
+import Bluetooth
+import CommandLine
+import Crypto
+import DeviceFiles
+import EventLoop
+import Finding
+import GAP
+import GATT
+import Presentation
+import Terminal
+import Text
+
+package struct Scan: LoopCommand {
+  static let configuration = CommandConfiguration(
+    named: "scan", abstract: "Show advertisements.",
+    discussion: """
+      On a terminal, a table shows one line per device, strongest first: p public, r random, ~ changing address; c connectable.
+
+      In a pipe, each new combination of address, PDU type and payload is a record. Advertisements and scan responses stay separate.
+
+      Repeat a filter to match any of its values. Different filters must all match. They apply to everything heard from a device.
+
+      -v adds one line per AD structure. blectl decodes iBeacon, AltBeacon, Eddystone, BTHome, and Apple's and Microsoft's messages.
+      """)
+  static let examples = ["blectl -i sim scan band -d 3", "blectl -i sim scan --json -n 4"]
+  static let traits = CommandTraits(runsBesideOthers: true, recordsNamePeers: true)
+  static let unusedOptions = ["--timeout"]
+
+  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
+
+  @Argument(help: ArgumentHelp("Names as for --name, or addresses (default: all devices)", valueName: "name"))
+  var names: [String] = []
+
+  @Option(
+    name: [.customShort("d", allowingJoined: true), .long], parsing: .unconditional,
+    help: ArgumentHelp("Scan time; 0 scans until Ctrl-C (default: 10)", valueName: "seconds"), transform: TimeText.seconds)
+  var duration: Double = 10
+
+  @Flag(help: "Send no scan requests, so get no scan responses")
+  var passive = false
+
+  @Option(help: ArgumentHelp("Part of the name, or a glob for the whole name", valueName: "word|glob"))
+  var name: [String] = []
+
+  @Option(help: ArgumentHelp("An advertised service: UUID or name", valueName: "uuid"))
+  var service: [ServiceArgument] = []
+
+  @Option(help: ArgumentHelp("An address, @last or @ALIAS", valueName: "address"))
+  var address: [ScannedPeerArgument] = []
+
+  @Option(help: ArgumentHelp("A company, and first bytes of its data: 0305:01", valueName: "id[:hex]"))
+  var manufacturer: [ManufacturerArgument] = []
+
+  @Option(parsing: .unconditional, help: ArgumentHelp("The weakest signal, -127 to 20 dBm", valueName: "n"))
+  var minRssi: Int?
+
+  @Flag(help: "Print every report, not only new ones")
+  var duplicates = false
+
+  @Option(help: ArgumentHelp("1m, coded or 1m,coded (default: 1m)", valueName: "phys"))
+  var phy: ScanPHYs = .le1M
+
+  @Option(
+    name: [.customShort("n", allowingJoined: true), .long], parsing: .unconditional,
+    help: ArgumentHelp("Stop after N records; exit 2 if time runs out", valueName: "n"))
+  var count: Int?
+
+  @Option(help: ArgumentHelp("rssi, name, last or first (default: rssi)", valueName: "key"))
+  var sort: DeviceOrder.Key?
+
+  @Option(help: ArgumentHelp("Append JSON records to FILE", valueName: "file"), completion: .file())
+  var log: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Decrypt BTHome with this 16-byte key; repeatable",
+      discussion: "With an address, decrypt only data from this device.", valueName: "[address=]hex"))
+  var key: [KeyArgument] = []
+
+  @OptionGroup var file: DeviceOptions
+
+  @Flag(help: "Print records as hex instead of a table")
+  var raw = false
+
+  func validate() throws {
+    if !(duration >= 0 && duration <= 31_536_000) {
+      throw ValidationError("--duration takes seconds from 0 to 31536000, not \(duration.plainText)")
+    }
+    if let minRssi, !(-127...20).contains(minRssi) {
+      throw ValidationError("--min-rssi takes -127 to 20 dBm, not \(minRssi)." + (minRssi > 0 ? " Did you mean -\(minRssi)?" : ""))
+    }
+    if (name + names).contains("") { throw ValidationError("The name is empty. Is a variable unset? To show all devices, leave it out.") }
+    if let word = names.first(where: { $0.contains(":") && PeerArgument(form: $0) == nil }) {
+      throw ValidationError("Invalid address \(DisplayText.quote(word)). Use AA:BB:CC:DD:EE:FF, or name:GLOB")
+    }
+    if Set(names.map { ScannedPeerArgument(argument: $0) == nil }).count > 1 { throw ValidationError("Give names or addresses, not both.") }
+    if let word = names.first(where: { $0.hasPrefix("mac:") || $0.hasPrefix("service:") }) {
+      let command =
+        word.hasPrefix("mac:")
+        ? "blectl mac-from-adv \(ShellWords.quoteForShell(word))"
+        : "blectl scan --service \(ShellWords.quoteForShell(String(word.dropFirst(8))))"
+      throw ValidationError("scan takes names and addresses. Use: \(command)")
+    }
+    if log == "-" { throw ValidationError("--log takes the name of a file. For records on standard output, use --json.") }
+    if let count, count < 1 { throw ValidationError("--count takes 1 or more, not \(count)") }
+  }
+
+  var runsUntilStopped: Bool { count == nil && duration == 0 }
+  var hasTimeLimit: Bool { duration > 0 }
+  var failureAtInputEnd: Failure? { count.map { Failure(.notFound, "The input ended before \($0) record(s) arrived.") } }
+
+  static func hint(_ value: String, for place: String) -> String? {
+    place.hasPrefix("--service ")
+      ? ServiceArgument.hint(value) : place.hasPrefix("--manufacturer ") ? ManufacturerArgument.hint(value) : nil
+  }
+
+  func checkForScript() throws {
+    if duration == 0 { throw Failure(.usage, "The command may never end. Add --duration.") }
+  }
+
+  /// What is a record, as the options say.
+  @LoopActor
+  private func watch(_ configuration: Configuration, _ output: Output) async throws -> DeviceWatch.Options {
+    var options = DeviceWatch.Options()
+    options.keepsDuplicates = duplicates
+    let addresses = names.compactMap { ScannedPeerArgument(argument: $0) }
+    options.filter.names = (name + names.filter { ScannedPeerArgument(argument: $0) == nil }).map {
+      ScanFilter.NamePattern($0.after("name:") ?? $0)
+    }
+    options.filter.services = try service.map { try $0.uuid(output) }
+    for argument in address + addresses { options.filter.devices.append(try await configuration.resolve(argument.peer)) }
+    options.filter.manufacturers = manufacturer.map(\.manufacturer)
+    options.filter.minimumRSSI = minRssi
+    return options
+  }
+
+  @LoopActor
+  func name(_ files: inout CommandFiles) {
+    files.reads(file.device, as: "--device")
+    files.writes(log, as: "--log")
+  }
+
+  func run(in context: Context) async throws {
+    let options = try await watch(context.configuration, context.output)
+    let device = try await file.load()
+    if let device, device.advertisement?.manufacturerData.isEmpty ?? true {
+      context.output.note("\(DisplayText.escape(device.file)) describes no manufacturer data: advertisement.manufacturer_data is missing")
+    }
+    let log = try log.map { try ScanLog($0) }
+    let view = ScanView(
+      options, sort: sort ?? .rssi, showsOctets: raw, formats: AdvertisingFormats(keys: key.keys, device: device), context.output, log)
+    if sort != nil, !view.isLive {
+      context.output.note("--sort has no effect here. It sorts the table on a terminal. These records appear as they arrive.")
+    }
+    defer { context.process.memory.hear(view.heard) }
+    do { try await listen(view, in: context) } catch {
+      // The table as it was when it ended; a scan that never began has none.
+      try await view.finish(after: error)
+      throw error
+    }
+    try await view.finish()
+    if let count, view.records < count {
+      throw Failure(
+        .notFound,
+        "Received \(view.records) of \(count) records from \(view.deviceCount) device(s) in \(Duration.limited(seconds: duration).secondsText) s. "
+          + "To scan longer, use --duration."
+      )
+    }
+    if view.records == 0, !options.filter.isEmpty {
+      context.output.note("No device matches the filters. Heard \(view.deviceCount) device(s).")
+    } else if view.deviceCount == 0, !phy.phys.contains(.le1M) {
+      context.output.note("No device heard. Most devices, also in the simulator, advertise on 1m only. Use --phy 1m,coded")
+    }
+  }
+
+  @LoopActor
+  private func listen(_ view: ScanView, in context: Context) async throws {
+    let radio = try await context.radio()
+    var parameters = ScanParameters()
+    parameters.isActive = !passive
+    parameters.phys = phy.phys
+    try view.start()
+    // An argument is looked up at each access.
+    let count = count
+    try await radio.listen(parameters, for: duration > 0 ? .limited(seconds: duration) : nil) { report, time in
+      try await view.add(report, at: time)
+      return count.map { view.records >= $0 } ?? false ? .end : .goOn
+    } onDrop: {
+      context.tellOfDropped($0)
+    }
+  }
+}
+
+/// A service by its UUID, its name, or the beginning of its name.
+struct ServiceArgument: ExpressibleByArgument, Sendable {
+  private let text: String
+  /// More than one if several names begin so.
+  private let services: [(name: String, uuid: UUID)]
+
+  init?(argument: String) {
+    text = argument
+    if let uuid = AssignedNumbers.uuid(named: argument) ?? UUID(argument) {
+      services = [(argument, uuid)]
+    } else {
+      var seen: Set<UUID> = []
+      services = Self.all.filter { argument.utf8.count >= 3 && $0.name.hasPrefix(argument.lowercased()) && seen.insert($0.uuid).inserted }
+      if services.isEmpty { return nil }
+    }
+  }
+
+  private static var all: [(name: String, uuid: UUID)] {
+    AssignedNumbers.snakeNames.filter { (0x1800...0x18FF).contains($0.uuid.short ?? 0) }
+  }
+
+  /// - Throws: Failure(.ambiguous) if several services are meant.
+  @LoopActor
+  func uuid(_ output: Output) throws -> UUID {
+    guard services.count == 1, let service = services.first else {
+      throw Failure(
+        .ambiguous,
+        "\(DisplayText.quote(text)) matches \(services.count) services: \(services.map(\.name).joined(separator: ", ")). "
+          + "Type more of the name.")
+    }
+    if service.name != text { output.note("\(DisplayText.escape(text)) means \(service.name) (\(service.uuid))") }
+    return service.uuid
+  }
+
+  static func hint(_ text: String) -> String? {
+    Likeness.nearest(to: text.lowercased(), among: all.map(\.name)).map { "Did you mean \($0)?" }
+  }
+}
+
+/// An address with or without its type, `@last` or `@ALIAS`: who is meant whatever else they advertise.
+struct ScannedPeerArgument: ExpressibleByArgument, Sendable {
+  let peer: PeerArgument
+
+  init?(argument: String) {
+    switch PeerArgument(form: argument) {
+    case .selector(.address(let address, let type)): peer = .selector(.address(address, type))
+    case .last: peer = .last
+    case .alias(let name): peer = .alias(name)
+    case .current: peer = .current
+    case .selector, nil: return nil
+    }
+  }
+}
+
+struct AddressArgument: ExpressibleByArgument, Sendable {
+  let address: Address
+
+  init?(argument: String) {
+    guard let address = Address(argument) else { return nil }
+    self.address = address
+  }
+}
+
+/// `0x0305`, `0305:1240`, `apple`: a company identifier, four hex digits with or without 0x, or the company's name or how it begins, and the
+/// first octets of its data.
+struct ManufacturerArgument: ExpressibleByArgument, Sendable {
+  let manufacturer: ScanFilter.Manufacturer
+
+  init?(argument: String) {
+    let parts = argument.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let id = parts.first, let company = Self.company(String(id)), let prefix = parts.count == 2 ? Hex.decode(String(parts[1])) : []
+    else { return nil }
+    manufacturer = ScanFilter.Manufacturer(company: company, prefix: prefix)
+  }
+
+  private static func company(_ text: String) -> UInt16? {
+    // Fewer digits without 0x may be a name: ace, abb.
+    let digits = text.after("0x") ?? (text.utf8.count == 4 ? text : "")
+    if let number = Hex.number(digits) { return UInt16(exactly: number) }
+    let named = AssignedNumbers.companies(named: text)
+    return named.count == 1 ? named.first : nil
+  }
+
+  static func hint(_ text: String) -> String? {
+    if let data = text.firstIndex(of: ":").map({ text[text.index(after: $0)...] }) {
+      do { _ = try Hex.parse(String(data)) } catch {
+        return error == .notHex ? "\(error) \(DisplayText.quote(String(data)))" : "\(error)"
+      }
+    }
+    let companies = AssignedNumbers.companies(named: String(text.prefix { $0 != ":" }))
+    if companies.isEmpty {
+      let meant = AssignedNumbers.companyNamed(like: String(text.prefix { $0 != ":" })).map { "Did you mean \($0)?" }
+      return meant ?? "the Bluetooth SIG knows no company with this name. Use an identifier (004c, 0x004c) or a name (apple)"
+    }
+    guard companies.count > 1 else { return nil }
+    let list = companies.prefix(8).map {
+      "\(Hex.encode($0)) \(AssignedNumbers.company($0) ?? "")"
+    }
+    return "\(companies.count) companies match: \(list.joined(separator: ", "))\(companies.count > 8 ? ", …" : "")"
+  }
+}
+
+/// `231d39…b932` or `54:48:E6:8F:80:A5=231d39…b932`: the key of encrypted sensor data.
+struct KeyArgument: ExpressibleByArgument, Sendable {
+  let address: Address?
+  let key: AES128
+
+  init?(argument: String) {
+    let parts = argument.split(separator: "=", omittingEmptySubsequences: false)
+    guard parts.count <= 2, let digits = parts.last, let octets = Hex.decode(String(digits)), let key = AES128(key: octets) else {
+      return nil
+    }
+    self.key = key
+    address = parts.count == 2 ? Address(parts[0]) : nil
+    if parts.count == 2, address == nil { return nil }
+  }
+}
+
+extension [KeyArgument] {
+  var keys: BTHomeKeys {
+    var keys = BTHomeKeys()
+    for argument in self { keys.add(argument.key, of: argument.address) }
+    return keys
+  }
+}
+
+struct ScanPHYs: ExpressibleByArgument, Sendable {
+  let phys: Set<PHY>
+
+  static let le1M = Self(phys: [.le1M])
+
+  private init(phys: Set<PHY>) { self.phys = phys }
+
+  init?(argument: String) {
+    var phys: Set<PHY> = []
+    for word in argument.split(separator: ",") {
+      guard let phy = PHY(name: word), phy != .le2M else { return nil }
+      phys.insert(phy)
+    }
+    guard !phys.isEmpty else { return nil }
+    self.phys = phys
+  }
+
+  var defaultValueDescription: String { phys.map(\.name).sorted().joined(separator: ",") }
+}
+
+extension DeviceOrder.Key: ExpressibleByArgument {}

@@ -1,0 +1,170 @@
+import ATT
+import ArgumentParser
+import Bluetooth
+import CommandLine
+import EventLoop
+import GATT
+import Operations
+import Presentation
+import Terminal
+import Text
+
+package struct Write: PeerCommand {
+  static let configuration = CommandConfiguration(
+    named: "write", abstract: "Write a value and optionally wait for an answer.",
+    discussion: """
+      In mode auto, a characteristic with the write property gets a Write Request, or a long write if the value exceeds the MTU. A characteristic that only permits writes without response gets Write Commands, in segments if necessary. With any other --mode, blectl uses exactly that mode.
+      """)
+  static let examples = ["blectl -i sim write Panel fff8 00", "blectl -i sim write Band-7 ff02 1b9902 --expect ff01 --expect-count 3"]
+  static let traits = CommandTraits(takesValue: true, attributeUse: .writing)
+
+  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
+  @OptionGroup var who: PeerOptions
+
+  @Argument(help: "Handle, UUID, SERVICE/UUID, UUID[N], UUID@2902 or name")
+  var attribute: String
+
+  @Argument(help: "Hex (1b9902), @FILE, - for stdin, or the format of --as")
+  var value: String
+
+  @Option(
+    name: .customLong("as"),
+    help: ArgumentHelp(
+      "Format of VALUE: hex, utf8, u8, i16le, ... (default: hex)",
+      discussion: "Without --as, blectl sends @FILE and - unchanged. All: \(ValueFormat.choices).", valueName: "format"),
+    completion: .list(ValueFormat.names))
+  var format: ValueFormat?
+
+  @Option(help: ArgumentHelp("auto, request, command, long or reliable (default: auto)", valueName: "mode"))
+  var mode: WriteMode = .auto
+
+  @Option(help: ArgumentHelp("Bytes per segment, 1-512 (default: auto)", valueName: "n"))
+  var chunk: ChunkArgument = .auto
+
+  @Option(
+    parsing: .unconditional, help: ArgumentHelp("Pause between segments, 0-60000 (default: 0)", valueName: "ms"),
+    transform: TimeText.milliseconds)
+  var gap: Double = 0
+
+  @Flag(help: ArgumentHelp("Allow an empty value", discussion: "Without --empty, it is an error, because a variable may be unset."))
+  var empty = false
+
+  @Flag(help: ArgumentHelp("Read the value back and compare", discussion: "Exit 7 if it differs."))
+  var readBack = false
+
+  @OptionGroup(title: "Verification") var answers: AnswerOptions
+
+  func validate() throws {
+    if !(gap >= 0 && gap <= 60_000) { throw ValidationError("--gap takes milliseconds from 0 to 60000, not \(gap.plainText)") }
+  }
+
+  @LoopActor func name(_ files: inout CommandFiles) { files.readsValue(value, as: "VALUE") }
+
+  static func advice(on mistake: ParserMistake.Kind, in words: [String]) -> String? {
+    guard case .unexpectedArguments(let extra, _) = mistake else { return nil }
+    if let index = words.firstIndex(of: "--wait"), index + 1 < words.count, extra.contains(words[index + 1]) {
+      let answer = DisplayText.clip(ShellWords.quoteForShell(words[index + 1]), to: 60)
+      return "--wait waits for the device and takes no value. To wait for an answer: --expect \(answer)"
+    }
+    // A VALUE of several words without quotes.
+    guard let begin = words.indices.last(where: { words[$0...].starts(with: extra) }), begin > 0, !words[begin - 1].hasPrefix("-") else {
+      return nil
+    }
+    let value = ([words[begin - 1]] + extra).joined(separator: " ")
+    return "write takes one VALUE. Put it in quotes: \(DisplayText.clip(ShellWords.quoteForShell(value), to: 60))"
+  }
+
+  static func hint(_ value: String, for place: String) -> String? {
+    place.hasPrefix("--expect ") || place.hasPrefix("--fail-on ") ? PatternArgument.hint(value) : nil
+  }
+
+  func checkForScript() throws {
+    _ = try Selector(attribute, abbreviating: false)
+    if value == "-" { throw Failure(.usage, "A script cannot read standard input (-). Use a file: @FILE") }
+    guard !value.hasPrefix("@"), try (format ?? .hex).parse(value).isEmpty, !empty else { return }
+    throw Failure(.usage, "The value is empty. To write an empty value, add --empty.")
+  }
+
+  var recordedForm: RecordedForm { RecordedForm(isExpected: true) }
+
+  func run(in context: Context) async throws {
+    let selector = try Selector(attribute)
+    try answers.check()
+    if value == "-" { try context.refuseInput() }
+    let bytes = try await ValueArgument.bytes(value, format, allowingEmpty: empty, context.output)
+    context.observer?.willWrite(bytes)
+    try await context.withPeer(who.target) { connection in
+      try await Answers.wait(answers, to: { try await write(bytes, to: selector, on: connection, context, $0) }, on: connection, context)
+    }
+  }
+
+  @LoopActor
+  private func write(
+    _ bytes: [UInt8], to selector: Selector, on connection: Connection, _ context: Context, _ showArrived: Answers.ShowArrived
+  ) async throws {
+    let (client, output) = (connection.client, context.output)
+    // An explicit mode on a plain handle needs nothing from discovery.
+    let target: Attribute
+    do { target = try await client.attribute(selector, discovering: mode == .auto || readBack) } catch let error as GATTError {
+      guard case .notFound = error, let other = try? Selector(value), (try? client.table?.resolve(other)) != nil else { throw error }
+      var failure = Failure(error)
+      failure.add("The attribute comes before the value: write \(ShellWords.quoteForShell("\(who.peer)")) \(value) \(attribute)")
+      throw failure
+    }
+    if readBack, let characteristic = target.characteristic, !characteristic.properties.contains(.read) {
+      throw Failure(.usage, "Cannot read back \(characteristic.uuid): it is not readable. Nothing was written.")
+    }
+    let plan = try WritePlan(value: bytes.count, properties: target.properties, mtu: client.mtu, mode: mode, chunk: chunk.number)
+    if plan.mode == .command { try await CommandCheck.check(target, client, isForced: mode == .command, output) }
+    var pacing = WritePacing(gap: .limited(seconds: gap / 1000))
+    pacing.provesArrival = true
+    try await client.send(bytes, to: target.handle, plan: plan, pacing: pacing)
+    if let note = unheard(bytes, target, client, context) { output.note(note) }
+    let now = readBack ? try await client.read(target.handle) : nil
+    try await showArrived()
+    try await report(target, plan, bytes.count, verified: now.map { $0 == bytes }, connection, output)
+    if let now, now != bytes {
+      throw Failure(.expectation, "Wrote \(Hex.encode(bytes)), but \(target.handle) now reads \(Hex.encode(now)).")
+    }
+  }
+
+  /// What to do about values that the device sends from now on and nothing shows; nil where that is not so.
+  @LoopActor
+  private func unheard(_ bytes: [UInt8], _ target: Attribute, _ client: Client, _ context: Context) -> String? {
+    guard case .descriptor(let descriptor, of: let item, _) = target, descriptor.uuid == UUID(0x2902), bytes.count == 2,
+      (1...3).contains(bytes[0]), bytes[1] == 0, !client.isSubscribed(to: item)
+    else { return nil }
+    let name = ShellWords.quoteForShell(client.table?.name(at: item.valueHandle) ?? "\(item.valueHandle)")
+    let command = context.isInSession ? "subscribe \(name)" : "blectl notify \(ShellWords.quoteForShell("\(who.peer)")) \(name)"
+    return
+      "The device now sends values of \(name), but nothing shows them. To see them: \(command)"
+  }
+
+  @LoopActor
+  private func report(_ target: Attribute, _ plan: WritePlan, _ count: Int, verified: Bool?, _ connection: Connection, _ output: Output)
+    async throws
+  {
+    if output.style.json {
+      try await output.record {
+        $0.string("event", "written")
+        $0.uuid("uuid", target.uuid)
+        $0.integer("handle", target.handle.number)
+        $0.integer("bytes", count)
+        $0.string("mode", plan.mode.rawValue)
+        $0.integer("segments", plan.segments.count)
+        // Commands are followed by a request that proves their arrival.
+        $0.integer("acknowledged", count)
+        $0.bool("verified", verified)
+        connection.identify(in: &$0)
+      }
+    } else {
+      // That the ATT layer has passed it says nothing of what the application makes of it.
+      let isBelieved = plan.mode == .command && verified == nil && answers.expect.isEmpty
+      output.status(
+        "Wrote \(Quantity.octets(count)) to \(target.uuid?.description ?? target.handle.description) (\(plan.mode.rawValue), "
+          + Quantity.segments(plan.segments.count) + (isBelieved ? ", not verified)" : ")"))
+    }
+  }
+}
+
+extension WriteMode: ExpressibleByArgument {}

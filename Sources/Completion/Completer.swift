@@ -1,0 +1,245 @@
+package import CommandLine
+package import Terminal
+import Text
+
+/// What can stand at the cursor. Asks nobody but what it is given, so that it answers at once.
+package struct Completer {
+  var model: CompletionModel
+  /// What is behind a command's name; nil for a name that is none.
+  let shape: (String) -> CommandShape?
+  /// What another device has than that of the prompt; nil where that is not known.
+  package var attributesOf: (String) -> [CompletionModel.Attribute]? = { _ in nil }
+  /// The names in a folder (empty: this one), folders with a slash behind them; nil: whoever asks knows files better.
+  var files: ((String) -> [String])?
+
+  package init(model: CompletionModel, shape: @escaping (String) -> CommandShape?, files: ((String) -> [String])? = nil) {
+    self.model = model
+    self.shape = shape
+    self.files = files
+  }
+
+  /// What can follow, and where it begins.
+  struct Answer: Equatable {
+    var entries: [CompletionModel.Entry] = []
+    /// Stands before each of them in the same word: `--as=`, `@`.
+    var prefix = ""
+    /// Files may follow too, where this does not list them: those that end so, or with an empty list all.
+    var files: [String]?
+  }
+
+  package func complete(_ line: String) -> LineEditor.Completion? {
+    let typed = TypedWords(line)
+    let answer = answer(typed)
+    guard !answer.entries.isEmpty else { return nil }
+    var completion = LineEditor.Completion()
+    completion.replaced = typed.lastLength
+    if let only = answer.entries.first, answer.entries.count == 1 {
+      let text = TypedWords.quoted(answer.prefix + only.text, isWhole: !only.goesOn)
+      completion.text = only.goesOn ? text : text + " "
+      return completion
+    }
+    completion.candidates = answer.entries.map { Candidate($0.text, hint: $0.hint) }
+    let common = Self.commonBeginning(answer.entries.map(\.text))
+    let wanted = String(typed.last.dropFirst(answer.prefix.count)).lowercased()
+    // `band` may stand for `name:Band-`, but `2` not for what two names have in common: all must be found by it as well.
+    if !common.isEmpty, common.lowercased().contains(wanted), answer.entries.allSatisfy({ $0.isFound(by: common.lowercased()) }) {
+      completion.text = TypedWords.quoted(answer.prefix + common, isWhole: false)
+    } else {
+      completion.replaced = 0
+    }
+    return completion
+  }
+
+  /// What is longer in none of them, and the same in all.
+  static func commonBeginning(_ texts: [String]) -> String {
+    guard var common = texts.first else { return "" }
+    for text in texts {
+      while !text.hasPrefix(common) { common.removeLast() }
+    }
+    return common
+  }
+
+  // MARK: What it is
+
+  private func answer(_ typed: TypedWords) -> Answer {
+    if typed.isShell { return typed.words.isEmpty ? Answer() : named(typed.last) }
+    guard let name = typed.words.first else { return filtered(commands, by: typed.last) }
+    guard let shape = shape(name) else { return Answer() }
+    return answer(shape, Given(Array(typed.words.dropFirst()), to: shape), typed.last)
+  }
+
+  /// The words behind a command's name: what was given, without names or with one, and the option whose value is still to come.
+  struct Given {
+    var options: [(name: String, value: String?)] = []
+    var words: [String] = []
+    var pending: CommandShape.Option?
+    /// No options come any more.
+    var onlyWords = false
+
+    init(_ words: [String], to shape: CommandShape) {
+      var rest = words[...]
+      while let word = rest.popFirst() {
+        if onlyWords || !word.hasPrefix("-") || word == "-" {
+          self.words.append(word)
+        } else if word == "--" {
+          onlyWords = true
+        } else if let sign = word.firstIndex(of: "=") {
+          options.append((String(word[..<sign]), String(word[word.index(after: sign)...])))
+        } else if !word.hasPrefix("--"), word.count > 2, let option = shape.option(String(word.prefix(2))), option.value != nil {
+          // `-isim`
+          options.append((String(word.prefix(2)), String(word.dropFirst(2))))
+        } else {
+          let option = shape.option(word)
+          let value = option?.value == nil ? nil : rest.popFirst()
+          options.append((word, value))
+          if option?.value != nil, value == nil { pending = option }
+        }
+      }
+    }
+  }
+
+  private var commands: [CompletionModel.Entry] {
+    model.commands.map { CompletionModel.Entry(text: $0.name, keys: [$0.name], hint: $0.hint) }
+  }
+
+  func answer(_ shape: CommandShape, _ given: Given, _ last: String) -> Answer {
+    if let pending = given.pending { return value(of: pending, last, shape, given) }
+    if !given.onlyWords, last.hasPrefix("-") { return options(shape, given, last) }
+    return positional(shape, given.words, last)
+  }
+
+  private func value(of option: CommandShape.Option, _ last: String, _ shape: CommandShape, _ given: Given) -> Answer {
+    guard let value = option.value else { return Answer() }
+    let peer = shape.words.first == .peer ? given.words.first : nil
+    var answer = word(value, last, of: peer.flatMap { !model.isConnected || Self.isPeer($0) ? $0 : nil })
+    // What is expected or written stands behind the attribute.
+    if case .attribute = value {
+      let sign = option.names.contains("--write") ? "=" : ""
+      answer.entries = answer.entries.map { .init(text: $0.text + sign, keys: $0.keys, hint: $0.hint, isOther: $0.isOther, goesOn: true) }
+    }
+    return answer
+  }
+
+  private func options(_ shape: CommandShape, _ given: Given, _ last: String) -> Answer {
+    if let sign = last.firstIndex(of: "="), let option = shape.option(String(last[..<sign])) {
+      let prefix = String(last[...sign])
+      var answer = value(of: option, String(last.dropFirst(prefix.count)), shape, given)
+      answer.prefix = prefix + answer.prefix
+      return answer
+    }
+    let names = given.options.map(\.name)
+    let entries = shape.options.filter { $0.isRepeating || Set($0.names).isDisjoint(with: names) }.compactMap { option in
+      option.names.last { $0.hasPrefix("--") }.map { CompletionModel.Entry(text: $0, keys: [$0], hint: option.hint) }
+    }
+    return filtered(entries, by: last)
+  }
+
+  private func positional(_ shape: CommandShape, _ given: [String], _ last: String) -> Answer {
+    func answer(_ words: [CommandShape.Word]) -> Answer {
+      let index = given.count
+      switch index < words.count ? words[index] : shape.lastRepeats ? words.last : nil {
+      case .attribute(let use)? where words.first == .peer:
+        return filtered(CompletionModel.attributes(attributesOf(given[0]) ?? [], for: use), by: last)
+      case .setting?: return filtered((ShellSettings.choices[given[0]] ?? []).map { .init(text: $0, keys: [$0], hint: "") }, by: last)
+      case .deviceParameter?:
+        let place = words.firstIndex(of: .deviceCommand) ?? 0
+        return place < given.count ? parameters(of: given[place], given[(place + 1)...], last) : Answer()
+      case let kind?: return word(kind, last)
+      case nil: return Answer()
+      }
+    }
+    // PEER may be there or not.
+    guard shape.words.first == .peer, model.isConnected, shape.words.count > 1 else { return answer(shape.words) }
+    let short = Array(shape.words.dropFirst())
+    if let first = given.first { return answer(Self.isPeer(first) ? shape.words : short) }
+    // Whoever has typed nothing means the device of the prompt, also when its attributes have yet to be found.
+    let without = answer(short)
+    if model.attributes == nil, case .attribute? = short.first, !Self.isPeer(last), !last.hasPrefix("name") { return Answer() }
+    return last.isEmpty || !without.entries.isEmpty ? without : answer(shape.words)
+  }
+
+  /// The parameters of a device's command: their names, and after the equals sign their values.
+  private func parameters(of command: String, _ given: ArraySlice<String>, _ last: String) -> Answer {
+    guard let parameters = model.deviceCommands.first(where: { $0.name == command })?.parameters else { return Answer() }
+    guard let sign = last.firstIndex(of: "=") else {
+      let names = given.map { String($0.prefix { $0 != "=" }) }
+      return filtered(
+        parameters.filter { !names.contains($0.name) }.map {
+          .init(text: $0.name + "=", keys: [$0.name.lowercased() + "="], hint: $0.hint, goesOn: true)
+        }, by: last)
+    }
+    let choices = parameters.first { $0.name == last[..<sign] }?.choices ?? []
+    let prefix = String(last[...sign])
+    var answer = filtered(
+      choices.map { .init(text: $0, keys: [$0.lowercased()], hint: "") }, by: String(last.dropFirst(prefix.count)))
+    answer.prefix = prefix
+    return answer
+  }
+
+  /// No attribute looks so.
+  private static func isPeer(_ word: String) -> Bool {
+    word.hasPrefix("@") || word.contains(":") || word.utf8.count == 12 && Hex.decode(word) != nil
+  }
+
+  /// - Parameter peer: whose attribute it is; nil: the device of the prompt.
+  private func word(_ word: CommandShape.Word, _ last: String, of peer: String? = nil) -> Answer {
+    func attributes(_ use: CommandShape.AttributeUse) -> [CompletionModel.Entry] {
+      CompletionModel.attributes((peer.map { attributesOf($0) } ?? model.attributes) ?? [], for: use)
+    }
+    switch word {
+    case .peer: return filtered(model.peers(), by: last)
+    case .link: return filtered(model.peers(onlyLinks: true), by: last)
+    case .address: return filtered(model.peers(onlyAddresses: true), by: last)
+    case .attribute(let use): return filtered(attributes(use), by: last)
+    case .adapter: return adapters(last)
+    case .verification(let choices):
+      if let rest = last.after("notify:") {
+        var answer = filtered(attributes(.listening), by: rest)
+        answer.prefix = "notify:"
+        return answer
+      }
+      return filtered(choices.map { .init(text: $0, keys: [$0], hint: "", goesOn: $0.hasSuffix(":")) }, by: last)
+    case .choice(let texts): return filtered(texts.map { CompletionModel.Entry(text: $0, keys: [$0.lowercased()], hint: "") }, by: last)
+    case .command: return filtered(commands, by: last)
+    case .deviceCommand:
+      return filtered(model.deviceCommands.map { .init(text: $0.name, keys: [$0.name.lowercased()], hint: $0.hint) }, by: last)
+    case .file: return named(last)
+    case .files(let endings): return named(last, endings)
+    case .value:
+      guard let path = last.after("@") else { return Answer() }
+      var answer = named(path)
+      answer.prefix = "@"
+      return answer
+    case .free, .setting, .deviceParameter: return Answer()
+    }
+  }
+
+  private func adapters(_ last: String) -> Answer {
+    for (prefix, endings) in [("sim:", ["json", "jsonc"]), ("replay:", []), ("unix:", []), ("serial:", [])] {
+      guard let path = last.after(prefix), prefix != "serial:" || path.hasPrefix("/") else { continue }
+      var answer = named(path, endings)
+      answer.prefix = prefix
+      return answer
+    }
+    return filtered(model.adapters, by: last)
+  }
+
+  private func filtered(_ entries: [CompletionModel.Entry], by typed: String) -> Answer {
+    let wanted = typed.lowercased()
+    var seen: Set<String> = []
+    let matching = entries.filter { $0.isFound(by: wanted) && !(typed.isEmpty && $0.isOther) && seen.insert($0.text).inserted }
+    let short = matching.filter { !$0.isLastResort }
+    return Answer(entries: short.isEmpty ? matching : short)
+  }
+
+  /// Files whose path begins so. Those that are hidden only when that is asked for; those that end otherwise when there are no others.
+  func named(_ path: String, _ endings: [String] = []) -> Answer {
+    guard let files else { return Answer(files: endings) }
+    let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+    let begin = path.dropFirst(folder.count)
+    let all = files(folder).filter { $0.hasPrefix(begin) && (begin.hasPrefix(".") || !$0.hasPrefix(".")) }.sorted()
+    let wanted = all.filter { name in name.hasSuffix("/") || endings.contains { name.hasSuffix(".\($0)") } }
+    let names = endings.isEmpty || wanted.isEmpty ? all : wanted
+    return Answer(entries: names.map { .init(text: folder + $0, keys: [(folder + $0).lowercased()], hint: "", goesOn: $0.hasSuffix("/")) })
+  }
+}

@@ -1,0 +1,197 @@
+package import ATT
+package import Bluetooth
+import CommandLine
+package import DeviceFiles
+package import GATT
+import Presentation
+package import Text
+
+/// What there is to be named: commands, devices, the attributes of one of them.
+package struct CompletionModel: Sendable {
+  package struct Device: Sendable, Equatable {
+    /// With its type.
+    package var address: String
+    var name: UntrustedText?
+    /// What is known of it: how strong it is, when it was connected.
+    var hint = ""
+    /// Whether the session has a link to it.
+    package var isLink = false
+
+    package init(address: String, name: UntrustedText? = nil, hint: String = "", isLink: Bool = false) {
+      self.address = address
+      self.name = name
+      self.hint = hint
+      self.isLink = isLink
+    }
+  }
+
+  package struct Attribute: Sendable, Equatable {
+    var service: UUID?
+    var uuid: UUID
+    var handle: AttributeHandle
+    var properties: Properties
+    /// What the firmware calls it (2901).
+    var description: String?
+
+    package init(service: UUID? = nil, uuid: UUID, handle: AttributeHandle, properties: Properties, description: String? = nil) {
+      self.service = service
+      self.uuid = uuid
+      self.handle = handle
+      self.properties = properties
+      self.description = description
+    }
+  }
+
+  package struct DeviceCommand: Sendable {
+    let name: String
+    let hint: String
+    /// What else is known of a value, and the names that it may have.
+    var parameters: [(name: String, hint: String, choices: [String])] = []
+  }
+
+  package var commands: [(name: String, hint: String)] = []
+  package var devices: [Device] = []
+  /// Without the `@`.
+  package var aliases: [String] = []
+  /// The aliases of devices that the session has links to.
+  package var linkAliases: Set<String> = []
+  /// The attributes of the current device; nil without a link, or before its services are known.
+  package var attributes: [Attribute]?
+  /// The commands of the device's file, once it was read.
+  package var deviceCommands: [DeviceCommand] = []
+  /// Radios, as `--adapter` takes them.
+  var adapters: [Entry] = []
+  /// `@last` can be said.
+  var knowsLast = true
+  /// Commands may leave out PEER.
+  package var isConnected = false
+
+  package init(
+    commands: [(name: String, hint: String)] = [], devices: [Device] = [], aliases: [String] = [], linkAliases: Set<String> = [],
+    attributes: [Attribute]? = nil, deviceCommands: [DeviceCommand] = [], adapters: [Entry] = [], knowsLast: Bool = true,
+    isConnected: Bool = false
+  ) {
+    self.commands = commands
+    self.devices = devices
+    self.aliases = aliases
+    self.linkAliases = linkAliases
+    self.attributes = attributes
+    self.deviceCommands = deviceCommands
+    self.adapters = adapters
+    self.knowsLast = knowsLast
+    self.isConnected = isConnected
+  }
+
+  /// A candidate, and by what it may be found. What is typed must be the beginning of one of the keys.
+  package struct Entry: Equatable {
+    /// The text for the line, without quotes.
+    let text: String
+    /// In small letters.
+    let keys: [String]
+    let hint: String
+    /// Another way to name what an entry before it names: nobody needs to see both who has not typed anything.
+    var isOther = false
+    /// A long way to name it: only who means no other can mean this.
+    var isLastResort = false
+    /// Something may follow without a blank.
+    var goesOn = false
+
+    /// - Parameter typed: in small letters.
+    func isFound(by typed: String) -> Bool { keys.contains { $0.hasPrefix(typed) } }
+  }
+
+  // MARK: Entries
+
+  /// By name where that is enough and can be typed, else by address.
+  /// - Parameter onlyLinks: only those of the session.
+  func peers(onlyLinks: Bool = false, onlyAddresses: Bool = false) -> [Entry] {
+    var named: [String: Int] = [:]
+    for device in devices { if let name = device.name { named[name.raw.lowercased(), default: 0] += 1 } }
+    var entries: [Entry] = []
+    if !onlyLinks, knowsLast { entries.append(Entry(text: "@last", keys: ["@last"], hint: "the device connected last")) }
+    entries += aliases.filter { (!onlyLinks || linkAliases.contains($0)) && DisplayText.isPrintable(Array($0.utf8)) }.sorted().map {
+      Entry(text: "@\($0)", keys: ["@\($0)".lowercased(), $0.lowercased()], hint: "alias")
+    }
+    for device in devices where device.isLink || !onlyLinks {
+      let address = device.address.lowercased()
+      let keys = [address, address.filter { $0 != ":" }, String(address.map { $0 == ":" ? "-" : $0 })]
+      guard let name = device.name, !name.isEmpty else {
+        entries.append(Entry(text: device.address, keys: keys, hint: device.hint))
+        continue
+      }
+      let isOne = named[name.raw.lowercased()] == 1 && Self.canBeTyped(name.raw) && !onlyAddresses
+      let hints = [isOne ? device.address : "\(name)", device.hint].filter { !$0.isEmpty }
+      // Whoever types the address gets the address.
+      entries.append(
+        Entry(
+          text: isOne ? "name:\(name.raw)" : device.address, keys: ["name:\(name.raw)".lowercased(), name.raw.lowercased()],
+          hint: hints.joined(separator: " ")))
+      entries.append(
+        Entry(
+          text: device.address, keys: keys,
+          hint: ["\(name)", device.hint].filter { !$0.isEmpty }.joined(separator: " "), isOther: true))
+    }
+    return entries
+  }
+
+  /// For whoever takes an address and nothing else.
+  mutating func keepPlainAddresses() {
+    devices = devices.map { .init(address: String($0.address.prefix { $0 != "/" }), name: $0.name, hint: $0.hint) }
+    aliases = []
+    knowsLast = false
+  }
+
+  /// A pattern that means this name only, of characters that print.
+  private static func canBeTyped(_ name: String) -> Bool {
+    DisplayText.isPrintable(Array(name.utf8)) && !name.utf8.contains { "*?[]\\".utf8.contains($0) } && name.utf8.count <= 64
+  }
+
+  /// Which one each is of those that are named so: `[2]`; nothing for the only one.
+  private static func indexes(_ names: [some Hashable]) -> [String] {
+    let counts = names.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+    var seen = counts.mapValues { _ in 0 }
+    return names.map { name in
+      seen[name, default: 0] += 1
+      return counts[name, default: 0] > 1 ? "[\(seen[name, default: 0])]" : ""
+    }
+  }
+
+  static func attributes(_ attributes: [Attribute], for use: CommandShape.AttributeUse) -> [Entry] {
+    let use = use == .sending && !attributes.contains { use.allows($0.properties) } ? .writing : use
+    let paths = attributes.map { attribute in attribute.service.map { "\($0)/\(attribute.uuid)" } }
+    let (indexes, pathIndexes) = (indexes(attributes.map(\.uuid)), indexes(paths))
+    var entries: [Entry] = []
+    for (number, attribute) in attributes.enumerated() {
+      let uuid = "\(attribute.uuid)"
+      let index = indexes[number]
+      let path = paths[number].map { $0 + pathIndexes[number] }
+      guard use.allows(attribute.properties) else { continue }
+      let name = AssignedNumbers.snakeName(of: attribute.uuid).flatMap { $0.isEmpty ? nil : $0 }
+      let text = (name ?? uuid) + index
+      let handle = attribute.handle.description
+      let said = attribute.description.map { "\"\(DisplayText.clip(DisplayText.escape($0), to: 40))\"" }
+      let properties = attribute.properties.names.map { $0 == "write_without_response" ? "write_cmd" : $0 }.joined(separator: " ")
+      func hint(_ other: String) -> String { [other, said, properties].compactMap(\.self).filter { !$0.isEmpty }.joined(separator: ", ") }
+      entries.append(
+        Entry(
+          text: text, keys: [text.lowercased(), attribute.description?.lowercased()].compactMap(\.self),
+          hint: hint(name == nil ? handle : path ?? uuid)))
+      if name != nil {
+        entries.append(Entry(text: uuid + index, keys: [(uuid + index).lowercased()], hint: hint(name ?? ""), isOther: true))
+      }
+      entries.append(Entry(text: handle, keys: [handle.lowercased()], hint: hint(text), isOther: true))
+      if let path { entries.append(Entry(text: path, keys: [path.lowercased()], hint: hint(text), isOther: true, isLastResort: true)) }
+    }
+    return entries
+  }
+}
+
+extension CompletionModel.DeviceCommand {
+  package init(_ command: DeviceFiles.DeviceCommand) {
+    let parameters = command.parameters.map { parameter in
+      let facts = CallParameter(parameter)
+      return (name: parameter.name, hint: facts.text, choices: facts.choices)
+    }
+    self.init(name: command.name, hint: command.summary ?? "", parameters: parameters)
+  }
+}

@@ -1,0 +1,55 @@
+import ArgumentParser
+import Bluetooth
+import CommandLine
+import EventLoop
+import GAP
+import HCI
+import Presentation
+import Terminal
+import Text
+
+package struct Doctor: LoopCommand {
+  static let configuration = CommandConfiguration(
+    named: "doctor", abstract: "Find out what is wrong with Bluetooth on this machine.",
+    discussion: """
+      Checks the kernel and its known defects, the adapters, permissions, bluetoothd, and other programs that use an adapter. With --adapter, checks only that adapter. Exits 0 if a scan would work, otherwise 3.
+      """)
+  static let examples = ["blectl doctor || true", "blectl -i sim doctor"]
+  static let unusedOptions = ["--record"]
+
+  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
+
+  var usesNames: Bool { false }
+
+  func run(in context: Context) async throws {
+    let findings = try await findings(context)
+    if context.output.style.json {
+      for finding in findings {
+        try await context.output.record {
+          $0.string("event", "finding")
+          $0.string("state", finding.state.rawValue)
+          $0.string("subject", finding.subject)
+          $0.string("message", finding.message)
+        }
+      }
+    } else {
+      let width = findings.map(\.subject.count).max() ?? 0
+      let columns = context.output.outIsTerminal ? context.output.width : nil
+      for line in findings.flatMap({ $0.lines(width, columns: columns) }) { try await context.output.line(context.output.forEyes(line)) }
+    }
+    if findings.contains(where: { $0.state == .failure }) { throw ExitStatus.adapter }
+  }
+
+  @LoopActor
+  private func findings(_ context: Context) async throws -> [Finding] {
+    if case .kernel(let index) = try context.process.adapter() { return try await Examination.ofThisMachine(index).findings }
+    let subject = DisplayText.escape(process.adapter ?? context.configuration.variable("BLECTL_ADAPTER") ?? "adapter")
+    do {
+      guard let controller = try await context.radio().controllerFacts else { return [] }
+      let facts = [controller.address?.description ?? "no public address", "up"] + controller.features
+      return [Finding(state: .ok, subject: subject, message: facts.joined(separator: " "))]
+    } catch let error where Failure(error).kind == .adapter {
+      return [Finding(state: .failure, subject: subject, message: Failure(error).message)]
+    }
+  }
+}

@@ -1,0 +1,104 @@
+package import Bluetooth
+package import Text
+
+/// Devices that were heard or connected lately, for whoever wants to name one without listening again. Kept as a log: each command adds a line at
+/// its end, with what it heard. Lines that are no records, as a full disk or another version may leave, are passed over.
+package struct HeardDevices: Sendable, Equatable {
+  package struct Device: Sendable, Equatable {
+    package let peer: PeerAddress
+    /// The name; nil if none was heard, or if it is too long to type.
+    package var name: UntrustedText?
+    /// dBm; nil when it was connected without being heard.
+    package var rssi: Int8?
+
+    package init(_ peer: PeerAddress, name: UntrustedText?, rssi: Int8?) {
+      self.peer = peer
+      self.name = name.flatMap { $0.isEmpty || $0.raw.utf8.count > HeardDevices.longestName ? nil : $0 }
+      self.rssi = rssi
+    }
+  }
+
+  /// The devices that one command heard.
+  package struct Record: Sendable, Equatable {
+    /// Which adapter heard it: others hear something else.
+    package let air: String
+    /// Seconds since 1970-01-01T00:00:00Z.
+    package let time: Int64
+    /// Connected devices first, then the strongest.
+    package fileprivate(set) var devices: [Device]
+
+    package init(air: String, time: Int64, devices: [Device]) {
+      self.air = air
+      self.time = time
+      self.devices = Array(devices.sorted { $0.rssi ?? 127 > $1.rssi ?? 127 }.prefix(HeardDevices.capacity))
+    }
+  }
+
+  /// The latest first; each device of an air stands once, in the latest of its records.
+  package private(set) var records: [Record] = []
+
+  /// How many devices are remembered. A log of so many of the longest names, all in escapes, is shorter than the length from which it is written
+  /// anew.
+  package static let capacity = 128
+  /// The maximum length of a name, in bytes of UTF-8.
+  package static let longestName = 64
+
+  private struct Key: Hashable {
+    let air: String
+    let peer: PeerAddress
+  }
+
+  /// - Parameter air: only what was heard there; nil: everything.
+  package init(parsing log: [UInt8], air: String? = nil) {
+    var places: [Key: (record: Int, device: Int)] = [:]
+    for line in log.split(separator: 0x0A).reversed() where places.count < Self.capacity {
+      guard var record = Record(parsing: line), air.map({ $0 == record.air }) ?? true else { continue }
+      let heard = record.devices
+      record.devices = []
+      for device in heard {
+        let key = Key(air: record.air, peer: device.peer)
+        if let place = places[key] {
+          // Who was connected without being heard has the name of before.
+          guard place.record < records.count, records[place.record].devices[place.device].name == nil else { continue }
+          records[place.record].devices[place.device].name = device.name
+        } else if places.count < Self.capacity {
+          places[key] = (records.count, record.devices.count)
+          record.devices.append(device)
+        }
+      }
+      if !record.devices.isEmpty { records.append(record) }
+    }
+  }
+
+  /// The shortest equivalent log.
+  package var log: [UInt8] { records.reversed().flatMap(\.line) }
+}
+
+extension HeardDevices.Record {
+  /// Parses a line. Nil if it is not a record.
+  init?(parsing line: some Collection<UInt8>) {
+    guard let tree = try? JSONTree.parse(Array(line)), let air = tree["air"]?.string, let time = tree["heard"]?.integer, time >= 0,
+      case .array(let items)? = tree["devices"]?.kind
+    else { return nil }
+    let devices = items.prefix(HeardDevices.capacity).compactMap { item -> HeardDevices.Device? in
+      guard case .address(let address, let type?)? = item["peer"]?.string.flatMap({ PeerSelector($0) }) else { return nil }
+      return HeardDevices.Device(
+        PeerAddress(address, type), name: item["name"]?.string.map { UntrustedText($0) },
+        rssi: item["rssi"]?.integer.flatMap { Int8(exactly: $0) })
+    }
+    self.init(air: air, time: Int64(time), devices: devices)
+  }
+
+  /// The record as a line of the log.
+  package var line: [UInt8] {
+    var json = RecordWriter()
+    json.integer("heard", time)
+    json.string("air", air)
+    json.objects("devices", devices) { json, device in
+      json.string("peer", device.peer.description)
+      if let name = device.name { json.string("name", name.raw) }
+      if let rssi = device.rssi { json.integer("rssi", rssi) }
+    }
+    return json.finished()
+  }
+}

@@ -1,0 +1,155 @@
+package import Bluetooth
+import EventLoop
+package import GAP
+package import Text
+
+/// Whom to look for.
+package struct PeerSearch: Sendable, Equatable {
+  package var selector: PeerSelector
+  /// Take the first match instead of waiting a little for a stronger one.
+  package var takesFirst = false
+  /// Refuse to choose among several; wait as long for another match as for a stronger one.
+  package var demandsOne = false
+  /// Take the strongest of the matches that were heard by the time of the first one: a device may advertise for less than a second.
+  package var isUrgent = false
+  /// Taken at once when it is among those that match.
+  package var preferred: PeerAddress?
+  /// How long it may take to turn up, from when the controller listens.
+  package var limit: Duration
+
+  package init(_ selector: PeerSelector, takesFirst: Bool = false, demandsOne: Bool = false, limit: Duration = PeerSearch.usualLimit) {
+    self.selector = selector
+    self.takesFirst = takesFirst
+    self.demandsOne = demandsOne
+    self.limit = limit
+  }
+
+  /// More than the longest legal advertising interval (Vol 6 Part B §4.4.2.2): 10.24 s, and 10 ms of advDelay.
+  package static let usualLimit = Duration.seconds(11)
+
+  /// How long a stronger match may still turn up after the first one: longer than the usual slow advertising interval.
+  static let settling = Duration.milliseconds(1300)
+}
+
+/// Who was found.
+package struct PeerMatch: Sendable, Equatable {
+  package struct Candidate: Sendable, Equatable {
+    package let peer: PeerAddress
+    /// dBm.
+    package let rssi: Int8?
+
+    package init(peer: PeerAddress, rssi: Int8?) {
+      self.peer = peer
+      self.rssi = rssi
+    }
+  }
+
+  package let peer: PeerAddress
+  /// The name. Nil if it was not heard.
+  package let name: UntrustedText?
+  /// dBm.
+  package let rssi: Int8?
+  /// The weaker devices that also match, the strongest first.
+  package let others: [Candidate]
+  /// The last advertising data of each PDU type that was heard of it, advertisements before scan responses.
+  package let payloads: [[UInt8]]
+  /// From when to when it was heard, nanoseconds since 1970-01-01T00:00:00Z; nil when it was not.
+  package let heard: ClosedRange<Int64>?
+}
+
+package enum PeerSearchError: Error, Sendable, Equatable {
+  /// Nobody fits among `devices` that were heard; `names` are theirs, each once.
+  case notFound(PeerSelector, devices: Int, names: [UntrustedText], within: Duration)
+  /// Several devices match, and the caller demands one. The strongest comes first.
+  case several([PeerMatch.Candidate], PeerSelector)
+  /// The device advertises, but accepts no connections.
+  case notConnectable(PeerAddress, PeerSelector)
+}
+
+extension Central {
+  /// The device that a search means: known by its address and type, connected to this adapter already, or found by scanning.
+  /// - Parameters:
+  ///   - onDevice: Receives the number of devices heard so far, for each report.
+  ///   - heard: Receives the devices heard, also if none matches.
+  /// - Throws: PeerSearchError, what scanning throws, CancellationError.
+  package func find(
+    _ search: PeerSearch, onDevice: (@LoopActor (Int) -> Void)? = nil, heard: (@LoopActor ([DeviceView]) -> Void)? = nil
+  ) async throws -> PeerMatch {
+    if case .address(let address, let type) = search.selector {
+      if let peer = type.map({ PeerAddress(address, $0) }) ?? connectedPeer(address) {
+        return PeerMatch(peer: peer, name: nil, rssi: nil, others: [], payloads: [], heard: nil)
+      }
+    }
+    var candidates = PeerCandidates(search.selector)
+    defer { heard?(candidates.all) }
+    try await listen(ScanParameters(), for: search.limit) { report, time in
+      let isMatch = candidates.add(report, at: time)
+      onDevice?(candidates.count)
+      guard isMatch else { return .goOn }
+      if let peer = report.peer, peer == search.preferred { return .end }
+      return search.takesFirst || search.selector.isUnique && !search.demandsOne
+        ? .end
+        : .endAfter(search.isUrgent && !search.demandsOne ? .zero : PeerSearch.settling)
+    }
+    let match = try candidates.best(within: search.limit, preferring: search.preferred)
+    guard !search.demandsOne || match.others.isEmpty || match.peer == search.preferred else {
+      throw PeerSearchError.several([PeerMatch.Candidate(peer: match.peer, rssi: match.rssi)] + match.others, search.selector)
+    }
+    return match
+  }
+}
+
+/// Decides who among the devices that are heard is meant.
+struct PeerCandidates {
+  private let selector: PeerSelector
+  private var devices: [PeerAddress: DeviceView] = [:]
+  private var matching: [PeerAddress: ClosedRange<Int64>] = [:]
+  /// Addresses change, and a search may last for hours.
+  private var order = RecentSet<PeerAddress>(capacity: 20_000)
+
+  init(_ selector: PeerSelector) { self.selector = selector }
+
+  /// The number of devices heard, including those that do not match.
+  var count: Int { devices.count }
+
+  /// Also those that do not match, in no order.
+  var all: [DeviceView] { Array(devices.values) }
+
+  /// - Parameter time: of arrival, nanoseconds since 1970-01-01T00:00:00Z.
+  /// - Returns: true when the report completes a new match that accepts connections.
+  mutating func add(_ report: AdvertisingReport, at time: Int64) -> Bool {
+    guard let peer = report.peer else { return false }
+    if let forgotten = order.insert(peer).forgotten {
+      devices[forgotten] = nil
+      matching[forgotten] = nil
+    }
+    var device = devices[peer] ?? DeviceView(peer)
+    let known = device.payloads[report.pdu] == report.data && device.isConnectable
+    device.add(report, Advertisement(report.data))
+    devices[peer] = device
+    let first = matching[peer]?.lowerBound
+    if let first { matching[peer] = first...max(first, time) }
+    if known, first != nil { return false }
+    guard selector.matches(device) else { return false }
+    if first == nil { matching[peer] = time...time }
+    return device.isConnectable && (first == nil || !known)
+  }
+
+  func best(within limit: Duration, preferring preferred: PeerAddress? = nil) throws(PeerSearchError) -> PeerMatch {
+    let matches = matching.keys.compactMap { devices[$0] }.sorted {
+      if ($0.peer == preferred) != ($1.peer == preferred) { return $0.peer == preferred }
+      let (left, right) = ($0.rssi ?? -128, $1.rssi ?? -128)
+      return left == right ? $0.peer.address.rawValue < $1.peer.address.rawValue : left > right
+    }
+    let connectable = matches.filter(\.isConnectable)
+    guard let best = connectable.first else {
+      if let deaf = matches.first { throw .notConnectable(deaf.peer, selector) }
+      let names = Set(devices.values.compactMap(\.name)).sorted { $0.raw < $1.raw }
+      throw .notFound(selector, devices: devices.count, names: names, within: limit)
+    }
+    return PeerMatch(
+      peer: best.peer, name: best.name, rssi: best.rssi,
+      others: connectable.dropFirst().map { PeerMatch.Candidate(peer: $0.peer, rssi: $0.rssi) },
+      payloads: best.payloads.sorted { $0.key.rawValue < $1.key.rawValue }.map(\.value), heard: matching[best.peer])
+  }
+}

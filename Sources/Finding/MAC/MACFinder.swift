@@ -1,0 +1,233 @@
+package import Bluetooth
+package import GAP
+import Text
+
+/// Finds the device's own address inside advertising data.
+package enum MACFinder {
+  package enum Outcome: Hashable, Sendable {
+    /// Whole addresses if there is any, else partial ones; those that are the sender's first, then by confidence. Never empty.
+    case found([FoundMAC])
+    /// The layout is known, but this frame has no address. Holds the reason with its source, as part of a sentence.
+    case noneInThisFrame(String)
+    /// No rule applies.
+    case unknown
+  }
+
+  /// Applies every rule to every value of one advertisement or scan response (keep the two apart: the address often stands in one only).
+  /// - Parameters:
+  ///   - sender: The address that the report came from, to compare with; nil when it is not known or hidden.
+  ///   - others: What else was heard of the same sender, for the conditions of rules.
+  package static func find(
+    in advertisement: Advertisement, beside others: [Advertisement] = [], sender: PeerAddress? = nil, rules: [MACRule] = MACRule.known
+  ) -> Outcome {
+    let heard = [advertisement] + others
+    var found: [FoundMAC] = []
+    var reason: String?
+    let values = Value.all(of: advertisement)
+    for value in values {
+      for rule in rules where value.isAt(rule.place) && rule.lengths.contains(value.data.count) {
+        let holds = rule.conditions.allSatisfy { self.holds($0, value.data, heard) }
+        guard holds else { continue }
+        if let flag = rule.flag, !self.holds(flag, value.data, heard) {
+          reason = reason ?? "\(value.source) (\(rule.id)): \(rule.withoutFlag)"
+          continue
+        }
+        if case .none(let why) = rule.location {
+          reason = reason ?? "\(value.source) (\(rule.id)): \(why)"
+          continue
+        }
+        guard let mac = locate(rule, value, advertisement, sender?.address) else {
+          // A name that does not end in digits says nothing; a value that stops early does.
+          if rule.place != .name { reason = reason ?? "\(value.source) (\(rule.id)): too short for an address (\(value.data.count) bytes)" }
+          continue
+        }
+        guard mac.isPlausible else {
+          reason = reason ?? "\(value.source) (\(rule.id)): the address is blank (\(mac.text))"
+          continue
+        }
+        if rule.conditions.contains(.isSender), mac.matchesSender != true { continue }
+        found.append(mac)
+      }
+    }
+    if found.contains(where: { !$0.isPartial }) { found.removeAll(where: \.isPartial) }
+    if !found.isEmpty { return .found(ranked(found)) }
+    return reason.map { .noneInThisFrame($0) } ?? .unknown
+  }
+
+  /// Finds the sender's address in its own data, forward or reversed, to learn a vendor's layout.
+  /// - Returns: Findings whose `rule` is the text of a rule, in the order of the data.
+  package static func learn(in advertisement: Advertisement, sender: Address) -> [FoundMAC] {
+    guard sender.rawValue != 0, sender.rawValue != FoundMAC.allBits else { return [] }
+    var found: [FoundMAC] = []
+    for value in Value.all(of: advertisement) {
+      for (order, octets) in [(ByteOrder.big, sender.bigEndianBytes), (.little, sender.littleEndianBytes)] {
+        // The octets of a name are those of its structure: rules for names know digits only.
+        for start in value.data.indices where value.place != .name && start < value.ownOctets && value.data[start...].starts(with: octets) {
+          // From the end when it stands there: what comes before it is more likely to vary.
+          let isLast = start > 0 && start + 6 == value.data.count
+          found.append(
+            FoundMAC(
+              mac: sender, source: value.source, rule: MACRule.text(value.place, isLast ? -6 : start, order), offset: start, order: order,
+              confidence: .high, sender: sender))
+        }
+      }
+      if value.place == .name, let mac = [12, 6, 4].lazy.compactMap({ suffix(value, digits: $0, sender: sender) }).first {
+        found.append(mac)
+      }
+    }
+    return found
+  }
+
+  private static func suffix(_ value: Value, digits: Int, sender: Address) -> FoundMAC? {
+    guard let number = lastDigits(value.data, digits), number == sender.rawValue & bits(digits / 2) else { return nil }
+    return FoundMAC(
+      mac: Address(rawValue: number), knownBits: bits(digits / 2), source: value.source, rule: MACRule.text(.name, -digits, .big),
+      offset: value.data.count - digits, order: .big, confidence: digits > 4 ? .high : .medium, sender: sender)
+  }
+
+  /// The address in a System ID (characteristic 0x2A23): eight octets, an EUI-64 with the company's part and the device's part around a filler.
+  ///
+  /// Least significant octet first on the air by the specification; the old mapping puts FFFE between the halves. Others occur:
+  /// the filler FFFF, any filler, and the whole most significant octet first.
+  package static func fromSystemID(_ value: [UInt8], sender: PeerAddress? = nil) -> FoundMAC? {
+    guard value.count == 8 else { return nil }
+    let order: ByteOrder
+    let confidence: FoundMAC.Confidence
+    switch (value[3], value[4]) {
+    case (0xFE, 0xFF): (order, confidence) = (.little, .high)
+    case (0xFF, 0xFE): (order, confidence) = (.big, .medium)
+    case (0xFF, 0xFF): (order, confidence) = (.little, .medium)
+    default: (order, confidence) = (.little, .low)
+    }
+    let octets = value.prefix(3) + value.suffix(3)
+    guard let address = Address(bigEndian: order == .big ? Array(octets) : octets.reversed()) else { return nil }
+    let mac = FoundMAC(
+      mac: address, source: "system_id/2a23", rule: "system_id", offset: 0, order: order, confidence: confidence, sender: sender?.address)
+    return mac.isPlausible ? mac : nil
+  }
+
+  // MARK: Parts
+
+  /// One value of the advertisement that a rule can speak of.
+  private struct Value {
+    let place: MACRule.Place
+    let data: [UInt8]
+
+    static func all(of advertisement: Advertisement) -> [Self] {
+      var values = advertisement.structures.map { Self(place: .structure($0.type), data: $0.data) }
+      values += advertisement.manufacturerData.map { Self(place: .manufacturer($0.company), data: $0.data) }
+      values += advertisement.serviceData.map { Self(place: .service($0.uuid), data: $0.data) }
+      if let name = advertisement.name { values.append(Self(place: .name, data: name)) }
+      return values
+    }
+
+    /// Octets of this value that are not the start of another value too: of manufacturer and service data only the identifier is.
+    var ownOctets: Int {
+      switch place {
+      case .structure(ADType.manufacturerData), .structure(ADType.serviceData16): min(2, data.count)
+      case .structure(ADType.serviceData32): min(4, data.count)
+      case .structure(ADType.serviceData128): min(16, data.count)
+      default: data.count
+      }
+    }
+
+    var source: String {
+      switch place {
+      case .manufacturer(let company, _): "manufacturer_data/" + Hex.encode(company)
+      case .service(let uuid): "service_data/\(uuid)"
+      case .anyService: "service_data"
+      case .structure(let type): "ad/" + Hex.encode(type)
+      case .name: "name"
+      }
+    }
+
+    func isAt(_ other: MACRule.Place) -> Bool {
+      switch (place, other) {
+      case (.manufacturer(let company, _), .manufacturer(let wanted, let mask)): company & mask == wanted
+      case (.service, .anyService): true
+      default: place == other
+      }
+    }
+  }
+
+  private static func holds(_ condition: MACRule.Condition, _ data: [UInt8], _ heard: [Advertisement]) -> Bool {
+    switch condition {
+    case .octet(let offset, let mask, let value): data.indices.contains(offset) && data[offset] & mask == value
+    case .starts(let octets): data.starts(with: octets)
+    case .manufacturer(let company, let octets):
+      heard.contains { $0.manufacturerData.contains { $0.company == company && $0.data.starts(with: octets) } }
+    case .advertises(let uuid): heard.contains { $0.serviceUUIDs.contains(uuid) }
+    case .addressAndItsLocalOne(let first, let second):
+      first >= 0 && second >= 0 && data.count >= max(first, second) + 6 && data[second] == data[first] | 2
+        && data[second + 5] == data[first + 5] &- 1
+        && data[(first + 1)..<(first + 5)].elementsEqual(data[(second + 1)..<(second + 5)])
+    case .isUUID(let wanted): (data.count == 36 && UUID(String(decoding: data, as: UTF8.self)) != nil) == wanted
+    // Only known once the address is.
+    case .isSender: true
+    }
+  }
+
+  private static func locate(_ rule: MACRule, _ value: Value, _ advertisement: Advertisement, _ sender: Address?) -> FoundMAC? {
+    func mac(_ address: Address, at offset: Int, bits: UInt64 = FoundMAC.allBits) -> FoundMAC {
+      FoundMAC(
+        mac: address, knownBits: bits, source: value.source, rule: rule.id, offset: offset, order: rule.order, confidence: rule.confidence,
+        sender: sender)
+    }
+    let data = value.data
+    /// The number that so many hex digits make is the first octets.
+    func firstOctets(_ start: Int, _ digits: Int) -> FoundMAC? {
+      guard start >= 0, digits <= 12, start <= data.count - digits,
+        let number = Hex.number(String(decoding: data[start..<start + digits], as: UTF8.self))
+      else { return nil }
+      let shift = UInt64(48 - 4 * digits)
+      return mac(Address(rawValue: number << shift), at: start, bits: bits(digits / 2) << shift)
+    }
+    switch rule.location {
+    case .offset(let offset):
+      let start = offset < 0 ? data.count + offset : offset
+      guard start >= 0, rule.octets <= 6, start <= data.count - rule.octets else { return nil }
+      return mac(Address(rawValue: number(data[start..<start + rule.octets], rule.order)), at: start, bits: bits(rule.octets))
+    case .tag(let wanted, let sizes):
+      var start = 0
+      while start < data.count, let size = sizes[data[start]], start + 1 + size <= data.count {
+        if data[start] == wanted, size == 6 {
+          return mac(Address(rawValue: number(data[start + 1..<start + 7], rule.order)), at: start + 1)
+        }
+        start += 1 + size
+      }
+      return nil
+    case .digits(let start, let count): return firstOctets(start, count)
+    case .deviceAddress:
+      // Not the advertisement's, which is the last of several.
+      return Advertisement(structures: [ADStructure(type: ADType.leDeviceAddress, data: data)])?.leDeviceAddressPlace.map {
+        mac($0.peer.address, at: $0.offset)
+      }
+    case .lastDigits(let digits):
+      guard let number = lastDigits(data, digits) else { return nil }
+      return mac(Address(rawValue: number), at: data.count - digits, bits: bits(digits / 2))
+    case .firstDigits(let digits): return data.count == digits ? firstOctets(0, digits) : nil
+    case .none: return nil
+    }
+  }
+
+  /// The number that the last hex digits of a name make, when something other than a digit of the same word stands before them.
+  private static func lastDigits(_ name: [UInt8], _ digits: Int) -> UInt64? {
+    guard digits <= 12, name.count > digits, "_- :#.".utf8.contains(name[name.count - digits - 1]) else { return nil }
+    return Hex.number(String(decoding: name.suffix(digits), as: UTF8.self))
+  }
+
+  private static func number(_ octets: ArraySlice<UInt8>, _ order: ByteOrder) -> UInt64 {
+    order == .big ? octets.reduce(0) { $0 << 8 | UInt64($1) } : octets.reversed().reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
+  /// The lowest `octets` octets.
+  private static func bits(_ octets: Int) -> UInt64 { octets >= 6 ? FoundMAC.allBits : (1 << UInt64(8 * max(0, octets))) - 1 }
+
+  private static func ranked(_ found: [FoundMAC]) -> [FoundMAC] {
+    found.enumerated().sorted { left, right in
+      let leftKey = (left.element.matchesSender == true ? 0 : 1, -left.element.confidence.rawValue, left.offset)
+      let rightKey = (right.element.matchesSender == true ? 0 : 1, -right.element.confidence.rawValue, right.offset)
+      return leftKey < rightKey
+    }.map(\.element)
+  }
+}

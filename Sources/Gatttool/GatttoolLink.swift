@@ -1,0 +1,63 @@
+import ATT
+import Bluetooth
+import CommandLine
+import EventLoop
+import Finding
+import GAP
+import GATT
+import LinuxBluetooth
+import Operations
+import Presentation
+import SystemPackage
+import Text
+
+/// The link that gatttool makes: to an address of which the type is given, at ATT_MTU 23.
+@LoopActor
+enum GatttoolLink {
+  /// - Parameter type: `random`; anything else is public.
+  /// - Throws: Failure for what is not supported here; as `Session.connect`.
+  static func connect(_ destination: String, type: AddressType, isOverClassic: Bool, securityLevel: String, _ context: Context) async throws
+    -> Connection
+  {
+    guard let address = Address(destination) else {
+      throw Failure(.usage, "\(DisplayText.quote(destination)) is not an address. Use six bytes of two hex digits, AA:BB:CC:DD:EE:FF")
+    }
+    if isOverClassic { throw Failure(.usage, "GATT over BR/EDR is not supported: blectl supports only Bluetooth LE. Leave out --psm") }
+    if ["medium", "high"].contains(securityLevel.lowercased()) { throw unsafeLevel(securityLevel) }
+    var request = LinkRequest(.address(address, type))
+    request.limits = context.step.limits
+    request.exchangesMTU = false
+    let connection = try await OneShotLinks(context.session, Silence(), nil).open(request)
+    // Whatever the peer asks for: results are cut where they have always been.
+    connection.client.bearer.offer(rxMTU: 23)
+    return connection
+  }
+
+  /// Reports nothing: gatttool says only whether it connected.
+  private final class Silence: LinkReporter {
+    func report(_ event: LinkEvent) {}
+    func explained(_ error: any Error, _ search: FailedSearch) -> any Error { error }
+    func explained(_ error: any Error, on connection: Connection) -> any Error { error }
+    func problem(_ error: any Error) -> LinkProblem { Failure(error).linkProblem }
+    func storedName(of peer: PeerAddress) -> UntrustedText? { nil }
+  }
+
+  static func unsafeLevel(_ level: String) -> Failure {
+    Failure(
+      .usage,
+      "security level \(level) is not supported: blectl cannot pair or encrypt yet. Use bluetoothctl for both: pair ADDRESS")
+  }
+
+  /// What is said of a connection that did not come about: the errno that the kernel would have given, where there is one.
+  static func reason(_ error: any Error, _ destination: String) -> String {
+    let place = "connect to \(Address(destination)?.description ?? destination): "
+    switch error {
+    case let error as NoConnection: return place + text(error.errno)
+    case GAPError.noConnection: return place + text(.connectionRefused)
+    case AdapterProblem.none, AdapterProblem.unknown, AdapterProblem.down, AdapterProblem.unplugged: return place + text(.noRouteToHost)
+    default: return place + Failure(error).message
+    }
+  }
+
+  private static func text(_ errno: Errno) -> String { "\(errno) (\(errno.rawValue))" }
+}

@@ -1,0 +1,39 @@
+import ATT
+import Bluetooth
+package import DeviceFiles
+import GAP
+import GATT
+import Text
+
+extension Connection {
+  /// Returns the descriptions that fit this device. Ignores unknown facts, such as advertising data after a connection by address. A description
+  /// with unknown facts only does not fit.
+  /// - Throws: as `Client.discover`.
+  package func fitting(_ devices: [DeviceDescription]) async throws -> [DeviceDescription] {
+    let devices = devices.filter { !$0.match.isEmpty }
+    guard !devices.isEmpty else { return [] }
+    var known = name?.raw
+    if known == nil, devices.contains(where: { !$0.match.names.isEmpty }) { known = try await deviceName() }
+    let services = Set(try await client.discover().services.map(\.uuid))
+    let data = payloads.flatMap { Advertisement($0).manufacturerData }
+    return devices.filter { device in
+      let match = device.match
+      var facts: [Bool] = []
+      if !match.services.isEmpty { facts.append(services.isSuperset(of: match.services)) }
+      if let known, !match.names.isEmpty { facts.append(match.names.contains { Glob.matches($0, known) }) }
+      if !payloads.isEmpty {
+        facts += match.manufacturerData.map { wanted in data.contains { $0.company == wanted.company && wanted.matches($0.data) } }
+      }
+      return !facts.isEmpty && facts.allSatisfy(\.self)
+    }
+  }
+
+  /// The name in the characteristic Device Name.
+  private func deviceName() async throws -> String? {
+    do {
+      return try await client.read(uuid: UUID(0x2A00)).first.flatMap {
+        String(validating: DisplayText.withoutTrailingNULs($0.value), as: UTF8.self)
+      }
+    } catch is GATTError where client.closed == nil { return nil }
+  }
+}

@@ -1,0 +1,177 @@
+package import Bluetooth
+package import Finding
+package import Text
+
+/// Devices that were connected before, and names that users gave to peers. Kept as a log: records are added at its end, and the later one is
+/// right. Lines that are no records, as a full disk or another version may leave, are passed over.
+package struct KnownDevices: Sendable, Equatable {
+  package struct Device: Sendable, Equatable {
+    package let peer: PeerAddress
+    /// The name. Nil if it was never heard.
+    package var name: UntrustedText?
+    /// The selector that found it, if not its address.
+    package var selector: PeerSelector?
+    /// The time of the last connection (RFC 3339).
+    package let time: String
+    /// The simulated or recorded air that it is on, as `--adapter` names it; nil: a device that a radio heard.
+    package let air: String?
+
+    package init(_ peer: PeerAddress, name: UntrustedText?, selector: PeerSelector? = nil, time: String, air: String? = nil) {
+      self.peer = peer
+      self.name = name
+      if case .address? = selector { self.selector = nil } else { self.selector = selector }
+      self.time = time
+      self.air = air
+    }
+  }
+
+  /// A name that a user gave to a peer.
+  private struct Alias: Hashable {
+    let name: String
+    /// The simulated or recorded air; nil for a real radio.
+    let air: String?
+  }
+
+  private struct Key: Hashable {
+    let peer: PeerAddress
+    let air: String?
+  }
+
+  package enum Record: Sendable, Equatable {
+    case connected(Device)
+    /// The peer. Nil removes the name.
+    case alias(String, PeerSelector?, air: String? = nil)
+  }
+
+  /// The devices of all airs. The one that was connected longest ago comes first, and is forgotten first.
+  package private(set) var devices: [Device] = []
+  private var names: [Alias: PeerSelector] = [:]
+
+  /// How many devices and how many aliases of radios are remembered, and how many of all other airs.
+  package static let capacity = 256
+
+  package init() {}
+
+  package init(parsing log: [UInt8]) {
+    var (seen, named): (Set<Key>, Set<Alias>) = ([], [])
+    // From the end, because what stands there is right.
+    for line in log.split(separator: 0x0A).reversed() {
+      switch Record(parsing: line) {
+      case .connected(let device):
+        if seen.insert(Key(peer: device.peer, air: device.air)).inserted {
+          // Whatever is simulated, no real device is forgotten for it.
+          if devices.count(where: { ($0.air == nil) == (device.air == nil) }) < Self.capacity { devices.append(device) }
+        } else if device.name != nil || device.selector != nil,
+          let index = devices.firstIndex(where: { $0.peer == device.peer && $0.air == device.air })
+        {
+          devices[index].name = devices[index].name ?? device.name
+          devices[index].selector = devices[index].selector ?? device.selector
+        }
+      case .alias(let name, let peer, let air):
+        let alias = Alias(name: name, air: air)
+        if named.insert(alias).inserted, names.count(where: { ($0.key.air == nil) == (air == nil) }) < Self.capacity { names[alias] = peer }
+      case nil: break
+      }
+    }
+    devices.reverse()
+  }
+
+  /// The devices of one air; who was connected longest ago stands first.
+  package func devices(on air: String?) -> [Device] { devices.filter { $0.air == air } }
+
+  /// What names mean on an air: those that were given there stand above those of radios, which hold everywhere.
+  package func aliases(on air: String? = nil) -> [String: PeerSelector] {
+    var aliases: [String: PeerSelector] = [:]
+    for (alias, peer) in names where alias.air == air || alias.air == nil && names[Alias(name: alias.name, air: air)] == nil {
+      aliases[alias.name] = peer
+    }
+    return aliases
+  }
+
+  /// Whether the name was given on this very air.
+  package func hasAlias(_ name: String, on air: String?) -> Bool { names[Alias(name: name, air: air)] != nil }
+
+  /// The shortest equivalent log.
+  package var log: [UInt8] {
+    names.map { Record.alias($0.key.name, $0.value, air: $0.key.air).line }.sorted { $0.lexicographicallyPrecedes($1) }.flatMap(\.self)
+      + devices.flatMap { Record.connected($0).line }
+  }
+
+  /// The device of an air that was connected last, without reading the whole log.
+  package static func last(in log: [UInt8], on air: String? = nil) -> Device? { last(in: log, on: air) { _ in true } }
+
+  /// What names mean on an air, without reading what is said of devices.
+  package static func aliases(in log: [UInt8], on air: String?) -> [String: PeerSelector] {
+    let lines = log.split(separator: 0x0A).filter { $0.starts(with: Record.aliasStart) }
+    return Self(parsing: Array(lines.joined(separator: [0x0A]))).aliases(on: air)
+  }
+
+  /// The name that a device of an air was heard by last, without reading the whole log. - Returns: nil when it never was.
+  package static func name(of peer: PeerAddress, in log: [UInt8], on air: String?) -> UntrustedText? {
+    last(in: log, on: air) { $0.peer == peer && $0.name != nil }?.name
+  }
+
+  private static func last(in log: [UInt8], on air: String?, where isMeant: (Device) -> Bool) -> Device? {
+    for line in log.split(separator: 0x0A).reversed() {
+      if case .connected(let device)? = Record(parsing: line), device.air == air, isMeant(device) { return device }
+    }
+    return nil
+  }
+
+  /// What can be an alias: 1 to 64 characters without blanks, separators and what a terminal would not show, and not `last`, which has a meaning of its own.
+  package static func isAlias(_ name: String) -> Bool {
+    (1...64).contains(name.count) && name != "last" && name != "." && DisplayText.escape(name) == name
+      && !name.contains { $0.isWhitespace || "@;,\"'\\#{}".contains($0) }
+  }
+}
+
+extension KnownDevices.Record {
+  /// The start of the line of an alias.
+  fileprivate static let aliasStart = Array("{\"alias\":".utf8)
+
+  /// Parses a line. Nil if it is not a record.
+  init?(parsing line: some Collection<UInt8>) {
+    guard let tree = try? JSONTree.parse(Array(line)) else { return nil }
+    let selector = tree["peer"]?.string.flatMap { PeerSelector($0) }
+    if let air = tree["air"], air.string == nil { return nil }
+    let air = tree["air"]?.string
+    if let name = tree["alias"]?.string {
+      guard KnownDevices.isAlias(name), let peer = tree["peer"] else { return nil }
+      if case .null = peer.kind {
+        self = .alias(name, nil, air: air)
+      } else if let selector {
+        self = .alias(name, selector, air: air)
+      } else {
+        return nil
+      }
+      return
+    }
+    guard let time = tree["connected"]?.string, Self.isTime(time), case .address(let address, let type?)? = selector else { return nil }
+    self = .connected(
+      KnownDevices.Device(
+        PeerAddress(address, type), name: tree["name"]?.string.map { UntrustedText($0) },
+        selector: tree["found_by"]?.string.flatMap { PeerSelector($0) }, time: time, air: air))
+  }
+
+  private static func isTime(_ text: String) -> Bool {
+    (20...30).contains(text.utf8.count) && text.utf8.allSatisfy { "0123456789-:.TZ".utf8.contains($0) }
+  }
+
+  /// The record as a line of the log.
+  package var line: [UInt8] {
+    var json = RecordWriter()
+    switch self {
+    case .connected(let device):
+      json.string("connected", device.time)
+      json.string("peer", device.peer.description)
+      if let name = device.name { json.string("name", name.raw) }
+      if let selector = device.selector { json.string("found_by", selector.description) }
+      if let air = device.air { json.string("air", air) }
+    case .alias(let name, let peer, let air):
+      json.string("alias", name)
+      json.string("peer", peer?.description)
+      if let air { json.string("air", air) }
+    }
+    return json.finished()
+  }
+}

@@ -1,0 +1,46 @@
+package import Bluetooth
+package import EventLoop
+package import Finding
+package import Terminal
+import Text
+
+/// A MAC found in advertising data, as text or JSON.
+@LoopActor
+package enum MACRecord {
+  /// Writes the MAC. - Parameter line: the line of the input; nil for a MAC that was heard.
+  package static func show(_ mac: FoundMAC, sender: PeerAddress?, line: Int? = nil, _ output: Output) async throws {
+    if output.style.json {
+      try await output.record {
+        $0.string("event", "mac")
+        $0.string("mac", mac.text)
+        $0.address("address", sender?.address)
+        $0.string("source", mac.source)
+        $0.string("rule", mac.rule)
+        $0.integer("offset", mac.offset)
+        $0.string("order", mac.order.rawValue)
+        $0.bool("matches_sender", mac.matchesSender)
+        $0.string("confidence", mac.confidence.name)
+        if mac.isPartial { $0.bool("partial", true) }
+        if let line { $0.integer("line", line) }
+        if output.resultsNamePeer { $0.string("peer", sender?.description) }
+      }
+    } else {
+      let match = mac.matchesSender.map { $0 ? "= sender" : "≠ sender \(sender.map { $0.address.description } ?? "")" } ?? ""
+      let fields =
+        ["\(mac.text)", "\(mac.source)", "offset \(mac.offset)", "\(mac.order.rawValue)-endian", mac.rule, match]
+        + [mac.confidence == .low ? "weak" : "", line.map { "line \($0)" } ?? ""]
+      try await output.line(output.forEyes(fields.filter { !$0.isEmpty }.joined(separator: "  ")))
+    }
+  }
+}
+
+extension FoundMAC.Confidence {
+  /// The name that users type and see.
+  package var name: String {
+    switch self {
+    case .low: "low"
+    case .medium: "medium"
+    case .high: "high"
+    }
+  }
+}

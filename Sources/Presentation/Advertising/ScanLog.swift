@@ -1,0 +1,35 @@
+package import EventLoop
+import LinuxIO
+import SystemPackage
+import Terminal
+
+/// Writes the JSON records of a scan to a file, whatever standard output shows.
+@LoopActor
+package final class ScanLog {
+  private let path: String
+  private let sink: Sink
+  private var file: OwnedDescriptor
+
+  /// Opens the file and appends to it.
+  /// - Throws: FileError.
+  package init(_ path: String) throws {
+    self.path = path
+    file = try AppendedFile.open(path)
+    sink = Sink(file.rawValue, limit: Output.limit)
+  }
+
+  /// Writes a record. Waits until the reader has room for it.
+  func write(_ record: [UInt8]) async throws { try await told { try await self.sink.write(record) } }
+
+  /// Writes the rest. Waits at most one second for a slow reader.
+  func close() async throws {
+    try await told { try await self.sink.flush(until: EventLoop.shared.now.advanced(by: .seconds(1))) }
+    if sink.queued > 0 { throw FileError.unwritable(path, .resourceTemporarilyUnavailable) }
+  }
+
+  private func told(_ body: @LoopActor () async throws -> Void) async throws {
+    do { try await body() } catch let error as OutputFailure {
+      throw Failure(.output, "Cannot write “\(path)”: \(error.isClosedPipe ? "its reader closed it" : error.reason)")
+    }
+  }
+}

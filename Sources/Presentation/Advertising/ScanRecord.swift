@@ -1,0 +1,87 @@
+import Bluetooth
+import Finding
+import GAP
+import Terminal
+import Text
+
+/// One advertisement as text or JSON.
+enum ScanRecord {
+  static func json(
+    _ json: inout RecordWriter, _ report: AdvertisingReport, _ advertisement: Advertisement, _ time: Int64, _ formats: AdvertisingFormats,
+    namesPeer: Bool
+  ) {
+    json.string("event", "advertisement")
+    json.time("time", time)
+    json.address("address", report.peer?.address)
+    json.string("address_type", report.peer?.type.rawValue)
+    json.integer("rssi", report.rssi.map { Int($0) })
+    json.string("pdu", report.pdu.rawValue)
+    json.bool("connectable", report.isConnectable)
+    json.string("name", advertisement.displayName?.raw)
+    let (manufacturerData, serviceData) = (advertisement.manufacturerData, advertisement.serviceData)
+    let isRepeated = lists(&json, advertisement.serviceUUIDs, manufacturerData, serviceData)
+    json.integer("tx_power", (report.txPower ?? advertisement.txPower).map { Int($0) })
+    json.hex("raw", report.data)
+    json.string("phy", report.primaryPHY.name)
+    if let secondary = report.secondaryPHY { json.string("secondary_phy", secondary.name) }
+    if let sid = report.sid { json.integer("sid", sid) }
+    if report.isTruncated { json.bool("truncated", true) }
+    if let error = advertisement.error { json.string("error", "\(error)") }
+    let decoded = formats.all(manufacturerData: manufacturerData, serviceData: serviceData, sender: report.peer?.address)
+    if !decoded.isEmpty { AdvertisedText.json(&json, decoded) }
+    if isRepeated || DecodedData.latest(decoded).count < decoded.count {
+      PacketRecord.structures(&json, advertisement, formats, sender: report.peer?.address)
+    }
+    if namesPeer { json.string("peer", report.peer?.description) }
+  }
+
+  /// Writes the lists. - Returns: whether a company or a service has several structures, of which only the last is shown.
+  @discardableResult
+  static func lists(
+    _ json: inout RecordWriter, _ services: [UUID], _ manufacturerData: [(company: UInt16, data: [UInt8])],
+    _ serviceData: [(uuid: UUID, data: [UInt8])]
+  ) -> Bool {
+    let (ofCompanies, ofServices) = (merged(manufacturerData, by: \.company), merged(serviceData, by: \.uuid))
+    json.texts("services", services.map { .init($0) })
+    json.object("manufacturer_data") { object in
+      for item in ofCompanies { object.hex(.init(hex: UInt64(item.company), octets: 2), item.data) }
+    }
+    json.object("service_data") { object in
+      for item in ofServices { object.hex(.init(item.uuid), item.data) }
+    }
+    return ofCompanies.count < manufacturerData.count || ofServices.count < serviceData.count
+  }
+
+  /// A JSON object has each key once: of two structures with the same id the last is shown; `structures` has both.
+  private static func merged<Item, ID: Equatable>(_ items: [Item], by id: (Item) -> ID) -> [Item] {
+    guard items.count > 1 else { return items }
+    var result: [Item] = []
+    for item in items {
+      if let index = result.firstIndex(where: { id($0) == id(item) }) { result[index] = item } else { result.append(item) }
+    }
+    return result
+  }
+
+  static func line(_ report: AdvertisingReport, _ advertisement: Advertisement, _ formats: AdvertisingFormats) -> String {
+    var fields = [who(report), strength(report.rssi), report.pdu.rawValue]
+    if let name = advertisement.name { fields.append("\"\(DisplayText.escape(name))\"") }
+    fields += advertisement.serviceUUIDs.map(\.description)
+    fields += advertisement.manufacturerData.map { "mfg:\(Hex.encode($0.company))=\(Hex.encode($0.data))" }
+    fields += advertisement.serviceData.map { "svc:\($0.uuid)=\(Hex.encode($0.data))" }
+    if let power = report.txPower ?? advertisement.txPower { fields.append("tx:\(power)dBm") }
+    let decoded = formats.all(
+      manufacturerData: advertisement.manufacturerData, serviceData: advertisement.serviceData, sender: report.peer?.address)
+    fields += decoded.map { "(\(DisplayText.escape(AdvertisedText.line($0))))" }
+    if report.isTruncated { fields.append("(truncated by the controller)") }
+    if let error = advertisement.error { fields.append("(malformed: \(error))") }
+    return fields.joined(separator: " ")
+  }
+
+  static func rawLine(_ report: AdvertisingReport) -> String {
+    [who(report), strength(report.rssi), report.pdu.rawValue, Hex.encode(report.data)].joined(separator: " ")
+  }
+
+  private static func who(_ report: AdvertisingReport) -> String { report.peer?.description ?? "anonymous" }
+
+  private static func strength(_ rssi: Int8?) -> String { rssi.map { "\($0) dBm" } ?? "?" }
+}

@@ -1,0 +1,126 @@
+import Bluetooth
+package import EventLoop
+package import Finding
+package import GAP
+package import Terminal
+import Text
+
+/// Shows the results of a scan as JSON lines, plain lines, or a table that is drawn in place.
+@LoopActor
+package final class ScanView {
+  private let output: Output
+  private let log: ScanLog?
+  private let showsOctets: Bool
+  private let formats: AdvertisingFormats
+  /// Whether it draws a table in place.
+  package let isLive: Bool
+  private var watch: DeviceWatch
+  private var order: DeviceOrder
+  private let live = LiveView()
+  private let begin = EventLoop.shared.now
+  private var drawnAt: LoopClock.Instant?
+  /// Redraws without new reports, because ages grow and the terminal may change its size.
+  private var timer: LoopTimer?
+  /// The facts of each device, and how often its payloads had changed by then.
+  private var facts: [PeerAddress: (changes: Int, facts: ScanFacts)] = [:]
+
+  package init(
+    _ options: DeviceWatch.Options, sort: DeviceOrder.Key, showsOctets: Bool, formats: AdvertisingFormats, _ output: Output,
+    _ log: ScanLog? = nil
+  ) {
+    self.log = log
+    self.formats = formats
+    self.output = output
+    self.showsOctets = showsOctets
+    isLive = output.canAnimateOut && !showsOctets
+    watch = DeviceWatch(options)
+    order = DeviceOrder(sort)
+  }
+
+  package var records: Int { watch.records }
+  package var deviceCount: Int { watch.deviceCount }
+  /// All devices heard, including those that do not match the filter.
+  package var heard: [DeviceView] { watch.all }
+
+  /// Adds a report. - Parameter time: of arrival, nanoseconds since 1970-01-01T00:00:00Z.
+  package func add(_ report: AdvertisingReport, at time: Int64) async throws {
+    let record = watch.add(report, at: isLive ? time : nil)
+    if let log, let record { try await log.write(Output.record { write(&$0, record, at: time) }) }
+    // The table also updates the strength of known devices.
+    if isLive { return try redraw() }
+    guard let record else { return }
+    if output.style.json {
+      if try !output.recordWithoutWaiting({ write(&$0, record, at: time) }) { try await output.record { write(&$0, record, at: time) } }
+    } else {
+      try await output.line(showsOctets ? ScanRecord.rawLine(record.report) : ScanRecord.line(record.report, record.advertisement, formats))
+      if !showsOctets, output.style.verbosity > 0 {
+        let report = record.report
+        for line in AdvertisingDetail.lines(report.data, of: report.peer, pdu: report.pdu, formats) {
+          try await output.line(output.forEyes(line))
+        }
+      }
+    }
+  }
+
+  private func write(_ json: inout RecordWriter, _ record: DeviceWatch.Record, at time: Int64) {
+    ScanRecord.json(&json, record.report, record.advertisement, time, formats, namesPeer: output.resultsNamePeer)
+  }
+
+  /// Shows the empty table.
+  package func start() throws { if isLive { try redraw() } }
+
+  /// Shows the final state. - Parameter error: the reason for the end, if any. It replaces a table without devices.
+  package func finish(after error: (any Error)? = nil) async throws {
+    timer?.cancel()
+    timer = nil
+    if isLive {
+      try await live.finish(error != nil && records == 0 ? [] : table(isLast: true), on: output)
+      if output.style.verbosity > 0 { try await showDetails() }
+    }
+    try await log?.close()
+  }
+
+  private func showDetails() async throws {
+    for device in order.sorted(watch.devicesWithRecords) {
+      for line in AdvertisingDetail.lines(device, formats, paint: { output.paint($0, .bold) }) {
+        try await output.line(output.forEyes(line))
+      }
+    }
+  }
+
+  /// Redraws at most ten times per second, because reports may arrive much faster.
+  private func redraw() throws {
+    let now = EventLoop.shared.now
+    if let drawnAt, drawnAt.duration(to: now) < .milliseconds(100) { return }
+    drawnAt = now
+    timer?.cancel()
+    try live.draw(table(isLast: false), on: output)
+    timer = EventLoop.shared.schedule(after: .milliseconds(500)) { [weak self] in try? self?.redraw() }
+  }
+
+  private func table(isLast: Bool) -> [LiveView.Line] {
+    let table = ScanTable(width: output.width, isUTF8: output.isUTF8, paint: output.paint)
+    // The header, the summary, and the line of the cursor.
+    let room = max(1, output.height - 3)
+    let time = EventLoop.shared.wallClock
+    let all = watch.devicesWithRecords
+    let devices = isLast ? order.sorted(all) : order.arrange(all, inView: room, at: time)
+    let rows = isLast ? devices[...] : devices.prefix(room)
+    var lines = [table.header]
+    var seen: [PeerAddress: (changes: Int, facts: ScanFacts)] = [:]
+    for device in rows {
+      let known = facts[device.peer].flatMap { $0.changes == device.changes ? $0.facts : nil } ?? ScanFacts(device, formats)
+      seen[device.peer] = (device.changes, known)
+      lines.append(table.row(device, at: time, known))
+    }
+    facts = seen
+    let hidden = devices.count - rows.count
+    let seconds = Int(begin.duration(to: EventLoop.shared.now).inSeconds)
+    let below = hidden > 0 ? " (\(hidden) below)" : ""
+    let heard = devices.isEmpty && deviceCount > 0 ? ", \(deviceCount) device(s) filtered out" : ""
+    lines.append(
+      table.summary(
+        "\(devices.count) device(s)\(below), \(records) record(s) in \(seconds) s\(heard)\(isLast ? "" : ". Press Ctrl-C to stop.")"))
+    return lines
+  }
+}

@@ -1,0 +1,23 @@
+import Bluetooth
+import EventLoop
+import GATT
+import Operations
+import Text
+
+extension Connection {
+  /// For people: the name, or the address.
+  @LoopActor
+  package var title: String { name.map { $0.isEmpty ? peer.description : $0.description } ?? peer.description }
+
+  /// Adds to the error of a command what only the connection knows: the device, and whether it disconnected during discovery.
+  package func explained(_ error: any Error) -> any Error {
+    if var write = error as? IncompleteWrite {
+      write.device = title
+      return write
+    }
+    guard client.endedInDiscovery, case var failure = Failure(error), failure.kind == .linkLost else { return error }
+    failure.message = "\(title) disconnected during discovery: \(failure.message)"
+    failure.add("To skip discovery, use a handle: read 0x0012, notify 0x0012, or write 0x0012 VALUE --mode request")
+    return failure
+  }
+}

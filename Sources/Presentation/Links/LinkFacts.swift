@@ -1,0 +1,66 @@
+import Bluetooth
+package import EventLoop
+import GAP
+import GATT
+package import Operations
+package import Terminal
+import Text
+
+/// The current parameters of a link, as a record and as text, for all commands that show them.
+package struct LinkFacts {
+  /// ATT_MTU in effect.
+  let mtu: Int
+  let parameters: LinkParameters
+
+  /// - Throws: why the link was lost.
+  @LoopActor
+  package init(of connection: Connection) async throws {
+    parameters = try await connection.link.parameters()
+    mtu = connection.client.mtu
+  }
+
+  func write(_ json: inout RecordWriter) {
+    json.integer("mtu", mtu)
+    json.number("interval_ms", parameters.interval?.inMilliseconds)
+    json.integer("latency", parameters.latency)
+    json.number("supervision_timeout_ms", parameters.supervisionTimeout?.inMilliseconds)
+    json.string("phy", parameters.phy?.name)
+    json.integer("data_length", parameters.maxTxOctets)
+    json.integer("rssi", parameters.rssi)
+  }
+
+  /// One line for each known parameter.
+  var lines: [String] {
+    let facts: [(String, String?)] = [
+      ("MTU", Quantity.octets(mtu)), ("interval", parameters.interval.map { "\($0.millisecondsText) ms" }),
+      ("latency", parameters.latency.map { "\($0) events" }),
+      ("supervision timeout", parameters.supervisionTimeout.map { "\($0.millisecondsText) ms" }),
+      ("PHY", parameters.phy?.name), ("data length", parameters.maxTxOctets.map(Quantity.octets)),
+      ("RSSI", parameters.rssi.map { "\($0) dBm" }),
+    ]
+    return facts.compactMap { name, value in value.map { "\(name): \($0)" } }
+  }
+
+  /// The parameters on one line, for a session: `MTU 185, 15 ms, 1M, 251 bytes, -61 dBm`.
+  package var short: String {
+    let facts = [
+      "MTU \(mtu)", parameters.interval.map { "\($0.millisecondsText) ms" }, parameters.phy.map { $0.name.uppercased() },
+      parameters.maxTxOctets.map(Quantity.octets), parameters.rssi.map { "\($0) dBm" },
+    ]
+    return facts.compactMap(\.self).joined(separator: ", ")
+  }
+
+  /// Writes a record, or a title line and the lines of the parameters.
+  @LoopActor
+  package func show(_ event: String, _ title: String, of connection: Connection, _ output: Output) async throws {
+    if output.style.json {
+      return try await output.record {
+        $0.string("event", event)
+        connection.identify(in: &$0)
+        write(&$0)
+      }
+    }
+    try await output.line(title + "\(connection.peer)" + (connection.name.map { " (\($0))" } ?? ""))
+    for line in lines { try await output.line("  \(line)") }
+  }
+}

@@ -1,0 +1,68 @@
+import EventLoop
+import GATT
+import Operations
+import Terminal
+import Text
+import Transfer
+
+/// The progress of a transfer: a bar on the terminal, records with `--json`, four times a second at most.
+@LoopActor
+final class Progress {
+  private let connection: Connection
+  private let output: Output
+  private var shown: Int?
+  /// Set by a timer: each segment asks for an update, and reading the clock costs as much as sending a segment.
+  private var isDue = true
+  private var timer: LoopTimer?
+
+  init(_ connection: Connection, _ output: Output) {
+    self.connection = connection
+    self.output = output
+  }
+
+  func update(_ transfer: FileTransfer) throws {
+    let (done, total) = (transfer.progress.sent, transfer.total)
+    guard isDue || done == total, done != shown else { return }
+    isDue = false
+    timer?.cancel()
+    timer = EventLoop.shared.schedule(after: .milliseconds(250)) { [weak self] in self?.isDue = true }
+    shown = done
+    if output.style.json {
+      guard !output.style.quiet else { return }
+      // Skip a record that a slow reader has no room for: the next one replaces it.
+      _ = try output.offerRecord {
+        $0.string("event", "progress")
+        $0.integer("bytes", done)
+        $0.integer("total", total)
+        $0.integer("in_flight", transfer.inFlight)
+        connection.identify(in: &$0)
+      }
+    } else if output.canAnimateErr {
+      let seconds = transfer.begin.map { $0.duration(to: EventLoop.shared.now).inSeconds } ?? 0
+      output.progress(Self.line(done, total, from: transfer.offset, inFlight: transfer.inFlight, seconds: seconds, width: output.width))
+    }
+  }
+
+  /// Formats the progress line. The bar fills the room beside the numbers. The last two columns stay free for the terminal's `^C`.
+  /// - Parameters:
+  ///   - total: nil if unknown.
+  ///   - begin: bytes sent before this transfer: the share counts them, the rate does not.
+  nonisolated static func line(_ done: Int, _ total: Int?, from begin: Int, inFlight: Int, seconds: Double, width: Int) -> String {
+    let rate = Quantity.rate(done - begin, in: seconds)
+    guard let total else { return DisplayText.clip("\(Quantity.octets(done))  \(rate)  \(inFlight) in flight", to: max(1, width - 2)) }
+    let share = Double(done) / Double(max(1, total))
+    var facts = "\(Int(share * 100)) %  \(done)/\(total) bytes  \(rate)"
+    if done > begin, done < total, seconds > 0 { facts += "  \(Quantity.time(Double(total - done) / Double(done - begin) * seconds)) left" }
+    let more = "  \(inFlight) in flight"
+    if DisplayText.width(facts + more) + 8 <= width { facts += more }
+    let room = min(30, width - 3 - DisplayText.width(facts))
+    guard room >= 5 else { return DisplayText.clip(facts, to: max(1, width - 2)) }
+    let cells = min(room, max(0, Int(share * Double(room))))
+    return String(repeating: "█", count: cells) + String(repeating: "░", count: room - cells) + " " + facts
+  }
+
+  func end() {
+    timer?.cancel()
+    output.clearTransient()
+  }
+}

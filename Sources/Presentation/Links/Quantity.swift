@@ -1,0 +1,21 @@
+/// Texts for amounts, with one word and one unit for each.
+package enum Quantity {
+  package static func octets(_ count: Int) -> String { count == 1 ? "1 byte" : "\(count) bytes" }
+
+  package static func segments(_ count: Int) -> String { count == 1 ? "1 segment" : "\(count) segments" }
+
+  /// Thousands of bytes per second, with one digit after the point, or two below 1.
+  package static func rate(_ octets: Int, in seconds: Double) -> String {
+    guard seconds > 0 else { return "- kB/s" }
+    let rate = Double(octets) / seconds / 1000
+    let digits: Double = rate < 1 ? 100 : 10
+    return "\((rate * digits).rounded() / digits) kB/s"
+  }
+
+  /// `0:07`, `12:30`.
+  static func time(_ seconds: Double) -> String {
+    // 100 hours at most, so that the number cannot overflow.
+    let whole = Int(min(max(0, seconds), 359_999).rounded(.up))
+    return "\(whole / 60):\(whole % 60 < 10 ? "0" : "")\(whole % 60)"
+  }
+}

@@ -1,0 +1,159 @@
+import Bluetooth
+package import EventLoop
+import GAP
+import GATT
+import LinuxIO
+import Operations
+package import Terminal
+import Text
+import Transfer
+
+/// Shows a transfer: its notes, its progress, and the final report.
+@LoopActor
+package final class TransferText: DeliveryObserver {
+  private let output: Output
+  /// The file as the user named it.
+  private let file: String
+  /// The characteristic of `--verify notify:ATTR`, as the user named it. Nil if there is none.
+  private let reporter: String?
+  /// Whether the user asked for Write Commands.
+  private let forcesCommands: Bool
+  private var progress: Progress?
+
+  package init(_ output: Output, file: String, reporter: String?, forcesCommands: Bool) {
+    self.output = output
+    self.file = file
+    self.reporter = reporter
+    self.forcesCommands = forcesCommands
+  }
+
+  func delivery(_ event: FileDelivery.Event) {
+    let unlessTold = reporter.map { ", unless \($0) reports more" } ?? ""
+    switch event {
+    case .transfer(let event): tell(event)
+    case .noEarlierTransfer:
+      output.note("No earlier transfer to this device and characteristic is known. Starting at byte 0\(unlessTold).")
+    case .otherFile(let place):
+      output.note("\(DisplayText.escape(file)) is not the file whose transfer ended at byte \(place). Starting at byte 0\(unlessTold).")
+    case .windowIgnored(isRequest: true): output.note("--window has no effect here: only one request is in flight.")
+    case .windowIgnored(isRequest: false):
+      output.note("--window has no effect here: this adapter does not report what the device acknowledged.")
+    case .ignored(let value): output.note("Ignored a value that is not a report of count and CRC-32: \(ValueText.forEyes(value))")
+    }
+  }
+
+  func willSend(on connection: Connection) { progress = Progress(connection, output) }
+
+  func didProgress(_ transfer: FileTransfer) throws { try progress?.update(transfer) }
+
+  func didSend() { progress?.end() }
+
+  func willSendCommands(to target: Attribute, on client: Client) async throws {
+    try await CommandCheck.check(target, client, isForced: forcesCommands, output)
+  }
+
+  private func tell(_ event: FileTransfer.Event) {
+    switch event {
+    case .plannedAnew(let before, let now, let link):
+      output.note("The connection parameters changed (\(Self.facts(link))). Bytes per segment: \(now) instead of \(before).")
+    case .deviceIsSlower(let isSlower, let before, let now):
+      let change = isSlower ? "is slower than" : "keeps up with"
+      output.note("The device \(change) the link. Bytes per segment: \(now) instead of \(before).")
+    case .goesOn(let place, _, true): output.note("\(reporter ?? "The device") reports \(Quantity.octets(place)). Continuing there.")
+    case .goesOn(let place, let sent, false):
+      let twice = sent > place ? " Bytes up to \(sent) may arrive twice." : ""
+      output.note("Continuing at byte \(place), after the last confirmed one.\(twice)")
+    case .resumesUnasked(let place):
+      let reason = reporter.map { ", because \($0) cannot be read." } ?? ". To ask for it: --verify notify:ATTR"
+      output.note("Resuming at byte \(place). Later bytes may arrive twice: the device's count is unknown\(reason)")
+    case .startsOver(let remembered):
+      output.note(
+        "\(reporter ?? "The device") reports 0 bytes, so the device lost the \(remembered) that arrived. Starting over at byte 0.")
+    case .counterIsAt(let count):
+      output.note(
+        "\(reporter ?? "The device") reports \(Quantity.octets(count)) before the transfer. "
+          + "If the device does not reset its count, the final check will fail.")
+    }
+  }
+
+  /// The known parameters: `1M, 15 ms, 251 bytes`.
+  private static func facts(_ link: LinkParameters) -> String {
+    let known = [
+      link.phy.map { $0.name.uppercased() }, link.interval.map { "\($0.millisecondsText) ms" }, link.maxTxOctets.map(Quantity.octets),
+    ]
+    return known.compactMap(\.self).joined(separator: ", ")
+  }
+
+  func didDeliver(_ transfer: FileTransfer, _ verdict: FileDelivery.Verdict, on connection: Connection) async throws {
+    let octets = transfer.progress.sent - transfer.offset
+    let seconds = transfer.seconds
+    let shown = (seconds * 1000).rounded() / 1000
+    let limit = transfer.capacity.flatMap { seconds > 0 && $0 > 0 ? $0 / seconds : nil }
+    let (segment, mode) = (transfer.segment ?? 0, transfer.mode?.rawValue ?? "")
+    if output.style.json {
+      try await output.record {
+        $0.string("event", "sent")
+        $0.integer("bytes", octets)
+        $0.integer("segments", transfer.segments)
+        $0.integer("chunk", segment)
+        $0.integer("mtu", transfer.mtu)
+        $0.number("seconds", shown)
+        $0.number("bytes_per_second", (seconds > 0 ? Double(octets) / seconds : 0).rounded())
+        $0.string("mode", mode)
+        $0.bool("verified", verdict.isPassed)
+        $0.integer("offset", transfer.offset)
+        $0.integer("acknowledged", transfer.progress.confirmed)
+        $0.integer("verified_from", verdict.beginning)
+        connection.identify(in: &$0)
+        $0.number("interval_ms", transfer.link.interval?.inMilliseconds)
+        $0.string("phy", transfer.link.phy?.name)
+        $0.integer("data_length", transfer.link.maxTxOctets)
+        $0.number("limit_bytes_per_second", limit?.rounded())
+        $0.number("gap_ms", transfer.gap?.inMilliseconds)
+        $0.integer("reconnects", transfer.links - 1)
+      }
+      return
+    }
+    output.clearTransient()
+    let proof =
+      switch verdict {
+      case .notAsked: "Not verified."
+      case .failed: "NOT verified."
+      case .passed(from: 0): "Verified by the device: whole file, CRC-32 \(try await transfer.proof().whole.crcText)"
+      case .passed(let place): "Verified by the device from byte \(place): CRC-32 \(try await transfer.proof().part.crcText)"
+      }
+    if transfer.segments == 0 {
+      return try await output.line("Nothing left to send: the device has all \(Quantity.octets(transfer.progress.sent)). \(proof)")
+    }
+    let share = limit.map { ", \(Int((100 * Double(octets) / seconds / $0).rounded())) % of link capacity" } ?? ""
+    let known = Self.facts(transfer.link)
+    let plan = "MTU \(transfer.mtu), \(Quantity.segments(transfer.segments)) of \(segment) by \(mode)"
+    let links = transfer.links > 1 ? ", over \(transfer.links) connections" : ""
+    let gap = ((transfer.gap ?? .zero).inMilliseconds * 10).rounded() / 10
+    let pace = gap > 0 ? " One segment every \(gap.plainText) ms: the device is slower than the link." : ""
+    try await output.line(
+      "Sent \(Quantity.octets(octets)) in \(shown) s: \(Quantity.rate(octets, in: seconds))\(share) "
+        + "(\(known.isEmpty ? "" : known + ", ")\(plan))\(links).\(pace) \(proof)")
+  }
+}
+
+extension FileDelivery.Verdict {
+  /// The JSON field `verified`.
+  fileprivate var isPassed: Bool? {
+    switch self {
+    case .notAsked: nil
+    case .failed: false
+    case .passed: true
+    }
+  }
+
+  /// The JSON field `verified_from`.
+  fileprivate var beginning: Int? { if case .passed(let place) = self { place } else { nil } }
+}
+
+/// The source of a transfer.
+extension OctetFile: OctetSource {}
+
+extension FileError: OctetSourceError {
+  var change: (before: Int, now: Int)? { if case .changed(_, let before, let now) = self { (before, now) } else { nil } }
+}

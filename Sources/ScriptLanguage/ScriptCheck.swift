@@ -1,0 +1,335 @@
+import GATT
+import Text
+
+/// Makes a script of statements, and finds what cannot be right, before anything is sent.
+package struct ScriptCheck {
+  /// What a command needs before it can run.
+  package enum Need: Sendable, Equatable {
+    case nothing
+    /// The device that the script is about.
+    case device
+    /// The command names the device for itself and for later lines.
+    case namesDevice
+  }
+
+  /// A command line of the shell.
+  package struct Command {
+    package let words: [String]
+    /// The words that are guesses for values not known before the script runs.
+    package let guessed: Set<String>
+    /// The script that it stands in.
+    package let file: String
+  }
+
+  /// Knowledge that only the program has.
+  package struct Program {
+    /// - Throws: what is wrong with it, as a sentence.
+    let command: (Command) throws(CommandMistake) -> Need
+    /// The kinds and names of errors.
+    let errors: [String]
+    /// The names of reasons why a link is down.
+    let reasons: [String]
+
+    package init(command: @escaping (Command) throws(CommandMistake) -> Need, errors: [String], reasons: [String]) {
+      self.command = command
+      self.errors = errors
+      self.reasons = reasons
+    }
+  }
+
+  package struct CommandMistake: Error {
+    package let sentence: String
+    /// The word of the command with the mistake.
+    package let word: String?
+    /// Whether a file is missing or cannot be read.
+    package let isOfFile: Bool
+
+    package init(_ sentence: String, at word: String? = nil, isOfFile: Bool = false) {
+      self.sentence = sentence
+      self.word = word
+      self.isOfFile = isOfFile
+    }
+  }
+
+  let program: Program
+  var variables: ScriptVariables
+  private var script: Script
+  private var mistakes: [ScriptError] = []
+  private var hasResult = false
+  private var knowsDevice = false
+  /// Variables that nothing sets: each is told once.
+  private var undefined: Set<String> = []
+
+  /// - Parameter mentioned: variables that it has besides.
+  /// - Returns: the script, which can be run when there are no mistakes.
+  package static func script(
+    _ statements: [ScriptStatement], file: String, variables: [String: String], mentioned: Set<String> = [], _ program: Program
+  ) -> (script: Script, mistakes: [ScriptError]) {
+    var check = ScriptCheck(program: program, variables: ScriptVariables(variables), script: Script(file: file))
+    check.script.variables = mentioned
+    check.file(statements)
+    return (check.script, check.mistakes)
+  }
+
+  private mutating func note(_ line: ScriptLine, at word: ShellWord? = nil, _ reason: String) {
+    mistakes.append(word.map { line.error(at: $0, reason) } ?? line.error(reason))
+  }
+
+  // MARK: The file
+
+  private mutating func file(_ statements: [ScriptStatement]) {
+    // Check in the order of execution, so that variables are set before use: lines outside of tests, then the tests.
+    for statement in statements {
+      switch statement.kind {
+      case .device(let word):
+        guard script.deviceLine == nil else {
+          note(statement.line, "A script can name only one device. Remove this line or line \(script.deviceLine ?? 1).")
+          continue
+        }
+        script.device = known(word, statement.line, "The device")
+        script.deviceLine = statement.place.line
+      case .setup(let body): script.setup += body
+      case .teardown(let body): script.teardown += body
+      case .test: break
+      case .unreadable(let body) where !body.isEmpty: break
+      default:
+        check(statement)
+        script.statements.append(statement)
+      }
+    }
+    // Each test starts with the state after setup.
+    hasResult = false
+    check(script.setup)
+    let hasResultAtFirst = hasResult
+    var lines: [String: Int] = [:]
+    for statement in statements {
+      hasResult = hasResultAtFirst
+      switch statement.kind {
+      case .test(let name, let tags, let body): check(name, tags, body, statement.line, &lines)
+      case .unreadable(let body) where !body.isEmpty: check(statement)
+      default: break
+      }
+    }
+  }
+
+  private mutating func check(
+    _ name: ShellWord, _ tags: [ShellWord], _ body: [ScriptStatement], _ line: ScriptLine, _ lines: inout [String: Int]
+  ) {
+    let title = known(name, line, "The name of a test")
+    if title?.isEmpty == true { note(line, at: name, "The test needs a name.") }
+    if body.isEmpty { note(line, "The test is empty, so it would always pass.") }
+    if let title, let before = lines.updateValue(line.place.line, forKey: title) {
+      note(line, "Line \(before) already has a test \(DisplayText.quote(title)).")
+    }
+    var words: [String] = []
+    for tag in tags { if let word = known(tag, line, "A tag") { words.append(word) } }
+    check(body)
+    script.tests.append(Script.Test(name: title ?? "", tags: words, line: line, statements: body))
+  }
+
+  private mutating func check(_ statements: [ScriptStatement]) { for statement in statements { check(statement) } }
+
+  private mutating func check(_ statement: ScriptStatement) {
+    let line = statement.line
+    switch statement.kind {
+    case .set(let name, let value):
+      script.variables.insert(name)
+      variables.set(name, text(of: value, line))
+    case .command(let command):
+      check(command, line)
+      hasResult = true
+    case .capture(let name, let command, let extraction):
+      check(command, line)
+      _ = format(of: extraction, line)
+      hasResult = true
+      variables.capture(name, nil)
+    case .expectResult(let extraction, let predicate):
+      if !hasResult { note(line, "No command before this line has a result.") }
+      // Report it only once.
+      hasResult = true
+      check(predicate, extraction, line)
+    case .expectValue(let value):
+      selector(value.attribute, line)
+      if let count = value.count { number(count, line) }
+      time(value.within, line)
+      if let predicate = value.predicate { check(predicate, value.extraction, line) }
+      hasResult = true
+    case .expectSilence(let attribute, let within):
+      selector(attribute, line)
+      time(within, line)
+    case .expectDisconnection(let reason, let within):
+      if let reason, let text = text(of: reason, line), !program.reasons.contains(text), Self.number(text) == nil {
+        note(
+          line, at: reason,
+          "Unknown disconnection reason \(DisplayText.quote(text)). \(Self.hint(text, program.reasons, code: "0x13"))")
+      }
+      time(within, line)
+    case .repetition(let repetition, let body):
+      number(repetition.count, line)
+      time(repetition.every, line)
+      check(body)
+    case .sleep(let word):
+      if let text = text(of: word, line), Self.pause(text) == nil { note(line, at: word, ScriptTime.invalid(text)) }
+    case .skip(let word): if let word { _ = text(of: word, line) }
+    case .note(let word): _ = text(of: word, line)
+    case .device: note(line, "`device` must be outside of blocks.")
+    case .include: note(line, "The included file was not read.")
+    case .setup, .teardown, .test:
+      note(line, "`\(line.words.first?.text ?? "this")` must be outside of blocks, even in an included file.")
+    case .unreadable(let body):
+      passOver(line)
+      check(body)
+    }
+  }
+
+  /// Takes for granted what a line with a mistake was to bring, so that the lines behind it are not told for it.
+  private mutating func passOver(_ line: ScriptLine) {
+    hasResult = true
+    switch line.words.first?.keyword {
+    case "set", "let": if let name = line.words.dropFirst().first?.text { variables.capture(name, nil) }
+    case "device": script.deviceLine = script.deviceLine ?? line.place.line
+    case "include": script.lacksFile = true
+    default: break
+    }
+  }
+
+  // MARK: Commands
+
+  /// Guesses for variables without a known value. One of them must fit.
+  private static let placeholders = ["1", "0", "ffe1", "00:00:00:00:00:00", "text"]
+
+  /// All combinations for two words. For more words, the same guess for each.
+  private static func guesses(_ count: Int) -> [[String]] {
+    switch count {
+    case 0: [[]]
+    case 2: placeholders.flatMap { first in placeholders.map { [first, $0] } }
+    default: placeholders.map { Array(repeating: $0, count: count) }
+    }
+  }
+
+  private mutating func check(_ command: ScriptCommand, _ line: ScriptLine) {
+    var mistake: ScriptError?
+    var need: Need?
+    let known = command.words.map { text(of: $0, line) }
+    if let word = command.words.first, self.known(word, line, "The command") == nil { return knowsDevice = true }
+    for values in Self.guesses(known.count { $0 == nil }) {
+      var rest = values[...]
+      var words: [String] = []
+      var guessed: Set<String> = []
+      for (word, text) in zip(command.words, known) {
+        let guess = text == nil ? rest.popFirst() ?? "" : ""
+        let said = text ?? word.replaced { variables.value($0) ?? guess }
+        if text == nil { guessed.insert(said) }
+        words.append(said)
+      }
+      do {
+        need = try program.command(Command(words: words, guessed: guessed, file: line.place.file))
+        break
+      } catch {
+        if mistake == nil {
+          let place = zip(command.words, words).first { $0.1 == error.word }.map { line.place(of: $0.0) } ?? line.place
+          mistake = ScriptError(place, error.sentence)
+          mistake?.isOfFile = error.isOfFile
+        }
+      }
+    }
+    switch need {
+    case nil:
+      if let mistake { mistakes.append(mistake) }
+      // The faulty command may be the one that connects.
+      knowsDevice = true
+    case .nothing: break
+    case .namesDevice: knowsDevice = true
+    case .device: if !knowsDevice { script.firstNeed = script.firstNeed ?? line.place }
+    }
+    if let failure = command.failure, let kind = failure.kind, let text = text(of: kind, failure.line), !program.errors.contains(text),
+      Self.number(text) == nil
+    {
+      note(
+        failure.line, at: kind,
+        "Unknown error \(DisplayText.quote(text)). \(Self.hint(text, program.errors, code: "0x80"))")
+    }
+  }
+
+  private static func hint(_ text: String, _ words: [String], code: String) -> String {
+    Likeness.nearest(to: text, among: words).map { "Did you mean \($0)?" }
+      ?? "Use a code (\(code)) or a name: \(words.prefix(12).joined(separator: ", "))\(words.count > 12 ? ", …" : "")"
+  }
+
+  // MARK: Words
+
+  /// - Returns: nil while a variable has no value yet.
+  private mutating func text(of word: ShellWord, _ line: ScriptLine) -> String? {
+    script.variables.formUnion(word.variables)
+    // A file that was not read may set the variable.
+    for name in word.variables where !variables.isKnown(name) && undefined.insert(name).inserted && !script.lacksFile {
+      let meant = Likeness.nearest(to: name, among: variables.names).map { " Did you mean \($0)?" } ?? ""
+      note(line, at: word, "No line before this one sets the variable \(name).\(meant)")
+    }
+    return try? variables.text(of: word)
+  }
+
+  private mutating func known(_ word: ShellWord, _ line: ScriptLine, _ what: String) -> String? {
+    let text = text(of: word, line)
+    if text == nil, word.variables.allSatisfy(variables.isKnown) {
+      note(line, at: word, "\(what) must be known before the script runs. It cannot be a result.")
+    }
+    return text
+  }
+
+  private mutating func selector(_ word: ShellWord, _ line: ScriptLine) {
+    guard let text = text(of: word, line), (try? Selector(text)) == nil else { return }
+    note(line, at: word, "Unknown characteristic \(DisplayText.quote(text)). To check the last result: `expect == …`")
+  }
+
+  private mutating func number(_ word: ShellWord, _ line: ScriptLine) {
+    guard let text = text(of: word, line), Self.count(text) == nil else { return }
+    note(line, at: word, Self.invalidCount(text))
+  }
+
+  private mutating func time(_ word: ShellWord?, _ line: ScriptLine) {
+    guard let word, let text = text(of: word, line), ScriptTime.parse(text) == nil else { return }
+    note(line, at: word, ScriptTime.invalid(text))
+  }
+
+  // MARK: Predicates
+
+  private mutating func format(of extraction: Extraction, _ line: ScriptLine) -> ValueFormat? {
+    if let field = extraction.field { _ = text(of: field, line) }
+    guard let word = extraction.format, let text = text(of: word, line) else { return nil }
+    do { return try ValueFormat(text) } catch {
+      note(line, at: word, "\(error)")
+      return nil
+    }
+  }
+
+  private mutating func check(_ predicate: Predicate, _ extraction: Extraction, _ line: ScriptLine) {
+    let format = format(of: extraction, line)
+    let texts = predicate.operands.map { text(of: $0, line) }
+    if texts.contains(nil) || extraction.format != nil && format == nil { return }
+    // The type of a field is only known when its value arrives.
+    let sample: ScriptValue =
+      if let format { .formatted([UInt8](repeating: 0, count: format.numberOctets ?? 1), format) } else if extraction.field == nil {
+        .octets([0])
+      } else { .field(JSONTree(kind: .number("0"), line: 0)) }
+    do { _ = try predicate.verdict(on: sample) { word throws(MissingVariable) in try variables.text(of: word) } } catch {
+      note(line, at: predicate.operands.first, (error as? PredicateMistake)?.reason ?? "\(error)")
+    }
+  }
+
+  // MARK: Numbers
+
+  package static func count(_ text: String) -> Int? { Int(text).flatMap { (1...Repetition.limit).contains($0) ? $0 : nil } }
+
+  /// The message for a text that `count` does not take.
+  package static func invalidCount(_ text: String) -> String { "Invalid count \(DisplayText.quote(text)). Use 1 to \(Repetition.limit)." }
+
+  /// Parses the time of `sleep`: also plain seconds, as in the shell.
+  package static func pause(_ text: String) -> Duration? { ScriptTime.parse(text) ?? ScriptTime.parse(text + "s") }
+
+  /// Parses the code of an error or a reason: `0x13`.
+  package static func number(_ text: String) -> UInt8? {
+    let digits = text.hasPrefix("0x") ? text.dropFirst(2) : ""
+    return Hex.number(digits).flatMap { UInt8(exactly: $0) }
+  }
+}

@@ -1,0 +1,131 @@
+import EventLoop
+import Presentation
+import Text
+
+/// Writes commands and their results as a script. Text from a device never starts a line.
+@LoopActor
+struct RecordedScript {
+  private(set) var text = ""
+  /// The keys of expectations that do not hold every time.
+  private let volatile: Set<String>
+
+  init(volatile: Set<String> = []) { self.volatile = volatile }
+
+  /// Whether a script can contain the text in quotes: it has no Unicode line break and no NUL.
+  nonisolated static func isOneLine(_ text: String) -> Bool { !text.contains { $0.isNewline || $0 == "\0" } }
+
+  mutating func line(_ line: String) { text += (Self.isOneLine(line) ? line : "  # " + DisplayText.escape(line)) + "\n" }
+
+  /// Adds a comment. - Parameter text: escaped, or without text from a device.
+  private mutating func comment(_ text: String) { line("  # \(text)") }
+
+  mutating func begin(_ device: String?, at time: String) {
+    if let device {
+      line("device \(ShellWords.quote(device))")
+      line("")
+    }
+    line("test \"recorded \(time)\"")
+  }
+
+  mutating func add(_ command: RecordedCommand) {
+    switch command.kind {
+    case .comment(let why): return comment("\(why): \(DisplayText.escape(Self.typed(command.words)))")
+    case .read(let attributes, let options): addReads(command, attributes, options)
+    case .command, .connection: guard addCommand(command) else { return }
+    }
+    for value in command.notifications { expect(value, command) }
+    if command.omitted > 0 { comment("\(command.omitted) more value(s) received") }
+  }
+
+  /// Adds a command. - Returns: false if the script does not repeat it.
+  private mutating func addCommand(_ command: RecordedCommand) -> Bool {
+    var words = command.words
+    if command.isEndless, let duration = command.duration {
+      words += ["--duration", "\(max(1, Int(duration.inSeconds.rounded(.up))))"]
+    } else if isInterrupted(command) {
+      comment("interrupted: \(DisplayText.escape(Self.typed(words)))")
+      return false
+    }
+    let typed = Self.typed(words)
+    // The script may have a link to disconnect, so the failure need not repeat.
+    if !command.failsAgain, let failure = command.failure {
+      comment("\(words.first ?? "") failed: \(DisplayText.escape(failure.message))")
+      return false
+    }
+    guard Self.isOneLine(typed) else {
+      comment("a script cannot contain this line: \(DisplayText.escape(typed))")
+      return false
+    }
+    line("  \(typed)")
+    if !isInterrupted(command) { fails(command.failure) }
+    for text in command.shown { comment(text) }
+    for field in command.answer?.fields ?? [] { expect(field, typed) }
+    if let omitted = command.answer?.omitted, omitted > 0 { comment("\(omitted) more value(s) in the answer") }
+    return true
+  }
+
+  /// Adds one `read` per attribute, because an expectation checks the last result.
+  private mutating func addReads(_ command: RecordedCommand, _ attributes: [String], _ options: [String]) {
+    for reading in command.reads {
+      line("  \(Self.typed(["read", reading.attribute] + options))")
+      switch reading.result {
+      case .success(let octets): expect(octets.isEmpty ? "length == 0" : "== \(Hex.encode(octets))", key: reading.attribute)
+      case .failure(let failure): fails(failure)
+      }
+    }
+    let isSaid = !isInterrupted(command) && command.reads.contains { if case .failure = $0.result { true } else { false } }
+    guard let failure = command.failure, !isSaid else { return }
+    let rest = Array(attributes.dropFirst(command.reads.count).prefix(1))
+    let typed = Self.typed(["read"] + rest + options)
+    if rest.isEmpty || isInterrupted(command) || !Self.isOneLine(typed) { return comment(DisplayText.escape(failure.message)) }
+    line("  \(typed)")
+    fails(failure)
+  }
+
+  // MARK: Results
+
+  private mutating func expect(_ expectation: String, key: String) {
+    line("  \(volatile.contains(key) ? "# not always the same: " : "")expect \(expectation)")
+  }
+
+  private mutating func expect(_ field: RecordedAnswer.Field, _ typed: String) {
+    guard let predicate = field.predicate, Self.isOneLine(field.path) else {
+      return comment(DisplayText.escape("\(field.path) = \(field.text)"))
+    }
+    expect("field \(ShellWords.quote(field.path)) \(predicate)", key: "\(typed) \(field.path)")
+  }
+
+  private mutating func expect(_ value: RecordedCommand.Value, _ command: RecordedCommand) {
+    // Twice the time it took, because other machines may be slower, but at least a script's default.
+    let seconds = max(5, Int((value.after.inSeconds * 2).rounded(.up)))
+    let octets = Hex.encode(value.octets)
+    let predicate = value.octets.isEmpty ? "length == 0" : "== \(octets)"
+    line("  expect \(ShellWords.quote(value.attribute)) \(predicate) within \(min(seconds, 86_400))s")
+  }
+
+  /// The results of a command, with the keys that tell repeated ones apart.
+  static func expectations(of command: RecordedCommand) -> [(key: String, value: String)] {
+    let typed = typed(command.words)
+    return command.reads.compactMap { reading in (try? reading.result.get()).map { (reading.attribute, Hex.encode($0)) } }
+      + (command.answer?.fields ?? []).map { ("\(typed) \($0.path)", $0.text) }
+  }
+
+  // MARK: Failures
+
+  private static let errors = Set(ScriptLoader.errors)
+
+  /// Adds `fails`. A device file may define its own error names, which the script checks as a field.
+  private mutating func fails(_ failure: Failure?) {
+    guard let failure else { return }
+    let name = failure.kind == .device ? nil : failure.name.flatMap { Self.errors.contains($0) ? $0 : nil }
+    line("  fails \(ShellWords.quote(name ?? failure.kind.rawValue))")
+    if failure.kind == .device, let code = failure.name.flatMap({ RecordedAnswer.quote($0) }) { line("  expect field name == \(code)") }
+    comment(DisplayText.escape(failure.message))
+  }
+
+  /// Whether the user, or the reader of the output, ended the command.
+  private func isInterrupted(_ command: RecordedCommand) -> Bool { [.interrupted, .output].contains(command.failure?.kind) }
+
+  /// The words as a user types them.
+  private static func typed(_ words: [String]) -> String { words.map { ShellWords.quote($0) }.joined(separator: " ") }
+}

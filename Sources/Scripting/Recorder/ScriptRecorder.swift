@@ -1,0 +1,188 @@
+package import CommandLine
+package import EventLoop
+import Finding
+package import LinuxIO
+import Operations
+import Presentation
+import ScriptLanguage
+import Shell
+package import Terminal
+import Text
+
+/// Records commands and their results as a script, for `--record`.
+@LoopActor
+package final class ScriptRecorder: LineRecorder {
+  private let path: String
+  private let output: Output
+  private let known: SessionCommands
+  private let start = EventLoop.shared.wallClock
+  /// The device of the script: the first one that was named.
+  private var device: PeerSelector?
+  /// The first lane of that device, even if the session has forgotten it.
+  private var lane: Lane?
+  private var commands: [RecordedCommand] = []
+  private var leftOut = 0
+  /// The latest command, even if it is left out.
+  private(set) var last: RecordedCommand?
+
+  /// The number of commands kept.
+  private let limit: Int
+
+  /// - Throws: FileError if the file cannot be written.
+  package init(_ path: String, _ output: Output, _ known: SessionCommands, limit: Int = 100_000) throws(FileError) {
+    try OutputFile.check(path)
+    self.path = path
+    self.output = output
+    self.known = known
+    self.limit = limit
+  }
+
+  /// Whether at least one command was run.
+  package var hasDone: Bool { commands.contains { $0.duration != nil && !($0.failure?.isRefusal ?? false) } }
+
+  private func add(
+    _ words: [String], parts: RecordedWords? = nil, _ kind: RecordedCommand.Kind, isEndless: Bool = false, failsAgain: Bool = true
+  ) -> RecordedCommand {
+    let command = RecordedCommand(words, parts: parts, kind, isEndless: isEndless, failsAgain: failsAgain, self)
+    if commands.count < limit { commands.append(command) } else { leftOut += 1 }
+    last = command
+    return command
+  }
+
+  // MARK: One command
+
+  /// Runs a command of the command line. - Parameter arguments: its words, starting with the command's name.
+  package func run(_ command: any LoopCommand, _ arguments: [String], in context: Context) async throws {
+    if let peer = command.recordedDevice { device = try await context.configuration.resolve(peer) }
+    guard command.traits.isSession else {
+      let hasPeer = command.peerOptions != nil
+      let words = RecordedWords(arguments, of: type(of: command), hasPeer: hasPeer, known)
+      if hasPeer { return try await run(command, words, in: context) }
+      return try await record(add(words.words, .command), command, context)
+    }
+    do { try await command.run(in: context) } catch {
+      if commands.isEmpty, device != nil, Failure(error).kind != .usage { add(["connect"], .connection).didEnd(error) }
+      throw error
+    }
+  }
+
+  private func run(_ command: any LoopCommand, _ words: RecordedWords, in context: Context) async throws {
+    if command.traits.deviceChange == .connects {
+      return try await record(add([command.commandName] + words.link, .command), command, context)
+    }
+    let link = words.link.isEmpty ? nil : add(["connect"] + words.link, .connection)
+    let recorded = add(words.words, parts: words, Self.kind(command), isEndless: command.runsUntilStopped)
+    do { try await record(recorded, command, context) } catch {
+      // Without a link, it was the connection that failed.
+      if !recorded.hasLink {
+        recorded.becomes(.comment("not run"))
+        let connection = link ?? add(["connect"], .connection)
+        connection.didEnd(error)
+      }
+      throw error
+    }
+  }
+
+  private func record(_ recorded: RecordedCommand, _ command: any LoopCommand, _ context: Context) async throws {
+    watch(recorded, command, context.output)
+    do {
+      try await command.run(in: Context(context.process, context.step, recorded))
+      recorded.didEnd(nil)
+    } catch {
+      // A command that became a session has ended before.
+      recorded.didEnd(last === recorded ? error : nil)
+      throw error
+    }
+  }
+
+  private static func kind(_ command: any LoopCommand) -> RecordedCommand.Kind {
+    command.recordedForm.reads.map { .read($0.attributes, options: $0.options) } ?? .command
+  }
+
+  // MARK: A session
+
+  /// Adds a line of a session. - Parameter lane: the lane of its device; nil for a command without a device.
+  func begin(_ line: ShellLine, _ words: [String], _ lane: Lane?, _ output: Output) -> any CommandObserver {
+    let form = line.command.recordedForm
+    let named = line.command.peerOptions != nil && !line.isAboutCurrent
+    let isOther = lane.map { !isOfScript($0) } ?? false
+    let parts = RecordedWords(words, of: type(of: line.command), hasPeer: named, known)
+    let kind: RecordedCommand.Kind =
+      if isOther { .comment("for another device") } else if form.isLeftOut {
+        .comment("not for scripts")
+      } else { Self.kind(line.command) }
+    let recorded = add(
+      form.words ?? parts.words + parts.link, parts: parts, kind, isEndless: line.command.runsUntilStopped, failsAgain: form.failsAgain)
+    watch(recorded, line.command, output)
+    return recorded
+  }
+
+  /// Whether the lane is that of the script's device. A session creates a new lane for a device that it disconnected before.
+  private func isOfScript(_ other: Lane) -> Bool {
+    let selector = device ?? other.selector
+    device = selector
+    if let lane {
+      if lane.present === other.present { return true }
+      if let peer = lane.present.lastPeer, let otherPeer = other.connection?.peer ?? other.destination?.peer ?? other.lastPeer {
+        return peer == otherPeer
+      }
+      if let peer = lane.present.lastPeer, other.selector.means(peer, named: nil) { return true }
+      return other.selector.isSame(as: selector) || other.selector.isSame(as: lane.selector)
+    }
+    guard other.isMeant(by: selector) else { return false }
+    lane = other
+    return true
+  }
+
+  private func watch(_ recorded: RecordedCommand, _ command: any LoopCommand, _ output: Output) {
+    if !command.recordedForm.isExpected, output.onResult == nil {
+      output.onResult = { [weak recorded] in recorded?.show($0) }
+    }
+  }
+
+  // MARK: The script
+
+  /// - Throws: FileError; CancellationError.
+  package func write() async throws {
+    let (text, leftOut) = made()
+    try await OutputFile.write(Array(text.utf8), to: path, for: .user)
+    if leftOut > 0 { output.note("Omitted \(leftOut) command(s) from \(DisplayText.quote(path)): \(Self.reason(limit)).") }
+  }
+
+  private static func reason(_ limit: Int) -> String {
+    "a recorded script has at most \(limit) commands and \(ScriptLine.maximumLength >> 20) MiB"
+  }
+
+  private func made() -> (text: String, leftOut: Int) {
+    var text = ""
+    var leftOut = leftOut
+    var head = RecordedScript()
+    head.begin(device?.description, at: Timestamp.text(start))
+    // Leave room for the comment about omitted commands.
+    var room = ScriptLine.maximumLength - head.text.utf8.count - 1000
+    let volatile = volatile
+    for (index, command) in commands.enumerated() {
+      var part = RecordedScript(volatile: volatile)
+      part.add(command)
+      room -= part.text.utf8.count
+      guard room >= 0 else {
+        leftOut += commands.count - index
+        break
+      }
+      text += part.text
+    }
+    if leftOut > 0 { text += "  # \(leftOut) more command(s) left out: \(Self.reason(limit))\n" }
+    return (head.text + text + "end\n", leftOut)
+  }
+
+  /// The keys of expectations that had different values.
+  private var volatile: Set<String> {
+    var first: [String: String] = [:]
+    var found: Set<String> = []
+    for (key, value) in commands.flatMap(RecordedScript.expectations) {
+      if let before = first[key], before != value { found.insert(key) }
+      first[key] = value
+    }
+    return found
+  }
+}

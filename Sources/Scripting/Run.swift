@@ -1,0 +1,192 @@
+import ArgumentParser
+import CommandLine
+import EventLoop
+import LinuxIO
+import Presentation
+import ScriptLanguage
+import Terminal
+import Text
+
+package struct Run: LoopCommand {
+  static let configuration = CommandConfiguration(
+    named: "run", abstract: "Run test scripts and report what failed.",
+    discussion: """
+      A script has one command per line, without PEER, and expectations of the results. See blectl-script(5). blectl checks all files first and shows all their mistakes.
+
+      When the device or the adapter cannot be reached, blectl tries once more. If that fails, it skips the remaining tests of that device.
+
+      Exit status 7: a test failed. 2-6: the setup failed (no adapter, no device, lost connection).
+      """)
+  static let examples = ["blectl run --dry-run tests", "blectl -i sim run tests/band.blectl", "blectl -i sim run tests --junit report.xml"]
+  static let traits = CommandTraits(
+    runsInSessions: false, isRecordable: false, scriptRefusal: "To run another script, use `include FILE`.")
+
+  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
+
+  @Argument(
+    help: ArgumentHelp("Scripts, folders with *.blectl files, or - for stdin", valueName: "file"),
+    completion: .file(extensions: ["blectl"]))
+  var files: [String]
+
+  @Option(help: ArgumentHelp("The device (default: the one in the script)", valueName: "peer"))
+  var peer: PeerArgument?
+
+  @Option(parsing: .unconditionalSingleValue, help: ArgumentHelp("Set a variable of the script; repeatable", valueName: "name=value"))
+  var set: [VariableArgument] = []
+
+  @Option(help: ArgumentHelp("Run only tests whose name matches; repeatable", valueName: "glob"))
+  var only: [String] = []
+
+  @Option(help: ArgumentHelp("Run only tests with this tag; repeatable", valueName: "tag"))
+  var tag: [String] = []
+
+  @Option(parsing: .unconditional, help: ArgumentHelp("Run N files at the same time, 1-64 (default: 1)", valueName: "n"))
+  var jobs: Int = 1
+
+  @Option(name: .customLong("repeat"), parsing: .unconditional, help: ArgumentHelp("Run everything N times (default: 1)", valueName: "n"))
+  var repetitions: Int = 1
+
+  @Flag(help: "Print results in TAP format (Test Anything Protocol)")
+  var tap = false
+
+  @Option(help: ArgumentHelp("Also write JUnit XML to FILE", valueName: "file"), completion: .file())
+  var junit: String?
+
+  @Option(help: ArgumentHelp("Also write results, values and packets as HTML", valueName: "file"), completion: .file())
+  var html: String?
+
+  @Flag(help: "Stop after the first test that fails")
+  var failFast = false
+
+  @Flag(help: "Run the other tests if a device cannot be reached")
+  var keepGoing = false
+
+  @Flag(help: "Check the files and list their tests")
+  var dryRun = false
+
+  var usesAdapter: Bool { !dryRun }
+
+  func validate() throws {
+    if files.isEmpty { throw ValidationError("Name a script, a folder of scripts, or - for standard input.") }
+    for path in [junit, html] where path == "-" || path == "" {
+      throw ValidationError("--junit and --html need the name of a file. For standard output, use /dev/stdout.")
+    }
+    if let junit, junit == html { throw ValidationError("--junit and --html need different file names.") }
+    if tap, process.json { throw ValidationError("--tap and --json exclude each other.") }
+    if !(1...64).contains(jobs) { throw ValidationError("--jobs takes 1 to 64, not \(jobs)") }
+    if !(1...1_000_000).contains(repetitions) { throw ValidationError("--repeat takes 1 to 1000000, not \(repetitions)") }
+  }
+
+  @LoopActor
+  func name(_ files: inout CommandFiles) {
+    for path in self.files {
+      for file in path == "-" ? [path] : (try? ScriptLoader.files(path)) ?? [] { files.reads(file, as: "a script") }
+    }
+    files.writes(junit, as: "--junit")
+    files.writes(html, as: "--html")
+  }
+
+  func run(in context: Context) async throws {
+    var options = ScriptRun.Options()
+    options.peer = peer
+    for assignment in set { options.variables[assignment.name] = assignment.value }
+    (options.only, options.tags, options.jobs, options.repetitions) = (only, tag, jobs, repetitions)
+    (options.endsWithFailure, options.keepsGoing, options.timeout) = (failFast, keepGoing, step.timeout)
+    _ = try context.process.adapter()
+    let scripts = try await scripts(options.variables, context)
+    let run = ScriptRun(options, reports(context.output), context.process)
+    if run.count(scripts) == 0 {
+      throw Failure(.usage, "No test in \(files.joined(separator: ", ")) matches --only and --tag. List them: --dry-run")
+    }
+    if dryRun { return try await list(scripts, run, context) }
+    try await run.run(scripts)
+    try run.throwStatus()
+  }
+
+  @LoopActor
+  private func reports(_ output: Output) -> [any ScriptReport] {
+    var reports: [any ScriptReport]
+    if process.json {
+      reports = [JSONScriptReport(output)]
+    } else if tap {
+      reports = [TAPScriptReport(output)]
+    } else {
+      reports = [TextScriptReport(output)]
+    }
+    if let junit { reports.append(FileScriptReport.junit(junit)) }
+    if let html { reports.append(FileScriptReport.html(html, title: files.joined(separator: " "))) }
+    return reports
+  }
+
+  /// - Throws: ScriptErrors with the mistakes of all files; FileError.
+  @LoopActor
+  private func scripts(_ variables: [String: String], _ context: Context) async throws -> [Script] {
+    let output = context.output
+    var scripts: [Script] = []
+    var mistakes = ScriptErrors()
+    var missing: [FileError] = []
+    for path in files {
+      for file in path == "-" ? [path] : try ScriptLoader.files(path) {
+        do {
+          scripts.append(try await ScriptLoader.load(file, variables: variables, hasPeer: peer != nil, context.process.commands))
+        } catch let error as ScriptErrors {
+          mistakes.add(error)
+        } catch let error as FileError { missing.append(error) }
+      }
+    }
+    // How the run ends is said last.
+    for error in mistakes.errors.isEmpty ? missing.dropFirst() : missing[...] { _ = Program.report(Failure(error), output) }
+    try mistakes.check()
+    if let error = missing.first { throw error }
+    for assignment in set where !scripts.contains(where: { $0.variables.contains(assignment.name) }) {
+      throw Failure(.usage, "--set \(assignment.name): no script has a variable of this name.")
+    }
+    for script in scripts {
+      for test in script.tests where test.tags.count > 1 && !Self.sentenceWords.isDisjoint(with: test.tags) {
+        let name = ([test.name] + test.tags).joined(separator: " ")
+        output.note(
+          "\(DisplayText.escape(script.file)):\(test.line.place.line): \(test.tags.count) words after the name are tags. "
+            + "If they belong to the name: test \(DisplayText.quote(name))")
+      }
+    }
+    return scripts
+  }
+
+  /// Words that are no tags: the quotes of the test's name are missing.
+  private static let sentenceWords: Set = [
+    "a", "an", "and", "are", "at", "by", "for", "from", "in", "is", "not", "of", "on", "the", "to", "with",
+  ]
+
+  @LoopActor
+  private func list(_ scripts: [Script], _ run: ScriptRun, _ context: Context) async throws {
+    for script in scripts {
+      for test in script.tests where run.selects(test) {
+        if context.output.style.json {
+          try await context.output.record {
+            $0.string("event", "test")
+            $0.string("file", script.file)
+            $0.integer("line", test.line.place.line)
+            $0.string("name", test.name)
+            $0.strings("tags", test.tags)
+          }
+        } else {
+          try await context.output.line("\(DisplayText.escape(script.file)):\(test.line.place.line): \(DisplayText.escape(test.name))")
+        }
+      }
+    }
+    let tests = run.count(scripts)
+    context.output.note("Checked \(scripts.count) script(s) with \(tests) test(s): no mistakes found.")
+  }
+}
+
+/// `NAME=VALUE`.
+struct VariableArgument: ExpressibleByArgument, Sendable {
+  let name: String
+  let value: String
+
+  init?(argument: String) {
+    guard let sign = argument.firstIndex(of: "="), ScriptVariables.isName(argument[..<sign]) else { return nil }
+    name = String(argument[..<sign])
+    value = String(argument[argument.index(after: sign)...])
+  }
+}

@@ -1,0 +1,71 @@
+import ArgumentParser
+import CommandLine
+import DeviceFiles
+import EventLoop
+import LinuxIO
+import Presentation
+import ScriptLanguage
+import SystemPackage
+
+/// Checks `call` lines of a script before it runs, as far as their device file allows.
+@LoopActor
+enum CallCheck {
+  /// Device files that were read, because lines may repeat.
+  private static var known: [String: DeviceDescription] = [:]
+
+  /// - Parameters:
+  ///   - words: with the paths of device files.
+  ///   - typed: the same line as it stands in the script.
+  static func check(_ call: DeviceCall, _ words: [String], _ typed: ScriptCheck.Command) throws(ScriptCheck.CommandMistake) {
+    guard let path = call.file else { return }
+    let file = zip(words, typed.words).first { $0.0 == path || $0.0 == "--device=\(path)" }?.1
+    if let file, typed.guessed.contains(file) { return }
+    guard let device = try loaded(path, at: file), let name = call.command, !typed.guessed.contains(name) else { return }
+    var request: DeviceRequest
+    do { request = try DeviceRequest(name, of: device) } catch { throw mistake(error, at: name) }
+    for word in call.parameters where !typed.guessed.contains(word) {
+      do {
+        guard let path = try request.path(word) else {
+          try request.add(word)
+          continue
+        }
+        if let contents = try octets(path) { try request.add(word, octets: contents) } else { return }
+      } catch { throw mistake(error, at: word) }
+    }
+    if call.parameters.contains(where: typed.guessed.contains) { return try checkNames(call, request, typed, at: name) }
+    do { try request.check() } catch { throw mistake(error, at: name) }
+  }
+
+  /// Checks the names of parameters whose values are not known yet.
+  private static func checkNames(
+    _ call: DeviceCall, _ request: DeviceRequest, _ typed: ScriptCheck.Command, at name: String
+  ) throws(ScriptCheck.CommandMistake) {
+    let names = call.parameters.map { DeviceRequest.parts($0).name }
+    // A parameter whose name is a variable may be any.
+    guard names.allSatisfy({ name in request.command.parameters.contains { $0.name == name } }) else { return }
+    for parameter in request.command.parameters where parameter.defaultValue == nil && !names.contains(parameter.name) {
+      throw mistake(Failure(.usage, "\(name): \(Failure.missing(parameter.name))"), at: name)
+    }
+  }
+
+  /// - Returns: nil for what is no regular file, and may be read once only.
+  private static func loaded(_ path: String, at word: String?) throws(ScriptCheck.CommandMistake) -> DeviceDescription? {
+    if let device = known[path] { return device }
+    do {
+      let device = try DeviceLibrary.loadAtOnce(path)
+      known[path] = device
+      return device
+    } catch FileError.unreadable(_, .invalidArgument) { return nil } catch { throw mistake(error, at: word) }
+  }
+
+  private static func octets(_ path: String) throws(FileError) -> [UInt8]? {
+    do {
+      if let octets = try InputFile.readIfThere(path, limit: DeviceFiles.Frame.maximumCommand) { return octets }
+    } catch FileError.unreadable(_, .invalidArgument) { return nil }
+    throw FileError.unreadable(path, .noSuchFileOrDirectory)
+  }
+
+  private static func mistake(_ error: any Error, at word: String?) -> ScriptCheck.CommandMistake {
+    ScriptCheck.CommandMistake(Failure(error).message, at: word, isOfFile: error is FileError)
+  }
+}

@@ -1,0 +1,88 @@
+import ATT
+import EventLoop
+import GATT
+import Presentation
+import TestReports
+
+/// Collects the ATT PDUs of a test.
+@LoopActor
+final class PacketLog {
+  /// The number of packets that a test keeps, the last ones.
+  static let limit = 20_000
+  /// The number of packets that a problem shows.
+  static let shown = 20
+
+  private struct Entry {
+    let at: Duration
+    let direction: ATT.Direction
+    let pdu: [UInt8]
+    /// The index of the table that names its attribute.
+    var table: Int
+  }
+
+  private var packets: [Entry] = []
+  private var omitted = 0
+  private var start: LoopClock.Instant
+  private weak var client: Client?
+  /// The attribute tables of the devices. The last one is nil until discovery, and then also names earlier packets.
+  private var tables: [AttributeTable?] = []
+
+  init() { start = EventLoop.shared.now }
+
+  /// A test begins.
+  func begin() {
+    (packets, omitted) = ([], 0)
+    tables = tables.suffix(1)
+    start = EventLoop.shared.now
+  }
+
+  func add(_ direction: ATT.Direction, _ pdu: [UInt8], _ client: Client) {
+    if packets.count >= 2 * Self.limit {
+      packets.removeFirst(Self.limit)
+      omitted += Self.limit
+      if let unused = packets.first?.table, unused > 0 {
+        tables.removeFirst(unused)
+        for index in packets.indices { packets[index].table -= unused }
+      }
+    }
+    follow(client)
+    packets.append(Entry(at: start.duration(to: EventLoop.shared.now), direction: direction, pdu: pdu, table: tables.count - 1))
+  }
+
+  /// Starts a new table after a reconnect or Service Changed.
+  private func follow(_ client: Client) {
+    if self.client !== client || tables.isEmpty {
+      self.client = client
+      tables.append(client.table)
+    } else if let table = client.table, table != tables.last {
+      if tables.last == .some(nil) { tables[tables.count - 1] = table } else { tables.append(table) }
+    }
+  }
+
+  private func shown(_ entries: some Sequence<Entry>) -> [TestPacket] {
+    // Discovery may have ended without another packet.
+    if let client { follow(client) }
+    var names: [Int: String?] = [:]
+    return entries.map { entry in
+      let text = PDUText.name(entry.pdu) { handle in
+        let key = entry.table << 16 | Int(handle.rawValue)
+        if let name = names[key] { return name }
+        let name = tables[entry.table]?.name(at: handle)
+        names[key] = .some(name)
+        return name
+      }
+      return TestPacket(at: entry.at, direction: entry.direction, octets: entry.pdu, text: text)
+    }
+  }
+
+  /// The number of packets of the test so far.
+  var count: Int { omitted + packets.count }
+
+  var last: [TestPacket] { shown(packets.suffix(Self.shown)) }
+
+  /// - Returns: the last ones, and how many came before.
+  func taken() -> (packets: [TestPacket], omitted: Int) {
+    let kept = packets.suffix(Self.limit)
+    return (shown(kept), omitted + packets.count - kept.count)
+  }
+}

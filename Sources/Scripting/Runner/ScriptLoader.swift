@@ -1,0 +1,229 @@
+import ATT
+import Bluetooth
+import CommandLine
+import EventLoop
+import GATT
+import LinuxIO
+import Presentation
+import ScriptLanguage
+import Shell
+import Text
+
+/// Reads and checks scripts and their included files.
+@LoopActor
+struct ScriptLoader {
+  let variables: [String: String]
+  private var octets = 0
+  /// The variables in the names of included files.
+  private var mentioned: Set<String> = []
+  private var mistakes: [ScriptError] = []
+
+  /// The ending of script names in a folder. Files that start with `_` are only for `include`.
+  static let ending = ".blectl"
+  /// The maximum nesting of included files.
+  private static let depth = 16
+  /// The limit for all files of a script together. A file counts each time it is included.
+  private static let limit = 16 << 20
+
+  init(variables: [String: String]) { self.variables = variables }
+
+  /// - Parameters:
+  ///   - path: `-` is standard input.
+  ///   - hasPeer: a device is named, whatever the script says.
+  ///   - commands: the commands that it may use.
+  /// - Throws: ScriptErrors with all mistakes; FileError.
+  static func load(_ path: String, variables: [String: String], hasPeer: Bool, _ commands: SessionCommands) async throws -> Script {
+    var loader = ScriptLoader(variables: variables)
+    let name = path == "-" ? "standard input" : path
+    if path.hasSuffix(".json") {
+      throw Failure(.usage, "\(DisplayText.quote(path)) describes devices, it is not a script. Use it as a simulator: -i sim:FILE")
+    }
+    let statements: [ScriptStatement]
+    do { statements = try await loader.statements(path, name, inside: []) } catch let error as ScriptError {
+      throw ScriptErrors(loader.mistakes + [error], of: name)
+    }
+    let (script, found) = ScriptCheck.script(statements, file: name, variables: variables, mentioned: loader.mentioned, program(commands))
+    let mistakes = loader.mistakes + found
+    let isEmpty = mistakes.isEmpty && script.tests.isEmpty && !script.hasOwnSteps
+    try ScriptErrors(mistakes + whole(script, hasPeer: hasPeer, isEmpty: isEmpty), of: name).check()
+    return script
+  }
+
+  /// Finds mistakes that concern the whole script.
+  private static func whole(_ script: Script, hasPeer: Bool, isEmpty: Bool) -> [ScriptError] {
+    var mistakes: [ScriptError] = []
+    if let place = script.firstNeed, script.deviceLine == nil, !script.lacksFile, !hasPeer { mistakes.append(ScriptError(place, noDevice)) }
+    if let device = script.device, PeerArgument(argument: device) == nil {
+      mistakes.append(
+        ScriptError(
+          ScriptPlace(file: script.file, line: script.deviceLine ?? 1),
+          "Unknown device \(DisplayText.quote(device)). Use AA:BB:CC:DD:EE:FF[/random], name:GLOB, mac:MAC, service:UUID, @last or @ALIAS.")
+      )
+    }
+    if isEmpty {
+      mistakes.append(ScriptError(ScriptPlace(file: script.file, line: 1), "The script has no tests and no commands."))
+    }
+    return mistakes
+  }
+
+  /// - Throws: ScriptError for what ends the reading of all files; FileError.
+  private mutating func statements(_ path: String, _ name: String, inside stack: [String]) async throws -> [ScriptStatement] {
+    let bytes = try await InputFile.read(path, limit: ScriptLine.maximumLength)
+    // Empty files take time, too.
+    octets += max(bytes.count, 1024)
+    guard octets <= Self.limit else {
+      throw ScriptError(ScriptPlace(file: name, line: 1), "The script and its included files are too long (maximum \(Self.limit) bytes).")
+    }
+    let (parsed, found) = try ScriptParser.parse(bytes, file: name, settings: ShellSettings.names)
+    mistakes += found
+    return try await including(parsed, name, stack + [path])
+  }
+
+  /// Replaces `include` lines by the statements of their files.
+  private mutating func including(_ statements: [ScriptStatement], _ file: String, _ stack: [String]) async throws -> [ScriptStatement] {
+    var all: [ScriptStatement] = []
+    for var statement in statements {
+      switch statement.kind {
+      case .include(let word):
+        do { all += try await included(word, statement.line, stack) } catch let error as IncludeMistake {
+          mistakes.append(error.error)
+          all.append(ScriptStatement(line: statement.line, kind: .unreadable([])))
+        }
+        continue
+      case .setup(let body): statement.kind = .setup(try await including(body, file, stack))
+      case .teardown(let body): statement.kind = .teardown(try await including(body, file, stack))
+      case .test(let name, let tags, let body): statement.kind = .test(name: name, tags: tags, try await including(body, file, stack))
+      case .repetition(let repetition, let body): statement.kind = .repetition(repetition, try await including(body, file, stack))
+      case .unreadable(let body): statement.kind = .unreadable(try await including(body, file, stack))
+      case .device, .set, .command, .capture, .expectResult, .expectValue, .expectSilence, .expectDisconnection, .sleep, .skip, .note: break
+      }
+      all.append(statement)
+    }
+    return all
+  }
+
+  /// A mistake that skips one included file but not the others.
+  private struct IncludeMistake: Error { let error: ScriptError }
+
+  private mutating func included(_ word: ShellWord, _ line: ScriptLine, _ stack: [String]) async throws -> [ScriptStatement] {
+    func mistake(_ reason: String) -> IncludeMistake { IncludeMistake(error: line.error(at: word, reason)) }
+    let known = ScriptVariables(variables)
+    mentioned.formUnion(word.variables)
+    guard let name = try? known.text(of: word) else {
+      throw mistake("The name of an included file must be known before the script runs. Use only variables from --set.")
+    }
+    guard !name.isEmpty else { throw mistake("`include` needs the name of a file.") }
+    let path = Self.path(name, in: stack.last ?? "")
+    guard !stack.contains(path) else {
+      throw mistake("\(DisplayText.quote(name)) includes itself" + (stack.last == path ? "." : " through other files."))
+    }
+    // End the reading: many outer files would each report it again.
+    guard stack.count < Self.depth else { throw line.error(at: word, "Includes are nested deeper than \(Self.depth) levels.") }
+    do { return try await statements(path, path, inside: stack) } catch let error as FileError { throw mistake(Failure(error).message) }
+  }
+
+  // MARK: Files
+
+  /// The path of a file that a script names. - Parameter script: its own path.
+  static func path(_ name: String, in script: String) -> String {
+    guard !name.hasPrefix("/"), let end = script.lastIndex(of: "/") else { return name }
+    return script[...end] + name
+  }
+
+  /// A line with the paths of the device files that it names, as seen from the script.
+  static func paths(of words: [String], in script: String) -> [String] {
+    var words = words
+    for (index, word) in words.enumerated() {
+      if word == "--" { break }
+      if let name = word.after("--device="), !name.isEmpty { words[index] = "--device=" + path(name, in: script) }
+      if index > 0, words[index - 1] == "--device", !word.isEmpty { words[index] = path(word, in: script) }
+    }
+    return words
+  }
+
+  /// The scripts that a file, a folder or `-` stands for.
+  /// - Throws: Failure for a folder without any.
+  static func files(_ path: String) throws -> [String] {
+    let folder = path.hasSuffix("/") && path != "/" ? String(path.dropLast()) : path
+    guard FolderNames.isFolder(path) else { return [path] }
+    var left = [folder]
+    var files: [String] = []
+    while let folder = left.popLast() {
+      for name in FolderNames.list(folder, home: nil) where !name.hasPrefix(".") && !name.hasPrefix("_") {
+        if name.hasSuffix("/") {
+          left.append("\(folder)/\(name.dropLast())")
+        } else if name.hasSuffix(ending) {
+          files.append("\(folder)/\(name)")
+        }
+      }
+      guard files.count + left.count <= 10_000 else {
+        throw Failure(.input, "\(DisplayText.quote(path)) has more than 10,000 scripts and folders.")
+      }
+    }
+    guard !files.isEmpty else { throw Failure(.input, "No scripts in \(DisplayText.quote(path)). Their names must end in \(ending).") }
+    return files.sorted()
+  }
+
+  // MARK: Commands
+
+  /// The message for a line that needs a device if none is named.
+  static let noDevice = "This line needs a device. Add `device PEER` to the script, or use --peer."
+
+  private static func program(_ commands: SessionCommands) -> ScriptCheck.Program {
+    ScriptCheck.Program(
+      command: { command throws(ScriptCheck.CommandMistake) in
+        let words = paths(of: command.words, in: command.file)
+        let (wanted, call) = try need(words, commands)
+        if let call { try CallCheck.check(call, words, command) }
+        return wanted
+      }, errors: errors, reasons: reasons)
+  }
+
+  private typealias Need = (ScriptCheck.Need, call: DeviceCall?)
+
+  /// The needs of parsed lines. Lines repeat, and parsing takes time.
+  private static var known: [[String]: Need] = [:]
+
+  private static func need(_ words: [String], _ commands: SessionCommands) throws(ScriptCheck.CommandMistake) -> Need {
+    if let need = known[words] { return need }
+    let need: Need
+    do { need = try newNeed(words, commands) } catch is HelpText {
+      throw ScriptCheck.CommandMistake(HelpText.refusal)
+    } catch { throw ScriptCheck.CommandMistake(Failure(commands.explained(error)).message) }
+    if known.count < 1000 { known[words] = need }
+    return need
+  }
+
+  private static func newNeed(_ words: [String], _ commands: SessionCommands) throws -> Need {
+    if let reason = words.first.flatMap({ refusal(of: $0, commands) }) { throw Failure(.usage, reason) }
+    if let word = words.first, commands.type(named: word) == nil, let meant = Likeness.nearest(to: word, among: ScriptParser.words) {
+      throw Failure(.usage, "Unknown command \(DisplayText.quote(word)). Did you mean \(meant)?")
+    }
+    let line = try ShellLine(words, ShellSettings(), commands)
+    if let reason = line.command.traits.scriptRefusal { throw Failure(.usage, reason) }
+    let command = line.command
+    try command.process.refuseSessionOptions()
+    if command.runsUntilStopped { throw Failure(.usage, "\(line.name) would never end. Add --count or --duration.") }
+    try command.checkForScript()
+    let need: ScriptCheck.Need =
+      switch command.traits.deviceChange {
+      case .disconnects: .nothing
+      case _ where line.isAboutCurrent: .device
+      case .connects, .chooses: .namesDevice
+      case .none, .unknown: .nothing
+      }
+    return (need, command.deviceCall)
+  }
+
+  /// Why a script cannot use a command, or what to use instead; nil if it can.
+  private static func refusal(of name: String, _ commands: SessionCommands) -> String? {
+    (commands.type(named: name) ?? commands.set.type(named: name))?.traits.scriptRefusal
+  }
+
+  /// The kinds and names of all failures.
+  static var errors: [String] {
+    Failure.Kind.allCases.map(\.rawValue) + Set((UInt8.min...UInt8.max).map { ErrorCode(rawValue: $0).snakeName }).sorted() + reasons
+  }
+
+  private static var reasons: [String] { Set((UInt8.min...UInt8.max).map { ControllerErrorCode(rawValue: $0).snakeName }).sorted() }
+}

@@ -1,0 +1,206 @@
+import CommandLine
+import EventLoop
+import LinuxIO
+import Presentation
+import ScriptLanguage
+import Terminal
+import TestReports
+import Text
+
+/// Runs scripts, in parallel if wanted, and reports their results.
+@LoopActor
+final class ScriptRun {
+  struct Options {
+    var peer: PeerArgument?
+    var variables: [String: String] = [:]
+    /// Globs for the names of the tests to run. Empty for all.
+    var only: [String] = []
+    /// Tags of the tests to run. Empty for all.
+    var tags: [String] = []
+    /// The number of files that run in parallel.
+    var jobs = 1
+    var repetitions = 1
+    var endsWithFailure = false
+    /// Whether other tests run after a failed setup.
+    var keepsGoing = false
+    var timeout: Double?
+  }
+
+  private let options: Options
+  private let process: ProcessContext
+  private let reports: [any ScriptReport]
+  private(set) var summary = RunSummary()
+  /// The exit code of the first test with an error.
+  private(set) var errorStatus: ExitStatus?
+  private var isOver = false
+  /// The failed setups by device. The empty key is the adapter, which concerns all devices.
+  private var setupFailures: [String: SetupFailure] = [:]
+  private var reported: Set<Reported> = []
+  /// The error that closed standard output.
+  private var broken: OutputFailure?
+  private var workers: [Task<Void, Never>] = []
+
+  init(_ options: Options, _ reports: [any ScriptReport], _ process: ProcessContext) {
+    self.options = options
+    self.reports = reports
+    self.process = process
+  }
+
+  func selects(_ test: Script.Test) -> Bool {
+    (options.only.isEmpty || options.only.contains { Glob.matches($0, test.name) })
+      && (options.tags.isEmpty || options.tags.contains { test.tags.contains($0) })
+  }
+
+  /// The number of results, unless commands outside of tests fail.
+  func count(_ scripts: [Script]) -> Int {
+    scripts.reduce(0) { $0 + ($1.tests.isEmpty ? selectsWhole ? 1 : 0 : $1.tests.count(where: selects)) } * options.repetitions
+  }
+
+  /// Whether a file without tests is selected, which counts as one test.
+  private var selectsWhole: Bool { options.only.isEmpty && options.tags.isEmpty }
+
+  /// - Throws: CancellationError; OutputFailure. The reports are written then, too, as far as they go.
+  func run(_ scripts: [Script]) async throws {
+    (summary.start, summary.date) = (EventLoop.shared.wallClock, RealTime.now)
+    let start = EventLoop.shared.now
+    let total = count(scripts)
+    // Each file whose lines outside of tests fail adds a result.
+    let isKnown = !scripts.contains { !$0.tests.isEmpty && $0.hasOwnSteps }
+    for report in reports { try await report.begin(isKnown ? total : nil) }
+    let outcome: Result<Void, any Error>
+    do { outcome = .success(try await runAll(scripts)) } catch { outcome = .failure(error) }
+    summary.duration = start.duration(to: EventLoop.shared.now)
+    // Lines outside of tests are not a test, but have a result if they fail.
+    summary.notRun = max(summary.notRun, total - summary.passed - summary.failed - summary.errors - summary.skipped)
+    let (reports, summary) = (reports, summary)
+    var isComplete = true
+    if case .failure = outcome { isComplete = false }
+    // Write the reports after Ctrl-C, too.
+    let failure = await shielded { [isComplete] () -> (any Error)? in
+      var first: (any Error)?
+      for report in reports {
+        do {
+          try await self.addNotRun(scripts, to: report)
+          try await report.end(summary, isComplete: isComplete)
+        } catch { first = first ?? error }
+      }
+      return first
+    }
+    try outcome.get()
+    if let failure = broken ?? failure { throw failure }
+  }
+
+  /// Reports the tests that did not start.
+  private func addNotRun(_ scripts: [Script], to report: any ScriptReport) async throws {
+    guard summary.notRun > 0 else { return }
+    for repetition in 1...options.repetitions {
+      for script in scripts {
+        let outcome: TestResult.Outcome =
+          if let failure = setupFailure(of: script) { .notRun(failure.reason) } else { .skipped("the run ended early") }
+        for test in script.tests where selects(test) {
+          let number = options.repetitions > 1 ? repetition : nil
+          guard !reported.contains(Reported(file: script.file, line: test.line.place.line, name: test.name, repetition: number)) else {
+            continue
+          }
+          try await report.addNotRun(
+            TestResult(
+              file: script.file, line: test.line.place.line, name: test.name, tags: test.tags, repetition: number,
+              outcome: outcome, start: EventLoop.shared.wallClock, date: RealTime.now))
+        }
+      }
+    }
+  }
+
+  private struct Reported: Hashable {
+    let file: String
+    let line: Int
+    let name: String
+    let repetition: Int?
+  }
+
+  private func runAll(_ scripts: [Script]) async throws {
+    let selected = scripts.filter { selectsWhole || $0.tests.contains(where: selects) }
+    guard options.jobs > 1 else { return try await runRepeatedly(selected) }
+    var queue = byDevice(selected)[...]
+    var failure: (any Error)?
+    let workers = (0..<min(options.jobs, queue.count)).map { _ in
+      EventLoop.shared.spawn {
+        do { while !self.isOver, let group = queue.popFirst() { try await self.runRepeatedly(group) } } catch {
+          failure = failure ?? error
+          self.isOver = true
+          // Without a reader of the results, stop the other workers.
+          for worker in self.workers { worker.cancel() }
+        }
+      }
+    }
+    self.workers = workers
+    defer { self.workers = [] }
+    await withTaskCancellationHandler {
+      for worker in workers { await worker.value }
+    } onCancel: {
+      for worker in workers { worker.cancel() }
+    }
+    if let failure { throw failure }
+  }
+
+  private func runRepeatedly(_ scripts: [Script]) async throws {
+    for repetition in 1...options.repetitions {
+      for script in scripts where !isOver { try await run(script, options.repetitions > 1 ? repetition : nil) }
+      if isOver { return }
+    }
+  }
+
+  /// Groups files by device, which cannot run in parallel. Different names of one device are not recognized.
+  private func byDevice(_ scripts: [Script]) -> [[Script]] {
+    var groups: [[Script]] = []
+    var places: [String: Int] = [:]
+    for script in scripts {
+      let device = device(of: script)
+      if let device, let place = places[device] {
+        groups[place].append(script)
+      } else {
+        if let device { places[device] = groups.count }
+        groups.append([script])
+      }
+    }
+    return groups
+  }
+
+  private func device(of script: Script) -> String? { (options.peer?.description ?? script.device)?.lowercased() }
+
+  private func setupFailure(of script: Script) -> SetupFailure? {
+    setupFailures[""] ?? device(of: script).flatMap { setupFailures[$0] }
+  }
+
+  /// Runs a script. After a failed setup, scripts of other devices still run.
+  private func run(_ script: Script, _ repetition: Int?) async throws {
+    let device = device(of: script)
+    let runner = ScriptRunner(
+      script, device: options.peer?.description, options, repetition: repetition, setupFailure: setupFailure(of: script), process)
+    defer { if let failure = runner.setupFailure, let key = failure.isOfAdapter ? "" : device { setupFailures[key] = failure } }
+    try await runner.run(selects) { result in
+      summary.add(result.outcome)
+      if case .error = result.outcome { errorStatus = errorStatus ?? runner.errorStatus }
+      reported.insert(Reported(file: result.file, line: result.line, name: result.name, repetition: result.repetition))
+      try await tell(result)
+      if options.endsWithFailure, result.problem != nil { isOver = true }
+      return !isOver
+    }
+  }
+
+  /// Gives a result to all reports. If standard output closes, the other reports continue.
+  private func tell(_ result: TestResult) async throws {
+    for report in reports {
+      do { try await report.add(result) } catch let error as OutputFailure {
+        guard reports.count > 1 else { throw error }
+        broken = broken ?? error
+      }
+    }
+  }
+
+  /// - Throws: ExitStatus, which says what the tests came to.
+  func throwStatus() throws {
+    if summary.failed > 0 { throw ExitStatus.expectation }
+    if summary.errors > 0 { throw errorStatus ?? .internal }
+  }
+}

@@ -1,0 +1,82 @@
+import EventLoop
+import GATT
+import Operations
+import Presentation
+import ScriptLanguage
+import Shell
+import Terminal
+
+/// The connection of a script.
+extension ScriptRunner {
+  /// The current connection, made if there is none.
+  /// - Throws: StepFailure.
+  func link(_ line: ScriptLine) async throws -> (lane: Lane, connection: Connection) {
+    if shell.current?.connection == nil || expectsLoss { try await connect(line) }
+    guard let (lane, connection) = presentLink else { throw StepFailure(Failure.notConnected(shell.current), line) }
+    guard connection.isOpen else { throw StepFailure(loss(of: lane), line) }
+    peer = "\(connection.peer)"
+    lane.recentLimit = Self.valueLimit
+    return (lane, connection)
+  }
+
+  /// The current connection, open or not.
+  var presentLink: (lane: Lane, connection: Connection)? {
+    guard let lane = shell.current, let connection = lane.connection else { return nil }
+    return (lane, connection)
+  }
+
+  private func connect(_ line: ScriptLine) async throws {
+    await dropLostLink()
+    guard shell.current?.connection == nil else { return }
+    guard let device else { throw StepFailure(Failure(.usage, ScriptLoader.noDevice), line) }
+    let before = step
+    do { try await twice { try await self.shell.run(["connect", device]) } } catch {
+      try Self.passOn(error)
+      throw StepFailure(Failure(error), line, in: TestOutcome.Step(isConnection: true))
+    }
+    // Keep the record of the line, which did not ask for this connection.
+    step = before
+  }
+
+  /// Retries a failed setup once: the adapter may have been busy, or the device still starting.
+  /// - Parameter isConnect: else only the adapter counts; that a device was not heard is what the command has found out.
+  func twice(isConnect: Bool = true, _ body: @LoopActor () async throws -> Void) async throws {
+    let before = log.count
+    do { return try await body() } catch {
+      try Self.passOn(error)
+      let failure = Failure(error)
+      // `retry` tries again anyway, and the test tried before its teardown.
+      guard !keepsGoing, retryDepth == 0, setupFailure == nil,
+        isConnect ? failure.isOfSetup : failure.kind == .adapter && log.count == before
+      else { throw error }
+      note("The setup failed, retrying once: \(failure.message)")
+    }
+    try await body()
+  }
+
+  /// Rethrows errors that end the run, not only a test.
+  static func passOn(_ error: any Error) throws {
+    if error is CancellationError || error is OutputFailure || Failure(error) == .cancelled { throw error }
+  }
+
+  private func loss(of lane: Lane) -> Failure {
+    if let reason = lane.problem ?? lane.connection?.client.closed { return Failure(reason) }
+    return Failure.notConnected(lane)
+  }
+
+  /// Cleans up a lost connection. The next one is made on demand.
+  func dropLostLink() async {
+    expectsLoss = false
+    guard let (lane, connection) = presentLink, !connection.isOpen else { return }
+    await shell.disconnect(lane)
+    shell.use(nil)
+  }
+
+  /// Throws if the test lost its connection, even after its last command.
+  func checkLink() throws {
+    guard !expectsLoss, let (lane, connection) = presentLink, !connection.isOpen, let line = lastLine else { return }
+    var failure = loss(of: lane)
+    failure.message = "After this line: \(failure.message)"
+    throw StepFailure(failure, line)
+  }
+}

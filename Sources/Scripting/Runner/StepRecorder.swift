@@ -1,0 +1,58 @@
+import Presentation
+import ScriptLanguage
+import TestReports
+import Text
+
+/// Records the results of the current line of a script.
+struct StepRecorder {
+  /// The last record of the command.
+  private(set) var record: JSONTree?
+  private(set) var values: [StepValue] = []
+  /// The number of times that a value was shown but not yet expected.
+  private var told: [String: Int] = [:]
+  /// Values of one step that are kept.
+  static let limit = 500
+
+  init() {}
+
+  /// - Parameters:
+  ///   - isExpected: This line expects the value, which the session may have shown before.
+  ///   - meaning: Explains the bytes in a record.
+  mutating func take(
+    _ record: JSONTree, at time: Duration, isCommand: Bool, isExpected: Bool = false, _ meaning: ([UInt8], JSONTree) -> ValueMeaning
+  ) {
+    if isCommand { self.record = record }
+    guard let value = Self.value(record, time, meaning) else { return }
+    let key = value.name + " " + value.text
+    if isExpected, let count = told[key], count > 0 {
+      told[key] = count - 1
+    } else {
+      if !isExpected { told[key, default: 0] += 1 }
+      add(value)
+    }
+  }
+
+  mutating func add(_ value: StepValue) { if values.count < Self.limit { values.append(value) } }
+
+  /// The value of a characteristic, in hex and as what it means.
+  private static func value(_ record: JSONTree, _ time: Duration, _ meaning: ([UInt8], JSONTree) -> ValueMeaning) -> StepValue? {
+    guard let hex = record["value"]?.string, let octets = Hex.decode(hex) else { return nil }
+    let text = ValueText.forEyes(octets, meaning(octets, record))
+    var value = StepValue(name: record["uuid"]?.string ?? "value", at: time, text: text)
+    // Prefer a field with a unit: it was measured, unlike flags and counters.
+    if case .object(let members)? = record["decoded"]?.kind, case let numbers = members.filter({ number($0.value) != nil }),
+      let measured = numbers.first(where: { $0.value["unit"]?.string != nil }) ?? numbers.first
+    {
+      value.number = number(measured.value)
+      value.unit = measured.value["unit"]?.string
+    } else if let decoded = record["decoded"] {
+      value.number = number(decoded)
+    }
+    return value
+  }
+
+  private static func number(_ tree: JSONTree) -> Double? {
+    let tree = tree["value"] ?? tree
+    return if case .number(let text) = tree.kind { ScriptNumber(text)?.real } else { nil }
+  }
+}

@@ -1,0 +1,126 @@
+import ArgumentParser
+import CommandLine
+import EventLoop
+import GATT
+import Presentation
+import Terminal
+import Text
+
+/// Commands that run one after the other: of `-e`, of a file, or of a line.
+struct CommandList {
+  /// The commands: the place for errors (nil for a line that was typed), and the words.
+  private let commands: [(place: String?, words: [String])]
+
+  /// The commands of a line that was typed.
+  /// - Throws: ShellWordsError.
+  init(line: String) throws(ShellWordsError) { commands = try ShellWords.commands(in: line).map { (nil, $0) } }
+
+  /// - Parameter name: of the file, whose lines errors name.
+  /// - Throws: Failure(.usage).
+  init(_ text: String, name: String? = nil) throws {
+    var commands: [(String?, [String])] = []
+    var reading = ShellWordReading()
+    var first: Int?
+    let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+    for (index, part) in lines.enumerated() {
+      let line = first ?? index + 1
+      for character in part { reading.take(character) }
+      // What the last character escapes is the end of the line.
+      if reading.goesOn, index < lines.count - 1 {
+        reading.passOverEnd()
+        first = line
+        continue
+      }
+      let place = name.map { "\(DisplayText.escape($0)):\(line)" }
+      do {
+        commands += try reading.finished().map {
+          (place ?? DisplayText.clip($0.map(ShellWords.quote).joined(separator: " "), to: 60), $0)
+        }
+      } catch {
+        var failure = Failure(error)
+        if let place { failure.message = "\(place): \(failure.message)" }
+        throw failure
+      }
+      (reading, first) = (ShellWordReading(), nil)
+    }
+    self.commands = commands
+  }
+
+  /// - Throws: Failure(.usage) for what is no command, or not complete.
+  @LoopActor
+  func check(in shell: Shell) throws {
+    for command in commands {
+      do { _ = try shell.parse(command.words) } catch var failure as Failure {
+        if let place = command.place { failure.message = "\(place): \(failure.message)" }
+        throw failure
+      } catch is HelpText {}
+    }
+  }
+
+  var isEmpty: Bool { commands.isEmpty }
+
+  /// - Parameter keepGoing: after one that failed, which is told at once then.
+  /// - Throws: what failed first, with its place; ExitStatus when it was told already.
+  @LoopActor
+  func run(in shell: Shell, keepGoing: Bool, members: RecordWriter.Members = .none, _ output: Output) async throws {
+    var ahead: [Subscription] = []
+    let outcome: Result<Void, any Error>
+    do { outcome = .success(try await runEach(in: shell, keepGoing: keepGoing, members, output, &ahead)) } catch {
+      outcome = .failure(error)
+    }
+    let left = ahead
+    await shielded { await Self.end(left) }
+    try outcome.get()
+  }
+
+  @LoopActor
+  private func runEach(
+    in shell: Shell, keepGoing: Bool, _ members: RecordWriter.Members, _ output: Output, _ ahead: inout [Subscription]
+  ) async throws {
+    var first: ExitStatus?
+    for (index, command) in commands.enumerated() {
+      do {
+        if !shell.process.commands.takesEarlierValues(command.words) {
+          await Self.end(ahead)
+          ahead = []
+          try await subscribeAhead(from: index, in: shell, &ahead)
+        }
+        try await shell.run(command.words, members: members)
+        if shell.isOver { break }
+      } catch let error as ExitStatus {
+        guard keepGoing else { throw error }
+        first = first ?? error
+      } catch {
+        if error is CancellationError || error is OutputFailure { throw error }
+        var failure = Failure(error)
+        // Once, also where a file names itself.
+        if !failure.isTold, let place = command.place, !failure.message.contains("\(place): ") {
+          failure.message = "\(place): \(failure.message)"
+        }
+        guard keepGoing else { throw failure }
+        _ = Program.report(failure, output)
+        first = first ?? failure.exitStatus
+      }
+    }
+    if let first { throw first }
+  }
+
+  /// Subscribes for the `wait`s after a command, whose values may arrive before they run. Ignores errors, which the `wait`s report.
+  @LoopActor
+  private func subscribeAhead(from index: Int, in shell: Shell, _ subscriptions: inout [Subscription]) async throws {
+    guard let first = shell.process.commands.type(of: commands[index].words), first.traits.deviceChange == .none else { return }
+    for command in commands[(index + 1)...] {
+      guard shell.process.commands.takesEarlierValues(command.words),
+        let line = try? shell.parse(command.words), line.isAboutCurrent, let attribute = line.command.awaitedAttribute
+      else { return }
+      do {
+        if let subscription = try await shell.subscribe(to: attribute) { subscriptions.append(subscription) }
+      } catch { if error is CancellationError { throw error } }
+    }
+  }
+
+  @LoopActor
+  private static func end(_ subscriptions: [Subscription]) async {
+    for subscription in subscriptions { try? await subscription.cancel() }
+  }
+}

@@ -1,0 +1,74 @@
+import ArgumentParser
+import Bluetooth
+import CommandLine
+import EventLoop
+import Finding
+import Operations
+import Presentation
+import Terminal
+import Text
+
+package struct Alias: SessionCommand {
+  static let configuration = CommandConfiguration(
+    named: "alias", abstract: "Name a device @NAME, here and on every command line.",
+    discussion: "Without NAME, lists the aliases. Without PEER, names the current device.")
+  static let examples = ["alias band", "alias band Band-7; read @band 2a19"]
+  static let traits = CommandTraits(
+    turn: .ofCurrentDevice, recordsNamePeers: true,
+    scriptRefusal: "An alias would outlive the script. Use a variable: `set NAME VALUE`")
+
+  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
+
+  @Argument(help: "1 to 64 characters")
+  var name: String?
+
+  @Argument(help: "The device (default: the current one)")
+  var peer: PeerArgument?
+
+  @Flag(help: "Remove the alias")
+  var delete = false
+
+  var usesNames: Bool { false }
+  var recordedForm: RecordedForm { RecordedForm(isLeftOut: true) }
+
+  func validate() throws {
+    if delete, name == nil || peer != nil { throw ValidationError("--delete takes a NAME and no PEER.") }
+  }
+
+  func run(in context: Context, _ session: SessionLinks) async throws {
+    guard let name else { return try await list(context) }
+    if delete {
+      guard try context.configuration.knownDevices().aliases[name] != nil else {
+        throw Failure(.notFound, "Unknown alias @\(DisplayText.escape(name)). List the aliases: `alias`")
+      }
+      try context.configuration.setAlias(name, to: nil)
+    } else {
+      try context.configuration.setAlias(name, to: try await meant(context, session))
+    }
+    session.shell.onAliasChange?()
+  }
+
+  @LoopActor
+  private func meant(_ context: Context, _ session: SessionLinks) async throws -> PeerSelector {
+    if let peer, peer != .current { return try await context.configuration.resolve(peer) }
+    guard let connection = session.lane?.connection else { throw Failure.notConnected(session.lane) }
+    // An address that changes is no name for long.
+    if let selector = connection.selector, connection.peer.randomKind == .resolvablePrivate { return selector }
+    return .address(connection.peer.address, connection.peer.type)
+  }
+
+  @LoopActor
+  private func list(_ context: Context) async throws {
+    for (name, peer) in try context.configuration.knownDevices().aliases.sorted(by: { $0.key < $1.key }) {
+      if context.output.style.json {
+        try await context.output.record {
+          $0.string("event", "alias")
+          $0.string("name", name)
+          $0.string("peer", "\(peer)")
+        }
+      } else {
+        try await context.output.line("@\(DisplayText.escape(name)) \(DisplayText.escape("\(peer)"))")
+      }
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import ArgumentParser
+import Bluetooth
+import CommandLine
+import EventLoop
+import LinuxIO
+import Operations
+import Presentation
+import Terminal
+import Text
+
+package struct Connect: SessionCommand, PeerCommand {
+  static let configuration = CommandConfiguration(
+    named: "connect", abstract: "Connect to a device and report the connection.",
+    discussion: """
+      On a terminal, an interactive session follows (see repl). If standard input has commands, blectl runs them on this connection, one per line, and disconnects at their end. Otherwise it disconnects immediately.
+      """)
+  static let examples = ["blectl -i sim connect Band-7", "echo read battery_level | blectl -i sim connect Band-7 -"]
+  static let traits = CommandTraits(deviceChange: .connects)
+
+  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
+  @OptionGroup var who: PeerOptions
+
+  @Argument(help: "Use - to read commands from standard input")
+  var input: InputArgument?
+
+  enum InputArgument: String, ExpressibleByArgument, Sendable {
+    case standard = "-"
+    static var allValueStrings: [String] { ["-"] }
+  }
+
+  var usesNames: Bool { false }
+
+  func run(in context: Context) async throws {
+    guard input != nil || StandardInput.isFed || StandardInput.isTerminal && context.output.outIsTerminal && !context.output.style.json
+    else {
+      return try await context.withPeer(who.target) { try await report($0, context.output) }
+    }
+    let shell = Shell(context.process, timeout: step.timeout)
+    shell.isForPrograms = context.output.style.json
+    let request = try await context.request(who.target)
+    let connection = try await context.links.open(request)
+    let lane = shell.adopt(connection, as: request.selector)
+    let output = Output(context.output.style, sharing: context.output)
+    shell.tag(output, lane)
+    try await report(connection, output)
+    try await Repl.converse(shell, endingWith: lane)
+  }
+
+  /// The link stays for the commands that follow.
+  func run(in context: Context, _ session: SessionLinks) async throws {
+    if input != nil { throw Failure(.usage, "connect - is for the command line. In a session the connection stays open anyway.") }
+    do {
+      let request = try await context.request(who.target)
+      try await reportShortly(try await session.lastingConnection(for: request).connection, context.output)
+    } catch {
+      if let lane = session.lane, !lane.isConnected, !(error is CancellationError) { lane.fail(error) }
+      throw error
+    }
+  }
+
+  @LoopActor
+  private func reportShortly(_ connection: Connection, _ output: Output) async throws {
+    guard !output.style.json else { return try await report(connection, output) }
+    let name = connection.name.map { $0.isEmpty ? "" : "\($0) " } ?? ""
+    try await output.line(
+      "Connected to \(name)\(name.isEmpty ? "\(connection.peer)" : "(\(connection.peer.address))"), \(try await LinkFacts(of: connection).short)"
+    )
+  }
+
+  @LoopActor
+  private func report(_ connection: Connection, _ output: Output) async throws {
+    try await LinkFacts(of: connection).show("connected", "Connected to ", of: connection, output)
+  }
+}

@@ -1,0 +1,37 @@
+import ArgumentParser
+import CommandLine
+import Operations
+import Presentation
+import Terminal
+import Text
+
+package struct Disconnect: SessionCommand, PeerCommand {
+  static let configuration = CommandConfiguration(
+    named: "disconnect", abstract: "Disconnect a device (default: the current one).")
+  static let examples = ["connect Band-7; disconnect Band-7", "connect Panel; disconnect"]
+  static let traits = CommandTraits(deviceChange: .disconnects)
+
+  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
+  @OptionGroup var who: PeerOptions
+
+  var usesNames: Bool { false }
+  // The script may have a connection to end.
+  var recordedForm: RecordedForm { RecordedForm(failsAgain: false) }
+
+  func run(in context: Context, _ session: SessionLinks) async throws {
+    guard let lane = session.lane else { return }
+    guard let connection = lane.connection else { throw Failure.notConnected(lane) }
+    let isOpen = connection.isOpen
+    await session.shell.disconnect(lane)
+    if context.output.style.json {
+      try await context.output.record {
+        $0.string("event", "disconnected")
+        connection.identify(in: &$0)
+      }
+    } else {
+      try await context.output.line(
+        isOpen
+          ? "Disconnected from \(connection.title)" : "The connection to \(connection.title) was already lost. blectl does not restore it.")
+    }
+  }
+}

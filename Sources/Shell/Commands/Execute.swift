@@ -1,0 +1,66 @@
+import ArgumentParser
+import CommandLine
+import Operations
+import Presentation
+import Text
+
+/// `-e`: no name among the commands, because it is how `sed` and `perl` take theirs.
+package struct Execute: LoopCommand {
+  static let configuration = CommandConfiguration(
+    named: "-e", abstract: "Run several commands over one connection.",
+    discussion: """
+      The first command that fails stops the run. Separate commands with ; or line feeds, and omit PEER. Session commands (wait, sleep, subscribe, ...) work, too. blectl subscribes for `wait` before it runs the preceding command.
+      """)
+  static let examples = ["blectl -i sim -e 'read 2a00; read 2a19' Band-7", "blectl -i sim -e 'write ff02 1b9901; wait ff01' Band-7"]
+  static let traits = CommandTraits(completedWords: [.free, .peer], runsInSessions: false, isSession: true)
+
+  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
+
+  @Argument(help: "The commands in quotes: 'read 2a19; write ffe1 01'")
+  var commands: String
+
+  @Argument(help: "The device for commands without PEER")
+  var peer: PeerArgument?
+
+  @Flag(name: .shortAndLong, help: "Continue after failures; exit with the first status")
+  var keepGoing = false
+
+  @OptionGroup(title: HelpPage.connectionTitle) var choice: ChoiceOptions
+
+  @OptionGroup(title: HelpPage.connectionTitle) var link: LinkOptions
+
+  func check(_ words: [String], _ set: CommandSet, isSession: Bool) throws {
+    func isCommand(_ line: String) -> Bool {
+      guard let words = try? ShellWords.words(of: line), let name = Arguments.leading(words, set).rest.first else { return false }
+      return set.isInSessions(name)
+    }
+    guard let line = peer?.description.after("name:"), !isCommand(commands), isCommand(line) else { return }
+    throw ValidationError(
+      "The commands come before the device: blectl -e \(ShellWords.quoteForShell(line)) \(ShellWords.quoteForShell(commands))")
+  }
+
+  func validate() throws {
+    guard peer == nil, choice.first || choice.unique || link.isGiven else { return }
+    throw ValidationError("--first, --unique and the connection options need a PEER.")
+  }
+
+  var recordedDevice: PeerArgument? { peer }
+
+  func run(in context: Context) async throws {
+    let list = try CommandList(commands)
+    if list.isEmpty { throw Failure(.usage, "-e is empty. Give it commands, as in -e 'read 2a19'.") }
+    let shell = Shell(context.process, timeout: step.timeout)
+    // What is no command is said before a device is bothered.
+    try list.check(in: shell)
+    if let peer {
+      let target = Target(peer: peer, takesFirst: choice.first, demandsOne: choice.unique, link: link)
+      let request = try await context.request(target)
+      shell.use(shell.adopt(try await context.links.open(request), as: request.selector))
+    }
+    do { try await list.run(in: shell, keepGoing: keepGoing, context.output) } catch {
+      await shell.end()
+      throw error
+    }
+    await shell.end()
+  }
+}

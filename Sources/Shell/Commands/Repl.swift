@@ -1,0 +1,42 @@
+import ArgumentParser
+import CommandLine
+import EventLoop
+import Terminal
+
+package struct Repl: LoopCommand {
+  static let configuration = CommandConfiguration(
+    named: "repl", abstract: "Start a session, interactive or for programs (--json).",
+    discussion: """
+      On a terminal, you edit lines with completion and history. Otherwise blectl reads one command per line from standard input. With --json, it answers each with records and {"event":"done","id":...,"status":...,"peer":...}.
+      """)
+  static let examples = [
+    "echo read battery_level | blectl -i sim repl Band-7", "echo read battery_level | blectl -i sim repl Band-7 --json",
+  ]
+  static let traits = CommandTraits(runsInSessions: false, isSession: true)
+
+  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
+
+  @Argument(help: "Connect to this device first")
+  var peer: PeerArgument?
+
+  func run(in context: Context) async throws {
+    try await Self.converse(Shell(context.process, timeout: step.timeout), connecting: peer)
+  }
+
+  /// With whoever is at standard input.
+  /// - Parameter link: the device whose loss ends it, unless it is to be made again.
+  @LoopActor
+  static func converse(_ shell: Shell, connecting peer: PeerArgument? = nil, endingWith link: Lane? = nil) async throws {
+    do {
+      if !shell.process.output.style.json, let terminal = InteractiveShell(shell) {
+        try await terminal.run(connecting: peer)
+      } else {
+        try await InputSession(shell).run(connecting: peer, endingWith: link)
+      }
+    } catch {
+      await shell.end()
+      throw error
+    }
+    await shell.end()
+  }
+}

@@ -1,0 +1,81 @@
+import ArgumentParser
+import CommandLine
+import GATT
+import Operations
+import Presentation
+import Text
+
+package struct Subscribe: SessionCommand, ValueCommand {
+  static let configuration = CommandConfiguration(
+    named: "subscribe", abstract: "Show notifications and indications while other commands run.",
+    discussion: """
+      blectl shows them until `unsubscribe` or the end of the connection. If PEER is not connected, blectl connects to it and stays connected.
+      """)
+  static let examples = ["subscribe heart_rate_measurement", "subscribe ff01 --as hex"]
+  static let traits = CommandTraits(attributeUse: .listening)
+
+  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
+  @OptionGroup var who: PeerOptions
+
+  @Argument(help: ArgumentHelp("Characteristics (default: all that notify or indicate)", valueName: "attribute"))
+  var attributes: [String] = []
+
+  @Option(name: .customLong("as"), help: ValueFormat.help, completion: .list(ValueFormat.names))
+  var chosenFormat: ValueFormat?
+
+  func checkForScript() throws { for attribute in attributes { _ = try Selector(attribute, abbreviating: false) } }
+
+  func run(in context: Context, _ session: SessionLinks) async throws {
+    let senders = try ValueSenders(attributes)
+    var isNew = false
+    do {
+      let request = try await context.request(who.target)
+      let connection: Connection
+      if request.connects {
+        (connection, isNew) = try await session.lastingConnection(for: request)
+      } else {
+        connection = try await session.connection(for: request)
+      }
+      guard let lane = session.lane else { return }
+      try await senders.subscribe(on: connection.client, context.output) {
+        await context.describe($0, on: connection)
+        try await session.shell.backgroundValues(lane, connection, context.observer).add($0, format)
+      }
+    } catch {
+      // It stays for what is subscribed to.
+      if isNew, let lane = session.lane { await session.shell.disconnect(lane) }
+      throw error
+    }
+  }
+}
+
+package struct Unsubscribe: SessionCommand, PeerCommand {
+  static let configuration = CommandConfiguration(
+    named: "unsubscribe", abstract: "End subscriptions (default: all).")
+  static let examples = ["subscribe ff01; unsubscribe ff01", "subscribe; unsubscribe"]
+  static let traits = CommandTraits(attributeUse: .listening, endsSubscriptions: true)
+
+  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
+  @OptionGroup var who: PeerOptions
+
+  @Argument(help: ArgumentHelp("Characteristics (default: all)", valueName: "attribute"))
+  var attributes: [String] = []
+
+  func run(in context: Context, _ session: SessionLinks) async throws {
+    let selectors = try attributes.map { try Selector($0) }
+    var request = try await context.request(who.target)
+    request.connects = false
+    let connection = try await session.connection(for: request)
+    guard let background = session.lane?.background else {
+      throw Failure(.notFound, "No subscription on \(connection.title). To subscribe: `subscribe ATTR`")
+    }
+    if selectors.isEmpty { try await background.removeEach() }
+    for (selector, typed) in zip(selectors, attributes) {
+      let characteristic = try await connection.client.characteristic(selector)
+      guard background.contains(characteristic) else {
+        throw Failure(.notFound, "No subscription to \(DisplayText.clip(DisplayText.escape(typed), to: 60)) on \(connection.title)")
+      }
+      try await background.remove(characteristic)
+    }
+  }
+}

@@ -1,0 +1,31 @@
+import ArgumentParser
+import CommandLine
+import Presentation
+import Text
+
+package struct Use: SessionCommand {
+  static let configuration = CommandConfiguration(
+    named: "use", abstract: "Choose the device for commands without a PEER.")
+  static let examples = ["connect Band-7; use Band-7", "connect Panel; use Panel"]
+  static let traits = CommandTraits(turn: .atOnce, deviceChange: .chooses)
+
+  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
+
+  @Argument(help: "A connected device of this session")
+  var peer: PeerArgument
+
+  var usesNames: Bool { false }
+  var recordedForm: RecordedForm { RecordedForm(isLeftOut: true) }
+
+  func run(in context: Context, _ session: SessionLinks) async throws {
+    let shell = session.shell
+    guard let lane = try await shell.lane(for: peer) else {
+      let known = shell.lanes.compactMap { $0.connection?.title }
+      throw Failure(
+        .notFound,
+        "\(peer) is not connected." + (known.isEmpty ? "" : " Connected: \(known.joined(separator: ", ")).")
+          + " To connect: `connect \(ShellWords.quote("\(peer)"))`")
+    }
+    shell.use(lane)
+  }
+}

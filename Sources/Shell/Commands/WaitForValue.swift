@@ -1,0 +1,121 @@
+import ArgumentParser
+import Bluetooth
+import CommandLine
+import EventLoop
+import GATT
+import Operations
+import Presentation
+import ScriptLanguage
+import Terminal
+import Text
+
+package struct WaitForValue: SessionCommand, ValueCommand {
+  static let configuration = CommandConfiguration(
+    named: "wait",
+    abstract: "Wait for a notification or indication, or take one since the last command.",
+    discussion: """
+      Finds the first value that matches. Values that arrived since the last command count if blectl was subscribed to them. It is subscribed after `subscribe`, and if wait is on the same line as the command: 'write ff02 01; wait ff01'. A note says if wait missed earlier values.
+
+      --timeout limits the wait for each value (default: 10 seconds). Exits 4 if a value does not arrive in time.
+      """)
+  static let examples = ["write ff02 1b9901; wait ff01", "subscribe ff01; write ff02 1b9902; wait ff01=567c -n 3"]
+  static let traits = CommandTraits(attributeUse: .listening, takesEarlierValues: true)
+
+  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
+  @OptionGroup var who: PeerOptions
+
+  @Argument(help: ArgumentHelp("The characteristic, and the first bytes of the value", valueName: "attr[=hex]"))
+  var pattern: PatternArgument
+
+  @Option(
+    name: [.customShort("n", allowingJoined: true), .long], parsing: .unconditional,
+    help: ArgumentHelp("Wait for N values (default: 1)", valueName: "n"))
+  var count: Int = 1
+
+  @Option(name: .customLong("as"), help: ValueFormat.help, completion: .list(ValueFormat.names))
+  var chosenFormat: ValueFormat?
+
+  func validate() throws {
+    if count < 1 { throw ValidationError("--count takes 1 or more, not \(count)") }
+  }
+
+  static func advice(on mistake: ParserMistake.Kind, in words: [String]) -> String? {
+    guard case .unexpectedArguments(let values, _) = mistake, values.count == 1, let attribute = words.dropFirst().first else { return nil }
+    return "Write the first bytes of the value after =: wait \(DisplayText.escape("\(attribute)=\(values[0])"))"
+  }
+
+  static func hint(_ value: String, for place: String) -> String? { place.hasPrefix("<attr") ? PatternArgument.hint(value) : nil }
+
+  func checkForScript() throws { _ = try Selector(pattern.attribute, abbreviating: false) }
+  var awaitedAttribute: String? { pattern.attribute }
+
+  func run(in context: Context, _ session: SessionLinks) async throws {
+    do { try pattern.check(commandName) } catch var failure as Failure {
+      if ScriptTime.parse(pattern.attribute) != nil { failure.add("To pause: sleep \(pattern.attribute)") }
+      throw failure
+    }
+    try await session.withLane(try await context.request(who.target)) { connection, lane in
+      if let count = lane.takeForgotten() {
+        context.output.note("wait only checks the last \(lane.recentLimit) values. It misses \(count) earlier ones.")
+      }
+      let characteristic = try await connection.client.characteristic(try Selector(pattern.attribute))
+      await context.describe(characteristic, on: connection)
+      let isLate = !connection.client.isSubscribed(to: characteristic)
+      let subscription = try await connection.client.subscribe(characteristic, keepingValues: false)
+      if let note = unseen(characteristic, isLate: isLate, lane) { context.output.note(note) }
+      do {
+        try await wait(for: characteristic, isLate: isLate, lane, connection, context)
+        try? await subscription.cancel()
+      } catch {
+        await shielded { try? await subscription.cancel() }
+        throw error
+      }
+    }
+  }
+
+  /// The packets that it cannot have seen; nil when there can be none.
+  @LoopActor
+  private func unseen(_ characteristic: Characteristic, isLate: Bool, _ lane: Lane) -> String? {
+    // Nothing ran on this link.
+    guard let command = lane.lastCommand else { return nil }
+    let attribute = DisplayText.escape(pattern.attribute)
+    if isLate {
+      return "wait cannot see earlier values of \(attribute): blectl was not subscribed to it. Run `subscribe \(attribute)` first."
+    }
+    return lane.takePassed(characteristic.valueHandle).map {
+      "wait ignores \($0) value(s) that \(attribute) sent before `\(command)`. Put wait directly after its command."
+    }
+  }
+
+  @LoopActor
+  private func wait(
+    for characteristic: Characteristic, isLate: Bool, _ lane: Lane, _ connection: Connection, _ context: Context
+  ) async throws {
+    let limit = Duration.limited(seconds: step.timeout ?? 10)
+    for number in 0..<count {
+      let found = try await lane.value(until: EventLoop.shared.now.advanced(by: limit), isNeeded: true) {
+        $0.handle == characteristic.valueHandle && $0.value.starts(with: pattern.octets)
+      }
+      guard let found else {
+        let what = pattern.typed.map { " that start with \(DisplayText.escape($0))" } ?? ""
+        let attribute = DisplayText.escape(pattern.attribute)
+        let typed = ShellWords.quote(pattern.attribute)
+        // What a write in front of it brought about may have come before.
+        let hint =
+          isLate && number == 0
+          ? " blectl was not subscribed to \(attribute) before. Run `subscribe \(typed)` first, or use `write … --expect \(typed)`" : ""
+        let others =
+          lane.recent.last.map { event, uuid in
+            let meaning = context.process.memory.meaning(of: event.value, at: event.handle, uuid, on: connection)
+            return " Last value: \(ValueText.forEyes(event.value, meaning)) (\(uuid?.description ?? "?"))."
+          } ?? ""
+        throw Failure(
+          .timeout,
+          "Received \(number) of \(count) value(s)\(what) on \(attribute) in \(limit.secondsText) s.\(others)\(hint)")
+      }
+      if !context.isShownBeside(found.event) {
+        try await NotificationRecord.show(found.event, found.uuid, format, from: connection, context)
+      }
+    }
+  }
+}

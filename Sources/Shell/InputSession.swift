@@ -1,0 +1,298 @@
+import CommandLine
+import DequeModule
+import EventLoop
+import LinuxIO
+import Presentation
+import Terminal
+import Text
+
+/// Commands from standard input, one a line, and their answers. With JSON for programs: commands of several devices run side by side, and each is
+/// answered by its records and one that says that it is done. Without, one after the other.
+@LoopActor
+final class InputSession {
+  /// One that was read.
+  private struct Line {
+    let id: CommandIdentifier
+    let number: Int
+    let text: String
+    /// A line before it had an id of its own: without one it may be the rest of such a line.
+    let isAmongIDs: Bool
+
+    /// The approximate memory in bytes.
+    var octets: Int { text.utf8.count + 128 }
+  }
+
+  private let shell: Shell
+  private let output: Output
+  private let reader = LineReader(limit: lineLimit)
+  private var number = 0
+  private var hasEnded = false
+  /// Read, and not looked at yet.
+  private var waiting: Deque<Line> = []
+  /// The line that is parsed but not started yet.
+  private var beginning: (id: CommandIdentifier, isCancelled: Bool)?
+  private var running: [(id: CommandIdentifier, job: ShellJob, task: Task<Void, Never>)] = []
+  /// The memory of all lines without an answer, in bytes.
+  private var octets = 0
+  /// A line had an id of its own.
+  private var hasOwnIDs = false
+  /// Something has come or is over.
+  private var change = Wait<Void>()
+  /// The first line that failed.
+  private var firstFailure: (line: Int, status: ExitStatus)?
+  private let broken = Wait<Void>()
+
+  /// Octets of a line: a value of 1 MiB in hex, and a command around it.
+  static let lineLimit = 4 << 20
+  /// Octets of lines without an answer; what comes then is refused, so that what follows is read: it may be the `cancel` that makes room.
+  static let octetLimit = 64 << 20
+  /// Commands that may be under way, most of them waiting for their device.
+  static let runningLimit = 4096
+
+  init(_ shell: Shell) {
+    self.shell = shell
+    output = shell.process.output
+    shell.isForPrograms = isJSON
+  }
+
+  private var isJSON: Bool { output.style.json }
+
+  /// - Parameters:
+  ///   - peer: connected first.
+  ///   - link: the device whose loss ends it, unless it is to be made again.
+  /// - Throws: ExitStatus, that of the first line that failed; OutputFailure; CancellationError.
+  func run(connecting peer: PeerArgument?, endingWith link: Lane?) async throws {
+    do {
+      try await race(
+        { try await self.conversation(connecting: peer) },
+        {
+          // Nobody takes the answers any more; or the one device is gone.
+          guard let link else { return try await self.broken.value() }
+          try await race({ try await self.broken.value() }, { try await self.shell.untilLost(link) })
+        })
+    } catch {
+      for entry in running {
+        entry.job.cancel()
+        // Who waits for a reader waits no longer.
+        entry.task.cancel()
+      }
+      for entry in running { await entry.task.value }
+      throw error
+    }
+    if let firstFailure { throw firstFailure.status }
+  }
+
+  private func conversation(connecting peer: PeerArgument?) async throws {
+    if let peer { try await shell.run(["connect", peer.description]) }
+    // Without JSON nothing is read while a command runs, which may read there itself.
+    let reading = isJSON ? EventLoop.shared.spawn { await self.read() } : nil
+    defer {
+      reading?.cancel()
+      EventLoop.shared.timeStandsStill = false
+    }
+    while true {
+      if shell.isOver { endLines() }
+      if !isHeld, running.count < Self.runningLimit, let line = waiting.popFirst() {
+        try await begin(line)
+        settle()
+      } else if hasEnded, waiting.isEmpty, running.isEmpty {
+        return
+      } else if !isJSON {
+        try await readLine()
+      } else {
+        try await untilSettled()
+      }
+    }
+  }
+
+  /// Nothing is started behind one that holds the lines.
+  private var isHeld: Bool { running.last?.job.holdsLines ?? false }
+
+  /// What has changed may let the conversation go on; where nothing is under way, time waits for who writes.
+  private func settle() {
+    change.resume(returning: ())
+    change = Wait()
+    if isIdle { EventLoop.shared.timeStandsStill = reader.isWaiting }
+  }
+
+  /// `exit`: what was read behind it was not said.
+  private func endLines() {
+    hasEnded = true
+    for line in waiting { octets -= line.octets }
+    waiting = []
+  }
+
+  private func untilSettled() async throws { try await change.value() }
+
+  private var isIdle: Bool { running.isEmpty && waiting.isEmpty && beginning == nil }
+
+  // MARK: Lines
+
+  private func read() async {
+    do { while !hasEnded, !shell.isOver { try await readLine() } } catch { if !shell.isOver { broken.resume(throwing: error) } }
+  }
+
+  private func readLine() async throws {
+    EventLoop.shared.timeStandsStill = isIdle
+    let line = try await reader.next()
+    EventLoop.shared.timeStandsStill = false
+    if shell.isOver { return }
+    number += 1
+    switch line {
+    case nil:
+      hasEnded = true
+      shell.endInput()
+    case .tooLong?:
+      try await answer(
+        .unknown(line: number), number, Failure(.usage, "The line is longer than \(Self.lineLimit) bytes and was skipped."))
+    case .octets(var octets)?:
+      // A byte order mark is no part of the text.
+      if number == 1, octets.starts(with: [0xEF, 0xBB, 0xBF]) { octets.removeFirst(3) }
+      if let text = String(validating: octets, as: UTF8.self) {
+        do {
+          let request = try CommandRequest(text, line: number)
+          defer { hasOwnIDs = hasOwnIDs || request.id.isOwn }
+          try await take(request)
+        } catch let error as CommandRequest.Malformed {
+          hasOwnIDs = hasOwnIDs || error.id.isOwn
+          try await answer(error.id, number, error.failure)
+        }
+      } else {
+        try await answer(.unknown(line: number), number, Failure(.usage, "The line is not UTF-8."))
+      }
+    }
+    settle()
+  }
+
+  private func take(_ request: CommandRequest) async throws {
+    let line = Line(id: request.id, number: number, text: request.command, isAmongIDs: hasOwnIDs)
+    // Whatever waits.
+    if line.octets < 4096, let words = try? ShellWords.words(of: line.text), words.first == Self.cancel {
+      return try await answer(line.id, number, try await cancel(words))
+    }
+    // Nobody waits for the answers before they go on writing a file: the rest may wait there.
+    while octets + line.octets > Self.octetLimit, StandardInput.isFile { try await untilSettled() }
+    guard octets + line.octets <= Self.octetLimit else {
+      return try await answer(
+        line.id, number, Failure(.usage, "Too many commands are waiting (\(Self.octetLimit >> 20) MiB). Send this one again later."))
+    }
+    waiting.append(line)
+    octets += line.octets
+  }
+
+  /// Starts a command; without JSON runs it.
+  private func begin(_ line: Line) async throws {
+    beginning = (line.id, false)
+    var isFollowed = false
+    defer {
+      beginning = nil
+      if !isFollowed { octets -= line.octets }
+    }
+    do {
+      if !isJSON { return try await run(line) }
+      let words = try ShellWords.words(of: line.text)
+      if words.isEmpty {
+        // Comments and blank lines have no answer where people read it; a program that asks gets one.
+        if line.id.isOwn { try await answer(line.id, line.number, nil) }
+        return
+      }
+      let job = try await shell.start(words, members: line.id.member)
+      if beginning?.isCancelled ?? false { job.cancel() }
+      follow(job, line)
+      isFollowed = true
+    } catch {
+      if error is CancellationError || error is OutputFailure { throw error }
+      let isMalformed = line.isAmongIDs && !line.id.isOwn && !isCommand(line.text)
+      try await answer(isMalformed ? .unknown(line: line.number) : line.id, line.number, error)
+    }
+  }
+
+  private func isCommand(_ line: String) -> Bool {
+    (try? ShellWords.words(of: line)).flatMap { shell.process.commands.type(of: $0) } != nil
+  }
+
+  /// A line for people. - Throws: OutputFailure; CancellationError when the session ends.
+  private func run(_ line: Line) async throws {
+    do { try await shell.run(line: line.text) } catch {
+      if Task.isCancelled { throw CancellationError() }
+      try await answer(line.id, line.number, error)
+    }
+  }
+
+  private func follow(_ job: ShellJob, _ line: Line) {
+    let task = EventLoop.shared.spawn { [self] in
+      let failure = await job.failure()
+      do { try await answer(line.id, line.number, failure, of: job.lane) } catch { broken.resume(throwing: error) }
+      running.removeAll { $0.job === job }
+      octets -= line.octets
+      settle()
+    }
+    running.append((line.id, job, task))
+  }
+
+  /// `cancel ID`.
+  static let cancel = "cancel"
+
+  private func cancel(_ words: [String]) async throws -> Failure? {
+    guard isJSON else { return Failure(.usage, "cancel needs repl --json: here, one command runs at a time. Press Ctrl-C to stop it.") }
+    guard words.count == 2 else { return Failure(.usage, "cancel takes the ID of a command that is running or waiting.") }
+    let isMeant = { (id: CommandIdentifier) in id.text == words[1] }
+    var isKnown = false
+    if let id = beginning?.id, isMeant(id) {
+      beginning = (id, true)
+      isKnown = true
+    }
+    for entry in running where isMeant(entry.id) {
+      entry.job.cancel()
+      isKnown = true
+    }
+    let lines = waiting.filter { isMeant($0.id) }
+    waiting.removeAll { isMeant($0.id) }
+    for line in lines {
+      octets -= line.octets
+      try await answer(line.id, line.number, CancellationError())
+    }
+    guard isKnown || !lines.isEmpty else {
+      return Failure(.notFound, "No command with the ID \(DisplayText.quote(words[1])) is running or waiting.")
+    }
+    return nil
+  }
+
+  // MARK: Answers
+
+  private func answer(_ id: CommandIdentifier, _ number: Int, _ error: (any Error)?, of lane: Lane? = nil) async throws {
+    if let error = error as? OutputFailure { throw error }
+    let failure = error.flatMap { Self.failure($0) }
+    let status = Self.status(error)
+    if status != .done, number < firstFailure?.line ?? .max { firstFailure = (number, status) }
+    guard isJSON else {
+      guard var failure, !failure.isTold else { return }
+      if number > 0 { failure.message = "line \(number): \(failure.message)" }
+      return output.failure(failure.message)
+    }
+    let answer = Output(output.style, sharing: output)
+    shell.tag(answer, lane)
+    try await answer.record {
+      $0.string("event", "done")
+      id.write(&$0)
+      $0.integer("status", status.rawValue)
+      if let failure { $0.object("error") { failure.write(&$0) } }
+    }
+  }
+
+  private static func status(_ error: (any Error)?) -> ExitStatus {
+    switch error {
+    case nil: .done
+    case let status as ExitStatus: status
+    case let error?: Failure(error).exitStatus
+    }
+  }
+
+  /// The failure to report; nil if it was reported before.
+  private static func failure(_ error: any Error) -> Failure? {
+    switch error {
+    case is ExitStatus: nil
+    default: Failure(error)
+    }
+  }
+}

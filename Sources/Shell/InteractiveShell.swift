@@ -1,0 +1,193 @@
+import ATT
+import CommandLine
+import DeviceFiles
+import EventLoop
+import Finding
+import GATT
+import LinuxIO
+import Operations
+import Presentation
+import Terminal
+import Text
+
+/// The session of somebody at a terminal: prompt, line, command, and again.
+@LoopActor
+final class InteractiveShell {
+  let shell: Shell
+  let editor: LineEditor
+  private let history: LineHistory?
+  /// The lines of this session and of earlier ones.
+  private var lines: [String] = []
+  /// The command that runs in the foreground.
+  private var running: Task<OutputFailure?, Never>?
+
+  // What completion keeps.
+  var shapes: [String: CommandShape] = [:]
+  var aliases: [String: PeerSelector] = [:]
+  let seen = SeenDevices()
+  /// What the firmware of a device calls its attributes (2901).
+  var descriptions: [(client: Client, texts: [AttributeHandle: String], device: DeviceDescription?)] = []
+  var learning: Task<Void, Never>?
+
+  var process: ProcessContext { shell.process }
+  private var output: Output { process.output }
+
+  /// - Returns: nil where nobody can type: standard input is no terminal, or none shows what is typed.
+  init?(_ shell: Shell) {
+    guard let editor = LineEditor(shell.process.output, name: "blectl") else { return nil }
+    self.shell = shell
+    self.editor = editor
+    history = shell.process.configuration.historyPath.map { LineHistory($0, limit: LineEditor.historyLimit) }
+  }
+
+  /// Runs lines until Ctrl-D, or until the terminal is gone.
+  /// - Parameter peer: connected first.
+  func run(connecting peer: PeerArgument?) async throws {
+    watchSignals()
+    defer {
+      // What ends the session may take a while, in which a terminal may still change.
+      process.onSignal = { [process] in Self.passOver($0, process) }
+      (shell.onChange, shell.onAliasChange) = (nil, nil)
+      learning?.cancel()
+      editor.close()
+    }
+    remember()
+    shell.isTyped = true
+    process.session.onReport = { [seen] in seen.add($0) }
+    learnKnownDevices()
+    shell.onAliasChange = { [weak self] in self?.learnKnownDevices() }
+    editor.complete = { [weak self] in self?.complete($0) }
+    shell.onChange = { [weak self] in self?.showState() }
+    if let peer { try await runInForeground { try await self.shell.run(["connect", peer.description]) } }
+    showState()
+    while let line = try await editor.line() {
+      switch line.trimmed {
+      case "": continue
+      case "history": for line in lines { try await output.line(DisplayText.escape(line)) }
+      case let text where text.hasPrefix("history "): output.failure("history takes no argument. It prints all lines.")
+      case let text:
+        try await runInForeground { try await self.execute(text) }
+        if shell.isOver { return }
+      }
+    }
+  }
+
+  private func learnKnownDevices() {
+    // A configuration that is wrong is told of by whoever uses it.
+    guard let known = try? process.configuration.knownDevices() else { return }
+    aliases = known.aliases
+    for device in known.devices { seen.add(device) }
+    guard let air = try? process.adapter().air else { return }
+    for record in process.configuration.heard(on: air).records.reversed() {
+      // How strong they were then says nothing now.
+      for device in record.devices { seen.add(device.peer, name: device.name, rssi: nil) }
+    }
+  }
+
+  private func dropAhead() {
+    let count = editor.forgetAhead()
+    if count > 0 { output.note("Dropped \(count) line(s) that were waiting.") }
+  }
+
+  /// Ctrl-C ends it, and nothing else.
+  private func runInForeground(_ body: @escaping @LoopActor () async throws -> Void) async throws {
+    let task = EventLoop.shared.spawn { [output] () -> OutputFailure? in
+      do { try await body() } catch let error as OutputFailure { return error } catch {
+        // Whoever has pressed Ctrl-C knows.
+        if Failure(error) != .cancelled { _ = Program.report(error, output) }
+      }
+      output.clearTransient()
+      return nil
+    }
+    running = task
+    let broken = await withTaskCancellationHandler {
+      await task.value
+    } onCancel: {
+      task.cancel()
+    }
+    running = nil
+    if let broken { throw broken }
+    try Task.checkCancellation()
+  }
+
+  private func execute(_ line: String) async throws {
+    guard line.hasPrefix("!") else { return try await shell.run(line: line) }
+    // Another program has the terminal, and Ctrl-C is for that.
+    editor.release()
+    do { try await shell.run(line: line) } catch {
+      if error is CancellationError { dropAhead() }
+      throw error
+    }
+  }
+
+  // MARK: Prompt
+
+  private func showState() {
+    guard let lane = shell.current else { return editor.prompt = [.init("blectl> ")] }
+    // Half of a line is for what is typed.
+    let width = max(8, output.width / 2 - 12)
+    let name = DisplayText.clip(DisplayText.escape(lane.title), to: width)
+    let state = lane.isConnected ? "" : lane.restoration != nil || lane.problem != nil ? " (lost)" : " (not connected)"
+    editor.prompt = [.init(name, .bold)] + (state.isEmpty ? [] : [.init(state, .red)]) + [.init("> ")]
+  }
+
+  // MARK: History
+
+  private func remember() {
+    guard let history else { return }
+    do throws(FileError) { lines = try history.read() } catch { return output.note(Failure(error).message) }
+    editor.remember(lines)
+    var isBroken = false
+    editor.onRemember = { [weak self] line in
+      self?.lines.append(line)
+      guard !isBroken else { return }
+      // A home that cannot be written to is told of once.
+      do throws(FileError) { try history.append(line) } catch {
+        isBroken = true
+        self?.output.note("\(Failure(error).message.asSentence) The history is not saved.")
+      }
+    }
+  }
+
+  // MARK: Signals
+
+  private func watchSignals() {
+    for signal in [SignalWatch.stopping, SignalWatch.resized] { process.signals?.add(signal) }
+    process.onSignal = { [weak self] in self?.deal(with: $0) ?? false }
+  }
+
+  private static func passOver(_ signal: Int32, _ process: ProcessContext) -> Bool {
+    switch signal {
+    case SignalWatch.resized: break
+    case SignalWatch.stopping: process.signals?.stop()
+    default: return false
+    }
+    process.signals?.rearm(signal)
+    return true
+  }
+
+  private func deal(with signal: Int32) -> Bool {
+    switch signal {
+    case SignalWatch.interrupt:
+      if let running {
+        running.cancel()
+        dropAhead()
+      } else {
+        editor.interrupt()
+      }
+    case SignalWatch.resized: editor.resized()
+    case SignalWatch.stopping:
+      editor.release()
+      // It returns at once where there is no job control, and SIGCONT does not follow.
+      process.signals?.stop()
+      fallthrough
+    case SignalWatch.resumed:
+      output.resumed()
+      editor.resumed()
+      return true
+    default: return false
+    }
+    process.signals?.rearm(signal)
+    return true
+  }
+}

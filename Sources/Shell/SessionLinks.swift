@@ -1,0 +1,168 @@
+import Bluetooth
+import CommandLine
+import DeviceFiles
+import EventLoop
+import Finding
+import GAP
+import GATT
+import Operations
+import Presentation
+import Text
+
+/// The links of one command of a session, and its place among the commands of its device.
+@LoopActor
+final class SessionLinks: DeviceLinks {
+  let shell: Shell
+  /// The turn of the command among the commands of its device. Nil for a command that waits for no other.
+  var turn: TurnQueue.Place?
+  /// The members to add to each JSON record.
+  let members: RecordWriter.Members
+  let reporter: any LinkReporter
+  let clientObserver: Session.ClientObserver?
+  private let named: Lane?
+
+  /// - Parameter lane: the device of the command. Nil for a command without a device.
+  init(
+    _ shell: Shell, _ lane: Lane?, _ members: RecordWriter.Members, _ reporter: any LinkReporter, _ observer: Session.ClientObserver?
+  ) {
+    self.shell = shell
+    named = lane
+    self.members = members
+    self.reporter = reporter
+    clientObserver = observer
+  }
+
+  var session: Session { shell.process.session }
+
+  var lane: Lane? { named?.present }
+
+  var currentDevice: PeerSelector? { lane?.selector }
+
+  var device: DeviceDescription? {
+    get { lane?.device }
+    set { lane?.device = newValue }
+  }
+
+  func showsInBackground(_ event: ValueEvent) -> Bool { lane?.background?.contains(event.handle) ?? false }
+
+  func keeps(_ connection: Connection) -> Bool { connection === lane?.connection }
+
+  /// - Throws: Failure if the command needs the current device, and there is no link to it.
+  func connection(for request: LinkRequest) async throws -> Connection {
+    if let connection = try await present(request) { return connection }
+    if request.restores, let lane, let connection = lane.connection, !connection.isBeingRestored {
+      try await shell.restore(connection, of: lane)
+      try await self.request(request.parameters, of: connection)
+      return connection
+    }
+    guard request.connects, !isBeingRestored else { throw Failure.notConnected(lane) }
+    return try await open(request)
+  }
+
+  /// Returns the link that the session keeps to the device. Connects if there is none.
+  func lastingConnection(for request: LinkRequest) async throws -> (connection: Connection, isNew: Bool) {
+    if let connection = try await present(request) { return (connection, false) }
+    // Remove the rest of a lost link first.
+    if let lane, lane.connection != nil { await shell.disconnect(lane) }
+    let connection = try await open(request)
+    guard let lane, connection !== lane.connection else { return (connection, false) }
+    if lane.connection != nil { await shell.disconnect(lane) }
+    lane.selector = request.selector
+    shell.adopt(connection, as: lane)
+    return (connection, true)
+  }
+
+  /// Runs `body` with a link to the device. Disconnects again if the session had no link.
+  func withLane<T: Sendable>(_ request: LinkRequest, _ body: @LoopActor (Connection, Lane) async throws -> T) async throws -> T {
+    let (connection, isNew) =
+      request.connects ? try await lastingConnection(for: request) : (try await self.connection(for: request), false)
+    guard let lane else { throw Failure.notConnected(nil) }
+    do {
+      let value = try await body(connection, lane)
+      if isNew { await shell.disconnect(lane) }
+      return value
+    } catch {
+      if isNew { await shell.disconnect(lane) }
+      throw error
+    }
+  }
+
+  // MARK: The link of the session
+
+  /// Returns the open link with the requested parameters. Waits for a lost link that may be restored.
+  /// - Returns: nil if there is no link.
+  private func present(_ request: LinkRequest) async throws -> Connection? {
+    if lane?.connection != nil { try await untilRestored(within: request.limits.transaction) }
+    guard let connection = lane?.connection, connection.isOpen else { return nil }
+    connection.client.limit = request.limits.transaction
+    try await self.request(request.parameters, of: connection)
+    return connection
+  }
+
+  /// Whether another task is restoring the link.
+  private var isBeingRestored: Bool { lane?.connection?.isBeingRestored ?? false }
+
+  /// Waits until the link is restored or given up.
+  private func untilRestored(within limit: Duration) async throws {
+    guard let lane else { return }
+    let end = EventLoop.shared.now.advanced(by: limit)
+    while let connection = lane.connection, !connection.isOpen, shell.settings.reconnect, lane.mayComeBack, EventLoop.shared.now < end {
+      if connection.isBeingRestored {
+        _ = try await withDeadline(end) { try await connection.untilRestored() }
+      } else {
+        // The link is lost, but restoring it has not started yet.
+        try await EventLoop.shared.sleep(for: .milliseconds(1))
+      }
+    }
+  }
+
+  // MARK: A new link
+
+  func search(for request: LinkRequest, within limit: Duration) async throws -> FoundDevice {
+    switch try await found(by: request, within: limit) {
+    case .other(let other): return try await join(other, request).map { .connection($0) } ?? .gone
+    case .peer(let match):
+      // `set reconnect on` may have restored the link during the search.
+      if let connection = try await present(request) { return .connection(connection) }
+      if isBeingRestored { throw Failure.notConnected(lane) }
+      return .peer(match)
+    }
+  }
+
+  private enum Found: Sendable {
+    case peer(PeerMatch)
+    /// A device of the session. Its link keeps a scan from finding it.
+    case other(Lane)
+  }
+
+  private func found(by request: LinkRequest, within limit: Duration) async throws -> Found {
+    let selector = request.selector
+    let find: @LoopActor () async throws -> Found = { [session, reporter] in
+      .peer(try await session.find(request.search(within: limit), reporter))
+    }
+    guard let lane, turn != nil else { return try await find() }
+    if let other = shell.lane(holding: selector, besides: lane) { return .other(other) }
+    let found = try await race({ [shell] in .other(try await shell.untilHeld(selector, besides: lane)) }, find)
+    if case .peer(let match) = found, let other = shell.lane(of: match.peer, besides: lane) { return .other(other) }
+    return found
+  }
+
+  /// Joins the lane of a device that was named in another way before, and waits for its commands.
+  /// - Returns: nil if they left no link.
+  private func join(_ other: Lane, _ request: LinkRequest) async throws -> Connection? {
+    guard let lane, let turn else { return nil }
+    reporter.report(.isSame(lane.title, as: other.title))
+    guard await shell.join(lane, to: other) else { return nil }
+    try await turn.untilTurn()
+    return try await present(request)
+  }
+
+  func willConnect(to match: PeerMatch) {
+    lane?.destination = (match.peer, match.name)
+    shell.changed()
+  }
+
+  func didNotConnect() { lane?.destination = nil }
+
+  func didConnect(_ connection: Connection) { lane?.lastPeer = connection.peer }
+}

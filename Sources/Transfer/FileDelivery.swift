@@ -1,0 +1,295 @@
+import ATT
+package import Bluetooth
+package import EventLoop
+package import GATT
+package import Operations
+
+/// Delivers a file to a characteristic: resumes an earlier transfer, reconnects, verifies the result, and remembers how far it came.
+@LoopActor
+package final class FileDelivery {
+  package struct Plan: Sendable {
+    package let attribute: Selector
+    package var transfer = TransferOptions()
+    /// The first byte of the file to send.
+    package var offset = 0
+    /// Continues the last transfer of the same file.
+    package var resumes = false
+    /// Applies to the loss of a link that existed.
+    package var reconnection = RetryPolicy.times(0)
+    package var verification: Verification?
+    /// The longest wait for the final report.
+    package var patience = Duration.seconds(30)
+    /// The air of `TransferMemory.Place`.
+    package var air: String?
+
+    package init(_ attribute: Selector) { self.attribute = attribute }
+  }
+
+  package enum Verification: Sendable {
+    /// Reads the value and compares it.
+    case readBack
+    /// Waits for a notification of this characteristic with an `ArrivalReport`.
+    case notification(Selector)
+  }
+
+  package enum Verdict: Sendable, Equatable {
+    case notAsked
+    /// The device has the file from this byte on. 0 is the whole file.
+    case passed(from: Int)
+    case failed(VerificationFailure)
+  }
+
+  package enum Event: Sendable {
+    case transfer(FileTransfer.Event)
+    /// No earlier transfer to this characteristic is known. It starts at byte 0.
+    case noEarlierTransfer
+    /// The earlier transfer ended at this byte, and was of another file. It starts at byte 0.
+    case otherFile(endedAt: Int)
+    /// The window has no effect. Requests have none; otherwise the adapter does not report what the device acknowledged.
+    case windowIgnored(isRequest: Bool)
+    /// A notification that is not a report.
+    case ignored([UInt8])
+  }
+
+  private let plan: Plan
+  private let source: any OctetSource
+  private let store: any TransferStore
+  private unowned let observer: any DeliveryObserver
+  package let transfer: FileTransfer
+
+  package init(_ plan: Plan, _ source: any OctetSource, _ store: any TransferStore, _ observer: any DeliveryObserver) {
+    self.plan = plan
+    self.source = source
+    self.store = store
+    self.observer = observer
+    let report: Selector? = if case .notification(let selector)? = plan.verification { selector } else { nil }
+    transfer = FileTransfer(to: plan.attribute, plan.transfer, source, report: report)
+    transfer.resumes = plan.resumes
+    transfer.onEvent = { [unowned observer] in observer.delivery(.transfer($0)) }
+    transfer.onProgress = { [unowned observer] in try observer.didProgress($0) }
+  }
+
+  /// Delivers the file.
+  /// - Throws: TransferError before the first link; NothingLeft; InterruptedTransfer; the error of the link.
+  package func run(_ links: any DeviceLinks, _ request: LinkRequest) async throws -> Verdict {
+    if !plan.resumes { try await transfer.prepare(from: plan.offset) }
+    var (request, policy) = (request, plan.reconnection)
+    var wasThere = false
+    while true {
+      let reconnects = policy.attempts != 0
+      do {
+        return try await links.withLink(request) { [self] connection in
+          wasThere = true
+          return try await deliver(on: connection, reconnects ? links.reporter : nil)
+        }
+      } catch  where wasThere {
+        try await links.pause(after: error, &policy)
+        request.restores = true
+      }
+    }
+  }
+
+  /// Delivers the rest of the file on one link.
+  /// - Parameter reporter: knows which losses lead to a reconnection. Nil if none does.
+  private func deliver(on connection: Connection, _ reporter: (any LinkReporter)?) async throws -> Verdict {
+    let target = try await connection.client.attribute(plan.attribute, discovering: true)
+    let place = TransferMemory.Place(connection.peer, target.handle, air: plan.air)
+    if transfer.links == 0 {
+      let memory = store.transfers
+      transfer.pace = memory.paces[place]
+      if plan.resumes { try await resume(at: memory.points[place]) }
+    }
+    observer.willSend(on: connection)
+    let verdict: Verdict
+    do {
+      defer { observer.didSend() }
+      try await transfer.run(on: connection) { try await check($0, $1, connection) }
+      observer.didSend()
+      try source.checkUnchanged()
+      verdict = try await verify(place, connection)
+    } catch TransferError.nothingToSend(_, let total) {
+      throw NothingLeft(bytes: total ?? transfer.offset)
+    } catch {
+      throw transfer.links > 0 ? await interruption(error, place, reporter) : error
+    }
+    if case .failed = verdict {} else { rememberSuccess(place) }
+    try await observer.didDeliver(transfer, verdict, on: connection)
+    return verdict
+  }
+
+  // MARK: Resuming
+
+  private func resume(at point: TransferMemory.Point?) async throws {
+    if let point, try await transfer.prepare(from: plan.offset, remembered: point) { return }
+    observer.delivery(point.map { .otherFile(endedAt: $0.offset) } ?? .noEarlierTransfer)
+    try await transfer.prepare(from: plan.offset)
+  }
+
+  private func rememberSuccess(_ place: TransferMemory.Place) {
+    let memory = store.transfers
+    if memory.points[place] != nil { store.remember(.point(place, nil)) }
+    if let pace = transfer.pace, memory.paces[place] != pace { store.remember(.pace(place, pace)) }
+  }
+
+  /// Remembers how far the transfer came.
+  /// - Returns: the reason for its end, with the place where it can resume.
+  private func interruption(_ error: any Error, _ place: TransferMemory.Place, _ reporter: (any LinkReporter)?) async -> any Error {
+    let cause = (error as? IncompleteWrite)?.cause ?? error
+    var total = transfer.total ?? transfer.progress.sent
+    if cause is any NoDeviceError || cause is TransferError { return cause }
+    if let change = (cause as? any OctetSourceError)?.change {
+      // The start of a file that has only grown is still what was sent.
+      guard change.now > change.before else { return error }
+      total = change.now
+    } else if let missing = cause as? SegmentsMissing {
+      rememberPace(arrived: missing.arrived, place)
+    }
+    var isRemembered = false
+    if let point = try? await transfer.point(transfer.progress.confirmed) {
+      isRemembered = store.remember(.point(place, point))
+    } else if transfer.offset == 0, store.transfers.points[place] != nil {
+      // The point of an earlier transfer does not hold for this one.
+      store.remember(.point(place, nil))
+    }
+    let write = IncompleteWrite(
+      mode: transfer.mode?.writeMode ?? .command, progress: transfer.progress, total: total, segments: .max, cause: cause,
+      open: transfer.mode == .request ? transfer.segment ?? 0 : 0)
+    return InterruptedTransfer(write: write, isRemembered: isRemembered, isResumedHere: reporter?.problem(cause).isLoss ?? false)
+  }
+
+  /// The longest remembered pause between two segments, in microseconds. A device that is slower loses nothing by requests.
+  private static let longestPause = 20_000.0
+
+  /// Remembers a pace for a device that drops what arrives too fast: as fast as it took what it has.
+  private func rememberPace(arrived: Int, _ place: TransferMemory.Place) {
+    guard let segment = transfer.segment, arrived > transfer.offset else { return }
+    let gap = transfer.seconds * 1e6 * Double(segment) / Double(arrived - transfer.offset)
+    if let pace = transfer.pace(of: Int(min(gap * 1.1, Self.longestPause))) { store.remember(.pace(place, pace)) }
+  }
+
+  // MARK: Verification
+
+  /// Checks before the first segment that the verification is possible.
+  private func check(_ target: Attribute, _ mode: TransferOptions.Mode, _ connection: Connection) async throws {
+    if case .readBack? = plan.verification {
+      if let characteristic = target.characteristic, !characteristic.properties.contains(.read) {
+        throw ImpossibleVerification.notReadable(characteristic.uuid)
+      }
+      let count = try await source.octets(at: transfer.offset, atMost: WritePlan.largestValue + 1).count
+      guard count <= WritePlan.largestValue else {
+        throw ImpossibleVerification.tooLong(source.count.map { $0 - transfer.offset })
+      }
+    }
+    if plan.transfer.pacing.window != nil, mode != .command || connection.client.bearer.unacknowledged == nil {
+      observer.delivery(.windowIgnored(isRequest: mode != .command))
+    }
+    if mode == .command { try await observer.willSendCommands(to: target, on: connection.client) }
+  }
+
+  private func verify(_ place: TransferMemory.Place, _ connection: Connection) async throws -> Verdict {
+    switch plan.verification {
+    case nil: .notAsked
+    case .readBack: try await compare(connection.client)
+    case .notification: try await awaitReport(place)
+    }
+  }
+
+  private func compare(_ client: Client) async throws -> Verdict {
+    let target = try await client.attribute(plan.attribute, discovering: true)
+    let value = try await client.read(target.handle)
+    // At most one value, so the bytes sent are still in memory. Earlier bytes may not be.
+    let sent = try await source.octets(at: transfer.offset, atMost: WritePlan.largestValue)
+    if value[...] == sent { return .passed(from: transfer.offset) }
+    if value.count == transfer.progress.sent, value.suffix(sent.count) == sent,
+      ArrivalReport(of: value) == (try await transfer.proof()).whole
+    {
+      return .passed(from: 0)
+    }
+    return .failed(.otherValue(target.uuid, count: value.count, sent: sent.count))
+  }
+
+  private func awaitReport(_ place: TransferMemory.Place) async throws -> Verdict {
+    let outcome = try await transfer.verify(until: EventLoop.shared.now.advanced(by: plan.patience)) {
+      self.observer.delivery(.ignored($0.value))
+    }
+    switch outcome {
+    case nil: return .notAsked
+    case .proven(let beginning): return .passed(from: beginning)
+    case .contradicted(let report):
+      if let report, transfer.mode == .command, report.count < transfer.progress.sent {
+        rememberPace(arrived: transfer.offset + report.count, place)
+      }
+      var failure = VerificationFailure.Report(
+        report: report, proof: try await transfer.proof(), offset: transfer.offset, sent: transfer.progress.sent,
+        isCommand: transfer.mode == .command)
+      // The device has the start of the file, so the transfer can resume.
+      if let report, report.count > 0, let known = try? await transfer.place(of: report), let point = try? await transfer.point(known) {
+        failure.resumption = .init(offset: known, isRemembered: store.remember(.point(place, point)))
+      }
+      return .failed(.otherReport(failure))
+    }
+  }
+}
+
+/// Shows a delivery, and checks its commands.
+@LoopActor
+package protocol DeliveryObserver: AnyObject {
+  func delivery(_ event: FileDelivery.Event)
+  /// A link is there, and segments follow.
+  func willSend(on connection: Connection)
+  /// Receives the progress after every segment. An error ends the transfer.
+  func didProgress(_ transfer: FileTransfer) throws
+  /// No more segments follow on this link. Called once or twice.
+  func didSend()
+  /// Write Commands follow, which a device may drop silently.
+  func willSendCommands(to target: Attribute, on client: Client) async throws
+  /// Everything was sent, and the link is still up.
+  func didDeliver(_ transfer: FileTransfer, _ verdict: FileDelivery.Verdict, on connection: Connection) async throws
+}
+
+// MARK: Errors
+
+/// The reason for the end of a transfer, and the place where it can resume.
+package struct InterruptedTransfer: Error, Sendable {
+  package let write: IncompleteWrite
+  /// Whether `FileDelivery.Plan.resumes` can continue this transfer.
+  package let isRemembered: Bool
+  /// Whether a reconnection follows, which resumes the transfer.
+  package let isResumedHere: Bool
+}
+
+/// Nothing is left to send: all these bytes arrived earlier.
+package struct NothingLeft: Error, Sendable, Equatable {
+  package let bytes: Int
+}
+
+/// The reason why a transfer cannot be verified.
+package enum ImpossibleVerification: Error, Sendable, Equatable {
+  case notReadable(UUID)
+  /// The file is longer than a value. Nil if its length is unknown.
+  case tooLong(Int?)
+}
+
+/// The difference between a file and what the device has.
+package enum VerificationFailure: Sendable, Equatable {
+  /// The value of the characteristic differs. The counts are in bytes.
+  case otherValue(UUID?, count: Int, sent: Int)
+  case otherReport(Report)
+
+  package struct Report: Sendable, Equatable {
+    /// The last report. Nil if none arrived in time.
+    package let report: ArrivalReport?
+    package let proof: ArrivalProof
+    /// The first byte that was sent, and the byte after the last one.
+    package let offset: Int
+    package let sent: Int
+    package let isCommand: Bool
+    /// The place to resume at; nil if the report does not match the start of the file.
+    package internal(set) var resumption: Resumption?
+  }
+
+  package struct Resumption: Sendable, Equatable {
+    package let offset: Int
+    package let isRemembered: Bool
+  }
+}

@@ -1,0 +1,350 @@
+import ATT
+import Bluetooth
+package import EventLoop
+package import GAP
+package import GATT
+package import Operations
+import Text
+
+/// Sends a file to a characteristic, over several links if necessary.
+@LoopActor
+package final class FileTransfer {
+  package enum Event: Sendable {
+    /// The segment size (before, now) changed with the link.
+    case plannedAnew(from: Int, to: Int, LinkParameters)
+    /// The segment size (before, now) changed because the device is slower than the link, or no longer is.
+    case deviceIsSlower(Bool, from: Int, to: Int)
+    /// Resumes at this byte. If not `isTold` by the device, bytes up to `sent` may arrive twice.
+    case goesOn(at: Int, sent: Int, isTold: Bool)
+    /// Resumes at this byte of the file without a report from the device. Bytes may arrive twice.
+    case resumesUnasked(at: Int)
+    /// The device has none of the `remembered` bytes. The transfer starts over.
+    case startsOver(remembered: Int)
+    /// The counter of the device does not start at 0.
+    case counterIsAt(Int)
+  }
+
+  package var onEvent: (@LoopActor (Event) -> Void)?
+  /// Called after every segment.
+  package var onProgress: (@LoopActor (FileTransfer) throws -> Void)?
+  /// The pace of the device, remembered and found now.
+  package var pace: TransferMemory.Pace?
+  /// Whether it resumes an earlier transfer. The device may have more than remembered here.
+  package var resumes = false
+
+  /// The position in the file, in bytes.
+  package var progress: WriteProgress { resting ?? transfer?.progress ?? WriteProgress() }
+  /// The number of segments sent.
+  package var segments: Int { earlierSegments + (transfer?.segments ?? 0) }
+  /// Bytes per segment. Nil before the first link.
+  package var segment: Int? { transfer?.segment }
+  /// The mode; nil before the first link.
+  package private(set) var mode: TransferOptions.Mode?
+  /// The last known parameters of the link.
+  package internal(set) var link = LinkParameters()
+  package private(set) var links = 0
+  package private(set) var mtu = 0
+  /// The number of bytes that the links could have carried. Nil if unknown.
+  package private(set) var capacity: Double? = 0
+  package private(set) var begin: LoopClock.Instant?
+  /// The duration so far, including time without a link.
+  package var seconds: Double { begin.map { $0.duration(to: since).inSeconds } ?? 0 }
+
+  private let selector: Selector
+  private let report: Selector?
+  let options: TransferOptions
+  private let source: any OctetSource
+  /// The first byte to send.
+  package private(set) var offset = 0
+  /// The count of the device at a known byte of the file.
+  private var counter: (value: Int, place: Int)?
+  private var subscription: Subscription?
+  /// The report of the device before the first segment on this link. Nil later.
+  private var toldBefore: ArrivalReport?
+  /// The latest reports on this link, while commands flow.
+  private var reports: [ArrivalReport] = []
+  private static let keptReports = 32
+  /// The transfer on the present link, or on the last one.
+  private(set) var transfer: Transfer?
+  /// The position between two links, and after the last one. Nil while segments are sent.
+  private var resting: WriteProgress?
+  private var earlierSegments = 0
+  var since = EventLoop.shared.now
+  /// What is known of the link, with what the transfer itself has shown; and where it was when the link became as it is.
+  var model = LinkCapacity()
+  var isSlower = false
+  var isCounted = false
+  /// The pause between two segments, as found on the last link. Zero if none is needed, nil if it was not searched or not found.
+  package var gap: Duration? { transfer?.pace?.found }
+  var start = 0
+
+  /// - Parameters:
+  ///   - report: the characteristic that tells of octets and CRC-32, by notifications and, where it can be read, when asked.
+  package init(to selector: Selector, _ options: TransferOptions, _ source: any OctetSource, report: Selector?) {
+    self.selector = selector
+    self.report = report
+    self.options = options
+    self.source = source
+  }
+
+  /// The size of the file in bytes. Nil until its end is known.
+  package var total: Int? { source.count }
+  /// The number of segments in flight.
+  package var inFlight: Int { segment.map { (progress.sent - progress.confirmed + $0 - 1) / max(1, $0) } ?? 0 }
+
+  /// Prepares the transfer before the first link.
+  /// - Parameter remembered: begins there, which may be the end, when what is before it has this CRC-32.
+  /// - Returns: false when it has another one; it begins at the beginning then.
+  /// - Throws: TransferError.nothingToSend; what the source throws.
+  @discardableResult
+  package func prepare(from offset: Int, remembered: TransferMemory.Point? = nil) async throws -> Bool {
+    let place = remembered?.offset ?? offset
+    try await skip(to: place)
+    if let remembered {
+      guard source.count.map({ place <= $0 }) ?? true, try await source.crc(upTo: place) == remembered.crc else { return false }
+    }
+    if try await isEnd(place), remembered == nil { throw TransferError.nothingToSend(from: place, of: source.count) }
+    begin(at: place)
+    return true
+  }
+
+  private func begin(at place: Int) {
+    offset = place
+    resting = WriteProgress(sent: place, confirmed: place)
+  }
+
+  private func isEnd(_ place: Int) async throws -> Bool { try await source.octets(at: place, atMost: 1).isEmpty }
+
+  /// Skips input that cannot seek up to a place.
+  private func skip(to place: Int) async throws {
+    var now = 0
+    while source.count == nil, now < place {
+      now += try await source.octets(at: now, atMost: min(16_384, place - now)).count
+      source.release(before: now)
+    }
+  }
+
+  /// The point to remember after a failure. Nil if no byte is known to have arrived.
+  /// - Parameter place: up to which it is known to have arrived, octets.
+  /// - Throws: what the source throws.
+  package func point(_ place: Int) async throws -> TransferMemory.Point? {
+    guard place > 0 else { return nil }
+    return TransferMemory.Point(offset: place, crc: try await source.crc(upTo: place))
+  }
+
+  /// What proves that all has arrived. - Throws: what the source throws.
+  package func proof() async throws -> ArrivalProof { try await proof(at: progress.sent) }
+
+  /// How much of the file a report speaks for, as its CRC-32 proves; nil when it is of other octets. - Throws: what the source throws.
+  package func place(of report: ArrivalReport) async throws -> Int? {
+    for place in [report.count, offset + report.count] where (offset...max(offset, progress.sent)).contains(place) {
+      let proof = try await proof(at: place)
+      if report == proof.whole || report == proof.part { return place }
+    }
+    return nil
+  }
+
+  private func proof(at place: Int) async throws -> ArrivalProof {
+    let whole = ArrivalReport(count: place, crc: try await source.crc(upTo: place))
+    guard offset > 0, place >= offset else { return ArrivalProof(part: whole, whole: whole) }
+    let crc = CRC32.ofTail(place - offset, whole: whole.crc, head: try await source.crc(upTo: offset))
+    return ArrivalProof(part: ArrivalReport(count: place - offset, crc: crc), whole: whole)
+  }
+
+  // MARK: On a link
+
+  /// Sends the rest of the file.
+  /// - Parameter check: before the first command, with the attribute.
+  /// - Throws: IncompleteWrite; before anything was sent TransferError, GATTError and what else discovery throws; what `onProgress` throws.
+  package func run(on connection: Connection, check: @LoopActor (Attribute, TransferOptions.Mode) async throws -> Void) async throws {
+    let client = connection.client
+    let target = try await client.attribute(selector, discovering: true)
+    let mode = try options.mode(for: target)
+    self.mode = mode
+    mtu = client.mtu
+    let question = try await subscribe(client)
+    // Without a report, it is unknown whether the device kept what arrived.
+    if links == 0, toldBefore == nil, offset > 0, try await isEnd(offset) {
+      throw TransferError.nothingToSend(from: offset, of: source.count)
+    }
+    link = try await connection.link.parameters()
+    (model, start) = (LinkCapacity(link), progress.sent)
+    let pace = newPace(isCounted: question != nil)
+    isSlower = mode == .command && options.pacing(segment: 1).adapts && pace.isSlower
+    let segment = try options.segment(mode, mtu: client.mtu, link: model, isSlower: isSlower)
+    try await check(target, mode)
+    let transfer = Transfer(
+      client, to: target.handle, mode: mode.writeMode, segment: segment, pacing: options.pacing(segment: segment, link: model), source,
+      from: progress.sent, asking: question, pace: pace)
+    let beginning = progress.sent
+    earlierSegments = segments
+    self.transfer = transfer
+    resting = nil
+    adapt(transfer)
+    connection.link.onParameters = { [weak self] in self?.linkChanged($0) }
+    links += 1
+    if begin == nil { begin = EventLoop.shared.now }
+    since = EventLoop.shared.now
+    defer {
+      connection.link.onParameters = nil
+      account()
+      self.pace = found ?? self.pace
+      if transfer.segments > 0 { toldBefore = nil }
+    }
+    var refusal: (any Error)?
+    do {
+      try await transfer.run { _ in
+        if self.link.phy == .coded { self.learn(transfer.acknowledged) }
+        if transfer.pace?.isSlower ?? false != self.isSlower { self.paceChanged() }
+        do { try self.onProgress?(self) } catch {
+          refusal = error
+          throw error
+        }
+      }
+    } catch let missing as SegmentsMissing where missing.sent == source.count {
+      // Everything is sent. Compare it with the final report.
+      resting = WriteProgress(
+        sent: transfer.progress.sent, confirmed: min(transfer.progress.confirmed, await intact(from: beginning) ?? .max))
+      return
+    } catch {
+      var known = transfer.progress
+      if let intact = await intact(from: beginning) { known.confirmed = min(known.confirmed, intact) }
+      resting = known
+      if let refusal { throw refusal }
+      throw IncompleteWrite(
+        mode: mode.writeMode, progress: known, total: source.count ?? transfer.progress.sent, segments: .max, cause: error)
+    }
+  }
+
+  /// Waits for the final report of the device.
+  /// - Parameter other: gets what is no report.
+  /// - Returns: nil when it was not to be asked for.
+  package func verify(until deadline: LoopClock.Instant, other: @LoopActor (ValueEvent) -> Void) async throws -> ArrivalProof.Outcome? {
+    guard let subscription else { return nil }
+    let proof = try await proof()
+    // Who had everything already, and was sent nothing, has nothing to notify.
+    if let toldBefore, proof.judge(toldBefore) == .proven(from: 0) { return .proven(from: 0) }
+    return try await subscription.arrival(of: proof, until: deadline, other: other)
+  }
+
+  // MARK: What the device tells
+
+  /// - Returns: how it is asked for its count while commands flow; nil where it cannot be.
+  private func subscribe(_ client: Client) async throws -> ArrivalQuestion? {
+    var told: ArrivalReport?
+    var handle: AttributeHandle?
+    if let report {
+      let characteristic = try await client.characteristic(report)
+      subscription = try await client.subscribe(characteristic)
+      if characteristic.properties.contains(.read) {
+        handle = characteristic.valueHandle
+        told = try? await ArrivalReport(client.read(characteristic.valueHandle))
+      }
+    }
+    (toldBefore, reports) = (told, [])
+    if links > 0 {
+      try await goOn(told)
+    } else if let told {
+      try await begin(told)
+    } else if resumes, offset > 0 {
+      onEvent?(.resumesUnasked(at: offset))
+    }
+    guard let handle, counter != nil else { return nil }
+    let beginning = progress.sent
+    return ArrivalQuestion(.read(handle)) { [weak self] response in
+      // Other values prove nothing.
+      guard case .read(let value) = response, let report = ArrivalReport(value), let self, let counter = self.counter else { return 0 }
+      keep(report)
+      if report.count < counter.value { self.counter = (0, beginning) }
+      return (self.counter ?? counter).place + report.count - (self.counter ?? counter).value
+    }
+  }
+
+  private func keep(_ report: ArrivalReport) {
+    guard report != reports.last else { return }
+    if reports.count == Self.keptReports { reports.removeFirst() }
+    reports.append(report)
+  }
+
+  /// A device that has dropped one segment and taken those behind it has a number of octets, but not the file's beginning.
+  /// - Parameter beginning: where this link began.
+  /// - Returns: up to where its CRC-32 is the file's; nil where that cannot be compared.
+  private func intact(from beginning: Int) async -> Int? {
+    guard let counter, !reports.isEmpty else { return nil }
+    // Its CRC-32 covers other bytes, too.
+    guard counter.value == 0 || counter.value == counter.place else { return beginning }
+    do {
+      for report in reports.reversed() {
+        if let place = try await place(of: report) { return place }
+      }
+      return beginning
+    } catch {
+      // Earlier input cannot be read again.
+      return beginning
+    }
+  }
+
+  /// Nothing was sent yet. A device that has more of the file than was known, or less, gets what it lacks.
+  /// - Throws: TransferError.otherOctets for one that has other octets, or less of a source that cannot go back.
+  private func begin(_ told: ArrivalReport) async throws {
+    if resumes || offset > 0, told.count > 0, try await isBeginning(told) {
+      if resumes || told.count != offset, told.count != source.count { onEvent?(.goesOn(at: told.count, sent: told.count, isTold: true)) }
+      begin(at: told.count)
+    } else if resumes, offset > 0 {
+      // The report of the device outweighs the remembered point.
+      guard told.count == 0, try await source.isThere(0) else { throw TransferError.otherOctets(told) }
+      onEvent?(.startsOver(remembered: offset))
+      begin(at: 0)
+    }
+    counter = (told.count, offset)
+    if told.count != 0, told.count != offset { onEvent?(.counterIsAt(told.count)) }
+  }
+
+  /// What the device reports is the beginning of the file, with more to send behind it, or all of it when it is resumed.
+  private func isBeginning(_ told: ArrivalReport) async throws -> Bool {
+    // Read a pipe further only on request.
+    guard source.count != nil || resumes || told.count <= offset, try await source.isThere(told.count) else { return false }
+    if let count = source.count, told.count > count || told.count == count && !resumes { return false }
+    return try await source.crc(upTo: told.count) == told.crc
+  }
+
+  /// Prepares to continue after a lost link.
+  private func goOn(_ told: ArrivalReport?) async throws {
+    var place = progress.confirmed
+    if let told, let counter {
+      place = counter.place + told.count - counter.value
+      // Of a request whose response was lost with the link nobody knew.
+      let latest = progress.sent + (mode == .request ? segment ?? 0 : 0)
+      guard place >= progress.confirmed, place <= latest else { throw TransferError.otherOctets(told) }
+      if counter.value == 0 || counter.value == counter.place {
+        let proof = try await proof(at: place)
+        guard told == proof.part || told == proof.whole else { throw TransferError.otherOctets(told) }
+      }
+    }
+    onEvent?(.goesOn(at: place, sent: progress.sent, isTold: told != nil && counter != nil))
+    resting = WriteProgress(sent: place, confirmed: place)
+  }
+
+  /// Adds the number of bytes that the link could have carried since the last call.
+  func account() {
+    let now = EventLoop.shared.now
+    let seconds = since.duration(to: now).inSeconds
+    since = now
+    guard let limit = model.limit(mtu: mtu) else {
+      capacity = nil
+      return
+    }
+    capacity? += limit * seconds
+  }
+}
+
+extension OctetSource {
+  /// Whether a byte can be read; false for those that went by in a pipe. - Throws: CancellationError.
+  fileprivate func isThere(_ place: Int) async throws -> Bool {
+    do { _ = try await octets(at: place, atMost: 1) } catch {
+      if error is CancellationError { throw error }
+      return false
+    }
+    return true
+  }
+}
