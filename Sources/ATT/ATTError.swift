@@ -1,30 +1,30 @@
-/// What ends a request or a bearer, as facts. An Error Response is none of these: it is an answer.
+/// An error that ends a request or a bearer, as facts. Excludes Error Responses, which are answers.
 package enum ATTError: Error, Equatable, Sendable {
-  /// The peer sent something that is no answer.
+  /// The peer's answer was invalid.
   case violation(Violation)
-  /// No response within the time of a transaction (Vol 3 Part F §3.3.3): the bearer is closed. `handle` is the attribute asked about, 0x0000 for none.
+  /// The transaction timed out without a response (Vol 3 Part F §3.3.3), so the bearer is closed. `handle`: the attribute, 0x0000 for none.
   case noResponse(to: RequestOpcode, handle: AttributeHandle, within: Duration)
-  /// No confirmation of an indication within the time of a transaction: the bearer is closed.
+  /// The transaction timed out without a confirmation of an indication, so the bearer is closed.
   case noConfirmation(of: AttributeHandle, within: Duration)
-  /// Nothing that was sent was taken, or acknowledged, for this long.
+  /// The transport accepted or acknowledged nothing for this long.
   case nothingGotThrough(for: Duration)
   /// This side closed the bearer.
   case closedByThisSide
 
-  /// - Parameters: as `Violation`.
+  /// Creates a violation. - Parameters: as `Violation`.
   package static func violation(_ opcode: Opcode, _ octets: [UInt8], _ reason: String) -> Self {
     .violation(Violation(opcode: opcode, octets: octets, reason: reason))
   }
 }
 
-/// What the peer sent in place of an answer.
+/// An invalid answer of the peer.
 package struct Violation: Equatable, Sendable {
-  /// The opcode of the PDU at fault.
+  /// The opcode of the faulty PDU.
   package var opcode: Opcode
-  /// The PDU.
+  /// The faulty PDU.
   package var octets: [UInt8]
   package var reason: String
-  /// The bearer was closed for it, because later answers could be taken for those of other requests.
+  /// Whether the bearer was closed, because later answers might be matched to the wrong requests.
   package var endsBearer = false
 
   package init(opcode: Opcode, octets: [UInt8], reason: String) {

@@ -1,5 +1,5 @@
-/// Keeps the order of what arrives in one piece until somebody has acted on it. A task that waits for an answer and one that takes values run later
-/// than the packets are read, each in its own time: without this, a value can be shown before the answer that came first.
+/// Delivers events in order of arrival. The tasks that wait for an answer and for values run later than the packets are read,
+/// and independently: without this, a value can appear before an earlier answer.
 struct ArrivalOrder {
   /// The task that acts on an event.
   private enum Taker: Equatable {
@@ -8,17 +8,17 @@ struct ArrivalOrder {
     case everybody
   }
 
-  /// How many events wait at most: a peer that sends more than it is read in between gets them delivered in order, but not one by one.
+  /// The maximum number of waiting events. Beyond it, they are delivered in order, but not one by one.
   static let limit = 512
 
-  /// The task that acts on an event in this turn of the loop; nil when there is none.
+  /// The task that handles an event in this turn of the loop. Nil if there is none.
   private var busy: Taker?
   private var held: [ChannelEvent] = []
 
-  /// Whether `event` is to be delivered now. If not, it is kept: deliver what `take` returns when the jobs of this turn are done.
+  /// Returns whether to deliver `event` now. If not, stores it: deliver the result of `take` after the jobs of this turn.
   /// - Parameters:
-  ///   - isAsking: a request is outstanding.
-  ///   - isShared: values have several takers.
+  ///   - isAsking: whether a request is outstanding.
+  ///   - isShared: whether values have several listeners.
   mutating func passes(_ event: ChannelEvent, isAsking: Bool, isShared: Bool) -> Bool {
     guard held.isEmpty else {
       held.append(event)
@@ -33,11 +33,11 @@ struct ArrivalOrder {
     return false
   }
 
-  /// Whether `take` has to be called when the jobs of this turn are done.
+  /// Whether `take` must be called after the jobs of this turn.
   var isWaiting: Bool { busy != nil }
   var isFull: Bool { held.count >= Self.limit }
 
-  /// Everybody has acted. - Returns: what was kept, to be delivered as if it arrived now.
+  /// Ends the turn, after all tasks have run. - Returns: the stored events, to be delivered as if they arrived now.
   mutating func take() -> [ChannelEvent] {
     busy = nil
     defer { held = [] }

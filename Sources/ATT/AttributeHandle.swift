@@ -1,22 +1,22 @@
 package import Bluetooth
 import Text
 
-/// An attribute handle (Vol 3 Part F §3.2.2): 0x0001…0xFFFF. 0x0000 is reserved; PDUs carry it where there is no attribute.
+/// An attribute handle (Vol 3 Part F §3.2.2): 0x0001…0xFFFF. 0x0000 is reserved and means no attribute in PDUs.
 package struct AttributeHandle: RawRepresentable, Hashable, Comparable, Sendable, ExpressibleByIntegerLiteral, CustomStringConvertible {
   package let rawValue: UInt16
 
   package init(rawValue: UInt16) { self.rawValue = rawValue }
   package init(integerLiteral value: UInt16) { rawValue = value }
-  /// The nearest that there is, 0x0000 among them.
+  /// The nearest handle, possibly 0x0000.
   package init(clamping number: Int) { rawValue = UInt16(clamping: number) }
 
   package static let last: Self = 0xFFFF
 
   package var number: Int { Int(rawValue) }
   package var isValid: Bool { rawValue != 0 }
-  /// The one after it; 0xFFFF for the last.
+  /// The next handle. 0xFFFF for the last.
   package var next: Self { Self(clamping: number + 1) }
-  /// The one before it; 0x0000 for the first.
+  /// The previous handle. 0x0000 for the first.
   package var previous: Self { Self(clamping: number - 1) }
 
   package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
@@ -27,7 +27,7 @@ package struct AttributeHandle: RawRepresentable, Hashable, Comparable, Sendable
   }
 }
 
-/// Attribute handles as a request names them. Not checked: an invalid range is the server's to refuse (Invalid Handle, Vol 3 Part F §3.4.3.1).
+/// The handle range of a request. Not validated, because the server refuses invalid ranges (Invalid Handle, Vol 3 Part F §3.4.3.1).
 package struct HandleRange: Hashable, Sendable {
   package var start: AttributeHandle
   package var end: AttributeHandle
@@ -39,13 +39,13 @@ package struct HandleRange: Hashable, Sendable {
 
   package static let all = Self(0x0001, 0xFFFF)
 
-  /// 0x0001…0xFFFF, ascending.
+  /// Whether the range is within 0x0001…0xFFFF and ascending.
   package var isValid: Bool { start.isValid && start <= end }
 
   package func contains(_ handle: AttributeHandle) -> Bool { start <= handle && handle <= end }
 }
 
-/// An attribute and its value, or a part of it.
+/// An attribute handle and its value, or a part of the value.
 package struct HandleValue: Hashable, Sendable {
   package var handle: AttributeHandle
   package var value: [UInt8]
@@ -56,7 +56,7 @@ package struct HandleValue: Hashable, Sendable {
   }
 }
 
-/// An attribute and its type.
+/// An attribute handle and its type.
 package struct HandleType: Hashable, Sendable {
   package var handle: AttributeHandle
   package var type: UUID
@@ -67,7 +67,7 @@ package struct HandleType: Hashable, Sendable {
   }
 }
 
-/// A grouping attribute, the last handle of its group, and its value.
+/// A grouping attribute, with the last handle of its group and its value.
 package struct HandleGroup: Hashable, Sendable {
   package var handle: AttributeHandle
   package var endHandle: AttributeHandle

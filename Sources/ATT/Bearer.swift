@@ -1,48 +1,48 @@
 package import EventLoop
 
-/// Which way a PDU went, seen from here.
+/// The direction of a PDU, seen from this side.
 package enum Direction: Sendable {
   case sent
   case received
 }
 
-/// The client's role on a bearer: takes what the peer's server sends unasked.
+/// The client role on a bearer, which receives the unsolicited PDUs of the peer's server.
 @LoopActor
 package protocol BearerClient: AnyObject {
-  /// Notifications and indications in the order of arrival; indications are confirmed already.
+  /// Receives notifications and indications in order of arrival. The bearer has already confirmed indications.
   func received(_ event: Unsolicited)
-  /// A PDU was ignored.
+  /// Reports an ignored PDU.
   func ignored(_ fault: BearerState.Fault)
-  /// See `Bearer.exhausted`.
+  /// Reports that no more PDUs will arrive, see `Bearer.exhausted`.
   func exhausted(_ error: any Error)
-  /// Once.
+  /// Reports the end of the bearer, once.
   func closed(_ error: any Error)
 }
 
-/// The server's role on a bearer: answers the peer's client.
+/// The server role on a bearer, which answers the peer's client.
 @LoopActor
 package protocol BearerServer: AnyObject {
-  /// The response to a request (never Exchange MTU), cut at ATT_MTU when it is longer, and what is to follow once it is sent.
-  /// Without a response, one comes later by `Bearer.respond`, or never.
+  /// Answers a request (never Exchange MTU). Returns the response, which is cut at ATT_MTU, and actions to run after it is sent.
+  /// If the response is nil, `Bearer.respond` sends it later, or never.
   func serve(_ request: Request) -> (response: Response?, then: [@LoopActor () -> Void])
   func execute(_ command: Command)
-  /// Once.
+  /// Reports the end of the bearer, once.
   func closed(_ error: any Error)
 }
 
-/// One ATT bearer on a channel, for both roles: performs what `BearerState` decides. Lives as long as its channel is open.
+/// One ATT bearer on a channel, for both roles, which performs the decisions of `BearerState`. Lives as long as its channel is open.
 @LoopActor
 package final class Bearer {
-  /// Sees every PDU, in both directions, before it is judged.
+  /// Receives every PDU in both directions, before validation.
   package var onPDU: (@LoopActor (Direction, [UInt8]) -> Void)?
-  /// Takes what the peer's server sends; set it before `start`.
+  /// The client, which receives the PDUs of the peer's server. Set it before `start`.
   package weak var client: (any BearerClient)?
-  /// Answers the peer's requests, until the end; without it they get the answers of a device without attributes. Set it before `start`.
+  /// The server, until the end of the bearer. Nil answers like a device without attributes. Set it before `start`.
   package var server: (any BearerServer)?
 
   package private(set) var faults = Faults()
 
-  /// The time limit of transactions that begin from now on. Nil: the bearer's own limit.
+  /// The time limit of transactions that start from now on. Nil: the bearer's own limit.
   package var limit: Duration?
 
   let channel: any Channel
@@ -51,36 +51,36 @@ package final class Bearer {
   private var waits: [BearerState.Token: Wait<Response>] = [:]
   private var confirmations: [BearerState.Token: Wait<Bool>] = [:]
   private var responseTimer: LoopTimer?
-  /// When the outstanding request was sent, and until when it is waited for.
+  /// The time at which the outstanding request was sent, and its deadline.
   private var responseTimes: (LoopClock.Instant, LoopClock.Instant)?
   private var confirmationTimer: LoopTimer?
   private var isStarted = false
-  /// PDUs given to the channel.
+  /// The number of PDUs given to the channel.
   package private(set) var transmitted = 0
-  /// How many of the transmitted PDUs the peer has, because it answered a later request. The controller may lose the event that says so.
+  /// The number of transmitted PDUs that precede an answered request. The controller may lose the event that acknowledges them.
   var answered = 0
-  /// The last request that was sent, counted as these.
+  /// The number of the last request, counted like `transmitted`.
   private var lastRequest = 0
-  /// Opens with each acknowledgment, each answer, and at the end.
+  /// The gate that opens with each acknowledgment, each answer, and at the end.
   let acknowledgements = Gate()
-  /// The request whose acknowledgment is timed, as `OpenRequest.mark`, and when it came.
+  /// The mark of the timed request (`OpenRequest.mark`), and the time of its acknowledgment.
   var timed: (mark: Int, acknowledged: LoopClock.Instant?)?
-  /// The peer has answered a request.
+  /// Whether the peer has answered a request.
   package private(set) var hasAnswered = false
-  /// From the shortest request to its answer; nil before the first.
+  /// The shortest time from a request to its answer. Nil before the first answer.
   package private(set) var shortestRoundTrip: Duration?
-  /// Values have several takers, each of which shows them in its own time.
+  /// Whether values have several listeners, which run independently.
   package var hasSeveralListeners = false { didSet { keepsOrder = hasSeveralListeners || order.isWaiting } }
   var order = ArrivalOrder()
-  /// Without it, and without a request, `order` lets everything pass: nearly every value.
+  /// Whether `order` is necessary. Most values arrive without several listeners or an open request.
   var keepsOrder = false
   private(set) lazy var turnEnd = DeferredAction(waitingForJobs: true) { [weak self] in self?.deliverHeld() }
-  /// The last one, for its memory: a channel that is done with a PDU leaves it to the next.
+  /// The buffer of the last Write Command. The next one reuses its memory after the channel is done with it.
   private var writeCommand: [UInt8] = []
 
   /// - Parameters:
-  ///   - timeout: of one transaction, of either role; 30 s in the specification (Vol 3 Part F §3.3.3). When it passes, the bearer is closed.
-  ///   - rxMTU: what we can receive, 23…517, for both roles.
+  ///   - timeout: the time limit of a transaction in either role, after which the bearer closes. 30 s in Vol 3 Part F §3.3.3.
+  ///   - rxMTU: the largest PDU that we can receive, 23…517, for both roles.
   package init(_ channel: any Channel, timeout: Duration = .seconds(30), rxMTU: Int = BearerState.largestMTU) {
     self.channel = channel
     ownLimit = timeout
@@ -89,7 +89,7 @@ package final class Bearer {
 
   var timeout: Duration { limit ?? ownLimit }
 
-  /// Begins to receive; what arrived before was kept by the channel. Set the handlers first. Idempotent, and implied by the first request.
+  /// Starts receiving. The channel has kept earlier PDUs. Set the handlers first. Idempotent. The first request implies it.
   package func start() {
     guard !isStarted else { return }
     isStarted = true
@@ -97,31 +97,31 @@ package final class Bearer {
     channel.handler = { self.handle($0) }
   }
 
-  /// ATT_MTU in effect, 23…517.
+  /// The ATT_MTU in effect, 23…517.
   package var mtu: Int { state.mtu }
   package var rxMTU: Int { state.rxMTU }
-  /// Why the bearer carries nothing any more; nil while it is open.
+  /// The reason why the bearer is closed. Nil while it is open.
   package private(set) var closed: (any Error)?
-  /// Why the peer sends nothing until it is sent something; nil for a peer that may do so at any time.
+  /// The reason why the peer sends nothing until it receives a PDU. Nil for a peer that may send at any time.
   package private(set) var exhausted: (any Error)?
-  /// True when no request of ours is outstanding or waiting.
+  /// Whether no request of ours is outstanding or waiting.
   package var isIdle: Bool { state.isIdle }
-  /// True while an indication of ours waits to be sent or confirmed.
+  /// Whether an indication of ours waits for transmission or confirmation.
   package var isIndicating: Bool { state.isIndicating }
 
-  /// Sends a request when its turn comes, and waits for the answer, which may be `.error`.
-  /// - Throws: ATTError for an answer that is none, for silence, for the end of the bearer; what the channel ended with; CancellationError.
+  /// Sends a request in its turn, and waits for the answer, which may be `.error`.
+  /// - Throws: ATTError for an invalid answer, a timeout or the end of the bearer, the error that closed the channel, CancellationError.
   package func request(_ request: Request) async throws -> Response { try await answer(to: try begin(request)) }
 
-  /// A request whose answer is waited for.
+  /// A sent request without an answer yet.
   package struct OpenRequest {
     fileprivate let token: BearerState.Token
     fileprivate let wait: Wait<Response>
-    /// `transmitted`, with it.
+    /// The value of `transmitted` including this request.
     let mark: Int
   }
 
-  /// Sends a request without waiting for its answer. It goes out before the next PDU, unless another request is open. - Throws: why the bearer ended.
+  /// Sends a request without waiting for its answer. Precedes the next PDU, unless another request is open. - Throws: why the bearer ended.
   package func begin(_ request: Request) throws -> OpenRequest {
     start()
     if let closed { throw closed }
@@ -133,7 +133,7 @@ package final class Bearer {
     return OpenRequest(token: token, wait: wait, mark: transmitted)
   }
 
-  /// Once for each `begin`. - Throws: as `request`.
+  /// Waits for the answer to a request. Call it once per `begin`. - Throws: as `request`.
   package func answer(to open: OpenRequest) async throws -> Response {
     do { return try await open.wait.value() } catch {
       if waits.removeValue(forKey: open.token) != nil { state.abandon(open.token) }
@@ -141,17 +141,17 @@ package final class Bearer {
     }
   }
 
-  /// Sets what the next Exchange MTU offers, 23…517; ignored once the peer was told another value.
+  /// Sets the MTU of the next Exchange MTU, 23…517. Ignored after the peer has received another value.
   package func offer(rxMTU wanted: Int) { state.offer(rxMTU: wanted) }
 
-  /// Sends a command now; may be called while a request is outstanding. See `waitUntilWritable`.
+  /// Sends a command now, even while a request is outstanding. See `waitUntilWritable`.
   package func send(_ command: Command) {
     EventLoop.shared.spendStep()
     sendNow(command.bytes)
   }
 
-  /// Sends a Write Command (§3.4.5.3) now, as `send` does: for many, because it allocates nothing.
-  /// - Parameter value: at most ATT_MTU − 3 octets.
+  /// Sends a Write Command (§3.4.5.3) now. Allocates no memory, so it is suitable for bulk transfers.
+  /// - Parameter value: at most ATT_MTU − 3 bytes.
   package func sendWriteCommand(_ value: ArraySlice<UInt8>, to handle: AttributeHandle) {
     EventLoop.shared.spendStep()
     writeCommand.removeAll(keepingCapacity: true)
@@ -162,12 +162,12 @@ package final class Bearer {
     sendNow(writeCommand)
   }
 
-  /// Sends a Handle Value Notification now; a value longer than ATT_MTU − 3 is cut, the rest is to be read.
+  /// Sends a Handle Value Notification now. Cuts the value to ATT_MTU − 3: the client can read the rest.
   package func notify(_ item: HandleValue) { sendNow(state.notification(item)) }
 
-  /// Sends a Handle Value Indication once all earlier ones are confirmed; a value longer than ATT_MTU − 3 is cut.
-  /// - Returns: what waits for the confirmation: false when it was withdrawn; an error when the bearer is closed before, by a confirmation
-  ///   that does not come in the time of a transaction for example.
+  /// Sends a Handle Value Indication after all earlier ones are confirmed. Cuts the value to ATT_MTU − 3.
+  /// - Returns: a wait for the confirmation. It returns false after a withdrawal. It throws if the bearer closes,
+  ///   for example because no confirmation arrives within the transaction time limit.
   @discardableResult
   package func indicate(_ item: HandleValue) -> Wait<Bool> {
     start()
@@ -178,14 +178,14 @@ package final class Bearer {
     return wait
   }
 
-  /// Takes back the indications of a value that were not sent yet.
+  /// Withdraws the unsent indications of a value.
   package func withdrawIndications(of handle: AttributeHandle) { perform(state.withdrawIndications(of: handle)) }
 
-  /// True when `waitUntilWritable` would return at once; false also when it is time to give the loop a turn.
+  /// Whether `waitUntilWritable` would return at once. Also false if the event loop needs a turn.
   package var isWritable: Bool { closed == nil && !EventLoop.shared.isShareSpent && channel.isWritable }
 
   /// Returns when another command would not have to wait in this process.
-  /// - Throws: as `Channel.waitUntilWritable`; ATTError when nothing is taken for the time of a transaction.
+  /// - Throws: as `Channel.waitUntilWritable`. ATTError if the transport accepts nothing within the transaction time limit.
   package func waitUntilWritable() async throws {
     start()
     try await EventLoop.shared.waitForTurn()
@@ -194,7 +194,7 @@ package final class Bearer {
     try await limited { try await channel.waitUntilWritable(until: $0) }
   }
 
-  /// A dead controller never says that the link is lost, and a peer can refuse packets for as long as it likes.
+  /// Limits a wait: a dead controller never reports a lost link, and a peer can refuse packets without limit.
   private func limited(_ wait: @LoopActor (LoopClock.Instant) async throws -> Bool) async throws {
     do {
       if try await wait(EventLoop.shared.now.advanced(by: timeout)) { return }
@@ -204,10 +204,10 @@ package final class Bearer {
     throw ATTError.nothingGotThrough(for: timeout)
   }
 
-  /// Silence after a request closes the channel, which cannot know why.
+  /// The error to report. If a timeout closed the channel, `closed` has the cause, which the channel does not know.
   private func reason(_ error: any Error) -> any Error { error is CancellationError ? error : closed ?? error }
 
-  /// Ends everything that waits and closes the channel. Idempotent.
+  /// Ends all pending operations and closes the channel. Idempotent.
   package func close() { close(ATTError.closedByThisSide) }
 
   private func close(_ error: any Error) {
@@ -215,11 +215,11 @@ package final class Bearer {
     perform(state.close())
   }
 
-  /// A peer may have one request and one indication open (Vol 3 Part F §3.3.2). One that asks on without listening must not fill the memory
-  /// with answers. Far above what our own commands can have under way.
+  /// The maximum number of unacknowledged answers, far above what our own commands need. A peer may have one request and one indication
+  /// open (Vol 3 Part F §3.3.2). If it asks on without listening, the answers must not fill the memory.
   package static let answerLimit = 512
 
-  /// The response to a request that `BearerServer.serve` left open.
+  /// Sends the response to a request that `BearerServer.serve` left open.
   package func respond(_ response: Response) { sendAnswer(state.answer(response)) }
 
   private func sendAnswer(_ bytes: [UInt8]) {
@@ -256,7 +256,7 @@ package final class Bearer {
 
   private func perform(_ actions: [BearerState.Action]) { for action in actions { perform(action) } }
 
-  // Inlined into the loop, it would check exclusive access to every property before the first action: 3 % of a notification's instructions.
+  // If inlined into the loop, it checks exclusive access to every property first: 3 % of a notification's instructions.
   @inline(never)
   private func perform(_ action: BearerState.Action) {
     switch action {
@@ -284,7 +284,7 @@ package final class Bearer {
     }
   }
 
-  /// The answer goes first: what a write sets off comes after it.
+  /// Sends the answer first, then runs the effects of a write.
   private func serve(_ request: Request) {
     guard let server else { return sendAnswer(state.answer(BearerState.answerWithoutServer(request))) }
     let (response, effects) = server.serve(request)
@@ -303,7 +303,7 @@ package final class Bearer {
     let timer = timer(answer, from: now, until: now.advanced(by: timeout))
     switch answer {
     case .response:
-      // What is sent next.
+      // The number of the next PDU.
       lastRequest = transmitted &+ 1
       responseTimer = timer
       responseTimes = (now, now.advanced(by: timeout))
@@ -343,16 +343,16 @@ package final class Bearer {
   }
 }
 
-/// The PDUs that the peer has, by the acknowledgements of its link layer and by its answers.
+/// The PDUs that the peer has received, according to its link layer's acknowledgments and its answers.
 extension Bearer {
-  /// Notes when the peer's link layer acknowledges a request that was just begun, and all that was sent before it. The last call counts.
-  /// Nothing waits for this: the controller may lose the event that tells of it.
+  /// Records when the peer's link layer acknowledges a request just begun, and all earlier PDUs. Only the last call counts.
+  /// Do not wait for the result: the controller may lose the acknowledging event.
   package func timeAcknowledgement(of open: OpenRequest) {
     timed = (open.mark, nil)
     noteAcknowledgement()
   }
 
-  /// When the request of `timeAcknowledgement` was acknowledged; nil: not yet, or unknown.
+  /// Returns when the request of `timeAcknowledgement` was acknowledged. Nil if it was not, or if it is unknown.
   package func acknowledgement(of open: OpenRequest) -> LoopClock.Instant? { timed?.mark == open.mark ? timed?.acknowledged : nil }
 
   func noteAcknowledgement() {
@@ -362,12 +362,12 @@ extension Bearer {
     acknowledgements.open()
   }
 
-  /// PDUs that are sent, and neither acknowledged by the peer's link layer nor followed by a request that was answered; nil when the transport
+  /// The number of PDUs that neither an acknowledgment of the peer's link layer nor a later answered request confirms. Nil if the transport
   /// cannot know.
   package var unacknowledged: Int? { channel.unacknowledged.map { min($0, transmitted &- answered) } }
 
-  /// Returns when fewer than `count` PDUs are unacknowledged; at once where that is not known.
-  /// - Throws: ATTError when they do not become fewer in the time of a transaction; what the channel ended with; CancellationError.
+  /// Returns when fewer than `count` PDUs are unacknowledged, or at once if their number is unknown.
+  /// - Throws: ATTError without progress within the transaction time limit, the error that closed the channel, CancellationError.
   package func waitUntilUnacknowledged(below count: Int) async throws {
     start()
     var (least, deadline) = (Int.max, EventLoop.shared.now)
@@ -380,7 +380,7 @@ extension Bearer {
   }
 }
 
-/// Delivers events of the channel in the order of arrival (see `ArrivalOrder`).
+/// The delivery of channel events in order of arrival (see `ArrivalOrder`).
 extension Bearer {
   func handle(_ event: ChannelEvent) {
     if !keepsOrder, state.isIdle { return deliver(event) }
@@ -399,15 +399,15 @@ extension Bearer {
     return order.take()
   }
 
-  /// PDUs that were ignored, by reason; none of them ended anything.
+  /// The number of ignored PDUs by reason. None of them ended anything.
   package struct Faults: Equatable, Sendable {
     package var empty = 0
     package var malformed = 0
     package var stray = 0
     package var unknownCommands = 0
-    /// Lost by the transport below: a full socket buffer.
+    /// PDUs that the transport lost because of a full socket buffer.
     package var lost = 0
-    /// Requests and indications that got no answer: the peer did not take the many answers before.
+    /// Requests and indications without an answer, because the peer did not accept the many answers before.
     package var unanswered = 0
 
     package var total: Int { empty + malformed + stray + unknownCommands + lost + unanswered }

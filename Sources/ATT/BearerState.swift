@@ -2,52 +2,52 @@ package import Bluetooth
 import DequeModule
 import Text
 
-/// The rules of one ATT bearer (Vol 3 Part F §3.3), without I/O: what arrives goes in, what to do about it comes out.
+/// The rules of one ATT bearer (Vol 3 Part F §3.3), without I/O: turns received PDUs into actions.
 ///
-/// Ours: one request and one indication at a time, the others wait in order; each ends exactly once. The peer's: its requests, commands and
-/// indications are independent of ours and are answered while ours are open. ATT_MTU is one for both roles.
+/// Our side: one request and one indication at a time, while others wait in order. Each ends exactly once. The peer's requests, commands
+/// and indications are independent of ours, and are answered while ours are open. Both roles share one ATT_MTU.
 package struct BearerState: Sendable {
   package struct Token: Hashable, Comparable, Sendable {
     fileprivate let number: Int
     package static func < (a: Self, b: Self) -> Bool { a.number < b.number }
   }
 
-  /// What is waited for with a limit.
+  /// An answer with a time limit.
   package enum Answer: Equatable, Sendable {
-    /// The response to the request that is outstanding.
+    /// The response to the outstanding request.
     case response
-    /// The confirmation of the indication that is outstanding.
+    /// The confirmation of the outstanding indication.
     case confirmation
   }
 
   package enum Action: Equatable, Sendable {
     case send([UInt8])
-    /// A response or a confirmation, which the peer waits for.
+    /// Sends a response or a confirmation, which the peer waits for.
     case answer([UInt8])
-    /// A request or an indication goes out: the time limit starts. The timer before it is void.
+    /// Starts the time limit of a request or an indication. Replaces the previous timer.
     case startTimer(Answer)
     case stopTimer(Answer)
-    /// May be an Error Response: an answer as well.
+    /// Ends a request with its response, possibly an Error Response.
     case finish(Token, Response)
-    /// What came in place of the response. The bearer goes on.
+    /// Ends a request with an invalid answer. The bearer stays open.
     case fail(Token, ATTError)
-    /// The peer confirmed an indication (true), or it was withdrawn before it was sent.
+    /// Ends an indication: confirmed by the peer (true), or withdrawn before transmission.
     case confirm(Token, Bool)
-    /// A request of the peer, well-formed, for the server, whose response goes through `answer(_:)`. Exchange MTU is answered already.
+    /// Passes a valid request to the server, whose response goes through `answer(_:)`. Never Exchange MTU, which is already answered.
     case serve(Request)
     case execute(Command)
     case deliver(Unsolicited)
-    /// Ignored as the specification asks, and counted.
+    /// Counts an ignored PDU, as the specification requires.
     case fault(Fault)
-    /// Everything that waits ends, with this error or with what the bearer was closed with.
+    /// Ends all pending operations, with this error or the one that closed the bearer.
     case close(ATTError?)
   }
 
-  /// What may arrive without ending anything.
+  /// A tolerated fault in the received data.
   package enum Fault: Equatable, Sendable {
     case empty
     case malformed(MalformedPacket, [UInt8])
-    /// A response while no request is outstanding, or a confirmation without an indication.
+    /// A response without an outstanding request, or a confirmation without an indication.
     case stray(Opcode)
     case unknownCommand(Opcode)
     /// The transport lost this many PDUs.
@@ -57,7 +57,7 @@ package struct BearerState: Sendable {
   private struct PendingRequest: Sendable {
     let token: Token
     let request: Request
-    /// Nobody waits any more, but the answer may still come: the slot stays taken.
+    /// Whether the caller stopped waiting. The answer may still arrive, so the slot stays occupied.
     var isAbandoned = false
   }
 
@@ -66,16 +66,16 @@ package struct BearerState: Sendable {
     let item: HandleValue
   }
 
-  /// The default and the least (§3.2.8, §5.2.1 of Part G).
+  /// The default and minimum ATT_MTU (§3.2.8, §5.2.1 of Part G).
   package static let defaultMTU = 23
-  /// The largest PDU that carries a whole attribute value of 512 octets in a Prepare Write: what we offer.
+  /// The ATT_MTU that we offer: a Prepare Write with a whole attribute value of 512 bytes.
   package static let largestMTU = 517
 
-  /// What we can receive: one value for both roles (§3.4.2.2).
+  /// The largest PDU that we can receive, one value for both roles (§3.4.2.2).
   package private(set) var rxMTU: Int
-  /// ATT_MTU in effect: the largest PDU that either side may send.
+  /// The ATT_MTU in effect: the largest PDU that either side may send.
   package private(set) var mtu = defaultMTU
-  /// Nothing can be sent any more.
+  /// Whether the bearer is closed, so that nothing can be sent.
   package private(set) var isClosed = false
 
   private var outstanding: PendingRequest?
@@ -84,19 +84,19 @@ package struct BearerState: Sendable {
   private var waitingIndications: Deque<PendingIndication> = []
   private var count = 0
   private var peerKnowsRxMTU = false
-  /// ATT_MTU was exchanged, by either side: once is for both, and for good.
+  /// Whether either side has exchanged the ATT_MTU, which happens once, for both roles.
   private var isMTUAgreed = false
 
   package init(rxMTU: Int = largestMTU) { self.rxMTU = min(max(rxMTU, Self.defaultMTU), Self.largestMTU) }
 
-  /// True when no request of ours is outstanding or waiting.
+  /// Whether no request of ours is outstanding or waiting.
   package var isIdle: Bool { outstanding == nil && waiting.isEmpty }
-  /// True while requests wait for the answer to one that nobody waits for any more.
+  /// Whether requests wait for the answer to an abandoned request.
   package var isBlocked: Bool { !waiting.isEmpty && outstanding?.isAbandoned ?? false }
-  /// True while an indication of ours waits to be sent or confirmed.
+  /// Whether an indication of ours waits for transmission or confirmation.
   package var isIndicating: Bool { indicated != nil || !waitingIndications.isEmpty }
 
-  /// Sets what the next Exchange MTU offers, 23…517. Ignored once the peer has been told: it must not hear two values.
+  /// Sets the MTU of the next Exchange MTU, 23…517. Ignored after the peer has received a value: it must not receive two.
   package mutating func offer(rxMTU wanted: Int) {
     if !peerKnowsRxMTU { rxMTU = min(max(wanted, Self.defaultMTU), Self.largestMTU) }
   }
@@ -115,8 +115,8 @@ package struct BearerState: Sendable {
     return (token, sendNext())
   }
 
-  /// The caller no longer waits. A request that was sent keeps its slot until the answer or the time limit, else a late answer would be
-  /// taken for the next request's.
+  /// Abandons a request. If it was sent, it keeps its slot until the answer or the time limit.
+  /// Otherwise, a late answer would be matched to the next request.
   package mutating func abandon(_ token: Token) {
     if outstanding?.token == token { outstanding?.isAbandoned = true } else { waiting.removeAll { $0.token == token } }
   }
@@ -136,10 +136,10 @@ package struct BearerState: Sendable {
 
   // MARK: Our notifications and indications
 
-  /// A Handle Value Notification, its value cut at ATT_MTU − 3: the rest is to be read (§3.4.7.1).
+  /// Encodes a Handle Value Notification. Cuts the value to ATT_MTU − 3: the client can read the rest (§3.4.7.1).
   package func notification(_ item: HandleValue) -> [UInt8] { Array(Unsolicited.notification(item).bytes.prefix(mtu)) }
 
-  /// A Handle Value Indication goes out when those before it are confirmed (§3.3.2), its value cut at ATT_MTU − 3.
+  /// Sends a Handle Value Indication after the previous ones are confirmed (§3.3.2). Cuts the value to ATT_MTU − 3.
   package mutating func indicate(_ item: HandleValue) -> (token: Token, actions: [Action]) {
     let token = nextToken()
     guard !isClosed else { return (token, []) }
@@ -147,7 +147,7 @@ package struct BearerState: Sendable {
     return (token, indicateNext())
   }
 
-  /// Takes back the indications of a value that were not sent yet.
+  /// Withdraws the unsent indications of a value.
   package mutating func withdrawIndications(of handle: AttributeHandle) -> [Action] {
     let withdrawn = waitingIndications.filter { $0.item.handle == handle }
     waitingIndications.removeAll { $0.item.handle == handle }
@@ -162,7 +162,7 @@ package struct BearerState: Sendable {
 
   // MARK: Ends
 
-  /// What was waited for did not come in time: the bearer may carry nothing more (§3.3.3).
+  /// Closes the bearer after a timeout, as §3.3.3 requires.
   package mutating func timeOut(_ answer: Answer, after limit: Duration) -> [Action] {
     switch answer {
     case .response:
@@ -174,7 +174,7 @@ package struct BearerState: Sendable {
     }
   }
 
-  /// - Parameter error: nil when the bearer knows why.
+  /// Closes the bearer. - Parameter error: nil if the bearer knows the cause.
   package mutating func close(_ error: ATTError? = nil) -> [Action] {
     guard !isClosed else { return [] }
     isClosed = true
@@ -182,14 +182,14 @@ package struct BearerState: Sendable {
     return [.stopTimer(.response), .stopTimer(.confirmation), .close(error)]
   }
 
-  // MARK: What arrives
+  // MARK: Received PDUs
 
   package mutating func receive(_ bytes: [UInt8]) -> [Action] {
     guard !isClosed else { return [] }
     guard let first = bytes.first else { return [.fault(.empty)] }
     let opcode = Opcode(rawValue: first)
     do throws(MalformedPacket) {
-      // What we offered is what we take, whichever MTU was agreed: peers exist that send up to our offer. What is served keeps to what was agreed.
+      // Accept PDUs up to our maximum offer: some peers ignore the agreed MTU. Serve only requests within the agreed MTU.
       let limit =
         switch opcode {
         case .request, .command: mtu
@@ -220,14 +220,14 @@ package struct BearerState: Sendable {
     }
   }
 
-  /// The PDU that answers the peer: never longer than ATT_MTU, wherever that falls (§3.4.4.12).
+  /// Encodes an answer to the peer, cut at ATT_MTU, even inside a value (§3.4.4.12).
   package func answer(_ response: Response) -> [UInt8] { Array(response.bytes.prefix(mtu)) }
 
   private mutating func received(_ response: Response, _ bytes: [UInt8]) -> [Action] {
     guard let request = outstanding?.request else { return [.fault(.stray(response.opcode))] }
     switch response {
     case .error(let opcode, _, _):
-      // Matched on the opcode only: peers name other handles (the conformance suite does).
+      // Match only the opcode: some peers name other handles (the conformance suite does).
       guard opcode == request.opcode else {
         return mismatched(
           Violation(opcode: .error, octets: bytes, reason: "answers a \(opcode), but a \(request.opcode) is pending"))
@@ -241,8 +241,8 @@ package struct BearerState: Sendable {
     return finish { .finish($0, response) }
   }
 
-  /// The real answer may still come, and would then be taken for that of the next request of this kind: another attribute's value shown as
-  /// this one's. So nothing more is asked on this bearer. The MTU is asked for once: its late answer cannot be mistaken.
+  /// Closes the bearer, because the real answer may still arrive. It would be matched to the next request of this kind, and
+  /// another attribute's value would be shown. The MTU is requested only once, so its late answer is harmless.
   private mutating func mismatched(_ violation: Violation) -> [Action] {
     if outstanding?.request.method == .exchangeMTU { return finish { .fail($0, .violation(violation)) } }
     var violation = violation
@@ -254,20 +254,20 @@ package struct BearerState: Sendable {
     switch opcode {
     case .response, .error:
       guard let request = outstanding?.request else { return [.fault(.malformed(error, bytes))] }
-      // Nonsense in place of the answer is the answer; nonsense of another kind leaves the answer to come.
+      // A malformed PDU of the expected kind is the answer. For another kind, the answer may still arrive.
       guard opcode == .response(request.method) || opcode == .error else {
         return mismatched(Violation(opcode: opcode, octets: bytes, reason: "\(error)"))
       }
       return finish { .fail($0, .violation(opcode, bytes, "\(error)")) }
     case .request: return [.fault(.malformed(error, bytes)), .answer(answer(.error(request: opcode, handle: 0, code: .invalidPDU)))]
     case .unsolicited(.indication):
-      // Not delivered, but confirmed: the peer may send nothing else before (§3.4.7.3).
+      // Drop it but confirm it, or the peer may not send another (§3.4.7.3).
       return [.fault(.malformed(error, bytes)), .answer(PDU.confirmation.bytes)]
     case .unsolicited, .command, .confirmation, .unknown: return [.fault(.malformed(error, bytes))]
     }
   }
 
-  /// Once for both roles (§3.4.2.2): what was agreed stays. "If either value is incorrectly less than the default ATT_MTU, then the ATT_MTU
+  /// Sets ATT_MTU, once for both roles (§3.4.2.2). "If either value is incorrectly less than the default ATT_MTU, then the ATT_MTU
   /// shall not be changed" (Part G §4.3.1).
   private mutating func agree(_ peerRxMTU: Int) {
     guard !isMTUAgreed, peerRxMTU >= Self.defaultMTU else { return }
@@ -275,7 +275,7 @@ package struct BearerState: Sendable {
     isMTUAgreed = true
   }
 
-  /// The answers of a device that serves nothing: it still has to answer (§3.3.2, §4).
+  /// Returns the answers of a device without attributes, which still has to answer (§3.3.2, §4).
   package static func answerWithoutServer(_ request: Request) -> Response {
     switch request {
     case .findInformation(let range), .findByTypeValue(let range, _, _), .readByType(let range, _), .readByGroupType(let range, _):

@@ -1,23 +1,23 @@
 import Text
 
-/// Attribute opcode, the first octet of every PDU (Vol 3 Part F §3.3.1): method in bits 0–5, Command Flag in bit 6,
+/// The attribute opcode, the first byte of every PDU (Vol 3 Part F §3.3.1): method in bits 0–5, Command Flag in bit 6,
 /// Authentication Signature Flag in bit 7.
 ///
-/// Each is declared once, as a case of one of the enums below by who sends it; name, direction and what answers it follow from there.
+/// Each opcode is declared once, in the enum of its sender. Its name, direction and answer follow from there.
 package enum Opcode: Hashable, Sendable, CustomStringConvertible {
-  /// Client to server; the server shall answer.
+  /// Client to server: a request, which the server must answer.
   case request(RequestOpcode)
-  /// Server to client, the answer to the one outstanding request: this one.
+  /// Server to client: the answer to the outstanding request of this type.
   case response(RequestOpcode)
-  /// Server to client, the other answer to any request: Error Response.
+  /// Server to client: Error Response, an answer to any request.
   case error
-  /// Client to server, no answer.
+  /// Client to server: a command, without an answer.
   case command(CommandOpcode)
-  /// Server to client, not asked for: notification or indication.
+  /// Server to client, unsolicited: a notification or an indication.
   case unsolicited(UnsolicitedOpcode)
   /// Client to server: the answer to an indication.
   case confirmation
-  /// Not assigned. With the Command Flag it is ignored as a command, else refused as a request (§3.3.1).
+  /// An unassigned opcode. Ignored as a command if it has the Command Flag, else refused as a request (§3.3.1).
   case unknown(UInt8)
 
   package init(rawValue: UInt8) {
@@ -41,7 +41,7 @@ package enum Opcode: Hashable, Sendable, CustomStringConvertible {
   package var rawValue: UInt8 {
     switch self {
     case .request(let request): request.rawValue
-    // The response has the next number, everywhere (§3.4.8).
+    // A response always has the next number (§3.4.8).
     case .response(let request): request.rawValue + 1
     case .error: Self.errorValue
     case .command(let command): command.rawValue
@@ -54,10 +54,10 @@ package enum Opcode: Hashable, Sendable, CustomStringConvertible {
   private static let errorValue: UInt8 = 0x01
   private static let confirmationValue: UInt8 = 0x1E
 
-  /// What is not assigned and has the Command Flag, bit 6.
+  /// Whether the opcode is unassigned and has the Command Flag, bit 6.
   package var isUnknownCommand: Bool { if case .unknown(let value) = self { value & 0x40 != 0 } else { false } }
 
-  /// The specification's name; for an unknown opcode its number.
+  /// The specification's name. For an unknown opcode, its number.
   package var description: String {
     switch self {
     case .request(let request): "\(request.name) Request"
@@ -71,7 +71,7 @@ package enum Opcode: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// Requests; the response of the same name answers each.
+/// The opcodes of requests. The response of the same name answers each.
 package enum RequestOpcode: UInt8, Hashable, Sendable, CaseIterable {
   case exchangeMTU = 0x02
   case findInformation = 0x04

@@ -1,17 +1,17 @@
 package import Bluetooth
 import Text
 
-/// Any ATT PDU (Vol 3 Part F §3.4). The directions are enums of their own, so that a switch over one is a complete dispatcher.
+/// Any ATT PDU (Vol 3 Part F §3.4). Each direction is a separate enum, so that a switch over one is a complete dispatcher.
 package enum PDU: Equatable, Sendable {
   case request(Request)
   case response(Response)
   case command(Command)
   case unsolicited(Unsolicited)
   case confirmation
-  /// An opcode that the specification does not assign; `Opcode.isUnknownCommand` says how to treat it.
+  /// An unassigned opcode. `Opcode.isUnknownCommand` determines its treatment.
   case unknown(Opcode)
 
-  /// A whole PDU, opcode first. - Throws: for no octets, wrong lengths and trailing octets.
+  /// Parses a whole PDU, starting with the opcode. - Throws: for empty input, wrong lengths and trailing bytes.
   package init(parsing bytes: [UInt8]) throws(MalformedPacket) {
     guard let first = bytes.first else { throw MalformedPacket("ATT PDU: no opcode", at: 0) }
     let opcode = Opcode(rawValue: first)
@@ -40,85 +40,85 @@ package enum PDU: Equatable, Sendable {
   }
 }
 
-/// Client to server; each is answered by the response of the same name or by an Error Response.
+/// A request from client to server. The response of the same name or an Error Response answers it.
 package enum Request: Equatable, Sendable {
-  /// §3.4.2.1. Octets that the client can receive; below 23 is the receiver's to judge.
+  /// Exchange MTU Request (§3.4.2.1): the bytes that the client can receive. The receiver validates the minimum, 23.
   case exchangeMTU(clientRxMTU: UInt16)
-  /// §3.4.3.1
+  /// Find Information Request (§3.4.3.1).
   case findInformation(HandleRange)
-  /// §3.4.3.3. `type` is always a 16-bit UUID.
+  /// Find By Type Value Request (§3.4.3.3). `type` is always a 16-bit UUID.
   case findByTypeValue(HandleRange, type: UInt16, value: [UInt8])
-  /// §3.4.4.1
+  /// Read By Type Request (§3.4.4.1).
   case readByType(HandleRange, type: UUID)
-  /// §3.4.4.3
+  /// Read Request (§3.4.4.3).
   case read(AttributeHandle)
-  /// §3.4.4.5
+  /// Read Blob Request (§3.4.4.5).
   case readBlob(AttributeHandle, offset: UInt16)
-  /// §3.4.4.7. Two handles or more.
+  /// Read Multiple Request (§3.4.4.7), with at least two handles.
   case readMultiple([AttributeHandle])
-  /// §3.4.4.9
+  /// Read By Group Type Request (§3.4.4.9).
   case readByGroupType(HandleRange, type: UUID)
-  /// §3.4.4.11. Two handles or more.
+  /// Read Multiple Variable Request (§3.4.4.11), with at least two handles.
   case readMultipleVariable([AttributeHandle])
-  /// §3.4.5.1
+  /// Write Request (§3.4.5.1).
   case write(AttributeHandle, value: [UInt8])
-  /// §3.4.6.1
+  /// Prepare Write Request (§3.4.6.1).
   case prepareWrite(AttributeHandle, offset: UInt16, value: [UInt8])
-  /// §3.4.6.3. 0x00 cancels all prepared writes, 0x01 writes them; others are the server's to refuse.
+  /// Execute Write Request (§3.4.6.3): 0x00 cancels all prepared writes, 0x01 writes them. The server refuses other values.
   case executeWrite(flags: UInt8)
 }
 
-/// Server to client, the answer to the one outstanding request.
+/// A response from server to client, which answers the outstanding request.
 package enum Response: Equatable, Sendable {
-  /// §3.4.1.1. `handle` is the attribute that caused it, 0x0000 when none.
+  /// Error Response (§3.4.1.1). `handle`: the attribute that caused it, 0x0000 for none.
   case error(request: Opcode, handle: AttributeHandle, code: ErrorCode)
-  /// §3.4.2.2. Octets that the server can receive; below 23 is the receiver's to judge.
+  /// Exchange MTU Response (§3.4.2.2): the bytes that the server can receive. The receiver validates the minimum, 23.
   case exchangeMTU(serverRxMTU: UInt16)
-  /// §3.4.3.2. Never empty; all types in their 16-bit form or all in their 128-bit form.
+  /// Find Information Response (§3.4.3.2), never empty. All types have 16 bits, or all have 128.
   case findInformation([HandleType])
-  /// §3.4.3.4. Found attributes and the last handles of their groups; never empty.
+  /// Find By Type Value Response (§3.4.3.4), never empty: the found attributes and the last handles of their groups.
   case findByTypeValue([HandleRange])
-  /// §3.4.4.2. Never empty; values of one length, at most 253 octets.
+  /// Read By Type Response (§3.4.4.2), never empty: values of equal length, at most 253 bytes.
   case readByType([HandleValue])
-  /// §3.4.4.4. The first ATT_MTU − 1 octets of the value.
+  /// Read Response (§3.4.4.4): the first ATT_MTU − 1 bytes of the value.
   case read([UInt8])
-  /// §3.4.4.6. At most ATT_MTU − 1 octets of the value from the offset; empty when the offset is the value's length.
+  /// Read Blob Response (§3.4.4.6): at most ATT_MTU − 1 bytes from the offset. Empty if the offset is the value's length.
   case readBlob([UInt8])
-  /// §3.4.4.8. The values one after the other, boundaries not marked, cut at ATT_MTU − 1.
+  /// Read Multiple Response (§3.4.4.8): the values without boundaries, cut at ATT_MTU − 1 bytes.
   case readMultiple([UInt8])
-  /// §3.4.4.10. Never empty; values of one length, at most 251 octets.
+  /// Read By Group Type Response (§3.4.4.10), never empty: values of equal length, at most 251 bytes.
   case readByGroupType([HandleGroup])
-  /// §3.4.4.12. `truncated` is the length that the cut last value has in full.
+  /// Read Multiple Variable Response (§3.4.4.12). `truncated`: the full length of the last value if it was cut.
   case readMultipleVariable([[UInt8]], truncated: UInt16?)
-  /// §3.4.5.2
+  /// Write Response (§3.4.5.2).
   case write
-  /// §3.4.6.2. An echo of the request.
+  /// Prepare Write Response (§3.4.6.2), which repeats the request.
   case prepareWrite(AttributeHandle, offset: UInt16, value: [UInt8])
-  /// §3.4.6.4
+  /// Execute Write Response (§3.4.6.4).
   case executeWrite
 }
 
-/// Client to server, not answered.
+/// A command from client to server, without an answer.
 package enum Command: Equatable, Sendable {
-  /// §3.4.5.3
+  /// Write Command (§3.4.5.3).
   case write(AttributeHandle, value: [UInt8])
-  /// §3.4.5.4. `signature` has 12 octets: sign counter, then the MAC.
+  /// Signed Write Command (§3.4.5.4). `signature` has 12 bytes: sign counter, then the MAC.
   case signedWrite(AttributeHandle, value: [UInt8], signature: [UInt8])
 }
 
-/// Server to client, not asked for.
+/// An unsolicited PDU from server to client.
 package enum Unsolicited: Equatable, Sendable {
-  /// §3.4.7.1
+  /// Handle Value Notification (§3.4.7.1).
   case notification(HandleValue)
-  /// §3.4.7.2. The client shall confirm it.
+  /// Handle Value Indication (§3.4.7.2). The client must confirm it.
   case indication(HandleValue)
-  /// §3.4.7.4. `isTruncated`: the PDU ended inside the last tuple, which is left out.
+  /// Multiple Handle Value Notification (§3.4.7.4). `isTruncated`: the PDU ended inside the last tuple, which is dropped.
   case multipleNotification([HandleValue], isTruncated: Bool)
 }
 
 extension Request {
-  /// A whole request, opcode first.
-  /// - Throws: for wrong lengths, which a server answers with Invalid PDU (0x04), and for what is not a request.
+  /// Parses a whole request, starting with the opcode.
+  /// - Throws: for wrong lengths, which a server answers with Invalid PDU (0x04), and for other PDUs.
   package init(parsing bytes: [UInt8]) throws(MalformedPacket) {
     var reader = ByteReader(bytes)
     let opcode = Opcode(rawValue: try reader.uint8("ATT opcode"))
@@ -161,7 +161,7 @@ extension Request {
     }
   }
 
-  /// The attribute that the request is about, or the first of its range; 0x0000 when there is none.
+  /// The attribute of the request, or the first handle of its range. 0x0000 if there is none.
   package var handle: AttributeHandle {
     switch self {
     case .exchangeMTU, .executeWrite: 0
@@ -205,7 +205,7 @@ extension Request {
 }
 
 extension Response {
-  /// A whole response, opcode first. Handles are not judged here: whether a list advances depends on what was asked.
+  /// Parses a whole response, starting with the opcode. Does not validate handles, because that depends on the request.
   package init(parsing bytes: [UInt8]) throws(MalformedPacket) {
     var reader = ByteReader(bytes)
     let opcode = Opcode(rawValue: try reader.uint8("ATT opcode"))
@@ -283,7 +283,7 @@ extension Response {
     }
   }
 
-  /// The encoded PDU. A list whose items must have one length ends before the first item of another length.
+  /// The encoded PDU. A list of equal-length items ends before the first item of another length.
   package var bytes: [UInt8] {
     var writer = ByteWriter()
     writer.uint8(opcode.rawValue)
@@ -334,7 +334,7 @@ extension Response {
 }
 
 extension Command {
-  /// A whole command, opcode first.
+  /// Parses a whole command, starting with the opcode.
   package init(parsing bytes: [UInt8]) throws(MalformedPacket) {
     var reader = ByteReader(bytes)
     let opcode = Opcode(rawValue: try reader.uint8("ATT opcode"))
@@ -373,7 +373,7 @@ extension Command {
 }
 
 extension Unsolicited {
-  /// A whole notification or indication, opcode first.
+  /// Parses a whole notification or indication, starting with the opcode.
   package init(parsing bytes: [UInt8]) throws(MalformedPacket) {
     var reader = ByteReader(bytes)
     let opcode = Opcode(rawValue: try reader.uint8("ATT opcode"))
@@ -406,7 +406,7 @@ extension Unsolicited {
     }
   }
 
-  /// The encoded PDU. Bytes that `isTruncated` left out are missing here, too.
+  /// The encoded PDU, without the bytes that `isTruncated` dropped.
   package var bytes: [UInt8] {
     var writer = ByteWriter()
     writer.uint8(opcode.rawValue)
@@ -434,7 +434,7 @@ extension ByteReader {
     HandleRange(AttributeHandle(rawValue: try uint16("Starting Handle")), AttributeHandle(rawValue: try uint16("Ending Handle")))
   }
 
-  /// The UUID that ends a request: 2 or 16 octets.
+  /// Reads the UUID at the end of a request: 2 or 16 bytes.
   fileprivate mutating func type() throws(MalformedPacket) -> UUID {
     let position = offset
     let count = remaining
@@ -444,14 +444,14 @@ extension ByteReader {
     return uuid
   }
 
-  /// The handles that end a request: two or more.
+  /// Reads the handles at the end of a request: two or more.
   fileprivate mutating func handles() throws(MalformedPacket) -> [AttributeHandle] {
     var handles: [AttributeHandle] = []
     repeat { handles.append(try handle()) } while !isAtEnd || handles.count < 2
     return handles
   }
 
-  /// The length octet of a list of equal items, checked against the rest of the PDU: at least one item, no remainder.
+  /// Reads the length byte of a list of equal items, and checks it against the rest of the PDU: at least one item, no remainder.
   fileprivate mutating func itemLength(_ opcode: Opcode, atLeast minimum: Int) throws(MalformedPacket) -> Int {
     let position = offset
     let length = Int(try uint8("Length"))

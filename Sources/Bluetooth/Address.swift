@@ -1,13 +1,13 @@
 import Text
 
-/// A Bluetooth device address, 48 bits. Printed most significant octet first; on the air least significant first (Vol 6 Part B §1.3).
+/// A Bluetooth device address, 48 bits. Printed most significant byte first; sent least significant byte first (Vol 6 Part B §1.3).
 package struct Address: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
   /// The address as a number: `A4:C1:38:00:11:22` is 0xA4C138001122. The upper 16 bits are zero.
   package let rawValue: UInt64
 
   package init(rawValue: UInt64) { self.rawValue = rawValue & 0xFFFF_FFFF_FFFF }
 
-  /// Six hex octets separated by colons, dashes or nothing, either case.
+  /// Parses six hex bytes separated by colons, dashes or nothing, in upper or lower case.
   package init?(_ text: some StringProtocol) {
     let text = String(text)
     if text.utf8.count == 12, let value = Hex.number(text) {
@@ -24,27 +24,27 @@ package struct Address: RawRepresentable, Hashable, Sendable, CustomStringConver
     self.init(rawValue: value)
   }
 
-  /// - Parameter bytes: six octets, most significant first; nil for any other count.
+  /// Creates an address from six bytes, most significant first. Nil for any other count.
   package init?(bigEndian bytes: some Collection<UInt8>) {
     guard bytes.count == 6 else { return nil }
     self.init(rawValue: bytes.reduce(0) { $0 << 8 | UInt64($1) })
   }
 
-  /// Most significant octet first, as printed.
+  /// The bytes as printed, most significant first.
   package var bigEndianBytes: [UInt8] { (0..<6).map { UInt8(truncatingIfNeeded: rawValue >> (40 - 8 * UInt64($0))) } }
-  /// Least significant octet first, as on the air and in `bdaddr_t`.
+  /// The bytes as sent and in `bdaddr_t`, least significant first.
   package var littleEndianBytes: [UInt8] { bigEndianBytes.reversed() }
 
   package var description: String { Hex.encode(rawValue, octets: 6, separator: UInt8(ascii: ":"), .upper) }
 }
 
-/// Whether a device address is assigned by the IEEE or chosen by the device (Vol 6 Part B §1.3).
+/// The type of a device address: assigned by the IEEE, or chosen by the device (Vol 6 Part B §1.3).
 package enum AddressType: String, Hashable, Sendable, CaseIterable {
   case `public`
   case random
 }
 
-/// What a link is made to: the same 48 bits mean another device with the other type.
+/// The address of a peer with its type. The same 48 bits with the other type are a different device.
 package struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
   package let address: Address
   package let type: AddressType
@@ -56,7 +56,7 @@ package struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
 
   package var description: String { "\(address)/\(type.rawValue)" }
 
-  /// The sub-type of a random address by its two most significant bits (Vol 6 Part B §1.3.2); nil for public ones.
+  /// The sub-type of a random address, from its two most significant bits (Vol 6 Part B §1.3.2). Nil for public addresses.
   package var randomKind: RandomKind? {
     guard type == .random else { return nil }
     return switch address.rawValue >> 46 {

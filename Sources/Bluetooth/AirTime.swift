@@ -1,10 +1,10 @@
-/// How long LE data PDUs occupy the air, in microseconds (Vol 6 Part B §2.1, §2.2, §2.4), and what follows for throughput.
+/// The time that LE data PDUs occupy the air, in microseconds (Vol 6 Part B §2.1, §2.2, §2.4), and the resulting throughput.
 package enum AirTime {
-  /// The physical layer of one direction; the coded PHY has two rates.
+  /// The physical layer of one direction. The coded PHY has two rates.
   package enum Coding: Sendable, Hashable, CaseIterable {
     case le1M, le2M, codedS2, codedS8
 
-    /// The coded PHY sends with S=8 unless the host prefers otherwise.
+    /// Creates the coding of a PHY. The coded PHY sends with S=8 unless the host prefers otherwise.
     package init(_ phy: PHY) {
       self =
         switch phy {
@@ -23,11 +23,11 @@ package enum AirTime {
     }
   }
 
-  /// T_IFS between two packets of a connection event (Vol 6 Part B §4.1.1).
+  /// The space T_IFS between two packets of a connection event, in microseconds (Vol 6 Part B §4.1.1).
   package static let interFrameSpace = 150
 
-  /// One data PDU: preamble, access address, header, payload, MIC, CRC.
-  /// - Parameter octets: LL payload, 0…251; 0 is an empty PDU, which never has a MIC.
+  /// Returns the duration of a data PDU: preamble, access address, header, payload, MIC, CRC.
+  /// - Parameter octets: The LL payload in bytes, 0–251. 0 is an empty PDU, which never has a MIC.
   package static func pdu(octets: Int, _ coding: Coding, encrypted: Bool = false) -> Int {
     let payload = octets + (encrypted && octets > 0 ? 4 : 0)
     return switch coding {
@@ -38,7 +38,7 @@ package enum AirTime {
     }
   }
 
-  /// A PDU of the central, a PDU of the peripheral, and the space after each.
+  /// Returns the duration of a PDU of the central, a PDU of the peripheral, and the space after each.
   package static func exchange(
     central: Int, _ centralCoding: Coding, peripheral: Int, _ peripheralCoding: Coding, encrypted: Bool = false
   ) -> Int {
@@ -46,14 +46,14 @@ package enum AirTime {
       + pdu(octets: peripheral, peripheralCoding, encrypted: encrypted) + interFrameSpace
   }
 
-  /// A PDU with data one way and an empty one back.
+  /// Returns the duration of a PDU with data and an empty PDU back.
   package static func exchange(octets: Int, _ coding: Coding, encrypted: Bool = false) -> Int {
     exchange(central: octets, coding, peripheral: 0, coding, encrypted: encrypted)
   }
 
-  /// LL payloads that carry one ATT PDU: the L2CAP header is added, the frame is cut into HCI packets, and each of these into LL PDUs.
+  /// Returns the LL payloads that carry an ATT PDU: the L2CAP header is added, the frame is split into HCI packets, and those into LL PDUs.
   /// Neither L2CAP frames nor HCI packets share an LL PDU.
-  /// - Parameters: hciOctets and linkOctets are at least 1.
+  /// - Parameters: `hciOctets` and `linkOctets` are bytes, at least 1.
   package static func fragments(attOctets: Int, linkOctets: Int, hciOctets: Int = 251) -> [Int] {
     var fragments: [Int] = []
     var frame = attOctets + 4
@@ -69,17 +69,17 @@ package enum AirTime {
     return fragments
   }
 
-  /// Exchanges of this size that fit one connection event.
-  /// - Parameters: interval and guardTime (unused at the end of each event) in microseconds.
+  /// Returns the number of exchanges of this size that fit into a connection event.
+  /// - Parameters: `interval` and `guardTime` (unused at the end of each event) are in microseconds.
   package static func packetsPerEvent(octets: Int, _ coding: Coding, interval: Int, guardTime: Int = 0, encrypted: Bool = false) -> Int {
     max(0, interval - guardTime) / exchange(octets: octets, coding, encrypted: encrypted)
   }
 
-  /// Value octets per second of back-to-back Write Commands or Handle Value Notifications.
+  /// Returns the throughput of back-to-back Write Commands or Handle Value Notifications, in value bytes per second.
   /// - Parameters:
-  ///   - value: octets.
-  ///   - interval, guardTime: µs; an event is filled with whole packets until so much before its end. Nil for an event without end. The first packet of an
-  ///     event is sent whatever it takes; events that it covers are left out.
+  ///   - value: The length of a value in bytes.
+  ///   - interval, guardTime: Times in µs. Whole packets fill an event until `guardTime` before its end. Nil means an endless event.
+  ///     The first packet of an event is always sent; events that it covers are left out.
   package static func throughput(
     value: Int, linkOctets: Int, _ coding: Coding, interval: Int? = nil, guardTime: Int = 0, hciOctets: Int = 251, encrypted: Bool = false
   ) -> Double {
@@ -89,7 +89,7 @@ package enum AirTime {
     let whole = exchanges.reduce(0, +)
     guard let interval else { return Double(value) / Double(whole) * 1e6 }
     guard interval > 0, !exchanges.isEmpty else { return 0 }
-    // An event begins with one of a value's packets; which one does so repeats itself, and what is between two times is the rate.
+    // Each event starts with a packet of a value. The pattern of starts repeats, and the rate is that of one repetition.
     var seen = [(events: Int, values: Int)?](repeating: nil, count: exchanges.count)
     var (next, events, values) = (0, 0, 0)
     while seen[next] == nil {
@@ -102,7 +102,7 @@ package enum AirTime {
     return Double((values - before.values) * value) / Double((events - before.events) * interval) * 1e6
   }
 
-  /// One event. - Returns: values that end in it, and how long it takes.
+  /// Fills an event. Returns the number of values that end in it, and its duration.
   private static func fill(_ room: Int, with exchanges: [Int], from next: inout Int, _ whole: Int) -> (values: Int, time: Int) {
     var (values, time) = (0, 0)
     while time == 0 || exchanges[next] <= room - time {

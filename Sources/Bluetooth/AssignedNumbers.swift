@@ -1,25 +1,25 @@
 import Text
 
-/// Names for the numbers that the Bluetooth SIG assigns, and back. The tables are constant text, searched where they stand. The user's own names for
-/// UUIDs and companies go before.
+/// Converts the numbers that the Bluetooth SIG assigns to names and back. The tables are constant text, searched in place. The user's own
+/// names for UUIDs and companies take precedence.
 package enum AssignedNumbers {
-  /// `Battery Level` for 2a19; services, declarations, characteristics and descriptors, and vendors' UUIDs in wide use.
+  /// Returns the name of a UUID: `Battery Level` for 2a19. Covers SIG attribute types and common vendor UUIDs.
   package static func name(of uuid: UUID) -> String? {
     if let own = OwnNames.current?.uuids[uuid] { return own }
     if let short = uuid.short { return search(shortUUIDs, hex(short)) }
     return search(longUUIDs, Array(Hex.encode(uuid.littleEndianBytes.reversed()).utf8))
   }
 
-  /// `battery_level` for 2a19: the form that `uuid(named:)` takes.
+  /// Returns the name in the form that `uuid(named:)` takes: `battery_level` for 2a19.
   package static func snakeName(of uuid: UUID) -> String? {
     name(of: uuid).map { snake($0) }
   }
 
-  /// `heart_rate` for `Heart Rate`.
+  /// Converts a name to snake case: `heart_rate` for `Heart Rate`.
   package static func snake(_ name: String) -> String { String(decoding: snake(Array(name.utf8)[...]), as: UTF8.self) }
 
-  /// The UUID with this name, in any case, with any separators: `battery_level`, `Battery Level`. A service may be named with or without
-  /// `service`. Where a characteristic and a service share a name (`device_time`) the characteristic is meant.
+  /// Finds the UUID with a name, in any case and with any separators: `battery_level`, `Battery Level`. `service` is optional in the name
+  /// of a service. If a characteristic and a service share a name (`device_time`), it means the characteristic.
   package static func uuid(named text: String) -> UUID? {
     if let own = OwnNames.current?.uuid(named: text) { return own }
     let wanted = snake(Array(text.utf8)[...])
@@ -50,7 +50,7 @@ package enum AssignedNumbers {
     return best
   }
 
-  /// All names in the form of `snakeName`, with their UUIDs. Takes a millisecond: for words that are not a name.
+  /// All names in the form of `snakeName`, with their UUIDs. Takes a millisecond: use it to suggest names for unknown words.
   package static var snakeNames: [(name: String, uuid: UUID)] {
     let own = (OwnNames.current?.uuids ?? [:]).map { (snake($0.value), $0.key) }
     return own
@@ -60,7 +60,7 @@ package enum AssignedNumbers {
       }
   }
 
-  /// Whether that part of the text is `wanted` in the form of `snake`, without making that form: most lines differ in their first letter.
+  /// Whether a part of the text is `wanted` in snake case. It does not convert the part: most lines differ in the first letter.
   private static func reads(_ text: Span<UInt8>, _ part: Range<Int>, _ wanted: [UInt8]) -> Bool {
     var at = 0
     var isApart = false
@@ -83,16 +83,16 @@ package enum AssignedNumbers {
     return at == wanted.count
   }
 
-  /// `Apple, Inc.` for 0x004C.
+  /// Returns the name of a company: `Apple, Inc.` for 0x004C.
   package static func company(_ id: UInt16) -> String? { OwnNames.current?.companies[id] ?? search(companies, hex(id)) }
 
-  /// The companies with this name, in any case, with any separators, or whose name begins with these words: 004c for `apple`. The whole name
-  /// is one company, whatever else begins so.
+  /// Finds the companies whose names start with these words, in any case and with any separators: 004c for `apple`. A complete name
+  /// means only its own company.
   package static func companies(named text: String) -> [UInt16] {
     let wanted = snake(Array(text.utf8)[...])
     if let own = OwnNames.current?.company(named: text) { return [own] }
     if wanted.isEmpty { return [] }
-    // Names that begin with these words; names that begin with these letters, should there be none.
+    // Prefer names that start with these words; otherwise, names that start with these letters.
     var words = OwnNames.current?.companies(named: text) ?? []
     var letters: [UInt16] = []
     for line in companies.utf8.split(separator: UInt8(ascii: "\n")) {
@@ -106,17 +106,17 @@ package enum AssignedNumbers {
     return words.isEmpty ? letters : Array(Set(words)).sorted()
   }
 
-  /// The name of a company that is spelled like `text`; nil if there is none.
+  /// Returns the company name that is spelled like `text`, or nil.
   package static func companyNamed(like text: String) -> String? {
     let wanted = snake(text)
     let names = companies.split(separator: "\n").compactMap { line in
       line.firstIndex(of: " ").map { snake(String(line[line.index(after: $0)...])).prefix { $0 != "_" } }
     }
-    // Among so many, a word that begins with another letter is near by chance.
+    // Among this many names, a word with another first letter is similar by chance.
     return Likeness.nearest(to: wanted, among: names.filter { $0.first == wanted.first }.map(String.init))
   }
 
-  /// The sub-category, or the category when the sub-category is 0 or not assigned: `Keyboard` for 0x03C1.
+  /// Returns the sub-category, or the category if the sub-category is 0 or not assigned: `Keyboard` for 0x03C1.
   package static func appearance(_ value: UInt16) -> String? {
     search(appearances, hex(value)) ?? search(appearances, hex(value & ~0x3F))
   }
@@ -127,7 +127,7 @@ package enum AssignedNumbers {
 
   private static func hex(_ number: UInt16) -> [UInt8] { Array(Hex.encode(number).utf8) }
 
-  /// The rest of the line that starts with `key` and a blank. Lines are sorted, and all keys of a table have the same length.
+  /// Returns the rest of the line that starts with `key` and a space. Lines are sorted; all keys of a table have the same length.
   private static func search(_ table: String, _ key: [UInt8]) -> String? {
     let text = table.utf8.span
     let newline = UInt8(ascii: "\n")
@@ -156,7 +156,7 @@ package enum AssignedNumbers {
     return nil
   }
 
-  /// Lower case, with one `_` for every run of anything but ASCII letters and digits.
+  /// Converts to lower case, with an underscore for each run of other characters than ASCII letters and digits.
   private static func snake(_ name: ArraySlice<UInt8>) -> [UInt8] {
     var result: [UInt8] = []
     for octet in name {

@@ -1,4 +1,4 @@
-/// Reads little-endian fields from the front of a packet. Every read checks the length first and throws; nothing here can trap.
+/// Reads little-endian fields from the front of a packet. Every read checks the length first and throws; it never traps.
 package struct ByteReader: Sendable {
   private let bytes: ArraySlice<UInt8>
   private var position: Int
@@ -10,9 +10,9 @@ package struct ByteReader: Sendable {
     position = bytes.startIndex
   }
 
-  /// Octets read so far.
+  /// The number of bytes read so far.
   package var offset: Int { position - bytes.startIndex }
-  /// Octets still to read.
+  /// The number of unread bytes.
   package var remaining: Int { bytes.endIndex - position }
   package var isAtEnd: Bool { position == bytes.endIndex }
 
@@ -42,7 +42,7 @@ package struct ByteReader: Sendable {
     try uint(what, octets: 8)
   }
 
-  /// Six octets, least significant first, as on the air (Vol 6 Part B §1.3).
+  /// Reads an address of six bytes, least significant first, as sent (Vol 6 Part B §1.3).
   package mutating func address(_ what: StaticString) throws(MalformedPacket) -> Address {
     Address(rawValue: try uint(what, octets: 6))
   }
@@ -57,13 +57,13 @@ package struct ByteReader: Sendable {
     return bytes[position..<position + count]
   }
 
-  /// Everything that is left, possibly nothing.
+  /// Reads all remaining bytes, possibly none.
   package mutating func rest() -> [UInt8] {
     defer { position = bytes.endIndex }
     return Array(bytes[position...])
   }
 
-  /// Whole-packet entry points end with this: trailing octets are an error, not padding.
+  /// Throws if bytes remain, because trailing bytes are an error, not padding. Call it at the end of a whole packet.
   package func finish(_ what: StaticString) throws(MalformedPacket) {
     guard isAtEnd else { throw MalformedPacket("\(what): \(remaining) trailing byte(s)", at: offset) }
   }

@@ -1,4 +1,4 @@
-/// Appends little-endian fields. The length of a packet is what was written; it is described nowhere else.
+/// Appends little-endian fields. The bytes written are the only record of a packet's length.
 package struct ByteWriter: Sendable {
   package private(set) var bytes: [UInt8]
 

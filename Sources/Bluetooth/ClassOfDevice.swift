@@ -1,21 +1,21 @@
-/// The Class of Device of BR/EDR (Assigned Numbers), which devices of both kinds advertise.
+/// The Class of Device of BR/EDR (Assigned Numbers), which dual-mode devices advertise.
 package struct ClassOfDevice: Equatable, Sendable, CustomStringConvertible {
-  /// 24 bits.
+  /// The value, 24 bits.
   package let rawValue: UInt32
 
-  /// - Parameter octets: as in an advertisement, least significant first. Nil unless they are three.
+  /// Creates the value from three bytes of an advertisement, least significant first. Nil for any other count.
   package init?(_ octets: [UInt8]) {
     guard octets.count == 3 else { return nil }
     rawValue = octets.reversed().reduce(0) { $0 << 8 | UInt32($1) }
   }
 
-  /// `Phone: Smartphone; Telephony, Networking`; numbers for what is not assigned.
+  /// The class and services: `Phone: Smartphone; Telephony, Networking`. Unassigned values appear as numbers.
   package var description: String {
     let services = self.services
     return device + (services.isEmpty ? "" : "; " + services.joined(separator: ", "))
   }
 
-  /// The device class: major and, where there is one, minor.
+  /// The device class: major and, if present, minor.
   package var device: String {
     let (major, minor) = (Int(rawValue >> 8 & 0x1F), Int(rawValue >> 2 & 0x3F))
     let majorName = major == 31 ? "Uncategorized" : Self.majors.indices.contains(major) ? Self.majors[major] : "major class \(major)"
@@ -30,12 +30,12 @@ package struct ClassOfDevice: Equatable, Sendable, CustomStringConvertible {
     return named.isEmpty ? majorName : "\(majorName): \(named.joined(separator: ", "))"
   }
 
-  /// What it offers, the limited discoverable mode among it.
+  /// The offered services, including the limited discoverable mode.
   package var services: [String] {
     Self.serviceNames.enumerated().compactMap { rawValue >> (UInt32($0.offset) + 13) & 1 == 1 && !$0.element.isEmpty ? $0.element : nil }
   }
 
-  /// Empty for 0, which says nothing.
+  /// Returns the name of a number. Empty for 0, which conveys nothing.
   private static func name(_ number: Int, of names: [String]) -> String {
     names.indices.contains(number) ? names[number] : number == 0 ? "" : "minor class \(number)"
   }

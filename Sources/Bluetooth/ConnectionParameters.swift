@@ -1,4 +1,4 @@
-/// The parameters of an LE connection that a host or a peer asks for.
+/// The parameters of an LE connection that a host or a peer requests.
 /// LE Connection Update, both commands that create a connection, the parameter request reply (Vol 4 Part E §7.8.18) and L2CAP's
 /// Connection Parameter Update Request (Vol 3 Part A §4.20) carry them.
 package struct ConnectionParameters: Sendable, Hashable {
@@ -27,7 +27,7 @@ package struct ConnectionParameters: Sendable, Hashable {
     self.maxCELength = maxCELength
   }
 
-  /// Whether a controller may accept them: all ranges hold, and the supervision timeout is above (1 + latency) · interval · 2
+  /// Whether a controller may accept the parameters: all ranges hold, and the supervision timeout is above (1 + latency) · interval · 2
   /// (Vol 6 Part B §4.5.2).
   package var isValid: Bool {
     (6...3200).contains(intervalMin) && (6...3200).contains(intervalMax) && intervalMin <= intervalMax && latency <= 499

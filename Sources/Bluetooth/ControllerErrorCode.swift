@@ -30,10 +30,10 @@ package struct ControllerErrorCode: RawRepresentable, Error, Hashable, Sendable,
   /// The specification's name and the number: `Command Disallowed (0x0c)`.
   package var description: String { "\(name) (0x\(Hex.encode(rawValue)))" }
 
-  /// The specification's name; "Unknown Error" for a code that it does not list.
+  /// The specification's name, or "Unknown Error" for a code that it does not list.
   package var name: String { Self.names[rawValue] ?? "Unknown Error" }
 
-  /// The name as JSON shows it: `command_disallowed`.
+  /// The name in JSON: `command_disallowed`.
   package var snakeName: String {
     name.lowercased().split(whereSeparator: { !$0.isLetter && !$0.isNumber }).joined(separator: "_")
   }

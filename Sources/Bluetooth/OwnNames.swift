@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Names that the user gives to UUIDs and companies. `AssignedNumbers` takes them before those of the Bluetooth SIG.
+/// The user's own names for UUIDs and companies. `AssignedNumbers` prefers them to those of the Bluetooth SIG.
 package struct OwnNames: Equatable, Sendable {
   package let uuids: [UUID: String]
   package let companies: [UInt16: String]
@@ -11,14 +11,14 @@ package struct OwnNames: Equatable, Sendable {
   }
 
   private enum State: Sendable {
-    /// There are none until somebody says where they are.
+    /// The names were not loaded yet; the function loads them.
     case notAsked(@Sendable () -> OwnNames?)
     case known(OwnNames?)
   }
 
   private static let state = Mutex(State.known(nil))
 
-  /// - Parameter source: called once, when the first name is needed, from any thread. It must not look up names itself.
+  /// Sets the source of the names. It is called once, at the first use, on any thread. It must not look up names itself.
   package static func come(from source: @escaping @Sendable () -> OwnNames?) {
     state.withLock { $0 = .notAsked(source) }
   }
@@ -40,7 +40,7 @@ package struct OwnNames: Equatable, Sendable {
 
   func company(named text: String) -> UInt16? { Self.key(in: companies, named: text) }
 
-  /// The companies whose names begin with these words.
+  /// Returns the companies whose names start with these words.
   func companies(named text: String) -> [UInt16] {
     let wanted = AssignedNumbers.snake(text) + "_"
     return wanted == "_" ? [] : companies.filter { AssignedNumbers.snake($0.value).hasPrefix(wanted) }.keys.sorted()

@@ -1,6 +1,6 @@
 package import Text
 
-// How addresses and UUIDs stand in records: without the string that `description` makes.
+// Writes addresses and UUIDs to records without the string that `description` creates.
 
 extension RecordWriter {
   package mutating func address(_ key: Text, _ address: Address?) {

@@ -2,9 +2,9 @@ import Text
 
 /// A UUID with 128-bit identity: `180f` and `0000180f-0000-1000-8000-00805f9b34fb` are equal (Vol 3 Part B §2.5.1).
 package struct UUID: Hashable, Sendable, CustomStringConvertible {
-  /// Octets 0–7 of the textual form, most significant first.
+  /// The bytes 0–7 of the text form, most significant first.
   package let high: UInt64
-  /// Octets 8–15.
+  /// The bytes 8–15 of the text form.
   package let low: UInt64
 
   private static let baseHigh: UInt64 = 0x0000_0000_0000_1000
@@ -15,10 +15,10 @@ package struct UUID: Hashable, Sendable, CustomStringConvertible {
     self.low = low
   }
 
-  /// A 16- or 32-bit value on the Bluetooth Base UUID.
+  /// Creates a UUID from a 16- or 32-bit value and the Bluetooth Base UUID.
   package init(_ short: UInt32) { self.init(high: UInt64(short) << 32 | Self.baseHigh, low: Self.baseLow) }
 
-  /// `ffe1`, `0xFFE1`, eight digits, or 32 digits with or without the usual dashes; either case.
+  /// Parses `ffe1`, `0xFFE1`, eight digits, or 32 digits with or without the usual dashes, in upper or lower case.
   package init?(_ text: some StringProtocol) {
     var digits = String(text)
     if digits.hasPrefix("0x") || digits.hasPrefix("0X") { digits.removeFirst(2) }
@@ -38,12 +38,12 @@ package struct UUID: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// - Parameter bytes: 2 or 16 octets as ATT carries them, or 4 as advertisements may; least significant first. Nil for other counts.
+  /// Creates a UUID from bytes, least significant first: 2 or 16 as in ATT, or 4 as in advertisements. Nil for other counts.
   package init?(littleEndian bytes: some Collection<UInt8>) {
     self.init(littleEndian: Array(bytes)[...])
   }
 
-  /// What packets give, without the generic way, which other modules do not specialise.
+  /// Creates a UUID from the common slice type: other modules do not specialize the generic initializer.
   package init?(littleEndian bytes: ArraySlice<UInt8>) {
     guard bytes.count == 2 || bytes.count == 4 || bytes.count == 16 else { return nil }
     var (high, low): (UInt64, UInt64) = (0, 0)
@@ -56,7 +56,7 @@ package struct UUID: Hashable, Sendable, CustomStringConvertible {
     return UInt32(truncatingIfNeeded: high >> 32)
   }
 
-  /// The 16-bit form, when there is one.
+  /// The 16-bit form, or nil.
   package var short: UInt16? { onBase.flatMap { UInt16(exactly: $0) } }
 
   /// The bytes in an ATT PDU, least significant first: 2 bytes for a 16-bit form, else 16. ATT has no 32-bit form, so these are
@@ -66,19 +66,19 @@ package struct UUID: Hashable, Sendable, CustomStringConvertible {
     return littleEndianBytes
   }
 
-  /// All 16 octets, least significant first.
+  /// All 16 bytes, least significant first.
   package var littleEndianBytes: [UInt8] {
     (0..<8).map { UInt8(truncatingIfNeeded: low >> (8 * UInt64($0))) } + (0..<8).map { UInt8(truncatingIfNeeded: high >> (8 * UInt64($0))) }
   }
 
-  /// The shortest form, lower case: `ffe1`, `12345678`, or the whole with dashes.
+  /// The shortest form in lower case: `ffe1`, `12345678`, or the full form with dashes.
   package var description: String {
     if let short { return Hex.encode(short) }
     let text = fullDescription
     return onBase != nil ? String(text.prefix(8)) : text
   }
 
-  /// 36 characters, lower case.
+  /// The full form: 36 characters in lower case.
   package var fullDescription: String {
     let head = Hex.encode(high >> 32, octets: 4) + "-" + Hex.encode(high >> 16, octets: 2) + "-" + Hex.encode(high, octets: 2)
     return head + "-" + Hex.encode(low >> 48, octets: 2) + "-" + Hex.encode(low, octets: 6)

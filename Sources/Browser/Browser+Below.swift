@@ -74,7 +74,7 @@ extension Browser {
     return frame
   }
 
-  /// The bytes of the value in the form.
+  /// Renders the bytes of the value in the form.
   private func octets(_ form: WriteForm) -> [Span] {
     switch form.octets {
     case .success(let octets):
@@ -117,12 +117,12 @@ extension Browser {
     return (pen.line([Span(label, .bold), Span(text)], width: width), min(width - 1, label.count + DisplayText.width(before) - skipped))
   }
 
-  /// The latest message, or else hints for keys.
+  /// Returns the latest message, or else hints for keys.
   func lastLine(_ width: Int) -> Frame.Line {
     if let said { return pen.line([Span(pen.said(said.text), said.isProblem ? Frame.Style(.red) : .bold)], width: width) }
     let end = tracing.map { [Span("trace: \(pen.safe($0))  ", Frame.Style(.cyan))] } ?? []
     let always = overlay == nil ? Self.spans([("?", "help"), ("q", "quit")]) : []
-    // Those that have room, whole.
+    // Show only hints that fit completely.
     let room = width - pen.columns(end + always) - 2
     var left: [Span] = []
     for count in 1...hints.count {

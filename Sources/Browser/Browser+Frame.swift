@@ -9,8 +9,8 @@ import Text
 extension Browser {
   typealias Span = Frame.Span
 
-  /// The screen as it is to be now.
-  /// - Parameter time: nanoseconds since 1970-01-01T00:00:00Z.
+  /// Draws the current screen.
+  /// - Parameter time: Nanoseconds since 1970-01-01T00:00:00Z.
   mutating func frame(width: Int, height: Int, at time: Int64) -> Frame {
     guard BrowserLayout.fits(width: width, height: height) else { return tooSmall(width, height) }
     var wanted = 0
@@ -71,7 +71,7 @@ extension Browser {
     for (number, device) in devices.enumerated().dropFirst(deviceTop).prefix(box.inside) {
       let state = peers[device.peer]?.state
       let name = device.name ?? peers[device.peer]?.name
-      // Of a link its own signal is known; it has no advertisements that could grow old.
+      // A connected device has a signal of its own and no advertisements that could be old.
       let link = peers[device.peer]?.isConnected == true ? signals[device.peer]?.last?.value : nil
       lines.append(text.line(device, name: name, state, link: link, facts(of: device), highlight: highlight(number == index, .devices)))
     }
@@ -93,7 +93,7 @@ extension Browser {
 
   // MARK: A device
 
-  /// Rows of attributes that are seen.
+  /// The number of visible attribute rows.
   var treeRoom: Int { max(1, layout.tree.inside - (layout.tree.inside >= 10 ? 4 : 0)) }
 
   private mutating func treePane(_ box: BrowserLayout.Box, at time: Int64) -> [Frame.Line] {
@@ -156,7 +156,7 @@ extension Browser {
       if let signal = signals[address], let last = signal.last {
         right = [Span("\(Int(last.value)) dBm \(pen.spark(signal.tail(8)))")]
       }
-      // As much as has room beside the name.
+      // Show the facts that fit beside the name.
       let facts = [
         peer.mtu.map { "MTU \($0)" }, peer.link.interval.map { "\($0.millisecondsText) ms" },
         peer.link.phy.map { $0.name.uppercased() },
@@ -172,7 +172,7 @@ extension Browser {
     return ([name, Span(state, Frame.Style(color))] + waits, right)
   }
 
-  /// `00:01:12`.
+  /// Formats seconds as `00:01:12`.
   static func clock(_ seconds: Int64) -> String {
     let seconds = max(0, seconds)
     return [seconds / 3600, seconds / 60 % 60, seconds % 60].map { $0 < 10 ? "0\($0)" : "\($0)" }.joined(separator: ":")

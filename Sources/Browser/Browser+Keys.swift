@@ -48,7 +48,7 @@ extension Browser {
     pane = panes[(index + step + panes.count) % panes.count]
   }
 
-  /// Escape: out of what was entered last.
+  /// Handles Escape: leaves the plot, the log or the tree, or clears the filter.
   private mutating func leave() {
     if plotted != nil {
       plotted = nil
@@ -75,7 +75,7 @@ extension Browser {
 
   private mutating func deviceKey(_ key: Key) -> [BrowserAction] {
     if let step = distance(key, page: layout.devices.inside) {
-      // The advertisements of a device that is not connected.
+      // Scroll the advertisements of a device that is not connected.
       if pane == .tree { detailTop = max(0, detailTop + max(-1000, min(1000, step))) } else { moveDevice(step) }
       return []
     }
@@ -107,7 +107,7 @@ extension Browser {
     if case .signal? = plotted { plotted = .signal(peer) }
   }
 
-  /// Connects, or goes to the tree of a device that is connected.
+  /// Connects to the selected device, or shows the tree of a connected one.
   private mutating func open() -> [BrowserAction] {
     guard let peer = shown else { return [] }
     select(peer)
@@ -155,7 +155,7 @@ extension Browser {
         known.rows.indices.contains(known.top + line), line < treeRoom
       else { return [] }
       let target = known.rows[known.top + line]
-      // Once more on the same row is what Enter does.
+      // A second click on a row acts like Enter.
       let isAgain = known.current?.handle == target.handle && known.cursor != nil
       known.cursor = target.handle
       peers[peer] = known
@@ -194,7 +194,7 @@ extension Browser {
     return []
   }
 
-  /// The last page is a whole one.
+  /// Limits scrolling, so that the last page is full.
   private func helpTop(_ wanted: Int) -> Int { max(0, min(BrowserHelp.lines(width: layout.width - 2).count - (layout.height - 3), wanted)) }
 
   private mutating func ask(_ prompt: Prompt, _ key: Key) -> [BrowserAction] {

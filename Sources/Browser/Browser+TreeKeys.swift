@@ -2,9 +2,9 @@ import Bluetooth
 import GATT
 import Terminal
 
-/// Keys that are about the attribute under the cursor.
+/// Handles the keys for the attribute under the cursor.
 extension Browser {
-  /// Requests that may wait for a device: a key that is held down must not fill the memory.
+  /// The maximum number of pending requests per device, so that holding a key down does not fill the memory.
   private static let pendingLimit = 32
 
   mutating func treeKey(_ key: Key) -> [BrowserAction] {
@@ -159,8 +159,8 @@ extension Browser {
     }
   }
 
-  /// Goes to the next row, round and round, that has the text in its name, UUID or handle, folded or not.
-  /// - Parameter after: else the row under the cursor may be it.
+  /// Finds the next row whose name, UUID or handle contains the text, also in folded rows. Continues at the top.
+  /// - Parameter after: Whether to skip the row under the cursor.
   @discardableResult
   mutating func findNext(after: Bool) -> Bool {
     guard !search.isEmpty, let address = shown, var peer = peers[address], let table = peer.table else { return false }

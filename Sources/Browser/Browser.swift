@@ -7,8 +7,8 @@ import Presentation
 import Terminal
 import Text
 
-/// What the browser knows and shows: devices, their trees, the log. It decides and draws, and does nothing: keys become actions, and what comes of
-/// them is told to it. Times are nanoseconds since 1970-01-01T00:00:00Z.
+/// The state of the browser: devices, their trees, the log and the view. It draws frames and turns keys into actions.
+/// `BrowserSession` performs them and reports events. Times are nanoseconds since 1970-01-01T00:00:00Z.
 struct Browser {
   enum Pane { case devices, tree, log }
 
@@ -23,7 +23,7 @@ struct Browser {
     case value(PeerAddress, AttributeHandle)
   }
 
-  /// A line that asks for text.
+  /// A prompt for a line of text.
   struct Prompt: Equatable {
     enum Purpose { case filter, search, trace }
     let purpose: Purpose
@@ -35,27 +35,27 @@ struct Browser {
   let pen: Pen
   let commandLine: BrowserCommandLine
 
-  // What is known.
+  // Data: the known devices and the log.
   private var watch: DeviceWatch
   private var order = DeviceOrder(.rssi)
   private var facts: [PeerAddress: (changes: Int, facts: ScanFacts)] = [:]
   private(set) var signals: [PeerAddress: SampleHistory] = [:]
   var peers: [PeerAddress: BrowserPeer] = [:]
   var log = BrowserLog()
-  /// The file that a trace goes to.
+  /// The file of the running trace, if any.
   var tracing: String?
 
-  // What is seen.
+  // View state: panes, overlay, plot, filter, search.
   var pane = Pane.devices
   var overlay: Overlay?
   var plotted: Plotted?
   var showsLog = false
-  /// The next key may come before the next frame, and is about what passes.
+  /// The text that filters the devices. Applies immediately, because the next key may arrive before the next frame.
   var filter = "" {
     didSet {
       guard filter != oldValue else { return }
       arrange(inView: layout.devices.inside, at: arrangedAt)
-      // Links are seen whatever the filter is; who looks for a device means one that fits.
+      // The filter never hides connected devices, so select the first device that matches.
       guard let selected, let device = device(selected), !fits(device) else { return }
       let all = devices
       if let first = all.first(where: { fits($0) }) { select(first.peer) }
@@ -67,17 +67,17 @@ struct Browser {
   var deviceTop = 0
   /// The first visible line of the advertisement of a device that is not connected.
   var detailTop = 0
-  /// Said until the next key, and for some seconds.
+  /// The message in the last line. It stays until the next key, and at most for some seconds.
   private(set) var said: (text: String, isProblem: Bool, since: Int64?)?
   /// The devices in the order of the last frame.
   private(set) var devices: [DeviceView] = []
   private(set) var arrangedAt: Int64 = 0
   var layout = BrowserLayout(width: 80, height: 24, hasLog: false, bottom: 0)
 
-  /// How many devices are remembered, connected ones beside.
+  /// The maximum number of known devices, in addition to connected ones.
   private static let deviceLimit = 5000
 
-  /// - Parameter zone: what the user's clock is ahead of UTC at a time, both in nanoseconds.
+  /// - Parameter zone: The offset of local time from UTC at a time, both in nanoseconds.
   init(isUTF8: Bool, adapter: String? = nil, zone: @escaping (Int64) -> Int64 = { _ in 0 }) {
     pen = Pen(isUTF8: isUTF8, zone: zone)
     commandLine = BrowserCommandLine(adapter: adapter)
@@ -97,7 +97,7 @@ struct Browser {
     signal(of: peer, Double(rssi), at: time)
   }
 
-  /// Adds a sample of the signal strength, at most four a second: a plot shows no more.
+  /// Adds a sample of the signal strength, at most four per second, because a plot shows no more.
   private mutating func signal(of peer: PeerAddress, _ rssi: Double, at time: Int64) {
     if signals.count > 2 * Self.deviceLimit { signals = signals.filter { peers[$0.key] != nil } }
     signals[peer, default: SampleHistory(capacity: 512)].add(rssi, at: time, every: 250_000_000)
@@ -137,7 +137,7 @@ struct Browser {
     if let rssi = parameters.rssi { signal(of: peer, Double(rssi), at: time) }
   }
 
-  /// - Parameter reason: nil when it was ended here.
+  /// - Parameter reason: The reason for the loss. Nil if the user disconnected.
   mutating func closed(_ peer: PeerAddress, _ reason: String?, at time: Int64) {
     guard peers[peer] != nil else { return }
     peers[peer]?.state = .closed(reason)
@@ -164,17 +164,17 @@ struct Browser {
 
   // MARK: Who is seen
 
-  /// The device whose tree or advertisements are seen.
+  /// The device whose tree or advertisement is visible.
   var shown: PeerAddress? { selected ?? devices.first?.peer }
 
   var shownPeer: BrowserPeer? { shown.flatMap { peers[$0] } }
 
   func device(_ peer: PeerAddress) -> DeviceView? { devices.first { $0.peer == peer } }
 
-  /// Escaped: a name, else the address.
+  /// Returns the name of a device, or its address if it has no name. Escaped.
   func title(of peer: PeerAddress) -> String { (peers[peer]?.name ?? device(peer)?.name).map { pen.safe($0) } ?? "\(peer.address)" }
 
-  /// The facts in the advertisements of a device. Cached until they change.
+  /// Returns the facts in the advertisements of a device. Cached until they change.
   mutating func facts(of device: DeviceView) -> ScanFacts {
     if let known = facts[device.peer], known.changes == device.changes { return known.facts }
     let found = ScanFacts(device, AdvertisingFormats())
@@ -188,10 +188,10 @@ struct Browser {
     arrangedAt = time
     var heard = order.arrange(watch.devicesWithRecords, inView: room, at: time)
     let known = Set(heard.map(\.peer))
-    // Those that were connected without having been heard.
+    // Add devices that connected without being heard.
     heard.insert(contentsOf: peers.keys.filter { !known.contains($0) }.sorted { "\($0)" < "\($1)" }.map { DeviceView($0) }, at: 0)
     devices = heard.filter { peers[$0.peer]?.isConnected == true || fits($0) }
-    // A key must never be about a device that is not seen.
+    // Never select a device that is not visible.
     if let selected, !devices.contains(where: { $0.peer == selected }) { self.selected = nil }
   }
 

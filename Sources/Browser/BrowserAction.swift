@@ -6,19 +6,19 @@ import GATT
 enum BrowserAction: Equatable {
   case connect(PeerAddress)
   case disconnect(PeerAddress)
-  /// One attribute.
+  /// Reads one attribute.
   case read(PeerAddress, AttributeHandle)
-  /// Whatever is readable.
+  /// Reads all readable attributes.
   case readAll(PeerAddress)
   case write(PeerAddress, AttributeHandle, [UInt8], WriteMode)
-  /// By the handle of the value.
+  /// Subscribes to a characteristic, by the handle of its value.
   case subscribe(PeerAddress, AttributeHandle)
   case unsubscribe(PeerAddress, AttributeHandle)
-  /// Into the terminal's clipboard.
+  /// Copies text to the terminal's clipboard.
   case copy(String)
-  /// Everything that crosses HCI and ATT goes to this file from now on; nil ends it.
+  /// Starts recording HCI and ATT traffic to this file. Nil stops it.
   case trace(String?)
-  /// Others may have written on the screen.
+  /// Redraws the screen, because other programs may have written on it.
   case redraw
   case quit
 }

@@ -5,7 +5,7 @@ import Text
 
 /// Builds the shell commands that do the same as the browser.
 struct BrowserCommandLine {
-  /// `--adapter` as it was given, nil when it was not.
+  /// The value of `--adapter`. Nil if the option was not given.
   let adapter: String?
 
   func services(_ peer: PeerAddress) -> String { line(["services", "\(peer)", "--values"]) }
@@ -23,11 +23,11 @@ struct BrowserCommandLine {
     if written.format != "hex" { words += ["--as", written.format] }
     if written.mode != .auto { words += ["--mode", written.mode.rawValue] }
     if written.text.isEmpty { words.append("--empty") }
-    // `@` would be a file, and a lonely minus sign standard input.
+    // `@…` would mean a file, and `-` alone would mean standard input.
     return line(words + (written.text.hasPrefix("-") ? ["--"] : []) + [written.text])
   }
 
-  /// The shortest that means this attribute and no other.
+  /// Returns the shortest selector that matches only this attribute.
   static func selector(_ attribute: Attribute, in table: AttributeTable?) -> String {
     var candidates: [String] = []
     switch attribute {

@@ -6,10 +6,10 @@ struct BrowserLayout: Equatable {
     let width: Int
     let height: Int
 
-    /// Rows inside the border.
+    /// The number of rows inside the border.
     var inside: Int { max(0, height - 2) }
 
-    /// The line inside the border that was hit, from 0.
+    /// Returns the clicked line inside the border, from 0. Nil outside.
     func line(atRow hit: Int, column hitColumn: Int) -> Int? {
       guard hit > row, hit < row + height - 1, hitColumn >= column, hitColumn < column + width else { return nil }
       return hit - row - 1
@@ -22,24 +22,24 @@ struct BrowserLayout: Equatable {
 
   let width: Int
   let height: Int
-  /// Both panes are seen side by side; else the one that has the focus.
+  /// Whether both panes are visible side by side. Otherwise, only the one with the focus is.
   let isWide: Bool
   let devices: Box
   let tree: Box
   let log: Box?
-  /// The form.
+  /// The box of the form.
   let bottom: Box?
 
   static let least = (width: 40, height: 10)
 
   static func fits(width: Int, height: Int) -> Bool { width >= least.width && height >= least.height }
 
-  /// - Parameter bottom: rows that a form wants; it takes the place of the log.
+  /// - Parameter bottom: The number of rows for the form, which replaces the log. 0 without a form.
   init(width: Int, height: Int, hasLog: Bool, bottom wanted: Int) {
     self.width = width
     self.height = height
     isWide = width >= 90
-    // The last line says what the keys do.
+    // The last line shows hints for keys.
     let body = max(0, height - 1)
     let below = wanted > 0 ? min(wanted, body) : hasLog ? max(4, body / 3) : 0
     let main = max(0, body - below)

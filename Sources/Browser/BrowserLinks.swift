@@ -8,7 +8,7 @@ import GATT
 import Operations
 import Text
 
-/// The way from the browser to the link of a device that it has heard.
+/// The links of the browser, for opening a connection to a device.
 @LoopActor
 final class BrowserLinks: DeviceLinks {
   private let browser: BrowserSession
@@ -33,13 +33,13 @@ final class BrowserLinks: DeviceLinks {
     .peer(try await session.find(request.search(within: limit), reporter))
   }
 
-  /// - Throws: CancellationError if the user disconnected in the meantime.
+  /// - Throws: CancellationError if the user disconnected before the connection was made.
   func willUse(_ connection: Connection) throws {
     try Task.checkCancellation()
     browser.hold(connection)
   }
 
-  /// Shows only what the browser does not show by itself.
+  /// Reports only events that the browser does not show itself.
   private final class Reporter: LinkReporter {
     private let browser: BrowserSession
     private let text: LinkText

@@ -8,8 +8,8 @@ struct BrowserLog {
   struct Entry {
     enum Content {
       /// - Parameters:
-      ///   - handle: of what the PDU is about: of an answer, what was asked for.
-      ///   - elapsed: nanoseconds since what it answers.
+      ///   - handle: The handle of the PDU's attribute. For a response, the handle in the request.
+      ///   - elapsed: The time since the request in nanoseconds.
       case pdu(Direction, [UInt8], AttributeHandle?, elapsed: Int64?)
       case note(String)
       case problem(String)
@@ -22,7 +22,7 @@ struct BrowserLog {
   }
 
   private(set) var entries: [Entry] = []
-  /// How many are below what is seen.
+  /// The number of entries below the visible ones.
   private(set) var below = 0
   private var asked: [PeerAddress: (time: Int64, handle: AttributeHandle?)] = [:]
 
@@ -31,7 +31,7 @@ struct BrowserLog {
   mutating func add(_ content: Entry.Content, of peer: PeerAddress?, at time: Int64) {
     if entries.count >= 2 * Self.capacity { entries.removeFirst(entries.count - Self.capacity) }
     entries.append(Entry(time: time, peer: peer, content: content))
-    // What is read stays where it is.
+    // Keep the visible entries in place.
     if below > 0 { below = min(below + 1, entries.count) }
   }
 
@@ -54,7 +54,7 @@ struct BrowserLog {
 
   mutating func scroll(by lines: Int, seen: Int) { below = max(0, min(entries.count - seen, below - lines)) }
 
-  /// The entries that `count` lines show.
+  /// Returns the entries that `count` lines show.
   func seen(_ count: Int) -> ArraySlice<Entry> {
     let end = max(0, entries.count - below)
     return entries[max(0, end - max(0, count))..<end]

@@ -5,17 +5,17 @@ import GATT
 import Presentation
 import Text
 
-/// A device that is, was or is to be connected, and what is known of its attributes.
+/// A device with a connection (pending, open or closed), and the known facts about its attributes.
 struct BrowserPeer {
   enum State: Equatable {
     case connecting
-    /// Since when, nanoseconds since 1970-01-01T00:00:00Z.
+    /// The time of the connection in nanoseconds since 1970-01-01T00:00:00Z.
     case connected(Int64)
-    /// Why; nil when it was ended here.
+    /// The reason for the loss. Nil if the user disconnected.
     case closed(String?)
   }
 
-  /// A value that was typed once.
+  /// A value that the user typed before.
   struct Written: Equatable {
     let format: String
     let text: String
@@ -32,18 +32,18 @@ struct BrowserPeer {
   /// The arrival time of each value, in nanoseconds since 1970-01-01T00:00:00Z.
   var times: [AttributeHandle: Int64] = [:]
   var histories: [AttributeHandle: SampleHistory] = [:]
-  /// By the handle of the value.
+  /// The subscribed characteristics, by the handle of the value.
   var subscribed: Set<AttributeHandle> = []
-  /// By the attribute's handle, the newest last.
+  /// The written values by attribute handle, the newest last.
   var written: [AttributeHandle: [Written]] = [:]
   /// The attributes whose latest action was a write, for the command line to copy.
   var wroteLast: Set<AttributeHandle> = []
-  /// Reads and writes that wait for the device.
+  /// The number of reads and writes that wait for the device.
   var pending = 0
 
   /// The handle of the row under the cursor.
   var cursor: AttributeHandle?
-  /// The first row that is seen.
+  /// The index of the first visible row.
   var top = 0
   private var folded: Set<AttributeHandle> = []
   private var unfolded: Set<AttributeHandle> = []
@@ -80,14 +80,14 @@ struct BrowserPeer {
     guard !rows.isEmpty else { return }
     let index = rows.firstIndex { $0.handle == cursor } ?? 0
     var target = max(0, min(rows.count - 1, index + distance))
-    // Where a device uses a handle twice, the cursor is on the first row of it.
+    // If a device uses a handle twice, the cursor is on its first row.
     while rows.indices.contains(target), rows.firstIndex(where: { $0.handle == rows[target].handle }) != target {
       target += distance.signum()
     }
     if rows.indices.contains(target) { cursor = rows[target].handle }
   }
 
-  /// - Parameter wanted: nil: the other way than it is.
+  /// - Parameter wanted: Whether to fold the row. Nil toggles it.
   mutating func fold(_ row: TreeRow, _ wanted: Bool?) {
     switch row {
     case .service(let service, let isFolded):
@@ -117,14 +117,14 @@ struct BrowserPeer {
     }
   }
 
-  /// The parent of a row.
+  /// Returns the parent of a row.
   mutating func parent(of row: TreeRow) -> TreeRow? {
     let rows = rows
     guard let index = rows.firstIndex(where: { $0.handle == row.handle }) else { return nil }
     return rows[..<index].last { $0.depth < row.depth }
   }
 
-  /// Opens what hides an attribute, and goes there.
+  /// Moves the cursor to an attribute, and unfolds the rows that hide it.
   mutating func reveal(_ handle: AttributeHandle) {
     guard let (item, service) = table?.characteristic(owning: handle) else {
       cursor = handle
@@ -149,6 +149,6 @@ struct BrowserPeer {
     histories[handle, default: SampleHistory()].add(number.value, at: time)
   }
 
-  /// The characteristic that an attribute is or belongs to.
+  /// Returns the characteristic that an attribute is or belongs to.
   func characteristic(_ handle: AttributeHandle) -> Characteristic? { table?.characteristic(owning: handle)?.0 }
 }

@@ -6,16 +6,16 @@ import Presentation
 
 /// Reads, writes and subscribes to a device's attributes.
 extension BrowserSession {
-  /// Its services, what their descriptors say, and their values.
+  /// Discovers the services, then reads their descriptors and values.
   func look(into connection: Connection) async throws {
     browser.discovered(try await connection.client.discover(), of: connection.peer)
     changed()
     try await readAll(from: connection)
   }
 
-  /// Its services have changed.
+  /// Discovers the services again after they changed.
   func lookAgain(into connection: Connection) async throws {
-    // That discovers them too.
+    // The renewal of the subscriptions discovers the services, too.
     await subscriptions[connection.peer]?.untilRenewed()
     showSubscriptions(of: connection.peer)
     try await look(into: connection)
@@ -35,7 +35,7 @@ extension BrowserSession {
     if case .failure(let error) = value { problem(error, of: connection.peer) }
   }
 
-  /// A value that the peer refuses is shown as that.
+  /// Reads a value. If the device refuses, the browser shows the error in its place.
   @discardableResult
   private func take(_ handle: AttributeHandle, from connection: Connection) async throws -> Result<[UInt8], any Error> {
     let value: Result<[UInt8], any Error>
@@ -58,7 +58,7 @@ extension BrowserSession {
     note(
       "Wrote \(Quantity.octets(octets.count)) to \(attribute?.uuid?.description ?? handle.description) by \(plan.mode.rawValue), in "
         + Quantity.segments(plan.segments.count), of: connection.peer)
-    // What it is now is what the device says, not what was sent.
+    // Read the value back, because the device may store something else.
     if attribute?.properties?.contains(.read) ?? true { _ = try await take(handle, from: connection) }
   }
 
@@ -80,7 +80,7 @@ extension BrowserSession {
     await refresh(item, connection)
   }
 
-  /// The Client Characteristic Configuration has changed with it.
+  /// Reads the Client Characteristic Configuration again, which a subscription changes.
   private func refresh(_ item: Characteristic, _ connection: Connection) async {
     guard let descriptor = item.clientConfiguration, browser.peers[connection.peer]?.values[descriptor.handle] != nil else { return }
     _ = try? await take(descriptor.handle, from: connection)

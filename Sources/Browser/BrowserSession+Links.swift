@@ -7,9 +7,9 @@ import GATT
 import Operations
 import Presentation
 
-/// The browser's links: made, lost, made again.
+/// Makes, restores and ends the browser's links.
 extension BrowserSession {
-  /// Connects, or makes a lost link again with what was subscribed to, once whatever was tried before has ended.
+  /// Connects, or restores a lost link with its subscriptions. Waits until an earlier attempt has ended.
   func connect(_ peer: PeerAddress, as target: Target? = nil) {
     let before = attempts[peer]
     attempts[peer] = spawn { session in
@@ -38,7 +38,7 @@ extension BrowserSession {
     }
   }
 
-  /// Makes a link to a device without one.
+  /// Opens a link to a device without one.
   private func open(_ peer: PeerAddress, _ target: Target?) async throws -> Connection {
     var request = LinkRequest(.address(peer.address, peer.type))
     request.limits = context.step.limits
@@ -49,17 +49,17 @@ extension BrowserSession {
   }
 
   private func restore(_ connection: Connection) async throws {
-    // In a session it may come back by itself.
+    // The session may be restoring it already.
     if connection.isBeingRestored { try await connection.untilRestored() }
     if connection.isOpen { return }
     var policy = RetryPolicy()
-    // The user waits.
+    // The first pause is short, because the user waits.
     policy.firstPause = .milliseconds(10)
     policy.deadline = EventLoop.shared.now.advanced(by: context.step.limits.connecting)
     tell(try await context.session.restore(connection, policy).missing, of: connection.peer)
   }
 
-  /// Subscriptions that are no more.
+  /// Reports subscriptions that were not restored.
   func tell(_ missing: [Restoration.Missing], of peer: PeerAddress) {
     for item in missing {
       let reason = item.reason.map { Failure($0).message } ?? "it no longer exists."
@@ -69,15 +69,15 @@ extension BrowserSession {
 
   private func failed(_ peer: PeerAddress, _ error: any Error) async {
     guard !(error is CancellationError) else { return }
-    // Else it was ended here, or whoever hears the client has told of it.
+    // The user ended it, or the observer of the client has reported it.
     if case .closed? = browser.peers[peer]?.state { return }
     browser.closed(peer, Failure(links[peer]?.client.closed ?? error).message, at: now)
     changed()
-    // A lost link is kept, and with it what is to be restored.
+    // Keep a lost link, so that its subscriptions can be restored.
     if links[peer]?.isOpen == true || browser.peers[peer]?.table == nil { await end(peer) }
   }
 
-  /// A link that the session had before.
+  /// Takes over a link that the session had before.
   func adopt(_ connection: Connection) {
     hold(connection)
     hear(connection.client)
@@ -96,11 +96,11 @@ extension BrowserSession {
       showSubscriptions(of: connection.peer)
     }
     subscriptions[connection.peer] = values
-    // They are heard with all others; these are those that outlive the link.
+    // Drain only: `hear` shows values, `values` resubscribes.
     spawn { _ in while (try? await values.next(until: nil)) != nil {} }
   }
 
-  /// Leaves the links to the session, as they were: what was subscribed to here is switched off; those that are lost and nobody else's are ended.
+  /// Returns the links to the session as they were. Cancels the browser's subscriptions, and ends lost links that only the browser used.
   func release(_ before: [Connection]) async {
     for observer in observers.values { observer.cancel() }
     let ending = subscriptions.values.map { values in EventLoop.shared.spawn { await values.end() } }
@@ -111,7 +111,7 @@ extension BrowserSession {
     }
   }
 
-  /// Hears everything that comes over a link, its end too: from its first octet, and also that of a link that is made again.
+  /// Observes all PDUs, values and the end of a link, from its first byte. Also observes restored links.
   func hear(_ client: Client) {
     client.onPDU = { [weak self, weak client] direction, octets in
       guard let self, let client, let peer = peer(of: client) else { return }
@@ -134,7 +134,7 @@ extension BrowserSession {
     spawn { session in
       guard let reason = try? await client.untilClosed() else { return }
       session.observers[ObjectIdentifier(client)] = nil
-      // Whoever connects tells of what comes to nothing.
+      // The task that connects reports its own failures.
       guard let peer = session.peer(of: client), session.browser.peers[peer]?.isConnected == true else { return }
       session.browser.closed(peer, Failure(reason).message, at: session.now)
       session.changed()
@@ -156,7 +156,7 @@ extension BrowserSession {
     if let connection = links.removeValue(forKey: peer) { await context.session.disconnect(connection) }
   }
 
-  /// The tree shows what is subscribed to now.
+  /// Updates the subscriptions that the tree shows.
   func showSubscriptions(of peer: PeerAddress) {
     browser.peers[peer]?.subscribed = Set(subscriptions[peer]?.characteristics.map(\.valueHandle) ?? [])
   }

@@ -10,7 +10,7 @@ import Presentation
 import Terminal
 import Text
 
-/// Runs the browser: keys and what is heard go to the model, its frames to the screen, its actions to the session.
+/// Runs the browser: passes keys and received data to the model, draws its frames and performs its actions.
 @LoopActor
 final class BrowserSession {
   var browser: Browser
@@ -22,7 +22,7 @@ final class BrowserSession {
   /// The subscriptions of each peer.
   var subscriptions: [PeerAddress: SubscribedValues] = [:]
   var observers: [ObjectIdentifier: ValueObserver] = [:]
-  /// The last to make each link.
+  /// The latest connection attempt of each peer.
   var attempts: [PeerAddress: Task<Void, Never>] = [:]
   private var tasks: [Int: Task<Void, Never>] = [:]
   private var nextTask = 0
@@ -31,11 +31,11 @@ final class BrowserSession {
   private var drawnAt: LoopClock.Instant?
   private let isUTF8: Bool
 
-  /// Eyes are slower, and a busy air is not.
+  /// The shortest time between frames. A busy air changes faster than the eye can follow.
   private static let frameInterval = Duration.milliseconds(100)
-  /// A key is answered sooner.
+  /// The shortest time before a frame that answers a key.
   private static let keyInterval = Duration.milliseconds(20)
-  /// Ages grow although nothing comes.
+  /// The longest time between frames, because displayed ages grow even without events.
   private static let tick = Duration.milliseconds(500)
   private static let signalInterval = Duration.seconds(2)
 
@@ -107,7 +107,7 @@ final class BrowserSession {
     }
   }
 
-  /// Something has changed.
+  /// Draws the screen soon, after a change.
   func changed() { draw(within: Self.frameInterval) }
 
   private func draw(within interval: Duration) {
@@ -136,7 +136,7 @@ final class BrowserSession {
 
   // MARK: What is done
 
-  /// Runs beside everything else, and ends with the browser.
+  /// Runs a task in the background, at most until the browser ends.
   @discardableResult
   func spawn(_ body: @escaping @LoopActor @Sendable (BrowserSession) async -> Void) -> Task<Void, Never> {
     let number = nextTask
@@ -203,7 +203,7 @@ final class BrowserSession {
 
   // MARK: Scanning
 
-  /// Scans until it is cancelled, first for the selected device.
+  /// Scans until it is canceled, first for the device of the command line.
   private func listen(_ radio: any Central, _ selector: PeerSelector?, _ target: Target?) async {
     if let selector, let target {
       note("Looking for \(selector) …")

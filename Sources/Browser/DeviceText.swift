@@ -4,7 +4,7 @@ import Presentation
 import Terminal
 import Text
 
-/// The devices as lines. With less room, what tells two devices apart stays: strength, name, address.
+/// Renders devices as lines. A narrow line keeps the strength, the name and the address, which tell devices apart.
 struct DeviceText {
   typealias Span = Frame.Span
 
@@ -14,8 +14,8 @@ struct DeviceText {
   let time: Int64
 
   /// - Parameters:
-  ///   - state: of its link; nil when it never had one.
-  ///   - link: the strength of the link, dBm; nil without one.
+  ///   - state: The state of the device's link. Nil if it never had one.
+  ///   - link: The signal strength of the link in dBm. Nil without a link.
   func line(
     _ device: DeviceView, name: UntrustedText?, _ state: BrowserPeer.State?, link: Double?, _ facts: ScanFacts, highlight: Frame.Style?
   ) -> Frame.Line {
@@ -27,7 +27,7 @@ struct DeviceText {
       Span(ScanTable.bar(level, isUTF8: true), Frame.Style(color)), Span(trend(link == nil ? device.signal.trend : nil) + " "),
     ]
     let age = width >= 34 ? " " + left(link == nil ? device.signal.age(at: time).map(ScanTable.duration) ?? "" : "", 4) : ""
-    // The whole address, or its end.
+    // Show the end of the address if there is no room for all of it.
     let address = width >= 56 ? " \(device.peer.address) \(ScanTable.kind(device.peer))" : " " + "\(device.peer.address)".suffix(8)
     let rest = width - 15 - age.utf8.count - address.utf8.count
     let nameWidth = width >= 80 ? min(24, rest) : rest

@@ -1,9 +1,9 @@
 import Terminal
 
-/// A line of text that is being typed.
+/// A line of text that the user edits.
 struct LineField: Equatable {
   private(set) var characters: [Character]
-  /// Characters before the cursor.
+  /// The number of characters before the cursor.
   private(set) var cursor: Int
   /// The maximum length. A longer paste is cut.
   private static let limit = 4096
@@ -16,7 +16,7 @@ struct LineField: Equatable {
   var text: String { String(characters) }
   var beforeCursor: String { String(characters[..<cursor]) }
 
-  /// - Returns: false for keys that do not edit.
+  /// Handles an editing key. Returns false for other keys.
   mutating func handle(_ key: Key) -> Bool {
     switch key {
     case .character(let character):

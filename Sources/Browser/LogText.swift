@@ -6,8 +6,8 @@ import Text
 /// Renders a PDU in words: its name, attribute, bytes and their meaning.
 enum LogText {
   /// - Parameters:
-  ///   - handle: of what it is about, where that is known.
-  ///   - facts: of the characteristic that it belongs to.
+  ///   - handle: The handle of the PDU's attribute, if known.
+  ///   - facts: The facts about the characteristic of that attribute.
   static func text(_ pdu: [UInt8], _ handle: AttributeHandle?, in table: AttributeTable?, facts: CharacteristicFacts?) -> String {
     guard let parsed = try? PDU(parsing: pdu) else { return "malformed \(Hex.encode(pdu))" }
     let attribute = handle.flatMap { table?.attribute(at: $0) }

@@ -1,7 +1,7 @@
 import Terminal
 import Text
 
-/// Makes lines of a frame: clipped and padded to their width, in ASCII where the terminal has no more.
+/// Makes lines of a frame, clipped and padded to their width. Uses ASCII if the terminal cannot show UTF-8.
 struct Pen {
   typealias Span = Frame.Span
   typealias Style = Frame.Style
@@ -10,7 +10,7 @@ struct Pen {
   /// The offset of local time from UTC at a time, both in nanoseconds.
   var zone: (Int64) -> Int64 = { _ in 0 }
 
-  /// `12:03:05.013` on the user's clock.
+  /// Formats a time as `12:03:05.013` on the user's clock.
   func time(_ nanoseconds: Int64, milliseconds: Bool = true) -> String {
     String(Timestamp.text(nanoseconds + zone(nanoseconds)).dropFirst(11).prefix(milliseconds ? 12 : 8))
   }
@@ -27,8 +27,8 @@ struct Pen {
   }
 
   /// - Parameters:
-  ///   - right: at the right edge, where there is room for it.
-  ///   - highlight: of the whole line, whatever the styles of its parts are.
+  ///   - right: Text at the right edge, if there is room.
+  ///   - highlight: The style of the whole line, which overrides the styles of its parts.
   func line(_ left: [Span], right: [Span] = [], width: Int, highlight: Style? = nil, fill: Character = " ", fillStyle: Style = .plain)
     -> Frame.Line
   {
@@ -62,7 +62,7 @@ struct Pen {
 
   // MARK: Boxes
 
-  /// - Parameter lines: each `width - 2` columns wide; those that are missing are blank.
+  /// - Parameter lines: Lines of `width - 2` columns. Missing ones are blank.
   func box(_ title: [Span], right: [Span] = [], _ lines: [Frame.Line], width: Int, height: Int, isFocused: Bool) -> [Frame.Line] {
     let border = isFocused ? Style(.cyan) : .dim
     let inside = max(0, width - 2)
@@ -77,14 +77,14 @@ struct Pen {
     return Array(result.prefix(max(0, height)))
   }
 
-  /// Between two parts of a box.
+  /// Returns a line between two parts of a box.
   func rule(width: Int) -> Frame.Line { line([], width: width, fill: "─", fillStyle: .dim) }
 
   // MARK: Small pictures
 
   private static let steps: [Character] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
 
-  /// Numbers as columns of eighths.
+  /// Draws numbers as bars of up to eight eighths, one column each.
   func spark(_ values: [Double]) -> String {
     guard let low = values.min(), let high = values.max() else { return "" }
     return String(

@@ -1,15 +1,15 @@
 import Terminal
 
-/// Numbers over time, in dots of Braille; in ASCII with less.
+/// A plot of numbers over time, with Braille dots or in ASCII.
 struct Plot {
   let pen: Pen
   let width: Int
   let height: Int
 
-  /// Dots of one cell, in columns and rows.
+  /// The number of dots in a cell, in columns and rows.
   private var dots: (x: Int, y: Int) { pen.isUTF8 ? (2, 4) : (1, 1) }
 
-  /// - Parameter now: nanoseconds since 1970-01-01T00:00:00Z.
+  /// - Parameter now: The current time, in nanoseconds since 1970-01-01T00:00:00Z.
   func lines(_ samples: [SampleHistory.Sample], now: Int64) -> [Frame.Line] {
     guard let first = samples.first, let last = samples.last, height >= 3, width >= 16 else {
       return [pen.line([Frame.Span("no numbers yet", .dim)], width: width)]
@@ -57,7 +57,7 @@ struct Plot {
     return value == 0 ? " " : Unicode.Scalar(0x2800 + value).map { Character($0) } ?? " "
   }
 
-  /// Four digits that say something.
+  /// Formats a number with about four significant digits.
   static func number(_ value: Double) -> String {
     if value == value.rounded(), abs(value) < 1e7 { return "\(Int(value))" }
     if abs(value) >= 1e7 || abs(value) < 1e-3 { return "\(value)" }
@@ -85,7 +85,7 @@ struct Plot {
 
     func isSet(_ x: Int, _ y: Int) -> Bool { (0..<columns).contains(x) && (0..<rows).contains(y) && dots[y * columns + x] }
 
-    /// A straight line, both ends with it.
+    /// Draws a straight line, including both ends.
     mutating func draw(from a: (x: Int, y: Int), to b: (x: Int, y: Int)) {
       let steps = max(abs(b.x - a.x), abs(b.y - a.y))
       for step in 0...steps {

@@ -7,13 +7,13 @@ struct SampleHistory: Equatable {
   }
 
   private let capacity: Int
-  /// A ring once it is full.
+  /// The samples, a ring buffer once it is full.
   private var ring: [Sample] = []
   private var oldest = 0
 
   init(capacity: Int = 1024) { self.capacity = max(1, capacity) }
 
-  /// - Parameter interval: a sample that comes sooner after the last one is not kept, nanoseconds.
+  /// - Parameter interval: The shortest time between two samples in nanoseconds. Drops samples that arrive sooner.
   mutating func add(_ value: Double, at time: Int64, every interval: Int64 = 0) {
     guard value.isFinite, last.map({ time >= $0.time && time - $0.time >= interval }) ?? true else { return }
     let sample = Sample(time: time, value: value)
@@ -27,9 +27,9 @@ struct SampleHistory: Equatable {
 
   var last: Sample? { ring.isEmpty ? nil : ring[(oldest + ring.count - 1) % ring.count] }
   var count: Int { ring.count }
-  /// The oldest first.
+  /// The samples, the oldest first.
   var samples: [Sample] { Array(ring[oldest...] + ring[..<oldest]) }
 
-  /// The last `count` values, the oldest first.
+  /// Returns the last `count` values, the oldest first.
   func tail(_ count: Int) -> [Double] { (max(0, ring.count - count)..<ring.count).map { ring[(oldest + $0) % ring.count].value } }
 }

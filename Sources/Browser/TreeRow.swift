@@ -5,7 +5,7 @@ import GATT
 enum TreeRow: Equatable {
   case service(Service, isFolded: Bool)
   case include(Include)
-  /// - Parameter isFolded: its descriptors are not seen.
+  /// - Parameter isFolded: Whether its descriptors are hidden.
   case characteristic(Characteristic, Service, isFolded: Bool)
   case descriptor(Descriptor, of: Characteristic, Service)
 

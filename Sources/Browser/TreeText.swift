@@ -4,14 +4,14 @@ import Presentation
 import Terminal
 import Text
 
-/// The rows of a device's tree as lines.
+/// Renders the rows of a device's tree as lines.
 struct TreeText {
   typealias Span = Frame.Span
 
   let pen: Pen
   let width: Int
 
-  /// The texts that a search compares.
+  /// Returns the texts that a search compares.
   static func words(_ row: TreeRow, _ peer: BrowserPeer) -> [String] {
     func named(_ uuid: UUID) -> [String] { [uuid.description] + (AssignedNumbers.name(of: uuid).map { [$0] } ?? []) }
     return switch row {
@@ -23,7 +23,7 @@ struct TreeText {
     }
   }
 
-  /// - Parameter highlight: of the row under the cursor.
+  /// - Parameter highlight: The style of the row under the cursor.
   func line(_ row: TreeRow, _ peer: BrowserPeer, highlight: Frame.Style?) -> Frame.Line {
     switch row {
     case .service(let service, let isFolded):
@@ -69,7 +69,7 @@ struct TreeText {
     return pen.line(spans, right: right, width: width, highlight: highlight)
   }
 
-  /// The meaning, then the bytes. Text is in quotes.
+  /// Renders the meaning of a value, then its bytes. Puts text in quotes.
   static func value(_ value: Result<[UInt8], any Error>?, _ facts: CharacteristicFacts, _ pen: Pen) -> [Span] {
     switch value {
     case .success(let octets)?:
@@ -85,12 +85,12 @@ struct TreeText {
     }
   }
 
-  /// `read, notify`.
+  /// Returns the properties as `read, notify`.
   static func properties(_ properties: Properties) -> String {
     properties.names.map { $0.replacing("_", with: " ") }.joined(separator: ", ")
   }
 
-  /// All facts about the attribute under the cursor, in three lines.
+  /// Renders all facts about the attribute under the cursor, in up to three lines.
   func details(_ row: TreeRow, _ peer: BrowserPeer) -> [Frame.Line] {
     switch row {
     case .service(let service, _):
@@ -138,7 +138,7 @@ struct TreeText {
 
   private func name(_ uuid: UUID) -> String { AssignedNumbers.name(of: uuid).map(pen.safe) ?? uuid.description }
 
-  /// The UUID to show after a name.
+  /// Returns the UUID to show after a name.
   private func suffix(_ uuid: UUID) -> String { AssignedNumbers.name(of: uuid) == nil ? "" : " \(uuid)" }
 
   private func columns(_ text: String, _ width: Int) -> String { pen.pad(pen.clipMiddle(text, to: width), to: width) }

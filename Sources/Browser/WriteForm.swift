@@ -4,7 +4,7 @@ import Presentation
 import Terminal
 import Text
 
-/// A value that is being typed, to be written: its format, itself with the values that were written before, and how it is to go.
+/// The form for writing a value: its text, format and mode, and the values written before.
 struct WriteForm: Equatable {
   enum Field: CaseIterable { case value, format, mode }
 
@@ -20,7 +20,7 @@ struct WriteForm: Equatable {
   private(set) var value = LineField()
   private(set) var format: String
   private(set) var mode: WriteMode
-  /// Why it is not written yet.
+  /// The reason why the form cannot be sent.
   private(set) var problem: String?
   let earlier: [BrowserPeer.Written]
   /// The index of the shown earlier value. Nil while the user types a new one.
@@ -28,7 +28,7 @@ struct WriteForm: Equatable {
   private var draft = LineField()
   private var isEmptyMeant = false
 
-  /// In the order of the manual; `auto` is typed as hex is.
+  /// The formats in the order of the manual, without `auto`, which parses typed values as hex.
   static let formats = ValueFormat.names.filter { $0 != "auto" }
 
   init(_ attribute: Attribute, of peer: PeerAddress, earlier: [BrowserPeer.Written]) {
@@ -105,7 +105,7 @@ struct WriteForm: Equatable {
     return all[(index + step + all.count) % all.count]
   }
 
-  /// The value before or after, with its format and mode.
+  /// Replaces the value by an earlier or later one, with its format and mode.
   private mutating func recall(_ step: Int) {
     guard !earlier.isEmpty else { return }
     let index = (place ?? earlier.count) + step

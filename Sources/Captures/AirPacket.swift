@@ -7,7 +7,7 @@ package struct AirPacket: Sendable, Equatable {
   package var accessAddress: UInt32
   /// Header and payload. Shorter than the length in the header if the sniffer did not keep all bytes.
   package var pdu: [UInt8]
-  /// The channel index: 0–36 data, 37–39 primary advertising (Vol 6 Part B §1.4.1). Nil, also below, if the sniffer does not tell.
+  /// The channel index: 0–36 data, 37–39 primary advertising (Vol 6 Part B §1.4.1). Nil, also below, if the sniffer does not report it.
   package var channel: UInt8?
   /// The RSSI in dBm.
   package var rssi: Int8?
@@ -21,7 +21,7 @@ package struct AirPacket: Sendable, Equatable {
   /// The kind of an isochronous stream.
   package var stream: IsochronousStream?
   package var isIntact: Bool?
-  /// Whether the sniffer decrypted it.
+  /// Whether the sniffer decrypted the packet.
   package var isDecrypted = false
 
   package enum Auxiliary: UInt8, Sendable { case advertising, chain, sync, scanResponse }
@@ -77,7 +77,7 @@ package struct AirPacket: Sendable, Equatable {
   }
 }
 
-// MARK: How sniffers write it down
+// MARK: Formats of sniffers
 
 extension AirPacket {
   /// Parses LINKTYPE_BLUETOOTH_LE_LL (251): the packet only.
@@ -131,7 +131,7 @@ extension AirPacket {
     let phy = PHY(rawValue: (flags >> 4 & 7) + 1)
     var packet = try AirPacket(&reader, isCoded: phy == .coded)
     (packet.channel, packet.phy, packet.isIntact) = (channel, phy, flags & 1 != 0)
-    // The file has it without its sign.
+    // The file has the value without its sign.
     packet.rssi = Int8(exactly: -Int(rssi))
     // Before version 3, only the access address tells the kind of packet.
     if version >= 3 ? kind == 6 : !packet.isAdvertising {

@@ -14,7 +14,7 @@ enum CaptureLink: UInt32, Sendable {
   case airWithHeader = 256
   case nordic = 272
 
-  /// - Throws: MalformedPacket with the kind of packets, if they are not Bluetooth packets.
+  /// Creates the form of a header type. - Throws: MalformedPacket with the kind of packets, if they are not Bluetooth packets.
   init(_ type: UInt32, at offset: Int) throws(MalformedPacket) {
     guard let link = Self(rawValue: type) else {
       let reason =
@@ -64,7 +64,7 @@ enum CaptureLink: UInt32, Sendable {
     }
   }
 
-  /// Packets of the central count as sent by the host.
+  /// Converts a sniffer's packet. Packets of the central count as sent by the host.
   private static func record(_ packet: AirPacket?, _ wallClock: Int64) -> Snoop.Record? {
     guard let packet else { return nil }
     var record = Snoop.Record(

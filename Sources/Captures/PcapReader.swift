@@ -21,7 +21,7 @@ struct PcapReader: Sendable {
     }
   }
 
-  /// - Throws: MalformedPacket, also for packets that are not Bluetooth packets.
+  /// Reads the file's header. - Throws: MalformedPacket, also for packets that are not Bluetooth packets.
   init(_ file: [UInt8]) throws(MalformedPacket) {
     guard let (isLittle, unit) = Self.magic(file) else { throw MalformedPacket("not a pcap file", at: 0) }
     (self.isLittle, self.unit) = (isLittle, unit)
@@ -31,7 +31,7 @@ struct PcapReader: Sendable {
     link = try CaptureLink(UInt32(try reader.number(4, isLittle, "pcap header")) & 0x03FF_FFFF, at: 20)
   }
 
-  /// - Returns: nil at the end of the file.
+  /// Reads the next packet. Returns nil at the end of the file.
   mutating func next() throws(MalformedPacket) -> Snoop.Record? {
     while !reader.isAtEnd {
       let seconds = Int64(try reader.number(4, isLittle, "pcap packet"))

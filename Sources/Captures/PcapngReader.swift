@@ -26,7 +26,7 @@ struct PcapngReader: Sendable {
     var offset: Int64 = 0
     var guess = DirectionGuess()
 
-    /// The number of interfaces whose packets do not name an adapter.
+    /// Whether the packets of this interface do not name an adapter.
     var isHosts: Bool { link == .h4 || link == .h4WithDirection }
   }
 
@@ -37,7 +37,7 @@ struct PcapngReader: Sendable {
     reader = ByteReader(file)
   }
 
-  /// - Returns: nil at the end of the file.
+  /// Reads the next packet. Returns nil at the end of the file.
   mutating func next() throws(MalformedPacket) -> Snoop.Record? {
     while !reader.isAtEnd {
       if let record = try takeBlock() {

@@ -12,11 +12,11 @@ package enum Snoop {
     package var wallClock: Int64
     /// The index of the adapter, in a file with several adapters (datalink 2001).
     package var adapter: UInt16 = 0
-    /// The number of bytes missing at its end.
+    /// The number of bytes missing at the end of the packet.
     package var missing = 0
     /// The packet of a sniffer. `packet` is then empty.
     package var air: AirPacket?
-    /// The comment on the packet in a pcapng file. Do not trust this text.
+    /// The comments on the packet in a pcapng file. Do not trust this text.
     package var comments: [[UInt8]] = []
 
     package init(packet: [UInt8], direction: Direction, wallClock: Int64) {

@@ -8,7 +8,7 @@ package struct SnoopReader: Sendable {
   /// The number of packets that the recorder lost, up to the last record read.
   package private(set) var drops = 0
 
-  /// - Throws: MalformedPacket for files other than btsnoop version 1, and for an unknown datalink.
+  /// Reads the file's header. - Throws: MalformedPacket for files other than btsnoop version 1, and for an unknown datalink.
   package init(_ file: [UInt8]) throws(MalformedPacket) {
     reader = ByteReader(file)
     guard try reader.slice(8, "btsnoop header") == Snoop.magic[...] else { throw MalformedPacket("not a btsnoop file", at: 0) }
@@ -20,7 +20,7 @@ package struct SnoopReader: Sendable {
     self.datalink = datalink
   }
 
-  /// - Returns: nil at the end of the file.
+  /// Reads the next packet. Returns nil at the end of the file.
   /// - Throws: MalformedPacket with the offset in the file.
   package mutating func next() throws(MalformedPacket) -> Snoop.Record? {
     while !reader.isAtEnd {

@@ -11,7 +11,7 @@ package struct TraceReader: Sendable {
     PcapngReader.isFile(file) || PcapReader.isFile(file) || file.starts(with: Snoop.magic)
   }
 
-  /// - Throws: MalformedPacket for other formats, and for packets that are not Bluetooth packets.
+  /// Detects the format. - Throws: MalformedPacket for other formats, and for packets that are not Bluetooth packets.
   package init(_ file: [UInt8]) throws(MalformedPacket) {
     if PcapngReader.isFile(file) {
       pcapng = try PcapngReader(file)
@@ -24,7 +24,7 @@ package struct TraceReader: Sendable {
     }
   }
 
-  /// - Returns: nil at the end of the file.
+  /// Reads the next packet. Returns nil at the end of the file.
   /// - Throws: MalformedPacket with the offset in the file.
   package mutating func next() throws(MalformedPacket) -> Snoop.Record? {
     if snoop != nil { return try snoop?.next() }

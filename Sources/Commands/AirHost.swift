@@ -7,7 +7,7 @@ import SystemPackage
 import Terminal
 import Text
 
-/// Serves a simulated air on sockets and reports the clients that connect and disconnect.
+/// Serves a simulated air on sockets. Reports each client that connects or disconnects.
 @LoopActor
 final class AirHost {
   var listeners: [Listener] = []
@@ -15,7 +15,7 @@ final class AirHost {
   private let output: Output
   private let stays: Bool
   private let over = Wait<Void>()
-  /// The number of records that the output did not take.
+  /// The number of records dropped because the output did not accept them.
   private var dropped = 0
 
   init(_ pool: ControllerPool, _ output: Output, stays: Bool) {
@@ -24,8 +24,8 @@ final class AirHost {
     self.stays = stays
   }
 
-  /// Runs until the last client disconnects, or forever if it stays.
-  /// - Throws: TransportError when a socket fails; CancellationError.
+  /// Runs until the last client disconnects, or forever if `stays` is set.
+  /// - Throws: `TransportError` when a socket fails; `CancellationError`.
   func run() async throws {
     pool.onEvent = { [weak self] in self?.take($0) }
     for listener in listeners { listener.handler = { [weak self] in self?.take($0, listener.address) } }
@@ -89,7 +89,7 @@ final class AirHost {
     }
   }
 
-  /// The reason in the record, and a note if the client ended in an unusual way.
+  /// Returns the reason for the record, and a note if the client ended in an unusual way.
   private static func words(_ departure: ControllerPool.Departure) -> (reason: String, note: String?) {
     switch departure {
     case .ended(TransportError.closedByOtherSide): ("closed", nil)
@@ -101,7 +101,7 @@ final class AirHost {
     }
   }
 
-  /// Reports progress, except with `--json`, which has records for it.
+  /// Reports progress. Not with `--json`, which writes records instead.
   private func say(_ text: @autoclosure () -> String) { if !output.style.json { output.verbose(1, text()) } }
 
   private func tell(of host: ControllerPool.Host, _ state: String, _ more: (inout RecordWriter) -> Void = { _ in }) {
@@ -115,7 +115,7 @@ final class AirHost {
     }
   }
 
-  /// Writes a record. A closed output does not end the air.
+  /// Writes a record. A closed output does not stop the air.
   private func record(_ build: (inout RecordWriter) -> Void) {
     guard output.style.json, !output.isBroken else { return }
     if (try? output.offerRecord(build)) == false { dropped += 1 }

@@ -19,7 +19,7 @@ package struct Call: PeerCommand {
     "blectl -i sim call Band-7 --list", "blectl -i sim call Band-7 battery", "blectl -i sim call Band-7 history --json",
   ]
 
-  // Words may be commands of a device file.
+  // An argument may be a command of a device file.
   static let traits = CommandTraits(completesNames: false)
 
   @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
@@ -58,7 +58,7 @@ package struct Call: PeerCommand {
   func run(in context: Context) async throws {
     let named = try await file.load()
     if list, let named { return try await CallText.list(named, of: nil, context.output) }
-    // Before anything is sent, and once: a parameter may come from a pipe.
+    // Read parameters once, before anything is sent: one may come from a pipe.
     let prepared: DeviceRequest?
     if let named { prepared = try await request(of: named) } else { prepared = nil }
     try await context.withPeer(who.target) { connection in
@@ -82,7 +82,7 @@ package struct Call: PeerCommand {
     }
   }
 
-  /// Looked for once in a session; one that was named is for that command only.
+  /// Returns the device's description. Searches once in a session. A description named by `--device` applies to one command.
   @LoopActor
   private func described(_ connection: Connection, _ context: Context) async throws -> DeviceDescription {
     if let known = context.links.device { return known }
@@ -92,7 +92,7 @@ package struct Call: PeerCommand {
     return device
   }
 
-  /// - Throws: Failure(.usage); FileError, of the file of a parameter.
+  /// Creates the request. - Throws: `Failure(.usage)`; `FileError` for the file of a parameter.
   @LoopActor
   private func request(of device: DeviceDescription) async throws -> DeviceRequest {
     var request = try DeviceRequest(command ?? "", of: device)

@@ -38,7 +38,7 @@ package struct Decode: LoopCommand {
   @Argument(help: ArgumentHelp("Hex, a file, or - for stdin (for value: a UUID, then hex)", valueName: "input"), completion: .file())
   var others: [String] = []
 
-  /// What was named; nil if blectl has to find out.
+  /// The kind given by the user. Nil to detect it.
   private var what: What? { What(rawValue: first) }
   private var input: [String] { what == nil ? [first] + others : others }
 
@@ -55,7 +55,7 @@ package struct Decode: LoopCommand {
     case adv, att, hci, value, trace
   }
 
-  /// Octets that are read at most.
+  /// The maximum number of bytes to read.
   static let limit = 64 << 20
   static let traceLimit = 256 << 20
 

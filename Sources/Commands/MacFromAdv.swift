@@ -97,7 +97,7 @@ package struct MacFromAdv: LoopCommand {
     let rules = try await (rule + described()).map { try MACRule($0) }
     let search = MACSearch(learn ? .learn : .rules(rules.isEmpty ? MACRule.known : rules), leastConfidence: minConfidence)
     let found = Found(search, context.output)
-    // That of a session has its commands.
+    // In a session, standard input carries the commands.
     let isInputFree = !context.isInSession
     if hex != nil || peer != nil, isInputFree, StandardInput.isPipe {
       context.output.note(
@@ -114,8 +114,8 @@ package struct MacFromAdv: LoopCommand {
     try found.search.finish()
   }
 
-  /// The rule of the device file.
-  /// - Throws: Failure(.usage) for a file without one; as `DeviceLibrary.load`.
+  /// Returns the rule of the device file. Empty without a file.
+  /// - Throws: `Failure(.usage)` for a file without a rule; the errors of `DeviceOptions.load`.
   @LoopActor
   private func described() async throws -> [String] {
     guard let device = try await file.load() else { return [] }
@@ -127,7 +127,7 @@ package struct MacFromAdv: LoopCommand {
     return [rule]
   }
 
-  /// The search, and where its findings go.
+  /// The search, with the output for its results.
   @LoopActor private final class Found {
     var search: MACSearch
     let output: Output
@@ -150,14 +150,14 @@ package struct MacFromAdv: LoopCommand {
     }
     if data.isEmpty { throw Failure(.usage, "--hex is empty. Give it AD structures, as in --hex 020106") }
     try await found.add(data, sender: sender.map { PeerAddress($0.address, .public) })
-    // Else it is why there is no MAC.
+    // Otherwise this error is the reason that no MAC was found.
     if case .malformed? = found.search.problem { return }
     if let error = Advertisement(data).errors.first { found.output.note("--hex is malformed: \(error). The rest was decoded.") }
   }
 
   @LoopActor
   private func offline(_ found: Found) async throws {
-    // Nobody may know that it is waited for.
+    // A note tells the user that the program waits.
     let text = try await InputFile.read("-", limit: 64 << 20) { [output = found.output] in
       output.note("Waiting for lines on standard input: AD structures in hex, ADDRESS HEX, or records of a scan. Press Ctrl-C to stop.")
     }
@@ -168,7 +168,7 @@ package struct MacFromAdv: LoopCommand {
       if EventLoop.shared.isShareSpent { try await EventLoop.shared.waitForTurn() }
       let heard: (data: [UInt8], sender: PeerAddress?)?
       do throws(OfflineAdvertisementError) { heard = try OfflineAdvertisement.parse(line, number: number) } catch {
-        // It does not hide the lines behind it.
+        // An invalid line does not stop the decoding of later lines.
         unreadable += 1
         _ = Program.report(error, found.output)
         continue
@@ -180,7 +180,7 @@ package struct MacFromAdv: LoopCommand {
     if unreadable > 0 { throw Failure(.input, "Cannot read \(unreadable) line(s) of standard input.") }
   }
 
-  /// The duration includes the search.
+  /// The time limit of the search, which counts toward the duration.
   private var searchLimit: Duration {
     let limits = [step.timeout, duration > 0 ? duration : nil].compactMap { $0.map { Duration.limited(seconds: $0) } }
     return limits.min() ?? .limited(seconds: 31_536_000)
@@ -205,9 +205,9 @@ package struct MacFromAdv: LoopCommand {
     let selector = try await context.configuration.resolve(peer)
     let search = PeerSearch(selector, takesFirst: first, limit: link.wait ? step.waitLimit : searchLimit)
     let match = try await context.session.find(search, LinkText(context.process, context.output, limitOption: "-d"))
-    // Who was waited for has all of the duration.
+    // The wait does not count toward the duration.
     if link.wait { start = EventLoop.shared.now }
-    // What was heard in the search counts.
+    // The advertisements heard during the search count.
     for data in match.payloads where found.search.found == 0 { try await found.add(data, sender: match.peer) }
     let rest = limit.map { $0 - start.duration(to: EventLoop.shared.now) }
     guard found.search.found == 0, rest.map({ $0 > .zero }) ?? true else { return }

@@ -55,7 +55,7 @@ package struct Notify: ValueCommand {
   }
 
   var runsUntilStopped: Bool { count == nil && duration ?? 0 == 0 && step.timeout == nil }
-  /// --timeout limits the silence, and values may come for ever.
+  /// Whether the duration or count limits the time. `--timeout` only limits the silence between values.
   var hasTimeLimit: Bool { duration.map { $0 > 0 } ?? (count != nil) }
   var failureAtInputEnd: Failure? { count.map { Failure(.timeout, "The input ended before \($0) value(s) arrived.") } }
 
@@ -87,17 +87,17 @@ package struct Notify: ValueCommand {
   /// The state that outlives a link.
   @LoopActor private final class State {
     var values = 0
-    /// The deadline is the end of `--duration`.
+    /// The retry policy. Its deadline is the end of `--duration`.
     var reconnection = RetryPolicy()
     var hasStarted = false
-    /// Whether it is subscribed on the present link.
+    /// Whether the present link has subscriptions.
     var isListening = false
-    /// Whether it ended by itself.
+    /// Whether it ended because it reached its limits.
     var isOver = false
 
-    /// - Throws: `error` if a new link does not help.
+    /// Waits before a reconnection. - Throws: `error` if a new link does not help.
     func pause(after error: any Error, _ links: any DeviceLinks) async throws {
-      // A link that held is lost for a new reason.
+      // After a link that worked, the pauses start over.
       if isListening { reconnection.restart() }
       isListening = false
       var policy = reconnection
@@ -106,7 +106,7 @@ package struct Notify: ValueCommand {
     }
   }
 
-  /// How long no value may come: a count without a duration must not wait for ever. Without either, to wait is what was asked for.
+  /// The longest wait for a value. 30 s with a count but no duration, which must not wait forever. Nil for no limit.
   private var patience: Duration? {
     if duration != nil { return nil }
     if let limit = step.timeout { return .limited(seconds: limit) }
@@ -115,11 +115,11 @@ package struct Notify: ValueCommand {
 
   @LoopActor
   private func listen(_ connection: Connection, _ senders: ValueSenders, _ state: State, _ context: Context) async throws -> FollowOutcome {
-    // An argument is looked up at each access.
+    // A local copy, because each access to an argument is a lookup.
     let format = format
     let client = connection.client
     let outcome = try await client.follow { values in
-      // What follows in a session uses what was found.
+      // Later commands of a session use the discovered attributes.
       try await senders.subscribe(on: client, discovering: context.isInSession, context.output) {
         await context.describe($0, on: connection)
         try await values.add($0)

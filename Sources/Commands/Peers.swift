@@ -51,7 +51,7 @@ package struct Peers: LoopCommand {
         peer.text, peer.name.map { output.forEyes("\($0)") } ?? "-",
         peer.aliases.isEmpty ? "-" : peer.aliases.map { "@\(DisplayText.escape($0))" }.joined(separator: " "),
         peer.isOurs ? "connected here" : peer.isConnected == true ? "connected" : "-",
-        // To the minute.
+        // Show minutes, not seconds.
         peer.lastConnected.map { String($0.prefix(16)).replacing("T", with: " ") } ?? "-",
       ])
     }
@@ -59,22 +59,22 @@ package struct Peers: LoopCommand {
   }
 }
 
-/// The peers that need no scan to be known.
+/// The peers known without a scan.
 struct PeerList {
   struct Peer: Equatable {
-    /// The address; nil for an alias of a name, a MAC or a service.
+    /// The address. Nil for an alias of a name, a MAC or a service.
     var address: Address?
-    /// The type of the address; nil if the kernel does not report it.
+    /// The type of the address. Nil if the kernel does not report it.
     var type: AddressType?
     var name: UntrustedText?
-    /// Whether a link exists; nil if unknown.
+    /// Whether a link exists. Nil if unknown.
     var isConnected: Bool?
-    /// By this session.
+    /// Whether the link belongs to this session.
     var isOurs = false
-    /// RFC 3339.
+    /// The time of the last connection (RFC 3339).
     var lastConnected: String?
     var aliases: [String] = []
-    /// By which it was found, or what the alias stands for.
+    /// The selector that found it, or the selector of its alias.
     var selector: PeerSelector?
 
     var text: String {
@@ -84,7 +84,7 @@ struct PeerList {
 
   private(set) var peers: [Peer] = []
 
-  /// Links first, then who was connected last, then aliases of the others.
+  /// Returns links first, then devices by the time of their last connection, then the remaining aliases.
   @LoopActor
   static func read(_ context: Context) async throws -> [Peer] {
     let (devices, aliases) = try context.configuration.knownDevices()
@@ -99,17 +99,18 @@ struct PeerList {
     return PeerList(own: own, links: links, devices: devices, aliases: aliases).peers
   }
 
-  /// The devices that the adapter has links to; nil if it does not report them.
+  /// Returns the links of the adapter, including other programs' links.
   @LoopActor
   private static func links(_ context: Context) throws -> [AdapterLink]? {
     guard case .kernel(let index) = try context.process.adapter() else { return [] }
     return try AdapterList.choose(index).links()
   }
 
+  /// Merges the lists.
   /// - Parameters:
-  ///   - own: this session's.
-  ///   - links: the adapter's; nil when nobody knows.
-  ///   - devices: who was connected longest ago first.
+  /// - own: The connections of this session.
+  /// - links: The links of the adapter. Nil if unknown.
+  /// - devices: The known devices, least recently connected first.
   init(own: [Peer], links: [AdapterLink]?, devices: [KnownDevices.Device], aliases: [String: PeerSelector]) {
     for var peer in own {
       (peer.isConnected, peer.isOurs) = (true, true)
@@ -120,7 +121,7 @@ struct PeerList {
       peers.append(Peer(address: link.address, type: link.type, isConnected: true))
     }
     for device in devices.reversed() {
-      // One that the kernel lists without its type is known by its address.
+      // An address is enough for a device that the kernel lists without its type.
       if let index = index(of: device.peer.address, device.peer.type) {
         peers[index].type = device.peer.type
         peers[index].name = peers[index].name ?? device.name

@@ -98,12 +98,12 @@ package struct Read: ValueCommand {
     }
   }
 
-  /// What the value means. A handle is read with one request; what a session, or `-v`, asks for besides is no reason not to show the value.
+  /// Returns the meaning of a value. In a session or with `-v`, reads descriptors for it. Ignores their errors, because the value was read.
   @LoopActor
   private func meaning(of found: SelectedValue, on connection: Connection, _ context: Context) async -> ValueMeaning {
     if context.asksForDescriptions, let uuid = found.uuid {
       let client = connection.client
-      // The formats of the device tell nothing where the Bluetooth SIG has a description.
+      // If the Bluetooth SIG defines the value, the device's format adds nothing.
       if client.table == nil, CharacteristicDescription(uuid) == nil, context.process.discoverable?.contains(connection.peer) ?? true {
         client.readsDirectly = true
         _ = try? await client.discover()
@@ -114,7 +114,7 @@ package struct Read: ValueCommand {
   }
 }
 
-/// The failed reads of several attributes. Each is reported when it occurs, and the first determines the exit status.
+/// The failed reads of several attributes. Reports each as it occurs. The first one determines the exit status.
 @LoopActor
 private final class ReadFailures {
   private let attributes: [String]
@@ -126,8 +126,8 @@ private final class ReadFailures {
     self.context = context
   }
 
-  /// - Parameter isLast: nothing is read after it: the link is lost, or the format is wrong.
-  /// - Throws: the error of the only attribute; the first one after the last.
+  /// Adds a failure. `isLast` means that nothing is read after it: the link is lost, or the format is wrong.
+  /// - Throws: The error of the only attribute; the first error after the last attribute.
   func add(_ error: any Error, of index: Int, isLast: Bool) throws {
     let failure = Failure(error)
     context.observer?.didRead(attributes[index], .failure(failure))
@@ -137,7 +137,7 @@ private final class ReadFailures {
     if isLast { try finish() }
   }
 
-  /// Whoever gets the command's end as its answer, a script or a program, has the first failure from there.
+  /// Whether the caller, a script or a program, receives the first failure as the command's result.
   private var isAnswered: Bool { context.caller == .script || context.caller == .program }
 
   private func tell(_ failure: Failure) {
@@ -145,7 +145,7 @@ private final class ReadFailures {
     if context.caller == .script { context.output.note(failure.message) } else { _ = Program.report(failure, context.output) }
   }
 
-  /// - Throws: the first failure.
+  /// Ends the reads. - Throws: The first failure.
   func finish() throws {
     guard var first else { return }
     first.isTold = !isAnswered

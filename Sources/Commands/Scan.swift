@@ -119,7 +119,7 @@ package struct Scan: LoopCommand {
     if duration == 0 { throw Failure(.usage, "The command may never end. Add --duration.") }
   }
 
-  /// What is a record, as the options say.
+  /// Returns the options of the filter.
   @LoopActor
   private func watch(_ configuration: Configuration, _ output: Output) async throws -> DeviceWatch.Options {
     var options = DeviceWatch.Options()
@@ -155,7 +155,7 @@ package struct Scan: LoopCommand {
     }
     defer { context.process.memory.hear(view.heard) }
     do { try await listen(view, in: context) } catch {
-      // The table as it was when it ended; a scan that never began has none.
+      // Show the final table. A scan that never started has none.
       try await view.finish(after: error)
       throw error
     }
@@ -181,7 +181,7 @@ package struct Scan: LoopCommand {
     parameters.isActive = !passive
     parameters.phys = phy.phys
     try view.start()
-    // An argument is looked up at each access.
+    // A local copy, because each access to an argument is a lookup.
     let count = count
     try await radio.listen(parameters, for: duration > 0 ? .limited(seconds: duration) : nil) { report, time in
       try await view.add(report, at: time)
@@ -192,10 +192,10 @@ package struct Scan: LoopCommand {
   }
 }
 
-/// A service by its UUID, its name, or the beginning of its name.
+/// A service by UUID, by name, or by the start of its name.
 struct ServiceArgument: ExpressibleByArgument, Sendable {
   private let text: String
-  /// More than one if several names begin so.
+  /// The matching services. Several if more than one name starts with the text.
   private let services: [(name: String, uuid: UUID)]
 
   init?(argument: String) {
@@ -213,7 +213,7 @@ struct ServiceArgument: ExpressibleByArgument, Sendable {
     AssignedNumbers.snakeNames.filter { (0x1800...0x18FF).contains($0.uuid.short ?? 0) }
   }
 
-  /// - Throws: Failure(.ambiguous) if several services are meant.
+  /// Returns the service. - Throws: `Failure(.ambiguous)` if several services match.
   @LoopActor
   func uuid(_ output: Output) throws -> UUID {
     guard services.count == 1, let service = services.first else {
@@ -231,7 +231,7 @@ struct ServiceArgument: ExpressibleByArgument, Sendable {
   }
 }
 
-/// An address with or without its type, `@last` or `@ALIAS`: who is meant whatever else they advertise.
+/// An address with or without its type, `@last` or `@ALIAS`. Matches devices regardless of their data.
 struct ScannedPeerArgument: ExpressibleByArgument, Sendable {
   let peer: PeerArgument
 
@@ -255,8 +255,8 @@ struct AddressArgument: ExpressibleByArgument, Sendable {
   }
 }
 
-/// `0x0305`, `0305:1240`, `apple`: a company identifier, four hex digits with or without 0x, or the company's name or how it begins, and the
-/// first octets of its data.
+/// A company and the first bytes of its data: `0x0305`, `0305:1240` or `apple`. The company is an identifier (four hex digits, 0x optional)
+/// or a name or its start.
 struct ManufacturerArgument: ExpressibleByArgument, Sendable {
   let manufacturer: ScanFilter.Manufacturer
 
@@ -268,7 +268,7 @@ struct ManufacturerArgument: ExpressibleByArgument, Sendable {
   }
 
   private static func company(_ text: String) -> UInt16? {
-    // Fewer digits without 0x may be a name: ace, abb.
+    // Without 0x, fewer digits may be a name: ace, abb.
     let digits = text.after("0x") ?? (text.utf8.count == 4 ? text : "")
     if let number = Hex.number(digits) { return UInt16(exactly: number) }
     let named = AssignedNumbers.companies(named: text)
@@ -294,7 +294,7 @@ struct ManufacturerArgument: ExpressibleByArgument, Sendable {
   }
 }
 
-/// `231d39…b932` or `54:48:E6:8F:80:A5=231d39…b932`: the key of encrypted sensor data.
+/// A key for encrypted sensor data, optionally of one device: `231d39…b932` or `54:48:E6:8F:80:A5=231d39…b932`.
 struct KeyArgument: ExpressibleByArgument, Sendable {
   let address: Address?
   let key: AES128

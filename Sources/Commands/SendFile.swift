@@ -25,7 +25,7 @@ package struct SendFile: PeerCommand {
   ]
   static let traits = CommandTraits(attributeUse: .sending)
 
-  /// Octets of a file: more than a link carries in a month.
+  /// The maximum size of a file in bytes. A link cannot carry more in a month.
   static let limit = 64 << 30
 
   @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
@@ -121,7 +121,7 @@ package struct SendFile: PeerCommand {
     }
   }
 
-  /// The delivery that the options describe.
+  /// Returns the delivery plan for the options.
   @LoopActor
   private func plan(_ selector: Selector, _ report: Selector?, _ context: Context) -> FileDelivery.Plan {
     var plan = FileDelivery.Plan(selector)

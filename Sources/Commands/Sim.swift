@@ -24,7 +24,7 @@ package struct Sim: LoopCommand {
   @Flag(help: "Stop when the last program disconnects")
   var once = false
 
-  /// What is usual today had to be asked for once.
+  /// Whether to run until Ctrl-C. Kept for compatibility: this is the default today.
   @Flag(help: ArgumentHelp("Run until Ctrl-C", visibility: .hidden))
   var stay = false
 
@@ -49,7 +49,7 @@ package struct Sim: LoopCommand {
     let air = try await AdapterSpec.air(file)
     let host = AirHost(ControllerPool(air: air, tap: try await context.process.openTrace()), context.output, stays: !once)
     defer { host.close() }
-    // All of them before anybody is told of one.
+    // Open all sockets before announcing any.
     for address in addresses { host.listeners.append(try await Listener.open(address)) }
     try await host.run()
   }

@@ -117,7 +117,7 @@ package struct Tune: PeerCommand {
           if output.style.json { try await TuneText.record(result, "measurement", connection, output) }
         }
       } catch {
-        // Also after Ctrl-C, which would end the output as well.
+        // Also after Ctrl-C, which would otherwise stop the output.
         await shielded { try? await showTable() }
         if !results.isEmpty, !output.style.json { output.note("Measured \(results.count) of \(trials.count) combinations.") }
         throw error
@@ -128,7 +128,7 @@ package struct Tune: PeerCommand {
         throw Failure(.expectation, "Every combination lost bytes. Try longer pauses: --gap 20,50,100")
       }
       let place = TransferMemory.Place(connection.peer, target.handle, air: context.configuration.kindOfAir)
-      // Of a window, or of shorter segments than `send-file` takes, it is not true.
+      // A pace measured with a window, or with shorter segments than `send-file` uses, is not valid.
       if best.trial.mode == .command, best.trial.window == nil, best.trial.segment >= link.fastestSegment(mtu: client.mtu),
         let gap = best.trial.gap ?? best.gap, let interval = link.interval
       {

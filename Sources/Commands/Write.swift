@@ -66,7 +66,7 @@ package struct Write: PeerCommand {
       let answer = DisplayText.clip(ShellWords.quoteForShell(words[index + 1]), to: 60)
       return "--wait waits for the device and takes no value. To wait for an answer: --expect \(answer)"
     }
-    // A VALUE of several words without quotes.
+    // An unquoted VALUE of several words.
     guard let begin = words.indices.last(where: { words[$0...].starts(with: extra) }), begin > 0, !words[begin - 1].hasPrefix("-") else {
       return nil
     }
@@ -103,7 +103,7 @@ package struct Write: PeerCommand {
     _ bytes: [UInt8], to selector: Selector, on connection: Connection, _ context: Context, _ showArrived: Answers.ShowArrived
   ) async throws {
     let (client, output) = (connection.client, context.output)
-    // An explicit mode on a plain handle needs nothing from discovery.
+    // A plain handle with an explicit mode needs no discovery.
     let target: Attribute
     do { target = try await client.attribute(selector, discovering: mode == .auto || readBack) } catch let error as GATTError {
       guard case .notFound = error, let other = try? Selector(value), (try? client.table?.resolve(other)) != nil else { throw error }
@@ -128,7 +128,7 @@ package struct Write: PeerCommand {
     }
   }
 
-  /// What to do about values that the device sends from now on and nothing shows; nil where that is not so.
+  /// Returns advice if the device now sends values that no command shows. Otherwise nil.
   @LoopActor
   private func unheard(_ bytes: [UInt8], _ target: Attribute, _ client: Client, _ context: Context) -> String? {
     guard case .descriptor(let descriptor, of: let item, _) = target, descriptor.uuid == UUID(0x2902), bytes.count == 2,
@@ -152,13 +152,13 @@ package struct Write: PeerCommand {
         $0.integer("bytes", count)
         $0.string("mode", plan.mode.rawValue)
         $0.integer("segments", plan.segments.count)
-        // Commands are followed by a request that proves their arrival.
+        // A request after Write Commands proves their arrival.
         $0.integer("acknowledged", count)
         $0.bool("verified", verified)
         connection.identify(in: &$0)
       }
     } else {
-      // That the ATT layer has passed it says nothing of what the application makes of it.
+      // The ATT layer's confirmation does not show that the application accepted the value.
       let isBelieved = plan.mode == .command && verified == nil && answers.expect.isEmpty
       output.status(
         "Wrote \(Quantity.octets(count)) to \(target.uuid?.description ?? target.handle.description) (\(plan.mode.rawValue), "

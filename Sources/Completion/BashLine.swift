@@ -3,9 +3,9 @@
 /// Bash's own words are useless: it splits at each of COMP_WORDBREAKS, including colons, and drops quotes.
 /// The parser reads Unicode scalars, because a combining mark after a quotation mark does not change its meaning to a shell.
 struct BashLine: Equatable {
-  /// The complete words without their quotes; the first is the program's name.
+  /// The complete words without quotes. The first is the program's name.
   private(set) var words: [String] = []
-  /// The word at the cursor without its quotes; empty after a blank.
+  /// The word at the cursor without quotes. Empty after a space.
   private(set) var last = ""
   /// The start of `last` that readline keeps: up to the last of COMP_WORDBREAKS, or to an open quote.
   private(set) var kept = ""
@@ -16,7 +16,7 @@ struct BashLine: Equatable {
 
   private var isInWord = false
 
-  /// - Parameter breaks: COMP_WORDBREAKS.
+  /// - Parameter breaks: The value of COMP_WORDBREAKS.
   init(_ line: String, breaks: String) {
     var isEscaped = false
     var openedAt = ""
@@ -40,12 +40,12 @@ struct BashLine: Equatable {
         endWord()
         (words, isRedirected) = ([], false)
       case (nil, "<"), (nil, ">"):
-        // The number of a descriptor is part of it.
+        // Digits before the operator are a file descriptor, not a word.
         if last.utf8.allSatisfy({ (0x30...0x39).contains($0) }) { forgetWord() }
         endWord()
         isRedirected = true
       default:
-        // Readline's word starts at these two characters, and after the others.
+        // Readline's word starts at `@` and `$`, but after the other breaks.
         let begins = quote == nil && breaks.unicodeScalars.contains(scalar)
         if begins, scalar == "@" || scalar == "$" { kept = last }
         add(scalar)
@@ -70,13 +70,13 @@ struct BashLine: Equatable {
     forgetWord()
   }
 
-  /// The replacement for readline's word that makes the whole word `text`. Nil if there is none.
+  /// Returns the replacement for readline's word that makes the whole word `text`. Nil if there is none.
   func replacement(for text: String) -> String? {
     let scalars = text.unicodeScalars
     let count = kept.unicodeScalars.count
     guard String(String.UnicodeScalarView(scalars.prefix(count))).lowercased() == kept.lowercased() else { return nil }
     let rest = scalars.dropFirst(count)
-    // Bash would keep a backslash before it.
+    // Bash would keep a backslash before the exclamation mark.
     if quote == "\"", rest.contains("!") { return nil }
     var replacement = String.UnicodeScalarView()
     for scalar in rest {

@@ -11,7 +11,7 @@ import Text
 @LoopActor
 struct CommandLineCompletion {
   private let environment: [String: String]
-  /// Seconds since 1970-01-01T00:00:00Z.
+  /// The current time in seconds since 1970-01-01T00:00:00Z.
   private let now: Int64
   private let commands: CommandSet
 
@@ -22,7 +22,7 @@ struct CommandLineCompletion {
   }
 
   /// Returns the candidates for the word at the cursor. Nil for an unknown command.
-  /// - Parameter words: the complete words after the program's name.
+  /// - Parameter words: The complete words after the program's name.
   func answer(_ words: [String], _ last: String) -> Completer.Answer? {
     let (leading, rest) = Arguments.leading(words, commands)
     guard let shape = shape(after: rest.first) else { return nil }
@@ -60,7 +60,7 @@ struct CommandLineCompletion {
     return completer.answer(shape, given, last)
   }
 
-  /// The shape after a command's name, or after global options only. Nil for an unknown command.
+  /// Returns the shape after a command's name, or after global options only. Nil for an unknown command.
   private func shape(after name: String?) -> CommandShape? {
     switch name {
     case nil:
@@ -70,7 +70,7 @@ struct CommandLineCompletion {
     }
   }
 
-  /// The device file that matches what is known of the device, if it is the only one.
+  /// Returns the device file that matches the known facts about the device, if it is the only one.
   private func fitting(_ facts: KnownAir.Facts, _ configuration: Configuration, _ spec: AdapterSpec) -> DeviceDescription? {
     DeviceLibrary.known(configuration, spec).lazy.compactMap { devices -> DeviceDescription? in
       let fitting = devices.filter { facts.fits($0.match) }
@@ -101,7 +101,7 @@ extension CommandShape {
 }
 
 extension Completer.Given {
-  /// The last value of an option, by any of its names.
+  /// Returns the last value of an option, by any of its names.
   fileprivate func value(of names: String...) -> String? { options.last { names.contains($0.name) }?.value }
 }
 

@@ -2,14 +2,14 @@ package import CommandLine
 package import Terminal
 import Text
 
-/// What can stand at the cursor. Asks nobody but what it is given, so that it answers at once.
+/// Finds the candidates for the word at the cursor. Uses only the given data, so that it answers immediately.
 package struct Completer {
   var model: CompletionModel
-  /// What is behind a command's name; nil for a name that is none.
+  /// Returns the shape of a command. Nil for an unknown command.
   let shape: (String) -> CommandShape?
-  /// What another device has than that of the prompt; nil where that is not known.
+  /// Returns the attributes of a device other than the current one. Nil if unknown.
   package var attributesOf: (String) -> [CompletionModel.Attribute]? = { _ in nil }
-  /// The names in a folder (empty: this one), folders with a slash behind them; nil: whoever asks knows files better.
+  /// Lists a folder (empty: the current one). Folders end in a slash. Nil if the caller completes files itself.
   var files: ((String) -> [String])?
 
   package init(model: CompletionModel, shape: @escaping (String) -> CommandShape?, files: ((String) -> [String])? = nil) {
@@ -18,12 +18,12 @@ package struct Completer {
     self.files = files
   }
 
-  /// What can follow, and where it begins.
+  /// The candidates for the word at the cursor.
   struct Answer: Equatable {
     var entries: [CompletionModel.Entry] = []
-    /// Stands before each of them in the same word: `--as=`, `@`.
+    /// The start of the word before each candidate, such as `--as=` or `@`.
     var prefix = ""
-    /// Files may follow too, where this does not list them: those that end so, or with an empty list all.
+    /// The endings of files that the caller adds. Empty for all files; nil for none.
     var files: [String]?
   }
 
@@ -41,7 +41,7 @@ package struct Completer {
     completion.candidates = answer.entries.map { Candidate($0.text, hint: $0.hint) }
     let common = Self.commonBeginning(answer.entries.map(\.text))
     let wanted = String(typed.last.dropFirst(answer.prefix.count)).lowercased()
-    // `band` may stand for `name:Band-`, but `2` not for what two names have in common: all must be found by it as well.
+    // The common start may replace the typed text only if it still finds all candidates. `name:Band-` may replace `band`.
     if !common.isEmpty, common.lowercased().contains(wanted), answer.entries.allSatisfy({ $0.isFound(by: common.lowercased()) }) {
       completion.text = TypedWords.quoted(answer.prefix + common, isWhole: false)
     } else {
@@ -50,7 +50,7 @@ package struct Completer {
     return completion
   }
 
-  /// What is longer in none of them, and the same in all.
+  /// Returns the longest common start of the texts.
   static func commonBeginning(_ texts: [String]) -> String {
     guard var common = texts.first else { return "" }
     for text in texts {
@@ -68,12 +68,12 @@ package struct Completer {
     return answer(shape, Given(Array(typed.words.dropFirst()), to: shape), typed.last)
   }
 
-  /// The words behind a command's name: what was given, without names or with one, and the option whose value is still to come.
+  /// The words after a command's name: options, arguments, and an option that still needs its value.
   struct Given {
     var options: [(name: String, value: String?)] = []
     var words: [String] = []
     var pending: CommandShape.Option?
-    /// No options come any more.
+    /// Whether only arguments follow.
     var onlyWords = false
 
     init(_ words: [String], to shape: CommandShape) {
@@ -86,7 +86,7 @@ package struct Completer {
         } else if let sign = word.firstIndex(of: "=") {
           options.append((String(word[..<sign]), String(word[word.index(after: sign)...])))
         } else if !word.hasPrefix("--"), word.count > 2, let option = shape.option(String(word.prefix(2))), option.value != nil {
-          // `-isim`
+          // A letter with its value, as in `-isim`.
           options.append((String(word.prefix(2)), String(word.dropFirst(2))))
         } else {
           let option = shape.option(word)
@@ -112,7 +112,7 @@ package struct Completer {
     guard let value = option.value else { return Answer() }
     let peer = shape.words.first == .peer ? given.words.first : nil
     var answer = word(value, last, of: peer.flatMap { !model.isConnected || Self.isPeer($0) ? $0 : nil })
-    // What is expected or written stands behind the attribute.
+    // The value to expect or to write follows the attribute.
     if case .attribute = value {
       let sign = option.names.contains("--write") ? "=" : ""
       answer.entries = answer.entries.map { .init(text: $0.text + sign, keys: $0.keys, hint: $0.hint, isOther: $0.isOther, goesOn: true) }
@@ -148,17 +148,17 @@ package struct Completer {
       case nil: return Answer()
       }
     }
-    // PEER may be there or not.
+    // PEER is optional in a session.
     guard shape.words.first == .peer, model.isConnected, shape.words.count > 1 else { return answer(shape.words) }
     let short = Array(shape.words.dropFirst())
     if let first = given.first { return answer(Self.isPeer(first) ? shape.words : short) }
-    // Whoever has typed nothing means the device of the prompt, also when its attributes have yet to be found.
+    // Without typed text, the command is about the current device, even if its attributes are not known yet.
     let without = answer(short)
     if model.attributes == nil, case .attribute? = short.first, !Self.isPeer(last), !last.hasPrefix("name") { return Answer() }
     return last.isEmpty || !without.entries.isEmpty ? without : answer(shape.words)
   }
 
-  /// The parameters of a device's command: their names, and after the equals sign their values.
+  /// Returns the parameters of a device's command: their names, or their values after an equals sign.
   private func parameters(of command: String, _ given: ArraySlice<String>, _ last: String) -> Answer {
     guard let parameters = model.deviceCommands.first(where: { $0.name == command })?.parameters else { return Answer() }
     guard let sign = last.firstIndex(of: "=") else {
@@ -176,12 +176,12 @@ package struct Completer {
     return answer
   }
 
-  /// No attribute looks so.
+  /// Whether the word can only be a PEER, because no attribute looks like it.
   private static func isPeer(_ word: String) -> Bool {
     word.hasPrefix("@") || word.contains(":") || word.utf8.count == 12 && Hex.decode(word) != nil
   }
 
-  /// - Parameter peer: whose attribute it is; nil: the device of the prompt.
+  /// - Parameter peer: The device of the attribute. Nil for the current device.
   private func word(_ word: CommandShape.Word, _ last: String, of peer: String? = nil) -> Answer {
     func attributes(_ use: CommandShape.AttributeUse) -> [CompletionModel.Entry] {
       CompletionModel.attributes((peer.map { attributesOf($0) } ?? model.attributes) ?? [], for: use)
@@ -232,7 +232,7 @@ package struct Completer {
     return Answer(entries: short.isEmpty ? matching : short)
   }
 
-  /// Files whose path begins so. Those that are hidden only when that is asked for; those that end otherwise when there are no others.
+  /// Returns files whose path starts with `path`. Omits hidden files unless typed. Prefers folders and files with these endings.
   func named(_ path: String, _ endings: [String] = []) -> Answer {
     guard let files else { return Answer(files: endings) }
     let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""

@@ -6,13 +6,13 @@ package import GATT
 import Presentation
 package import Text
 
-/// What there is to be named: commands, devices, the attributes of one of them.
+/// The data for completion: commands, devices and the attributes of the current device.
 package struct CompletionModel: Sendable {
   package struct Device: Sendable, Equatable {
-    /// With its type.
+    /// The address and its type.
     package var address: String
     var name: UntrustedText?
-    /// What is known of it: how strong it is, when it was connected.
+    /// A note about the device, such as its signal strength or its age.
     var hint = ""
     /// Whether the session has a link to it.
     package var isLink = false
@@ -30,7 +30,7 @@ package struct CompletionModel: Sendable {
     var uuid: UUID
     var handle: AttributeHandle
     var properties: Properties
-    /// What the firmware calls it (2901).
+    /// The name in the firmware, from the user description (2901).
     var description: String?
 
     package init(service: UUID? = nil, uuid: UUID, handle: AttributeHandle, properties: Properties, description: String? = nil) {
@@ -45,25 +45,25 @@ package struct CompletionModel: Sendable {
   package struct DeviceCommand: Sendable {
     let name: String
     let hint: String
-    /// What else is known of a value, and the names that it may have.
+    /// The parameters, with a note about each value and the names that it may have.
     var parameters: [(name: String, hint: String, choices: [String])] = []
   }
 
   package var commands: [(name: String, hint: String)] = []
   package var devices: [Device] = []
-  /// Without the `@`.
+  /// The names of the aliases, without the `@`.
   package var aliases: [String] = []
   /// The aliases of devices that the session has links to.
   package var linkAliases: Set<String> = []
-  /// The attributes of the current device; nil without a link, or before its services are known.
+  /// The attributes of the current device. Nil without a link, or before they are discovered.
   package var attributes: [Attribute]?
-  /// The commands of the device's file, once it was read.
+  /// The commands in the device file, once it is loaded.
   package var deviceCommands: [DeviceCommand] = []
-  /// Radios, as `--adapter` takes them.
+  /// The adapters, in the form of `--adapter`.
   var adapters: [Entry] = []
-  /// `@last` can be said.
+  /// Whether `@last` is known.
   var knowsLast = true
-  /// Commands may leave out PEER.
+  /// Whether commands may omit PEER.
   package var isConnected = false
 
   package init(
@@ -82,28 +82,28 @@ package struct CompletionModel: Sendable {
     self.isConnected = isConnected
   }
 
-  /// A candidate, and by what it may be found. What is typed must be the beginning of one of the keys.
+  /// A candidate and the keys that find it. The typed text must be the start of a key.
   package struct Entry: Equatable {
     /// The text for the line, without quotes.
     let text: String
-    /// In small letters.
+    /// The keys in lowercase.
     let keys: [String]
     let hint: String
-    /// Another way to name what an entry before it names: nobody needs to see both who has not typed anything.
+    /// Whether an earlier entry means the same. Then this one appears only after typing.
     var isOther = false
-    /// A long way to name it: only who means no other can mean this.
+    /// Whether this is a long form, which appears only if no other entry matches.
     var isLastResort = false
-    /// Something may follow without a blank.
+    /// Whether more text may follow without a space.
     var goesOn = false
 
-    /// - Parameter typed: in small letters.
+    /// - Parameter typed: The typed text in lowercase.
     func isFound(by typed: String) -> Bool { keys.contains { $0.hasPrefix(typed) } }
   }
 
   // MARK: Entries
 
-  /// By name where that is enough and can be typed, else by address.
-  /// - Parameter onlyLinks: only those of the session.
+  /// Returns the devices, by name if the name is unique and can be typed, otherwise by address.
+  /// - Parameter onlyLinks: Whether to return only connected devices.
   func peers(onlyLinks: Bool = false, onlyAddresses: Bool = false) -> [Entry] {
     var named: [String: Int] = [:]
     for device in devices { if let name = device.name { named[name.raw.lowercased(), default: 0] += 1 } }
@@ -121,7 +121,7 @@ package struct CompletionModel: Sendable {
       }
       let isOne = named[name.raw.lowercased()] == 1 && Self.canBeTyped(name.raw) && !onlyAddresses
       let hints = [isOne ? device.address : "\(name)", device.hint].filter { !$0.isEmpty }
-      // Whoever types the address gets the address.
+      // Typing the address completes the address, not the name.
       entries.append(
         Entry(
           text: isOne ? "name:\(name.raw)" : device.address, keys: ["name:\(name.raw)".lowercased(), name.raw.lowercased()],
@@ -134,19 +134,19 @@ package struct CompletionModel: Sendable {
     return entries
   }
 
-  /// For whoever takes an address and nothing else.
+  /// Keeps only addresses without their types, for commands that accept nothing else.
   mutating func keepPlainAddresses() {
     devices = devices.map { .init(address: String($0.address.prefix { $0 != "/" }), name: $0.name, hint: $0.hint) }
     aliases = []
     knowsLast = false
   }
 
-  /// A pattern that means this name only, of characters that print.
+  /// Whether a pattern can match only this name, with printable characters.
   private static func canBeTyped(_ name: String) -> Bool {
     DisplayText.isPrintable(Array(name.utf8)) && !name.utf8.contains { "*?[]\\".utf8.contains($0) } && name.utf8.count <= 64
   }
 
-  /// Which one each is of those that are named so: `[2]`; nothing for the only one.
+  /// Returns an index such as `[2]` for each name that occurs several times. Empty for a unique name.
   private static func indexes(_ names: [some Hashable]) -> [String] {
     let counts = names.reduce(into: [:]) { $0[$1, default: 0] += 1 }
     var seen = counts.mapValues { _ in 0 }

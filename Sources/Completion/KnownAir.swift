@@ -11,12 +11,12 @@ import Peripherals
 import Simulation
 import Text
 
-/// The devices and attributes that are known without a radio: from earlier commands, or from the file of a simulated air.
+/// The devices and attributes that are known without a radio, from earlier commands or from the file of a simulated air.
 struct KnownAir {
   private(set) var devices: [CompletionModel.Device] = []
   private let find: (PeerSelector) -> Facts?
 
-  /// What is known of one device.
+  /// The known facts about a device.
   struct Facts {
     var name: UntrustedText?
     var attributes: [CompletionModel.Attribute]
@@ -33,7 +33,7 @@ struct KnownAir {
 
   func facts(of selector: PeerSelector) -> Facts? { find(selector) }
 
-  /// - Parameter now: seconds since 1970-01-01T00:00:00Z.
+  /// - Parameter now: The current time in seconds since 1970-01-01T00:00:00Z.
   init(_ adapter: AdapterSpec, _ configuration: Configuration, now: Int64) {
     guard let air = adapter.air else {
       let peripherals = Self.peripherals(adapter)
@@ -67,7 +67,7 @@ struct KnownAir {
     }
   }
 
-  /// The age as text; nil for a time in the future.
+  /// Formats an age. Nil for a time in the future.
   static func age(_ seconds: Int64) -> String? {
     switch seconds {
     case ..<0: nil
@@ -86,7 +86,7 @@ struct KnownAir {
     let view: DeviceView
   }
 
-  /// The simulated devices, the strongest first; empty for an invalid file.
+  /// Returns the simulated devices, the strongest first. Empty for an invalid file.
   private static func peripherals(_ adapter: AdapterSpec) -> [Peripheral] {
     guard case .simulation(let file) = adapter else { return [] }
     let descriptions: [PeripheralDescription]?

@@ -1,7 +1,7 @@
 import LinuxIO
 import Text
 
-/// The shells with completion, and the format of the answer for each: the first line has instructions, the others are candidates.
+/// The shells with completion. The first line of an answer has instructions, the others are candidates.
 enum ShellDialect: String, CaseIterable {
   case bash, zsh, fish
 
@@ -10,12 +10,12 @@ enum ShellDialect: String, CaseIterable {
     /// The complete words without the program's name.
     var words: [String] = []
     var last = ""
-    /// The line of bash; nil for other shells.
+    /// The line of bash. Nil for other shells.
     var line: BashLine?
   }
 
   /// Reads the shell's arguments. Nil if there is nothing to complete.
-  /// - Parameter arguments: for bash, the line up to the cursor and COMP_WORDBREAKS; else the words up to the one at the cursor.
+  /// - Parameter arguments: For bash, the line up to the cursor and COMP_WORDBREAKS. Otherwise the words up to the cursor.
   func question(_ arguments: [String]) -> Question? {
     guard self == .bash else {
       guard let last = arguments.last else { return nil }

@@ -1,14 +1,14 @@
 import Text
 
-/// What stands before the cursor, taken apart as the shell's grammar does it, and as far as it goes: the last word may have no end yet.
+/// The words before the cursor, in the grammar of the session's lines. The last word may be incomplete.
 struct TypedWords: Equatable {
   /// The complete words of the last command of the line, without quotes.
   let words: [String]
-  /// The one at the cursor, without its quotes; empty behind a blank.
+  /// The word at the cursor without quotes. Empty after a space.
   let last: String
-  /// Octets that it takes in the line, with its quotes.
+  /// The length of the last word in the line, including its quotes, in bytes.
   let lastLength: Int
-  /// The line is a command of the system's shell.
+  /// Whether the line is a command for the system's shell.
   let isShell: Bool
 
   init(_ line: String) {
@@ -18,8 +18,8 @@ struct TypedWords: Equatable {
     isShell = line.first { !$0.isWhitespace } == "!"
   }
 
-  /// The word as it has to be typed.
-  /// - Parameter isWhole: else more of it follows, so that a quote stays open.
+  /// Quotes a word for the line.
+  /// - Parameter isWhole: Whether the word is complete. Otherwise, its quote stays open.
   static func quoted(_ word: String, isWhole: Bool = true) -> String {
     let whole = ShellWords.quote(word)
     if isWhole { return whole }

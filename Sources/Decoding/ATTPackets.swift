@@ -2,7 +2,7 @@ package import ATT
 import Bluetooth
 
 extension DecodedPacket {
-  /// An ATT PDU. - Parameter request: what it answers, where that is known: a response names no attributes.
+  /// Decodes an ATT PDU. - Parameter request: The request that it answers, if known. Responses do not name their attributes.
   package init(att octets: [UInt8], answering request: Request? = nil) {
     guard let first = octets.first else {
       self.init("ATT PDU", problem: MalformedPacket("ATT PDU: no opcode", at: 0))
@@ -101,7 +101,7 @@ extension DecodedPacket {
     }
   }
 
-  /// What a Read By Type Response has of one attribute: a declaration says what is declared (Vol 3 Part G §3.3.1).
+  /// Returns the fields of one attribute in a Read By Type Response. A declaration has several (Vol 3 Part G §3.3.1).
   private static func declared(_ octets: [UInt8], of type: UUID?, at handle: AttributeHandle) -> [PacketField] {
     guard type == UUID(0x2803), octets.count == 5 || octets.count == 19, let uuid = UUID(littleEndian: octets[3...]) else {
       return [value(octets, of: handle, isWhole: type != UUID(0x2803))]
@@ -113,7 +113,7 @@ extension DecodedPacket {
     ]
   }
 
-  /// The value of a service's declaration is the service.
+  /// Returns the field of a declaration's value. For a service, the value is its UUID.
   private static func declaration(_ name: String, _ value: [UInt8], of type: UUID?) -> PacketField {
     if type == nil || type == UUID(0x2800) || type == UUID(0x2801), value.count == 2 || value.count == 16,
       let uuid = UUID(littleEndian: value[...])
@@ -123,8 +123,8 @@ extension DecodedPacket {
     return PacketField(name, .octets(value))
   }
 
-  /// What went wrong where: of a request that looks through a range, and has not got as far as an attribute, the handle is where the range begins
-  /// (Vol 3 Part F §3.4.3, §3.4.4.1, §3.4.4.9).
+  /// Returns the handle of an error. If a request searched a range without reaching an attribute, its handle is the start of the range (Vol
+  /// 3 Part F §3.4.3, §3.4.4.1, §3.4.4.9).
   private static func place(of code: ErrorCode, _ handle: AttributeHandle, _ opcode: Opcode, _ request: Request?) -> [PacketField] {
     let looksThroughRange: Bool =
       switch opcode {

@@ -1,9 +1,9 @@
 import Bluetooth
 
-/// What packets of all layers have in common when they are read by a table.
+/// Table-driven decoding for the packets of all layers.
 extension DecodedPacket {
-  /// The rest of the packet. Nothing is read behind a problem.
-  /// - Parameter name: of the field that has the octets where the format is not known.
+  /// Decodes the rest of the packet, but nothing after a problem.
+  /// - Parameter name: The name of the field for the bytes if the format is unknown.
   mutating func read(_ format: PacketFormat?, _ reader: inout ByteReader, else name: String) {
     guard problem == nil else { return }
     guard let format else { return rest(&reader, name) }
@@ -17,7 +17,7 @@ extension DecodedPacket {
     if !reader.isAtEnd { fields.append(PacketField(name, .octets(reader.rest()))) }
   }
 
-  /// Reports that the packet is not as long as it says. - Parameter there: how many bytes follow. Nil: those that were not read.
+  /// Reports that the packet is not as long as it says. - Parameter there: The number of bytes that follow. Nil: those not read yet.
   mutating func fail(length: Int, there: Int? = nil, _ reader: inout ByteReader) {
     problem = MalformedPacket("\(name): length \(length), but \(there ?? reader.remaining) byte(s) follow", at: reader.offset)
     rest(&reader, "octets")

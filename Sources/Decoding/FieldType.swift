@@ -1,6 +1,6 @@
 import Bluetooth
 
-/// How one field of a `PacketFormat` is written.
+/// The encoding of one field in a `PacketFormat`.
 enum FieldType: Sendable {
   case unsigned(Int)
   case signed
@@ -13,12 +13,12 @@ enum FieldType: Sendable {
   case company
   case version
   case opcode
-  /// - Parameter octets: of the number; negative: of one with a sign.
+  /// A number in a unit. - Parameter octets: Its size in bytes. Negative: the number is signed.
   case quantity(Double, String, octets: Int)
   case octets(Int)
   case rest
   case text(Int)
-  /// - Parameter size: octets that the data take whatever the length says; nil: as many as it says.
+  /// A length and AD structures. - Parameter size: The size of the data in bytes, whatever the length. Nil: as many as the length.
   case advertising(size: Int?)
 
   private static let addressTypes = ["public", "random", "public_identity", "random_identity"]
@@ -88,7 +88,7 @@ enum FieldType: Sendable {
     }
   }
 
-  /// Assigned Numbers §2.1.
+  /// The versions of the specification (Assigned Numbers §2.1).
   private static let versions: [UInt8: String] = [
     0: "1.0b", 1: "1.1", 2: "1.2", 3: "2.0", 4: "2.1", 5: "3.0", 6: "4.0", 7: "4.1", 8: "4.2", 9: "5.0", 10: "5.1", 11: "5.2", 12: "5.3",
     13: "5.4", 14: "6.0",
@@ -96,7 +96,7 @@ enum FieldType: Sendable {
 }
 
 extension ByteReader {
-  /// - Parameter octets: 0…8.
+  /// Reads an unsigned number of 0–8 bytes, least significant first.
   fileprivate mutating func unsigned(_ octets: Int) throws(MalformedPacket) -> UInt64 {
     try slice(octets, "field").reversed().reduce(0) { $0 << 8 | UInt64($1) }
   }

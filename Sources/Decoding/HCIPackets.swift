@@ -4,8 +4,8 @@ import L2CAP
 import Text
 
 extension DecodedPacket {
-  /// An HCI packet. - Parameter octets: in H4 form, indicator first.
-  /// - Parameter isVendorData: its handle is known to be no link's, so that there is no L2CAP in it.
+  /// Decodes an HCI packet. - Parameter octets: H4 form, indicator first.
+  /// - Parameter isVendorData: Whether its handle belongs to no link, so that it contains no L2CAP.
   package init(hci octets: [UInt8], isVendorData: Bool = false) {
     var reader = ByteReader(octets)
     guard let indicator = try? reader.uint8("indicator") else {
@@ -78,7 +78,7 @@ extension DecodedPacket {
     problem = PacketFormat("status").read(&reader, name, into: &status)
     fields += status
     guard problem == nil else { return }
-    // What comes with an error says nothing, whatever its length; and what later versions return besides is not wrong.
+    // Return parameters after an error have no meaning, whatever their length. Later versions may return more, which is valid.
     let format = UInt16(exactly: opcode).flatMap { HCITable.commands[$0]?.returned }
     if let format, status.first?.value == .status(.success) { problem = format.read(&reader, name, into: &fields) }
     if problem == nil { rest(&reader, "returned") }

@@ -1,8 +1,8 @@
-/// The tables of HCI's packets, read when first asked.
+/// The tables of HCI packets, parsed on first use.
 package enum HCITable {
   package struct Command: Sendable {
     package let name: String
-    /// The format of the command's parameters. Nil when it is unknown.
+    /// The format of the command's parameters. Nil if it is unknown.
     let parameters: PacketFormat?
     let returned: PacketFormat?
   }
@@ -24,7 +24,7 @@ package enum HCITable {
   static let events = table(HCIEventTable.events)
   static let subevents = table(HCIEventTable.subevents)
 
-  /// Lines of code, name and format.
+  /// Parses lines of code, name and format.
   static func table(_ text: String) -> [UInt8: Event] {
     var table: [UInt8: Event] = [:]
     for line in lines(text) {

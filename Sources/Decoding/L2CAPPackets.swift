@@ -3,7 +3,7 @@ package import L2CAP
 import Text
 
 extension DecodedPacket {
-  /// What a frame of an LE link is on its channel.
+  /// Decodes a frame of an LE link according to its channel.
   package static func carried(by frame: L2CAPFrame) -> (layer: PacketLayer, packet: DecodedPacket) {
     switch frame.channel {
     case .att: (.att, DecodedPacket(att: frame.payload))
@@ -19,7 +19,7 @@ extension DecodedPacket {
     }
   }
 
-  /// One command of the LE signalling channel (Vol 3 Part A §4).
+  /// Decodes one command of the LE signaling channel (Vol 3 Part A §4).
   package init(signalling octets: [UInt8]) {
     var reader = ByteReader(octets)
     var head: [PacketField] = []
@@ -38,7 +38,7 @@ extension DecodedPacket {
     read(known?.format, &reader, else: "data")
   }
 
-  /// A PDU of the Security Manager (Vol 3 Part H §3.5).
+  /// Decodes a PDU of the Security Manager (Vol 3 Part H §3.5).
   package init(securityManager octets: [UInt8]) {
     guard let code = octets.first else {
       self.init("Security Manager", problem: MalformedPacket("Security Manager: no code", at: 0))

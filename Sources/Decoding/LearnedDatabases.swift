@@ -5,16 +5,16 @@ import HCI
 import L2CAP
 package import Replay
 
-/// The attributes of everybody in a trace, learned from the requests in it and their responses: what is to be decoded with it is read before, so that
-/// a link's first packets have names as well.
+/// The attributes of all devices in a trace, learned from its requests and responses. The whole trace is learned before it is decoded, so
+/// that a link's first packets have names too.
 package struct LearnedDatabases: Sendable {
-  /// Whose attributes.
+  /// The owner of attributes.
   package struct Server: Hashable, Sendable {
     /// The adapter in the trace.
     package let adapter: UInt16
     /// The peer that has the attributes. Nil: the adapter has them.
     package let peer: PeerAddress?
-    /// Tells peers without an address apart: the number of the link's first packet; in a sniffer's capture twice that, plus 1 for the central.
+    /// Distinguishes peers without an address: the number of the link's first packet. For a sniffer, twice that, plus 1 for the central.
     package let link: Int?
   }
 
@@ -45,8 +45,8 @@ package struct LearnedDatabases: Sendable {
     }
   }
 
-  /// Once everything is learned.
-  /// - Parameter drops: packets that the trace lacks.
+  /// Ends the learning.
+  /// - Parameter drops: The number of packets that the trace lacks.
   package mutating func finish(drops: Int = 0) {
     vendorHandles.isWhole = drops == 0
     for server in databases.keys { databases[server]?.finish() }
@@ -65,7 +65,7 @@ package struct LearnedDatabases: Sendable {
   package func name(_ handle: UInt16, of server: Server) -> AttributeName? { databases[server]?.attribute(Int(handle)) }
 }
 
-/// What an attribute is, where the trace has told it; of a descriptor also the characteristic that it belongs to.
+/// The type of an attribute, as learned from the trace, and for a descriptor its characteristic.
 package typealias AttributeName = ReplayError.Attribute
 
 extension AttributeName {

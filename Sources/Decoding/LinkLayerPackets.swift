@@ -4,7 +4,7 @@ import HCI
 import Text
 
 extension DecodedPacket {
-  /// A Link Layer packet that a sniffer heard (Vol 6 Part B §2.3, §2.4, §2.6). - Parameter isEncrypted: nobody can read its payload.
+  /// Decodes a Link Layer packet from a sniffer (Vol 6 Part B §2.3, §2.4, §2.6). - Parameter isEncrypted: Whether its payload is secret.
   package init(air packet: AirPacket, isEncrypted: Bool) {
     var reader = ByteReader(packet.pdu)
     guard let header = try? reader.uint8("header"), let length = try? reader.uint8("length") else {
@@ -53,7 +53,7 @@ extension DecodedPacket {
     }
   }
 
-  /// - Parameter isRandom: TxAdd or RxAdd: 1, or 0 for a public address.
+  /// Decodes the address of a role. - Parameter isRandom: TxAdd or RxAdd: 1 for a random address, 0 for a public one.
   private mutating func address(_ role: String, _ isRandom: UInt8, _ reader: inout ByteReader) {
     guard problem == nil else { return }
     fields.append(PacketField("\(role)_address_type", .choice(isRandom, isRandom == 0 ? "public" : "random")))
@@ -77,7 +77,7 @@ extension DecodedPacket {
       case .chain: "AUX_CHAIN_IND"
       case .scanResponse: "AUX_SCAN_RSP"
       case .sync: "AUX_SYNC_IND"
-      // Where the sniffer does not say: nothing in the packet does.
+      // Some sniffers do not report the type, and nothing in the packet does.
       case .advertising, nil: "AUX_ADV_IND"
       }
     case (8, _): "AUX_CONNECT_RSP"
@@ -89,7 +89,7 @@ extension DecodedPacket {
     "access_address:x32 crc_init:x24 window_size:ms1.25x8 window_offset:ms1.25 interval:ms1.25 latency:u16 timeout:ms10 channel_map:hex5 "
       + "hop_and_sleep_clock_accuracy:x8")
 
-  /// Common Extended Advertising Payload (§2.3.4).
+  /// Decodes the Common Extended Advertising Payload (§2.3.4).
   private mutating func extended(_ reader: inout ByteReader) {
     do throws(MalformedPacket) {
       let first = try reader.uint8("extended header length")
@@ -169,7 +169,7 @@ extension DecodedPacket {
     + "offset1:x16 offset2:x16 offset3:x16 offset4:x16 offset5:x16"
   private static let lengths = "max_rx_octets:u16 max_rx_time:us max_tx_octets:u16 max_tx_time:us"
 
-  /// §2.4.2. `?`: the format is not written down here.
+  /// The LL Control PDUs (§2.4.2). `?` marks a format that the table lacks.
   private static let control = HCITable.table(
     """
     00; LL_CONNECTION_UPDATE_IND; window_size:ms1.25x8 window_offset:ms1.25 interval:ms1.25 latency:u16 timeout:ms10 instant:u16

@@ -1,9 +1,9 @@
 package import ATT
 package import Bluetooth
 
-/// What a packet is and what its fields say, in their order: HCI commands and events, ACL data, frames of L2CAP's channels and ATT PDUs alike.
+/// The name and the ordered fields of an HCI packet, Link Layer packet, L2CAP frame or ATT PDU.
 package struct DecodedPacket: Sendable, Equatable {
-  /// The specification's: `LE Set Scan Enable`.
+  /// The name in the specification: `LE Set Scan Enable`.
   package var name: String
   package var fields: [PacketField] = []
   /// The place where the packet does not follow its format. `fields` has the fields before it.
@@ -26,11 +26,11 @@ package struct DecodedPacket: Sendable, Equatable {
   package subscript(name: String) -> PacketField.Value? { fields.first { $0.name == name }?.value }
 }
 
-/// What a packet is one of.
+/// The protocol layer of a packet.
 package enum PacketLayer: String, Sendable { case hci, ll, att, signalling, smp, l2cap }
 
 package struct PacketField: Sendable, Equatable {
-  /// The specification's, in snake case: `scan_interval`.
+  /// The name in the specification, in snake case: `scan_interval`.
   package var name: String
   package var value: Value
 
@@ -41,14 +41,14 @@ package struct PacketField: Sendable, Equatable {
 
   package enum Value: Sendable, Equatable {
     case number(Int64)
-    /// A number that stands for something, with its name.
+    /// A number with a meaning, and the name of the meaning.
     case code(Int64, String?)
-    /// A status, or a reason.
+    /// A status or a reason.
     case status(ControllerErrorCode)
     case attError(ErrorCode)
-    /// Bits, and handles: in hex for the eye. - Parameter octets: how many they take.
+    /// Bits or a handle, displayed in hex. - Parameter octets: The size in bytes.
     case mask(UInt64, octets: Int)
-    /// In units: so many times `factor`.
+    /// A quantity: the number times `factor` in this unit.
     case quantity(Int64, factor: Double, unit: String)
     case choice(UInt8, String?)
     case flag(Bool)
@@ -56,14 +56,14 @@ package struct PacketField: Sendable, Equatable {
     case uuid(UUID)
     case text([UInt8])
     case octets([UInt8])
-    /// AD structures.
+    /// The bytes of AD structures.
     case advertising([UInt8])
-    /// An attribute, which the database names where it is known.
+    /// An attribute. The database may know its name.
     case attribute(AttributeHandle)
-    /// The value of an attribute. - Parameter isWhole: not a part of it only.
+    /// The value of an attribute. - Parameter isWhole: Whether it is complete.
     case value([UInt8], of: AttributeHandle?, isWhole: Bool)
     case list([[PacketField]])
-    /// What it carries: that layer's octets.
+    /// A packet inside this one, its layer and its bytes.
     case packet(DecodedPacket, PacketLayer, [UInt8])
 
     package var number: Int64? {

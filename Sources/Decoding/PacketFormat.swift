@@ -1,11 +1,12 @@
 package import Bluetooth
 
-/// The fields of a packet's parameters, in order, as a table writes them: `enable:bool interval:ms1.25 handles:rest`.
+/// The fields of a packet's parameters in order, as a table writes them: `enable:bool interval:ms1.25 handles:rest`.
 ///
-/// Types: `u8 u16 u24 u32 u48 i8` numbers, least significant octet first; `x8 x16 x24 x32 x64` bits; `bool`; `a|b|c` an octet whose values from 0
-/// have these names, `-` none; `handle` of a link; `status`; `addr`; `addrtype`; `ownaddrtype`; `company`; `opcode`; `version`; `ms1.25`, `ms0.625`, `ms10`, `us`: 16 bits
-/// in such units; `ms0.625x24`, `ms1.25x8`: three octets of them, one octet; `dbm`; `db0.1`; `hexN` octets; `rest` all that is left; `text248` a text that NULs fill up; `ad` a length and
-/// AD structures; `ad31` the same in 31 octets. `each:count` and `bits:mask`: what follows is there as often as an earlier field says.
+/// Types: `u8 u16 u24 u32 u48 i8` numbers, least significant byte first. `x8 x16 x24 x32 x64` bits. `a|b|c` a byte whose values from 0 have
+/// these names, `-` for none. `bool`, `handle` of a link, `status`, `addr`, `addrtype`, `ownaddrtype`, `company`, `opcode`, `version`,
+/// `dbm`, `db0.1`. `ms1.25 ms0.625 ms10 us` 16 bits in these units, `ms0.625x24` three bytes, `ms1.25x8` one byte. `hexN` N bytes. `rest`
+/// all remaining bytes. `text248` a text padded with NULs. `ad` a length and AD structures, `ad31` the same in 31 bytes. `each:count` and
+/// `bits:mask` repeat the following fields as often as an earlier field says.
 package struct PacketFormat: Sendable {
   private let fields: [Field]
   private let group: Group?
@@ -37,8 +38,8 @@ package struct PacketFormat: Sendable {
     self.group = group.map { Group(count: $0.count, isBits: $0.isBits, fields: Array(fields[$0.start...])) }
   }
 
-  /// - Parameter what: for the problem's text.
-  /// - Returns: what was read up to the problem.
+  /// Decodes the fields and appends them to `found`. - Parameter what: The packet's name for the problem's text.
+  /// - Returns: The problem, or nil. `found` has the fields before it.
   package func read(_ reader: inout ByteReader, _ what: String, into found: inout [PacketField]) -> MalformedPacket? {
     let first = found.count
     if let problem = Self.read(fields, &reader, what, into: &found) { return problem }

@@ -5,12 +5,11 @@ import HCI
 import L2CAP
 import Replay
 
-/// Decodes a trace packet by packet: what each is, on which link, and of a response what it answers and after how long. Keeps the books of
-/// conversations besides.
+/// Decodes a trace packet by packet: the type and the link of each packet, and for a response its request and delay. Collects the summary.
 package struct TraceDecoder: Sendable {
-  /// A packet, as the uppermost layer that it completes a packet of.
+  /// A packet, decoded at the highest layer at which it completes a packet.
   package struct Item: Sendable {
-    /// Counted from 1.
+    /// The number of the packet, from 1.
     package let number: Int
     package let record: Snoop.Record
     package let layer: PacketLayer
@@ -18,7 +17,7 @@ package struct TraceDecoder: Sendable {
     /// The bytes of that layer. Nil for HCI, whose bytes are the record's packet.
     package let octets: [UInt8]?
     package let link: TraceLinks.Link?
-    /// Whose attributes it is about.
+    /// The owner of the packet's attributes.
     package let server: LearnedDatabases.Server?
     /// The number of the packet that this response or confirmation answers, and the nanoseconds since.
     package let answers: (number: Int, after: Int64)?
@@ -30,14 +29,14 @@ package struct TraceDecoder: Sendable {
   private var pending: [Asker: Pending] = [:]
   package private(set) var summary = TraceSummary()
 
-  /// One side of a link, which may wait for a response and for a confirmation at once (Vol 3 Part F §3.3.2).
+  /// One side of a link. It may wait for a response and a confirmation at the same time (Vol 3 Part F §3.3.2).
   private struct Asker: Hashable {
     let link: Int
     let isHost: Bool
     let isIndication: Bool
   }
 
-  /// A request, or an indication, that waits for its answer.
+  /// A request or an indication that waits for its answer.
   private struct Pending {
     let number: Int
     let time: Int64
@@ -113,7 +112,7 @@ package struct TraceDecoder: Sendable {
       switch opcode {
       case .request, .unsolicited(.indication):
         summary.asked(index, subject, isHost, at: record.wallClock, packet)
-        // Only one of either may be outstanding: of the one before the answer is missing.
+        // Only one of each may be outstanding, so the answer to an earlier one is missing.
         pending[Asker(link: index, isHost: isHost, isIndication: opcode == .unsolicited(.indication))] = Pending(
           number: number, time: record.wallClock, request: request, attribute: subject)
       case .command, .unsolicited: summary.asked(index, subject, isHost, at: record.wallClock, packet)
@@ -131,6 +130,6 @@ package struct TraceDecoder: Sendable {
     databases.name(handle.rawValue, of: server)
   }
 
-  /// The links so far, by the numbers that the summary has.
+  /// The links so far. Their indices are the numbers in the summary.
   package var allLinks: [TraceLinks.Link] { links.links }
 }

@@ -4,37 +4,36 @@ package import HCI
 package import L2CAP
 import Replay
 
-/// The links of a trace, and the L2CAP frames that went over them. Of an adapter in the middle of a link whose beginning is not in the trace, the link
-/// begins with its first data.
+/// The links of a trace and their L2CAP frames. If the trace lacks the start of a link, the link begins with its first data.
 package struct TraceLinks: Sendable {
   package struct Link: Sendable {
     package let adapter: UInt16
     package let identity: Identity
-    /// The peer; in a sniffer's trace, the peripheral. Nil when the trace does not have the link's beginning.
+    /// The peer. In a sniffer's trace, the peripheral. Nil if the trace lacks the start of the link.
     package var peer: PeerAddress?
     /// The central, in a sniffer's trace.
     package var central: PeerAddress?
-    /// Nobody but the two can read what goes over it now.
+    /// Whether only the two devices can now read the data of the link.
     package var isEncrypted = false
-    /// The adapter's role; nil where nobody knows.
+    /// Whether the adapter is the central. Nil if unknown.
     package var isCentral: Bool?
     /// Whether the link is BR/EDR. Nothing decodes its channels.
     package var isClassic = false
     /// The times of the first and the last packet, in nanoseconds since 1970.
     package var begin: Int64
     package var end: Int64
-    /// Why it ended; nil while the trace has no end of it.
+    /// The reason for the end of the link. Nil if the trace does not have it.
     package var reason: ControllerErrorCode?
-    /// The controller was reset, which ends every link without a word.
+    /// Whether a reset of the controller ended the link, without an event.
     package var wasReset = false
-    /// The first packet, counted from 0.
+    /// The index of the first packet, from 0.
     package let firstPacket: Int
 
-    /// A sniffer has heard it: it has two sides, neither of which is ours.
+    /// Whether a sniffer heard the link. Neither of its sides is then ours.
     package var isOfAir: Bool { if case .accessAddress = identity { true } else { false } }
   }
 
-  /// What its packets say that they belong to.
+  /// The identifier of the link in its packets.
   package enum Identity: Sendable, Equatable {
     case handle(ConnectionHandle)
     /// The access address, in a sniffer's trace.
@@ -48,9 +47,9 @@ package struct TraceLinks: Sendable {
   }
 
   package internal(set) var links: [Link] = []
-  /// By access address.
+  /// The connections that a sniffer heard, by access address.
   var connections: [UInt32: AirConnection] = [:]
-  /// Data under them belong to no link.
+  /// The handles whose data belongs to no link.
   var vendorHandles = VendorHandles()
   private var live: [UInt32: Int] = [:]
   private var streams: [Int: (out: Recombination, in: Recombination)] = [:]
@@ -58,7 +57,7 @@ package struct TraceLinks: Sendable {
 
   package init() {}
 
-  /// - Returns: the link that a packet is about, if any, and the frame that it completes.
+  /// Adds a packet. Returns its link, if any, and the frame that it completes.
   package mutating func add(_ record: Snoop.Record) -> (link: Int?, frame: Frame?) {
     defer { count += 1 }
     guard record.missing == 0 else { return (nil, nil) }
@@ -88,7 +87,7 @@ package struct TraceLinks: Sendable {
     return frame.map { Frame(link: index, isFromHost: isFromHost, frame: $0) }
   }
 
-  /// - Returns: its index.
+  /// Adds a link. Returns its index.
   mutating func append(_ identity: Identity, _ record: Snoop.Record) -> Int {
     links.append(Link(adapter: record.adapter, identity: identity, begin: record.wallClock, end: record.wallClock, firstPacket: count))
     return links.count - 1
@@ -112,7 +111,7 @@ package struct TraceLinks: Sendable {
     return index
   }
 
-  /// Over USB data may overtake the event that says whose they are.
+  /// Finds a new link whose data overtook the event that opens it, by at most 100 ms. This happens over USB.
   private mutating func early(_ handle: ConnectionHandle, _ record: Snoop.Record) -> Int? {
     guard let index = known(handle, record), links[index].peer == nil, !links[index].isClassic else { return nil }
     let (since, overflow) = record.wallClock.subtractingReportingOverflow(links[index].begin)
@@ -135,7 +134,7 @@ package struct TraceLinks: Sendable {
       links[index].isCentral = complete.role == 0
       return index
     case .disconnectionComplete(.success, let handle, let reason):
-      // Of a stream, or of a link without a packet in the trace.
+      // The handle may be that of a stream, or of a link without a packet in the trace.
       guard let index = known(handle, record) else { return nil }
       links[index].reason = reason
       live[VendorHandles.key(handle, record.adapter)] = nil
@@ -166,36 +165,36 @@ package struct TraceLinks: Sendable {
 /// The state of a connection whose packets a sniffer hears.
 struct AirConnection: Sendable {
   let link: Int
-  /// The last packet: whose, and when it was heard, nanoseconds since 1970.
+  /// The sender of the last packet, and its time in nanoseconds since 1970.
   var sender: AirPacket.Sender?
   var time: Int64 = 0
-  /// Microseconds that it took.
+  /// The duration of the last packet in microseconds.
   var duration: Int64 = 0
   var channel: UInt8?
-  /// The last packet was heard before.
+  /// Whether the last packet was heard before.
   var isRepeated = false
-  /// Nanoseconds between its events; where the sniffer has not heard it, what is common.
+  /// The connection interval in nanoseconds. A common value if the sniffer did not hear the real one.
   fileprivate(set) var interval: Int64 = 50_000_000
-  /// While it changes, of which only the instant is known, the other interval, and until when that may be.
+  /// The other interval during a change, and the latest time at which it may apply. Only the instant of the change is known.
   private var other: (interval: Int64, until: Int64) = (0, .min)
-  /// The last PDU of each side, without what a repetition may change, and when it was heard.
+  /// The last PDU of each side, without the bits that a repetition may change, and its time.
   private var last: [AirPacket.Sender: (pdu: [UInt8], time: Int64)] = [:]
   fileprivate var encryption = Encryption.off
-  /// The sniffer has left the MIC behind what it has decrypted; nil while nothing has told.
+  /// Whether the sniffer left the MIC after decrypted data. Nil while unknown.
   fileprivate(set) var keepsMIC: Bool?
 
   init(link: Int) { self.link = link }
 
-  /// `begins`: what comes next is encrypted, but for what may still belong to its start (Vol 6 Part B §5.1.3.1).
+  /// The state of encryption. In `begins`, later packets are encrypted except those that belong to the start (Vol 6 Part B §5.1.3.1).
   fileprivate enum Encryption { case off, begins, on }
 }
 
 extension TraceLinks {
-  /// - Returns: the connection that a packet belongs to, if any, and the frame that it completes.
+  /// Adds a packet from a sniffer. Returns its connection, if any, and the frame that it completes.
   mutating func add(air packet: AirPacket, _ record: Snoop.Record) -> (link: Int?, frame: Frame?) {
     let isIntact = packet.isIntact != false
     if packet.isAdvertising { return (isIntact ? begin(packet, record) : nil, nil) }
-    // Noise has any access address.
+    // Noise may have any access address.
     let known = connections[packet.accessAddress]
     guard packet.isOfConnection, isIntact || known != nil else { return (nil, nil) }
     var connection = known ?? AirConnection(link: append(.accessAddress(packet.accessAddress), record))
@@ -234,7 +233,7 @@ extension TraceLinks {
     }
   }
 
-  /// CONNECT_IND and AUX_CONNECT_REQ say what the connection's access address will be (Vol 6 Part B §2.3.3.1).
+  /// Opens the connection whose access address CONNECT_IND or AUX_CONNECT_REQ contains (Vol 6 Part B §2.3.3.1).
   private mutating func begin(_ packet: AirPacket, _ record: Snoop.Record) -> Int? {
     guard packet.pdu.count == 2 + 34, packet.pdu[0] & 0x0F == 5 else { return nil }
     var reader = ByteReader(packet.pdu[2...])
@@ -245,7 +244,7 @@ extension TraceLinks {
     links[index].central = PeerAddress(initiator, packet.pdu[0] & 0x40 == 0 ? .public : .random)
     links[index].peer = PeerAddress(advertiser, packet.pdu[0] & 0x80 == 0 ? .public : .random)
     var connection = AirConnection(link: index)
-    // Behind the CRC's beginning, the window's size and its offset.
+    // The interval follows the CRC's start, the window's size and its offset.
     connection.interval = AirConnection.interval(packet.pdu[24...])
     connections[address] = connection
     return index
@@ -253,20 +252,20 @@ extension TraceLinks {
 }
 
 extension AirConnection {
-  /// - Parameter octets: two or more: units of 1.25 ms, least significant first. - Returns: nanoseconds.
+  /// Returns an interval in nanoseconds. - Parameter octets: Two or more: units of 1.25 ms, least significant byte first.
   fileprivate static func interval(_ octets: ArraySlice<UInt8>) -> Int64 {
     octets.prefix(2).reversed().reduce(0) { $0 << 8 | Int64($1) } * 1_250_000
   }
 
-  /// A new one holds from its instant on, six events later at least (Vol 6 Part B §5.1.1); nobody waits much longer.
+  /// Notes a new interval. It applies from its instant on, at least six events later (Vol 6 Part B §5.1.1), and rarely much later.
   fileprivate mutating func change(interval octets: ArraySlice<UInt8>, at time: Int64) {
     other = (interval, time.addingReportingOverflow(interval * 12).partialValue)
     interval = Self.interval(octets)
   }
 
-  /// LL_START_ENC_REQ is the last that is not encrypted, LL_ENC_RSP comes before that: a sniffer may miss either. Where encryption is refused nothing
-  /// begins; where it pauses, LL_PAUSE_ENC_RSP of the central is not encrypted, and too short for it (Vol 6 Part B §5.1.3).
-  /// - Parameter packet: not empty.
+  /// Tracks encryption. LL_START_ENC_REQ is the last unencrypted packet and follows LL_ENC_RSP: a sniffer may miss either. A refusal ends
+  /// the start. In a pause, the central's LL_PAUSE_ENC_RSP is unencrypted, and too short to be encrypted (Vol 6 Part B §5.1.3).
+  /// - Parameter packet: A packet with a payload.
   fileprivate mutating func noteEncryption(_ packet: AirPacket) {
     let isControl = packet.pdu[0] & 3 == 3
     switch (isControl ? packet.payload.first : nil, packet.payload.count) {
@@ -278,8 +277,8 @@ extension AirConnection {
     }
   }
 
-  /// LL_START_ENC_RSP, with which decrypted traffic begins, is one octet long. Without it the first whole frame tells, which says its length: later ones
-  /// may be parts that look like one.
+  /// Detects whether decrypted data has a MIC. LL_START_ENC_RSP, the first decrypted packet, is one byte long. Otherwise the first whole
+  /// frame decides, which contains its length. Later packets may be fragments that look like a frame.
   fileprivate mutating func noteDecryption(_ packet: AirPacket) {
     encryption = .on
     let payload = Array(packet.payload)
@@ -295,7 +294,7 @@ extension AirConnection {
   /// Whether the packet is a retransmission. A device without an acknowledgement sends the same packet again, with the same sequence
   /// number, in this event or the next one. A sniffer misses packets, so a later one may be another packet.
   fileprivate mutating func repeats(_ packet: AirPacket, from sender: AirPacket.Sender, at time: Int64) -> Bool {
-    // LLID and sequence number.
+    // Compare only the LLID and the sequence number of the first header byte.
     let pdu = [packet.pdu[0] & 0x0B] + packet.pdu.dropFirst()
     guard let before = last.updateValue((pdu, time), forKey: sender), before.pdu == pdu else { return false }
     let (since, overflow) = time.subtractingReportingOverflow(before.time)
@@ -303,12 +302,12 @@ extension AirConnection {
     return !overflow && since <= longest + longest / 2
   }
 
-  /// Finds the sender where the sniffer does not name it: the central begins on each channel, and a packet T_IFS (150 µs) after another has the other sender
-  /// (Vol 6 Part B §4.1.1, §4.5.1).
+  /// Finds the sender if the sniffer does not name it. The central begins on each channel. A packet T_IFS (150 µs) after another has the
+  /// other sender (Vol 6 Part B §4.1.1, §4.5.1).
   fileprivate func sender(of packet: AirPacket, at time: Int64) -> AirPacket.Sender {
     let (since, overflow) = time.subtractingReportingOverflow(self.time)
     guard let sender, !overflow, (0...100_000_000).contains(since), channel == packet.channel else { return .central }
-    // Some sniffers say when a packet begins, some when it has ended, and all in their own microseconds.
+    // Some sniffers report the start of a packet, some its end, and each in its own microseconds.
     let isReply = [duration, packet.duration].contains { (0...250_000).contains(since - $0 * 1000) }
     return isReply ? (sender == .central ? .peripheral : .central) : .central
   }

@@ -1,19 +1,19 @@
 package import HCI
 import L2CAP
 
-/// Zeroes what a trace must not hold: keys, the parameters of commands and events without a format in our tables, and audio. Lengths, codes
-/// and statuses stay, so that tools can read the trace. It follows L2CAP frames over several packets, so give it every packet of a trace.
+/// Zeroes the parts that a trace must not hold: keys, the parameters of commands and events without a format in our tables, and audio.
+/// Lengths, codes and statuses stay, so that tools can read the trace. L2CAP frames may span packets, so give it every packet of a trace.
 package struct TraceRedaction: Sendable {
-  /// A frame that is not complete.
+  /// An incomplete frame.
   private struct Frame: Sendable {
-    /// Its header and the first byte of its payload, as far as they came.
+    /// The header and the first byte of the payload, as far as received.
     var head: [UInt8] = []
     var length = 0
 
     /// The length of the frame with its header. Nil before the header is complete.
     var end: Int? { head.count < 4 ? nil : 4 + Int(head[0]) + Int(head[1]) << 8 }
 
-    /// How many of its bytes may be kept.
+    /// The number of bytes that may be kept. Nil before the header is complete.
     var kept: Int? {
       guard let end, head.count > 4 else { return end }
       let channel = ChannelIdentifier(rawValue: UInt16(head[2]) | UInt16(head[3]) << 8)
@@ -22,19 +22,19 @@ package struct TraceRedaction: Sendable {
     }
   }
 
-  /// By connection handle and direction.
+  /// The incomplete frames by connection handle and direction.
   private var frames: [UInt16: Frame] = [:]
 
   package init() {}
 
   /// Returns the packet as a trace may hold it, with the same length.
-  /// - Parameter packet: H4 form; may be malformed.
+  /// - Parameter packet: The packet in H4 form. It may be malformed.
   package mutating func redacted(_ packet: [UInt8], _ direction: Direction) -> [UInt8] {
     switch packet.first {
     case Packet.commandIndicator: Self.command(packet)
     case Packet.eventIndicator: Self.event(packet)
     case Packet.aclIndicator: data(packet, direction)
-    // Somebody's voice, and nothing reads it.
+    // Audio may be a conversation, and nothing reads it.
     case Packet.synchronousIndicator: Self.zeroed(packet, from: 4)
     case Packet.isochronousIndicator: Self.zeroed(packet, from: 5)
     default: Self.zeroed(packet, from: 1)
@@ -78,7 +78,7 @@ package struct TraceRedaction: Sendable {
     let key = word & 0x0FFF | (direction == .hostToController ? 0x1000 : 0)
     let open = frames.removeValue(forKey: key)
     let isStart = word >> 12 & 3 != 1
-    // What continues a frame whose start is not in the trace may be anything.
+    // A fragment whose frame starts before the trace may contain anything.
     guard packet.count == 5 + Int(Self.opcode(packet, at: 3)), var frame = isStart ? Frame() : open else {
       return Self.zeroed(packet, from: 5)
     }

@@ -3,10 +3,10 @@ package import Bluetooth
 import Captures
 import HCI
 
-/// The books of a trace: how many packets of which kind, which commands were refused, and of each link who asked what of whom, how long that took,
-/// and what failed.
+/// The statistics of a trace: the packets of each kind, and the refused commands. For each link, they have the requests of each side, their
+/// duration and their errors.
 package struct TraceSummary: Sendable {
-  /// What was asked, or sent: which PDU, and about which attribute.
+  /// A request or another sent PDU: its opcode and its attribute.
   package struct Subject: Hashable, Sendable {
     package let opcode: ATT.Opcode
     package let handle: AttributeHandle?
@@ -21,13 +21,13 @@ package struct TraceSummary: Sendable {
     }
   }
 
-  /// Everything of one kind on a link.
+  /// The statistics of one subject on a link.
   package struct Entry: Sendable {
     package var count = 0
     /// The bytes of values in these packets and their answers.
     package var octets = 0
     package var answers = 0
-    /// Nanoseconds, of all answers together, and of the slowest.
+    /// The time of all answers together in nanoseconds. `longest` is the time of the slowest.
     package var time: Int64 = 0
     package var longest: Int64 = 0
     package var errors: [ErrorCode: Int] = [:]
@@ -45,24 +45,24 @@ package struct TraceSummary: Sendable {
   package private(set) var commands = 0
   package private(set) var events = 0
   package private(set) var data = 0
-  /// How many of these carry vendor data and belong to no link.
+  /// The number of data packets with vendor data, which belong to no link.
   package private(set) var vendorData = 0
-  /// Packets that a sniffer has heard.
+  /// The number of packets that a sniffer heard.
   package private(set) var air = 0
-  /// How many of the heard packets have a wrong CRC. Of the others, `advertising` counts advertising packets, and `isochronous` those of streams.
+  /// The number of heard packets with a wrong CRC. Of the others, `advertising` counts advertising packets, `isochronous` streams.
   package private(set) var damaged = 0
   package private(set) var advertising = 0
   package private(set) var isochronous = 0
   package private(set) var reports = 0
-  /// Packets that do not follow their format.
+  /// The number of packets that do not follow their format.
   package private(set) var malformed = 0
-  /// Commands that were refused, with how often: by opcode and status.
+  /// The number of refused commands, by opcode and status.
   package private(set) var refusals: [Refusal: Int] = [:]
-  /// ATT_MTU that was agreed, by link.
+  /// The agreed ATT_MTU by link.
   package private(set) var mtus: [Int: Int] = [:]
   private var entries: [Int: [Key: Conversation]] = [:]
 
-  /// ATT_MTU of a link; nil where it may have been agreed before the trace begins, or encrypted.
+  /// Returns the ATT_MTU of a link. Nil if it may have been agreed before the trace, or under encryption.
   package func mtu(_ index: Int, _ link: TraceLinks.Link) -> Int? { mtus[index] ?? (link.peer != nil && !link.isEncrypted ? 23 : nil) }
   private var offered: [Int: Int64] = [:]
 
@@ -124,7 +124,7 @@ package struct TraceSummary: Sendable {
       $0.time = $0.time.addingReportingOverflow(time).partialValue
       $0.longest = max($0.longest, time)
       if case .attError(let code)? = packet["error"] { $0.errors[code, default: 0] += 1 }
-      // Prepare Write is answered with what it said.
+      // A Prepare Write Response repeats its request.
       if subject.opcode != .request(.prepareWrite) { $0.octets += Self.octets(packet) }
     }
   }
@@ -139,7 +139,7 @@ package struct TraceSummary: Sendable {
   }
 
   private static func octets(_ packet: DecodedPacket) -> Int {
-    // Read By Type is answered with several.
+    // A Read By Type Response has several values.
     guard case .list(let items)? = packet["items"] else { return octets(packet["value"]) }
     return items.reduce(0) { $0 + octets($1.first { $0.name == "value" }?.value) }
   }

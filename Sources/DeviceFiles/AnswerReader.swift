@@ -1,8 +1,8 @@
-/// Decides what each packet is that comes while a command waits for its answer: part of the answer, an error, an event of the device's own, or
-/// nothing that may be taken for an answer. Without I/O and without time: whoever runs it says when too long nothing came.
+/// Classifies the packets that arrive while a command waits for its answer: part of the answer, error, event, or refused packet.
+/// Without I/O and without time: the caller reports silence.
 package struct AnswerReader: Sendable {
   package enum Verdict: Sendable, Equatable {
-    /// The answer goes on.
+    /// Part of the answer. More packets follow.
     case part
     case finished
     case failure(DeviceErrorAnswer)
@@ -34,15 +34,15 @@ package struct AnswerReader: Sendable {
   private let request: [NamedValue]
   private let candidates: [(frame: Frame, role: Role)]
 
-  /// The part that the next packet is expected of.
+  /// The index of the part that the next packet should belong to.
   private var current = 0
-  /// Packets of each part, with their values.
+  /// The packets of each part, with their values.
   private var taken: [[(packet: [UInt8], values: [NamedValue])]]
   /// The packets of the answer, in the order of arrival.
   package private(set) var packets: [[UInt8]] = []
   package private(set) var isFinished = false
 
-  /// - Parameter request: what was sent.
+  /// Creates a reader for one answer. - Parameter request: the values of the sent request.
   package init(_ answer: DeviceCommand.Answer, request: [NamedValue], command: String, of device: DeviceDescription) {
     self.answer = answer
     self.request = request
@@ -70,7 +70,7 @@ package struct AnswerReader: Sendable {
 
   // MARK: Packets
 
-  /// Takes a packet of the answer's characteristic.
+  /// Classifies a packet of the answer's characteristic.
   package mutating func take(_ packet: [UInt8]) -> Verdict {
     // Take the most specific frame: an answer of arbitrary bytes must not swallow other packets.
     let alike = candidates.compactMap { candidate in candidate.frame.likeness(packet).map { (candidate: candidate, likeness: $0) } }
@@ -86,7 +86,7 @@ package struct AnswerReader: Sendable {
     return .refused(.malformed(fault.reason, of: name(fault.role)))
   }
 
-  /// The part that is waited for comes before others.
+  /// Ranks roles. The expected part precedes other parts.
   private func rank(_ role: Role) -> Int { role == .part(current) ? 20 : role.rank * 10 + (role.rank == 2 ? 5 : 0) }
 
   private func name(_ role: Role) -> String? { if case .event(let name) = role { name } else { nil } }
@@ -245,7 +245,7 @@ package struct AnswerReader: Sendable {
     return values
   }
 
-  /// The fields that number, count or match packets.
+  /// Returns the fields that number, count or match packets.
   static func plumbing(_ part: DeviceCommand.Part, of answer: DeviceCommand.Answer) -> Set<String> {
     var names = Set(answer.echo)
     if let index = part.index { names.insert(index.field) }
@@ -263,7 +263,7 @@ package struct DeviceErrorAnswer: Sendable, Equatable {
   package let values: [NamedValue]
 }
 
-/// A packet that was not taken for an answer, and why.
+/// A packet that was not accepted as an answer, and the reason.
 package struct RefusedPacket: Sendable, Equatable {
   package let packet: [UInt8]
   package let reason: Reason

@@ -13,7 +13,7 @@ package struct DeviceCommand: Sendable, Equatable {
   package var request: Frame
   /// The parameters in the order of the request, without `counter`.
   package var parameters: [Parameter] = []
-  /// The field of the request that counts the requests of a link.
+  /// The request field that counts the requests on a link.
   package var counter: String?
   /// The answer. Nil if the command has none.
   package var answer: Answer?
@@ -37,10 +37,10 @@ package struct DeviceCommand: Sendable, Equatable {
     /// The longest wait for the first packet, and between packets.
     package var limit: Duration
     package var errors: Errors?
-    /// Fields that must be in the answer what they are in the request.
+    /// Fields that must have the same value in the answer as in the request.
     package var echo: [String] = []
 
-    /// No answer has more packets.
+    /// The maximum number of packets of an answer.
     package static let maximumPackets = 65_536
     package static let defaultLimit = Duration.seconds(5)
   }
@@ -50,16 +50,16 @@ package struct DeviceCommand: Sendable, Equatable {
     package var frame: Frame
     package var end = End.count(1)
     package var index: Index?
-    /// The values are a list of objects with this name.
+    /// The name of the list of objects that holds the values. Nil without a list.
     package var group: String?
 
     package enum End: Sendable, Equatable {
       case count(Int)
-      /// After the number of packets in a field of this or an earlier part.
+      /// Ends after the number of packets in a field of this or an earlier part.
       case field(String)
-      /// With the packet in which a field has this value.
+      /// Ends with the packet in which a field has this value.
       case value(field: String, DeviceValue)
-      /// After a pause of this length.
+      /// Ends after a pause of this length.
       case silence(Duration)
     }
 
@@ -73,12 +73,12 @@ package struct DeviceCommand: Sendable, Equatable {
     package var repeats: Bool { end != .count(1) }
   }
 
-  /// How the device reports an error.
+  /// The device's way to report an error.
   package struct Errors: Sendable, Equatable {
     /// The frame of an error. Nil if a field of the answer holds the code.
     package var frame: Frame?
     package var field: String
-    /// Values that are no error; of a frame of its own all are.
+    /// Values that mean no error. Empty: every value of an error frame is an error.
     package var fine: [DeviceValue] = []
     /// The meanings of codes, by `key`.
     package var meanings: [String: String] = [:]
@@ -89,9 +89,9 @@ package struct DeviceCommand: Sendable, Equatable {
 
   // MARK: Requests
 
-  /// The request with these parameters, and with defaults for others.
-  /// - Parameter number: what the counter says; its field takes the lowest bits.
-  /// - Throws: for a parameter that is missing, or that its field or its range does not allow.
+  /// Encodes the request with these parameters. Defaults replace missing ones.
+  /// - Parameter number: the value of the counter, whose field holds the lowest bits.
+  /// - Throws: for a missing parameter, or one outside of its field or range.
   package func encode(_ values: [NamedValue], number: Int64 = 0) throws(FieldFault) -> (octets: [UInt8], values: [NamedValue]) {
     var all: [NamedValue] = []
     for parameter in parameters {
@@ -123,7 +123,7 @@ extension DeviceCommand.Parameter {
     return value
   }
 
-  /// The range, of a number or of each of a list.
+  /// Checks the range of a number, or of each number in a list.
   package func check(_ value: DeviceValue) throws(FieldFault) {
     if case .list(let items) = value {
       for item in items { try check(item) }
@@ -135,7 +135,7 @@ extension DeviceCommand.Parameter {
     }
   }
 
-  /// `1 to 30`; nil when nothing limits it but its field.
+  /// The range as text: `1 to 30`. Nil if only the field limits the value.
   package var rangeText: String? {
     func text(_ number: Double) -> String { DeviceValue.number(number).plainText }
     switch (least, greatest) {

@@ -1,7 +1,7 @@
 package import Bluetooth
 package import GATT
 
-/// A device as its file describes it: how to recognize it, its commands and their answers.
+/// The description of a device from its file: how to recognize it, its commands and their answers.
 package struct DeviceDescription: Sendable {
   /// The name of the device, for people.
   package var name: String
@@ -21,7 +21,7 @@ package struct DeviceDescription: Sendable {
 
 /// The properties that identify a device. All given ones must match.
 package struct DeviceMatch: Sendable, Equatable {
-  /// Patterns, of which one has to match.
+  /// The patterns for the name. One must match.
   package var names: [String] = []
   /// The services. All must match.
   package var services: [UUID] = []
@@ -48,21 +48,21 @@ package struct DeviceMatch: Sendable, Equatable {
 
 /// The content of the device's advertisements.
 package struct DeviceAdvertisement: Sendable, Equatable {
-  /// The rule for the MAC, as `mac-from-adv` takes it. Not checked here.
+  /// The rule for the MAC, in the syntax of `mac-from-adv`. Not validated here.
   package var macRule: String?
   package var macRuleEntry: FileEntryError?
   /// The layout of manufacturer data by company.
   package var manufacturerData: [UInt16: Frame] = [:]
 }
 
-/// A characteristic as a device file names it.
+/// A characteristic in a device file.
 package struct DeviceCharacteristic: Sendable, Hashable, CustomStringConvertible {
   package let service: UUID?
   package let uuid: UUID
 
   package var description: String { service.map { "\($0)/\(uuid)" } ?? "\(uuid)" }
 
-  /// - Throws: GATTError, which a UUID never is.
+  /// The selector of the characteristic. - Throws: GATTError, but never for a UUID.
   package var selector: Selector { get throws(GATTError) { try Selector(description) } }
 
   /// Whether both may be the same characteristic.

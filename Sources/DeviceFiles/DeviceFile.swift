@@ -4,7 +4,7 @@ package import Text
 
 /// The file format of devices: blectl-device(5).
 package enum DeviceFile {
-  /// Larger files are refused.
+  /// The maximum size of a file in bytes. Larger files are refused.
   package static let maximumLength = 1 << 20
   static let maximumCommands = 256
 
@@ -21,7 +21,7 @@ package enum DeviceFile {
     return try parse(FileEntry(file: name, path: "", tree: tree))
   }
 
-  /// The devices that a simulation file describes beside its peripherals. None if the file cannot be read.
+  /// Parses the devices that a simulation file describes beside its peripherals. Empty if the file is not valid JSON.
   package static func devices(among bytes: [UInt8], name: String) throws(FileEntryError) -> [DeviceDescription] {
     guard let tree = try? JSONTree.parse(bytes) else { return [] }
     let root = FileEntry(file: name, path: "", tree: tree)
@@ -62,7 +62,7 @@ package enum DeviceFile {
     return device
   }
 
-  // MARK: What it is recognised by
+  // MARK: Recognition
 
   private static func match(_ entry: FileEntry) throws(FileEntryError) -> DeviceMatch {
     let fields = try entry.object(["name", "services", "manufacturer_data"])
@@ -134,11 +134,11 @@ package enum DeviceFile {
   }
 }
 
-/// The characteristics that a file names, by the names that people type.
+/// The named characteristics of a file, by their typed names.
 struct CharacteristicNames {
   var byName: [String: UUID] = [:]
 
-  /// `ff01`, `fee0/ff01`, or a name of the file's: `battery_level`, `fee0/answers`.
+  /// Resolves `ff01`, `fee0/ff01`, or a name from the file: `battery_level`, `fee0/answers`.
   func find(_ entry: FileEntry) throws(FileEntryError) -> DeviceCharacteristic {
     let text = try entry.string()
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)

@@ -18,7 +18,7 @@ enum FieldReader {
     return layout
   }
 
-  /// - Parameter isSized: Whether an earlier field holds its size.
+  /// Reads a field. - Parameter isSized: whether an earlier field holds its size.
   static func field(_ kind: FileEntry.Kind, _ entry: FileEntry, _ name: String, isSized: Bool) throws(FileEntryError) -> Frame.Piece {
     if let value = kind.fields["list"] {
       for key in ["type", "length", "scale", "offset", "values", "value"] {
@@ -78,7 +78,7 @@ enum FieldReader {
     return field
   }
 
-  /// `{"open": 1, "closed": 0}`
+  /// Reads named values: `{"open": 1, "closed": 0}`.
   private static func names(_ entry: FileEntry, _ range: ClosedRange<Int128>) throws(FileEntryError) -> [NumberField.ValueName] {
     var names: [NumberField.ValueName] = []
     let least = Int(clamping: range.lowerBound)

@@ -2,7 +2,7 @@ package import ATT
 package import Bluetooth
 package import Text
 
-/// A value of a file with its place, and methods that read and check it. Every error names the file, the line and the path of the entry.
+/// A value of a file with its place, and methods that read and check it. Every error names the file, line and path of the entry.
 package struct FileEntry: Sendable {
   package let file: String
   /// The path of the entry: `[1].services[0].uuid`. Empty for the whole file.
@@ -35,7 +35,7 @@ package struct FileEntry: Sendable {
     return value
   }
 
-  /// A decimal or 0x number, or the latter as a string (`"0x0012"`).
+  /// Reads a whole number: decimal, 0x, or a 0x string (`"0x0012"`).
   package func integer(_ range: ClosedRange<Int>) throws(FileEntryError) -> Int {
     let text: String
     switch tree.kind {
@@ -79,7 +79,7 @@ package struct FileEntry: Sendable {
     return entries
   }
 
-  /// The members in the order of the file, whatever their keys.
+  /// Reads the members in the order of the file, with any keys.
   package func members() throws(FileEntryError) -> [(key: String, entry: FileEntry)] {
     guard case .object(let members) = tree.kind else { throw mismatch("an object") }
     var entries: [(key: String, entry: FileEntry)] = []
@@ -90,7 +90,7 @@ package struct FileEntry: Sendable {
     return entries
   }
 
-  /// The members of an object. Throws for any other key.
+  /// Reads the members of an object. Throws for any other key.
   package func object(_ keys: [String]) throws(FileEntryError) -> [String: FileEntry] {
     var result: [String: FileEntry] = [:]
     for (key, entry) in try members() {
@@ -100,7 +100,7 @@ package struct FileEntry: Sendable {
     return result
   }
 
-  /// The only member of an object, with its key.
+  /// Reads the only member of an object, with its key.
   package func single(of keys: [String]) throws(FileEntryError) -> (key: String, entry: FileEntry) {
     let members = try members()
     guard let first = members.first, members.count == 1 else {
@@ -125,14 +125,14 @@ package struct FileEntry: Sendable {
     return false
   }
 
-  /// The items of a list, at most 256.
+  /// Reads the items of a list, at most 256.
   package func bounded() throws(FileEntryError) -> [FileEntry] {
     let items = try list()
     guard items.count <= 256 else { throw error("Too many items: \(items.count) (maximum 256).") }
     return items
   }
 
-  /// The members of an object whose keys are names that the file gives.
+  /// Reads the members of an object whose keys are names chosen in the file.
   package func namedMembers(limit: Int) throws(FileEntryError) -> [(key: String, entry: FileEntry)] {
     let members = try members()
     guard members.count <= limit else { throw error("Too many entries: \(members.count) (maximum \(limit)).") }
@@ -165,7 +165,7 @@ package struct FileEntry: Sendable {
     package let fields: [String: FileEntry]
   }
 
-  // MARK: Octets
+  // MARK: Bytes
 
   /// Reads a literal value: a string of hex digits, `{"FORMAT": …}`, or a list of such parts.
   package func octets(limit: Int) throws(FileEntryError) -> [UInt8] {

@@ -3,7 +3,7 @@ import Text
 /// An error in a file that describes a device, with its place.
 package struct FileEntryError: Error, Equatable, Sendable, CustomStringConvertible {
   package let file: String
-  /// Counted from 1. Nil for the whole file.
+  /// The line, counted from 1. Nil for the whole file.
   package var line: Int?
   /// The byte in the line, counted from 1.
   package var column: Int?

@@ -1,7 +1,7 @@
 import Text
 
 extension Frame {
-  /// The values of a packet, in its order, when everything about it is right.
+  /// Decodes a valid packet. Returns its values in the order of the packet.
   package func decode(_ packet: [UInt8]) throws(PacketFault) -> [NamedValue] {
     guard likeness(packet) != nil else { throw .foreign }
     let ranges = try layout(packet)
@@ -37,7 +37,7 @@ extension Frame {
     return ranges
   }
 
-  /// - Parameter room: what is left of the packet; may be negative.
+  /// Returns the length of a piece in bytes. - Parameter room: the remaining bytes of the packet, possibly negative.
   private func length(_ piece: Piece, _ sizes: [String: Int], room: Int, at position: Int, _ behind: Int) throws(PacketFault) -> Int {
     if let fixed = Self.fixedSize(piece) { return fixed }
     let (name, extent, stride) =

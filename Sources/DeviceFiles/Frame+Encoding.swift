@@ -1,7 +1,7 @@
 import Text
 
 extension Frame {
-  /// The packet with these values; a value that no field has is left out.
+  /// Encodes a packet with these values. Ignores values without a field.
   package func encode(_ values: [NamedValue]) throws(FieldFault) -> [UInt8] {
     var packet: [UInt8] = []
     var ranges: [Range<Int>] = []
@@ -97,7 +97,7 @@ extension Frame.StringField {
     return octets
   }
 
-  /// - Throws: for bytes that are not hex.
+  /// Parses typed text or hex. - Throws: for invalid hex.
   package func parse(_ text: String) throws(FieldFault) -> DeviceValue {
     guard !isText else { return .text(text) }
     do { return .bytes(try Hex.parse(text)) } catch {
@@ -129,7 +129,7 @@ extension Frame.ListField {
     return octets
   }
 
-  /// Numbers with commas or blanks between; items of several fields with a slash between the fields: `7/30, 8/15`.
+  /// Parses numbers with commas or spaces between them. Items of several fields have a slash between the fields: `7/30, 8/15`.
   package func parse(_ text: String) throws(FieldFault) -> DeviceValue {
     var items: [DeviceValue] = []
     let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { $0.split(separator: " ") }
@@ -166,8 +166,8 @@ extension Frame.Field {
     }
   }
 
-  /// The value as a packet with it is read: with its name, where the number has one.
-  /// - Throws: when it does not fit.
+  /// Returns the value as a decoder would: with a name, if the number has one.
+  /// - Throws: if the value does not fit.
   package func canonical(_ value: DeviceValue) throws(FieldFault) -> DeviceValue {
     switch self {
     case .number(let field): return field.value(try field.bits(value))
@@ -206,7 +206,7 @@ extension Frame.Field {
     }
   }
 
-  /// The number that stands for a value, scaled, also of one that has a name; nil for what is none.
+  /// Returns the scaled number of a value, also for a named value. Nil if the value has no number.
   func double(_ value: DeviceValue) -> Double? {
     guard case .text(let text) = value else { return value.double }
     return switch self {
@@ -237,7 +237,7 @@ extension Frame.Field {
     }
   }
 
-  /// The whole number that stands for a value of it, as it is sent; 0 where there is none.
+  /// Returns the whole number that is sent for a value. 0 if there is none.
   package func number(in value: DeviceValue) -> Int64 {
     switch self {
     case .number(let field):

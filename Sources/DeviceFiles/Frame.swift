@@ -1,17 +1,17 @@
 package import Text
 
-/// The layout of one packet: pieces, one behind the other. Made by `DeviceFile`, which has checked that
-/// - at most one piece takes what is left of the packet, and what stands behind that one has a fixed size;
-/// - a size field stands before the piece whose size it is, unless that takes what is left;
-/// - names are given once.
+/// The layout of one packet: a sequence of pieces. `DeviceFile` has checked these rules:
+/// - At most one piece takes the rest of the packet. All pieces after it have a fixed size.
+/// - A size field precedes its piece, unless that piece takes the rest.
+/// - Names are unique.
 package struct Frame: Sendable, Equatable {
   /// The name of the frame in the file.
   package var name: String
   package var pieces: [Piece] = []
 
-  /// The longest attribute value.
+  /// The maximum length of an attribute value, in bytes.
   package static let maximumLength = 512
-  /// The longest command, which is sent in segments.
+  /// The maximum length of a command, in bytes. A command is sent in segments.
   package static let maximumCommand = 65_536
 
   package init(name: String, pieces: [Piece] = []) {
@@ -20,7 +20,7 @@ package struct Frame: Sendable, Equatable {
   }
 
   package enum Piece: Sendable, Equatable {
-    /// Header, trailer, codes: the same in every packet.
+    /// Constant bytes: header, trailer, codes.
     case octets([UInt8])
     /// Ignored bytes, sent as zeros.
     case skip(Int)
@@ -44,7 +44,7 @@ package struct Frame: Sendable, Equatable {
 
   package struct StringField: Sendable, Equatable {
     package var name: String
-    /// UTF-8; else bytes.
+    /// Whether the string is UTF-8 text. Otherwise, it is bytes.
     package var isText: Bool
     package var extent: Extent
     /// The allowed texts. Empty allows any.
@@ -69,7 +69,7 @@ package struct Frame: Sendable, Equatable {
   package struct SizeField: Sendable, Equatable {
     package var layout: NumberLayout
     package var target: Target
-    /// Counts items, not octets.
+    /// Whether the field counts items instead of bytes.
     package var countsItems: Bool
     /// The difference between the field and the size.
     package var add: Int
@@ -86,7 +86,7 @@ package struct Frame: Sendable, Equatable {
   package struct ChecksumField: Sendable, Equatable {
     package var checksum: Checksum
     package var order: ByteOrder
-    /// The value is combined with this before it is sent.
+    /// The mask that is combined with the checksum by exclusive or.
     package var exclusiveOr: UInt32
     package var scope: Scope
     /// Bytes at the start of the scope that are not covered.
@@ -96,7 +96,7 @@ package struct Frame: Sendable, Equatable {
 
     package enum Scope: String, Sendable, CaseIterable {
       case before, after
-      /// Before and after.
+      /// The bytes before and after the checksum.
       case all
     }
   }
@@ -124,7 +124,7 @@ package struct Frame: Sendable, Equatable {
   /// The minimum length of a packet, in bytes.
   package var leastLength: Int { Self.fixedSize(pieces) }
 
-  /// The constant octets whose place is the same in every packet: what tells frames apart.
+  /// The constant bytes at fixed offsets, which distinguish frames.
   package var identity: [(offset: Int, octets: [UInt8])] {
     var offset = 0
     var found: [(offset: Int, octets: [UInt8])] = []
@@ -207,7 +207,7 @@ package struct FieldNote: Sendable, Equatable {
 }
 
 extension Frame.ListField {
-  /// Octets of an item, 1 or more.
+  /// The size of an item in bytes, at least 1.
   var stride: Int {
     switch item {
     case .number(let field): field.layout.width

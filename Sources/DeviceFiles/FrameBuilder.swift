@@ -6,7 +6,7 @@ struct FrameBuilder {
   /// The number of bytes so far. Nil after a piece of variable size.
   private var offset: Int? = 0
   private var names: Set<String> = []
-  /// The fields whose size an earlier field holds, and that field's entry. Only those not reached yet.
+  /// The later fields that have a size field, with its entry.
   private var sized: [(name: String, countsItems: Bool, entry: FileEntry)] = []
   private var hasRest = false
   /// The entry of a checksum that covers later bytes.
@@ -64,7 +64,7 @@ struct FrameBuilder {
   }
 
   /// Adds the field of an entry.
-  /// - Parameter fixed: The value that an inner frame sets for the field.
+  /// - Parameter fixed: the value that an inner frame sets for the field.
   mutating func add(_ entry: FileEntry, _ fixed: FileEntry?) throws(FileEntryError) {
     let kind = try entry.kind(of: Self.kinds, "a field", takes: Self.keys)
     if let value = kind.fields["at"] { try advance(to: try value.integer(0...Frame.maximumCommand), value) }

@@ -6,17 +6,17 @@ package struct FieldFault: Error, Sendable, Equatable {
   package let reason: Reason
 
   package enum Reason: Sendable, Equatable {
-    /// No value, and no default.
+    /// The field has neither a value nor a default.
     case missing
     case notANumber
-    /// Text where a number should be.
+    /// The text is not a number.
     case noNumber(String)
     case notWhole(String)
     /// The value, and the range that fits.
     case outOfRange(String, String?)
-    /// The value, and the nearest one that can be sent.
+    /// The value, and the nearest value that can be sent.
     case betweenSteps(String, nearest: String)
-    /// A name that the field does not have, and the names that it has.
+    /// An unknown name, and the valid names.
     case unknownName(String, [String])
     case notHex(String)
     case oddDigits(HexError)
@@ -31,7 +31,7 @@ package struct FieldFault: Error, Sendable, Equatable {
   }
 }
 
-/// Why a packet does not fit its frame.
+/// The reason why a packet does not fit its frame.
 package enum PacketFault: Error, Sendable, Equatable {
   /// The first constant bytes of the packet belong to another frame.
   case foreign

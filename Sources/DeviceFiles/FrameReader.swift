@@ -37,7 +37,7 @@ struct FrameReader {
   }
 
   /// Reads a frame, or looks it up by its name.
-  /// - Parameter called: The name of an inline frame.
+  /// - Parameter called: the name of an inline frame.
   func frame(_ entry: FileEntry, called: String) throws(FileEntryError) -> Frame {
     guard case .string = entry.tree.kind else { return try build(try read(entry), called, entry) }
     let name = try entry.string()

@@ -40,7 +40,7 @@ package struct NumberLayout: Sendable, Equatable {
     return big.reduce(0) { $0 << 8 | UInt64($1) }
   }
 
-  /// Whole numbers only.
+  /// Converts bits to a whole number. Not for floats.
   func integer(_ bits: UInt64) -> Int128 {
     guard kind == .signed else { return Int128(bits) }
     let shift = UInt64(64 - 8 * width)
@@ -67,7 +67,7 @@ package struct NumberField: Sendable, Equatable {
     package let factor: Double
     package let offset: Double
 
-    /// A factor such as 0.1 is no binary fraction, its inverse is a whole number: 3 ÷ 10 is 0.3.
+    /// Scales a number. A factor such as 0.1 has no exact binary form, but its inverse is whole: divide 3 by 10 to get 0.3.
     func value(_ number: Double) -> Double {
       let inverse = (1 / factor).rounded()
       return (abs(inverse * factor - 1) < 1e-12 ? number / inverse : number * factor) + offset
@@ -93,14 +93,14 @@ package struct NumberField: Sendable, Equatable {
     return value(of: layout.integer(bits))
   }
 
-  /// The value of a whole number.
+  /// Returns the value of a whole number, with its name if it has one.
   func value(of number: Int128) -> DeviceValue {
     if let name = names.first(where: { $0.number == number }) { return .text(name.name) }
     guard let scale else { return .integer(number) }
     return .number(scale.value(Double(number)))
   }
 
-  /// - Throws: what does not fit.
+  /// Encodes a value as bits. - Throws: if the value does not fit.
   func bits(_ value: DeviceValue) throws(FieldFault) -> UInt64 {
     func wrong(_ reason: FieldFault.Reason) -> FieldFault { FieldFault(field: name, reason: reason) }
     if case .text(let text) = value {
@@ -150,7 +150,7 @@ package struct NumberField: Sendable, Equatable {
     return min(scale.value(low), scale.value(high))...max(scale.value(low), scale.value(high))
   }
 
-  /// - Throws: for text that is no number and no name.
+  /// Parses a number or a name. - Throws: for other text.
   package func parse(_ text: String) throws(FieldFault) -> DeviceValue {
     if names.contains(where: { $0.name == text }) { return .text(text) }
     if let integer = Self.integer(text) { return scale == nil && layout.kind != .float ? .integer(integer) : .number(Double(integer)) }
@@ -174,7 +174,7 @@ package struct NumberField: Sendable, Equatable {
   }
 }
 
-/// A number that holds several small ones.
+/// A number that contains several smaller numbers.
 package struct BitsField: Sendable, Equatable {
   package var layout: NumberLayout
   package var bits: [Bit]

@@ -4,7 +4,7 @@ import LinuxIO
 /// Asks bluetoothd over D-Bus, with the system's own tools. The kernel does not report whether a scan is running.
 @LoopActor
 enum BluetoothDaemon {
-  /// Returns whether bluetoothd scans for any program. Nil if neither tool is installed, or after 3 s without an answer.
+  /// Returns whether bluetoothd scans for any program. Nil without a tool, or after 3 s without an answer.
   /// - Throws: CancellationError.
   static func isDiscovering(_ adapter: String) async throws -> Bool? {
     let (object, interface) = ("/org/bluez/\(adapter)", "org.bluez.Adapter1")

@@ -87,7 +87,7 @@ extension Examination {
     ]
   }
 
-  /// All programs except bluetoothd, which never opens a user channel or sends commands past the kernel.
+  /// Returns all programs except bluetoothd, which never opens a user channel or sends commands past the kernel.
   func strangers(_ users: SocketUsers) -> [RunningProgram] { users.programs.filter { !daemons.contains($0.process) } }
 
   static func names(_ programs: [RunningProgram]) -> String { programs.map { name($0) }.joined(separator: ", ") }

@@ -38,7 +38,7 @@ struct Finding: Equatable, Sendable {
       }
       text = ""
     }
-    // People copy commands, so each stays on one line. The terminal wraps one that is too long.
+    // People copy commands, so each stays on one line. The terminal wraps long commands.
     for (index, part) in message.split(separator: "`", omittingEmptySubsequences: false).map({ String($0) }).enumerated() {
       if index % 2 == 0 {
         // No line starts with the punctuation after a command.

@@ -16,7 +16,7 @@ struct KernelVersion: Comparable, Sendable, CustomStringConvertible, Expressible
 
   init(stringLiteral text: String) { numbers = Self.numbers(text[...]) ?? [0, 0, 0] }
 
-  /// The first three numbers at the start of a text.
+  /// Returns the first three numbers at the start of a text.
   private static func numbers(_ text: Substring) -> [Int]? {
     let parts = text.prefix { $0 == "." || $0.isASCII && $0.isNumber }.split(separator: ".").prefix(3).compactMap { Int($0) }
     return parts.count < 2 ? nil : parts + [Int](repeating: 0, count: 3 - parts.count)

@@ -1,13 +1,13 @@
 public import DequeModule
 
-/// Between a source that does not wait, as the air and a link, and one taker, who may. What is too much is dropped and counted.
+/// A queue between a source that cannot wait, such as a link, and one taker. Excess elements are dropped and counted.
 ///
-/// `add` and `ready` are public, which inside of a package only this does: other modules make code of their own of them for their elements.
+/// `add` and `ready` are public so that other modules can specialize them for their elements. Inside a package only this permits it.
 @LoopActor
 public final class BoundedQueue<Element> {
   @usableFromInline let capacity: Int
   private let onDrop: (@LoopActor (Int) -> Void)?
-  /// What was added and not taken.
+  /// The elements that were added and not taken.
   @usableFromInline var items: Deque<Element> = []
   private var taker: Wait<Void>?
   private var timers: [LoopTimer] = []
@@ -15,15 +15,15 @@ public final class BoundedQueue<Element> {
   @usableFromInline package internal(set) var dropped = 0
   private var told = 0
 
-  /// - Parameters:
-  ///   - capacity: elements that wait at most.
-  ///   - onDrop: told how many elements were dropped so far: when there are twice as many as before and the taker is back, and at the end.
+  /// Creates an empty queue.
+  /// - Parameter capacity: The maximum number of waiting elements.
+  /// - Parameter onDrop: Called with the total number of dropped elements: when it has doubled and the taker is back, and at the end.
   package init(capacity: Int, onDrop: (@LoopActor (Int) -> Void)? = nil) {
     self.capacity = capacity
     self.onDrop = onDrop
   }
 
-  /// Does nothing after `close`.
+  /// Adds an element. Does nothing after `close`.
   @inlinable public func add(_ element: Element) {
     guard !isClosed else { return }
     guard items.count < capacity else {
@@ -34,7 +34,7 @@ public final class BoundedQueue<Element> {
     wakeTaker()
   }
 
-  /// The next element when it is there already: `next` without an asynchronous call.
+  /// Returns the next element if there is one: `next` without an asynchronous call.
   /// - Throws: CancellationError.
   @inlinable public func ready() throws -> Element? {
     try prepareToTake()
@@ -46,10 +46,10 @@ public final class BoundedQueue<Element> {
     if dropped >= max(1, 2 * told) { reportDropped() }
   }
 
-  /// The next element; what was added before `close` is still given out. One taker at a time.
-  /// - Parameter vain: asked when nothing is left, and again at `wakeTaker`: why it is vain to wait.
-  /// - Returns: nil at `deadline`, and after `close` (see `isClosed`).
-  /// - Throws: what it was closed with, once nothing is left; what `vain` says; CancellationError.
+  /// Waits for the next element. Elements added before `close` are still returned. One taker at a time.
+  /// - Parameter vain: Called when nothing is left, and again at `wakeTaker`. Returns the reason to stop waiting, or nil.
+  /// - Returns: Nil at `deadline`, and after `close` (see `isClosed`).
+  /// - Throws: The error of `close` once nothing is left; the error of `vain`; CancellationError.
   package func next(until deadline: LoopClock.Instant? = nil, vain: (@LoopActor () -> (any Error)?)? = nil) async throws -> Element? {
     try prepareToTake()
     while true {
@@ -65,13 +65,13 @@ public final class BoundedQueue<Element> {
     }
   }
 
-  /// Whoever waits looks again whether that is vain.
+  /// Makes a waiting taker ask again whether to stop waiting.
   @usableFromInline package func wakeTaker() { taker?.resume(returning: ()) }
 
   @usableFromInline package var isClosed: Bool { end != nil }
 
-  /// The taker gives up: what it has not taken is dropped, and told.
-  /// - Parameter taken: elements that it took for nothing.
+  /// Ends taking. Elements that were not taken are dropped and reported.
+  /// - Parameter taken: The number of elements that were taken but not used.
   package func abandon(taken: Int = 0) {
     dropped += items.count + taken
     items = []
@@ -98,7 +98,7 @@ public final class BoundedQueue<Element> {
     end = result
     for timer in timers { timer.cancel() }
     timers = []
-    // Now, although the taker may be far behind.
+    // Report now, although the taker may lag far behind.
     reportDropped()
     taker?.resume(returning: ())
   }

@@ -1,23 +1,23 @@
 import Glibc
 import Synchronization
 
-/// One thread: runs Swift jobs, waits for descriptors with poll(2), and owns the clock.
+/// A single-threaded event loop: it runs Swift jobs, waits for descriptors with poll(2), and owns the clock.
 ///
-/// A turn is a limited batch of jobs, a look at the descriptors and the due timers: none of them can starve the others. A job that need never
-/// suspend is given a share of its turn (`isShareSpent`).
+/// A turn is a limited batch of jobs, a check of the descriptors, and the due timers, so that none of them starves the others. A job that
+/// never has to suspend gets a share of its turn (`isShareSpent`).
 ///
-/// In virtual time it does not wait for timers: when no job and no descriptor is ready, the clock jumps to the next timer, so a
-/// 16-second transfer over the simulated air takes milliseconds and always gives the same result.
+/// In virtual time it does not wait for timers. When no job and no descriptor is ready, the clock jumps to the next timer. A 16-second
+/// transfer over the simulated air takes milliseconds and always has the same result.
 package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
   package static let shared = EventLoop()
 
-  // Touched on the loop's thread only, except `foreign` and what is set before run().
+  // Used on the loop's thread only, except `foreign` and state that is set before run().
   private var jobs: [UnownedJob] = []
-  /// Resumed when the other jobs had their turn. Here and below, the second list is the one being worked on, and empty but for its memory.
+  /// Resumed after the other jobs had their turn. The second list is in use while it is processed; otherwise it is kept for its memory.
   private var waitingForTurn: [LoopContinuation<Void>] = [], resuming: [LoopContinuation<Void>] = []
-  /// What is due before the descriptors are looked at.
+  /// The actions to run before the descriptors are checked.
   private var deferred: [DeferredAction] = [], running: [DeferredAction] = []
-  /// Jobs and steps that this turn, and steps that this job, may still take, and turns that `deferred` may wait.
+  /// The jobs and steps left in this turn, the steps left in this job, and the turns that `deferred` may still wait.
   private var turnLeft = 0, shareLeft = share, batchesLeft = 64
   private var timers = TimerQueue()
   private var watches: [Int: Watch] = [:]
@@ -37,7 +37,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   private let wakeRead: Int32
   private let wakeWrite: Int32
 
-  /// Others than `shared` are for tests: `LoopActor` is the shared one's.
+  /// Creates a loop for tests. `LoopActor` belongs to `shared`.
   init() {
     var ends: [Int32] = [-1, -1]
     _ = unsafe pipe(&ends)
@@ -79,17 +79,17 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
 
   // MARK: Running
 
-  /// Switches to virtual time. Call before `run`.
+  /// Switches to virtual time. Call it before `run`.
   package func useVirtualTime() { isVirtual = true }
 
-  /// Runs `body` on the loop's actor until it returns; the calling thread becomes the loop's thread.
+  /// Runs `body` on the loop's actor until it returns. The calling thread becomes the loop's thread.
   package func run<T: Sendable>(_ body: @escaping @LoopActor () async throws -> T) throws -> T {
     let outcome = Outcome<T>()
     thread = pthread_self()
     spawn {
       do { outcome.result = .success(try await body()) } catch { outcome.result = .failure(error) }
       self.isFinished = true
-      // The turn in which this happens would wait for a descriptor or a timer otherwise.
+      // Otherwise the current turn would wait for a descriptor or a timer.
       self.wake()
     }
     while true {
@@ -102,14 +102,14 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     }
   }
 
-  /// Starts a task on the loop. Use this instead of `Task { @LoopActor in … }`: without the executor preference a task resumes from every
-  /// wait on another thread first, which costs two hops, and lets the loop believe that nothing is left to do.
+  /// Starts a task on the loop. Use this instead of `Task { @LoopActor in … }`. Without the executor preference, a task first resumes on
+  /// another thread after every wait. That costs two hops, and the loop believes that nothing is left to do.
   @discardableResult
   package func spawn<T: Sendable>(_ body: @escaping @LoopActor @Sendable () async -> T) -> Task<T, Never> {
     Task(executorPreference: self) { await body() }
   }
 
-  /// Calls `action` at once when on the loop's thread, else as soon as the loop gets to it: for cancellation handlers.
+  /// Calls `action` immediately on the loop's thread, otherwise as soon as the loop reaches it. For cancellation handlers.
   package func perform(_ action: @escaping @LoopActor @Sendable () -> Void) {
     if isOnThread { LoopActor.assumeIsolated(action) } else { spawn { action() } }
   }
@@ -119,18 +119,18 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     var result: Result<T, any Error>?
   }
 
-  /// Pumps for ever on the calling thread: for test processes, whose tests are isolated to `LoopActor`.
+  /// Runs the loop forever on the calling thread, for test processes whose tests are isolated to `LoopActor`.
   package func runForever() -> Never {
     thread = pthread_self()
     while true { turn() }
   }
 
-  /// Jobs and steps of one turn: many, because looking at the descriptors costs as much as dozens of them; few enough to take milliseconds.
+  /// The maximum jobs and steps per turn: many, because checking the descriptors costs as much as dozens; few enough for milliseconds.
   static let batch = 4096
-  /// Steps of one job in one turn.
+  /// The maximum number of steps of a job in a turn.
   static let share = 64
 
-  /// A batch of jobs, then all ready descriptors, then all due timers.
+  /// Runs a batch of jobs, then all ready descriptors, then all due timers.
   func turn() {
     takeForeignJobs()
     runJobs()
@@ -149,11 +149,11 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     }
   }
 
-  /// A reader of our output lives in real time. Virtual time waits for it this long before it goes on without it: 0.2 s.
+  /// The real time that virtual time waits for a reader of our output: 0.2 s.
   private static let readersTime: Int64 = 200_000_000
   private var hasReader = false
 
-  /// In virtual time the clock stops here, until it is set anew: someone who lives in real time is at the keyboard. Nil: it goes on.
+  /// The instant at which virtual time stops, because a user types in real time. Nil means no stop.
   package var horizon: LoopClock.Instant?
 
   /// The time of the next timer that the clock may reach.
@@ -163,22 +163,22 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     return due
   }
 
-  /// Says that someone has begun to read what was written, and is behind.
+  /// Reports that a reader of our output has started and lags behind.
   package func waitForReader() { hasReader = true }
 
-  /// Set while nothing is under way, and what comes next is for whoever types or writes commands to say: virtual time waits for them, as long as it takes.
+  /// Whether virtual time waits without a limit for the user's or a script's next command. Set it while no command runs.
   package var timeStandsStill: Bool {
     get { horizon != nil }
     set { horizon = newValue ? now : nil }
   }
 
-  /// The jobs that are ready, and those that they make ready, up to a batch.
+  /// Runs the ready jobs and the jobs that they make ready, up to a batch.
   private func runJobs() {
     turnLeft = Self.batch
     resumeWaiting()
     var next = 0
     while turnLeft > 0 {
-      // Whoever waits goes on in the same turn when nobody else wants it: a turn must do at least as much as its descriptors can bring.
+      // Resume waiting jobs in the same turn if no other job is ready: a turn must do as much work as its descriptors can bring.
       if next == jobs.count { resumeWaiting() }
       guard next < jobs.count else { break }
       let job = jobs[next]
@@ -201,7 +201,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
 
   private func runDeferred() {
     guard !deferred.isEmpty else { return }
-    // The jobs that some wait for may need more than one batch, but others must not hold them up for ever.
+    // Some actions wait for jobs that take several batches, but other jobs must not delay them forever.
     batchesLeft = jobs.isEmpty || batchesLeft == 0 ? 64 : batchesLeft - 1
     swap(&deferred, &running)
     for action in running { if action.waitsForJobs, batchesLeft < 64 { deferred.append(action) } else { action.run() } }
@@ -210,18 +210,18 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
 
   // MARK: Sharing a turn
 
-  /// True when the running job should let the others go first (`waitForTurn`) before it goes on.
+  /// Whether the running job should let others run first (`waitForTurn`).
   package var isShareSpent: Bool { shareLeft <= 0 }
 
-  /// Counts a step of the running job. For functions that may be called over and over and need not suspend each time: without
-  /// suspending nobody else runs, signals included.
+  /// Counts a step of the running job. For functions that are called often and need not suspend each time: without a suspension
+  /// nothing else runs, not even signal handling.
   package func spendStep() {
     shareLeft -= 1
     turnLeft -= 1
   }
 
-  /// Returns at once while the running job has some of its share left, else after all other jobs, with a new share.
-  /// - Throws: CancellationError after a wait, when the task was cancelled.
+  /// Returns immediately if the running job has some of its share left. Otherwise waits for all other jobs and gets a new share.
+  /// - Throws: CancellationError after a wait, if the task was canceled.
   @LoopActor
   package func waitForTurn() async throws {
     guard isShareSpent else { return }
@@ -237,7 +237,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     }
   }
 
-  /// Nanoseconds that poll may wait; nil for ever.
+  /// The nanoseconds that poll may wait. Nil means forever.
   private func pollTimeout() -> Int64? {
     guard let due = nextDue else { return nil }
     return isVirtual ? 0 : max(0, due - now.nanoseconds)
@@ -246,14 +246,14 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   private func pollDescriptors(timeout: Int64?) -> Bool {
     if pollSetIsStale { rebuildPollSet() }
     for index in pollSet.indices { pollSet[index].revents = 0 }
-    // Rounded up to poll's milliseconds: a timer may fire late, never early.
+    // Round up to poll's milliseconds: a timer may fire late, never early.
     let limit = timeout.map { Int32(clamping: ($0 + 999_999) / 1_000_000) } ?? -1
     var found = unsafe poll(&pollSet, nfds_t(pollSet.count), limit)
-    // What a signal's handler has written to a pipe is seen before the timers that came due while the process was stopped.
+    // Handle a signal handler's write to a pipe before the timers that became due while the process was stopped.
     if found < 0, errno == EINTR { found = unsafe poll(&pollSet, nfds_t(pollSet.count), 0) }
     guard found > 0 else { return false }
     if pollSet[0].revents != 0 { drainWakePipe() }
-    // A handler may cancel other watches or add some: both lists stay as they were polled until the next time, `isActive` is what still holds.
+    // Handlers may add or cancel watches. Both lists stay as polled until the next turn; `isActive` shows which watches still count.
     for index in pollOrder.indices {
       let (watch, revents) = (pollOrder[index], pollSet[index + 1].revents)
       guard revents != 0, watch.isActive else { continue }
@@ -280,8 +280,8 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
 
   // MARK: Descriptors
 
-  /// Calls `handler` on the loop's thread whenever `descriptor` is ready, level-triggered, until the watch is cancelled.
-  /// The descriptor stays the caller's: cancel the watch before closing it.
+  /// Calls `handler` on the loop's thread whenever `descriptor` is ready (level-triggered), until the watch is canceled.
+  /// The caller keeps the descriptor: cancel the watch before closing it.
   @LoopActor
   package func watch(_ descriptor: Int32, _ interest: Interest, handler: @escaping @LoopActor (Readiness) -> Void) -> Watch {
     let number = nextWatch
@@ -291,7 +291,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
         watches[number] = nil
         pollSetIsStale = true
       } else if !pollSetIsStale {
-        // What it reported in this turn it did report.
+        // Keep the events that it reported in this turn.
         let entry = watch.pollEntry
         (pollSet[watch.position].fd, pollSet[watch.position].events) = (entry.fd, entry.events)
       }
@@ -310,8 +310,8 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     return LoopClock.Instant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
   }
 
-  /// Nanoseconds since 1970-01-01T00:00:00Z. In virtual time the program starts at 2026-01-01T00:00:00Z, so that output is reproducible.
-  /// Only there it can be set.
+  /// The nanoseconds since 1970-01-01T00:00:00Z. Virtual time starts at 2026-01-01T00:00:00Z, so that output is reproducible.
+  /// It can be set in virtual time only.
   package var wallClock: Int64 {
     get {
       if isVirtual { return virtualStart &+ virtualNow }
@@ -322,7 +322,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     set { virtualStart = newValue &- virtualNow }
   }
 
-  /// Calls `action` once at `due` (at the next turn when that is past), in the order of due times, then of calls. Keep the timer to cancel it.
+  /// Calls `action` once at `due`, or at the next turn if that has passed. Order: due time, then call. Keep the timer to cancel it.
   @LoopActor @discardableResult
   package func schedule(at due: LoopClock.Instant, _ action: @escaping @LoopActor () -> Void) -> LoopTimer {
     timers.add(due: due.nanoseconds) { LoopActor.assumeIsolated(action) }
@@ -334,7 +334,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   }
 
   /// Suspends until `due`.
-  /// - Throws: CancellationError at once when the task is cancelled.
+  /// - Throws: CancellationError immediately when the task is canceled.
   @LoopActor
   package func sleep(until due: LoopClock.Instant) async throws {
     let wait = Wait<Void>()

@@ -1,4 +1,4 @@
-/// What tasks wait for again and again, as packets wait for room: `Wait` without a value, made once. A wait here allocates nothing.
+/// A reusable `Wait` without a value, for repeated waits, for example for room to send. A wait allocates nothing.
 @LoopActor
 package final class Gate {
   private enum Outcome: Sendable { case opened, late, cancelled }
@@ -10,7 +10,7 @@ package final class Gate {
   }
 
   private var waiting: [Waiter] = []
-  /// Empty but while it opens; for its memory.
+  /// The tasks that are being resumed. It is empty at other times, and kept for its memory.
   private var leaving: [Waiter] = []
   private var count = 0
   /// The timer of a wait. It stays after the wait, so that the next wait can use it.
@@ -20,7 +20,7 @@ package final class Gate {
 
   isolated deinit { timer?.timer.cancel() }
 
-  /// All who wait go on. Who comes later waits for the next time.
+  /// Resumes all waiting tasks. Later tasks wait for the next opening.
   package func open() {
     guard !waiting.isEmpty else { return }
     swap(&waiting, &leaving)
@@ -28,9 +28,9 @@ package final class Gate {
     leaving.removeAll(keepingCapacity: true)
   }
 
-  /// Waits until it opens.
-  /// - Parameter deadline: nil is no limit.
-  /// - Returns: false when it did not before `deadline`.
+  /// Waits until the gate opens.
+  /// - Parameter deadline: Nil means no limit.
+  /// - Returns: False if the deadline passed first.
   /// - Throws: CancellationError.
   package func pass(until deadline: LoopClock.Instant? = nil) async throws -> Bool {
     let number = count

@@ -1,8 +1,8 @@
-/// Everything with state in blectl is isolated to this actor, and so runs on the event loop's one thread: packets, timers and descriptors
-/// call each other directly, without hops or locks. (A global actor, because actors of their own would make every call between layers
-/// a suspension point, with other packets arriving in between.)
+/// The actor of all state in blectl. It runs on the event loop's only thread, so packets, timers and descriptors call each other directly,
+/// without hops or locks. With separate actors, every call between layers would be a suspension point, and other packets would arrive
+/// in between.
 @globalActor
-// Public because that is what functions must be isolated to that other modules specialise.
+// Public, because functions that other modules specialize must be isolated to a public actor.
 public actor LoopActor {
   public static let shared = LoopActor()
 
@@ -17,7 +17,7 @@ public actor LoopActor {
     }
   }
 
-  /// Runs `operation` at once; the caller must be on the loop's thread, as handlers of descriptors and timers are.
+  /// Runs `operation` immediately. The caller must be on the loop's thread, like handlers of descriptors and timers.
   package static func assumeIsolated<T>(_ operation: @LoopActor () throws -> T) rethrows -> T {
     EventLoop.shared.checkIsolated()
     return try withoutActuallyEscaping(operation) { escaping in

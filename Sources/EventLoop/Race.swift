@@ -1,4 +1,4 @@
-/// Runs both; the first to end, by value or error, decides, and the other is cancelled and awaited.
+/// Runs both operations. The first to return or throw decides; the other is canceled and awaited.
 @LoopActor
 package func race<T>(
   _ first: @escaping @LoopActor () async throws -> T, _ second: @escaping @LoopActor () async throws -> T
@@ -16,9 +16,9 @@ package func race<T>(
   return try result.get()
 }
 
-/// Runs `operation`; when it is not done at `deadline` it is cancelled and awaited.
-/// - Parameter deadline: nil is no limit.
-/// - Returns: what `operation` returned; nil when the time was over first.
+/// Runs `operation`. If it has not finished at `deadline`, it is canceled and awaited.
+/// - Parameter deadline: Nil means no limit.
+/// - Returns: The value of `operation`, or nil if the deadline passed first.
 @LoopActor
 package func withDeadline<T>(_ deadline: LoopClock.Instant?, _ operation: @escaping @LoopActor () async throws -> T) async throws -> T? {
   guard let deadline else { return try await operation() }
@@ -28,7 +28,7 @@ package func withDeadline<T>(_ deadline: LoopClock.Instant?, _ operation: @escap
   }
 }
 
-/// Runs `cleanup` to its end although the calling task may be cancelled already: scan off, link closed. The clean-up must limit itself.
+/// Runs `cleanup` to its end even if the calling task is canceled: scan off, link closed. `cleanup` must limit its own time.
 @LoopActor
 package func shielded<T: Sendable>(_ cleanup: @escaping @LoopActor @Sendable () async -> T) async -> T {
   await EventLoop.shared.spawn(cleanup).value

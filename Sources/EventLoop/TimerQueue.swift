@@ -1,6 +1,6 @@
 import HeapModule
 
-/// A pending call. Cancelling is idempotent and may be done from the call itself.
+/// A pending call. Canceling is idempotent and allowed within the call itself.
 package final class LoopTimer {
   fileprivate let due: Int64
   fileprivate let number: Int
@@ -21,8 +21,8 @@ package final class LoopTimer {
   }
 }
 
-/// By due time, then in the order of insertion. Cancelled timers stay until they surface or outnumber the others: cancelling is the common
-/// case (every wait has a limit) and must be cheap.
+/// Timers by due time, then by order of insertion. Canceled timers stay until they surface or outnumber the others. Canceling is the
+/// common case (every wait has a limit) and must be cheap.
 struct TimerQueue {
   private struct Entry: Comparable {
     let timer: LoopTimer
@@ -33,13 +33,13 @@ struct TimerQueue {
 
   private var heap = Heap<Entry>()
   private var count = 0
-  /// The heap is swept of cancelled timers when it has grown to this.
+  /// The size of the heap at which canceled timers are removed.
   private var sweepAt = 64
 
-  /// Timers held, cancelled ones included.
+  /// The number of timers, including canceled ones.
   var held: Int { heap.count }
 
-  /// Due time of the first timer that is not cancelled.
+  /// The due time of the first active timer.
   var next: Int64? {
     mutating get {
       while let first = heap.min, first.timer.action == nil { _ = heap.popMin() }
@@ -55,7 +55,7 @@ struct TimerQueue {
     return timer
   }
 
-  /// Takes out what is due at `now`, in order; the caller runs it, because an action may add timers.
+  /// Removes and returns the timers due at `now`, in order. The caller runs them, because an action may add timers.
   mutating func takeDue(_ now: Int64) -> [LoopTimer] {
     var due: [LoopTimer] = []
     while let first = heap.min, first.timer.due <= now || first.timer.action == nil {
@@ -65,7 +65,7 @@ struct TimerQueue {
     return due
   }
 
-  /// Constant cost per timer added, because at least as many have been added since as are looked at.
+  /// Removes canceled timers. The cost per added timer is constant: at least as many were added since as are checked.
   private mutating func sweep() {
     heap = Heap(heap.unordered.filter { $0.timer.action != nil })
     sweepAt = max(64, 2 * heap.count)

@@ -1,9 +1,9 @@
 import DequeModule
 
-/// Who comes first goes first, one at a time.
+/// A queue that gives one task at a time its turn, in the order of arrival.
 @LoopActor
 package final class TurnQueue {
-  /// A place in the queue. It has to be left on every path.
+  /// A place in the queue. Leave it on every path.
   @LoopActor
   package final class Place {
     fileprivate var turn = Wait<Void>()
@@ -11,25 +11,25 @@ package final class TurnQueue {
 
     fileprivate init(_ queue: TurnQueue) { self.queue = queue }
 
-    /// Waits until all before have left.
-    /// - Parameter deadline: nil is no limit.
-    /// - Returns: false when that was not before `deadline`.
+    /// Waits until all earlier places were left.
+    /// - Parameter deadline: Nil means no limit.
+    /// - Returns: False if the deadline passed first.
     /// - Throws: CancellationError.
     package func untilTurn(until deadline: LoopClock.Instant?) async throws -> Bool {
       try Task.checkCancellation()
       return try await turn.value(until: deadline) != nil
     }
 
-    /// Waits until all before have left. - Throws: CancellationError.
+    /// Waits until all earlier places were left. - Throws: CancellationError.
     package func untilTurn() async throws {
       try Task.checkCancellation()
       try await turn.value()
     }
 
-    /// All before have left.
+    /// Whether all earlier places were left.
     package var hasTurn: Bool { turn.isSettled }
 
-    /// The next one's turn comes when this was the first. Idempotent.
+    /// Leaves the queue. If this place was the first, the next gets its turn. Idempotent.
     package func leave() { queue.remove(self) }
   }
 
@@ -46,7 +46,7 @@ package final class TurnQueue {
     return place
   }
 
-  /// All who are here go to the end of another queue, in their order; whoever has the turn here has to wait for it there.
+  /// Moves all places to the end of another queue, in order. A place that has the turn must wait for it again.
   package func join(_ other: TurnQueue) {
     guard other !== self else { return }
     for place in places {

@@ -1,6 +1,6 @@
-/// One value that is waited for and that someone else provides, once; whoever comes second is ignored. When several tasks wait, one that is
-/// cancelled, or whose time is over, leaves alone.
-/// The bridge from handlers to `async`: every pending operation ends exactly once, cancellation included.
+/// A value that one task provides and others wait for. Only the first value counts. With several waiting tasks, a cancellation or timeout
+/// affects only its own task.
+/// This is the bridge from handlers to `async`: every pending operation ends exactly once, also when it is canceled.
 @LoopActor
 package final class Wait<Value> {
   private var result: Result<Value, any Error>?
@@ -12,7 +12,7 @@ package final class Wait<Value> {
 
   package var isSettled: Bool { result != nil }
 
-  /// Nobody will take the value any more: it is there, or whoever waited for it was cancelled.
+  /// Whether no task will take the value: it was provided, or the waiting task was canceled.
   package var isOver: Bool { isSettled || wasLeft && waiting.isEmpty }
 
   package func resume(returning value: Value) { settle(.success(value)) }
@@ -27,15 +27,15 @@ package final class Wait<Value> {
     for waiter in all { waiter.continuation.resume() }
   }
 
-  /// - Throws: what was given to `resume(throwing:)`, or CancellationError when the task is cancelled first.
+  /// Waits for the value. - Throws: The error of `resume(throwing:)`, or CancellationError if the task is canceled first.
   package func value() async throws -> Value {
     guard let value = try await value(until: nil) else { throw CancellationError() }
     return value
   }
 
-  /// - Parameter deadline: nil is no limit.
-  /// - Returns: nil when there was nothing at `deadline`; for others who wait, and for whoever provides the value, nothing has changed then.
-  /// - Throws: as `value()`.
+  /// Waits for the value until a deadline; nil means no limit.
+  /// - Returns: Nil at the deadline. Other waiting tasks and the provider of the value are not affected.
+  /// - Throws: The errors of `value()`.
   package func value(until deadline: LoopClock.Instant?) async throws -> Value? {
     let number = count
     count += 1

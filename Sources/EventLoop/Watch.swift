@@ -1,12 +1,12 @@
 import Glibc
 
-/// What a watch waits for. Errors and hang-ups are always reported.
+/// The events that a watch waits for. Errors and hang-ups are always reported.
 package struct Interest: OptionSet, Sendable {
   package let rawValue: UInt8
   package init(rawValue: UInt8) { self.rawValue = rawValue }
   package static let readable = Self(rawValue: 1)
   package static let writable = Self(rawValue: 2)
-  /// `[]` without the standard library's generic way to it, which looks conformances up.
+  /// An empty interest. Unlike `[]`, it avoids the standard library's slow generic path, which looks up conformances.
   package static let nothing = Self(isReading: false, isWriting: false)
 
   package init(isReading: Bool, isWriting: Bool) { rawValue = (isReading ? 1 : 0) | (isWriting ? 2 : 0) }
@@ -16,11 +16,11 @@ package struct Interest: OptionSet, Sendable {
   }
 }
 
-/// What poll(2) said about a descriptor.
+/// The state of a descriptor according to poll(2).
 package struct Readiness: Sendable {
   package let readable: Bool
   package let writable: Bool
-  /// POLLERR, POLLHUP or POLLNVAL.
+  /// Whether poll(2) returned POLLERR, POLLHUP or POLLNVAL.
   package let failed: Bool
 
   init(revents: Int16) {
@@ -31,8 +31,8 @@ package struct Readiness: Sendable {
 }
 
 extension EventLoop {
-  /// Waits until `descriptor` is ready, has failed or was hung up.
-  /// - Returns: nil when it was not until `deadline`.
+  /// Waits until `descriptor` is ready, has failed, or hung up.
+  /// - Returns: Nil at `deadline`.
   /// - Throws: CancellationError.
   @LoopActor
   package func wait(for descriptor: Int32, _ interest: Interest, until deadline: LoopClock.Instant? = nil) async throws -> Readiness? {
@@ -43,14 +43,14 @@ extension EventLoop {
   }
 }
 
-/// One watched descriptor. With no interest left it stays registered but is not polled.
+/// A watched descriptor. Without any interest it stays registered but is not polled.
 package final class Watch {
   let descriptor: Int32
   private(set) var interest: Interest
   private(set) var isActive = true
   let handler: (Readiness) -> Void
   private let changed: (Watch) -> Void
-  /// Its place in what is polled.
+  /// The index in the list of polled descriptors.
   var position = 0
 
   init(_ descriptor: Int32, _ interest: Interest, handler: @escaping (Readiness) -> Void, changed: @escaping (Watch) -> Void) {
@@ -60,7 +60,7 @@ package final class Watch {
     self.changed = changed
   }
 
-  /// poll(2) passes over a negative descriptor; of others it reports errors whatever is asked for.
+  /// The entry for poll(2). A negative descriptor is skipped; others report errors even without interest.
   var pollEntry: pollfd { pollfd(fd: interest.rawValue == 0 ? -1 : descriptor, events: interest.pollEvents, revents: 0) }
 
   package func setInterest(_ new: Interest) {
@@ -69,7 +69,7 @@ package final class Watch {
     changed(self)
   }
 
-  /// Idempotent.
+  /// Ends the watch. Idempotent.
   package func cancel() {
     guard isActive else { return }
     isActive = false

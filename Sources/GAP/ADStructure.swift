@@ -1,10 +1,10 @@
 package import Bluetooth
 
-/// One AD structure: a type and what follows it (Vol 3 Part C §11). The length octet is not kept: it is the count of `data` plus one.
+/// One AD structure: a type and its data (Vol 3 Part C §11). The length byte is not stored: it is `data.count` plus one.
 package struct ADStructure: Hashable, Sendable {
-  /// The AD type (Assigned Numbers §2.3): `ADType` names those that blectl reads.
+  /// The AD type (Assigned Numbers §2.3). `ADType` names the types that blectl reads.
   package let type: UInt8
-  /// At most 254 octets on the air.
+  /// The data, at most 254 bytes over the air.
   package let data: [UInt8]
 
   package init(type: UInt8, data: [UInt8]) {
@@ -12,17 +12,17 @@ package struct ADStructure: Hashable, Sendable {
     self.data = data
   }
 
-  /// Manufacturer Specific Data: the company identifier, least significant octet first, then the vendor's octets.
+  /// Manufacturer Specific Data: the company identifier, least significant byte first, then the vendor's data.
   package static func manufacturer(_ company: UInt16, _ data: [UInt8]) -> Self {
     Self(type: ADType.manufacturerData, data: [UInt8(truncatingIfNeeded: company), UInt8(company >> 8)] + data)
   }
 
-  /// Service Data with the 16-bit UUID when there is one, else with the 128-bit one.
+  /// Service Data with a 16-bit UUID if one exists, else with the 128-bit UUID.
   package static func serviceData(_ uuid: UUID, _ data: [UInt8]) -> Self {
     Self(type: uuid.short == nil ? ADType.serviceData128 : ADType.serviceData16, data: uuid.attBytes + data)
   }
 
-  /// Length, type, data; nil when the length does not fit its octet.
+  /// The encoded structure: length, type, data. Nil if the length exceeds one byte.
   package var encoded: [UInt8]? {
     guard let length = UInt8(exactly: data.count + 1) else { return nil }
     return [length, type] + data
@@ -53,7 +53,7 @@ package enum ADType {
   package static let uri: UInt8 = 0x24
   package static let manufacturerData: UInt8 = 0xFF
 
-  /// The specification's name; nil for a type that blectl does not know.
+  /// Returns the specification's name. Nil for a type that blectl does not know.
   package static func name(_ type: UInt8) -> String? {
     switch type {
     case 0x01: "Flags"

@@ -3,16 +3,16 @@ package import Text
 
 /// The AD structures of one advertisement or scan response (Vol 3 Part C §11, Core Specification Supplement Part A §1).
 ///
-/// Only the octets are kept; everything else is read from them when asked for, in one walk, so that a report nobody looks into costs nothing.
-/// Nothing is refused: what can be read is given, and `errors` says what cannot. When a value occurs twice the last one counts,
-/// except that a complete name always beats a shortened one.
+/// Stores only the bytes and parses them on each access, so that unread reports cost nothing.
+/// Never refuses data: returns the readable parts and reports the others in `errors`. The last of several values counts,
+/// except that a complete name takes precedence over a shortened one.
 package struct Advertisement: Hashable, Sendable {
   /// The data as received, with its padding.
   package let bytes: [UInt8]
 
   package init(_ data: [UInt8]) { bytes = data }
 
-  /// - Returns: nil when one of the structures is longer than 254 octets.
+  /// Encodes the structures. - Returns: nil if one of them has more than 254 bytes of data.
   package init?(structures: [ADStructure]) {
     var bytes: [UInt8] = []
     for structure in structures {
@@ -22,7 +22,7 @@ package struct Advertisement: Hashable, Sendable {
     self.bytes = bytes
   }
 
-  /// Every whole structure, in order, up to the first zero length or the first length that runs past the end.
+  /// The whole structures, in order, up to the first zero length or the first length that exceeds the data.
   package var structures: [ADStructure] {
     var walk = Walk(bytes)
     var found: [ADStructure] = []
@@ -32,33 +32,33 @@ package struct Advertisement: Hashable, Sendable {
 
   // MARK: Single values
 
-  /// The first octet of Flags (bit 0 limited discoverable, 1 general discoverable, 2 no BR/EDR).
+  /// The first byte of Flags (bit 0 limited discoverable, 1 general discoverable, 2 no BR/EDR).
   package var flags: UInt8? { lastValue(of: ADType.flags, octets: 1).flatMap { bytes[$0].first } }
 
-  /// dBm, −127…127.
+  /// The Tx Power Level in dBm, −127…127.
   package var txPower: Int8? { lastValue(of: ADType.txPowerLevel, octets: 1).flatMap { bytes[$0].first.map(Int8.init(bitPattern:)) } }
 
-  /// Category in the upper 10 bits, sub-category in the lower 6.
+  /// The Appearance: category in the upper 10 bits, sub-category in the lower 6.
   package var appearance: UInt16? {
     lastValue(of: ADType.appearance, octets: 2).map { UInt16(bytes[$0.lowerBound]) | UInt16(bytes[$0.lowerBound + 1]) << 8 }
   }
 
-  /// The octets of the Local Name: UTF-8 by the specification, anything in practice. May be empty.
+  /// The bytes of the Local Name: UTF-8 in the specification, anything in practice. May be empty.
   package var name: [UInt8]? { nameRange.map { Array(bytes[$0.data]) } }
 
-  /// Whether `name` came as a Complete Local Name.
+  /// Whether `name` is a Complete Local Name.
   package var nameIsComplete: Bool { nameRange?.type == ADType.completeLocalName }
 
   /// The Local Name, with U+FFFD for bytes that are not UTF-8.
   package var displayName: UntrustedText? { nameRange.map { UntrustedText(String(decoding: bytes[$0.data], as: UTF8.self)) } }
 
-  /// LE Bluetooth Device Address (CSS Part A §1.16): six octets, least significant first, then an octet whose bit 0 says random.
+  /// The LE Bluetooth Device Address (CSS Part A §1.16): six bytes, least significant first, then a byte whose bit 0 means random.
   ///
-  /// Devices exist that send the type octet first. As its other bits are reserved and zero, the end at which it stands can be told,
-  /// unless the address itself starts or ends with 00 or 01: then the specification's order is taken.
+  /// Some devices send the type byte first. Its other bits are zero, which shows its position,
+  /// unless the address itself starts or ends with 00 or 01. Then the order of the specification applies.
   package var leDeviceAddress: PeerAddress? { leDeviceAddressPlace?.peer }
 
-  /// Its octets begin at `offset` of the structure's data.
+  /// The LE Bluetooth Device Address, and the offset of its bytes in the structure's data.
   package var leDeviceAddressPlace: (peer: PeerAddress, offset: Int)? {
     guard let range = lastValue(of: ADType.leDeviceAddress, where: { $0 == 7 }) else { return nil }
     let octets = Array(bytes[range])
@@ -70,13 +70,13 @@ package struct Advertisement: Hashable, Sendable {
 
   // MARK: Lists
 
-  /// Offered services, 16-, 32- and 128-bit lists, complete or not, in order and with repetitions.
+  /// The offered services from all 16-, 32- and 128-bit lists, complete or not, in order, with duplicates.
   package var serviceUUIDs: [UUID] { uuids(ADType.serviceUUIDs16Incomplete...ADType.serviceUUIDs128, width: Self.listWidth) }
 
-  /// Services that the device looks for on its peer.
+  /// The services that the device wants its peer to have.
   package var solicitedUUIDs: [UUID] { uuids(ADType.solicitedUUIDs16...ADType.solicitedUUIDs32, width: Self.solicitationWidth) }
 
-  /// Every Manufacturer Specific Data structure of at least a company identifier, in order; one company may occur more than once.
+  /// All Manufacturer Specific Data structures with at least a company identifier, in order. A company may occur several times.
   package var manufacturerData: [(company: UInt16, data: [UInt8])] {
     var found: [(company: UInt16, data: [UInt8])] = []
     var walk = Walk(bytes)
@@ -88,7 +88,7 @@ package struct Advertisement: Hashable, Sendable {
     return found
   }
 
-  /// Every Service Data structure of at least its UUID, in order.
+  /// All Service Data structures with at least their UUID, in order.
   package var serviceData: [(uuid: UUID, data: [UInt8])] {
     var found: [(uuid: UUID, data: [UInt8])] = []
     var walk = Walk(bytes)
@@ -105,7 +105,7 @@ package struct Advertisement: Hashable, Sendable {
   /// The first of `errors`.
   package var error: MalformedPacket? { errors.first }
 
-  /// What does not follow the format: first the structure at which reading stopped, if any, then values too short for their type.
+  /// All format errors: first the structure that ended parsing, if any, then values that are too short for their type.
   package var errors: [MalformedPacket] {
     var values: [MalformedPacket] = []
     var walk = Walk(bytes)
@@ -135,7 +135,7 @@ package struct Advertisement: Hashable, Sendable {
 
   // MARK: Walking
 
-  /// Octets of a UUID in a list of offered services of this type.
+  /// Returns the size of a UUID in bytes in a list of offered services of this type. Nil for other types.
   private static func listWidth(_ type: UInt8) -> Int? {
     switch type {
     case ADType.serviceUUIDs16Incomplete, ADType.serviceUUIDs16: 2
@@ -176,7 +176,7 @@ package struct Advertisement: Hashable, Sendable {
 
   private func lastValue(of type: UInt8, octets: Int) -> Range<Int>? { lastValue(of: type) { $0 >= octets } }
 
-  /// One that is malformed does not hide another.
+  /// Finds the last valid value. A malformed value does not hide an earlier one.
   private func lastValue(of type: UInt8, where fits: (_ octets: Int) -> Bool) -> Range<Int>? {
     var last: Range<Int>?
     var walk = Walk(bytes)
@@ -198,7 +198,7 @@ package struct Advertisement: Hashable, Sendable {
     return found
   }
 
-  /// Steps from structure to structure; `error` is set when the end was not reached in order.
+  /// Iterates over the structures. `error` is set if a structure is invalid.
   private struct Walk {
     let bytes: [UInt8]
     var position = 0
@@ -213,7 +213,7 @@ package struct Advertisement: Hashable, Sendable {
       let left = bytes.count - start - 1
       position = bytes.count
       if length == 0 {
-        // CSS Part A §1: the rest shall be zero. Whoever sends something there has miscounted before it.
+        // CSS Part A §1: the rest shall be zero. Other bytes mean that the sender miscounted before.
         if bytes[start...].contains(where: { $0 != 0 }) {
           error = MalformedPacket("non-zero octets after the zero-length terminator at offset \(start)", at: start)
         }

@@ -1,7 +1,7 @@
 package import Bluetooth
 
-/// One advertisement or scan response as a controller reported it, whatever the form of the report
-/// (LE Advertising Report, Vol 4 Part E §7.7.65.2; LE Extended Advertising Report §7.7.65.13).
+/// One advertisement or scan response, in any form of report
+/// (LE Advertising Report, Vol 4 Part E §7.7.65.2, or LE Extended Advertising Report, §7.7.65.13).
 package struct AdvertisingReport: Sendable, Equatable {
   package enum PDU: String, Sendable {
     case connectable = "adv_ind"
@@ -9,7 +9,7 @@ package struct AdvertisingReport: Sendable, Equatable {
     case scannable = "adv_scan_ind"
     case nonConnectable = "adv_nonconn_ind"
     case scanResponse = "scan_rsp"
-    /// Extended advertising PDUs; `isConnectable` and `isScannable` tell the rest.
+    /// An extended advertising PDU. `isConnectable` and `isScannable` describe it.
     case extended = "adv_ext_ind"
   }
 
@@ -18,17 +18,17 @@ package struct AdvertisingReport: Sendable, Equatable {
   package var isScannable: Bool
   /// The advertiser. Nil if it is anonymous (address type 0xFF).
   package var peer: PeerAddress?
-  /// dBm, −127…20; nil when the controller does not know (127).
+  /// The RSSI in dBm, −127…20. Nil if the controller does not know it (127).
   package var rssi: Int8?
-  /// Advertising data or scan response data, AD structures, at most 1650 octets.
+  /// The AD structures of the advertising or scan response data, at most 1650 bytes.
   package var data: [UInt8]
-  /// True when the controller said that it lost the rest of the data.
+  /// Whether the controller reported that it lost the rest of the data.
   package var isTruncated: Bool
   package var primaryPHY: PHY
   package var secondaryPHY: PHY?
-  /// Advertising Set ID, 0–15.
+  /// The Advertising Set ID, 0–15.
   package var sid: UInt8?
-  /// dBm, from the extended report itself.
+  /// The transmit power in dBm, from the extended report itself.
   package var txPower: Int8?
 
   package init(

@@ -2,41 +2,41 @@ package import ATT
 package import Bluetooth
 package import EventLoop
 
-/// The seam above the radios: scan and connect. Implemented by the kernel's sockets and by our own host.
+/// The interface of the radios: scan and connect. Implemented by the kernel's sockets and by our own host.
 @LoopActor
 package protocol Central: AnyObject {
-  /// What is done on the user's behalf without being asked.
+  /// Receives notes on actions on the user's behalf.
   var onNote: (@LoopActor (GAPNote) -> Void)? { get set }
 
-  /// Why nothing can be done with the adapter any more, as after it was pulled out; nil as long as it works.
+  /// The reason why the adapter is unusable, for example because it was unplugged. Nil while it works.
   var failure: (any Error)? { get }
 
   /// The controller of our own host. Nil if the kernel's host uses the controller.
   var controllerFacts: ControllerFacts? { get }
 
-  /// Scans until the task is cancelled; the scan is off when this returns or throws.
-  /// - Parameter started: called once when the controller has confirmed that it scans.
-  /// - Throws: CancellationError at the end; GAPError, ControllerError, or an error of the host when scanning is impossible.
+  /// Scans until the task is canceled. The scan is off when this returns or throws.
+  /// - Parameter started: called once, when the controller has confirmed the scan.
+  /// - Throws: CancellationError at the end. GAPError, ControllerError or an error of the host if scanning is impossible.
   func scan(
     _ parameters: ScanParameters, started: @escaping @LoopActor () -> Void, report: @escaping @LoopActor (AdvertisingReport) -> Void
   ) async throws
 
-  /// Makes a link and its ATT channel. A scan ends with GAPError.scanEnded where the host cannot do both. The type of the address must be right: scan for it before.
+  /// Connects to a device, and opens its ATT channel. The address type must be right: scan first.
+  /// If the host cannot scan and connect at once, a scan ends with GAPError.scanEnded.
   /// - Parameters:
-  ///   - retries: how often it is tried again when it fails to be established (0x3E), or the device closes it before `confirm` has returned.
-  ///   - confirm: runs on each link that is made, with the number of retries that are left. What it throws takes the link down.
-  /// - Throws: GAPError.noConnection after `timeout`; GAPError, LinkEnd, ControllerError, or an error of the host; CancellationError. Nothing
-  ///   is left behind.
+  ///   - retries: the number of retries if the link is not established (0x3E), or the device closes it before `confirm` returns.
+  ///   - confirm: called with each new link and the number of remaining retries. Its error disconnects the link.
+  /// - Throws: GAPError.noConnection after `timeout`, GAPError, LinkEnd, ControllerError, a host's error, CancellationError. No link stays.
   func connect<Value>(
     _ peer: PeerAddress, timeout: Duration, retries: Int, confirm: @escaping @LoopActor (any Link, Int) async throws -> Value
   ) async throws -> Value
 
-  /// Looks up a device that can be used without a scan: it is already connected to this adapter, by any program, and so may not advertise; or it
-  /// is in a recording that has its connection only.
-  /// - Returns: nil when there is no such device, or the host cannot tell.
+  /// Looks up a device that needs no scan. Either any program has already connected it to this adapter, so it may not advertise,
+  /// or a recording contains only its connection.
+  /// - Returns: nil if there is no such device, or the host does not know.
   func connectedPeer(_ address: Address) -> PeerAddress?
 
-  /// Links down, scan off, descriptors closed. Limits itself to a few seconds; works in a cancelled task.
+  /// Disconnects all links, stops the scan and closes descriptors. Takes a few seconds at most. Works in a canceled task.
   func close() async
 }
 
@@ -46,11 +46,11 @@ extension Central {
 
 /// The controller of our own host.
 package struct ControllerFacts: Sendable, Equatable {
-  /// The adapter as `--adapter` names it.
+  /// The adapter in the syntax of `--adapter`.
   package let name: String
   /// The public address. Nil if it has none.
   package let address: Address?
-  /// The words of `adapters` for its abilities.
+  /// The abilities, in the words of the command `adapters`.
   package let features: [String]
 
   package init(name: String, address: Address?, features: [String]) {
@@ -60,11 +60,11 @@ package struct ControllerFacts: Sendable, Equatable {
   }
 }
 
-/// Vol 4 Part E §7.8.10 and §7.8.64.
+/// The scan parameters (Vol 4 Part E §7.8.10 and §7.8.64).
 package struct ScanParameters: Sendable, Equatable {
-  /// Sends scan requests and so sees scan responses.
+  /// Whether to send scan requests, which is necessary for scan responses.
   package var isActive = true
-  /// 1M, coded or both; 2M is never a primary advertising PHY.
+  /// The PHYs: 1M, coded or both. 2M is never a primary advertising PHY.
   package var phys: Set<PHY> = [.le1M]
 
   package init() {}
@@ -76,35 +76,35 @@ package protocol Link: AnyObject, Sendable {
   var peer: PeerAddress { get }
   var channel: any ATT.Channel { get }
 
-  /// Told what is known of the link when that changes, whoever asked for it, until the link is down.
+  /// Receives the known parameters of the link after each change, whatever caused it, until the link is down.
   var onParameters: (@LoopActor (LinkParameters) -> Void)? { get set }
 
-  /// What the controller reports about the link now; unknown parts are nil.
+  /// Queries the current parameters of the link from the controller. Unknown parts are nil.
   func parameters() async throws -> LinkParameters
 
-  /// LE Connection Update. - Parameter interval: 7.5 ms … 4 s. Returns what was agreed.
+  /// Requests a connection interval (LE Connection Update). - Parameter interval: 7.5 ms … 4 s. Returns the agreed parameters.
   func requestInterval(_ interval: Duration) async throws -> LinkParameters
-  /// LE Set PHY, transmitter and receiver alike. Returns what was agreed.
+  /// Requests a PHY for transmitter and receiver (LE Set PHY). Returns the agreed parameters.
   func requestPHY(_ phy: PHY) async throws -> LinkParameters
-  /// LE Set Data Length. - Parameter octets: 27…251. Returns what was agreed.
+  /// Requests a data length (LE Set Data Length). - Parameter octets: 27…251. Returns the agreed parameters.
   func requestDataLength(_ octets: Int) async throws -> LinkParameters
 
-  /// Returns when the link is down, or after a few seconds at most. Idempotent; works in a cancelled task.
+  /// Disconnects. Returns when the link is down, or after a few seconds. Idempotent. Works in a canceled task.
   func disconnect() async
 }
 
 package struct LinkParameters: Sendable, Equatable {
-  /// Connection interval.
+  /// The connection interval.
   package var interval: Duration?
-  /// Peripheral latency, in connection events.
+  /// The peripheral latency, in connection events.
   package var latency: Int?
   package var supervisionTimeout: Duration?
-  /// Transmitter PHY.
+  /// The PHY of the transmitter.
   package var phy: PHY?
-  /// Largest LL payload we may send, 27…251 octets.
+  /// The largest LL payload that we may send, 27…251 bytes.
   package var maxTxOctets: Int?
   package var maxRxOctets: Int?
-  /// dBm.
+  /// The RSSI in dBm.
   package var rssi: Int8?
 
   package init() {}

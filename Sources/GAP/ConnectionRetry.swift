@@ -9,7 +9,7 @@ package protocol PassingError: Error {
 
 /// An error of a connection attempt, or of a link that has not carried an answer yet.
 package protocol ConnectionError: PassingError {
-  /// Why another attempt may succeed; nil when it would fail in the same way.
+  /// The reason why another attempt may succeed. Nil if it would fail again.
   var retryReason: RetryReason? { get }
 }
 
@@ -17,14 +17,14 @@ extension ConnectionError {
   package var mayPass: Bool { retryReason != nil }
 }
 
-/// Why another connection attempt may succeed.
+/// The reason why another connection attempt may succeed.
 package enum RetryReason: Sendable, Equatable {
-  /// Connection Failed to be Established (0x3E): the advertiser did not hear the first packets, or another's request first.
+  /// Connection Failed to be Established (0x3E): the advertiser missed the first packets, or accepted another device's request first.
   case notEstablished
-  /// The device closed the link. Some devices accept every second or third connection only.
+  /// The device closed the link. Some devices accept only every second or third connection.
   case closedByPeer
 
-  /// - Parameter reason: the status of Connection Complete, or the reason of Disconnection Complete.
+  /// Derives the reason. - Parameter reason: the status of Connection Complete, or the reason of Disconnection Complete.
   package init?(_ reason: ControllerErrorCode) {
     switch reason {
     case .connectionFailedToBeEstablished: self = .notEstablished
@@ -43,7 +43,7 @@ extension GAPError: ConnectionError {
 }
 
 extension Central {
-  /// Retries a connection up to `times` times within the same time limit, with a note each time. A link that `confirm` rejects is disconnected
+  /// Retries a connection up to `times` times within the same time limit, with a note each time. Disconnects a link that `confirm` rejects
   /// before the next attempt.
   package func retrying<Value>(
     _ peer: PeerAddress, times: Int, confirm: @LoopActor (any Link, Int) async throws -> Value,
@@ -65,7 +65,7 @@ extension Central {
     }
   }
 
-  /// Connects without asking whether the device answers, and retries as `connect(_:timeout:retries:confirm:)` does.
+  /// Connects without a check that the device answers, and retries like `connect(_:timeout:retries:confirm:)`.
   package func connect(_ peer: PeerAddress, timeout: Duration, retries: Int = 1) async throws -> any Link {
     try await connect(peer, timeout: timeout, retries: retries) { link, _ in link }
   }

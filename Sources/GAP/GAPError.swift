@@ -1,28 +1,28 @@
 package import Bluetooth
 
-/// What keeps a central from scanning, connecting or changing a link, whatever host it is.
+/// An error of a scan, a connection attempt or a change of a link, on any host.
 package enum GAPError: Error, Sendable, Equatable {
-  // What may not be asked for.
-  /// Outside of 7.5 ms to 4 s.
+  // Invalid parameters.
+  /// The interval is not 7.5 ms to 4 s.
   case intervalOutOfRange(Duration)
-  /// Outside of 27 to 251 octets.
+  /// The data length is not 27 to 251 bytes.
   case dataLengthOutOfRange(Int)
-  /// A scan on none of the PHYs that devices advertise on.
+  /// The scan has no primary advertising PHY.
   case noPrimaryPHY
 
-  // What this controller cannot do.
-  /// - Parameter hasExtended: whether it has extended advertising, without which there is only the 1M PHY.
+  // Missing abilities of the controller.
+  /// The controller cannot scan on this PHY. `hasExtended`: whether it has extended advertising. Without it, there is only 1M.
   case cannotScan(adapter: String, on: PHY, hasExtended: Bool)
   case unsupported(adapter: String, LinkProcedure)
 
-  // What did not come about.
-  /// A scan is on already.
+  // Failed operations.
+  /// A scan is already active.
   case isScanning(adapter: String)
-  /// The scan had to end so that this peer could be connected.
+  /// The scan ended so that this peer could be connected.
   case scanEnded(adapter: String, connecting: PeerAddress)
-  /// The peer did not answer, or it was not its turn, within the limit.
+  /// The peer did not answer within the limit, or the attempt had to wait too long for its turn.
   case noConnection(PeerAddress, within: Duration)
-  /// The controller's status, from LE Connection Complete.
+  /// LE Connection Complete had this status.
   case connectionFailed(PeerAddress, ControllerErrorCode)
   /// The peer did not follow the procedure within the limit.
   case noAnswer(PeerAddress, LinkProcedure)
@@ -30,7 +30,7 @@ package enum GAPError: Error, Sendable, Equatable {
   case notAgreed(PeerAddress, LinkProcedure, ControllerErrorCode)
 }
 
-/// What changes a link.
+/// A procedure that changes a link.
 package enum LinkProcedure: Sendable, Equatable {
   /// Connection Update Procedure (Vol 6 Part B §5.1.1).
   case connectionInterval(Duration)
@@ -40,36 +40,36 @@ package enum LinkProcedure: Sendable, Equatable {
   case dataLength(Int)
 }
 
-/// What a central does on the user's behalf without being asked, and should be known.
+/// An action of a central on the user's behalf, which the user should know.
 package enum GAPNote: Sendable, Equatable {
-  /// The connection failed, or the device closed it before it answered; it is tried again.
+  /// The connection failed, or the device closed it before an answer. A retry follows.
   case tryingAgain(PeerAddress, RetryReason)
-  /// The peer has asked for another interval and got it.
-  /// - Parameter askingFor: what it is asked for once more; nil: it gets its way.
+  /// The peer requested another interval, and the link has it now.
+  /// - Parameter askingFor: the interval that we request again. Nil: the peer's interval stays.
   case intervalChanged(PeerAddress, to: Duration, askingFor: Duration?)
   case scan(adapter: String, ScanNote)
-  /// At the end of a scan: so many reports or events could not be read, and were dropped.
+  /// The number of reports or events in a scan that were unreadable, and so dropped. Sent at the end.
   case unreadableReports(adapter: String, Int)
-  /// At the end of a scan: the number of packets that the kernel dropped, because the host was too slow.
+  /// The number of packets in a scan that the kernel dropped, because the host was too slow. Sent at the end.
   case droppedPackets(adapter: String, Int)
   /// The number of unknown or malformed packets so far. The host ignored them.
   case malformedPackets(adapter: String, Int)
 }
 
 extension GAPNote {
-  /// The note about packets that were dropped during a scan. Nil if none were, or if that is unknown.
+  /// Returns the note about packets dropped during a scan. Nil if there are none, or their number is unknown.
   package static func droppedPackets(adapter: String, before: Int?, now: Int?) -> GAPNote? {
     guard let before, let now, now > before else { return nil }
     return .droppedPackets(adapter: adapter, now - before)
   }
 }
 
-/// What is not as it should be with a scan that other programs take part in.
+/// A problem of a scan that other programs share.
 package enum ScanNote: Sendable, Hashable {
-  /// Someone else scans, nobody knows how.
+  /// Another program scans, with unknown parameters.
   case piggyBack
   case noRepeats
   case noScanResponses
-  /// Someone stops the scan all the time.
+  /// Another program keeps stopping the scan.
   case interrupted
 }

@@ -1,15 +1,15 @@
 package import Bluetooth
 
-/// Why a link is down.
+/// The reason why a link is down.
 package struct LinkEnd: Error, Sendable, Equatable, ConnectionError {
   package enum Cause: Sendable, Equatable {
-    /// The reason of Disconnection Complete.
+    /// The link was lost. The code is the reason of Disconnection Complete.
     case lost(ControllerErrorCode)
-    /// This side ended it; the reason is the controller's, nil when it did not confirm.
+    /// This side disconnected. The reason is the controller's. Nil if it did not confirm.
     case endedHere(ControllerErrorCode?)
-    /// The controller gave its handle to another link.
+    /// The controller reused the handle for another link.
     case handleReused(adapter: String)
-    /// This side closed the channel; the link may still be up.
+    /// This side closed the channel. The link may still be up.
     case channelClosed
   }
 
@@ -21,6 +21,6 @@ package struct LinkEnd: Error, Sendable, Equatable, ConnectionError {
     self.cause = cause
   }
 
-  /// A link may still fail to be established after LE Connection Complete (Vol 6 Part B §4.5).
+  /// The reason for a retry. A link may still fail to be established after LE Connection Complete (Vol 6 Part B §4.5).
   package var retryReason: RetryReason? { if case .lost(let reason) = cause { RetryReason(reason) } else { nil } }
 }

@@ -1,12 +1,12 @@
 package import Bluetooth
 package import EventLoop
 
-/// One radio for several who scan and connect at the same time, as the commands of a session do: they share one scan, of everything that any of them
-/// wants, and where the host cannot scan while it connects, the scan goes on afterwards.
+/// One radio for several tasks that scan and connect at the same time, such as the commands of a session. They share one scan with combined
+/// parameters. If the host cannot scan while it connects, the scan continues afterwards.
 @LoopActor
 package final class SharedCentral: Central {
   private let central: any Central
-  /// Sees every report before those that have asked for it.
+  /// Receives every report before the listeners.
   package var onReport: (@LoopActor (AdvertisingReport) -> Void)?
 
   @LoopActor private final class Listener {
@@ -27,7 +27,7 @@ package final class SharedCentral: Central {
 
   private var listeners: [Listener] = []
   private var scanning: Task<Void, Never>?
-  /// What the scan that runs was asked for.
+  /// The parameters of the running scan.
   private var present: ScanParameters?
   private var connecting = 0
   private var connected: Wait<Void>?
@@ -50,7 +50,7 @@ package final class SharedCentral: Central {
   ) async throws {
     let listener = Listener(parameters, started, report)
     listeners.append(listener)
-    // Beginning and end wait for the scan that is to be ended; a cancelled task waits for that as well.
+    // Start and end wait until the previous scan has ended, even in a canceled task.
     await shielded { await self.update() }
     let outcome: Result<Void, any Error>
     do { outcome = .success(try await listener.ended.value()) } catch { outcome = .failure(error) }
@@ -59,7 +59,7 @@ package final class SharedCentral: Central {
     try outcome.get()
   }
 
-  /// What all listeners want together: a report that one did not ask for, such as a scan response, does no harm to a shared table.
+  /// The combined parameters of all listeners. An unrequested report, such as a scan response, is harmless in a shared table.
   private var wanted: ScanParameters? {
     guard var all = listeners.first?.parameters else { return nil }
     for listener in listeners {
@@ -69,7 +69,7 @@ package final class SharedCentral: Central {
     return all
   }
 
-  /// Ends the scan when another or none is wanted, and begins the one that is.
+  /// Ends the scan if other parameters or none are wanted, then starts the wanted one.
   private func update() async {
     while true {
       let wanted = wanted
@@ -80,7 +80,7 @@ package final class SharedCentral: Central {
       if let scanning {
         scanning.cancel()
         await scanning.value
-        // Someone else may have gone on meanwhile.
+        // Another task may have continued during the wait.
         if self.scanning == scanning { (self.scanning, present, hasStarted) = (nil, nil, false) }
       } else if let wanted {
         present = wanted
@@ -120,7 +120,7 @@ package final class SharedCentral: Central {
         try? await wait.value()
       } catch {
         if error is CancellationError { return }
-        // Whoever comes next begins anew.
+        // The next listener starts a new scan.
         (present, hasStarted) = (nil, false)
         for listener in listeners { listener.ended.resume(throwing: error) }
         return

@@ -5,7 +5,7 @@ import LinuxBluetooth
 import Terminal
 import Text
 
-/// BlueZ's gatttool in its options, results and exit codes, for scripts that were written for it.
+/// The options, results and exit codes of BlueZ's gatttool, for scripts that were written for it.
 package struct Gatttool: LoopCommand {
   static let name = "gatttool"
 
@@ -46,12 +46,12 @@ package struct Gatttool: LoopCommand {
     }, takesPlainAddresses: true)
 
   package var usesNames: Bool { false }
-  /// Without anything to do it only shows how it is used.
+  /// Whether there is a procedure to run. Otherwise, it only prints its usage.
   package var usesAdapter: Bool { (try? GatttoolOptions(words)).map { $0.flags.contains(.interactive) || $0.procedure != nil } ?? false }
 
-  /// What a command line asks for: that of a program called gatttool, or of `blectl [options] gatttool …`.
-  /// - Parameter arguments: starting with the name of the program.
-  /// - Returns: nil when it is about another command. - Throws: for what stands before the command's name.
+  /// Returns the command of a program called gatttool, or of `blectl [options] gatttool …`. Nil for another command.
+  /// - Parameter arguments: All words, including the program's name.
+  /// - Throws: The error of the parser for invalid words before the command.
   package static func command(of arguments: [String], _ commands: CommandSet) throws -> Gatttool? {
     let (leading, rest) = Arguments.leading(Array(arguments.dropFirst()), commands)
     let isLink = arguments.first?.split(separator: "/").last.map(String.init) == name
@@ -69,7 +69,7 @@ package struct Gatttool: LoopCommand {
     return command
   }
 
-  /// An adapter may be told by its own address, too.
+  /// Returns the adapter with this address, or else the name that was given.
   private static func spec(_ adapter: String) -> String {
     guard adapter.utf8.count == 17, adapter.split(separator: ":").count == 6 else { return adapter }
     let found = try? AdapterList.adapters().first { $0.address?.description == adapter.uppercased() }
@@ -92,7 +92,7 @@ package struct Gatttool: LoopCommand {
     try await GatttoolRequest(options: options, context: context).run(procedure)
   }
 
-  /// Without anything to do it shows how it is used.
+  /// Prints the usage if there is nothing to do.
   private func refuse(_ context: Context) async throws {
     try await context.output.line(GatttoolHelp.text)
     throw ExitCode(1)

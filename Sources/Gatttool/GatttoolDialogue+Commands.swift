@@ -10,7 +10,7 @@ extension GatttoolDialogue {
     let name: String
     let parameters: String
     let help: String
-    /// Takes its words, its name among them.
+    /// Runs the command. The words include its name.
     let run: @LoopActor @Sendable (GatttoolDialogue, [String]) -> Void
   }
 
@@ -84,12 +84,12 @@ extension GatttoolDialogue {
     guard client != nil else { return failed("Disconnected") }
     guard words.count > 1 else { return error("Missing argument: UUID") }
     guard let uuid = GatttoolValue.uuid(words[1]) else { return error("Invalid UUID") }
-    // It names the word before the one that is wrong.
+    // For a wrong handle, gatttool names the word before it.
     guard let range = range(words.dropFirst(2), naming: { words[$0 - 1] }) else { return }
     perform(.readByType(uuid, range))
   }
 
-  /// `char-write-req` in these letters, or a command.
+  /// Sends a Write Request for `char-write-req` in lowercase letters, otherwise a Write Command.
   private func write(_ words: [String]) {
     guard client != nil else { return failed("Disconnected") }
     guard words.count > 2 else { return say("Usage: \(words[0]) <handle> <new value>") }
@@ -121,11 +121,11 @@ extension GatttoolDialogue {
     }
   }
 
-  /// A start and an end.
+  /// Parses a range of handles.
   /// - Parameters:
-  ///   - endingAtStart: a start alone is a range of one handle.
-  ///   - naming: what a message names in place of a word, by the word's index.
-  /// - Returns: nil when what is wrong was said.
+  ///   - endingAtStart: Whether a start alone is a range of one handle.
+  ///   - naming: Returns the word that an error names, by the index of the wrong word.
+  /// - Returns: Nil after an error was printed.
   private func range(_ words: ArraySlice<String>, endingAtStart: Bool = false, naming: ((Int) -> String)? = nil) -> HandleRange? {
     guard client != nil else {
       failed("Disconnected")

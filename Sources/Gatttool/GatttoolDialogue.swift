@@ -8,7 +8,7 @@ import Operations
 import Terminal
 import Text
 
-/// `gatttool -I`: lines are commands, whose answers come when they come; the next line is not kept waiting for them.
+/// The interactive mode `gatttool -I`. Lines are commands, and the next line does not wait for their answers.
 @LoopActor
 final class GatttoolDialogue {
   enum State {
@@ -21,13 +21,13 @@ final class GatttoolDialogue {
   var destination: String?
   var addressType: AddressType
   var securityLevel = "low"
-  /// The last that `mtu` was given on this link; 0: none.
+  /// The last MTU that `mtu` requested on this link. 0 if none.
   var requestedMTU = 0
   let isOverClassic: Bool
   let context: Context
   private static let text = GatttoolText(isInteractive: true)
   private var editor: ReadlineDialogue?
-  /// What runs; without any, virtual time stands still for whoever types.
+  /// The number of running procedures. At 0, virtual time stops while blectl waits for input.
   private var running = 0 { didSet { EventLoop.shared.horizon = running == 0 ? EventLoop.shared.now : nil } }
   private var observer: ValueObserver?
 
@@ -38,7 +38,7 @@ final class GatttoolDialogue {
     self.context = context
   }
 
-  /// Until `exit`, the end of the input or SIGTERM.
+  /// Runs until `exit`, the end of the input or SIGTERM.
   func run() async throws {
     guard let editor = ReadlineDialogue(context.output, prompt: prompt, completing: Self.commands.map(\.name)) else { return }
     self.editor = editor
@@ -133,7 +133,7 @@ final class GatttoolDialogue {
     }
   }
 
-  /// Nothing is said of it: the next prompt shows it.
+  /// Disconnects without a message. The next prompt shows it.
   func disconnect() {
     switch state {
     case .disconnected: return
@@ -150,12 +150,12 @@ final class GatttoolDialogue {
     state = .disconnected
   }
 
-  /// The client of the link; nil without a link.
+  /// The client of the link. Nil without a link.
   var client: Client? { if case .connected(let connection) = state { connection.client } else { nil } }
 
   // MARK: Procedures
 
-  /// - Parameter none: what is said in place of no lines at all.
+  /// - Parameter none: Prints a message if there are no results.
   func perform(_ procedure: GatttoolProcedure, none: (@LoopActor (GatttoolDialogue) -> Void)? = nil) {
     guard let client else { return failed("Disconnected") }
     perform(on: client, procedure.failure) { [self] in
@@ -168,7 +168,7 @@ final class GatttoolDialogue {
     EventLoop.shared.spawn { [self] in
       defer { running -= 1 }
       do { try await body() } catch {
-        // Of a link that was closed here nothing more is said.
+        // Report nothing about a link that was closed here.
         if self.client === client { self.error("\(failure): \(GatttoolText.reason(error))") }
       }
     }

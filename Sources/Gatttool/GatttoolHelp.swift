@@ -1,11 +1,11 @@
-/// gatttool's own help, as it prints it.
+/// The help of gatttool, exactly as gatttool prints it.
 enum GatttoolHelp {
   private static let usage = "Usage:\n  gatttool [OPTION?]\n"
 
-  /// `-h`.
+  /// The help for `-h`.
   static var text: String { page([help, application]) }
 
-  /// - Parameter word: an option without its hyphens. - Returns: nil for one that does not ask for help.
+  /// Returns the help for an option without its hyphens. Nil if the option does not ask for help.
   static func text(askedBy word: String) -> String? {
     switch word {
     case "help": text
@@ -40,7 +40,7 @@ enum GatttoolHelp {
     section(.main) + GatttoolOptions.Entry.all.filter { $0.name == .interactive }.map(line).joined()
   }
 
-  /// - Parameter extra: an option that stands among the application's otherwise.
+  /// - Parameter extra: An option that is otherwise listed among the application options.
   private static func section(_ group: GatttoolOptions.Group, with extra: String? = nil) -> String {
     let entries = GatttoolOptions.Entry.all.filter { $0.group == group && ($0.name != .interactive || extra == $0.name.rawValue) }
     return title(group) + "\n" + entries.map(line).joined()

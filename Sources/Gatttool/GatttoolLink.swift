@@ -11,11 +11,11 @@ import Presentation
 import SystemPackage
 import Text
 
-/// The link that gatttool makes: to an address of which the type is given, at ATT_MTU 23.
+/// The link of gatttool: to an address with a given type, at ATT_MTU 23.
 @LoopActor
 enum GatttoolLink {
-  /// - Parameter type: `random`; anything else is public.
-  /// - Throws: Failure for what is not supported here; as `Session.connect`.
+  /// - Parameter type: The address type, `random` or public.
+  /// - Throws: Failure for an unsupported option; the errors of `Session.connect`.
   static func connect(_ destination: String, type: AddressType, isOverClassic: Bool, securityLevel: String, _ context: Context) async throws
     -> Connection
   {
@@ -28,7 +28,7 @@ enum GatttoolLink {
     request.limits = context.step.limits
     request.exchangesMTU = false
     let connection = try await OneShotLinks(context.session, Silence(), nil).open(request)
-    // Whatever the peer asks for: results are cut where they have always been.
+    // Keep MTU 23 even if the peer requests more, because gatttool truncates results to it.
     connection.client.bearer.offer(rxMTU: 23)
     return connection
   }
@@ -48,7 +48,7 @@ enum GatttoolLink {
       "security level \(level) is not supported: blectl cannot pair or encrypt yet. Use bluetoothctl for both: pair ADDRESS")
   }
 
-  /// What is said of a connection that did not come about: the errno that the kernel would have given, where there is one.
+  /// Returns the message for a failed connection, with the errno of the kernel if there is one.
   static func reason(_ error: any Error, _ destination: String) -> String {
     let place = "connect to \(Address(destination)?.description ?? destination): "
     switch error {

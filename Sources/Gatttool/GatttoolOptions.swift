@@ -1,10 +1,10 @@
 import Bluetooth
 import Text
 
-/// The options of gatttool 5.66, in the grammar of the library that it reads them with (GLib's GOption): what takes a value takes the next word
-/// whatever it is, `--name=value` is one word, letters without a value can share one, other words count nothing, and `--` ends it.
+/// The options of gatttool 5.66, parsed like GLib's GOption. An option with a value takes the next word, or a value after `=`.
+/// Letters without a value can share a word. Other words are ignored, and `--` ends the options.
 struct GatttoolOptions: Equatable, Sendable {
-  /// By their long names.
+  /// The options by their long names.
   enum Name: String, CaseIterable, Sendable {
     case primary, characteristics, charRead = "char-read", charWrite = "char-write", charWriteRequest = "char-write-req", charDesc =
       "char-desc"
@@ -14,11 +14,11 @@ struct GatttoolOptions: Equatable, Sendable {
     case adapter, device, addressType = "addr-type", mtu, psm, securityLevel = "sec-level"
   }
 
-  /// What is not done then.
+  /// The reason why gatttool does nothing.
   enum Stop: Error, Equatable {
-    /// Help was asked for: this is it.
+    /// The requested help.
     case help(String)
-    /// What is wrong, in the words that scripts may know.
+    /// An error message in gatttool's words, which scripts may check.
     case wrong(String)
   }
 
@@ -27,7 +27,7 @@ struct GatttoolOptions: Equatable, Sendable {
   private(set) var numbers: [Name: Int] = [:]
   private(set) var uuid: UUID?
 
-  /// The first of these that is asked for.
+  /// The first requested procedure, in gatttool's order.
   var procedure: Name? { [.primary, .characteristics, .charRead, .charWrite, .charWriteRequest, .charDesc].first { flags.contains($0) } }
   var addressType: AddressType { texts[.addressType] == "random" ? .random : .public }
   var isOverClassic: Bool { numbers[.psm] ?? 0 != 0 }
@@ -48,7 +48,7 @@ struct GatttoolOptions: Equatable, Sendable {
     if let help = GatttoolHelp.text(askedBy: word) { throw .help(help) }
     var found = Entry.all.first { $0.matches(word) }
     var text = word
-    // `--gatt-primary`, and any beginning of the group's name.
+    // An option may have its group as a prefix, as in `--gatt-primary`. The prefix may be shortened.
     if found == nil, let dash = word.firstIndex(of: "-"), word.distance(from: word.startIndex, to: dash) > 2 {
       let (group, name) = (word[..<dash], String(word[word.index(after: dash)...]))
       found = Entry.all.first { $0.group != .main && $0.group.rawValue.hasPrefix(group) && $0.matches(name) }
@@ -74,7 +74,7 @@ struct GatttoolOptions: Equatable, Sendable {
         flags.insert(entry.name)
         continue
       }
-      // One word has one value.
+      // A word of letters can have only one value.
       if hasValue { throw .wrong("Error parsing option -\(letter)") }
       hasValue = true
       try take(try Self.value(of: entry, as: "-\(letter)", from: &rest), entry, as: "-\(letter)")
@@ -94,7 +94,7 @@ struct GatttoolOptions: Equatable, Sendable {
     case .text: texts[entry.name] = value
     case .number:
       let number = CNumber(value, base: nil)
-      // It shows its quotation marks as question marks, whatever the locale.
+      // In any locale, gatttool prints these quotation marks as question marks.
       guard number.isWhole else { throw .wrong("Cannot parse integer value ?\(value)? for \(option)") }
       guard let read = number.value, Int32(exactly: read) != nil else {
         throw .wrong("Integer value ?\(value)? for \(option) out of range")
@@ -119,7 +119,7 @@ extension GatttoolOptions {
     let letter: Character?
     let kind: Kind
     let group: Group
-    /// What help calls its value.
+    /// The name of the value in the help.
     let placeholder: String
     let help: String
 

@@ -3,7 +3,7 @@ import Bluetooth
 import EventLoop
 import GATT
 
-/// What gatttool asks of a peer.
+/// A procedure that gatttool performs on a device.
 enum GatttoolProcedure: Equatable, Sendable {
   case primaryServices
   case primaryService(UUID)
@@ -12,12 +12,12 @@ enum GatttoolProcedure: Equatable, Sendable {
   case attributes(HandleRange)
   case read(AttributeHandle)
   case readByType(UUID, HandleRange)
-  /// By a long write when it does not fit one request.
+  /// Writes a value, with a long write if one request is too short.
   case write(AttributeHandle, [UInt8])
-  /// Cut to what fits.
+  /// Sends a Write Command. Truncates the value to what fits.
   case command(AttributeHandle, [UInt8])
 
-  /// What a message about its failure begins with.
+  /// The start of the message about a failure.
   var failure: String {
     switch self {
     case .primaryServices: "Discover all primary services failed"
@@ -31,9 +31,10 @@ enum GatttoolProcedure: Equatable, Sendable {
     }
   }
 
-  /// - Parameter say: takes the lines of its result as they arrive.
-  /// - Returns: whether there were any.
-  /// - Throws: GATTError, ATTError, what the channel ended with; CancellationError.
+  /// Runs the procedure.
+  /// - Parameter say: Receives each line of the result.
+  /// - Returns: Whether there were any.
+  /// - Throws: GATTError; ATTError; the reason why the channel ended; CancellationError.
   @LoopActor
   @discardableResult
   func run(_ client: Client, _ text: GatttoolText, _ say: @LoopActor (String) async throws -> Void) async throws -> Bool {
@@ -62,13 +63,13 @@ enum GatttoolProcedure: Equatable, Sendable {
     return true
   }
 
-  /// A peer has to refuse this range; it is not bothered with it.
+  /// Refuses an invalid range, as a device must, without asking the device.
   private func check(_ range: HandleRange, asking type: UUID?) throws(GATTError) {
     guard !range.isValid else { return }
     throw .errorResponse(.invalidHandle, to: type.map { .readByType(range, type: $0) } ?? .findInformation(range), on: nil)
   }
 
-  /// None at all is what the peer said with an error.
+  /// Throws if there are no results, because the device answered with an error.
   private func some<T>(_ found: [T], _ request: Request) throws(GATTError) -> Bool {
     if found.isEmpty { throw .errorResponse(.attributeNotFound, to: request, on: nil) }
     return true

@@ -7,7 +7,7 @@ import Operations
 import Presentation
 import Terminal
 
-/// One procedure of the command line, from the connection to its end.
+/// Runs one procedure of the command line, from the connection to its end.
 @LoopActor
 struct GatttoolRequest {
   let options: GatttoolOptions
@@ -16,7 +16,7 @@ struct GatttoolRequest {
   private var output: Output { context.output }
   private static let text = GatttoolText(isInteractive: false)
 
-  /// - Throws: ExitCode when what there is to say was said; OutputFailure; CancellationError.
+  /// - Throws: ExitCode after an error was printed; OutputFailure; CancellationError.
   func run(_ name: GatttoolOptions.Name) async throws {
     guard let destination = options.texts[.device] else {
       try await output.line("Remote Bluetooth address required")
@@ -38,7 +38,7 @@ struct GatttoolRequest {
     if listens {
       observer = connection.client.observeValues { event in
         do {
-          // What finds no room is lost, and told.
+          // Drop and count notifications if the output has no room.
           if try !output.offerLine(GatttoolText.event(event)) { context.tellOfDropped(1) }
         } catch { end.resume(throwing: error) }
       }
@@ -52,7 +52,7 @@ struct GatttoolRequest {
     throw ExitCode(1)
   }
 
-  /// - Returns: whether to go on listening after it.
+  /// - Returns: Whether to keep listening.
   private func perform(_ name: GatttoolOptions.Name, _ client: Client) async throws -> Bool {
     guard let procedure = procedure(name) else { return false }
     do {
@@ -65,7 +65,7 @@ struct GatttoolRequest {
     return name == .charRead ? options.uuid == nil : name == .charWriteRequest || name == .charDesc
   }
 
-  /// A command is not answered: the link stays until the peer has it.
+  /// Keeps the link until the peer has received the command, which has no response.
   private func finish(_ handle: AttributeHandle, _ value: [UInt8], _ client: Client) async throws {
     let limit = client.mtu - 3
     if value.count > limit { output.message("only the first \(limit) of \(value.count) bytes were sent: ATT_MTU is \(client.mtu)") }
@@ -73,7 +73,7 @@ struct GatttoolRequest {
     try Task.checkCancellation()
   }
 
-  /// - Returns: nil for one that cannot be asked for, when that was said.
+  /// - Returns: Nil after an error was printed.
   private func procedure(_ name: GatttoolOptions.Name) -> GatttoolProcedure? {
     let range = HandleRange(.init(lower: options.numbers[.start] ?? 1), .init(lower: options.numbers[.end] ?? 0xFFFF))
     switch name {

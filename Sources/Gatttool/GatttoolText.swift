@@ -3,7 +3,7 @@ import Bluetooth
 import GATT
 import Text
 
-/// The lines of gatttool's results. The interactive ones differ from the others in their signs.
+/// The lines of gatttool's results. Interactive lines have `:` in place of `=`.
 struct GatttoolText {
   let isInteractive: Bool
 
@@ -38,16 +38,16 @@ struct GatttoolText {
     "\(event.isIndication ? "Indication  " : "Notification") handle = \(event.handle) value: \(octets(event.value))"
   }
 
-  /// Each with a blank behind it.
+  /// Formats bytes in hex, each followed by a space.
   private static func octets(_ octets: [UInt8]) -> String { octets.isEmpty ? "" : Hex.encode(octets, separator: 0x20) + " " }
 
-  /// What is said of a request that did not succeed.
+  /// Returns gatttool's message for a failed request.
   static func reason(_ error: any Error) -> String {
     switch error {
     case GATTError.errorResponse(let code, to: _, on: _): reason(code)
     case GATTError.tooLongForAttribute: reason(.invalidAttributeValueLength)
     case ATTError.violation(let violation) where !violation.endsBearer: reason(ErrorCode(rawValue: 0x80))
-    // Whatever ended the bearer.
+    // The bearer ended, for any reason.
     default: reason(.unlikelyError)
     }
   }

@@ -1,9 +1,9 @@
 import Bluetooth
 import Text
 
-/// Values as gatttool reads them from words: generous, because scripts depend on it.
+/// Parses values like gatttool, which accepts almost any text, because scripts depend on that.
 enum GatttoolValue {
-  /// Two digits an octet. What is no digit is zero from there on, and a single digit at the end is left out.
+  /// Parses two hex digits per byte. Ignores the rest of a pair after an invalid digit, and a single last digit.
   static func octets(_ text: String) -> [UInt8] {
     let all = Array(text.utf8)
     return stride(from: 0, to: all.count - 1, by: 2).map { index in
@@ -11,7 +11,7 @@ enum GatttoolValue {
     }
   }
 
-  /// 4 digits, 8, or the whole of 36 characters; the shorter ones also with `0x`.
+  /// Parses a UUID of 4 or 8 hex digits, optionally after `0x`, or of 36 characters.
   static func uuid(_ text: String) -> UUID? {
     switch text.utf8.count {
     case 4, 6: number(text).map { UUID(UInt32($0 & 0xFFFF)) }
@@ -26,7 +26,7 @@ enum GatttoolValue {
     return number.isWhole ? number.value : nil
   }
 
-  /// In hex, with `0x` or without; nothing at all is 0. - Returns: nil for what is no handle; of larger ones the lower 16 bits count.
+  /// Parses a hex handle, with or without `0x`. Empty is 0; invalid or negative is nil. Only the lower 16 bits of the result count.
   static func handle(_ text: String) -> Int? {
     if text.isEmpty { return 0 }
     let number = CNumber(text, base: 16)

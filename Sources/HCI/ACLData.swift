@@ -4,18 +4,18 @@ import Bluetooth
 package struct ACLData: Sendable, Equatable {
   /// Packet_Boundary_Flag.
   package enum Boundary: UInt8, Sendable {
-    /// Start of a frame, non-automatically-flushable: what an LE host sends.
+    /// The start of a frame, non-automatically-flushable, as LE hosts send it.
     case firstNonFlushable = 0
     case continuing = 1
-    /// Start of a frame, automatically flushable: what controllers send.
+    /// The start of a frame, automatically flushable, as controllers send it.
     case firstFlushable = 2
-    /// A whole frame; not used on LE.
+    /// A whole frame, not used on LE.
     case complete = 3
   }
 
   package var handle: ConnectionHandle
   package var boundary: Boundary
-  /// Broadcast_Flag, 0 on LE.
+  /// The Broadcast_Flag, 0 on LE.
   package var broadcast: UInt8
   package var payload: [UInt8]
 
@@ -26,7 +26,7 @@ package struct ACLData: Sendable, Equatable {
     self.payload = payload
   }
 
-  /// - Parameter reader: after the H4 indicator; must end with the packet.
+  /// Parses a packet. - Parameter reader: after the H4 indicator. Must end with the packet.
   init(parsing reader: inout ByteReader) throws(MalformedPacket) {
     let word = try reader.uint16("ACL data: handle")
     let length = Int(try reader.uint16("ACL data: length"))
@@ -37,7 +37,7 @@ package struct ACLData: Sendable, Equatable {
     try reader.finish("ACL data")
   }
 
-  /// H4 form. The length field holds at most 65 535 octets; a longer payload is cut.
+  /// The packet in H4 form. Cuts the payload to 65,535 bytes, the maximum of the length field.
   package var encoded: [UInt8] {
     var packet: [UInt8] = []
     packet.reserveCapacity(min(payload.count, 0xFFFF) + 5)
@@ -45,7 +45,7 @@ package struct ACLData: Sendable, Equatable {
     return packet
   }
 
-  /// The H4 form of a packet in place of what `packet` held, in the same memory.
+  /// Writes the H4 form of a packet. Replaces the content of `packet`, but reuses its memory.
   package static func write(
     _ handle: ConnectionHandle, _ boundary: Boundary, broadcast: UInt8 = 0, _ payload: ArraySlice<UInt8>, to packet: inout [UInt8]
   ) {

@@ -1,14 +1,14 @@
 package import Bluetooth
 
-/// The reports of one event. The layout is interleaved, report by report. When one is malformed, those before it are kept.
+/// The reports of one event. The layout is report by report. A malformed report does not affect the reports before it.
 package struct AdvertisingReports<Report: AdvertisingReportForm>: Sendable, Equatable {
   package var reports: [Report]
-  /// Why the rest of the event was dropped.
+  /// The reason why the rest of the event was dropped.
   package var error: MalformedPacket?
 
   package init(_ reports: [Report]) { self.reports = reports }
 
-  /// - Throws: when not even the count is there.
+  /// Parses the reports of an event. - Throws: if even the count is missing.
   init(parsing reader: inout ByteReader) throws(MalformedPacket) {
     let count = try reader.uint8("advertising reports: count")
     reports = []
@@ -34,13 +34,13 @@ package protocol AdvertisingReportForm: Sendable, Equatable {
 
 /// One report of LE Advertising Report (Vol 4 Part E §7.7.65.2).
 package struct LegacyAdvertisingReport: AdvertisingReportForm {
-  /// 0 ADV_IND, 1 ADV_DIRECT_IND, 2 ADV_SCAN_IND, 3 ADV_NONCONN_IND, 4 SCAN_RSP.
+  /// The event type: 0 ADV_IND, 1 ADV_DIRECT_IND, 2 ADV_SCAN_IND, 3 ADV_NONCONN_IND, 4 SCAN_RSP.
   package var eventType: UInt8
   package var addressType: UInt8
   package var address: Address
-  /// At most 31 octets by the specification; whatever the event held.
+  /// The data from the event. At most 31 bytes in the specification.
   package var data: [UInt8]
-  /// dBm; 127 not available.
+  /// The RSSI in dBm. 127 means not available.
   package var rssi: Int8
 
   package init(eventType: UInt8, peer: PeerAddress, data: [UInt8], rssi: Int8) {
@@ -75,29 +75,29 @@ package struct ExtendedAdvertisingReport: AdvertisingReportForm {
   package enum DataStatus: UInt8, Sendable {
     case complete = 0
     case more = 1
-    /// The rest is lost.
+    /// Data whose rest is lost.
     case truncated = 2
     case reserved = 3
   }
 
-  /// Bit 0 connectable, 1 scannable, 2 directed, 3 scan response, 4 legacy PDU, 5–6 data status; the rest is reserved.
+  /// The event type: bit 0 connectable, 1 scannable, 2 directed, 3 scan response, 4 legacy PDU, 5–6 data status. The rest is reserved.
   package var eventType: UInt16
-  /// 0xFF anonymous.
+  /// The address type. 0xFF means anonymous.
   package var addressType: UInt8
   package var address: Address
   package var primaryPHY: UInt8
-  /// 0: nothing on the secondary channels.
+  /// The secondary PHY. 0 means no packets on the secondary channels.
   package var secondaryPHY: UInt8
-  /// 0xFF none.
+  /// The Advertising Set ID. 0xFF means none.
   package var sid: UInt8
-  /// dBm; 127 not available, both.
+  /// The transmit power in dBm. 127 means not available, also for `rssi`.
   package var txPower: Int8
   package var rssi: Int8
-  /// 1.25 ms units; 0 none.
+  /// The periodic advertising interval in units of 1.25 ms. 0 means none.
   package var periodicInterval: UInt16
   package var directAddressType: UInt8
   package var directAddress: Address
-  /// At most 229 octets.
+  /// The data, at most 229 bytes.
   package var data: [UInt8]
 
   package init(
@@ -160,7 +160,7 @@ package struct ExtendedAdvertisingReport: AdvertisingReportForm {
 
 /// One report of LE Directed Advertising Report (Vol 4 Part E §7.7.65.11).
 package struct DirectedAdvertisingReport: AdvertisingReportForm {
-  /// Always 1.
+  /// The event type, always 1.
   package var eventType: UInt8
   package var addressType: UInt8
   package var address: Address

@@ -15,15 +15,15 @@ package protocol Command: Sendable, Equatable {
 extension Command {
   package var opcode: Opcode { Self.opcode }
 
-  /// The event that answers the command when it succeeds.
+  /// The event that answers a successful command.
   package static var answeringEvent: AnsweringEvent { Return.answeringEvent }
 
   package var packet: CommandPacket { CommandPacket(self) }
 
-  /// H4 form.
+  /// The command in H4 form.
   package var encoded: [UInt8] { packet.encoded }
 
-  /// The command that the packet holds; nil for other commands, and for parameters that do not follow the format.
+  /// Decodes the command in a packet. Nil for other commands, and for malformed parameters.
   package init?(_ packet: CommandPacket) {
     guard let command = try? packet.decoded(as: Self.self) else { return nil }
     self = command

@@ -1,7 +1,7 @@
 package import Bluetooth
 import Text
 
-/// A command as it crosses a transport: opcode and octets. For who looks at the commands of others, keeps different ones, or compares them.
+/// An HCI command as opcode and bytes, for code that inspects, stores or compares commands.
 package struct CommandPacket: Sendable, Equatable, CustomStringConvertible {
   package let opcode: Opcode
   package let parameters: [UInt8]
@@ -17,7 +17,7 @@ package struct CommandPacket: Sendable, Equatable, CustomStringConvertible {
     self.parameters = parameters
   }
 
-  /// - Parameter reader: after the H4 indicator; must end with the packet.
+  /// Parses a packet. - Parameter reader: after the H4 indicator. Must end with the packet.
   init(parsing reader: inout ByteReader) throws(MalformedPacket) {
     opcode = Opcode(rawValue: try reader.uint16("HCI command: opcode"))
     let length = Int(try reader.uint8("HCI command: length"))
@@ -25,7 +25,7 @@ package struct CommandPacket: Sendable, Equatable, CustomStringConvertible {
     try reader.finish("HCI command")
   }
 
-  /// H4 form. The length field holds at most 255 octets of parameters; more is cut.
+  /// The command in H4 form. Cuts the parameters to 255 bytes, the maximum of the length field.
   package var encoded: [UInt8] {
     let parameters = parameters.prefix(255)
     var writer = ByteWriter(capacity: parameters.count + 4)
@@ -36,8 +36,8 @@ package struct CommandPacket: Sendable, Equatable, CustomStringConvertible {
     return writer.bytes
   }
 
-  /// - Returns: nil when it is another command.
-  /// - Throws: when the parameters do not follow the command's format, to the last octet.
+  /// Decodes the packet as a command. - Returns: nil if it is another command.
+  /// - Throws: if the parameters are malformed, or bytes remain.
   package func decoded<C: Command>(as _: C.Type = C.self) throws(MalformedPacket) -> C? {
     guard opcode == C.opcode else { return nil }
     var reader = ByteReader(parameters)
@@ -46,6 +46,6 @@ package struct CommandPacket: Sendable, Equatable, CustomStringConvertible {
     return command
   }
 
-  /// `LE Set Scan Enable (0x200c) 0100`.
+  /// The name, opcode and parameters: `LE Set Scan Enable (0x200c) 0100`.
   package var description: String { "\(opcode) \(Hex.encode(parameters))" }
 }

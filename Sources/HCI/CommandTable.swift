@@ -1,13 +1,13 @@
 package import Bluetooth
 import EventLoop
 
-/// What a controller does for each command that it has. Which commands it supports, and which event answers one, follows from what is in it.
+/// The handlers of a controller's commands. The supported commands and their answering events follow from the entries.
 package struct CommandTable<Controller: AnyObject>: Sendable {
   private struct Entry: Sendable {
-    /// As declared, with name and bit.
+    /// The opcode as declared, with name and bit.
     let opcode: Opcode
     let answeringEvent: AnsweringEvent
-    /// The return parameters, without the status.
+    /// The handler, which returns the return parameters without the status.
     let run: @LoopActor @Sendable (Controller, CommandPacket) throws -> [UInt8]
   }
 
@@ -17,7 +17,7 @@ package struct CommandTable<Controller: AnyObject>: Sendable {
 
   package var supported: SupportedCommands { SupportedCommands(entries.values.map(\.opcode)) }
 
-  /// Enters a command that has return parameters. - Parameter body: throws the status with which it refuses.
+  /// Adds a command with return parameters. - Parameter body: throws a status to refuse the command.
   package mutating func reply<C: Command>(
     to _: C.Type, _ body: @escaping @LoopActor @Sendable (Controller, C) throws(ControllerErrorCode) -> C.Return
   ) {
@@ -29,7 +29,7 @@ package struct CommandTable<Controller: AnyObject>: Sendable {
     }
   }
 
-  /// Enters a command whose answer is a status. - Parameter body: throws the status with which it refuses.
+  /// Adds a command whose answer is a status. - Parameter body: throws a status to refuse the command.
   package mutating func on<C: Command>(
     _ type: C.Type, _ body: @escaping @LoopActor @Sendable (Controller, C) throws(ControllerErrorCode) -> Void
   ) where C.Return: EmptyReturnParameters {
@@ -40,8 +40,8 @@ package struct CommandTable<Controller: AnyObject>: Sendable {
   }
 
   /// Executes a command.
-  /// - Parameter malformed: called with what is wrong with the parameters; the command is refused then.
-  /// - Returns: the event that answers it.
+  /// - Parameter malformed: called with the error in the parameters. The command is then refused.
+  /// - Returns: the event that answers the command.
   @LoopActor
   package func answer(
     _ packet: CommandPacket, by controller: Controller, malformed: @LoopActor (Opcode, MalformedPacket) -> Void
@@ -59,7 +59,7 @@ package struct CommandTable<Controller: AnyObject>: Sendable {
     }
   }
 
-  /// The event that refuses: of the kind that answers the command; Command Status for one that is not in the table.
+  /// Returns the event that refuses a command: the kind that normally answers it, or Command Status for an unknown command.
   package func refusal(_ opcode: Opcode, _ status: ControllerErrorCode) -> Event {
     if entries[opcode]?.answeringEvent ?? .commandStatus == .commandStatus {
       return .commandStatus(Event.CommandStatus(status: status, opcode: opcode))

@@ -1,30 +1,30 @@
 package import Bluetooth
 
-/// What a controller did, or did not do, instead of what its host wanted.
+/// A fault of a controller.
 package struct ControllerError: Error, Sendable, Equatable {
   package enum Fault: Sendable, Equatable {
-    /// With the status of Command Complete or Command Status.
+    /// The controller refused a command, with the status of Command Complete or Command Status.
     case refused(Opcode, ControllerErrorCode)
     case silent(Opcode, after: Duration)
-    /// No command credit (Vol 4 Part E §4.4): the command was not sent.
+    /// The controller gave no command credit (Vol 4 Part E §4.4), so the command was not sent.
     case starved(Opcode, after: Duration)
-    /// Return parameters that do not follow their format.
+    /// The return parameters are malformed.
     case unreadable(Opcode, MalformedPacket)
-    /// Hardware Error event (Vol 4 Part E §7.7.16), with its code.
+    /// The controller sent a Hardware Error event with this code (Vol 4 Part E §7.7.16).
     case hardware(UInt8)
-    /// Data Buffer Overflow event (Vol 4 Part E §7.7.26): it dropped packets of the host.
+    /// The controller sent a Data Buffer Overflow event (Vol 4 Part E §7.7.26): it dropped packets of the host.
     case overflow
-    /// A controller without Low Energy.
+    /// The controller does not support Low Energy.
     case withoutLE
-    /// It says that it has no buffers for data.
+    /// The controller reports that it has no data buffers.
     case withoutBuffers
-    /// Its host was not started.
+    /// The host of the controller was not started.
     case notStarted
-    /// Its host was closed.
+    /// The host of the controller was closed.
     case closed
   }
 
-  /// As the user knows the controller.
+  /// The controller's name for the user.
   package let adapter: String
   package let fault: Fault
 
@@ -33,6 +33,6 @@ package struct ControllerError: Error, Sendable, Equatable {
     self.fault = fault
   }
 
-  /// The status with which a command was refused; nil for other faults.
+  /// The status that refused a command. Nil for other faults.
   package var status: ControllerErrorCode? { if case .refused(_, let status) = fault { status } else { nil } }
 }

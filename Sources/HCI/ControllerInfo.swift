@@ -1,36 +1,36 @@
 package import Bluetooth
 
-/// What a controller says about itself.
+/// The properties that a controller reports about itself.
 package struct ControllerInfo: Sendable, Equatable {
-  /// The public address; nil when it has none.
+  /// The public address. Nil if it has none.
   package var address: Address?
-  /// What links are made with: the public address, or a generated static random one.
+  /// The address for links: the public address, or a generated static random one.
   package var ownAddress = PeerAddress(Address(rawValue: 0), .public)
   package var version: ReadLocalVersion.Return?
   package var supported = SupportedCommands()
   package var leFeatures: LEFeatures = []
-  /// LE ACL buffers: octets each, and how many.
+  /// The LE ACL buffers: size in bytes, and number.
   package var aclLength = 27
   package var aclCount = 1
-  /// Largest LL payload, 27…251, and its time on air in µs.
+  /// The largest LL payload, 27…251 bytes, and its time on air in µs.
   package var maxTxOctets: UInt16 = 27
   package var maxTxTime: UInt16 = 328
 
   package init() {}
 
-  /// Held to the specification's ranges, whatever the controller says.
+  /// Sets the maximum data length, limited to the ranges of the specification.
   package mutating func setDataLength(octets: UInt16, time: UInt16) {
     (maxTxOctets, maxTxTime) = (min(251, max(27, octets)), min(17040, max(328, time)))
   }
 
-  /// The Core specification's version; nil when unknown to us.
+  /// The version of the Core specification. Nil if blectl does not know it.
   package var coreVersion: String? {
     guard let number = version?.hciVersion else { return nil }
     return ["1.0b", "1.1", "1.2", "2.0", "2.1", "3.0", "4.0", "4.1", "4.2", "5.0", "5.1", "5.2", "5.3", "5.4", "6.0", "6.1"]
       .enumerated().first { $0.offset == Int(number) }?.element
   }
 
-  /// What matters to a user, in words that do not change.
+  /// The features that matter to a user, as stable names.
   package var features: [String] {
     var names: [String] = []
     if let coreVersion { names.append("core_\(coreVersion)") }

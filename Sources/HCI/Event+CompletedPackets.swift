@@ -11,9 +11,9 @@ extension Event {
       self.count = count
     }
 
-    /// All entries of one event, as they arrived: a transfer has an event for every few packets, so that nothing is copied for it.
+    /// All entries of one event, without copying: during a transfer, events arrive for every few packets.
     package struct List: Sendable, Equatable, RandomAccessCollection, ExpressibleByArrayLiteral {
-      /// Four of each entry.
+      /// The entries as received, four bytes each.
       private let octets: ArraySlice<UInt8>
 
       init(octets: ArraySlice<UInt8>) { self.octets = octets }

@@ -1,7 +1,7 @@
 import Bluetooth
 
 extension Event {
-  /// Vol 4 Part E §7.7.65. - Parameter reader: the event's parameters, from the subevent code on.
+  /// Parses an LE Meta event (Vol 4 Part E §7.7.65). - Parameter reader: the event's parameters, starting with the subevent code.
   init(leMeta reader: inout ByteReader) throws(MalformedPacket) {
     guard !reader.isAtEnd else {
       self = .leOther(subevent: nil, [])
@@ -96,7 +96,7 @@ extension Event.ConnectionComplete {
     if let known = PeerAddress(hciType: type, address) {
       peer = known
     } else if status != .success {
-      // Failure events carry anything here; what counts is the status.
+      // In failure events, these fields may have any content. Only the status counts.
       peer = PeerAddress(address, .random)
     } else {
       throw MalformedPacket("LE Connection Complete: invalid peer address type \(type)", at: position)

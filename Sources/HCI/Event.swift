@@ -1,6 +1,6 @@
 package import Bluetooth
 
-/// HCI events, controller to host (Vol 4 Part E §7.7). Decoded by the host, encoded by the virtual controller.
+/// An HCI event from controller to host (Vol 4 Part E §7.7). The host decodes events, and the virtual controller encodes them.
 package enum Event: Sendable, Equatable {
   case disconnectionComplete(status: ControllerErrorCode, handle: ConnectionHandle, reason: ControllerErrorCode)
   case readRemoteVersionComplete(status: ControllerErrorCode, handle: ConnectionHandle, version: UInt8, company: UInt16, subversion: UInt16)
@@ -18,20 +18,20 @@ package enum Event: Sendable, Equatable {
   case leRemoteConnectionParameterRequest(
     handle: ConnectionHandle, intervalMin: ConnectionInterval, intervalMax: ConnectionInterval, latency: UInt16,
     supervisionTimeout: Centiseconds)
-  /// Octets and µs.
+  /// LE Data Length Change, in bytes and µs.
   case leDataLengthChange(handle: ConnectionHandle, maxTxOctets: UInt16, maxTxTime: UInt16, maxRxOctets: UInt16, maxRxTime: UInt16)
   case lePHYUpdateComplete(status: ControllerErrorCode, handle: ConnectionHandle, tx: UInt8, rx: UInt8)
-  /// Any other LE Meta subevent, with what follows the subevent code; nil when the event has no subevent at all.
+  /// Any other LE Meta subevent, with its parameters. The subevent is nil if the event is empty.
   case leOther(subevent: UInt8?, [UInt8])
-  /// Any other event code.
+  /// An event with any other code.
   case other(code: UInt8, [UInt8])
 
-  /// §7.7.14.
+  /// The Command Complete event (§7.7.14).
   package struct CommandComplete: Sendable, Equatable {
-    /// Num_HCI_Command_Packets: how many commands the controller takes now.
+    /// The number of commands that the controller now accepts (Num_HCI_Command_Packets).
     package var credits: UInt8
     package var opcode: Opcode
-    /// Return parameters, status first where there is one.
+    /// The return parameters, which start with the status, if there is one.
     package var parameters: [UInt8]
 
     package init(credits: UInt8 = 1, opcode: Opcode, parameters: [UInt8]) {
@@ -40,7 +40,7 @@ package enum Event: Sendable, Equatable {
       self.parameters = parameters
     }
 
-    /// Success.
+    /// Creates the event for a successful command.
     package init<C: Command>(_: C.Type, credits: UInt8 = 1, _ returned: C.Return) {
       var writer = ByteWriter(capacity: 66)
       writer.uint8(ControllerErrorCode.success.rawValue)
@@ -49,7 +49,7 @@ package enum Event: Sendable, Equatable {
     }
   }
 
-  /// §7.7.15.
+  /// The Command Status event (§7.7.15).
   package struct CommandStatus: Sendable, Equatable {
     package var status: ControllerErrorCode
     package var credits: UInt8
@@ -62,7 +62,7 @@ package enum Event: Sendable, Equatable {
     }
   }
 
-  /// LE Connection Complete (§7.7.65.1) and LE Enhanced Connection Complete v1 and v2 (§7.7.65.10).
+  /// The event LE Connection Complete (§7.7.65.1) or LE Enhanced Connection Complete v1 or v2 (§7.7.65.10).
   package struct ConnectionComplete: Sendable, Equatable {
     package enum Form: UInt8, Sendable {
       case plain = 0x01
@@ -73,17 +73,17 @@ package enum Event: Sendable, Equatable {
     package var form: Form
     package var status: ControllerErrorCode
     package var handle: ConnectionHandle
-    /// 0 central, 1 peripheral.
+    /// The role: 0 central, 1 peripheral.
     package var role: UInt8
     package var peer: PeerAddress
     package var interval: ConnectionInterval
     package var latency: UInt16
     package var supervisionTimeout: Centiseconds
     package var clockAccuracy: UInt8
-    /// Enhanced forms only; zero when no private address was used.
+    /// The resolvable addresses, in enhanced forms only. Zero if no private address was used.
     package var localResolvableAddress = Address(rawValue: 0)
     package var peerResolvableAddress = Address(rawValue: 0)
-    /// Enhanced v2 only.
+    /// The advertising handle and `syncHandle`, in enhanced v2 only.
     package var advertisingHandle: UInt8 = 0xFF
     package var syncHandle: UInt16 = 0xFFFF
 
@@ -103,7 +103,7 @@ package enum Event: Sendable, Equatable {
     }
   }
 
-  /// - Parameter reader: after the H4 indicator; must end with the packet.
+  /// Parses an event. - Parameter reader: after the H4 indicator. Must end with the packet.
   init(parsing reader: inout ByteReader) throws(MalformedPacket) {
     let code = try reader.uint8("HCI event: code")
     let length = Int(try reader.uint8("HCI event: length"))
@@ -142,7 +142,7 @@ package enum Event: Sendable, Equatable {
     try reader.finish("HCI event")
   }
 
-  /// H4 form. The length field holds at most 255 octets of parameters; what is longer is cut, so make several events of many reports.
+  /// The event in H4 form. Cuts the parameters to 255 bytes, the maximum of the length field: split many reports into several events.
   package var encoded: [UInt8] {
     var writer = ByteWriter(capacity: 64)
     let code = encode(into: &writer)
@@ -202,7 +202,7 @@ extension ByteReader {
 
   mutating func handle() throws(MalformedPacket) -> ConnectionHandle { ConnectionHandle(try uint16("connection handle")) }
 
-  /// Address type octet and address.
+  /// Reads an address type byte and an address.
   mutating func peerAddress() throws(MalformedPacket) -> PeerAddress {
     let position = offset
     let type = try uint8("peer address type")

@@ -1,6 +1,6 @@
 package import Bluetooth
 
-/// LE feature set, local or of a peer (Vol 6 Part B §4.6).
+/// The LE feature set of the controller or of a peer (Vol 6 Part B §4.6).
 package struct LEFeatures: OptionSet, Sendable, Hashable {
   package let rawValue: UInt64
 
@@ -19,7 +19,7 @@ package struct LEFeatures: OptionSet, Sendable, Hashable {
   package static let channelSelection2 = Self(rawValue: 1 << 14)
 }
 
-/// A set of LE PHYs as HCI commands carry it (Vol 4 Part E §7.8.49): bit 0 1M, bit 1 2M, bit 2 coded. Reserved bits survive.
+/// A set of LE PHYs in HCI commands (Vol 4 Part E §7.8.49): bit 0 1M, bit 1 2M, bit 2 coded. Preserves reserved bits.
 package struct PHYMask: OptionSet, Sendable, Hashable {
   package let rawValue: UInt8
 
@@ -44,8 +44,8 @@ package struct PHYMask: OptionSet, Sendable, Hashable {
 }
 
 extension PeerAddress {
-  /// The address type octet of HCI: 0 public, 1 random; 2 and 3 are the same as resolved identities, 0xFE is a random address that
-  /// could not be resolved. Nil for 0xFF (anonymous) and reserved values.
+  /// Creates an address from an HCI address type: 0 public, 1 random, 2 and 3 the same as resolved identities, 0xFE unresolved random.
+  /// Nil for 0xFF (anonymous) and reserved values.
   package init?(hciType: UInt8, _ address: Address) {
     switch hciType {
     case 0x00, 0x02: self.init(address, .public)
@@ -56,6 +56,6 @@ extension PeerAddress {
 }
 
 extension AddressType {
-  /// Address type octet of HCI commands and events.
+  /// The address type byte in HCI commands and events.
   package var hciValue: UInt8 { self == .public ? 0 : 1 }
 }

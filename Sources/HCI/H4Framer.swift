@@ -1,8 +1,8 @@
 package import Bluetooth
 import Text
 
-/// Cuts an H4 octet stream into packets (Vol 4 Part A §2). H4 has no checksums and no resynchronisation: an indicator that cannot be is the
-/// end of the stream, because everything after it would be guesswork.
+/// Splits an H4 byte stream into packets (Vol 4 Part A §2). H4 has no checksums and cannot resynchronize, so an invalid indicator
+/// ends the stream.
 package struct H4Framer: Sendable {
   private let sender: Direction
   private var buffer: [UInt8] = []
@@ -10,10 +10,10 @@ package struct H4Framer: Sendable {
   private var total = 0
   private var failure: MalformedPacket?
 
-  /// - Parameter sender: who sends the stream; hosts never send events, controllers never send commands.
+  /// Creates a framer. - Parameter sender: the sender of the stream. Hosts never send events, controllers never send commands.
   package init(_ sender: Direction) { self.sender = sender }
 
-  /// Octets held: never more than one packet (65 540) and what was appended last, as long as `next` is called until it returns nil.
+  /// The number of stored bytes. At most one packet (65,540) plus the last append, if `next` is called until it returns nil.
   package var count: Int { buffer.count - start }
 
   package mutating func append(_ octets: some Collection<UInt8>) {
@@ -25,14 +25,14 @@ package struct H4Framer: Sendable {
     buffer.append(contentsOf: octets)
   }
 
-  /// The next whole packet, indicator included; nil when more octets are needed.
-  /// - Throws: when synchronisation is lost, now and from then on. The offset counts from the start of the stream.
+  /// Returns the next whole packet with its indicator. Nil if more bytes are necessary.
+  /// - Throws: if synchronization is lost, now and from then on. The offset counts from the start of the stream.
   package mutating func next() throws(MalformedPacket) -> [UInt8]? {
     var packet: [UInt8] = []
     return try next(&packet) ? packet : nil
   }
 
-  /// As `next()`, in place of what `packet` held, in the same memory. - Returns: false when more octets are needed.
+  /// Writes the next packet to `packet`, like `next()`. Reuses its memory. - Returns: false if more bytes are necessary.
   package mutating func next(_ packet: inout [UInt8]) throws(MalformedPacket) -> Bool {
     guard let length = try nextLength() else { return false }
     packet.removeAll(keepingCapacity: true)
@@ -46,7 +46,7 @@ package struct H4Framer: Sendable {
     return true
   }
 
-  /// Nil when it is not whole.
+  /// Returns the length of the next packet. Nil if it is incomplete.
   private mutating func nextLength() throws(MalformedPacket) -> Int? {
     if let failure { throw failure }
     guard let indicator = octet(0) else { return nil }
@@ -63,7 +63,7 @@ package struct H4Framer: Sendable {
       length = 4 + Int(octets)
     case Packet.aclIndicator, Packet.isochronousIndicator:
       guard let low = octet(3), let high = octet(4) else { return nil }
-      // Isochronous lengths have 14 bits; the others are reserved.
+      // Isochronous lengths have 14 bits. The other two are reserved.
       let octets = Int(low) | Int(high) << 8
       length = 5 + (indicator == Packet.isochronousIndicator ? octets & 0x3FFF : octets)
     default:
@@ -76,8 +76,8 @@ package struct H4Framer: Sendable {
     return count >= length ? length : nil
   }
 
-  /// Call at the end of the stream.
-  /// - Throws: when it ends within a packet.
+  /// Checks the end of the stream.
+  /// - Throws: if the stream ends inside a packet.
   package func finish() throws(MalformedPacket) {
     if let failure { throw failure }
     guard count == 0 else { throw MalformedPacket("H4: the stream ends after \(count) byte(s) of a packet", at: total) }

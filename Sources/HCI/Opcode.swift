@@ -1,12 +1,12 @@
 import Text
 
-/// HCI command opcode: OGF in the upper 6 bits, OCF in the lower 10 (Vol 4 Part E §5.4.1). One that a command declares has its name and its
-/// bit with it; one that came over a transport is only the number, and equal to the declared one.
+/// The opcode of an HCI command: OGF in the upper 6 bits, OCF in the lower 10 (Vol 4 Part E §5.4.1).
+/// Declared opcodes have a name and a bit. Received opcodes have only the number, and equal the declared ones.
 package struct Opcode: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
   package let rawValue: UInt16
-  /// The specification's name; "HCI command" for an opcode that came over a transport.
+  /// The specification's name. "HCI command" for a received opcode.
   package let name: String
-  /// In the Supported Commands configuration (Vol 4 Part E §6.27); nil when there is none.
+  /// The place in the Supported Commands configuration (Vol 4 Part E §6.27). Nil if there is none.
   let supportedBit: (octet: Int, bit: Int)?
 
   package init(rawValue: UInt16) {
@@ -15,20 +15,20 @@ package struct Opcode: RawRepresentable, Hashable, Sendable, CustomStringConvert
     supportedBit = nil
   }
 
-  /// For the declaration of a command. - Parameter bit: octet, 0…63, and bit in the Supported Commands; nil when it has none.
+  /// Declares the opcode of a command. - Parameter bit: byte 0…63 and bit in the Supported Commands. Nil if it has none.
   init(_ rawValue: UInt16, _ name: String, bit: (octet: Int, bit: Int)?) {
     self.rawValue = rawValue
     self.name = name
     supportedBit = bit
   }
 
-  /// "No command": controllers use it to give command credits.
+  /// The opcode "No command", which controllers use to give command credits.
   package static let none = Self(0x0000, "No command", bit: nil)
 
   package static func == (one: Self, other: Self) -> Bool { one.rawValue == other.rawValue }
 
   package func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
 
-  /// `LE Set Scan Enable (0x200c)`.
+  /// The name and number: `LE Set Scan Enable (0x200c)`.
   package var description: String { "\(name) (0x\(Hex.encode(rawValue)))" }
 }

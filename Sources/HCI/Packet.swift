@@ -1,12 +1,12 @@
 package import Bluetooth
 
-/// One HCI packet in H4 form: an indicator octet, then the packet (Vol 4 Part A §2).
+/// One HCI packet in H4 form: an indicator byte, then the packet (Vol 4 Part A §2).
 package enum Packet: Sendable, Equatable {
-  /// Its parameters are not looked at here: `CommandPacket.decoded`.
+  /// A command. `CommandPacket.decoded` validates its parameters.
   case command(CommandPacket)
   case event(Event)
   case acl(ACLData)
-  /// Synchronous and isochronous data, and indicators that do not exist: kept, not judged. `octets` are without the indicator.
+  /// Synchronous or isochronous data, or an unknown indicator, stored without validation. `octets` excludes the indicator.
   case unknown(indicator: UInt8, octets: [UInt8])
 
   package static let commandIndicator: UInt8 = 0x01
@@ -15,7 +15,7 @@ package enum Packet: Sendable, Equatable {
   package static let eventIndicator: UInt8 = 0x04
   package static let isochronousIndicator: UInt8 = 0x05
 
-  /// - Throws: when octets are missing, when some are left over, and for an event whose parameters do not follow their format.
+  /// Parses a packet. - Throws: for missing or remaining bytes, and for malformed event parameters.
   package init(_ octets: [UInt8]) throws(MalformedPacket) {
     var reader = ByteReader(octets)
     let indicator = try reader.uint8("HCI packet: indicator")
@@ -27,7 +27,7 @@ package enum Packet: Sendable, Equatable {
     }
   }
 
-  /// H4 form.
+  /// The packet in H4 form.
   package var encoded: [UInt8] {
     switch self {
     case .command(let command): command.encoded

@@ -5,17 +5,17 @@ package enum AnsweringEvent: Sendable {
   case commandComplete
   case commandStatus
 
-  /// Whether this event, with this status, is the answer to a command that is declared to have its answer in `declared`. A refusal may come either
-  /// way. A success comes as declared: Command Status does not bring what a command returns, nor does Command Complete say that a procedure
-  /// has begun.
+  /// Whether this event with this status answers a command with this declared answer. Either event may refuse a command.
+  /// Success needs the declared event: Command Status has no return parameters, and Command Complete does not mean that
+  /// a procedure has started.
   package func isAnswer(declared: Self, status: ControllerErrorCode?) -> Bool { status != .success || self == declared }
 }
 
-/// What a command returns when it succeeds: the fields after the status. When it fails nothing but the status counts: many controllers send
-/// one octet only.
+/// The return parameters of a successful command: the fields after the status. For a failed command, only the status counts:
+/// many controllers send one byte only.
 package protocol ReturnParameters: Sendable, Equatable {
   static var answeringEvent: AnsweringEvent { get }
-  /// - Parameter reader: after the status. Octets may be left over: later versions of the specification add fields.
+  /// Parses the fields. - Parameter reader: after the status. Bytes may remain, because later versions of the specification add fields.
   init(parsing reader: inout ByteReader) throws(MalformedPacket)
   func encode(into writer: inout ByteWriter)
 }
@@ -23,8 +23,8 @@ package protocol ReturnParameters: Sendable, Equatable {
 extension ReturnParameters {
   package static var answeringEvent: AnsweringEvent { .commandComplete }
 
-  /// - Parameter octets: the return parameters of a Command Complete event, status first.
-  /// - Returns: failure for a status that is not Success.
+  /// Decodes return parameters. - Parameter octets: the return parameters of a Command Complete event, status first.
+  /// - Returns: failure for a status other than Success.
   package static func decode(_ octets: [UInt8]) throws(MalformedPacket) -> Result<Self, ControllerErrorCode> {
     guard let status = octets.first else { throw MalformedPacket("no status", at: 0) }
     guard status == 0 else { return .failure(ControllerErrorCode(rawValue: status)) }
@@ -33,7 +33,7 @@ extension ReturnParameters {
   }
 }
 
-/// Nothing comes back but the status.
+/// Return parameters that consist of the status only.
 package protocol EmptyReturnParameters: ReturnParameters { init() }
 
 extension EmptyReturnParameters {
@@ -42,17 +42,17 @@ extension EmptyReturnParameters {
   package func encode(into writer: inout ByteWriter) {}
 }
 
-/// Command Complete with a status.
+/// The answer Command Complete with a status.
 package struct NoReturnParameters: EmptyReturnParameters { package init() {} }
 
-/// Command Status: the controller has begun; another event says later how it went.
+/// The answer Command Status: the controller has started, and another event will report the outcome.
 package struct AnsweredByStatus: EmptyReturnParameters {
   package static var answeringEvent: AnsweringEvent { .commandStatus }
 
   package init() {}
 }
 
-/// The link that the command was about.
+/// The link of the command.
 package struct HandleReturned: ReturnParameters {
   package let handle: ConnectionHandle
 

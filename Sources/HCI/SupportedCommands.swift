@@ -1,14 +1,14 @@
-/// The bit field of Read Local Supported Commands (Vol 4 Part E §6.27), 64 octets.
+/// The bit field of Read Local Supported Commands (Vol 4 Part E §6.27), 64 bytes.
 package struct SupportedCommands: Sendable, Equatable {
   package private(set) var octets: [UInt8]
 
-  /// - Parameter octets: cut or filled with zeros to 64.
+  /// Creates a set. - Parameter octets: the bit field, cut or filled with zeros to 64 bytes.
   package init(octets: some Sequence<UInt8> = EmptyCollection()) {
     self.octets = Array(octets.prefix(64))
     self.octets += [UInt8](repeating: 0, count: 64 - self.octets.count)
   }
 
-  /// - Parameter opcodes: as commands declare them.
+  /// Creates a set of commands. - Parameter opcodes: the opcodes as declared by commands.
   package init(_ opcodes: some Sequence<Opcode>) {
     self.init()
     for opcode in opcodes {
@@ -16,12 +16,12 @@ package struct SupportedCommands: Sendable, Equatable {
     }
   }
 
-  /// False for a command without a bit.
+  /// Returns whether a command is supported. False for a command without a bit.
   package func contains<C: Command>(_: C.Type) -> Bool {
     guard let (octet, bit) = C.opcode.supportedBit else { return false }
     return octets[octet] & 1 << UInt8(bit) != 0
   }
 
-  /// Whether scanning takes the extended commands: the kernel's own rule.
+  /// Whether a scan uses the extended commands. The kernel has the same rule.
   package var scansExtended: Bool { contains(LESetExtendedScanParameters.self) && contains(LESetExtendedScanEnable.self) }
 }

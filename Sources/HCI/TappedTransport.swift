@@ -1,6 +1,6 @@
 package import EventLoop
 
-/// A transport that shows everything that crosses it to a tap, in order: the packet is recorded before it is acted on.
+/// A transport that passes each packet to a tap, in order. The packet is recorded before it takes effect.
 @LoopActor
 package final class TappedTransport: Transport {
   private let inner: any Transport

@@ -1,16 +1,16 @@
 package import EventLoop
 
-/// The seam below a host: whole HCI packets in H4 form (packet indicator first, Vol 4 Part A §2), in order.
+/// The interface below a host: whole HCI packets in H4 form (packet indicator first, Vol 4 Part A §2), in order.
 /// Implemented by H4 streams, the kernel's user channel and the virtual controller.
 @LoopActor
 package protocol Transport: AnyObject {
-  /// Called for every packet, and once with `.closed` when no more can come. Packets that arrive before it is set are kept.
+  /// Called for every packet, and once with `.closed` at the end. The transport keeps packets that arrive before it is set.
   var handler: (@LoopActor (TransportEvent) -> Void)? { get set }
-  /// Queues one packet; it is never dropped silently. After `.closed` it does nothing.
+  /// Queues one packet. Never drops it silently. Does nothing after `.closed`.
   func send(_ packet: [UInt8])
-  /// The packets of the controller that were lost below the transport so far. Nil if unknown.
+  /// The number of the controller's packets that were lost below the transport so far. Nil if unknown.
   var droppedPackets: Int? { get }
-  /// Idempotent; releases the descriptor.
+  /// Closes the transport and releases the descriptor. Idempotent.
   func close()
 }
 
@@ -18,32 +18,32 @@ extension Transport {
   package var droppedPackets: Int? { nil }
 }
 
-/// A transport as a controller has it: a host is at its other end, who may be slow to take what it is sent.
+/// A transport on the controller's side. The host at its other end may read slowly.
 @LoopActor
 package protocol HostTransport: Transport {
-  /// Octets that were sent and that the host has not taken yet.
+  /// The number of sent bytes that the host has not read yet.
   var backlog: Int { get }
 }
 
 package enum TransportEvent: Sendable {
   case received([UInt8])
-  /// The oldest command of this kind gets no answer, and why: of a transport that has no controller behind it.
+  /// The oldest command with this opcode gets no answer, with the reason. For a transport without a controller.
   case refused(Opcode, any Error)
-  /// As well, for a link that cannot go on; it is down.
+  /// The link cannot continue and is down, with the reason. For a transport without a controller.
   case linkEnded(ConnectionHandle, any Error)
-  /// Nothing more comes on the link until the host sends something on it.
+  /// No more packets arrive on the link until the host sends one on it.
   case linkExhausted(ConnectionHandle, any Error)
-  /// With why: an error of the room that implements the seam.
+  /// The transport is closed, with the reason: an error of the room that implements it.
   case closed(any Error)
 }
 
-/// Sees every packet that crosses a transport, in both directions.
+/// A receiver of every packet that crosses a transport, in both directions.
 @LoopActor
 package protocol Tap: AnyObject {
   /// Records one packet.
   /// - Parameters:
-  ///   - packet: H4 form.
-  ///   - isOurs: false for a packet about a link of another program.
+  ///   - packet: the packet in H4 form.
+  ///   - isOurs: false for a packet of another program's link.
   func record(_ packet: [UInt8], _ direction: Direction, isOurs: Bool)
 }
 

@@ -3,7 +3,7 @@ package import GAP
 package import HCI
 
 extension LegacyAdvertisingReport {
-  /// The report, or nil for a reserved event type.
+  /// The report. Nil for a reserved event type.
   package var report: AdvertisingReport? {
     let pdu: AdvertisingReport.PDU
     switch eventType {

@@ -3,9 +3,9 @@ package import GAP
 package import HCI
 
 /// Extracts advertising reports from a controller's events: legacy, directed and extended ones.
-/// The form of the events follows neither from the scan command nor from the controller's version. The reader joins chained data
+/// The form of the events depends neither on the scan command nor on the controller's version. The reader joins chained data
 /// and gives up incomplete data after a while. It drops and counts reserved event types, and the rest of an event after a malformed
-/// report. It tells their number at the end.
+/// report. It reports their number at the end.
 @LoopActor
 package final class AdvertisingReportReader {
   /// The number of unreadable reports and events.
@@ -16,7 +16,7 @@ package final class AdvertisingReportReader {
   private var report: (@LoopActor (AdvertisingReport) -> Void)?
   private let onUnreadable: @LoopActor (Int) -> Void
 
-  /// - Parameter onUnreadable: receives the number of unreadable reports and events from `stop`, unless it is 0.
+  /// Creates a reader. - Parameter onUnreadable: receives the number of unreadable reports and events from `stop`, unless it is 0.
   package init(onUnreadable: @escaping @LoopActor (Int) -> Void, _ report: @escaping @LoopActor (AdvertisingReport) -> Void) {
     self.report = report
     self.onUnreadable = onUnreadable
@@ -47,7 +47,7 @@ package final class AdvertisingReportReader {
     if unreadable > 0 { onUnreadable(unreadable) }
   }
 
-  /// Schedules the delivery of data whose rest does not arrive.
+  /// Schedules the delivery of incomplete data.
   private func awaitRest() {
     guard parts.count > 0, expiry == nil, report != nil else { return }
     expiry = EventLoop.shared.schedule(after: ExtendedReportReassembler.timeout + .milliseconds(10)) { [weak self] in

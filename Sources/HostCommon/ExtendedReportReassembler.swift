@@ -54,7 +54,7 @@ package struct ExtendedReportReassembler: Sendable {
     if report.dataStatus != .more, pending.isEmpty { return [report.report] }
     var done = expire(at: now)
     let key = Key(addressType: report.addressType, address: report.address, sid: report.sid, isScanResponse: report.isScanResponse)
-    // Legacy PDUs are never chained. Such a PDU belongs to another set of the same device.
+    // Legacy PDUs are never chained. This PDU belongs to another set of the same device.
     guard !report.isLegacy else { return done + [report.report] }
     var joined = report
     var (first, began) = (report.data.count, now)

@@ -19,7 +19,7 @@ package protocol LinkController: AnyObject {
 }
 
 /// The link layer procedures of a central for one link (Vol 6 Part B §5.1), and the link's state from the controller's events.
-/// All hosts share them. The host passes on the events of the link and tells when the link is down.
+/// All hosts share them. The host passes on the events of the link, and reports when the link is down.
 @LoopActor
 package final class LinkProcedures {
   package let peer: PeerAddress
@@ -33,7 +33,7 @@ package final class LinkProcedures {
   /// Receives the parameters after a change. See `Link.onParameters`.
   package var onParameters: (@LoopActor (LinkParameters) -> Void)?
 
-  /// The reason why the link is down, nil while it is up.
+  /// The reason why the link is down. Nil while it is up.
   package private(set) var ended: (any Error)?
 
   private unowned let controller: any LinkController
@@ -76,7 +76,7 @@ package final class LinkProcedures {
 
   // MARK: Procedures
 
-  /// Reads the parameters, including the RSSI. Parameters that the controller does not tell stay nil.
+  /// Reads the parameters, including the RSSI. Parameters that the controller does not report stay nil.
   /// - Throws: the reason why the link is down, CancellationError.
   package func parameters() async throws -> LinkParameters {
     if let rssi = try await attempt(ReadRSSI(handle: handle))?.rssi, rssi != 127 { state.note(rssi: rssi) }

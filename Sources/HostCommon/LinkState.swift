@@ -6,9 +6,9 @@ package import HCI
 package struct LinkState: Sendable, Equatable {
   /// The parameters. All are nil if the host missed the start of the link.
   package private(set) var parameters = LinkParameters()
-  /// The peer's features, nil until it tells them.
+  /// The peer's features. Nil until the peer reports them.
   package private(set) var remoteFeatures: LEFeatures?
-  /// The reason of the disconnection, nil while the link is up.
+  /// The reason of the disconnection. Nil while the link is up.
   package private(set) var reason: ControllerErrorCode?
 
   package init() {}
@@ -37,7 +37,7 @@ package struct LinkState: Sendable, Equatable {
     }
   }
 
-  /// Stores values that the controller tells only on request.
+  /// Stores values that the controller reports only on request.
   package mutating func note(phy: PHY?) { parameters.phy = phy }
   package mutating func note(rssi: Int8?) { parameters.rssi = rssi }
 
@@ -49,7 +49,7 @@ package struct LinkState: Sendable, Equatable {
 }
 
 extension LinkParameters {
-  /// Returns a connection interval as a duration, or nil outside 6–3200 (Vol 4 Part E §7.7.65.1).
+  /// Returns a connection interval as a duration. Nil outside 6–3200 (Vol 4 Part E §7.7.65.1).
   package static func interval(_ interval: ConnectionInterval) -> Duration? { (6...3200).contains(interval) ? interval.duration : nil }
 }
 

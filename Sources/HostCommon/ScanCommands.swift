@@ -4,7 +4,7 @@ package import HCI
 
 /// The commands of a scan (Vol 4 Part E §7.8.10 and §7.8.11, or §7.8.64 and §7.8.65), for all hosts.
 package struct ScanCommands: Sendable, Equatable {
-  /// 60 ms: a whole advertising event fits into one window.
+  /// The scan window, 60 ms: a whole advertising event fits into it.
   static let window: Slots = 0x60
 
   package let isExtended: Bool
@@ -14,8 +14,8 @@ package struct ScanCommands: Sendable, Equatable {
 
   /// Creates the commands.
   /// - Parameters:
-  ///   - adapter: its name, for errors.
-  ///   - controller: its abilities. The extended commands are used if it has them: the kernel does so, and controllers refuse a mix.
+  ///   - adapter: the name of the adapter, for errors.
+  ///   - controller: the controller. Its extended commands are used if it has them: the kernel does so, and controllers refuse a mix.
   ///   - sharing: whether links need their share of the radio.
   /// - Throws: GAPError.noPrimaryPHY, .cannotScan.
   package init(_ parameters: ScanParameters, adapter: String, _ controller: ControllerInfo, sharing: Bool = false) throws(GAPError) {

@@ -1,8 +1,8 @@
 package import HCI
 
-/// How frames travel in HCI ACL Data packets (Vol 4 Part E §5.4.2).
+/// The transport of L2CAP frames in HCI ACL Data packets (Vol 4 Part E §5.4.2).
 extension L2CAPFrame {
-  /// - Parameter length: the largest payload of one packet, at least 1 octet.
+  /// Splits the frame into packets. - Parameter length: the largest payload of a packet, at least 1 byte.
   /// - Parameter first: `firstNonFlushable` from a host, `firstFlushable` from a controller.
   package func fragments(handle: ConnectionHandle, length: Int, first: ACLData.Boundary = .firstNonFlushable) -> [ACLData] {
     fragments(length: length).enumerated().map {
@@ -12,6 +12,6 @@ extension L2CAPFrame {
 }
 
 extension Recombination {
-  /// - Returns: the frame that this packet completes.
+  /// Adds a packet. - Returns: the frame that the packet completes.
   package mutating func add(_ data: ACLData) -> L2CAPFrame? { add(data.payload, isStart: data.boundary != .continuing) }
 }

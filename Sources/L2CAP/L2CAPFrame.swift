@@ -3,7 +3,7 @@ package struct L2CAPFrame: Sendable, Equatable {
   package var channel: ChannelIdentifier
   package var payload: [UInt8]
 
-  /// Length and channel identifier.
+  /// The size of the header in bytes: payload length, then channel ID.
   static let headerLength = 4
 
   package init(channel: ChannelIdentifier, payload: [UInt8]) {
@@ -11,7 +11,7 @@ package struct L2CAPFrame: Sendable, Equatable {
     self.payload = payload
   }
 
-  /// Length, channel, payload. The length field holds at most 65 535 octets; a longer payload is cut.
+  /// The encoded frame: length, channel, payload. Cuts the payload to 65,535 bytes, the maximum of the length field.
   package var encoded: [UInt8] {
     var octets: [UInt8] = []
     octets.reserveCapacity(min(payload.count, 0xFFFF) + Self.headerLength)
@@ -19,7 +19,7 @@ package struct L2CAPFrame: Sendable, Equatable {
     return octets
   }
 
-  /// Appends an encoded frame. - Returns: how many bytes it has.
+  /// Appends an encoded frame. - Returns: its number of bytes.
   @discardableResult
   package static func append(_ channel: ChannelIdentifier, _ payload: [UInt8], to octets: inout [UInt8]) -> Int {
     let payload = payload.prefix(0xFFFF)
@@ -31,8 +31,8 @@ package struct L2CAPFrame: Sendable, Equatable {
     return headerLength + payload.count
   }
 
-  /// Cut for a controller's buffers (Vol 3 Part A §7.2.1): the first one is the start, the others continue it.
-  /// - Parameter length: the most octets of one, at least 1.
+  /// Splits the encoded frame for a controller's buffers (Vol 3 Part A §7.2.1). The first fragment is the start, the others continue it.
+  /// - Parameter length: the maximum size of a fragment in bytes, at least 1.
   package func fragments(length: Int) -> [[UInt8]] {
     let octets = encoded
     let length = max(1, length)

@@ -1,18 +1,18 @@
-/// Joins the fragments of one link into L2CAP frames (Vol 3 Part A §7.2.2). Whatever a controller sends, it holds at most one frame (65 539
-/// octets), never reads over a fragment's end, and finds its feet at the next start.
+/// Joins the fragments of one link into L2CAP frames (Vol 3 Part A §7.2.2). For any input, holds at most one frame (65,539 bytes),
+/// never reads past a fragment, and resynchronizes at the next start fragment.
 package struct Recombination: Sendable {
   private var buffer: [UInt8] = []
-  /// Whether `buffer` waits for more; false drops continuations until the next start.
+  /// Whether `buffer` waits for more. If false, continuations are dropped until the next start.
   private var isInFrame = false
 
-  /// Fragments and frames thrown away so far: a start before the last frame was complete, a continuation without a start, more octets than
-  /// the frame says.
+  /// The number of dropped fragments and frames. Causes: a start inside a frame, a continuation without a start, or more bytes than
+  /// the frame's length.
   package private(set) var dropped = 0
 
   package init() {}
 
-  /// - Parameter isStart: whether the fragment starts a frame; else it continues one.
-  /// - Returns: the frame that this fragment completes.
+  /// Adds a fragment. - Parameter isStart: whether the fragment starts a frame. Otherwise, it continues one.
+  /// - Returns: the frame that the fragment completes.
   package mutating func add(_ fragment: [UInt8], isStart: Bool) -> L2CAPFrame? {
     if isStart {
       if isInFrame { drop() }
@@ -25,7 +25,7 @@ package struct Recombination: Sendable {
       }
       buffer += fragment
     }
-    // The header itself may be cut.
+    // The header itself may be incomplete.
     guard buffer.count >= L2CAPFrame.headerLength else { return nil }
     let end = L2CAPFrame.headerLength + (Int(buffer[0]) | Int(buffer[1]) << 8)
     guard buffer.count <= end else {

@@ -1,6 +1,6 @@
-/// The packets that carry keys, passkeys, or numbers that keys are made of. Traces zero their parameters.
+/// The packets that contain keys, passkeys, or numbers for making keys. Traces zero their parameters.
 package enum Secrets {
-  /// Opcodes of commands with secret parameters, in some of them also what the controller returns (Vol 4 Part E §7).
+  /// Opcodes of commands with secret parameters. Some also have secret return parameters (Vol 4 Part E §7).
   package static let commands: Set<UInt16> = [
     0x040B,  // Link Key Request Reply
     0x040D,  // PIN Code Request Reply
@@ -19,24 +19,24 @@ package enum Secrets {
     0x206B,  // LE BIG Create Sync
   ]
 
-  /// Opcodes of commands with secret return parameters. Hosts make nonces, passkeys and keys of random numbers.
+  /// Opcodes of commands with secret return parameters. Hosts make nonces, passkeys and keys from random numbers.
   package static let returns: Set<UInt16> = commands.union([
     0x0C57,  // Read Local OOB Data
     0x0C7D,  // Read Local OOB Extended Data
     0x2018,  // LE Rand
   ])
 
-  /// Codes of events (§7.7).
+  /// Codes of events with secret parameters (§7.7).
   package static let events: Set<UInt8> = [
     0x15,  // Return Link Keys
     0x18,  // Link Key Notification
     0x3B,  // User Passkey Notification
   ]
 
-  /// Subevent codes of the LE Meta event (§7.7.65).
+  /// Subevent codes of the LE Meta event with secret parameters (§7.7.65).
   package static let subevents: Set<UInt8> = [0x09]  // LE Generate DHKey Complete
 
-  /// Codes of Security Manager PDUs (Vol 3 Part H §3.5, §3.6). Pairing Confirm and Pairing Random together give the passkey.
+  /// Codes of Security Manager PDUs (Vol 3 Part H §3.5, §3.6). Together, Pairing Confirm and Pairing Random reveal the passkey.
   package static let pairing: Set<UInt8> = [
     0x04,  // Pairing Random
     0x06,  // Encryption Information

@@ -1,18 +1,18 @@
 package import Bluetooth
 
-/// What a device without L2CAP channels of its own answers on the LE signalling channel (Vol 3 Part A §4).
+/// The answers of a device without dynamic L2CAP channels on the LE signaling channel (Vol 3 Part A §4).
 package enum Signalling {
   package struct Answer: Sendable, Equatable {
     package let reply: SignallingPDU
-    /// A central that has accepted them asks its controller for these.
+    /// The connection parameters that the central has accepted, and now requests from its controller.
     package var update: ConnectionParameters?
   }
 
+  /// Answers a frame.
   /// - Parameters:
-  ///   - payload: of one frame.
-  ///   - deciding: a central's: which of the wanted parameters, which are valid, the link will get; nil refuses. A peripheral has none: only
-  ///     it may ask for other parameters (§4.20).
-  /// - Returns: nil for what must not be answered: responses, and packets without an identifier to answer to.
+  ///   - payload: the payload of one frame.
+  ///   - deciding: a central's decision: returns the link's parameters, nil to refuse. Nil for a peripheral: only it may ask (§4.20).
+  /// - Returns: nil for packets that must have no answer: responses, and packets without an identifier.
   package static func answer(
     _ payload: [UInt8], deciding: ((ConnectionParameters) -> ConnectionParameters?)? = nil
   ) -> Answer? {
@@ -20,11 +20,11 @@ package enum Signalling {
     do throws(MalformedPacket) {
       request = try SignallingPDU(payload)
     } catch {
-      // Its length is wrong, its code and identifier can be trusted as far as they are there.
+      // If the length is wrong, the code and identifier are still valid.
       guard payload.count >= 4 else { return nil }
       request = .other(code: payload[0], identifier: payload[1], data: [])
     }
-    // Zero is no identifier (§4).
+    // Zero is not a valid identifier (§4).
     guard request.wantsResponse, request.identifier != 0 else { return nil }
     guard let deciding, case .connectionParameterUpdateRequest(let identifier, let wanted) = request else {
       return Answer(reply: .commandReject(identifier: request.identifier, reason: SignallingPDU.notUnderstood))

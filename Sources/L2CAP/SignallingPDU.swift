@@ -1,14 +1,14 @@
 package import Bluetooth
 
-/// One command of the LE signalling channel (Vol 3 Part A §4), request and response alike.
+/// One command of the LE signaling channel (Vol 3 Part A §4): a request or a response.
 package enum SignallingPDU: Sendable, Equatable {
-  /// §4.1, with the reason and what belongs to it.
+  /// Command Reject (§4.1), with the reason and its data.
   case commandReject(identifier: UInt8, reason: UInt16, data: [UInt8] = [])
-  /// §4.20, from a peripheral. The values are the peer's: they may be out of range.
+  /// Connection Parameter Update Request (§4.20), from a peripheral. The peer's values may be out of range.
   case connectionParameterUpdateRequest(identifier: UInt8, ConnectionParameters)
-  /// §4.21, from a central.
+  /// Connection Parameter Update Response (§4.21), from a central.
   case connectionParameterUpdateResponse(identifier: UInt8, isAccepted: Bool)
-  /// Everything else, and what has the wrong length for its code.
+  /// Any other command, or one with the wrong length for its code.
   case other(code: UInt8, identifier: UInt8, data: [UInt8])
 
   private enum Code {
@@ -20,8 +20,8 @@ package enum SignallingPDU: Sendable, Equatable {
   /// The reason of a Command Reject: command not understood.
   package static let notUnderstood: UInt16 = 0x0000
 
-  /// - Parameter payload: of one frame; LE allows one command in it.
-  /// - Throws: when the header is cut, or says another length than the frame has.
+  /// Parses a command. - Parameter payload: the payload of one frame, in which LE allows one command.
+  /// - Throws: if the header is incomplete, or its length differs from the frame's.
   package init(_ payload: [UInt8]) throws(MalformedPacket) {
     var reader = ByteReader(payload)
     let code = try reader.uint8("signalling: code")
@@ -71,7 +71,7 @@ package enum SignallingPDU: Sendable, Equatable {
     }
   }
 
-  /// Whether the sender waits for a response. Answering a response could go on for ever, and a Flow Control Credit indication (0x16) has none.
+  /// Whether the sender waits for a response. Responses to responses would never end, and Flow Control Credit (0x16) has none.
   package var wantsResponse: Bool {
     ![0x01, 0x03, 0x05, 0x07, 0x09, 0x0B, 0x0D, 0x0F, 0x11, 0x13, 0x15, 0x16, 0x18, 0x1A].contains(code)
   }

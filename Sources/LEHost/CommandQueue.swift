@@ -2,8 +2,8 @@ import Bluetooth
 import DequeModule
 import HCI
 
-/// Which command may go to the controller when, and whose answer an event is (Vol 4 Part E §4.4). One command is in flight at a time: the
-/// command credits that events carry are then exact, and an answer cannot be mistaken. Times are nanoseconds of a monotonic clock.
+/// Decides which command to send next and which one an event answers (Vol 4 Part E §4.4). One command is in flight at a time, so that
+/// credits are exact and answers are unambiguous. Times are nanoseconds of a monotonic clock.
 struct CommandQueue {
   /// The longest time for a command. The specification allows 1 s (§4.5), but serial adapters at low rates need more.
   static let timeout: Int64 = 4_000_000_000

@@ -46,7 +46,7 @@ final class Controller {
   var backlog: Int { queue.count }
 
   /// Sends a command and calls `then` exactly once. Returns a number for `withdraw`.
-  /// - Parameter isCleanUp: sends it even when the controller gives no credit.
+  /// - Parameter isCleanUp: Whether to send it even without a credit from the controller.
   @discardableResult
   func submit<C: Command>(
     _ command: C, isCleanUp: Bool = false, then: @escaping @LoopActor (Result<C.Return, any Error>) -> Void = { _ in }
@@ -104,7 +104,7 @@ final class Controller {
     }
   }
 
-  /// Sends a cleanup command even without a credit, and tells whether it succeeded.
+  /// Sends a cleanup command even without a credit, and reports whether it succeeded.
   func submit(_ command: CommandPacket, then: @escaping @LoopActor (_ isDone: Bool) -> Void) {
     _ = submit(command, answeredBy: .commandComplete, isCleanUp: true) { [name] answer in
       if case .success = answer.flatMap({ Self.decode(NoReturnParameters.self, $0, command.opcode, name) }) {

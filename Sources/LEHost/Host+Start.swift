@@ -3,7 +3,7 @@ import HCI
 
 extension Host {
   /// Resets the controller and reads its abilities. Idempotent.
-  /// - Throws: ControllerError when it does not answer, cannot do LE, or refuses what is indispensable.
+  /// - Throws: ControllerError if the controller does not answer, lacks LE, or refuses an indispensable command.
   func start() async throws {
     guard !isStarted else { return }
     if let failure = controller.failure { throw failure }

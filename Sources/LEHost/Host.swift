@@ -43,7 +43,7 @@ final class Host: LinkController {
   }
 
   /// Ends all links and closes the controller, within 2 s. Idempotent.
-  /// - Parameter commands: end the procedures of a role.
+  /// - Parameter commands: The commands that end the procedures of a role.
   func close(_ commands: [CommandPacket]) async {
     guard !isClosed else { return }
     isClosed = true

@@ -61,7 +61,7 @@ package final class HostCentral: GAP.Central {
   }
 
   /// Starts the controller. Idempotent.
-  /// - Throws: ControllerError when it does not answer, cannot do LE, or refuses what is indispensable.
+  /// - Throws: ControllerError if the controller does not answer, lacks LE, or refuses an indispensable command.
   package func start() async throws { try await host.start() }
 
   package func close() async {

@@ -88,7 +88,7 @@ package final class HostLink: GAP.Link {
     }
   }
 
-  /// Tells that the controller sent fragments of this link.
+  /// Handles the controller's report that it sent fragments of this link.
   func progressed() {
     if isWritable { att.becameWritable() }
     att.acknowledged()

@@ -2,21 +2,21 @@ package import Bluetooth
 import EventLoop
 package import HCI
 
-/// One radio of this machine as the kernel lists it.
+/// A Bluetooth adapter of this machine, as the kernel lists it.
 package struct AdapterInfo: Sendable, Equatable {
-  /// `hciN`.
+  /// The number N of `hciN`.
   package var index: Int
   package var name: String { "hci\(index)" }
-  /// Public address; nil when the controller has none (it then uses a static random one).
+  /// The public address. Nil if the controller has none; it then uses a static random address.
   package var address: Address?
   package var isUp: Bool
-  /// Lower case: `usb`, `uart`, `pci`, `virtual`…
+  /// The bus in lower case: `usb`, `uart`, `pci`, `virtual`…
   package var bus: String
-  /// Whether the controller can do Bluetooth LE, as far as its LMP features tell.
+  /// Whether the controller supports Bluetooth LE according to its LMP features.
   package var le: Bool
-  /// What has switched it off, in software or in hardware; nil when nothing has.
+  /// The rfkill switch that blocks the adapter, in software or hardware, or nil.
   package var block: RFKill.Switch?
-  /// A program owns it through the HCI user channel.
+  /// Whether a program owns the adapter through the HCI user channel.
   package var isTaken: Bool
 
   package init(index: Int, address: Address?, isUp: Bool, bus: String, le: Bool, block: RFKill.Switch? = nil, isTaken: Bool = false) {
@@ -29,7 +29,7 @@ package struct AdapterInfo: Sendable, Equatable {
     self.isTaken = isTaken
   }
 
-  /// What keeps the adapter from being used through the kernel's stack; nil when nothing does.
+  /// The problem that prevents use of the adapter through the kernel's stack, or nil.
   package var problem: AdapterProblem? {
     if let block { return .blocked(name, by: block) }
     if isTaken { return .taken(name) }
@@ -37,8 +37,8 @@ package struct AdapterInfo: Sendable, Equatable {
     return le ? nil : .withoutLE(name)
   }
 
-  /// Asks the controller what it supports, as far as this process may: LE commands need CAP_NET_RAW. Asks nothing of an adapter that is
-  /// down or taken by another program.
+  /// Asks the controller for its abilities, as far as this process may: LE commands need CAP_NET_RAW. Does not ask an adapter that is
+  /// down or owned by another program.
   @LoopActor
   package func abilities() async -> ControllerInfo {
     var info = ControllerInfo()

@@ -4,10 +4,10 @@ import Glibc
 import LinuxIO
 import SystemPackage
 
-/// A link that an adapter of the kernel has, whoever made it.
+/// A link of a kernel adapter, whichever program made it.
 package struct AdapterLink: Hashable, Sendable {
   package let address: Address
-  /// The type of the address. Nil without CAP_NET_ADMIN, where the kernel does not give it.
+  /// The type of the address. Nil without CAP_NET_ADMIN, because the kernel then does not report it.
   package let type: AddressType?
 
   package init(_ address: Address, _ type: AddressType?) {
@@ -17,7 +17,7 @@ package struct AdapterLink: Hashable, Sendable {
 }
 
 extension AdapterInfo {
-  /// The LE links of this adapter: from the management channel, else, without their types, from HCIGETCONNLIST, which needs no capability.
+  /// Lists the LE links of this adapter from the management channel. Without it, HCIGETCONNLIST lists them without types or capability.
   /// - Throws: AdapterProblem.
   package func links() throws(AdapterProblem) -> [AdapterLink] {
     let links: [AdapterLink]

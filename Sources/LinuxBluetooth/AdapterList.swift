@@ -4,10 +4,10 @@ import Glibc
 import LinuxIO
 import SystemPackage
 
-/// The radios of this machine (HCIGETDEVLIST, HCIGETDEVINFO): no capability is needed to look.
+/// Lists the Bluetooth adapters of this machine (HCIGETDEVLIST, HCIGETDEVINFO). This needs no capability.
 package enum AdapterList {
-  /// In the order of their numbers.
-  /// - Throws: AdapterProblem when the kernel has no Bluetooth. An empty list is not an error.
+  /// Lists the adapters in the order of their numbers.
+  /// - Throws: AdapterProblem if the kernel has no Bluetooth. An empty list is not an error.
   package static func adapters() throws(AdapterProblem) -> [AdapterInfo] {
     var numbers = [UInt16](repeating: 0, count: Int(HCI_MAX_DEV))
     let count: Int32
@@ -21,9 +21,9 @@ package enum AdapterList {
     return numbers.prefix(Int(count)).sorted().compactMap { info($0, switches, managed) }
   }
 
-  /// The adapter that a command should use.
-  /// - Parameter index: nil for the first that can be used now.
-  /// - Throws: what is wrong with the one asked for, or with the first.
+  /// Chooses the adapter for a command.
+  /// - Parameter index: Nil for the first adapter that can be used now.
+  /// - Throws: The problem of the requested adapter, or of the first.
   package static func choose(_ index: Int?) throws(AdapterProblem) -> AdapterInfo { try choose(index, from: try adapters(), RFKill()) }
 
   static func choose(_ index: Int?, from all: [AdapterInfo], _ switches: RFKill) throws(AdapterProblem) -> AdapterInfo {
@@ -38,7 +38,7 @@ package enum AdapterList {
     return adapter
   }
 
-  /// Whether the adapter is there and up at this moment.
+  /// Whether the adapter exists and is up now.
   static func isUp(_ index: Int) -> Bool {
     guard let number = UInt16(exactly: index) else { return false }
     return info(number)?.isUp == true
@@ -46,9 +46,9 @@ package enum AdapterList {
 
   private static func info(_ number: UInt16, _ switches: RFKill? = nil, _ managed: Set<Int>? = nil) -> AdapterInfo? {
     var device = hci_dev_info()
-    // Nil: unplugged since it was listed.
+    // It fails for an adapter that was unplugged since it was listed.
     guard unsafe hci_devinfo(Int32(number), &device) >= 0 else { return nil }
-    // Only primary controllers; AMP controllers, which old kernels list too, are another radio.
+    // Primary controllers only. AMP controllers, which old kernels also list, are different radios.
     guard device.type >> 4 & 3 == 0 else { return nil }
     let address = unsafe withUnsafeBytes(of: device.bdaddr) { unsafe Address(bigEndian: $0.reversed()) }
     let isUp = isSet(HCI_UP, device.flags)

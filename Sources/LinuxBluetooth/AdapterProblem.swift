@@ -3,31 +3,31 @@ package import HCI
 import LinuxIO
 package import SystemPackage
 
-/// Why an adapter cannot be used. Adapters go by their names: `hci0`.
+/// The reason why an adapter cannot be used. Adapters are identified by name: `hci0`.
 package enum AdapterProblem: Error, Sendable, Equatable {
-  /// socket(AF_BLUETOOTH) fails: the kernel is built without Bluetooth, or this is a container or WSL.
+  /// The kernel has no Bluetooth, or this is a container or WSL: socket(AF_BLUETOOTH) fails.
   case kernelWithoutBluetooth
-  /// - Parameter platformBlock: the switch that keeps one from being there.
+  /// There is no adapter. `platformBlock` is the switch that may hide an adapter from its bus.
   case none(platformBlock: RFKill.Switch?)
-  /// - Parameter others: those that there are; empty when that is not known.
+  /// The adapter does not exist. `others` are the existing adapters, empty if unknown.
   case unknown(String, others: [String])
   case down(String)
-  /// - Parameter by: nil where only errno tells.
+  /// An rfkill switch blocks the adapter. `by` is nil if only errno reports the block.
   case blocked(String, by: RFKill.Switch?)
   case withoutLE(String)
-  /// The kernel has LE switched off on this adapter.
+  /// The kernel has LE disabled on this adapter.
   case leDisabled(String)
   case notPermitted(String, to: AdapterUse)
-  /// Someone has the HCI user channel.
+  /// Another program owns the HCI user channel.
   case taken(String)
-  /// The user channel is wanted and the kernel's stack uses the adapter.
+  /// The kernel's stack uses the adapter, so the user channel cannot be opened.
   case inUse(String)
   case unplugged(String)
-  /// The controller did not answer a command, and the kernel has not reset it.
+  /// The controller did not answer a command, and the kernel did not reset it.
   case silent(String, Opcode, after: Duration)
   case other(String, AdapterUse, Errno)
 
-  /// What a raw HCI socket's errno means.
+  /// Maps the errno of a raw HCI socket to a problem.
   static func of(_ error: Errno, adapter name: String, _ use: AdapterUse) -> Self {
     switch error {
     case .addressFamilyNotSupported, .protocolNotSupported: .kernelWithoutBluetooth
@@ -42,7 +42,7 @@ package enum AdapterProblem: Error, Sendable, Equatable {
   }
 }
 
-/// What an adapter was wanted for.
+/// The purpose for which an adapter was needed.
 package enum AdapterUse: Sendable, Equatable {
   case listing
   case opening

@@ -2,15 +2,15 @@ package import Bluetooth
 import LinuxIO
 
 extension AdapterInfo {
-  /// The devices that the kernel connects to as soon as they are heard, because bluetoothd, or who else has the management channel, told it to (Add
-  /// Device): from the adapter's device_list in debugfs, which only root may read.
-  /// - Parameter folder: another one in tests.
-  /// - Returns: nil where that cannot be read.
+  /// Lists the devices that the kernel connects to when it hears them. bluetoothd or another program requested that (Add Device).
+  /// Reads the adapter's device_list in debugfs, which only root may do.
+  /// - Parameter folder: Another folder in tests.
+  /// - Returns: Nil if the list cannot be read.
   package func autoConnections(folder: String = "/sys/kernel/debug/bluetooth") -> [PeerAddress]? {
     SmallFile.text(of: "\(folder)/\(name)/device_list", limit: 1 << 18).map { Self.autoConnections($0) }
   }
 
-  /// Lines of it: `C0:FF:EE:00:00:07 (type 1) 3`. Others, without a number at their end, are of the list of BR/EDR devices.
+  /// Parses lines such as `C0:FF:EE:00:00:07 (type 1) 3`. Lines without a number at the end list BR/EDR devices.
   static func autoConnections(_ list: String) -> [PeerAddress] {
     list.split(separator: "\n").compactMap { line in
       let words = line.split(separator: " ")

@@ -4,7 +4,7 @@ import Glibc
 import LinuxIO
 
 extension SocketAddress {
-  /// `struct sockaddr_hci`, 6 octets. - Parameter channel: HCI_CHANNEL_RAW or HCI_CHANNEL_USER.
+  /// A `struct sockaddr_hci`, 6 bytes. - Parameter channel: HCI_CHANNEL_RAW or HCI_CHANNEL_USER.
   static func hci(adapter: UInt16, channel: Int32) -> Self {
     var address = sockaddr_hci()
     address.hci_family = sa_family_t(AF_BLUETOOTH)
@@ -13,8 +13,8 @@ extension SocketAddress {
     return Self(address)
   }
 
-  /// `struct sockaddr_l2`, 14 octets, for the ATT fixed channel: PSM 0, CID 4.
-  /// - Parameter address: BDADDR_ANY when nil.
+  /// A `struct sockaddr_l2`, 14 bytes, for the ATT fixed channel: PSM 0, CID 4.
+  /// - Parameter address: Nil is BDADDR_ANY.
   static func att(_ address: Address?, _ type: AddressType) -> Self {
     var result = sockaddr_l2()
     result.l2_family = sa_family_t(AF_BLUETOOTH)
@@ -27,17 +27,17 @@ extension SocketAddress {
   }
 }
 
-/// `struct hci_filter`: which packets a raw HCI socket gets.
+/// The packets that a raw HCI socket receives (`struct hci_filter`).
 struct HCIFilter: Equatable {
-  /// Bit n: packet indicator n.
+  /// The packet types: bit n is packet indicator n.
   var types: UInt32
-  /// Bit n mod 64: event code n.
+  /// The events: bit n mod 64 is event code n.
   var events: UInt64
 
-  /// What blectl looks at: the commands of others, Disconnection Complete, Command Complete and Status, LE Meta. No data: every frame would
-  /// be copied here. Without CAP_NET_RAW the kernel takes away the commands and LE Meta.
+  /// The filter for normal use: commands of other programs, Disconnection Complete, Command Complete and Status, LE Meta. No data: every
+  /// frame would be copied to us. Without CAP_NET_RAW, the kernel removes the commands and LE Meta.
   static let needed = Self(indicators: [1, 4], events: [0x05, 0x0E, 0x0F, 0x3E])
-  /// For a trace: all events.
+  /// The filter for a trace: all events.
   static let trace = Self(types: 1 << 1 | 1 << 4, events: .max)
 
   private init(types: UInt32, events: UInt64) {

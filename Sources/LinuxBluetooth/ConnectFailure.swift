@@ -4,21 +4,21 @@ import Glibc
 import LinuxIO
 package import SystemPackage
 
-/// What the errno of an ATT socket's connect() means. The kernel folds the controller's status into errno (`bt_to_errno`), and everything
-/// that it has no errno for into ENOSYS.
+/// A failed connect() of an ATT socket. The kernel converts the controller's status to an errno (`bt_to_errno`): ENOSYS if no other
+/// errno matches.
 struct ConnectFailure: ConnectionError, Equatable {
   enum Stage {
-    /// From connect() itself: nothing has happened on the air.
+    /// The error is from connect() itself: nothing was sent.
     case starting
-    /// From SO_ERROR, later.
+    /// The error is from SO_ERROR, later.
     case completing
   }
 
   let errno: Errno
   let stage: Stage
-  /// The status of the LE Connection Complete event, when we may see events.
+  /// The status in LE Connection Complete. Nil without the right to see events.
   var status: ControllerErrorCode?
-  /// The adapter was switched off meanwhile, which the kernel reports like a change of mind (ECONNABORTED).
+  /// Whether the adapter was switched off during the attempt. The kernel then reports ECONNABORTED, as for a canceled attempt.
   var isAdapterDown = false
 
   var retryReason: RetryReason? {
@@ -29,16 +29,16 @@ struct ConnectFailure: ConnectionError, Equatable {
     }
   }
 
-  /// What the caller of `connect` is told: AdapterProblem, GAPError or NoConnection.
+  /// Returns the error for the caller of `connect`: AdapterProblem, GAPError or NoConnection.
   /// - Parameters:
-  ///   - limit: what the connection attempt had.
+  ///   - limit: The time limit of the connection attempt.
   func error(_ peer: PeerAddress, adapter: String, limit: Duration) -> any Error {
     func none(_ cause: NoConnection.Cause) -> NoConnection { NoConnection(peer, adapter: adapter, cause, errno: errno, status: status) }
     return switch (stage, errno) {
     case (.starting, .connectionRefused): AdapterProblem.leDisabled(adapter)
     case (.starting, .noRouteToHost): AdapterProblem.down(adapter)
     case (.completing, .connectionAbort) where isAdapterDown: AdapterProblem.down(adapter)
-    // The kernel calls its own limit a refused connection.
+    // The kernel reports its own time limit as a refused connection.
     case (.completing, .connectionRefused), (.completing, .timedOut): GAPError.noConnection(peer, within: limit)
     case (_, .resourceBusy): none(.takenByAnother)
     case (_, .tooManyLinks): none(.tooManyLinks)
@@ -53,18 +53,18 @@ struct ConnectFailure: ConnectionError, Equatable {
   }
 }
 
-/// Why the kernel made no link to a peer.
+/// The reason why the kernel made no link to a peer.
 package struct NoConnection: PassingError, Sendable, Equatable {
   package enum Cause: Sendable, Equatable {
-    /// Another program has the peer's ATT channel, or is making the connection.
+    /// Another program uses the peer's ATT channel, or is making the connection.
     case takenByAnother
-    /// The controller has as many as it can have.
+    /// The controller has its maximum number of connections.
     case tooManyLinks
     case endedByPeer
-    /// On this side, perhaps by another program.
+    /// This side canceled the attempt, perhaps another program.
     case givenUpHere
     case notEstablished
-    /// Authentication failed, or was refused.
+    /// Authentication failed or was rejected.
     case security
   }
 

@@ -6,16 +6,16 @@ import HCI
 import LinuxIO
 import SystemPackage
 
-/// A raw HCI socket beside the kernel's own stack: commands of ours, and the events that answer them or the kernel's.
-/// Events need CAP_NET_RAW, except a few; LE commands need it always. libbluetooth's `hci_send_req` is not used: it throws events away
+/// A raw HCI socket next to the kernel's own stack. It sends our commands and receives the answers and the kernel's events.
+/// Most events need CAP_NET_RAW; LE commands always need it. We do not use libbluetooth's `hci_send_req`, which discards events
 /// while it waits.
-/// The commands of the kernel and of other programs are seen too (with CAP_NET_RAW); ours do not come back.
+/// With CAP_NET_RAW we also see the commands of the kernel and of other programs. Our own do not come back.
 @LoopActor
 final class HCISocket {
-  /// A command that someone else gave to the controller.
+  /// A command that the kernel or another program gave to the controller.
   enum OthersCommand {
     case sent(CommandPacket)
-    /// With the status of its Command Complete or Command Status.
+    /// The command was answered with the status in Command Complete or Command Status.
     case answered(CommandPacket, ControllerErrorCode)
   }
 
@@ -26,11 +26,11 @@ final class HCISocket {
   private var observers: [Int: @LoopActor (HCI.Event) -> Void] = [:]
   private var nextObserver = 0
   private var pending: [Pending] = []
-  /// Why no more can come.
+  /// The error that ended the socket: no more events arrive.
   private(set) var failure: (any Error)?
   private var onEnd: [Int: @LoopActor (any Error) -> Void] = [:]
-  /// The last command of someone else's, until it is answered. The kernel gives the controller one command at a time, whoever sent it, so
-  /// the next answer is the answer to this one, even when one of ours with the same opcode waits for its turn.
+  /// The last command of another program or the kernel, until its answer. The kernel gives the controller one command at a time.
+  /// So the next answer is for this command, even if ours with the same opcode waits for its turn.
   private var others: (command: CommandPacket, deadline: LoopClock.Instant, isTraced: Bool)?
 
   private struct Pending {
@@ -40,21 +40,21 @@ final class HCISocket {
     /// The return parameters, status first.
     let answer: Wait<[UInt8]>
     let onAnswer: (@LoopActor (ControllerErrorCode) -> Void)?
-    /// Set when it is sent; the limit counts from then.
+    /// The timer for the answer, set when the command is sent.
     var timer: LoopTimer?
   }
 
-  /// The kernel's own limit is 2 s (HCI_CMD_TIMEOUT); ours comes after, so that a controller that hangs is reset by the kernel first.
+  /// The time limit for an answer. The kernel's own is 2 s (HCI_CMD_TIMEOUT), so the kernel resets a hanging controller first.
   static let commandLimit: Duration = .seconds(3)
-  /// After this the kernel gives up, and sends the next one.
+  /// The time after which the kernel gives up and sends the next command.
   private static let kernelCommandLimit: Duration = .seconds(2)
 
-  /// No capability is needed to open it.
+  /// Opens the socket, which needs no capability.
   convenience init(adapter index: Int, tap: (any HCI.Tap)?) throws(AdapterProblem) {
     let name = "hci\(index)"
     do throws(Errno) {
       let descriptor = try SystemCall.socket(AF_BLUETOOTH, Int32(SOCK_RAW.rawValue), BTPROTO_HCI)
-      // The kernel drops events silently when the buffer is full: a busy scan brings thousands a second.
+      // The kernel drops events silently when the buffer is full: a busy scan causes thousands per second.
       SystemCall.raiseReceiveBuffer(descriptor.rawValue, to: 2 << 20)
       let (number, filter) = (descriptor.rawValue, tap == nil ? HCIFilter.needed : .trace)
       try Capabilities.raised(.netRaw) { () throws(Errno) in try SystemCall.setOption(number, SOL_HCI, HCI_FILTER, filter.structure) }
@@ -65,13 +65,13 @@ final class HCISocket {
     }
   }
 
-  /// - Parameters:
-  ///   - descriptor: bound; in tests one end of a pair.
-  ///   - tracesAll: whether the tap gets packets of other programs too.
+  /// Wraps an open socket.
+  /// - Parameter descriptor: A bound socket; in tests, one end of a pair.
+  /// - Parameter tracesAll: Whether the tap also gets packets of other programs.
   init(_ descriptor: consuming OwnedDescriptor, name: String, tap: (any HCI.Tap)?, tracesAll: Bool = getuid() == 0) {
     self.name = name
     trace = tap.map { KernelTrace($0, recordsAll: tracesAll) }
-    // Events have at most 258 octets, commands as many.
+    // Events have at most 258 bytes, and so do commands.
     socket = PacketSocket(descriptor, largest: 1024, sendingWith: .netRaw)
     socket.handler = { [weak self] event in self?.received(event) }
   }
@@ -83,7 +83,7 @@ final class HCISocket {
 
   // MARK: Events
 
-  /// - Returns: a number for `removeObserver`.
+  /// Adds an observer of events. Returns a number for `removeObserver`.
   func addObserver(
     ended: @escaping @LoopActor (any Error) -> Void = { _ in }, _ observer: @escaping @LoopActor (HCI.Event) -> Void
   ) -> Int {
@@ -98,20 +98,20 @@ final class HCISocket {
     onEnd[number] = nil
   }
 
-  /// Handles the events that the kernel has ready.
+  /// Handles the events that the kernel holds now.
   func pump() { socket.pump() }
 
-  /// The packets that the kernel has dropped so far, because this process was too slow. Nil if unknown.
+  /// The number of packets that the kernel has dropped because this process was too slow. Nil if unknown.
   var droppedPackets: Int? { socket.droppedPackets }
 
-  /// Sends a command whose result comes later as an event, and waits for that event.
-  /// - Parameter match: the result taken from the event; nil when it is another event.
-  /// - Throws: as `send` below; what `late` gives after `limit`.
+  /// Sends a command whose result arrives later as an event, and waits for that event.
+  /// - Parameter match: Returns the result from the event, or nil for another event.
+  /// - Throws: The errors of `send` below; the error of `late` after `limit`.
   func send<T>(
     _ command: some HCI.Command, for use: AdapterUse, limit: Duration, late: @LoopActor () -> any Error,
     event match: @escaping @LoopActor (HCI.Event) -> T?
   ) async throws -> T {
-    // Watched from before the command is sent: the event may be read in the same turn as the Command Status.
+    // Watch before the command is sent: the event may be read in the same turn as the Command Status.
     let result = Wait<T>()
     let observer = addObserver {
       result.resume(throwing: $0)
@@ -127,8 +127,8 @@ final class HCISocket {
   // MARK: Commands
 
   /// Sends a command and waits for its Command Complete or Command Status event.
-  /// - Returns: the return parameters; nothing for a command that is answered by Command Status.
-  /// - Throws: AdapterProblem when it cannot be sent, or nothing answers; ControllerError when it is refused, or the answer cannot be read;
+  /// - Returns: The return parameters; nothing for a command that is answered by Command Status.
+  /// - Throws: AdapterProblem if it cannot be sent or is not answered; ControllerError if it is refused or the answer is malformed;
   ///   CancellationError.
   @discardableResult
   func send<C: HCI.Command>(_ command: C, for use: AdapterUse) async throws -> C.Return {
@@ -145,14 +145,14 @@ final class HCISocket {
     }
   }
 
-  /// Sends a command that is answered by Command Complete, and of which only the status is of interest.
-  /// - Parameter onAnswer: called with the status before anything that came after it is looked at; also when this task was cancelled.
-  /// - Throws: as above, except for a refusal.
+  /// Sends a command that is answered by Command Complete, if only its status matters.
+  /// - Parameter onAnswer: Called with the status before later events are handled, also after this task was canceled.
+  /// - Throws: The errors of `send` above, except for a refusal.
   func send(_ command: CommandPacket, for use: AdapterUse, onAnswer: (@LoopActor (ControllerErrorCode) -> Void)? = nil) async throws {
     _ = try await exchange(command, answeredBy: .commandComplete, for: use, onAnswer: onAnswer)
   }
 
-  /// One at a time: the answers carry the opcode only. - Returns: the return parameters, status first.
+  /// Sends commands one at a time, because answers carry only the opcode. - Returns: The return parameters, status first.
   private func exchange(
     _ command: CommandPacket, answeredBy event: AnsweringEvent, for use: AdapterUse, onAnswer: (@LoopActor (ControllerErrorCode) -> Void)?
   ) async throws -> [UInt8] {
@@ -160,8 +160,8 @@ final class HCISocket {
     let answer = Wait<[UInt8]>()
     pending.append(Pending(command: command, answeringEvent: event, use: use, answer: answer, onAnswer: onAnswer))
     if pending.count == 1 { sendFirst() }
-    // When this task is cancelled the command stays at the front until its answer comes: that must not be taken for the answer to a later
-    // command with the same opcode.
+    // After cancellation the command stays first until its answer arrives. Otherwise that would be taken for the answer to a
+    // later command with the same opcode.
     return try await answer.value()
   }
 
@@ -186,7 +186,7 @@ final class HCISocket {
     switch event {
     case .packet(let packet), .cut(let packet, _):
       if packet.first == HCI.Packet.commandIndicator { return recordForeign(packet) }
-      // What is malformed concerns nobody: the kernel's stack judges for itself, and our command meets its limit.
+      // Ignore malformed events: the kernel's stack validates them for itself, and our command times out.
       guard case .event(let event) = try? HCI.Packet(packet) else {
         trace?.received(packet, nil, isAnswer: false)
         return
@@ -211,7 +211,7 @@ final class HCISocket {
     onOthersCommand?(.sent(command))
   }
 
-  /// Whether an event answers a command of ours, or one of others about a link of ours.
+  /// Whether an event answers a command of ours, or another program's command about a link of ours.
   private func isTracedAnswer(_ event: HCI.Event) -> Bool {
     let opcode: HCI.Opcode
     switch event {
@@ -223,7 +223,7 @@ final class HCISocket {
     return pending.first?.timer != nil && pending.first?.command.opcode == opcode
   }
 
-  /// - Parameter octets: the return parameters, status first.
+  /// Handles an answer. - Parameter octets: The return parameters, status first.
   private func answered(_ opcode: HCI.Opcode, _ octets: [UInt8], _ event: AnsweringEvent) {
     if let (command, deadline, _) = others, command.opcode == opcode {
       others = nil

@@ -4,7 +4,7 @@ package import GAP
 package import HCI
 import HostCommon
 
-/// A Central on the kernel's own Bluetooth stack: scanning over a raw HCI socket, links over L2CAP sockets. bluetoothd may run beside it.
+/// A Central on the kernel's own Bluetooth stack. It scans over a raw HCI socket and connects over L2CAP sockets. bluetoothd may also run.
 @LoopActor
 package final class KernelCentral: GAP.Central, LinkController {
   package let adapter: AdapterInfo
@@ -16,7 +16,7 @@ package final class KernelCentral: GAP.Central, LinkController {
   private(set) var table = LinkTable()
   private var scan: KernelScan?
   private var links: [KernelLink] = []
-  /// Replaced in tests, where no adapter is.
+  /// Tests replace these, because they have no adapter.
   var isUp: (Int) -> Bool = AdapterList.isUp
   var isDiscovering: (Int) -> Bool? = KernelDiscovery.isActive
   var makeChannel: @LoopActor (AdapterInfo, PeerAddress, LoopClock.Instant) async throws -> L2CAPSocket = {
@@ -24,9 +24,9 @@ package final class KernelCentral: GAP.Central, LinkController {
   }
   var remindOfBackgroundScan: (AdapterInfo) -> Void = KernelDiscovery.remindOfBackgroundScan
 
-  /// - Parameters:
-  ///   - index: N of `hciN`; nil for the first adapter that can be used.
-  ///   - tap: sees HCI commands and events as far as the process may, and ATT PDUs as ACL packets.
+  /// Opens an adapter.
+  /// - Parameter index: N of `hciN`, or nil for the first adapter that can be used.
+  /// - Parameter tap: Receives HCI commands and events as far as the process may see them, and ATT PDUs as ACL packets.
   /// - Throws: AdapterProblem.
   package static func open(adapter index: Int?, tap: (any HCI.Tap)? = nil) async throws -> KernelCentral {
     let adapter = try AdapterList.choose(index)
@@ -37,7 +37,7 @@ package final class KernelCentral: GAP.Central, LinkController {
     self.adapter = adapter
     self.hci = hci
     self.tap = tap
-    // From before any connection, so that no event about one is missed.
+    // Observe before any connection, so that no event about it is missed.
     _ = hci.addObserver { [weak self] in self?.table.handle($0) }
   }
 
@@ -67,7 +67,7 @@ package final class KernelCentral: GAP.Central, LinkController {
     var info = ControllerInfo()
     // A controller without a public address uses a random one.
     info.ownAddress = PeerAddress(adapter.address ?? Address(rawValue: 0), adapter.address == nil ? .random : .public)
-    // One that does not say what it can do is an old one.
+    // A controller that does not report its commands is an old one.
     info.supported = try await askSupportedCommands(for: .scanning) ?? SupportedCommands()
     if phys.contains(.coded), info.supported.scansExtended {
       info.leFeatures = try await hci.send(LEReadLocalSupportedFeatures(), for: .scanning).features
@@ -102,7 +102,7 @@ package final class KernelCentral: GAP.Central, LinkController {
   package func connect<Value>(
     _ peer: PeerAddress, timeout: Duration, retries: Int, confirm: @escaping @LoopActor (any Link, Int) async throws -> Value
   ) async throws -> Value {
-    // The kernel looks for the peer with a scan of its own, which would stop ours without a word.
+    // The kernel finds the peer with its own scan, which would stop ours silently.
     if let scan {
       scan.end(GAPError.scanEnded(adapter: adapter.name, connecting: peer))
       try await scan.over.value()

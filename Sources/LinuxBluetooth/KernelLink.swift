@@ -6,8 +6,8 @@ import HCI
 import HostCommon
 import L2CAP
 
-/// A link over the kernel's stack. What the controller knows about it comes from raw HCI events, which need CAP_NET_RAW: without it
-/// the unknown parts are nil, and nothing can be changed.
+/// A link over the kernel's stack. The controller's state is known from raw HCI events, which need CAP_NET_RAW. Without it, unknown values
+/// are nil and the link cannot be changed.
 @LoopActor
 package final class KernelLink: GAP.Link {
   package let peer: PeerAddress
@@ -18,10 +18,10 @@ package final class KernelLink: GAP.Link {
   let handle: ConnectionHandle?
   private let madeByUs: Bool
   private var ending: Task<Void, Never>?
-  /// Watches over the interval that was asked for.
+  /// The observer that guards the requested interval.
   private var intervalWatch: Int?
 
-  /// The procedures that change the link. Nil when the link's handle is unknown.
+  /// The procedures that change the link. Nil if the link's handle is unknown.
   private let procedures: LinkProcedures?
   private var observer: Int?
 
@@ -43,7 +43,7 @@ package final class KernelLink: GAP.Link {
       return SocketEnd(peer, reason.map { .reason($0) } ?? .errno(error))
     }
     if let tap {
-      // The kernel does not show us its ACL packets; these are what they must have been, unfragmented.
+      // The kernel does not show us its ACL packets. These are their equivalents, unfragmented.
       socket.tap = { pdu, direction in
         let boundary: HCI.ACLData.Boundary = direction == .hostToController ? .firstNonFlushable : .firstFlushable
         for packet in L2CAPFrame(channel: .att, payload: pdu).fragments(handle: handle ?? 0, length: 0xFFFF, first: boundary) {
@@ -95,8 +95,8 @@ package final class KernelLink: GAP.Link {
     return procedures
   }
 
-  /// The kernel follows whatever a peer asks for, as many peers do some seconds after they were connected. The user's own wish is told the
-  /// controller once more then; a peer that insists gets its way.
+  /// Guards the user's interval. The kernel accepts any interval that a peer requests, and many peers do so some seconds after connecting.
+  /// We then request the user's interval once more. A peer that insists gets its own.
   private func watch(_ wanted: ConnectionParameters, again: Bool = true) {
     stopWatching()
     guard let handle else { return }
@@ -110,7 +110,7 @@ package final class KernelLink: GAP.Link {
         return
       }
       central.onNote?(.intervalChanged(peer, to: now, askingFor: LinkParameters.interval(wanted.intervalMax)))
-      // Its events come to the table; should it be refused, the note has told what is.
+      // The table receives its events. If it is refused, the note has already reported the interval.
       EventLoop.shared.spawn { [self] in
         watch(wanted, again: false)
         _ = try? await central.hci.send(LEConnectionUpdate(handle: handle, wanted), for: .changingConnection)
@@ -125,8 +125,8 @@ package final class KernelLink: GAP.Link {
 
   // MARK: The end
 
-  /// The kernel keeps a link for 2 s after the last socket is closed, for whoever comes next. A link that we made and are permitted to end
-  /// is ended now, so that nothing is left and the peer advertises again; one that was there before us belongs to someone else too.
+  /// Disconnects. The kernel keeps a link for 2 s after the last socket is closed, for the next user. A link that we made is ended now, if
+  /// permitted: the peer then advertises again. An older link also belongs to another program, so it is kept.
   package func disconnect() async {
     if let ending { return await ending.value }
     let task = EventLoop.shared.spawn { await self.end() }
@@ -138,7 +138,7 @@ package final class KernelLink: GAP.Link {
     stopWatching()
     let hci = central.hci
     if !socket.isOver, let handle, madeByUs {
-      // What the kernel has not given to the controller yet would be thrown away.
+      // Data that the kernel has not given to the controller yet would be lost.
       let deadline = EventLoop.shared.now.advanced(by: .seconds(1))
       while !socket.isDrained, EventLoop.shared.now < deadline { try? await EventLoop.shared.sleep(for: .milliseconds(10)) }
       socket.close()
@@ -148,7 +148,7 @@ package final class KernelLink: GAP.Link {
           if case .disconnectionComplete(_, handle, _) = event { () } else { nil }
         }
       } catch {
-        // Without permission, or already down: the kernel ends it.
+        // No permission, or already disconnected: the kernel ends the link.
       }
     }
     socket.close()

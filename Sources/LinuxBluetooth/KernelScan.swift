@@ -4,34 +4,34 @@ import GAP
 import HCI
 import HostCommon
 
-/// One scan over a raw HCI socket: does what a `ScanProcedure` decides, and tells it what happens.
+/// A scan over a raw HCI socket. It executes the steps of a `ScanProcedure` and reports events to it.
 @LoopActor
 final class KernelScan {
-  /// Settled when the scan has ended, in whatever way.
+  /// Settles when the scan has ended for any reason.
   let over = Wait<Void>()
   private let central: KernelCentral
-  /// The state of the scan. Nil before it begins and after it ends.
+  /// The state of the scan. Nil before it starts and after it ends.
   private var procedure: ScanProcedure?
   private var failure: (any Error)?
   private var change = Wait<Void>()
 
   init(_ central: KernelCentral) { self.central = central }
 
-  /// `run` throws this soon.
+  /// Ends the scan: `run` soon throws this error.
   func end(_ error: any Error) {
     if failure == nil { failure = error }
     change.resume(returning: ())
   }
 
-  /// - Throws: CancellationError; ControllerError; AdapterProblem.
+  /// Runs the scan. - Throws: CancellationError; ControllerError; AdapterProblem.
   func run(
     _ procedure: ScanProcedure, started: @escaping @LoopActor () -> Void, report: @escaping @LoopActor (AdvertisingReport) -> Void
   ) async throws {
     self.procedure = procedure
     let hci = central.hci
     let reader = AdvertisingReportReader(onUnreadable: { [central] in central.onNote?(.unreadableReports(adapter: hci.name, $0)) }, report)
-    // All that the procedure is told, it is told while the packet is handled that says so: a task that waits resumes only after the
-    // packets behind it.
+    // The procedure must learn of each packet while it is handled: a waiting task resumes only after the
+    // packets that follow.
     hci.onOthersCommand = { [self] command in
       switch command {
       case .sent(let command): tell { $0.sawSent(command, at: now) }
@@ -46,7 +46,7 @@ final class KernelScan {
     }
     let ticker = EventLoop.shared.spawn { [self] in
       while (try? await EventLoop.shared.sleep(for: .seconds(1))) != nil {
-        // An adapter that goes down stops scanning and tells nobody.
+        // An adapter that goes down stops scanning without an event.
         if !central.isUp(central.adapter.index) { end(AdapterProblem.down(central.adapter.name)) }
       }
     }

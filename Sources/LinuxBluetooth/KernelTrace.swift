@@ -3,18 +3,18 @@ import Decoding
 import EventLoop
 import HCI
 
-/// Chooses which packets of a raw HCI socket a trace gets. Root gets all. Other users get what belongs to this process: with the capabilities
-/// of the program's file, the socket shows them the links of everyone.
+/// Chooses the packets of a raw HCI socket for a trace. Root gets all packets. Other users get those of this process: with the
+/// capabilities of the program's file, the socket shows the links of all programs.
 @LoopActor
 final class KernelTrace {
   private let tap: any HCI.Tap
   private let recordsAll: Bool
-  /// The peers of the attempts to connect that are under way.
+  /// The peers of active connection attempts.
   private var attempts: [PeerAddress] = []
   private var handles: Set<ConnectionHandle> = []
-  /// Links that came up to the peer of an attempt that is not over.
+  /// New links to the peer of an attempt that has not ended.
   private var new: [ConnectionHandle: PeerAddress] = [:]
-  /// Packets of links that came up during an attempt and may be ours: the controller can know a peer by a private address, which we do not know.
+  /// Packets of links that came up during an attempt and may be ours: the controller may use a private address that we do not know.
   private var held: [ConnectionHandle: [(packet: [UInt8], direction: HCI.Direction)]] = [:]
   private static let heldLimit = 64
 
@@ -27,7 +27,7 @@ final class KernelTrace {
 
   func attemptStarts(_ peer: PeerAddress) { attempts.append(peer) }
 
-  /// - Parameter handle: nil when the attempt failed, or the link's handle is not known.
+  /// Ends an attempt. - Parameter handle: Nil if the attempt failed, or the link's handle is unknown.
   func attemptEnds(_ peer: PeerAddress, _ handle: ConnectionHandle?) {
     if let index = attempts.firstIndex(of: peer) { attempts.remove(at: index) }
     if let handle {
@@ -38,7 +38,7 @@ final class KernelTrace {
     if attempts.isEmpty { held = [:] }
   }
 
-  /// The link is no longer ours: it has ended, or the kernel keeps it for another program.
+  /// Forgets a link that is no longer ours: it has ended, or the kernel keeps it for another program.
   func forget(_ handle: ConnectionHandle) {
     handles.remove(handle)
     new[handle] = nil
@@ -59,8 +59,8 @@ final class KernelTrace {
 
   /// Records a packet from the controller.
   /// - Parameters:
-  ///   - event: nil when the packet is malformed.
-  ///   - isAnswer: whether it answers a command of ours or about a link of ours.
+  ///   - event: Nil if the packet is malformed.
+  ///   - isAnswer: Whether it answers our command, or a command about our link.
   func received(_ packet: [UInt8], _ event: HCI.Event?, isAnswer: Bool) {
     var packet = packet
     let isOurs: Bool =
@@ -90,7 +90,7 @@ final class KernelTrace {
     return attempt != nil
   }
 
-  /// - Parameter packet: loses the counts of other links.
+  /// Whether the counts include a link of ours. - Parameter packet: Loses the counts of other links.
   private func isOurs(_ counts: HCI.Event.CompletedPackets.List, _ packet: inout [UInt8]) -> Bool {
     let ours = counts.filter { isOurs($0.handle) }
     if !recordsAll, ours.count < counts.count {

@@ -7,34 +7,34 @@ import HCI
 import LinuxIO
 import SystemPackage
 
-/// The ATT fixed channel of one LE link: a SEQPACKET socket, one PDU a packet. Needs no capability.
+/// The ATT fixed channel of an LE link: a SEQPACKET socket with one PDU per packet. It needs no capability.
 @LoopActor
 final class L2CAPSocket: ATT.Channel {
   private let socket: PacketSocket
-  /// What TIOCOUTQ says when nothing waits: it counts free room in today's kernels, and so is calibrated instead of believed.
+  /// The value of TIOCOUTQ when nothing waits. Current kernels count free room instead, so we calibrate.
   private var idleOutput: Int32?
 
-  /// Sees every PDU.
+  /// Receives every PDU.
   var tap: (@LoopActor ([UInt8], HCI.Direction) -> Void)?
-  /// Why the link is down; nil: closed without an error.
+  /// Returns the reason why the link is down. Nil means that it was closed without an error.
   var explain: @LoopActor (Errno?) -> any Error
 
-  /// - Parameter descriptor: connected; in tests one end of a pair.
+  /// Wraps a descriptor: a connected socket, or in tests one end of a pair.
   init(_ descriptor: consuming OwnedDescriptor, explain: @escaping @LoopActor (Errno?) -> any Error) {
-    // The kernel delivers SDUs of up to 672 octets here; a longer one would show as cut.
+    // The kernel delivers SDUs of up to 672 bytes here; a longer one would appear as `.cut`.
     socket = PacketSocket(descriptor, largest: 2048)
     self.explain = explain
     idleOutput = outputQueue
   }
 
-  /// - Throws: ConnectFailure, with ETIMEDOUT at `deadline`; CancellationError. The kernel gives up when the socket is closed.
+  /// Connects. The kernel cancels when the socket closes. - Throws: ConnectFailure (ETIMEDOUT at `deadline`); CancellationError.
   static func connect(_ adapter: AdapterInfo, _ peer: PeerAddress, until deadline: LoopClock.Instant) async throws -> L2CAPSocket {
     let descriptor = try starting { () throws(Errno) in try prepared(adapter, limit: deadline) }
     let number = descriptor.rawValue
     do throws(Errno) { try SystemCall.connect(number, .att(peer.address, peer.type)) } catch {
       guard error == .nowInProgress else { throw ConnectFailure(errno: error, stage: .starting) }
     }
-    // Writable only when the link is up and the peer's features are known.
+    // The socket becomes writable only when the link is up and the peer's features are known.
     guard try await EventLoop.shared.wait(for: number, .writable, until: deadline) != nil else {
       throw ConnectFailure(errno: .timedOut, stage: .completing)
     }
@@ -49,24 +49,24 @@ final class L2CAPSocket: ATT.Channel {
   private static func prepared(_ adapter: AdapterInfo, limit: LoopClock.Instant) throws(Errno) -> OwnedDescriptor {
     let descriptor = try SystemCall.socket(AF_BLUETOOTH, Int32(SOCK_SEQPACKET.rawValue), BTPROTO_L2CAP)
     let number = descriptor.rawValue
-    // Notifications that find the buffer full are lost: 0.23 s of a fast link with the default of 208 KiB.
+    // Notifications are lost when the buffer is full. The default of 208 KiB holds 0.23 s of a fast link.
     SystemCall.raiseReceiveBuffer(number, to: 4 << 20)
     try? SystemCall.setOption(number, SOL_SOCKET, SO_RXQ_OVFL, Int32(1))
-    // 64 KiB after the kernel's doubling: about 50 fragments of 251 octets, so that progress, cancelling and requests behind a transfer are
-    // not 40 kB late; and still four PDUs of 517 octets cut for a controller with 27-octet buffers, below which sending can starve.
+    // 64 KiB after the kernel's doubling, about 50 fragments of 251 bytes: progress, canceling and requests lag less than 40 kB.
+    // Still room for four PDUs of 517 bytes cut for a controller with 27-byte buffers; below that, sending can starve.
     try? SystemCall.setOption(number, SOL_SOCKET, SO_SNDBUF, Int32(32_768))
-    // The kernel's own limit for the attempt is 40 s, and later kernels hand this one down to the controller. Ours, on the loop, comes first.
+    // The kernel's own limit is 40 s, and later kernels pass this one to the controller. Our limit on the loop ends first.
     let seconds = EventLoop.shared.now.duration(to: limit).components.seconds
     try? SystemCall.setOption(number, SOL_SOCKET, SO_SNDTIMEO, timeval(tv_sec: Int(clamping: max(1, seconds &+ 2)), tv_usec: 0))
-    // Binding to CID 4 is what makes this a fixed channel. A controller without a public address goes by one that the kernel knows and does
-    // not tell, so the kernel chooses.
+    // Binding to CID 4 makes this a fixed channel. A controller without a public address uses one that the kernel does not report,
+    // so the kernel chooses it.
     try SystemCall.bind(number, .att(adapter.address, .public))
     return descriptor
   }
 
   // MARK: ATT.Channel
 
-  /// Reading starts when a handler is set.
+  /// Handles events. Reading starts when a handler is set.
   var handler: (@LoopActor (ATT.ChannelEvent) -> Void)? {
     didSet {
       guard let handler else {
@@ -110,12 +110,12 @@ final class L2CAPSocket: ATT.Channel {
 
   var isOver: Bool { socket.isOver }
 
-  /// Connection handle (L2CAP_CONNINFO); nil when the socket is not connected.
+  /// The connection handle (L2CAP_CONNINFO). Nil if the socket is not connected.
   var connectionHandle: ConnectionHandle? {
     (try? SystemCall.option(socket.rawDescriptor, SOL_L2CAP, L2CAP_CONNINFO, l2cap_conninfo())).map { ConnectionHandle($0.hci_handle) }
   }
 
-  /// The transmitter's PHY (BT_PHY); nil when the kernel lists several, which are then only those that it would allow.
+  /// The transmitter's PHY (BT_PHY). Nil if the kernel lists several, which are then only the allowed ones.
   var phy: PHY? {
     guard let bits = try? SystemCall.option(socket.rawDescriptor, SOL_BLUETOOTH, BT_PHY, UInt32(0)) else { return nil }
     return Self.phy(bits)
@@ -127,7 +127,7 @@ final class L2CAPSocket: ATT.Channel {
     return found.count == 1 ? found[0].1 : nil
   }
 
-  /// True when the controller has taken everything.
+  /// Whether the controller has taken all data.
   var isDrained: Bool { isOver || !socket.hasBacklog && outputQueue == idleOutput }
 
   private var outputQueue: Int32? {

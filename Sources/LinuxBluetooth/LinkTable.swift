@@ -3,18 +3,18 @@ import GAP
 import HCI
 import HostCommon
 
-/// What the controller's events have told about each link since the raw socket was opened.
+/// The state of each link according to the controller's events since the raw socket was opened.
 struct LinkTable: Equatable {
   struct Entry: Equatable {
     var state = LinkState()
-    /// Counts up over all connections: says whether a link is younger than an attempt.
+    /// The number of the connection, counted over all links. It shows whether a link is newer than an attempt.
     var number = 0
   }
 
   private(set) var entries: [ConnectionHandle: Entry] = [:]
   /// The number of the latest connection.
   private(set) var latest = 0
-  /// Status of the latest attempt to connect to each peer that failed. Several may be made at once: the kernel looks for all of the peers.
+  /// The status of each peer's latest failed attempt. Several may run at the same time, because the kernel looks for all peers.
   private var failures: [Address: ControllerErrorCode] = [:]
 
   mutating func attemptStarts(_ peer: PeerAddress) { failures[peer.address] = nil }

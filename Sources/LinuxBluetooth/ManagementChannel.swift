@@ -4,26 +4,26 @@ import Glibc
 import LinuxIO
 import SystemPackage
 
-/// One question to the kernel over the Bluetooth management channel (HCI_CHANNEL_CONTROL), for those that it answers at once.
+/// Sends a request to the kernel over the Bluetooth management channel (HCI_CHANNEL_CONTROL), for requests with an immediate answer.
 enum ManagementChannel {
-  /// What Command Complete or Command Status said.
+  /// The contents of Command Complete or Command Status.
   struct Answer: Equatable {
-    /// 0: success.
+    /// The status; 0 is success.
     let status: UInt8
     let parameters: [UInt8]
   }
 
-  /// No adapter in particular.
+  /// The index for no particular adapter.
   static let noIndex: UInt16 = 0xFFFF
   private static let commandComplete: UInt16 = 0x0001
   private static let commandStatus: UInt16 = 0x0002
 
-  /// - Returns: nil when the kernel does not answer.
+  /// Sends a request. Returns nil if the kernel does not answer.
   static func ask(_ command: UInt16, adapter: UInt16 = noIndex, _ parameters: [UInt8] = []) -> Answer? {
     do throws(Errno) {
       let descriptor = try SystemCall.socket(AF_BLUETOOTH, Int32(SOCK_RAW.rawValue), BTPROTO_HCI)
       let number = descriptor.rawValue
-      // Whoever has CAP_NET_ADMIN now may ask for everything later.
+      // The kernel checks CAP_NET_ADMIN only at bind: the socket may send any request later.
       try Capabilities.raised(.netAdmin) { () throws(Errno) in
         try SystemCall.bind(number, .hci(adapter: noIndex, channel: HCI_CHANNEL_CONTROL))
       }
@@ -32,7 +32,7 @@ enum ManagementChannel {
       request.append(parameters)
       _ = try SystemCall.write(descriptor.rawValue, request.bytes[...])
       var buffer = [UInt8](repeating: 0, count: 4096)
-      // The answer is there when the request has been taken; what comes before it are events for everyone.
+      // The answer is available once the request was taken. Events before it go to all sockets.
       for _ in 0..<64 {
         let count = try SystemCall.read(descriptor.rawValue, into: &buffer)
         if let answer = try? answer(to: command, Array(buffer[..<count])) { return answer }
@@ -43,7 +43,7 @@ enum ManagementChannel {
     }
   }
 
-  /// - Returns: nil for another event.
+  /// Parses the answer to a command. Returns nil for another event.
   static func answer(to command: UInt16, _ packet: [UInt8]) throws(MalformedPacket) -> Answer? {
     var reader = ByteReader(packet)
     let event = try reader.uint16("management event")

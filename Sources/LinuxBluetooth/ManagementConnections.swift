@@ -1,12 +1,12 @@
 import Bluetooth
 
-/// The LE links of an adapter, whoever made them, from Get Connections on the management channel (CAP_NET_ADMIN).
+/// The LE links of an adapter, from any program: Get Connections on the management channel (CAP_NET_ADMIN).
 enum ManagementConnections {
   private static let getConnections: UInt16 = 0x0015
   private static let lePublic: UInt8 = 1
   private static let leRandom: UInt8 = 2
 
-  /// Returns the connected peers. Nil when the kernel does not answer.
+  /// Returns the connected peers. Nil if the kernel does not answer.
   static func read(adapter: Int) -> Set<PeerAddress>? {
     ManagementChannel.ask(getConnections, adapter: UInt16(clamping: adapter)).flatMap { $0.status == 0 ? try? parse($0.parameters) : nil }
   }

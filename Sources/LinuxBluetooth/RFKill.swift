@@ -1,19 +1,19 @@
 import LinuxIO
 
-/// The kernel's switches for radios, read from /sys/class/rfkill: that needs no permission and no daemon.
+/// The kernel's radio switches, read from /sys/class/rfkill without permissions or a daemon.
 package struct RFKill: Sendable, Equatable {
   package enum State: String, Sendable {
     case unblocked
-    /// By `rfkill block` or a desktop's flight mode.
+    /// Blocked by `rfkill block` or a desktop's flight mode.
     case softBlocked
-    /// By a switch on the machine or the firmware.
+    /// Blocked by a switch on the machine or by the firmware.
     case hardBlocked
   }
 
   package struct Switch: Sendable, Equatable {
-    /// `rfkill2`; rfkill(8) calls it 2.
+    /// The device, for example `rfkill2`. rfkill(8) calls it 2.
     package let device: String
-    /// `hci0`, or a platform's switch for the whole radio (`tpacpi_bluetooth_sw`).
+    /// The adapter (`hci0`), or a platform's switch for the whole radio (`tpacpi_bluetooth_sw`).
     package let name: String
     package let state: State
 
@@ -24,10 +24,10 @@ package struct RFKill: Sendable, Equatable {
     }
   }
 
-  /// The switches for Bluetooth, sorted by the names of their devices.
+  /// The Bluetooth switches, sorted by device name.
   package private(set) var switches: [Switch] = []
 
-  /// - Parameter folder: another one in tests.
+  /// Reads the switches. - Parameter folder: Another folder in tests.
   package init(folder: String = "/sys/class/rfkill") {
     for entry in FolderNames.list(folder, home: nil).sorted() where entry.hasSuffix("/") {
       let device = String(entry.dropLast())
@@ -39,9 +39,9 @@ package struct RFKill: Sendable, Equatable {
     }
   }
 
-  /// The one that blocks this adapter; nil when none does.
+  /// Returns the switch that blocks this adapter, or nil.
   package func block(of adapter: String) -> Switch? { switches.first { $0.name == adapter && $0.state != .unblocked } }
 
-  /// A switch that is off and not an adapter's own: the adapter is then not even on its bus.
+  /// A blocked switch of the platform, or nil. It removes the adapter from its bus.
   package var platformBlock: Switch? { switches.first { !$0.name.hasPrefix("hci") && $0.state != .unblocked } }
 }

@@ -4,34 +4,34 @@ import GAP
 import HCI
 import HostCommon
 
-/// A scan on a controller that others use too: the kernel for its connections and for bluetoothd's discovery, and programs like this one.
-/// A controller knows one scan, which anyone switches on and off without a word to anyone; the commands of the others can be seen, though.
-/// So this follows who switched what, and decides; it does nothing itself.
+/// A scan on a controller that others also use: the kernel, for connections and bluetoothd's discovery, and other programs.
+/// A controller has one scan, which any of them switches on and off without notice. But we can see their commands.
+/// This type tracks which program switched the scan on or off and decides what to do. It does nothing itself.
 ///
-/// - A scan of someone else's is used as it is: switching the kernel's discovery off would also stop the timer that lets it go on.
-///   Except one that shows nothing to us, like the kernel's scan for the devices that it connects to; ours finds those as well.
-/// - A scan that nobody switches on again is switched on again, but not while a connection is made, which some controllers refuse then.
-/// - At the end the scan is switched off by who switched it on last.
+/// - Use another program's scan as it is: stopping the kernel's discovery would also stop the timer that resumes it.
+///   Replace a scan that shows us nothing, like the kernel's scan for devices to connect to. Ours finds those as well.
+/// - Restart a scan that no program resumes, but not while a connection is made: some controllers refuse it then.
+/// - At the end, the program that last switched the scan on switches it off.
 struct ScanProcedure: Equatable {
   enum Step: Equatable {
     case send(CommandPacket)
-    /// Whether the kernel's discovery is under way.
+    /// Ask whether the kernel's discovery is active.
     case askForDiscovery
     /// The controller scans.
     case started
-    /// What the user should know, once.
+    /// Tell the user something, once.
     case note(ScanNote)
     case failed(HCI.Opcode, ControllerErrorCode)
-    /// Nothing to do before that time, or before something happens.
+    /// Wait until that time, or until something happens.
     case wait(until: LoopClock.Instant?)
   }
 
-  /// A scan as the commands describe it that switched it on.
+  /// A scan, described by the commands that switched it on.
   private struct Seen: Equatable {
     let configure: CommandPacket
     let enable: CommandPacket
 
-    /// Whether the scan finds almost nothing new for its owner. The kernel scans like this between discoveries.
+    /// Whether the scan finds almost nothing new for its owner. The kernel scans this way between discoveries.
     var isBackground: Bool { usesAcceptList || !isActive && filtersDuplicates }
 
     var isActive: Bool {
@@ -55,7 +55,7 @@ struct ScanProcedure: Equatable {
     case off(since: LoopClock.Instant)
     case ours
     case others(Seen, since: LoopClock.Instant)
-    /// On, but it was not seen who switched it on. `until`: when it cannot be a discovery any more; nil: not to be touched.
+    /// The scan is on, but we did not see the command. `until`: when it cannot be a discovery any longer; nil: leave it alone.
     case unidentified(until: LoopClock.Instant?)
   }
 
@@ -64,15 +64,15 @@ struct ScanProcedure: Equatable {
     case failed(HCI.Opcode, ControllerErrorCode)
   }
 
-  /// Time for the others to go on: the three commands of a new scan, or the one for a connection after the scan that found the peer.
+  /// The time for others to continue: the three commands of a new scan, or a connection after the scan that found the peer.
   static let settling: Duration = .milliseconds(200)
-  /// Time for a connection to be made with the scan that the kernel made for it.
+  /// The time to make a connection with the kernel's own scan for it.
   static let patience: Duration = .seconds(1)
-  /// A discovery of the kernel scans for 10.24 s at most without a break.
+  /// The time limit of a discovery: the kernel scans for at most 10.24 s without a break.
   static let discovery: Duration = .milliseconds(10_500)
-  /// The kernel cancels an attempt to connect after 20 s, or 40 s.
+  /// The time limit of a connection attempt, which the kernel cancels after 20 s or 40 s.
   static let connecting: Duration = .seconds(45)
-  /// So many starts in so long a time are no fight.
+  /// The number of restarts per period that is acceptable. More are a fight over the scan.
   static let restarts = 10
   static let restartsPeriod: Duration = .seconds(10)
 
@@ -84,7 +84,7 @@ struct ScanProcedure: Equatable {
   private var activity = Activity.configuring
   private var scan = Scan.unknown
   private var inFlight: CommandPacket?
-  /// Someone else acted since we began to.
+  /// Whether another program or the kernel acted since we started the current attempt.
   private var isOvertaken = false
   private var hasAsked = false
   private var hasStarted = false
@@ -102,7 +102,7 @@ struct ScanProcedure: Equatable {
 
   // MARK: What to do
 
-  /// After `.send` and `.askForDiscovery`, `answered` and `discovery` come first.
+  /// Returns the next step. After `.send` and `.askForDiscovery`, call `answered` and `discovery` first.
   mutating func next(at now: LoopClock.Instant) -> Step {
     if !notes.isEmpty { return .note(notes.removeFirst()) }
     switch activity {
@@ -153,9 +153,9 @@ struct ScanProcedure: Equatable {
     return max(time, first.advanced(by: Self.restartsPeriod))
   }
 
-  /// What is left to do, however far it got.
-  /// - Returns: the last commands; and whether the kernel should then look whether it wants to scan, because we have switched off what may
-  ///   have been its scan.
+  /// Ends the scan in any state.
+  /// - Returns: The last commands. Also whether the kernel should then check if it needs a scan, because we may have switched off
+  ///   its own.
   mutating func end() -> (commands: [CommandPacket], remindsKernel: Bool) {
     let mayBeOurs = scan == .ours || inFlight == enable && !isOn
     if inFlight == stop { noteDisplaced() }
@@ -166,12 +166,12 @@ struct ScanProcedure: Equatable {
 
   // MARK: What happened
 
-  /// - Parameter status: of the command of the step before.
+  /// Handles the answer to the last step's command. - Parameter status: The status of that command.
   mutating func answered(_ status: ControllerErrorCode, at now: LoopClock.Instant) {
     inFlight = nil
     switch activity {
     case .displacing:
-      // Whatever it says: most controllers refuse to disable what is not enabled.
+      // Ignore the status: most controllers refuse to disable a scan that is off.
       noteDisplaced()
       scan = .off(since: now)
       activity = .configuring
@@ -182,7 +182,7 @@ struct ScanProcedure: Equatable {
       activity = .enabling
     case .enabling:
       guard status == .success else { return refused(enable, status, at: now) }
-      // Else it was on already, and still is who switched it on.
+      // If it was already on, its owner is unchanged.
       if !isOn { scan = .ours }
       activity = .watching
     case .asking, .watching, .failed: break
@@ -192,7 +192,7 @@ struct ScanProcedure: Equatable {
 
   private mutating func refused(_ command: CommandPacket, _ status: ControllerErrorCode, at now: LoopClock.Instant) {
     guard status == .commandDisallowed else { return activity = .failed(command.opcode, status) }
-    // The usual reason: it scans.
+    // The usual reason: a scan is already on.
     if case .others = scan { return activity = .watching }
     if isOvertaken { return giveWay(at: now) }
     if hasAsked { return use(.unidentified(until: nil)) }
@@ -205,14 +205,14 @@ struct ScanProcedure: Equatable {
     if scan == .unknown { scan = .off(since: now) }
   }
 
-  /// - Parameter isActive: nil when it is not known.
+  /// Handles the answer to `.askForDiscovery`. - Parameter isActive: Nil if unknown.
   mutating func discovery(_ isActive: Bool?, at now: LoopClock.Instant) {
     if isOvertaken { return giveWay(at: now) }
     switch isActive {
     case true?: use(.unidentified(until: nil))
     case nil: use(.unidentified(until: now.advanced(by: Self.discovery)))
     case false?:
-      // Another program that can live with our scan, the kernel's scan in the background, or what a killed program left.
+      // It is another program that tolerates our scan, the kernel's background scan, or the rest of a killed program.
       scan = .unidentified(until: now)
       activity = .displacing
     }
@@ -233,7 +233,7 @@ struct ScanProcedure: Equatable {
 
   private mutating func say(_ note: ScanNote) { if saidNotes.insert(note).inserted { notes.append(note) } }
 
-  /// A command of someone else's that is on its way to the controller.
+  /// Handles a command that another program or the kernel sends to the controller.
   mutating func sawSent(_ command: CommandPacket, at now: LoopClock.Instant) {
     switch command.opcode {
     case LECreateConnection.opcode, LEExtendedCreateConnection.opcode:
@@ -246,7 +246,7 @@ struct ScanProcedure: Equatable {
     }
   }
 
-  /// The answer to a command of someone else's.
+  /// Handles the answer to a command of another program or the kernel.
   mutating func sawAnswered(_ command: CommandPacket, _ status: ControllerErrorCode, at now: LoopClock.Instant) {
     switch command.opcode {
     case LECreateConnection.opcode, LEExtendedCreateConnection.opcode: if status != .success { connectionEnded(at: now) }
@@ -274,11 +274,11 @@ struct ScanProcedure: Equatable {
     scan = .off(since: now)
   }
 
-  /// LE Connection Complete, whatever it says.
+  /// Handles LE Connection Complete with any status.
   mutating func connectionEnded(at now: LoopClock.Instant) {
     connectingSince = nil
     switch scan {
-    // The controller may have refused because it was connecting.
+    // The controller may have refused the scan because it was connecting.
     case .off, .unidentified(nil): scan = .off(since: now)
     default: break
     }

@@ -2,9 +2,9 @@ import Glibc
 import LinuxIO
 
 extension AdapterInfo {
-  /// The Wi-Fi radio of the same USB device, by its interface or else its own name: `wlan0`, `phy0`. Nil where there is none, or where nobody can know: the
-  /// two halves of a card mostly hang on different buses.
-  /// - Parameter folder: another one in tests.
+  /// Returns the Wi-Fi radio of the same USB device: its interface (`wlan0`), or else its own name (`phy0`). Nil if there is none or it is
+  /// unknown: the two halves of a card are mostly on different buses.
+  /// - Parameter folder: Another folder in tests.
   package func wifiOfSameDevice(folder: String = "/sys/class") -> String? {
     guard bus == "usb", let own = Self.parent("\(folder)/bluetooth/\(name)/device") else { return nil }
     for entry in FolderNames.list("\(folder)/ieee80211", home: nil).sorted() {
@@ -16,7 +16,7 @@ extension AdapterInfo {
     return nil
   }
 
-  /// What an interface of a USB device is an interface of.
+  /// Returns the USB device of an interface.
   private static func parent(_ path: String) -> String? {
     guard let whole = unsafe realpath(path, nil) else { return nil }
     defer { unsafe free(whole) }

@@ -2,12 +2,12 @@ package import Bluetooth
 package import GAP
 package import SystemPackage
 
-/// Why a link of the kernel's that was up is down.
+/// The reason why a kernel link went down.
 package struct SocketEnd: ConnectionError, Sendable, Equatable {
   package enum Cause: Sendable, Equatable {
-    /// The reason of Disconnection Complete, when we may see events.
+    /// The reason in Disconnection Complete. It needs the right to see events.
     case reason(ControllerErrorCode)
-    /// What the ATT socket said; nil when it was just closed.
+    /// The error of the ATT socket, or nil if it was just closed.
     case errno(Errno?)
     /// The adapter was switched off or unplugged.
     case adapterGone(String)

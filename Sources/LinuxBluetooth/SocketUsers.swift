@@ -1,17 +1,17 @@
 package import LinuxIO
 
-/// Who has Bluetooth sockets of a kind open, from /proc/net/hci or /proc/net/l2cap. The kernel does not tell there what they are used for, nor with
-/// which adapter.
+/// The programs with open Bluetooth sockets, from /proc/net/hci or /proc/net/l2cap. The kernel does not report their use or
+/// adapter there.
 package struct SocketUsers: Sendable, Equatable {
   package enum Kind: String, Sendable {
-    /// Raw ones, monitors, the management channel, user channels.
+    /// Raw sockets, monitors, the management channel, user channels.
     case hci
     case l2cap
   }
 
-  /// By their numbers, without this process.
+  /// The programs by process number, without this process.
   package var programs: [RunningProgram] = []
-  /// Sockets of programs that this process may not look into.
+  /// The number of sockets whose programs this process may not inspect.
   package var unknown = 0
 
   package init(programs: [RunningProgram] = [], unknown: Int = 0) {
@@ -19,9 +19,9 @@ package struct SocketUsers: Sendable, Equatable {
     self.unknown = unknown
   }
 
-  /// - Parameters:
-  ///   - all: programs that may have them.
-  ///   - sockets: which of these a program has.
+  /// Finds the programs with open sockets.
+  /// - Parameter all: The candidates.
+  /// - Parameter sockets: Returns the sockets of the set that a program has open.
   package init(
     _ kind: Kind, among all: [RunningProgram],
     table: (Kind) -> String? = { SmallFile.text(of: "/proc/net/\($0.rawValue)", limit: 1 << 18) },
@@ -37,7 +37,7 @@ package struct SocketUsers: Sendable, Equatable {
     unknown = rest.count
   }
 
-  /// Behind the header: `sk RefCnt Rmem Wmem User Inode Parent`.
+  /// Parses the lines after the header: `sk RefCnt Rmem Wmem User Inode Parent`.
   static func inodes(_ table: String) -> Set<UInt64> {
     Set(
       table.split(separator: "\n").dropFirst().compactMap { line in

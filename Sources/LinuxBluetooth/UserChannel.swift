@@ -5,14 +5,14 @@ package import HCI
 import LinuxIO
 import SystemPackage
 
-/// The HCI user channel: the whole controller for this process, with the kernel's stack out of the way until it is closed.
-/// Needs CAP_NET_ADMIN and an adapter that is down; the kernel takes it down again at the end.
+/// The HCI user channel: this process owns the whole controller, without the kernel's stack, until it closes the channel.
+/// It needs CAP_NET_ADMIN and an adapter that is down. The kernel takes the adapter down again at the end.
 @LoopActor
 package final class UserChannel: HCI.Transport {
   package let name: String
   private let socket: PacketSocket
 
-  /// - Throws: why the adapter cannot be had.
+  /// Opens the channel. - Throws: AdapterProblem if the adapter is unavailable.
   package static func open(_ index: Int) throws(AdapterProblem) -> UserChannel {
     do throws(Errno) {
       let descriptor = try SystemCall.socket(AF_BLUETOOTH, Int32(SOCK_RAW.rawValue), BTPROTO_HCI)
@@ -23,24 +23,24 @@ package final class UserChannel: HCI.Transport {
       }
       return UserChannel(descriptor, name: "user:\(index)")
     } catch {
-      // A busy adapter is the kernel's, or already another program's; bind() says the same for both.
+      // The kernel or another program uses a busy adapter. bind() reports the same error for both.
       let isTaken = error == .resourceBusy && (try? AdapterList.adapters())?.first { $0.index == index }?.isTaken == true
       throw problem(isTaken ? .tooManyUsers : error, adapter: "hci\(index)")
     }
   }
 
   nonisolated static func problem(_ error: Errno, adapter name: String) -> AdapterProblem {
-    // The one code that means something else here than on a raw socket.
+    // The only code with another meaning than on a raw socket.
     error == .resourceBusy ? .inUse(name) : .of(error, adapter: name, .openingUserChannel)
   }
 
   init(_ descriptor: consuming OwnedDescriptor, name: String) {
     self.name = name
-    // The largest ACL packet that the format allows.
+    // The size of the largest ACL packet that the format allows.
     socket = PacketSocket(descriptor, largest: 65_540)
   }
 
-  /// Reading starts when a handler is set.
+  /// Handles events. Reading starts when a handler is set.
   package var handler: (@LoopActor (HCI.TransportEvent) -> Void)? {
     didSet {
       guard let handler else {

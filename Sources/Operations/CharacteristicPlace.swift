@@ -1,7 +1,7 @@
 import Bluetooth
 import GATT
 
-/// Identifies a characteristic without its handle, which may change with the database.
+/// The identity of a characteristic without its handle, which may change with the database.
 struct CharacteristicPlace: Hashable {
   let service: UUID
   let characteristic: UUID
@@ -14,7 +14,7 @@ extension AttributeTable {
     services.filter { $0.uuid == service }.flatMap(\.characteristics).filter { $0.uuid == characteristic }
   }
 
-  /// The place of a characteristic. Nil if it is not in the table.
+  /// Returns the place of a characteristic. Nil if it is not in the table.
   func place(of item: Characteristic) -> CharacteristicPlace? {
     guard let (found, service) = characteristic(owning: item.valueHandle), found.uuid == item.uuid,
       let index = all(service.uuid, found.uuid).firstIndex(where: { $0.valueHandle == item.valueHandle })
@@ -22,7 +22,7 @@ extension AttributeTable {
     return CharacteristicPlace(service: service.uuid, characteristic: found.uuid, index: index)
   }
 
-  /// The characteristic at this place. Nil if it no longer exists.
+  /// Returns the characteristic at this place. Nil if it no longer exists.
   func characteristic(at place: CharacteristicPlace) -> Characteristic? {
     let all = all(place.service, place.characteristic)
     return all.indices.contains(place.index) ? all[place.index] : nil

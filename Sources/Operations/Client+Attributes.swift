@@ -2,13 +2,13 @@ package import ATT
 import Bluetooth
 package import GATT
 
-/// The selected attribute is not the value of a characteristic, so it cannot notify.
+/// The error that a selected attribute is not the value of a characteristic, so it cannot notify.
 package struct NotACharacteristic: Error, Sendable, Equatable {
   package let selector: Selector
   package let handle: AttributeHandle
 }
 
-/// One of several reads failed, for a reason other than a refusal by the peer.
+/// The failure of one of several reads, other than a refusal by the peer.
 package struct FailedRead: Error {
   package let attribute: Attribute
   package let cause: any Error
@@ -16,19 +16,19 @@ package struct FailedRead: Error {
 
 extension Client {
   /// Resolves a selector on this peer. A plain handle needs no discovery.
-  /// - Parameter discovering: with discovery in any case, for whoever needs properties or descriptors.
-  /// - Throws: as `discover` and `AttributeTable.resolve`.
+  /// - Parameter discovering: Whether to discover in any case, for properties or descriptors.
+  /// - Throws: The errors of `discover` and `AttributeTable.resolve`.
   package func attribute(_ selector: Selector, discovering: Bool) async throws -> Attribute {
     if !discovering, let handle = selector.plainHandle, table == nil { return .handle(handle) }
     return try await resolve(selector)
   }
 
-  /// - Throws: NotACharacteristic; as `discover`, `AttributeTable.resolve` and `subscribe`.
+  /// Subscribes to a characteristic. - Throws: `NotACharacteristic`; the errors of `discover`, `AttributeTable.resolve` and `subscribe`.
   package func subscribe(to selector: Selector) async throws -> Subscription { try await subscribe(characteristic(selector), kind: .auto) }
 
-  /// The characteristic to subscribe to. A Client Characteristic Configuration (2902) stands for the characteristic that it belongs to; of
-  /// several candidates the only one that sends values is taken.
-  /// - Throws: NotACharacteristic; as `discover` and `AttributeTable.resolve`.
+  /// Finds the characteristic to subscribe to. A CCCD (2902) selects its characteristic. Of several candidates, takes the only one that
+  /// sends values.
+  /// - Throws: `NotACharacteristic`; the errors of `discover` and `AttributeTable.resolve`.
   package func characteristic(_ selector: Selector) async throws -> Characteristic {
     let attribute: Attribute
     do { attribute = try await self.attribute(selector, discovering: true) } catch let error as GATTError {
@@ -42,7 +42,7 @@ extension Client {
     }
   }
 
-  /// Finds several characteristics. Plain handles alone need no discovery, unless the caller wants more than handles.
+  /// Finds several characteristics. Plain handles alone need no discovery, unless `discovering` is set.
   package func characteristics(_ selectors: [Selector], discovering: Bool) async throws -> [Characteristic] {
     let handles = selectors.compactMap(\.plainHandle)
     let isDirect = !discovering && table == nil && handles.count == selectors.count
@@ -57,10 +57,10 @@ extension Client {
     return found
   }
 
-  /// The values of all characteristics that can be read, and of their descriptors, each by one request where it fits. One that the peer refuses
-  /// (security, authorization) does not hide the rest, nor does one that fails in another way.
-  /// - Returns: what was read until the link ended, and the first failure that was no refusal.
-  /// - Throws: CancellationError.
+  /// Reads all readable characteristics and descriptors. Continues after a refusal (security, authorization) or another failure of one
+  /// read.
+  /// - Returns: The values read until the link ended, and the first failure other than a refusal.
+  /// - Throws: `CancellationError`.
   package func readableValues(_ table: AttributeTable) async throws -> (
     values: [AttributeHandle: Result<[UInt8], any Error>], failure: FailedRead?
   ) {
@@ -79,7 +79,7 @@ extension Client {
       let extended = item.extendedProperties
       if item.properties.contains(.read) { try await read(item.valueHandle) }
       for descriptor in item.descriptors {
-        // Discovery has read this one, for what may be written.
+        // Discovery has read the extended properties.
         if descriptor.uuid == UUID(0x2900), let extended {
           values[descriptor.handle] = .success([UInt8(truncatingIfNeeded: extended), UInt8(extended >> 8)])
         } else {

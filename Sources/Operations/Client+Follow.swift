@@ -19,21 +19,21 @@ package struct FollowLimits: Sendable, Equatable {
 
 package enum FollowOutcome: Sendable, Equatable {
   case count
-  /// The time `FollowLimits.end` was reached.
+  /// The instant `FollowLimits.end` was reached.
   case end
   /// No value arrived for `FollowLimits.patience`.
   case silence
 }
 
 extension Client {
-  /// Subscribes to characteristics and gives out their values, in the order of arrival, until a limit is reached. While `take` waits the link
-  /// goes on, and values wait.
+  /// Subscribes to characteristics and passes on their values until a limit is reached. Values wait, in the order of arrival, while `take`
+  /// runs.
   /// - Parameters:
-  ///   - subscribe: adds the characteristics.
-  ///   - limits: asked for once the peer has accepted all subscriptions; values that come meanwhile count.
-  ///   - take: gets each value with the type of its characteristic.
-  ///   - onDrop: told how many values were not kept because `take` was thousands behind.
-  /// - Throws: why the link ended; what `subscribe`, `limits` and `take` throw; CancellationError.
+  /// - subscribe: Adds the characteristics.
+  /// - limits: Called after the peer accepted all subscriptions. Values that arrive earlier count.
+  /// - take: Receives each value with the type of its characteristic.
+  /// - onDrop: Receives the number of values lost because `take` was too slow.
+  /// - Throws: The reason for the end of the link; the errors of `subscribe`, `limits` and `take`; `CancellationError`.
   package func follow(
     _ subscribe: @LoopActor (SubscribedValues) async throws -> Void, limits: @LoopActor () async throws -> FollowLimits,
     take: @LoopActor (ValueEvent, UUID) async throws -> Void, onDrop: (@LoopActor (Int) -> Void)? = nil
@@ -55,7 +55,7 @@ extension Client {
   ) async throws -> FollowOutcome {
     if let end = limits.end { values.close(at: end) }
     var count = 0
-    // With an end of its own and no count it is content with what comes.
+    // An end time without a count needs no minimum number of values.
     let isNeeded = limits.end == nil || limits.count != nil
     while true {
       let value =

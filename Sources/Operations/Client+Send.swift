@@ -18,7 +18,7 @@ package struct IncompleteWrite: Error {
   /// The name of the device for messages. Nil if the user knows it.
   package var device: String?
 
-  /// - Parameter open: octets of a request that was sent and not answered.
+  /// Creates the error. `open` is the number of bytes in an unanswered request.
   package init(mode: WriteMode, progress: WriteProgress, total: Int, segments: Int, cause: any Error, open: Int = 0) {
     (self.mode, self.progress, self.total, self.segments, self.cause) = (mode, progress, total, segments, cause)
     sent = min(max(total, progress.sent), progress.sent + open)
@@ -26,8 +26,8 @@ package struct IncompleteWrite: Error {
 }
 
 extension Client {
-  /// Writes a value. Throws IncompleteWrite with the progress if it ends early.
-  /// - Throws: IncompleteWrite; what `progress` throws.
+  /// Writes a value.
+  /// - Throws: `IncompleteWrite` with the progress if it ends early; the errors of `progress`.
   package func send(
     _ value: [UInt8], to handle: AttributeHandle, plan: WritePlan, pacing: WritePacing = WritePacing(),
     progress: (@LoopActor (WriteProgress) throws -> Void)? = nil

@@ -10,7 +10,7 @@ package struct DeviceAnswer: Sendable {
   package var refused = RefusedPackets()
 }
 
-/// Packets that arrived during the wait for an answer but are not part of it.
+/// The packets that arrived during the wait for an answer but do not belong to it.
 package struct RefusedPackets: Sendable, Equatable {
   /// The first packets.
   package private(set) var first: [RefusedPacket] = []
@@ -55,12 +55,12 @@ package enum DeviceCallError: Error, Sendable, Equatable {
 }
 
 extension Connection {
-  /// Runs a command of the device. One after the other, whoever asks: the next one's request is sent when the answer of this one is complete.
+  /// Runs a command of the device. Calls are serialized: a request is sent only after the previous answer is complete.
   /// - Parameters:
-  ///   - values: its parameters; those that are missing have defaults.
-  ///   - limit: to the first packet, and from one to the next; nil: as the file says.
-  ///   - onEvent: told of what the device sends by itself meanwhile.
-  /// - Throws: DeviceCallError; as `Client.characteristic`, `Client.subscribe` and `Client.send`; why the link ended; CancellationError.
+  /// - values: The parameters. Missing ones have defaults.
+  /// - limit: The longest wait for the first packet and between packets. Nil for the limit in the device file.
+  /// - onEvent: Receives unsolicited events during the call.
+  /// - Throws: `DeviceCallError`; the errors of `Client.characteristic`, `Client.subscribe` and `Client.send`; `CancellationError`.
   package func call(
     _ command: DeviceCommand, _ values: [NamedValue], of device: DeviceDescription, within limit: Duration? = nil,
     onEvent: @escaping @LoopActor (String, [NamedValue]) -> Void = { _, _ in }
@@ -71,7 +71,7 @@ extension Connection {
     callNumber &+= 1
     let request: (octets: [UInt8], values: [NamedValue])
     do { request = try command.encode(values, number: callNumber) } catch { throw DeviceCallError.parameter(error) }
-    // Before anything is subscribed to: what cannot be written has no answer to wait for.
+    // Check before subscribing: a request that cannot be written has no answer.
     let target = try await client.attribute(try command.to.selector, discovering: true)
     let plan = try WritePlan(
       value: request.octets.count, properties: target.properties, mtu: client.mtu, mode: command.mode, chunk: command.chunk)
@@ -107,8 +107,7 @@ extension Connection {
   }
 }
 
-/// A command whose answer did not come, or was not waited for: it may come yet, and where nothing in it tells whose it is, be taken for the next
-/// one's.
+/// A command without an answer so far. A late answer could be mistaken for the next command's answer.
 @LoopActor
 struct UnansweredCall {
   /// The number of the call on its link.
@@ -116,7 +115,7 @@ struct UnansweredCall {
   fileprivate let reader: AnswerReader
   fileprivate let from: DeviceCharacteristic
   fileprivate weak var client: Client?
-  /// The end of the wait: its limit once more.
+  /// The end of the wait: one more limit after the failure.
   fileprivate let end: LoopClock.Instant
 
   fileprivate init(number: Int64, _ reader: AnswerReader, from: DeviceCharacteristic, _ client: Client, within limit: Duration) {
@@ -139,7 +138,7 @@ private final class RunningCall {
   /// Whether the device has answered.
   private(set) var isOver = false
   private let onEvent: @LoopActor (String, [NamedValue]) -> Void
-  /// Earlier calls whose answers have arrived now.
+  /// The numbers of earlier calls whose answers have arrived now.
   private(set) var passed: Set<Int64> = []
   private var events: Set<String> = []
   private var refused = RefusedPackets()
@@ -158,7 +157,7 @@ private final class RunningCall {
     values = SubscribedValues(client) { [loss] in loss.count += $0 }
   }
 
-  /// Waits for answers to earlier commands, at most as long as for its own answer.
+  /// Waits for the answer to an earlier command, at most as long as for its own answer.
   func pass(_ before: UnansweredCall) async throws {
     var reader = before.reader
     let end = min(before.end, EventLoop.shared.now.advanced(by: limit))
@@ -211,7 +210,7 @@ private final class RunningCall {
   private var result: DeviceAnswer { DeviceAnswer(values: reader.values, packets: reader.packets, refused: refused) }
 
   private func tell(_ name: String, _ values: [NamedValue]) {
-    // At most as many as the file has.
+    // The device file limits the number of names.
     events.insert(name)
     onEvent(name, values)
   }

@@ -1,12 +1,12 @@
 package import ATT
 package import GATT
 
-/// Which of the values that a peer sends by itself answer, and which say that something failed. All others may come at any time and are neither.
+/// Classifies unsolicited values of a peer as answers, failures or neither.
 package struct ExpectedAnswers: Sendable, Equatable {
   package struct Pattern: Sendable, Equatable {
     /// The handle of the characteristic's value.
     package let handle: AttributeHandle
-    /// What the value begins with; empty: any value.
+    /// The start of the value. Empty matches any value.
     package let prefix: [UInt8]
 
     package init(_ handle: AttributeHandle, beginningWith prefix: [UInt8]) {
@@ -28,10 +28,10 @@ package struct ExpectedAnswers: Sendable, Equatable {
 
   private let expected: [Pattern]
   private let failures: [Pattern]
-  /// How many values each expectation still waits for.
+  /// The number of values that each expectation still waits for.
   package private(set) var missing: [Int]
 
-  /// - Parameter count: how many values each expectation waits for, 1 or more.
+  /// Creates the expectations. Each waits for `count` values, 1 or more.
   package init(_ expected: [Pattern], count: Int, failures: [Pattern]) {
     self.expected = expected
     self.failures = failures
@@ -40,8 +40,7 @@ package struct ExpectedAnswers: Sendable, Equatable {
 
   package var areComplete: Bool { missing.allSatisfy { $0 == 0 } }
 
-  /// One value answers one expectation: of those that still wait for it the one that says most about it, so that another that says less is left
-  /// for another value.
+  /// Classifies a value. An answer satisfies the waiting expectation with the longest prefix, which leaves general ones to other values.
   package mutating func judge(_ event: ValueEvent) -> Verdict {
     if let failure = failures.firstIndex(where: { $0.matches(event) }) { return .failure(failure) }
     let alike = expected.indices.filter { expected[$0].matches(event) }

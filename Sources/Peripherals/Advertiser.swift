@@ -15,7 +15,7 @@ package protocol Advertiser: AnyObject {
 
 /// The description of a device that a radio can run.
 package protocol AdvertiserDescription {
-  /// Creates the device. - Parameter seed: of its random numbers.
+  /// Creates the device. - Parameter seed: The seed of its random numbers.
   @LoopActor func advertiser(seed: UInt64) -> any Advertiser
 }
 

@@ -25,7 +25,7 @@ package struct Template: Sendable, Equatable {
     case frame(FrameTemplate)
     /// The bytes or the text of a field of the written request.
     case parameter(String, Frame)
-    /// A part of a value: from `from` (negative: counted from the end), `octets` bytes long (negative: all except so many).
+    /// A part of a value: from `from` (negative: counted from the end), `octets` bytes long (negative: all except that many).
     case cut(Template, from: Int, octets: Int?)
   }
   package var parts: [Part]

@@ -5,7 +5,7 @@ import Text
 
 /// The file format of virtual peripherals: blectl-peripheral(5).
 package enum PeripheralFile {
-  /// Larger files are refused.
+  /// The maximum length of a file in bytes.
   package static let maximumLength = 4 << 20
   package static let maximumPeripherals = 64
   private static let maximumVariables = 256
@@ -49,7 +49,7 @@ package enum PeripheralFile {
     "services",
   ]
 
-  /// - Parameter device: The device file whose commands the peripheral answers.
+  /// Reads a peripheral. - Parameter device: The device file whose commands the peripheral answers.
   private static func peripheral(_ entry: FileEntry, _ device: DeviceDescription?) throws(FileEntryError) -> PeripheralDescription {
     let fields = try entry.object(device == nil ? keys : keys + ["answers"])
     guard let nameEntry = fields["name"] else { throw entry.error("Missing key \"name\".") }

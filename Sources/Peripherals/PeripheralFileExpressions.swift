@@ -8,7 +8,7 @@ import Text
 struct ExpressionReader {
   let names: PeripheralNames
 
-  // MARK: Octets
+  // MARK: Bytes
 
   static let partKinds =
     ["value_of", "written", "variable", "parameter", "random_octets", "checksum", "aes_cmac", "hmac_sha256", "xor"] + ValueFormat.names

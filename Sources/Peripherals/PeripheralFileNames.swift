@@ -67,7 +67,7 @@ struct CharacteristicTable {
   /// Finds a characteristic by UUID (`ffe2`), or by service and UUID (`ffe0/ffe2`).
   func find(_ entry: FileEntry) throws(FileEntryError) -> Row { try find(try entry.string(), for: entry) }
 
-  /// - Parameter entry: The entry with the name, for errors.
+  /// Finds a characteristic by text. - Parameter entry: The entry with the name, for errors.
   func find(_ text: String, for entry: FileEntry) throws(FileEntryError) -> Row {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { UUID($0) }
     guard (1...2).contains(parts.count), case let uuid?? = parts.last, case let service? = parts.first else {

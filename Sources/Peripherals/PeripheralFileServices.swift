@@ -110,8 +110,8 @@ struct PeripheralServices {
 
   // MARK: Layout
 
-  /// Adds the services 1800 and 1801 (Vol 3 Part C §12, Part G §7) unless the file describes them, and assigns handles. If the handle of the
-  /// first service leaves no room for one, the database lacks it, as on some real devices.
+  /// Adds the services 1800 and 1801 (Vol 3 Part C §12, Part G §7) unless the file describes them, and assigns handles.
+  /// If the handle of the first service leaves no room for one of them, the database lacks it, as on some real devices.
   mutating func database(_ peripheral: FileEntry) throws(FileEntryError) -> Database {
     var front: [Database.ServiceDescription] = []
     /// The free handles before the first service.

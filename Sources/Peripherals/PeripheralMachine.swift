@@ -2,8 +2,8 @@ package import ATT
 import EventLoop
 package import GATT
 
-/// Decides the effects of events on a virtual device, without I/O.
-/// It holds the device's state, its timers and its waiting actions. Times are those of the loop's clock.
+/// Decides the effects of events on a virtual device, without I/O. Holds its state, timers and waiting actions. Times are those of the
+/// loop's clock.
 package struct PeripheralMachine: Sendable {
   package enum Effect: Sendable, Equatable {
     case notify(AttributeHandle, [UInt8])

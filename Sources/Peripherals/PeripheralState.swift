@@ -5,8 +5,8 @@ import DeviceFiles
 package import GATT
 import Text
 
-/// The state of a virtual device: variables, clock, random numbers, subscriptions.
-/// It evaluates expressions without I/O, as far as `work` allows.
+/// The state of a virtual device: variables, clock, random numbers, subscriptions. Evaluates expressions without I/O, as far as `work`
+/// allows.
 package struct PeripheralState: Sendable {
   package enum Value: Sendable, Equatable {
     case number(Int64)
@@ -35,10 +35,9 @@ package struct PeripheralState: Sendable {
   /// The last second of the year 9999.
   private static let latest: Int64 = 253_402_300_799
 
-  /// - Parameters:
-  ///   - now: the time of the loop's clock in nanoseconds.
-  ///   - wallClock: the same time in nanoseconds since 1970.
-  ///   - seed, stream: of the random numbers.
+  /// Creates the state. `seed` and `stream` determine the random numbers.
+  /// - Parameter now: The time of the loop's clock in nanoseconds.
+  /// - Parameter wallClock: The same time in nanoseconds since 1970.
   package init(variables: [Value], now: Int64, wallClock: Int64, seed: UInt64, stream: UInt64) {
     self.variables = variables
     self.now = now
@@ -71,7 +70,7 @@ package struct PeripheralState: Sendable {
     return work > 0
   }
 
-  // MARK: Octets
+  // MARK: Bytes
 
   /// Returns a value for storing and sending: at most 512 bytes.
   package mutating func value(_ template: Template, written: [UInt8], _ database: AttributeDatabase) -> [UInt8] {

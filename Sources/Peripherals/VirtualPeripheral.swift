@@ -28,13 +28,12 @@ package final class VirtualPeripheral: Advertiser {
   private var collected: [AttributeHandle: (octets: [UInt8], timer: LoopTimer)] = [:]
   private var counters: [AttributeHandle: (counter: ReactionCounter, timer: LoopTimer?)] = [:]
 
-  /// - Parameters:
-  ///   - seed: of the random numbers.
-  ///   - wallClock: the initial time of the device's clock, in nanoseconds since 1970.
+  /// Creates a device. - Parameter seed: The seed of the random numbers.
+  /// - Parameter wallClock: The initial time of the device's clock, in nanoseconds since 1970.
   package init(_ description: PeripheralDescription, seed: UInt64 = 1, wallClock: Int64 = EventLoop.shared.wallClock) {
     self.description = description
     store = AttributeStore(description.database)
-    // Each device draws from a stream of its own, whichever others there are.
+    // Each device draws from its own stream, independent of the other devices.
     let stream = 1 << 48 | UInt64(description.address.address.rawValue)
     let state = PeripheralState(
       variables: description.variables, now: EventLoop.shared.now.nanoseconds, wallClock: wallClock, seed: seed, stream: stream)
@@ -124,7 +123,7 @@ package final class VirtualPeripheral: Advertiser {
     switch access {
     case .read:
       guard let reaction = machine.choose(behaviour.readReactions, written: [], at: now, store.database) else { return Server.Decision() }
-      // What is set here is what is read.
+      // The read returns the values that these actions set.
       begin(reaction.actions)
       return decision(reaction.answer)
     case .write(_, let value, _):

@@ -1,16 +1,16 @@
 import ATT
 import Bluetooth
 
-/// Decides what the device of a recorded link answers: what it answered then, in the order of then as far as the client keeps to it; else
-/// what the recording tells without guessing.
+/// Decides the answers of a recorded device. It answers as recorded, in order as far as the client keeps to it. Otherwise it answers only
+/// what the recording shows without guessing.
 package struct Answerer: Sendable {
   package enum Decision: Sendable, Equatable {
-    /// What followed this request of the recording. - Parameter response: in place of the recorded one, which had another form.
+    /// Plays the packets that followed this recorded request. - Parameter response: Replaces the recorded one, which had another form.
     case play(Int, response: [UInt8]?)
-    /// What nothing followed.
+    /// Sends this response alone.
     case answer([UInt8])
     case nothing
-    /// - Parameter next: the host's next PDU of the recording.
+    /// The recording has no answer. - Parameter next: The host's next PDU in the recording.
     case unknown(next: [UInt8]?)
   }
 
@@ -23,23 +23,23 @@ package struct Answerer: Sendable {
   private var firstUnused = 0
   package private(set) var mtu = BearerState.defaultMTU
 
-  /// Made when they are needed: a client that does as the recorded one did needs neither.
+  /// The attributes of the device. Created when needed, like `readings`: a client that acts as recorded needs neither.
   private(set) lazy var database = RecordedDatabase([link] + others)
   private(set) lazy var readings = RecordedReadings(link)
 
   /// The attribute that was read last, for a client that reads its next part.
   var opened: (handle: Int, value: [UInt8], isWhole: Bool)?
-  /// Client Characteristic Configurations as they were written.
+  /// The CCCD values written so far, by attribute handle.
   var configurations: [Int: [UInt8]] = [:]
 
-  /// - Parameter others: links to the same device.
+  /// Creates an answerer. - Parameter others: Other links to the same device.
   package init(_ link: Recording.Link, others: [Recording.Link] = []) {
     self.link = link
     self.others = others
     isUsed = [Bool](repeating: false, count: link.requests.count)
   }
 
-  /// - Parameter pdu: of the client.
+  /// Decides the answer to a PDU of the client.
   package mutating func answer(_ pdu: [UInt8]) -> Decision {
     guard let first = pdu.first else { return .nothing }
     switch ATT.Opcode(rawValue: first) {
@@ -51,29 +51,29 @@ package struct Answerer: Sendable {
     return .unknown(next: next)
   }
 
-  /// What the host owes to a request of the peer: it may be another answer than then, and is no question.
+  /// Plays the host's answer to a request of the peer. It may differ from the recorded answer.
   private mutating func follow(_ opcode: UInt8) -> Decision {
     guard cursor < link.requests.count, !isUsed[cursor], link.requests[cursor].pdu.first == opcode else { return .nothing }
     return play(cursor)
   }
 
-  /// When the host goes on in the recording; nil at its end.
+  /// The time of the host's next PDU in the recording. Nil at its end.
   var nextTime: Int64? { (cursor..<link.requests.count).first { !isUsed[$0] }.map { link.requests[$0].time } }
 
-  /// The next question of the recording, behind the last one that was played.
+  /// The next request or command in the recording, after the last one that was played.
   private var next: [UInt8]? {
     (cursor..<link.requests.count).first { !isUsed[$0] && Self.isQuestion(link.requests[$0].pdu) }.map { link.requests[$0].pdu }
   }
 
-  /// What the host did in the recording before the next values came: its first write, else its first question.
-  /// - Returns: the index of a request; nil when no values follow.
+  /// Finds the host's action before the next values in the recording: its first write, or else its first request.
+  /// - Returns: The index of a request. Nil if no values follow.
   mutating func beforeNextValues() -> Int? {
     var (write, question): (Int?, Int?) = (nil, nil)
     for index in cursor..<link.requests.count where !isUsed[index] {
       let pdu = link.requests[index].pdu
-      // A Prepare Write of no octets, and what an attribute is, a program asks by itself beside commands.
+      // Programs send empty Prepare Writes and Find Information Requests on their own, beside commands.
       var isAside = pdu.first == 0x16 && pdu.count == 5 || pdu.first == 0x04
-      // Values may still come while a subscription ends.
+      // Values may still arrive while a subscription ends.
       if case .request(.write(let handle, [0, 0]))? = try? PDU(parsing: pdu) {
         isAside = database.types[handle.number] == .clientCharacteristicConfiguration
       }
@@ -92,7 +92,7 @@ package struct Answerer: Sendable {
     }
   }
 
-  /// The same PDU in the recording: first behind the last one that was played.
+  /// Finds the same PDU in the recording, preferably after the last one that was played.
   private mutating func find(_ pdu: [UInt8]) -> Int? {
     for range in [cursor..<link.requests.count, firstUnused..<max(firstUnused, cursor)] {
       for index in range where !isUsed[index] && link.requests[index].pdu == pdu && isAsThen(index) { return index }
@@ -100,7 +100,7 @@ package struct Answerer: Sendable {
     return nil
   }
 
-  /// A list or a value is cut to the ATT_MTU: with another one it has another form.
+  /// Whether a recorded answer still has the right form. Lists and values are cut to the ATT_MTU.
   private func isAsThen(_ index: Int) -> Bool {
     let item = link.requests[index]
     guard item.mtu != mtu, let first = item.pdu.first else { return true }
@@ -118,7 +118,7 @@ package struct Answerer: Sendable {
 
   func wasUsed(_ index: Int) -> Bool { isUsed.indices.contains(index) && isUsed[index] }
 
-  /// Goes on in the recording behind a request. - Parameter response: see `Decision.play`.
+  /// Plays a request and continues after it. - Parameter response: See `Decision.play`.
   mutating func play(_ index: Int, response: [UInt8]? = nil) -> Decision {
     use(index)
     cursor = index + 1
@@ -126,7 +126,7 @@ package struct Answerer: Sendable {
     return .play(index, response: response)
   }
 
-  /// What a request as recorded has changed.
+  /// Notes the changes by a request as recorded.
   private mutating func note(_ item: Recording.Request) {
     guard let octets = item.response, let request = try? Request(parsing: item.pdu) else { return }
     switch (request, try? Response(parsing: octets)) {
@@ -139,14 +139,14 @@ package struct Answerer: Sendable {
   mutating func setMTU(_ client: UInt16, _ server: UInt16) { mtu = Recording.mtu(client, server) }
 }
 
-/// Answers to what was not asked in this form, from what is known of the device.
+/// Answers to requests that were not recorded in this form, from the known attributes.
 extension Answerer {
-  /// - Returns: nil when the recording does not tell.
+  /// Answers a request. Returns nil if the recording does not have the answer.
   mutating func answer(_ request: Request) -> Decision? {
     switch request {
     case .exchangeMTU(let client):
       if database.serverMTU == nil, let code = database.mtuRefusal { return refuse(request, 0, code) }
-      // Where nobody asked it stayed what it is, and stays so.
+      // If the host never asked, the MTU stays at its default.
       let server = database.serverMTU ?? UInt16(BearerState.defaultMTU)
       setMTU(client, server)
       return .answer(Response.exchangeMTU(serverRxMTU: server).bytes)
@@ -157,7 +157,7 @@ extension Answerer {
     case .read(let handle): return read(request, handle.number) { .read(Array($0.prefix($1 - 1))) }
     case .readBlob(let handle, let offset): return blob(request, handle.number, Int(offset))
     case .write(let handle, let value): return write(handle.number, value)
-    // A question about the commands that follow, which a recording of another program's need not have: they are answered by themselves.
+    // A question about the commands that follow. Recordings of other programs may lack it, and the commands are answered separately.
     case .prepareWrite(let handle, 0, let value) where value.isEmpty: return refuse(request, handle.number, .requestNotSupported)
     case .readMultiple, .readMultipleVariable, .prepareWrite, .executeWrite: return nil
     }
@@ -167,7 +167,7 @@ extension Answerer {
     .answer(Response.error(request: request.opcode, handle: AttributeHandle(clamping: handle), code: code).bytes)
   }
 
-  /// What a PDU asks for, with what is known of the attribute.
+  /// Describes the request in a PDU, with the attribute if known.
   package mutating func asked(_ pdu: [UInt8]) -> ReplayError.Asked {
     let handle: AttributeHandle? =
       switch try? PDU(parsing: pdu) {
@@ -189,7 +189,7 @@ extension Answerer {
       guard handle <= range.end.number, let type = database.types[handle] else { break }
       guard database.isComplete(nil, next, handle - 1) else { return items.isEmpty ? nil : .answer(Response.findInformation(items).bytes) }
       let isShort = type.short != nil
-      // One form in one response (Vol 3 Part F §3.4.3.2).
+      // One response has one form (Vol 3 Part F §3.4.3.2).
       if let first = items.first, (first.type.short != nil) != isShort { return .answer(Response.findInformation(items).bytes) }
       guard 2 + (items.count + 1) * (isShort ? 4 : 18) <= mtu else { return .answer(Response.findInformation(items).bytes) }
       items.append(HandleType(AttributeHandle(clamping: handle), type))
@@ -230,8 +230,8 @@ extension Answerer {
     return isKnown(type, next, range.end.number) ? refuse(request, range.start.number, .attributeNotFound) : nil
   }
 
-  /// Whether all attributes of a type are known. Secondary services, includes and the Database Hash are few: a client that did not ask for them, but
-  /// for services, did without.
+  /// Whether all attributes of a type are known. Secondary services, includes and the Database Hash are few. A client that found services
+  /// without requesting these did not need them.
   private mutating func isKnown(_ type: UUID, _ start: Int, _ end: Int) -> Bool {
     if type == .secondaryService || type == .include || type == .databaseHash, database.isDiscovered { return true }
     return database.isComplete(type, start, end)
@@ -243,7 +243,7 @@ extension Answerer {
     guard range.isValid else { return refuse(request, range.start.number, .invalidHandle) }
     let within = database.handles[database.firstIndex(range.start.number)..<database.firstIndex(range.end.number + 1)]
     guard let first = within.first(where: { database.types[$0] == type }) else {
-      // The hash is asked for by who keeps what he has found: without it he looks again.
+      // Clients that cache attributes request the hash. Without it, they discover again.
       let isSought = type != .characteristic && range.end.number <= database.sought[type] ?? 0
       guard isSought || type == .databaseHash || isKnown(type, range.start.number, range.end.number) else { return nil }
       return refuse(request, range.start.number, .attributeNotFound)
@@ -264,17 +264,17 @@ extension Answerer {
     return items.isEmpty ? nil : .answer(Response.readByType(items).bytes)
   }
 
-  /// - Parameter response: of a value, cut to an ATT_MTU.
+  /// Reads a value. - Parameter response: Makes a response of a value, cut to an ATT_MTU.
   private mutating func read(_ request: Request, _ handle: Int, _ response: (_ value: [UInt8], _ mtu: Int) -> Response) -> Decision? {
     let type = database.types[handle]
     if type == .clientCharacteristicConfiguration { return open(handle, configurations[handle] ?? [0, 0], true, response) }
     if let value = database.declarations[handle] { return open(handle, value, true, response) }
     let all = readings.all[handle] ?? []
     let fresh = all.first { reading in !reading.requests.contains { wasUsed($0) } }
-    // What never changes may be read again.
+    // Values that never change may be read again.
     let isFixed = type.map { $0.isDescriptor || $0 == .databaseHash } ?? false
     guard let reading = fresh ?? (isFixed ? all.last : nil) else {
-      // A session asks by itself what describes a value, and does without where it is refused.
+      // A session requests descriptions of a value on its own, and continues if they are refused.
       if case .read = request, all.isEmpty, let short = type?.short, [0x2901, 0x2904, 0x2905].contains(short) {
         return refuse(request, handle, .readNotPermitted)
       }
@@ -285,7 +285,7 @@ extension Answerer {
     case .failure(let refusal):
       octets = Response.error(request: request.opcode, handle: AttributeHandle(clamping: handle), code: refusal.code).bytes
     case .success(let value):
-      // Of a value that was not read to its end nobody knows more.
+      // The rest of a value that was not read to its end is unknown.
       octets = response(value, mtu).bytes
       guard reading.isWhole || value.count >= mtu - 1 else { return nil }
       opened = (handle, value, reading.isWhole)
@@ -313,7 +313,7 @@ extension Answerer {
     return .answer(Response.readBlob(Array(rest.prefix(mtu - 1))).bytes)
   }
 
-  /// Subscriptions only: a device may do anything when another value is written.
+  /// Accepts subscriptions only: a device may do anything after other writes.
   private mutating func write(_ handle: Int, _ value: [UInt8]) -> Decision? {
     guard value.count == 2 else { return nil }
     let isSubscription = database.types[handle] == .clientCharacteristicConfiguration

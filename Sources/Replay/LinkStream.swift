@@ -6,7 +6,7 @@ import L2CAP
 struct LinkStream {
   private var outgoing = Recombination()
   private var incoming = Recombination()
-  /// The start of the incoming frame, among the packets after the last request.
+  /// The start of the incoming frame in the packets after the last request.
   private var frameStart = 0
   private var frameRequests = 0
   /// The request that waits for its response.
@@ -19,7 +19,7 @@ struct LinkStream {
     if case .request = ATT.Opcode(rawValue: first) { asked = link.requests.count - 1 }
   }
 
-  /// - Parameter isLate: it was noticed after the end of the link only, as sockets are read in any order.
+  /// Adds received data. - Parameter isLate: Whether it was recorded after the end of the link: sockets are read in any order.
   mutating func received(_ data: ACLData, _ octets: [UInt8], at time: Int64, isLate: Bool, _ link: inout Recording.Link) {
     if data.boundary != .continuing {
       frameStart = link.requests.last?.following.count ?? 0
@@ -42,7 +42,7 @@ struct LinkStream {
     }
   }
 
-  /// The Disconnection Complete event, when it is the last that happened.
+  /// Removes and returns the Disconnection Complete event if nothing happened after it.
   private static func takeEnd(_ link: inout Recording.Link) -> Recording.Happening? {
     func isEnd(_ happening: Recording.Happening?) -> Bool {
       guard case .packet(let octets, _)? = happening?.kind else { return false }
@@ -63,7 +63,7 @@ struct LinkStream {
     {
       mtu = Recording.mtu(client, server)
     }
-    // Between the request and its response the host may have sent commands: the fragments stand behind the last of those.
+    // The host may send commands between a request and its response. The fragments then follow the last command.
     guard frameRequests == link.requests.count, let last = link.requests.indices.last else { return }
     for position in link.requests[last].following.indices.dropFirst(frameStart) {
       if case .packet(let octets, _) = link.requests[last].following[position].kind, octets.first == HCI.Packet.aclIndicator {
@@ -74,7 +74,7 @@ struct LinkStream {
 }
 
 extension Recording {
-  /// The lesser of both, at least 23 (Vol 3 Part F §3.4.2.2).
+  /// Returns the lesser of both, at least 23 (Vol 3 Part F §3.4.2.2).
   static func mtu(_ client: UInt16, _ server: UInt16) -> Int {
     min(max(Int(min(client, server)), BearerState.defaultMTU), BearerState.largestMTU)
   }

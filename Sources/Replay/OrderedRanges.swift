@@ -1,10 +1,10 @@
-/// Ranges in their order, found by halving.
+/// Ascending ranges with a binary search.
 struct OrderedRanges: Sendable {
   private let ranges: [Range<Int>]
 
   init(_ ranges: RangeSet<Int> = RangeSet()) { self.ranges = Array(ranges.ranges) }
 
-  /// The first one that ends behind a place: the one that it is in, else the next.
+  /// Returns the first range that ends after a place: the range around it, or else the next.
   func first(endingBehind place: Int) -> Range<Int>? {
     let index = ranges.firstIndex(sortedWhere: { $0.upperBound > place })
     return index < ranges.count ? ranges[index] : nil
@@ -12,7 +12,7 @@ struct OrderedRanges: Sendable {
 }
 
 extension Array {
-  /// The index of the first element for which something is true that is true for all behind it as well; the count where it is for none.
+  /// Returns the index of the first element that satisfies a predicate, or `count`. All elements after it must satisfy it too.
   func firstIndex(sortedWhere isBehind: (Element) -> Bool) -> Int {
     var low = 0
     var high = count

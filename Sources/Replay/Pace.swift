@@ -1,17 +1,17 @@
-/// How the time of a recording maps to ours. What the device did keeps its distance to what the host did before it. A host that computes, which
-/// takes no virtual time, is no reason to be early: the recorded time holds then, so that records have the recorded times.
+/// Maps the time of a recording to ours. The device keeps its recorded distance to the host's preceding action. Computing takes no virtual
+/// time, so the host may be early. The recorded time then applies, so that records have the recorded times.
 struct Pace: Sendable {
-  /// So much earlier than recorded counts as computing; more is someone who thought, and is not waited for.
+  /// The largest lead in ns that counts as computing. With more, a person was thinking, and the pause is skipped.
   static let slack: Int64 = 50_000_000
 
-  /// Our time, less the recording's.
+  /// Our time minus the recording's.
   private(set) var offset: Int64
 
-  /// - Parameter now: what time 0 of the recording is.
+  /// Creates a pace. - Parameter now: Our time at time 0 of the recording.
   init(now: Int64) { offset = now }
 
-  /// The host does now what it did then.
-  /// - Returns: how much of the recording's time is left out.
+  /// Aligns an action of the host with its recorded time.
+  /// - Returns: The skipped time of the recording, in nanoseconds.
   mutating func align(_ recorded: Int64, now: Int64) -> Int64 {
     let late = now - due(recorded)
     guard late > 0 || -late > Self.slack else { return 0 }

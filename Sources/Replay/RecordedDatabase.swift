@@ -1,28 +1,28 @@
 package import ATT
 import Bluetooth
 
-/// What the requests of a recording and their responses tell about a device's attributes. Nothing is guessed: of what nobody asked nothing is known.
+/// The attributes of a device, as the requests and responses of a recording show them. Nothing is guessed.
 package struct RecordedDatabase: Sendable {
   /// The types of attributes that were seen, by handle.
   private(set) var types: [Int: UUID] = [:]
-  /// Services by the type of their declaration: by handle while they are learned, ascending then.
+  /// The services by the type of their declaration and by handle, during learning. Later, `groups` has them in ascending order.
   private var found: [UUID: [Int: HandleGroup]] = [:]
   private var groups: [UUID: [HandleGroup]] = [:]
-  /// Values of declarations, which do not change.
+  /// The values of declarations, which do not change.
   private(set) var declarations: [Int: [UInt8]] = [:]
   /// The handles where Find Information has shown all attributes.
   private var seen = RangeSet<Int>()
   /// The handles where all attributes of a type were seen.
   private var seenOfType: [UUID: RangeSet<Int>] = [:]
-  /// Values that the device took, by handle.
+  /// The values that the device accepted, by handle.
   private(set) var accepted: [Int: Set<[UInt8]>] = [:]
-  /// How far values of a type were looked for, by who was content with those that came.
+  /// The last handle of a search for values of a type, if the client was content with the result.
   private(set) var sought: [UUID: Int] = [:]
   private(set) var serverMTU: UInt16?
-  /// How the device has refused to exchange the MTU.
+  /// The error with which the device refused to exchange the MTU.
   private(set) var mtuRefusal: ErrorCode?
 
-  /// The handles of `types`, ascending; where there are surely no attributes; and where none of a type.
+  /// The handles of `types`, ascending. There are surely no attributes in `vacant`, and no others of a type in `complete`.
   private(set) var handles: [Int] = []
   /// The handles of characteristics, ascending.
   private var characteristics: [Int] = []
@@ -42,14 +42,14 @@ package struct RecordedDatabase: Sendable {
 
   package init() {}
 
-  /// Once everything is learned.
+  /// Prepares the database for queries, after everything is learned.
   package mutating func finish() {
     groups = found.mapValues { $0.values.sorted { $0.handle < $1.handle } }
     found = [:]
     inferConfigurations()
     handles = types.keys.sorted()
     characteristics = handles.filter { types[$0] == .characteristic }
-    // Nothing is outside of services.
+    // There are no attributes outside of services.
     var outside = seenOfType[.primaryService] ?? RangeSet()
     for group in services where group.handle <= group.endHandle {
       outside.remove(contentsOf: group.handle.number..<group.endHandle.number + 1)
@@ -62,17 +62,17 @@ package struct RecordedDatabase: Sendable {
     [UUID.primaryService, .secondaryService].flatMap { groups[$0] ?? [] }.sorted { $0.handle < $1.handle }
   }
 
-  /// Services whose declarations have the type and stand in the range, ascending.
+  /// Returns the services in a range whose declarations have the type, ascending.
   func groups(_ type: UUID, in range: HandleRange) -> ArraySlice<HandleGroup> {
     let all = groups[type] ?? []
     let first = all.firstIndex(sortedWhere: { $0.handle >= range.start })
     return all[first..<max(first, all.firstIndex(sortedWhere: { $0.handle > range.end }))]
   }
 
-  /// Whether somebody has looked for services.
+  /// Whether the host has searched for services.
   var isDiscovered: Bool { seenOfType[.primaryService].map { !$0.isEmpty } ?? false }
 
-  /// Whether there is surely no attribute of the type from `start` to `end`, other than those known.
+  /// Whether there is surely no attribute of the type from `start` to `end`, except the known ones.
   func isComplete(_ type: UUID?, _ start: Int, _ end: Int) -> Bool {
     let complete = type.flatMap { self.complete[$0] } ?? OrderedRanges()
     var place = start
@@ -83,29 +83,29 @@ package struct RecordedDatabase: Sendable {
         continue
       }
       let next = min(end + 1, ranges.map(\.lowerBound).min() ?? end + 1)
-      // Something of another type is everywhere.
+      // The handles up to the next range all have attributes of other types.
       guard firstIndex(next) - firstIndex(place) == next - place else { return false }
       place = next
     }
     return true
   }
 
-  /// The index in `handles` of the first that is not before `start`.
+  /// Returns the index of the first handle in `handles` that is not before `start`.
   func firstIndex(_ start: Int) -> Int { handles.firstIndex(sortedWhere: { $0 >= start }) }
 
-  /// Whether the attribute is the Client Characteristic Configuration of Service Changed, which is subscribed to for one's own sake.
+  /// Whether the attribute is the CCCD of Service Changed. Clients subscribe to it for their own purposes.
   func configuresServiceChanged(_ handle: Int) -> Bool {
     guard types[handle] == .clientCharacteristicConfiguration else { return false }
     guard let value = characteristic(of: handle).flatMap({ declarations[$0] }) else { return false }
     return UUID(littleEndian: value.dropFirst(3)) == .serviceChanged
   }
 
-  /// The handle of the characteristic that a descriptor belongs to: the last one before it.
+  /// Returns the handle of the characteristic with a descriptor: the last one before it.
   private func characteristic(of descriptor: Int) -> Int? {
     characteristics[..<characteristics.firstIndex(sortedWhere: { $0 >= descriptor })].last
   }
 
-  /// What an attribute is, and whose, where that was seen.
+  /// Returns the type of an attribute, and its characteristic if it is a descriptor. Nil if it was not seen.
   package func attribute(_ handle: Int) -> ReplayError.Attribute? {
     guard let type = types[handle] else { return nil }
     guard type.isDescriptor, let owner = characteristic(of: handle) else { return ReplayError.Attribute(type: type) }
@@ -114,8 +114,8 @@ package struct RecordedDatabase: Sendable {
 
   // MARK: Learning
 
-  /// A characteristic that notifies or indicates has a Client Characteristic Configuration (Vol 3 Part G §3.3.1.1): where there is room for one
-  /// descriptor, nobody needs to ask which it is, and BlueZ does not.
+  /// Infers the Client Characteristic Configuration of characteristics that notify or indicate (Vol 3 Part G §3.3.1.1). If there is room
+  /// for only one descriptor, clients need not ask for its type, and BlueZ does not.
   private mutating func inferConfigurations() {
     let characteristics = types.keys.filter { types[$0] == .characteristic }.sorted()
     var index = 0
@@ -192,6 +192,6 @@ extension UUID {
   static let serviceChanged = UUID(0x2A05)
   static let databaseHash = UUID(0x2B2A)
 
-  /// A descriptor: what it says does not change from one read to the next.
+  /// Whether this is a descriptor. Its value does not change between reads.
   var isDescriptor: Bool { short.map { 0x2900...0x290F ~= $0 } ?? false }
 }

@@ -2,7 +2,7 @@ package import HCI
 
 /// Offsets of fields in an encoded event. Events are replayed as they were recorded, so nothing decodes them.
 package enum RecordedEvent {
-  /// Commands whose first parameter is a link.
+  /// The commands whose first parameter is a connection handle.
   package static let linkCommands: Set<UInt16> = [
     Disconnect.opcode.rawValue, 0x041D, ReadRSSI.opcode.rawValue, 0x0C2D, LEConnectionUpdate.opcode.rawValue,
     LEReadRemoteFeatures.opcode.rawValue, 0x2019, 0x201A, 0x201B, LERemoteConnectionParameterRequestReply.opcode.rawValue,
@@ -19,7 +19,7 @@ package enum RecordedEvent {
     case other
   }
 
-  /// - Parameter octets: H4 form.
+  /// Returns the kind of a packet. - Parameter octets: H4 form.
   static func kind(_ octets: [UInt8]) -> Kind {
     guard octets.count >= 3, octets[0] == Packet.eventIndicator else { return .other }
     switch octets[1] {
@@ -37,7 +37,7 @@ package enum RecordedEvent {
     }
   }
 
-  /// Offset of the connection handle; nil for events that are about no link.
+  /// Returns the offset of the connection handle. Nil if the packet concerns no link.
   static func handleOffset(_ octets: [UInt8]) -> Int? {
     guard octets.count >= 3 else { return nil }
     let offset: Int?
@@ -66,7 +66,7 @@ package enum RecordedEvent {
     handleOffset(octets).map { ConnectionHandle(UInt16(octets[$0]) | UInt16(octets[$0 + 1]) << 8) }
   }
 
-  /// The same packet about another link.
+  /// Returns the same packet for another link.
   static func with(_ handle: ConnectionHandle, _ octets: [UInt8], at offset: Int? = nil) -> [UInt8] {
     guard let offset = offset ?? handleOffset(octets), offset + 2 <= octets.count else { return octets }
     var octets = octets
@@ -76,7 +76,7 @@ package enum RecordedEvent {
     return octets
   }
 
-  /// Whether the event says how the procedure went that a command began.
+  /// Whether the event reports the outcome of a command's procedure.
   static func ends(_ octets: [UInt8], _ opcode: UInt16) -> Bool {
     guard octets.count >= 4, octets[0] == Packet.eventIndicator else { return false }
     return switch (octets[1], opcode) {
@@ -89,7 +89,7 @@ package enum RecordedEvent {
     }
   }
 
-  /// A scan response, where an event holds one report only: what a passive scan does not hear.
+  /// Whether the event has only one report, which is a scan response. A passive scan does not receive it.
   static func isScanResponse(_ octets: [UInt8]) -> Bool {
     guard octets.count >= 7, octets[1] == 0x3E, octets[4] == 1 else { return false }
     return octets[3] == 0x02 ? octets[5] == 0x04 : octets[3] == 0x0D && octets[5] & 0x08 != 0

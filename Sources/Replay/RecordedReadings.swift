@@ -1,16 +1,16 @@
 import ATT
 
-/// The values of attributes that were read on one link, each as often as it was.
+/// The attribute values that were read on one link, each as often as it was read.
 struct RecordedReadings: Sendable {
   struct Reading: Sendable {
-    /// The requests that brought it, by their place on the link.
+    /// The requests that returned it, by their index on the link.
     var requests: [Int]
     var outcome: Result<[UInt8], Refusal>
-    /// Whether there is surely no more of the value.
+    /// Whether the value is surely complete.
     var isWhole: Bool
   }
 
-  /// An Error Response.
+  /// The Error Response to a read.
   struct Refusal: Error, Sendable { let code: ErrorCode }
 
   private(set) var all: [Int: [Reading]] = [:]
@@ -29,7 +29,7 @@ struct RecordedReadings: Sendable {
     case (.read(let handle), .read(let value)): add(index, handle, .success(value), isWhole: value.count < mtu - 1)
     case (.read(let handle), .error(_, _, let code)): add(index, handle, .failure(Refusal(code: code)), isWhole: true)
     case (.readByType(_, let type), .readByType(let items)) where type != .characteristic && type != .include:
-      // A value is cut to what fits, at most 253 octets.
+      // A value is cut to the available space, at most 253 bytes.
       for item in items { add(index, item.handle, .success(item.value), isWhole: item.value.count < min(mtu - 4, 253)) }
     case (.readByType, .error(_, let handle, let code)) where code != .attributeNotFound && handle.isValid:
       add(index, handle, .failure(Refusal(code: code)), isWhole: true)

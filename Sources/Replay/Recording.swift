@@ -4,50 +4,50 @@ import Captures
 import EventLoop
 import HCI
 
-/// What a trace tells about the devices around an adapter: what they advertised, how links to them were made, and what went over these.
-/// Times are nanoseconds since its first record, and never go back.
+/// The devices around an adapter, as a trace shows them: their advertisements, how links were made, and the data of these links. Times are
+/// nanoseconds since the first record and never decrease.
 package struct Recording: Sendable {
-  /// Nanoseconds since 1970-01-01T00:00:00Z of the first record.
+  /// The time of the first record, in nanoseconds since 1970-01-01T00:00:00Z.
   package internal(set) var start: Int64 = 0
-  /// Packets that the recording lacks, of all adapters in it; and those of which it has only the beginning.
+  /// The number of packets that the recording lacks, of all its adapters. `cut` is the number of truncated ones.
   package internal(set) var drops = 0
   package internal(set) var cut = 0
-  /// Commands that concern no link, by opcode, in order.
+  /// The commands that concern no link, by opcode, in order.
   var commands: [UInt16: [Command]] = [:]
   var scans: [Scan] = []
-  /// Each try to make a link, in order.
+  /// The attempts to make a link, in order.
   package internal(set) var attempts: [Attempt] = []
   package internal(set) var links: [Link] = []
-  /// Whom the host waited for, without having to say so in a command of its own.
+  /// The peers on the filter accept list: the host waited for them without naming them in a command to connect.
   var awaited: Set<PeerAddress> = []
-  /// The host is seen from its start, so that its packets were as long as ours would be.
+  /// Whether the recording has the start of the host, so that its packets are as long as ours.
   var isWhole: Bool { commands[Reset.opcode.rawValue] != nil }
 
-  /// Devices that were asked for their services.
+  /// The devices that the host asked for their services.
   package var discoveredPeers: Set<PeerAddress> {
     Set(links.lazy.filter { $0.requests.contains { $0.pdu.first == RequestOpcode.readByGroupType.rawValue } }.compactMap(\.peer))
   }
 
-  /// From the controller.
+  /// A packet from the controller.
   package struct Packet: Sendable, Equatable {
     package var time: Int64
-    /// H4 form.
+    /// The packet in H4 form.
     package var octets: [UInt8]
   }
 
   struct Command: Sendable {
     var packet: CommandPacket
     var time: Int64
-    /// Command Complete or Command Status.
+    /// The Command Complete or Command Status.
     var answer: Packet?
-    /// The event that said how it went.
+    /// The event with the outcome.
     var outcome: Packet?
-    /// The recording ends before it was over.
+    /// Whether the recording ends before the command does.
     var isCut = false
   }
 
   struct Scan: Sendable {
-    /// When it was begun; when it ended, or its last report came.
+    /// The start of the scan. `end` is its end, or that of the recording.
     var time: Int64
     var end: Int64
     var isActive: Bool
@@ -56,28 +56,28 @@ package struct Recording: Sendable {
   }
 
   package struct Attempt: Sendable {
-    /// The peer. Nil when the host named none and no link came of it, and for a link from before the recording.
+    /// The peer. Nil if the host named none and no link followed, or for a link from before the recording.
     package var peer: PeerAddress?
-    /// The command that made the link. Nil when the host had told the controller earlier which peers to connect to.
+    /// The command that made the link. Nil if the host had told the controller earlier which peers to connect to.
     var command: Command?
-    /// LE Connection Complete.
+    /// The LE Connection Complete event.
     package var complete: Packet?
-    /// When the host gave up.
+    /// The time at which the host gave up.
     var cancelled: Int64?
     package var link: Int?
-    /// The recording ends before it was decided.
+    /// Whether the recording ends before the outcome.
     package var isCut = false
   }
 
   package struct Link: Sendable {
     package var peer: PeerAddress?
     var handle: ConnectionHandle
-    /// Until the first PDU of the host.
+    /// The events before the first PDU of the host.
     var opening: [Happening] = []
     package var requests: [Request] = []
-    /// About the link, by opcode, in order. The handle is part of their parameters.
+    /// The commands about the link, by opcode, in order. Their parameters include the handle.
     var commands: [UInt16: [Command]] = [:]
-    /// When the host began to take it down, else the end of the recording.
+    /// The time at which the host started to disconnect, or the end of the recording.
     var end: Int64 = 0
     /// Whether the recording ends before the connection does.
     package var isCut = false
@@ -87,27 +87,27 @@ package struct Recording: Sendable {
     }
   }
 
-  /// An ATT PDU of the host, and what the device did until the next one.
+  /// An ATT PDU of the host, and the device's actions until the next one.
   package struct Request: Sendable {
     package var pdu: [UInt8]
     /// The time of its last fragment.
     var time: Int64
-    /// ATT_MTU when it was sent.
+    /// The ATT_MTU when it was sent.
     package var mtu: Int
     package var response: [UInt8]?
     var following: [Happening] = []
     /// The number of the packet in the file that has its last fragment, counted from 1.
     var packet = 0
-    /// A notification or an indication is complete in what follows.
+    /// Whether a complete notification or indication follows.
     var bringsValue = false
 
     var isRequest: Bool { pdu.first.map { if case .request = ATT.Opcode(rawValue: $0) { true } else { false } } ?? false }
   }
 
-  /// What the controller said about a link.
+  /// A message of the controller about a link.
   struct Happening: Sendable {
     enum Kind: Sendable {
-      /// - Parameter isResponse: a fragment of the response to the request before.
+      /// A packet. - Parameter isResponse: Whether it is a fragment of the response to the preceding request.
       case packet([UInt8], isResponse: Bool)
       case completed(Int)
     }
@@ -117,8 +117,8 @@ package struct Recording: Sendable {
 }
 
 extension Recording {
-  /// - Parameter file: btsnoop, pcap or pcapng. Of several adapters, the one that is most of a central is taken.
-  /// - Throws: MalformedPacket with the offset in the file. What the packets hold is never an error: what cannot be read is left out.
+  /// Parses a btsnoop, pcap or pcapng file. Of several adapters, takes the one that is most like a central.
+  /// - Throws: MalformedPacket with the offset in the file. Packets with invalid contents are not an error, but left out.
   package init(parsing file: [UInt8]) throws(MalformedPacket) {
     var reader = try FileReader(file)
     while try reader.takeRecord() {}
@@ -126,7 +126,7 @@ extension Recording {
   }
 
   /// Reads a recording in turns with other work on the loop: a long file takes seconds.
-  /// - Throws: MalformedPacket; CancellationError.
+  /// - Throws: MalformedPacket, CancellationError.
   @LoopActor
   package static func read(_ file: [UInt8]) async throws -> Recording {
     var reader = try FileReader(file)
@@ -137,7 +137,7 @@ extension Recording {
     return reader.finished()
   }
 
-  /// Gives the packets of each adapter to a reader of its own.
+  /// Gives the packets of each adapter to a separate reader.
   private struct FileReader {
     private var trace: TraceReader
     private var number = 0
@@ -145,12 +145,12 @@ extension Recording {
 
     init(_ file: [UInt8]) throws(MalformedPacket) { trace = try TraceReader(file) }
 
-    /// - Returns: false at the end of the file.
+    /// Reads the next record. Returns false at the end of the file.
     mutating func takeRecord() throws(MalformedPacket) -> Bool {
       guard let record = try trace.next() else { return false }
       number += 1
       guard record.air == nil else { throw MalformedPacket("this is a sniffer capture, without HCI packets of a host", at: 0) }
-      // A monitor numbers adapters from 0; a file that names thousands was not made by one.
+      // A monitor numbers adapters from 0. It did not make a file with thousands of them.
       guard readers[record.adapter] != nil || readers.count < 64 else { return true }
       readers[record.adapter, default: RecordingReader()].add(record, number: number, isWhole: trace.drops == 0)
       return true
@@ -164,7 +164,7 @@ extension Recording {
     }
   }
 
-  /// A device that the host connected, and whose advertisements are not in the recording: its connection tells the type of its address.
+  /// Returns a connected device whose advertisements were not recorded. Its connection shows the type of its address.
   package func unheardPeer(_ address: Address) -> PeerAddress? {
     let fitting = attempts.filter { $0.peer?.address == address }
     guard let attempt = fitting.first(where: { $0.link != nil }) ?? fitting.first else { return nil }

@@ -11,12 +11,12 @@ struct RecordingReader {
   /// The number of the packet in the file, counted from 1.
   private var number = 0
 
-  /// Commands without an answer yet, by opcode.
+  /// The commands without an answer so far, by opcode.
   private var unanswered: [UInt16: [Place]] = [:]
-  /// Procedures of links whose end is to come.
+  /// The unfinished procedures of links.
   private var procedures: [Int: [(opcode: UInt16, index: Int)]] = [:]
   private var openAttempt: Int?
-  /// Links that are up, and the last one that had the handle.
+  /// The open links. `ended` has the last link of each handle.
   private var live: [ConnectionHandle: Int] = [:]
   private var ended: [ConnectionHandle: Int] = [:]
   private var classic: Set<ConnectionHandle> = []
@@ -25,7 +25,7 @@ struct RecordingReader {
   private var isActive = true
   private var reports = 0
 
-  /// More commands than a controller takes at once: the answers to older ones will not come.
+  /// The limit of unanswered commands. A controller takes fewer, so older ones will get no answer.
   private static let mostUnanswered = 64
 
   private enum Place {
@@ -34,23 +34,23 @@ struct RecordingReader {
     case link(Int, UInt16, Int)
   }
 
-  /// How likely the adapter was a central.
+  /// The likelihood that the adapter was a central.
   var weight: Int { recording.links.count * 1000 + recording.attempts.count * 100 + min(reports, 99) }
 
   private static let day: Int64 = 86_400_000_000_000
 
-  /// - Parameter isWhole: no packet before it was lost.
+  /// Adds a packet. - Parameter isWhole: Whether no packet was lost before it.
   mutating func add(_ record: Snoop.Record, number: Int, isWhole: Bool) {
     self.number = number
     vendorHandles.note(record)
     vendorHandles.isWhole = isWhole
-    // What is left of it is no packet.
+    // A truncated packet cannot be read.
     guard record.missing == 0 else { return recording.cut += 1 }
     if isEmpty {
       recording.start = record.wallClock
       isEmpty = false
     }
-    // Clocks are set, and files made up: no step back, none over a month, and no end of time.
+    // Clocks are set, and files are forged: allow no step back, at most a month forward, and no overflow.
     let (elapsed, overflow) = record.wallClock.subtractingReportingOverflow(recording.start)
     time = min(max(time, overflow ? time : elapsed), time + 30 * Self.day, .max / 4)
     switch (record.packet.first, record.direction) {
@@ -70,7 +70,7 @@ struct RecordingReader {
     return recording
   }
 
-  /// What was under way at the end.
+  /// Marks everything that was in progress at the end.
   private mutating func cut() {
     if let openAttempt, recording.attempts[openAttempt].cancelled == nil { recording.attempts[openAttempt].isCut = true }
     for index in live.values where recording.links[index].commands[Disconnect.opcode.rawValue] == nil {
@@ -78,13 +78,13 @@ struct RecordingReader {
       for (opcode, command) in procedures[index] ?? [] { recording.links[index].commands[opcode]?[command].isCut = true }
     }
     for case .common(let opcode, let index) in unanswered.values.joined() {
-      // A host does not wait for longer; it knew then that no answer comes.
+      // A host does not wait longer. It knew then that no answer would arrive.
       guard let since = recording.commands[opcode]?[index].time, time - since < Self.patience else { continue }
       recording.commands[opcode]?[index].isCut = true
     }
   }
 
-  /// How long a host may wait for the answer to a command: 4 s.
+  /// The longest time that a host waits for the answer to a command: 4 s.
   private static let patience: Int64 = 4_000_000_000
 
   // MARK: Commands
@@ -130,7 +130,7 @@ struct RecordingReader {
     if unanswered[opcode, default: []].count > Self.mostUnanswered { unanswered[opcode]?.removeFirst() }
   }
 
-  /// Whom a command connects; nil for whoever is on the filter accept list.
+  /// Returns the peer that a command connects to. Nil for any peer on the filter accept list.
   private static func peer(_ command: CommandPacket) -> PeerAddress? {
     if let create = LECreateConnection(command) { return create.filterPolicy == 0 ? create.peer : nil }
     if let create = LEExtendedCreateConnection(command) { return create.filterPolicy == 0 ? create.peer : nil }
@@ -166,7 +166,7 @@ struct RecordingReader {
         recording.links[link].add(Recording.Happening(time: time, kind: .completed(Int(entry.count))))
       }
     case .other:
-      // Connection Complete of BR/EDR: what goes over it is nobody's business here.
+      // Connection Complete of BR/EDR: ignore the data of this link.
       if octets.count >= 6, octets[1] == 0x03, octets[3] == 0 {
         classic.insert(ConnectionHandle(UInt16(octets[4]) | UInt16(octets[5]) << 8))
       }
@@ -178,7 +178,7 @@ struct RecordingReader {
   private mutating func answer(_ opcode: UInt16, _ packet: Recording.Packet) {
     guard let place = unanswered[opcode]?.first else { return }
     unanswered[opcode]?.removeFirst()
-    // Command Status with an error: nothing follows.
+    // Nothing follows a Command Status with an error.
     let isRefused = packet.octets[1] == 0x0F && packet.octets.count > 3 && packet.octets[3] != 0
     switch place {
     case .common(let opcode, let index): recording.commands[opcode]?[index].answer = packet
@@ -242,7 +242,7 @@ struct RecordingReader {
     if let known = live[data.handle] ?? ended[data.handle] {
       link = known
     } else {
-      // A link from before the recording, or one whose making was hidden.
+      // The link is from before the recording, or its start was hidden.
       link = begin(data.handle, nil)
       recording.attempts.append(Recording.Attempt(link: link))
     }

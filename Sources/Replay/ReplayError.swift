@@ -4,18 +4,18 @@ package import HCI
 
 /// The reason why a replay cannot continue.
 package enum ReplayError: NoDeviceError, Sendable, Equatable {
-  /// - Parameter next: what the host did next in the recording; nil at its end.
+  /// The recording lacks this request. - Parameter next: The host's next action in the recording. Nil at its end.
   case notRecorded(Asked, next: Asked?)
   /// The request is recorded, but the recording ends before the answer.
   case cut(Asked)
   /// The connection has no more values until the host sends a request.
   case ended
-  /// The connection has no more values until the host repeats its next action in the recording. - Parameter packet: its number in the file, from 1.
+  /// The connection has no more values until the host repeats its next recorded action. - Parameter packet: Its number in the file, from 1.
   case unasked(Asked, packet: Int)
 
   /// A request of the host.
   package enum Asked: Sendable, Equatable {
-    /// An ATT PDU.
+    /// An ATT PDU with the attribute that it names, if known.
     case attribute([UInt8], Attribute?)
     case connection(PeerAddress)
     case command(CommandPacket)
@@ -24,7 +24,7 @@ package enum ReplayError: NoDeviceError, Sendable, Equatable {
   /// An attribute in the recording.
   package struct Attribute: Sendable, Equatable {
     package var type: UUID
-    /// The characteristic of a descriptor.
+    /// The characteristic that a descriptor belongs to.
     package var characteristic: UUID?
 
     package init(type: UUID, characteristic: UUID? = nil) {

@@ -2,8 +2,8 @@ import Bluetooth
 package import EventLoop
 package import HCI
 
-/// A controller that answers as the one of a recording did, with the devices that were around it. What a host asks that nobody asked then ends
-/// the link, or the command, with ReplayError.
+/// A controller that answers like the recorded one, with the devices that were around it. A request without a recorded answer ends its link
+/// or command with ReplayError.
 @LoopActor
 package final class ReplayTransport: HCI.Transport {
   package var handler: (@LoopActor (HCI.TransportEvent) -> Void)?
@@ -16,15 +16,15 @@ package final class ReplayTransport: HCI.Transport {
   var used: [UInt16: Set<Int>] = [:]
   /// The recorded attempts that were used, with the peer that the host connected to.
   var usedAttempts: [Int: PeerAddress] = [:]
-  /// The attempt that the host waits for; -1 one that is not in the recording.
+  /// The attempt that the host waits for. Its number is nil if the recording does not have it.
   var waiting: (attempt: Int?, peer: PeerAddress)?
   var isActiveScan = true
   var scan: ReplayedScan?
   var nextScan = 0
-  /// Called when the recording goes on after a pause, which is left out.
+  /// Called when the replay skips a pause.
   private let onPause: @LoopActor (Int64) -> Void
 
-  /// - Parameter onPause: gets the nanoseconds that the recording's time jumps.
+  /// Creates a transport. - Parameter onPause: Receives the nanoseconds by which the recording's time jumps.
   package init(_ recording: Recording, onPause: @escaping @LoopActor (Int64) -> Void = { _ in }) {
     self.recording = recording
     self.onPause = onPause
@@ -49,7 +49,7 @@ package final class ReplayTransport: HCI.Transport {
     handler = nil
   }
 
-  /// The recording does not go on as the host wants to.
+  /// Ends a link because the recording does not continue as the host wants.
   func fail(_ link: ReplayedLink, _ error: ReplayError) {
     perform(at: now) { transport in
       guard transport.links[link.handle] === link else { return }
@@ -66,7 +66,7 @@ package final class ReplayTransport: HCI.Transport {
 
   func due(_ recorded: Int64) -> Int64 { max(now, pace.due(recorded)) }
 
-  /// Our time for the recording's, also when it is past.
+  /// Returns our time for a time of the recording, even if it has passed.
   func place(_ recorded: Int64) -> Int64 { pace.due(recorded) }
 
   func align(_ recorded: Int64) {
@@ -118,12 +118,12 @@ package final class ReplayTransport: HCI.Transport {
     answer(command)
   }
 
-  /// Answers a command as recorded, else like a controller with the abilities that the recording shows.
+  /// Answers a command as recorded, or else like a controller with the recorded abilities.
   func answer(_ command: CommandPacket) {
     if !answerAsRecorded(command) { post(defaultAnswer(command.opcode).encoded, at: now) }
   }
 
-  /// - Returns: false when the recording does not have the command with these parameters.
+  /// Answers a command as recorded. Returns false if the recording lacks the command with these parameters.
   func answerAsRecorded(_ command: CommandPacket) -> Bool {
     let opcode = command.opcode.rawValue
     guard let all = recording.commands[opcode] else { return false }
@@ -164,7 +164,7 @@ package final class ReplayTransport: HCI.Transport {
     }
     if let answer = recorded.answer {
       let octets = answer.octets
-      // Command Status, whichever of the commands it was.
+      // A Command Status, for any of the create commands.
       let code = octets.count > 3 && octets[1] == 0x0F ? ControllerErrorCode(rawValue: octets[3]) : .success
       post(status(command.opcode, code), at: due(answer.time))
       guard code == .success else { return }
@@ -176,7 +176,7 @@ package final class ReplayTransport: HCI.Transport {
     perform(at: due(complete.time)) { $0.established(index, peer) }
   }
 
-  /// In the recorded order, however the link before has ended; when all were used, the last one that made a link is used again.
+  /// Returns attempts in the recorded order, however the last link ended. After the last attempt, returns the last one with a link again.
   private func nextAttempt(_ peer: PeerAddress) -> Int? {
     let attempts = recording.attempts
     func last(where fits: (Recording.Attempt) -> Bool) -> Int? { attempts.indices.last { usedAttempts[$0] == peer && fits(attempts[$0]) } }
@@ -208,7 +208,7 @@ package final class ReplayTransport: HCI.Transport {
     if let complete = attempt.complete {
       deliver(RecordedEvent.with(handle, complete.octets))
     } else {
-      // Of a link whose beginning was not seen: 30 ms, 4 s.
+      // The recording lacks the start of the link: assume 30 ms and 4 s.
       deliver(
         Event.leConnectionComplete(
           .init(status: .success, handle: handle, peer: peer, interval: 24, latency: 0, supervisionTimeout: 400)
@@ -254,7 +254,7 @@ package final class ReplayTransport: HCI.Transport {
     case ReadRSSI.opcode where recorded != nil: refuse(command.opcode, .cut(.command(command)))
     case ReadRSSI.opcode, LEReadPHY.opcode:
       if let answer = link.last(command.opcode)?.answer { return post(adapted(answer.octets, handle), at: now) }
-      // Links begin on 1M.
+      // Links start on 1M.
       let phy = LEReadPHY.opcode == command.opcode
       post(
         complete(command.opcode, phy ? [0] + command.parameters.prefix(2) + [1, 1] : [ControllerErrorCode.unknownCommand.rawValue]), at: now
@@ -278,7 +278,7 @@ package final class ReplayTransport: HCI.Transport {
     }
   }
 
-  /// Return parameters name the link behind the status.
+  /// Replaces the link in return parameters, which follows the status.
   private func adapted(_ octets: [UInt8], _ handle: ConnectionHandle) -> [UInt8] {
     octets.count >= 9 && octets[1] == 0x0E ? RecordedEvent.with(handle, octets, at: 7) : octets
   }

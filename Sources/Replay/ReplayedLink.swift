@@ -4,7 +4,7 @@ import EventLoop
 import HCI
 import L2CAP
 
-/// A link of the recording that is up: gives the host what the device sent, at its pace.
+/// An open link of the recording: gives the host the device's packets at the recorded pace.
 @LoopActor
 final class ReplayedLink {
   /// The link's handle for the host. The recording may have another handle.
@@ -20,13 +20,13 @@ final class ReplayedLink {
   private var isDelivering = false
   /// The host's request whose response the recording lacks because it ends.
   private var unanswered: [UInt8]?
-  /// When the host did something last.
+  /// The time of the host's last action.
   private var lastAction: Int64
   private var exhaustion: LoopTimer?
 
-  /// Fragments of the host that were not said to be completed.
+  /// The number of the host's fragments that are not reported as completed.
   private var outstanding = 0
-  /// Whether the recording says when they are; else they are at once.
+  /// Whether the recording determines when they complete. Otherwise they complete immediately.
   private var isInStep: Bool
 
   private var used: [UInt16: Set<Int>] = [:]
@@ -83,7 +83,7 @@ final class ReplayedLink {
     }
   }
 
-  /// The recorded command about the link with these parameters, once each; the handle does not count.
+  /// Returns the recorded command about the link with these parameters, each once. The handle does not count.
   func take(_ command: CommandPacket) -> Recording.Command? {
     let opcode = command.opcode.rawValue
     guard let all = recorded.commands[opcode] else { return nil }
@@ -95,12 +95,12 @@ final class ReplayedLink {
     return all[index]
   }
 
-  /// The last one of those commands, which only look.
+  /// Returns the last of these commands, for commands that only query.
   func last(_ opcode: HCI.Opcode) -> Recording.Command? { recorded.commands[opcode.rawValue]?.last { $0.answer != nil } }
 
   // MARK: To the host
 
-  /// What was to come before the host went on in the recording comes before it goes on now.
+  /// Delivers now what preceded the host's next action in the recording.
   private func hurry() {
     let now = transport.now
     for index in queue.indices where queue[index].due > now { queue[index].due = now }
@@ -154,10 +154,10 @@ final class ReplayedLink {
     schedule()
   }
 
-  /// How much later than in the recording a host may go on: 1 s.
+  /// The time by which a host may be later than recorded: 1 s.
   private static let patience: Int64 = 1_000_000_000
 
-  /// When the host goes on in the recording, or ends the link, and does not now: whoever waits for more waits in vain.
+  /// The time after which no more values arrive, because the host does not act as recorded.
   private var exhausted: Int64 { max(lastAction, transport.place(answerer.nextTime ?? recorded.end)) + Self.patience }
 
   private var reason: ReplayError {

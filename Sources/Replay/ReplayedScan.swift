@@ -1,14 +1,14 @@
 import EventLoop
 import HCI
 
-/// A scan that is on: the reports of a recorded one, then of those after it.
+/// A running scan with the reports of a recorded one, and then of those after it.
 @LoopActor
 final class ReplayedScan {
   private unowned let transport: ReplayTransport
   private let isActive: Bool
   private var index: Int
   private var position = 0
-  /// Our time when the recorded scan was begun.
+  /// Our time at the start of the recorded scan.
   private var origin: Int64
   private var timer: LoopTimer?
 
@@ -20,7 +20,7 @@ final class ReplayedScan {
     schedule()
   }
 
-  /// - Returns: where the next scan goes on.
+  /// Stops the scan. Returns the index at which the next scan continues.
   @discardableResult
   func stop() -> Int {
     timer?.cancel()
@@ -47,7 +47,7 @@ final class ReplayedScan {
     position += 1
     timer = nil
     if isActive || !RecordedEvent.isScanResponse(report.octets) { transport.deliver(report.octets) }
-    // The host may have ended it.
+    // The host may have ended the scan.
     if transport.scan === self { schedule() }
   }
 }

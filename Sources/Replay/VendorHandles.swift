@@ -1,14 +1,14 @@
 package import Captures
 package import HCI
 
-/// The connection handles of a log under which controllers send diagnostics to their vendor's tools, as ACL data: Qualcomm 0x0EDC, Samsung 0x0FF1.
-/// No link has them.
+/// The connection handles of a log that controllers use for diagnostics to their vendor's tools, as ACL data: Qualcomm 0x0EDC, Samsung
+/// 0x0FF1. No link has them.
 package struct VendorHandles: Sendable {
-  /// By adapter: the log begins with Reset, so that it has the beginning of every link.
+  /// Whether the log starts with Reset, and so has the start of every link, by adapter.
   private var isFromStart: [UInt16: Bool] = [:]
-  /// Adapter and handle of what an event is about.
+  /// The adapters and handles in events.
   private var opened: Set<UInt32> = []
-  /// False when packets of the log were lost: the event that opened a link may be among them.
+  /// Whether no packet of the log was lost. A lost one may be the event that opened a link.
   package var isWhole = true
 
   package init() {}
@@ -17,7 +17,7 @@ package struct VendorHandles: Sendable {
   package mutating func note(_ record: Snoop.Record) {
     let packet = record.packet
     let isReset = packet.starts(with: [Packet.commandIndicator, 0x03, 0x0C])
-    // Connection Complete of BR/EDR has its handle where Disconnection Complete has it.
+    // Connection Complete of BR/EDR has its handle at the same place as Disconnection Complete.
     let isClassic = packet.starts(with: [Packet.eventIndicator, 0x03]) && packet.count >= 6
     let offset = isClassic ? 4 : RecordedEvent.handleOffset(packet)
     let handle = offset.map { ConnectionHandle(UInt16(packet[$0]) | UInt16(packet[$0 + 1]) << 8) }

@@ -57,7 +57,7 @@ struct ExpectationParser {
     return .expectValue(ExpectedValue(attribute: attribute, count: count, extraction: extraction, predicate: predicate, within: within))
   }
 
-  /// The last two words may be `within T`.
+  /// Takes the optional `within T` at the end of the line.
   private mutating func takeTime() throws(ScriptError) -> ShellWord? {
     if words.last?.keyword == "within" { throw line.error("`within` needs a time: `within 500ms`") }
     guard words.count >= 2, words[words.endIndex - 2].keyword == "within" else { return nil }

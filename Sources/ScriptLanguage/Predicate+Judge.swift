@@ -1,18 +1,18 @@
 package import Text
 
-/// The script is wrong, whatever the value.
+/// A mistake in the script, independent of the value.
 package struct PredicateMistake: Error, Equatable { package let reason: String }
 
 extension Predicate {
   package enum Verdict: Sendable, Equatable {
     case holds
-    /// Includes the reason if the value does not show it.
+    /// The condition does not hold. Includes the reason if the value does not show it.
     case fails(String?)
 
     fileprivate init(_ holds: Bool) { self = holds ? .holds : .fails(nil) }
   }
 
-  /// The text after the operator.
+  /// The text after the operator of a condition.
   private struct Operand {
     let text: String
     let isQuoted: Bool
@@ -23,7 +23,7 @@ extension Predicate {
     }
   }
 
-  /// - Parameter replaced: a word with the values of its variables.
+  /// - Parameter replaced: Returns a word with the values of its variables.
   /// - Throws: PredicateMistake; MissingVariable.
   package func verdict(on value: ScriptValue, _ replaced: (ShellWord) throws(MissingVariable) -> String) throws -> Verdict {
     switch self {
@@ -88,13 +88,13 @@ extension Predicate {
     return Verdict(isEqual == (comparison == .equal))
   }
 
-  /// The numbers that are named; nil for a format that is none of numbers.
+  /// Returns the numbers in the operand. Nil if the format is not numeric.
   private static func numbers(_ operand: Operand, _ format: ValueFormat) throws -> [ScriptNumber]? {
     guard format.numberOctets != nil else { return nil }
     return (format.numbers(try octets(operand, format)) ?? []).compactMap(ScriptNumber.init)
   }
 
-  /// - Returns: nil for what does not fit its format.
+  /// - Returns: Nil if the value does not fit its format.
   private func equals(_ value: ScriptValue, _ operand: Operand) throws -> Bool? {
     switch value {
     case .octets(let octets): return octets == (try Self.octets(operand, .auto))
@@ -115,7 +115,7 @@ extension Predicate {
     return .fails("it is \(tree.noun), but \(DisplayText.quote(operand.text)) is not")
   }
 
-  /// - Returns: nil for a number that is compared with none.
+  /// - Returns: Nil if a number is compared with other text.
   private static func equals(_ tree: JSONTree, _ operand: Operand) -> Bool? {
     switch tree.kind {
     case .number(let text):
@@ -170,7 +170,7 @@ extension Predicate {
 
   // MARK: Others
 
-  /// The text for `matches`. Bytes without a format are hex, even if they happen to be text.
+  /// Returns the text for `matches`. Bytes without a format are hex, even if they happen to be text.
   private static func textToMatch(_ value: ScriptValue) -> String { value.text }
 
   private static func length(of value: ScriptValue) -> Int? {

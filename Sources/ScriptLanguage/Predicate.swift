@@ -23,15 +23,15 @@ package indirect enum Predicate: Sendable {
     package var isOrder: Bool { self != .equal && self != .unequal }
   }
 
-  /// The words that a predicate begins with.
+  /// The words that start a predicate.
   package static let words = Comparison.allCases.map(\.rawValue) + ["in", "starts", "ends", "contains", "matches", "length", "is"]
 
-  /// The words that `is` takes besides formats.
+  /// The words that `is` accepts in addition to formats.
   package static let sorts = ["number", "text", "true", "false", "null", "empty"]
 }
 
 extension Predicate {
-  /// The words whose variables are replaced.
+  /// The words that may contain variables.
   package var operands: [ShellWord] {
     switch self {
     case .compares(_, let words), .starts(let words), .ends(let words), .contains(let words): words

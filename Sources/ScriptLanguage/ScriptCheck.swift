@@ -1,12 +1,12 @@
 import GATT
 import Text
 
-/// Makes a script of statements, and finds what cannot be right, before anything is sent.
+/// Builds a script from statements and finds mistakes before the script runs.
 package struct ScriptCheck {
-  /// What a command needs before it can run.
+  /// The device that a command needs before it can run.
   package enum Need: Sendable, Equatable {
     case nothing
-    /// The device that the script is about.
+    /// The command needs the device of the script.
     case device
     /// The command names the device for itself and for later lines.
     case namesDevice
@@ -17,13 +17,13 @@ package struct ScriptCheck {
     package let words: [String]
     /// The words that are guesses for values not known before the script runs.
     package let guessed: Set<String>
-    /// The script that it stands in.
+    /// The file that contains the command.
     package let file: String
   }
 
-  /// Knowledge that only the program has.
+  /// The checks and names that only the program knows.
   package struct Program {
-    /// - Throws: what is wrong with it, as a sentence.
+    /// - Throws: CommandMistake with the reason as a sentence.
     let command: (Command) throws(CommandMistake) -> Need
     /// The kinds and names of errors.
     let errors: [String]
@@ -57,11 +57,11 @@ package struct ScriptCheck {
   private var mistakes: [ScriptError] = []
   private var hasResult = false
   private var knowsDevice = false
-  /// Variables that nothing sets: each is told once.
+  /// The variables that nothing sets. Each is reported only once.
   private var undefined: Set<String> = []
 
-  /// - Parameter mentioned: variables that it has besides.
-  /// - Returns: the script, which can be run when there are no mistakes.
+  /// - Parameter mentioned: Further variables of the script.
+  /// - Returns: The script, which can run if there are no mistakes.
   package static func script(
     _ statements: [ScriptStatement], file: String, variables: [String: String], mentioned: Set<String> = [], _ program: Program
   ) -> (script: Script, mistakes: [ScriptError]) {
@@ -145,7 +145,7 @@ package struct ScriptCheck {
       variables.capture(name, nil)
     case .expectResult(let extraction, let predicate):
       if !hasResult { note(line, "No command before this line has a result.") }
-      // Report it only once.
+      // Report the missing result only once.
       hasResult = true
       check(predicate, extraction, line)
     case .expectValue(let value):
@@ -182,7 +182,7 @@ package struct ScriptCheck {
     }
   }
 
-  /// Takes for granted what a line with a mistake was to bring, so that the lines behind it are not told for it.
+  /// Assumes the effects of a line with a mistake, so that later lines do not report it again.
   private mutating func passOver(_ line: ScriptLine) {
     hasResult = true
     switch line.words.first?.keyword {
@@ -195,10 +195,10 @@ package struct ScriptCheck {
 
   // MARK: Commands
 
-  /// Guesses for variables without a known value. One of them must fit.
+  /// Guesses for variables without a known value. A command is valid if one of them fits.
   private static let placeholders = ["1", "0", "ffe1", "00:00:00:00:00:00", "text"]
 
-  /// All combinations for two words. For more words, the same guess for each.
+  /// Returns all combinations of guesses for two words. Otherwise, uses the same guess for each word.
   private static func guesses(_ count: Int) -> [[String]] {
     switch count {
     case 0: [[]]
@@ -258,7 +258,7 @@ package struct ScriptCheck {
 
   // MARK: Words
 
-  /// - Returns: nil while a variable has no value yet.
+  /// Returns the text of a word. Nil while a variable has no value yet.
   private mutating func text(of word: ShellWord, _ line: ScriptLine) -> String? {
     script.variables.formUnion(word.variables)
     // A file that was not read may set the variable.
@@ -321,13 +321,13 @@ package struct ScriptCheck {
 
   package static func count(_ text: String) -> Int? { Int(text).flatMap { (1...Repetition.limit).contains($0) ? $0 : nil } }
 
-  /// The message for a text that `count` does not take.
+  /// Returns the message for an invalid count.
   package static func invalidCount(_ text: String) -> String { "Invalid count \(DisplayText.quote(text)). Use 1 to \(Repetition.limit)." }
 
-  /// Parses the time of `sleep`: also plain seconds, as in the shell.
+  /// Parses the time of `sleep`, which may be seconds without a unit.
   package static func pause(_ text: String) -> Duration? { ScriptTime.parse(text) ?? ScriptTime.parse(text + "s") }
 
-  /// Parses the code of an error or a reason: `0x13`.
+  /// Parses the code of an error or a reason, such as `0x13`.
   package static func number(_ text: String) -> UInt8? {
     let digits = text.hasPrefix("0x") ? text.dropFirst(2) : ""
     return Hex.number(digits).flatMap { UInt8(exactly: $0) }

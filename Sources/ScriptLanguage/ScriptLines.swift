@@ -1,10 +1,10 @@
 package import Text
 
-/// One command of a script, taken apart into its words: a line has several when `;` stands between them, and one that ends in `\` goes on in
-/// the next.
+/// A command of a script, split into words. A line may contain several commands, separated by `;`.
+/// A line that ends in `\` continues on the next line.
 package struct ScriptLine: Sendable {
   private let file: String
-  /// The lines that it stands in, and how many characters stand before each.
+  /// The lines of the text, each with the number of characters before it.
   private let starts: [(offset: Int, line: Int)]
   /// The text of the line, without surrounding spaces.
   package let source: String
@@ -27,11 +27,11 @@ package struct ScriptLine: Sendable {
 
   func unexpected(_ word: ShellWord) -> ScriptError { error(at: word, "Unexpected word \(DisplayText.quote(word.text ?? "…")).") }
 
-  /// Larger files are refused.
+  /// The maximum length of a file in bytes.
   package static let maximumLength = 4 << 20
 
-  /// Adds to `mistakes` the lines that cannot be read, such as those with an open quote. They are unreadable in the result.
-  /// - Throws: for a file that is too large or not text.
+  /// Parses the lines of a file. Adds lines that cannot be read, such as those with an open quote, to `mistakes`.
+  /// - Throws: ScriptError for a file that is too large or not text.
   static func parse(_ bytes: [UInt8], file: String, _ mistakes: inout [ScriptError]) throws(ScriptError) -> [ScriptLine] {
     var bytes = bytes[...]
     // Some editors write a byte order mark.
@@ -88,7 +88,7 @@ package struct ScriptLine: Sendable {
 
     init(file: String) { self.file = file }
 
-    /// - Returns: whether the next line belongs to it.
+    /// Reads a line. Returns whether the next line continues it.
     mutating func take(_ line: Substring, _ number: Int, isLast: Bool) throws(ScriptError) -> Bool {
       starts.append((count, number))
       source += source.isEmpty ? line : line.drop { $0 == " " || $0 == "\t" }
@@ -117,7 +117,7 @@ package struct ScriptLine: Sendable {
       return true
     }
 
-    /// Behind the second `/` and the letters that follow it.
+    /// Returns the end of a regular expression, after the second `/` and its flags.
     private static func endOfPattern(_ text: Substring) -> Substring.Index? {
       var isEscaped = false
       var index = text.index(after: text.startIndex)

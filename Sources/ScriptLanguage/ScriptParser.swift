@@ -1,8 +1,8 @@
 import Text
 
-/// Makes statements of lines. What it cannot know without the program's commands (whether a command has its arguments) others check.
+/// Parses lines into statements. The arguments of commands are checked later, because only the program knows them.
 package struct ScriptParser {
-  /// The words that begin a statement of their own.
+  /// The words that start a statement other than a command.
   package static let words = [
     "device", "set", "let", "setup", "teardown", "test", "end", "expect", "fails", "repeat", "retry", "sleep", "include", "skip", "note",
   ]
@@ -10,22 +10,21 @@ package struct ScriptParser {
   static let maximumDepth = 16
 
   private let lines: [ScriptLine]
-  /// Settings of the shell, which `set` does not treat as variables.
+  /// The settings of the session, which `set` does not treat as variables.
   private let settings: [String]
   private var index = 0
   private var mistakes: [ScriptError]
   /// The number of blocks closed without their `end`, which may still follow.
   private var unclosed = 0
-  /// The open blocks end here: what follows stands outside of blocks.
+  /// Whether all open blocks end here, because a line outside of blocks follows.
   private var isLeaving = false
 
   private static let openers = ["setup", "teardown", "test", "repeat", "retry"]
   private static let outermost: Set = ["setup", "teardown", "test"]
 
-  /// Reads on after a mistake, so that one run tells them all.
-  /// - Parameters:
-  ///   - settings: names that the shell's own `set` takes.
-  /// - Throws: for a file that is too large or not text.
+  /// Parses a file. Continues after mistakes to report all of them.
+  /// - Parameter settings: The names of the session's settings, for `set`.
+  /// - Throws: ScriptError for a file that is too large or not text.
   package static func parse(
     _ bytes: [UInt8], file: String, settings: [String]
   ) throws(ScriptError) -> (statements: [ScriptStatement], mistakes: [ScriptError]) {
@@ -36,8 +35,8 @@ package struct ScriptParser {
     return (statements, parser.mistakes)
   }
 
-  /// The statements up to `end`.
-  /// - Parameter opening: the line that it belongs to; nil: the whole file.
+  /// Parses the statements up to `end`.
+  /// - Parameter opening: The first line of the block. Nil for the whole file.
   private mutating func block(_ opening: ScriptLine?, depth: Int) -> [ScriptStatement] {
     var statements: [ScriptStatement] = []
     if let opening, depth > Self.maximumDepth {
@@ -48,7 +47,7 @@ package struct ScriptParser {
       let line = lines[index]
       let word = line.words.first?.keyword ?? ""
       if opening != nil, Self.outermost.contains(word) {
-        // Most likely the block before lacks its end. Each line behind it would be one more mistake.
+        // The previous block probably lacks its `end`. Leave it, or each later line would be a mistake, too.
         mistakes.append(
           line.error(
             word == "test"
@@ -179,7 +178,7 @@ package struct ScriptParser {
     }
   }
 
-  /// `let NAME = COMMAND [as FORMAT] [field NAME]`.
+  /// Parses `let NAME = COMMAND [as FORMAT] [field NAME]`.
   private func capture(_ line: ScriptLine) throws(ScriptError) -> ScriptStatement.Kind {
     guard line.words.count >= 4, line.words[2].keyword == "=" else {
       throw line.error("`let` takes a name, = and a command: `let LEVEL = read 2a19 as u8`")

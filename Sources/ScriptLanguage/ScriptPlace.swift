@@ -2,9 +2,9 @@
 package struct ScriptPlace: Sendable, Hashable {
   /// The name of the file as the user gave it.
   package var file: String
-  /// Counted from 1.
+  /// The line number, from 1.
   package var line: Int
-  /// Counted from 1, in characters; nil: the whole line.
+  /// The column in characters, from 1. Nil for the whole line.
   package var column: Int?
 
   package init(file: String, line: Int, column: Int? = nil) {
@@ -31,8 +31,8 @@ package struct ScriptError: Error, Sendable, Hashable {
 package struct ScriptErrors: Error, Sendable, Equatable {
   package private(set) var errors: [ScriptError]
 
-  /// Sorts the mistakes and removes duplicates, as of a file that is included twice.
-  /// - Parameter file: the script, whose mistakes come before those of the files that it includes.
+  /// Sorts the mistakes and removes duplicates, which a file causes if it is included twice.
+  /// - Parameter file: The script. Its mistakes precede those of included files.
   package init(_ mistakes: [ScriptError] = [], of file: String = "") {
     func key(_ error: ScriptError) -> (String, Int, Int) {
       (error.place.file == file ? "" : error.place.file, error.place.line, error.place.column ?? 0)
@@ -42,6 +42,6 @@ package struct ScriptErrors: Error, Sendable, Equatable {
 
   package mutating func add(_ other: Self) { errors += other.errors.filter { !errors.contains($0) } }
 
-  /// - Throws: itself, unless there are none.
+  /// - Throws: This error, if it contains mistakes.
   package func check() throws(ScriptErrors) { if !errors.isEmpty { throw self } }
 }

@@ -1,16 +1,16 @@
 package import Text
 
-/// The record that a command, or a value that was waited for, has left: what `expect` and `let` look at.
+/// The record of a command or a received value, which `expect` and `let` check.
 package struct ScriptResult: Sendable {
   package let record: JSONTree
 
   package init(_ record: JSONTree) { self.record = record }
 
-  /// The octets of its value; nil where the record has none.
+  /// The bytes of the value. Nil if the record has none.
   package var octets: [UInt8]? { record["value"]?.string.flatMap { Hex.decode($0) } }
 
-  /// A member of what was decoded, of a device's answer, or of the record itself, in this order. A quantity is its number.
-  /// - Parameter path: names with dots between them, `[2]` for the third of a list.
+  /// Returns a field of the decoded value, the device's answer or the record, in this order. For a quantity, returns its number.
+  /// - Parameter path: Names separated by dots, and `[2]` for the third item of a list.
   package func field(_ path: String) -> JSONTree? {
     for part in [record["decoded"], record["values"], record] {
       guard let part, let found = Self.member(path, of: part) else { continue }

@@ -7,10 +7,10 @@ package struct ScriptStatement: Sendable {
     case set(name: String, ShellWord)
     case command(ScriptCommand)
     case capture(name: String, ScriptCommand, Extraction)
-    /// About the last result.
+    /// Checks the last result.
     case expectResult(Extraction, Predicate)
     case expectValue(ExpectedValue)
-    /// No value may arrive.
+    /// Fails if a value arrives.
     case expectSilence(ShellWord, within: ShellWord?)
     case expectDisconnection(reason: ShellWord?, within: ShellWord?)
     case repetition(Repetition, [ScriptStatement])
@@ -39,12 +39,12 @@ package struct ScriptStatement: Sendable {
 /// A command with its arguments and its expected failure.
 package struct ScriptCommand: Sendable {
   package var words: [ShellWord]
-  /// The line that says that it must fail.
+  /// The line after the command that expects its failure.
   package var failure: ExpectedFailure?
 }
 
 package struct ExpectedFailure: Sendable {
-  /// The kind, or the name of the error; nil: any.
+  /// The kind or the name of the error. Nil accepts any.
   package var kind: ShellWord?
   package var line: ScriptLine
 }
@@ -52,11 +52,11 @@ package struct ExpectedFailure: Sendable {
 /// The part of a result to check.
 package struct Extraction: Sendable {
   package var format: ShellWord?
-  /// The field of its record: `mtu`, `heart_rate.value`.
+  /// The field of the record, such as `mtu` or `heart_rate.value`.
   package var field: ShellWord?
 }
 
-/// `expect ATTR …` and `expect N of ATTR …`.
+/// The statements `expect ATTR …` and `expect N of ATTR …`.
 package struct ExpectedValue: Sendable {
   package var attribute: ShellWord
   /// The number of values. Nil for one.
@@ -67,7 +67,7 @@ package struct ExpectedValue: Sendable {
   package var within: ShellWord?
 }
 
-/// `repeat` and `retry`.
+/// The blocks `repeat` and `retry`.
 package struct Repetition: Sendable {
   /// Whether it ends with the first success.
   package var endsWithSuccess: Bool

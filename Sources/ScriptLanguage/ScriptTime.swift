@@ -1,10 +1,10 @@
 import Text
 
-/// A time of a script: `500ms`, `2s`, `1.5s`, `1m`.
+/// A time in a script, such as `500ms`, `2s`, `1.5s` or `1m`.
 package enum ScriptTime {
   /// The limit of a wait without `within`.
   package static let standard = Duration.seconds(5)
-  /// A day, in seconds. Longer times are mistakes.
+  /// The maximum time in seconds: one day.
   private static let longest = 86_400.0
 
   /// Parses a time. Nil if the text is not one.
@@ -21,7 +21,7 @@ package enum ScriptTime {
     return .microseconds(Int64((seconds * 1_000_000).rounded()))
   }
 
-  /// The message for a text that is not a time.
+  /// Returns the message for a text that is not a time.
   package static func invalid(_ text: String) -> String {
     "Invalid time \(DisplayText.quote(text)). "
       + (parse(text + "s") == nil ? "Use 500ms, 2s or 1m, up to 24h." : "Add a unit: \(text)s or \(text)ms.")

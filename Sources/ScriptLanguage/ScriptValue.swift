@@ -4,7 +4,7 @@ package import Text
 package enum ScriptValue: Sendable {
   /// Bytes without a format.
   case octets([UInt8])
-  /// Read as a format says.
+  /// Bytes with a format.
   case formatted([UInt8], ValueFormat)
   /// A field of a record.
   case field(JSONTree)
@@ -29,7 +29,7 @@ package enum ScriptValue: Sendable {
     }
   }
 
-  /// The numbers that it is; nil for what is none.
+  /// The numbers in the value. Nil if it is not numeric.
   package var numbers: [ScriptNumber]? {
     switch self {
     case .octets: return nil
@@ -51,7 +51,7 @@ package enum ScriptNumber: Sendable, Equatable {
   case whole(Int128)
   case real(Double)
 
-  /// - Parameter text: decimal, `0x…`, or with a fraction.
+  /// - Parameter text: A decimal or `0x…` integer, or a number with a fraction.
   package init?(_ text: String) {
     let isNegative = text.hasPrefix("-")
     let digits = isNegative || text.hasPrefix("+") ? text.dropFirst() : text[...]
@@ -75,7 +75,7 @@ package enum ScriptNumber: Sendable, Equatable {
     }
   }
 
-  /// NaN is neither before nor after anything, nor the same.
+  /// Compares two numbers. NaN is not equal to, less than or greater than any number.
   package static func compare(_ one: Self, _ other: Self, _ comparison: Predicate.Comparison) -> Bool {
     func holds<T: Comparable>(_ one: T, _ other: T) -> Bool {
       switch comparison {

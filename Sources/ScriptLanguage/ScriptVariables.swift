@@ -1,10 +1,10 @@
 package import Text
 
-/// The variables of a script, and what is known of them.
+/// The variables of a script and their known values.
 package struct ScriptVariables: Sendable {
   /// The values. Nil for a variable whose value is only known while the script runs.
   private var values: [String: String?] = [:]
-  /// Values that override those of the script.
+  /// Values that override the script's own.
   private let fixed: [String: String]
 
   package init(_ fixed: [String: String] = [:]) {
@@ -28,12 +28,12 @@ package struct ScriptVariables: Sendable {
 
   package func isKnown(_ name: String) -> Bool { values[name] != nil }
 
-  /// The value of a variable. Nil if it is unknown or not set yet.
+  /// Returns the value of a variable. Nil if it is unknown or not set yet.
   package func value(_ name: String) -> String? { values[name] ?? nil }
 
   package var names: [String] { values.keys.sorted() }
 
-  /// - Throws: the name of the first that has no value.
+  /// - Throws: MissingVariable with the first name that has no value.
   package func text(of word: ShellWord) throws(MissingVariable) -> String {
     try word.replaced { name throws(MissingVariable) in
       guard let value = value(name) else { throw MissingVariable(name: name) }

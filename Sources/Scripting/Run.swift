@@ -134,7 +134,7 @@ package struct Run: LoopCommand {
         } catch let error as FileError { missing.append(error) }
       }
     }
-    // How the run ends is said last.
+    // If no script has mistakes, the error thrown below reports the first missing file.
     for error in mistakes.errors.isEmpty ? missing.dropFirst() : missing[...] { _ = Program.report(Failure(error), output) }
     try mistakes.check()
     if let error = missing.first { throw error }
@@ -152,7 +152,7 @@ package struct Run: LoopCommand {
     return scripts
   }
 
-  /// Words that are no tags: the quotes of the test's name are missing.
+  /// The words that are unlikely as tags. They show that the name of a test lacks quotes.
   private static let sentenceWords: Set = [
     "a", "an", "and", "are", "at", "by", "for", "from", "in", "is", "not", "of", "on", "the", "to", "with",
   ]
@@ -179,7 +179,7 @@ package struct Run: LoopCommand {
   }
 }
 
-/// `NAME=VALUE`.
+/// The argument `NAME=VALUE` of `--set`.
 struct VariableArgument: ExpressibleByArgument, Sendable {
   let name: String
   let value: String

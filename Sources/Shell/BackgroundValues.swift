@@ -5,16 +5,16 @@ import GATT
 import Operations
 import Text
 
-/// What `subscribe` has subscribed to: the values are shown as they come, whatever runs meanwhile.
+/// The subscriptions of `subscribe`. Shows their values as they arrive, while other commands run.
 @LoopActor
 final class BackgroundValues {
   private let values: SubscribedValues
   private let showing: Task<Void, Never>
 
   /// - Parameters:
-  ///   - onDrop: told how many values were not shown so far.
-  ///   - onMissing: told what is not subscribed to any more since the peer's services have changed.
-  ///   - show: may wait for whoever reads.
+  ///   - onDrop: Receives the number of values that were not shown so far.
+  ///   - onMissing: Receives the subscriptions that ended because the peer's services changed.
+  ///   - show: Shows a value. May wait for the reader of the output.
   init(
     _ connection: Connection, onDrop: @escaping @LoopActor (Int) -> Void,
     onMissing: @escaping @LoopActor ([Restoration.Missing]) -> Void,
@@ -24,7 +24,7 @@ final class BackgroundValues {
     values.onRenewed = onMissing
     self.values = values
     showing = EventLoop.shared.spawn {
-      // Why it ends is told by whoever watches the link.
+      // The task that watches the link reports why it ended.
       while let (event, uuid, format) = try? await values.nextToShow(until: nil) {
         do { try await show(event, uuid, format) } catch { values.abandon(taken: 1) }
       }
@@ -34,22 +34,22 @@ final class BackgroundValues {
 
   func contains(_ characteristic: Characteristic) -> Bool { contains(characteristic.valueHandle) }
 
-  /// - Parameter handle: of the characteristic's value.
+  /// - Parameter handle: The handle of the characteristic's value.
   func contains(_ handle: AttributeHandle) -> Bool { values.characteristics.contains { $0.valueHandle == handle } }
 
-  /// - Throws: as `SubscribedValues.add`.
+  /// - Throws: The errors of `SubscribedValues.add`.
   func add(_ characteristic: Characteristic, _ format: ValueFormat) async throws { try await values.add(characteristic, as: format) }
 
-  /// - Throws: as `Subscription.cancel`.
+  /// - Throws: The errors of `Subscription.cancel`.
   func remove(_ characteristic: Characteristic) async throws { try await values.remove(characteristic) }
 
-  /// - Throws: as `remove`.
+  /// - Throws: The errors of `remove`.
   func removeEach() async throws { try await values.removeAll() }
 
-  /// Nothing more comes.
+  /// Ends the subscriptions. No more values arrive.
   func end() async { await values.end() }
 
-  /// After the end: returns when all that came was shown. A cancelled task does not wait; what was not shown is told.
+  /// Waits after the end until all received values are shown. If the task is canceled, reports the values that were not shown.
   func untilShown() async {
     await withTaskCancellationHandler(operation: { await showing.value }, onCancel: { showing.cancel() })
   }

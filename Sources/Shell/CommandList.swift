@@ -6,16 +6,16 @@ import Presentation
 import Terminal
 import Text
 
-/// Commands that run one after the other: of `-e`, of a file, or of a line.
+/// Commands from `-e`, a file or a typed line, which run one after the other.
 struct CommandList {
-  /// The commands: the place for errors (nil for a line that was typed), and the words.
+  /// The commands: the place for errors (nil for a typed line), and the words.
   private let commands: [(place: String?, words: [String])]
 
-  /// The commands of a line that was typed.
+  /// Splits a typed line into commands.
   /// - Throws: ShellWordsError.
   init(line: String) throws(ShellWordsError) { commands = try ShellWords.commands(in: line).map { (nil, $0) } }
 
-  /// - Parameter name: of the file, whose lines errors name.
+  /// - Parameter name: The name of the file, for the places in errors.
   /// - Throws: Failure(.usage).
   init(_ text: String, name: String? = nil) throws {
     var commands: [(String?, [String])] = []
@@ -25,7 +25,7 @@ struct CommandList {
     for (index, part) in lines.enumerated() {
       let line = first ?? index + 1
       for character in part { reading.take(character) }
-      // What the last character escapes is the end of the line.
+      // A backslash at the end of a line escapes the line feed.
       if reading.goesOn, index < lines.count - 1 {
         reading.passOverEnd()
         first = line
@@ -46,7 +46,7 @@ struct CommandList {
     self.commands = commands
   }
 
-  /// - Throws: Failure(.usage) for what is no command, or not complete.
+  /// - Throws: Failure(.usage) for an unknown or incomplete command.
   @LoopActor
   func check(in shell: Shell) throws {
     for command in commands {
@@ -59,8 +59,8 @@ struct CommandList {
 
   var isEmpty: Bool { commands.isEmpty }
 
-  /// - Parameter keepGoing: after one that failed, which is told at once then.
-  /// - Throws: what failed first, with its place; ExitStatus when it was told already.
+  /// Runs the commands. With `keepGoing`, reports a failure immediately and continues.
+  /// - Throws: The first failure with its place, or its ExitStatus if it was already reported.
   @LoopActor
   func run(in shell: Shell, keepGoing: Bool, members: RecordWriter.Members = .none, _ output: Output) async throws {
     var ahead: [Subscription] = []
@@ -93,7 +93,7 @@ struct CommandList {
       } catch {
         if error is CancellationError || error is OutputFailure { throw error }
         var failure = Failure(error)
-        // Once, also where a file names itself.
+        // Add the place only once, also if the file names itself.
         if !failure.isTold, let place = command.place, !failure.message.contains("\(place): ") {
           failure.message = "\(place): \(failure.message)"
         }

@@ -1,17 +1,17 @@
 import Presentation
 import Text
 
-/// What a program calls a command by.
+/// The identifier that a program gives to a command.
 enum CommandIdentifier: Equatable {
-  /// The number of its line.
+  /// The line number of a command without an ID.
   case line(Int)
-  /// A whole number, in its own digits.
+  /// A whole number, with the digits that the program wrote.
   case number(String)
   case string(String)
-  /// What the line has for an id could not be read. Not the number of the line, which may be another command's id.
+  /// An ID that could not be read. Not the line number, which may be the ID of another command.
   case unknown(line: Int)
 
-  /// The name that `cancel` takes.
+  /// The name of the command for `cancel`.
   var text: String {
     switch self {
     case .line(let number): "\(number)"
@@ -20,7 +20,7 @@ enum CommandIdentifier: Equatable {
     }
   }
 
-  /// The caller's own, not the number of a line.
+  /// Whether the program chose the ID. A line number is not its own.
   var isOwn: Bool {
     switch self {
     case .number, .string: true
@@ -39,11 +39,11 @@ enum CommandIdentifier: Equatable {
     }
   }
 
-  /// A further member of each record.
+  /// The member that each JSON record of the command gets.
   var member: RecordWriter.Members { RecordWriter.Members { write(&$0) } }
 }
 
-/// A line of a session for programs: a command as people type it, or `{"id":…,"command":"read ffe1"}`.
+/// A line of a session for programs: a typed command, or `{"id":…,"command":"read ffe1"}`.
 struct CommandRequest {
   let id: CommandIdentifier
   let command: String
@@ -53,7 +53,7 @@ struct CommandRequest {
     let failure: Failure
   }
 
-  /// - Parameter line: its number, from 1.
+  /// - Parameter line: The line number, from 1.
   init(_ text: String, line: Int) throws(Malformed) {
     let trimmed = text.trimmed
     guard trimmed.hasPrefix("{") else {

@@ -6,16 +6,16 @@ import Presentation
 import Terminal
 import Text
 
-/// Commands from standard input, one a line, and their answers. With JSON for programs: commands of several devices run side by side, and each is
-/// answered by its records and one that says that it is done. Without, one after the other.
+/// Runs the commands from standard input, one per line. With `--json`, commands of several devices run at the same time.
+/// The answer to each is its records and one `done` record. Without `--json`, commands run one after the other.
 @LoopActor
 final class InputSession {
-  /// One that was read.
+  /// A command line that was read.
   private struct Line {
     let id: CommandIdentifier
     let number: Int
     let text: String
-    /// A line before it had an id of its own: without one it may be the rest of such a line.
+    /// Whether an earlier line had its own ID. A line without an ID may then be the rest of that line.
     let isAmongIDs: Bool
 
     /// The approximate memory in bytes.
@@ -27,26 +27,26 @@ final class InputSession {
   private let reader = LineReader(limit: lineLimit)
   private var number = 0
   private var hasEnded = false
-  /// Read, and not looked at yet.
+  /// The lines that were read but not parsed yet.
   private var waiting: Deque<Line> = []
-  /// The line that is parsed but not started yet.
+  /// The line that was parsed but not started yet.
   private var beginning: (id: CommandIdentifier, isCancelled: Bool)?
   private var running: [(id: CommandIdentifier, job: ShellJob, task: Task<Void, Never>)] = []
   /// The memory of all lines without an answer, in bytes.
   private var octets = 0
-  /// A line had an id of its own.
+  /// Whether a line had its own ID.
   private var hasOwnIDs = false
-  /// Something has come or is over.
+  /// Resumes when a line was read or a command ended.
   private var change = Wait<Void>()
   /// The first line that failed.
   private var firstFailure: (line: Int, status: ExitStatus)?
   private let broken = Wait<Void>()
 
-  /// Octets of a line: a value of 1 MiB in hex, and a command around it.
+  /// The maximum length of a line in bytes: a command with a value of 1 MiB in hex.
   static let lineLimit = 4 << 20
-  /// Octets of lines without an answer; what comes then is refused, so that what follows is read: it may be the `cancel` that makes room.
+  /// The maximum memory of unanswered lines in bytes. Later lines are read but refused: a `cancel` may make room.
   static let octetLimit = 64 << 20
-  /// Commands that may be under way, most of them waiting for their device.
+  /// The maximum number of running commands. Most of them wait for their device.
   static let runningLimit = 4096
 
   init(_ shell: Shell) {
@@ -57,23 +57,24 @@ final class InputSession {
 
   private var isJSON: Bool { output.style.json }
 
+  /// Runs the session until its input ends.
   /// - Parameters:
-  ///   - peer: connected first.
-  ///   - link: the device whose loss ends it, unless it is to be made again.
-  /// - Throws: ExitStatus, that of the first line that failed; OutputFailure; CancellationError.
+  ///   - peer: The device to connect first.
+  ///   - link: The device whose loss ends the session, unless lost connections are restored.
+  /// - Throws: The ExitStatus of the first line that failed; OutputFailure; CancellationError.
   func run(connecting peer: PeerArgument?, endingWith link: Lane?) async throws {
     do {
       try await race(
         { try await self.conversation(connecting: peer) },
         {
-          // Nobody takes the answers any more; or the one device is gone.
+          // End if the output is closed, or if the only device is lost.
           guard let link else { return try await self.broken.value() }
           try await race({ try await self.broken.value() }, { try await self.shell.untilLost(link) })
         })
     } catch {
       for entry in running {
         entry.job.cancel()
-        // Who waits for a reader waits no longer.
+        // Also cancel the tasks that wait for the reader of the output.
         entry.task.cancel()
       }
       for entry in running { await entry.task.value }
@@ -84,7 +85,7 @@ final class InputSession {
 
   private func conversation(connecting peer: PeerArgument?) async throws {
     if let peer { try await shell.run(["connect", peer.description]) }
-    // Without JSON nothing is read while a command runs, which may read there itself.
+    // Without JSON, do not read while a command runs: it may read standard input itself.
     let reading = isJSON ? EventLoop.shared.spawn { await self.read() } : nil
     defer {
       reading?.cancel()
@@ -105,17 +106,17 @@ final class InputSession {
     }
   }
 
-  /// Nothing is started behind one that holds the lines.
+  /// Whether the last command keeps the next lines from starting.
   private var isHeld: Bool { running.last?.job.holdsLines ?? false }
 
-  /// What has changed may let the conversation go on; where nothing is under way, time waits for who writes.
+  /// Resumes the conversation after a change. Stops virtual time while blectl waits for input and no command runs.
   private func settle() {
     change.resume(returning: ())
     change = Wait()
     if isIdle { EventLoop.shared.timeStandsStill = reader.isWaiting }
   }
 
-  /// `exit`: what was read behind it was not said.
+  /// Ends the session after `exit`. Ignores the lines that were read after it.
   private func endLines() {
     hasEnded = true
     for line in waiting { octets -= line.octets }
@@ -146,7 +147,7 @@ final class InputSession {
       try await answer(
         .unknown(line: number), number, Failure(.usage, "The line is longer than \(Self.lineLimit) bytes and was skipped."))
     case .octets(var octets)?:
-      // A byte order mark is no part of the text.
+      // Skip a byte order mark.
       if number == 1, octets.starts(with: [0xEF, 0xBB, 0xBF]) { octets.removeFirst(3) }
       if let text = String(validating: octets, as: UTF8.self) {
         do {
@@ -166,11 +167,11 @@ final class InputSession {
 
   private func take(_ request: CommandRequest) async throws {
     let line = Line(id: request.id, number: number, text: request.command, isAmongIDs: hasOwnIDs)
-    // Whatever waits.
+    // `cancel` does not wait for other commands.
     if line.octets < 4096, let words = try? ShellWords.words(of: line.text), words.first == Self.cancel {
       return try await answer(line.id, number, try await cancel(words))
     }
-    // Nobody waits for the answers before they go on writing a file: the rest may wait there.
+    // A file does not wait for answers, so its remaining lines can wait there.
     while octets + line.octets > Self.octetLimit, StandardInput.isFile { try await untilSettled() }
     guard octets + line.octets <= Self.octetLimit else {
       return try await answer(
@@ -180,7 +181,7 @@ final class InputSession {
     octets += line.octets
   }
 
-  /// Starts a command; without JSON runs it.
+  /// Starts a command. Without JSON, also waits for its end.
   private func begin(_ line: Line) async throws {
     beginning = (line.id, false)
     var isFollowed = false
@@ -192,7 +193,7 @@ final class InputSession {
       if !isJSON { return try await run(line) }
       let words = try ShellWords.words(of: line.text)
       if words.isEmpty {
-        // Comments and blank lines have no answer where people read it; a program that asks gets one.
+        // Comments and blank lines have no answer, except for a program that gave an ID.
         if line.id.isOwn { try await answer(line.id, line.number, nil) }
         return
       }
@@ -211,7 +212,7 @@ final class InputSession {
     (try? ShellWords.words(of: line)).flatMap { shell.process.commands.type(of: $0) } != nil
   }
 
-  /// A line for people. - Throws: OutputFailure; CancellationError when the session ends.
+  /// Runs a line for people. Throws OutputFailure, or CancellationError when the session ends.
   private func run(_ line: Line) async throws {
     do { try await shell.run(line: line.text) } catch {
       if Task.isCancelled { throw CancellationError() }
@@ -230,7 +231,7 @@ final class InputSession {
     running.append((line.id, job, task))
   }
 
-  /// `cancel ID`.
+  /// The name of the command `cancel ID`.
   static let cancel = "cancel"
 
   private func cancel(_ words: [String]) async throws -> Failure? {
@@ -288,7 +289,7 @@ final class InputSession {
     }
   }
 
-  /// The failure to report; nil if it was reported before.
+  /// Returns the failure to report. Nil if it was reported before.
   private static func failure(_ error: any Error) -> Failure? {
     switch error {
     case is ExitStatus: nil

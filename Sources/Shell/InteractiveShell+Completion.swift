@@ -50,11 +50,11 @@ extension InteractiveShell {
     }
   }
 
-  /// The known attributes. Nil if none are known; then starts a discovery.
+  /// Returns the known attributes. If none are known, starts a discovery and returns nil.
   private func attributes(of connection: Connection) -> [CompletionModel.Attribute]? {
     guard connection.isOpen else { return nil }
     let texts = descriptions.first { $0.client === connection.client }?.texts
-    // Until the device has said its own names, its attributes are found by the others.
+    // Until the names of the device are known, completion uses the assigned ones.
     if texts == nil { learn(connection) }
     return connection.client.table?.services.flatMap { service in
       service.characteristics.map {
@@ -64,7 +64,7 @@ extension InteractiveShell {
     }
   }
 
-  /// The commands that only a terminal has.
+  /// The commands that only exist on a terminal.
   static let ownCommands = [(name: "history", hint: "The lines of this session and of earlier ones")]
 
   private func shape(_ name: String) -> CommandShape? {
@@ -74,10 +74,10 @@ extension InteractiveShell {
     return shape
   }
 
-  /// Looks what the device has; what was typed is completed then, unless it has changed.
+  /// Discovers the attributes of the device. Then completes the typed text, unless it has changed.
   private func learn(_ connection: Connection) {
     guard learning == nil else { return }
-    // In virtual time it goes on meanwhile, although a key is waited for.
+    // Let virtual time continue although blectl waits for a key.
     EventLoop.shared.horizon = nil
     learning = EventLoop.shared.spawn { [weak self, editor] in
       await self?.ask(connection)
@@ -97,7 +97,7 @@ extension InteractiveShell {
       texts[item.valueHandle] = String(validating: DisplayText.withoutTrailingNULs(value), as: UTF8.self)
     }
     descriptions.removeAll { $0.client === client || $0.client.closed != nil }
-    // What is wrong with a file says the command that needs it.
+    // The command that needs the file reports its errors.
     let device = try? await DeviceLibrary.device(for: connection, process.configuration, try? process.adapter())
     descriptions.append((client, texts, device))
   }

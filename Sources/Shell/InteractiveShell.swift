@@ -10,7 +10,7 @@ import Presentation
 import Terminal
 import Text
 
-/// The session of somebody at a terminal: prompt, line, command, and again.
+/// The interactive session on a terminal, with prompt, completion and history.
 @LoopActor
 final class InteractiveShell {
   let shell: Shell
@@ -21,18 +21,18 @@ final class InteractiveShell {
   /// The command that runs in the foreground.
   private var running: Task<OutputFailure?, Never>?
 
-  // What completion keeps.
+  // State for completion.
   var shapes: [String: CommandShape] = [:]
   var aliases: [String: PeerSelector] = [:]
   let seen = SeenDevices()
-  /// What the firmware of a device calls its attributes (2901).
+  /// The user descriptions (2901) of the attributes of each device.
   var descriptions: [(client: Client, texts: [AttributeHandle: String], device: DeviceDescription?)] = []
   var learning: Task<Void, Never>?
 
   var process: ProcessContext { shell.process }
   private var output: Output { process.output }
 
-  /// - Returns: nil where nobody can type: standard input is no terminal, or none shows what is typed.
+  /// - Returns: Nil if the user cannot type: standard input is not a terminal, or no output is.
   init?(_ shell: Shell) {
     guard let editor = LineEditor(shell.process.output, name: "blectl") else { return nil }
     self.shell = shell
@@ -40,12 +40,12 @@ final class InteractiveShell {
     history = shell.process.configuration.historyPath.map { LineHistory($0, limit: LineEditor.historyLimit) }
   }
 
-  /// Runs lines until Ctrl-D, or until the terminal is gone.
-  /// - Parameter peer: connected first.
+  /// Runs lines until Ctrl-D or until the terminal closes.
+  /// - Parameter peer: The device to connect first.
   func run(connecting peer: PeerArgument?) async throws {
     watchSignals()
     defer {
-      // What ends the session may take a while, in which a terminal may still change.
+      // The end of the session may take a while, and signals of the terminal may still arrive.
       process.onSignal = { [process] in Self.passOver($0, process) }
       (shell.onChange, shell.onAliasChange) = (nil, nil)
       learning?.cancel()
@@ -73,13 +73,13 @@ final class InteractiveShell {
   }
 
   private func learnKnownDevices() {
-    // A configuration that is wrong is told of by whoever uses it.
+    // The command that uses an invalid configuration reports it.
     guard let known = try? process.configuration.knownDevices() else { return }
     aliases = known.aliases
     for device in known.devices { seen.add(device) }
     guard let air = try? process.adapter().air else { return }
     for record in process.configuration.heard(on: air).records.reversed() {
-      // How strong they were then says nothing now.
+      // Do not use an old signal strength.
       for device in record.devices { seen.add(device.peer, name: device.name, rssi: nil) }
     }
   }
@@ -89,11 +89,11 @@ final class InteractiveShell {
     if count > 0 { output.note("Dropped \(count) line(s) that were waiting.") }
   }
 
-  /// Ctrl-C ends it, and nothing else.
+  /// Runs a command in the foreground. Ctrl-C ends only this command.
   private func runInForeground(_ body: @escaping @LoopActor () async throws -> Void) async throws {
     let task = EventLoop.shared.spawn { [output] () -> OutputFailure? in
       do { try await body() } catch let error as OutputFailure { return error } catch {
-        // Whoever has pressed Ctrl-C knows.
+        // Report nothing after Ctrl-C.
         if Failure(error) != .cancelled { _ = Program.report(error, output) }
       }
       output.clearTransient()
@@ -112,7 +112,7 @@ final class InteractiveShell {
 
   private func execute(_ line: String) async throws {
     guard line.hasPrefix("!") else { return try await shell.run(line: line) }
-    // Another program has the terminal, and Ctrl-C is for that.
+    // The other program gets the terminal and Ctrl-C.
     editor.release()
     do { try await shell.run(line: line) } catch {
       if error is CancellationError { dropAhead() }
@@ -124,7 +124,7 @@ final class InteractiveShell {
 
   private func showState() {
     guard let lane = shell.current else { return editor.prompt = [.init("blectl> ")] }
-    // Half of a line is for what is typed.
+    // Leave half of the line for typed text.
     let width = max(8, output.width / 2 - 12)
     let name = DisplayText.clip(DisplayText.escape(lane.title), to: width)
     let state = lane.isConnected ? "" : lane.restoration != nil || lane.problem != nil ? " (lost)" : " (not connected)"
@@ -141,7 +141,7 @@ final class InteractiveShell {
     editor.onRemember = { [weak self] line in
       self?.lines.append(line)
       guard !isBroken else { return }
-      // A home that cannot be written to is told of once.
+      // Report only once that the home directory is not writable.
       do throws(FileError) { try history.append(line) } catch {
         isBroken = true
         self?.output.note("\(Failure(error).message.asSentence) The history is not saved.")
@@ -178,7 +178,7 @@ final class InteractiveShell {
     case SignalWatch.resized: editor.resized()
     case SignalWatch.stopping:
       editor.release()
-      // It returns at once where there is no job control, and SIGCONT does not follow.
+      // Without job control, `stop` returns immediately, and no SIGCONT follows.
       process.signals?.stop()
       fallthrough
     case SignalWatch.resumed:

@@ -8,52 +8,52 @@ package import Operations
 import Presentation
 package import Text
 
-/// One device of a session: its link, what is subscribed to in the background, and the commands that wait for it.
+/// A device of a session, with its link, its background subscriptions and the commands that wait for it.
 @LoopActor
 package final class Lane {
-  /// How the user named it.
+  /// The selector that the user typed.
   package var selector: PeerSelector
   let queue = TurnQueue()
   package private(set) var connection: Connection?
-  /// Why it is not connected.
+  /// The reason why the device is not connected.
   package private(set) var problem: (any Error)?
-  /// Values that came since the last command began; `wait` takes them.
+  /// The values since the start of the last command. `wait` takes them.
   package private(set) var recent: [(event: ValueEvent, uuid: UUID?)] = []
-  /// How many came before those, untold.
+  /// The number of earlier values that were not reported yet.
   private var forgotten = 0
-  /// How many values `wait` does not look at, because a command began since they came; untold, by their attribute.
+  /// The number of values that `wait` ignores because they preceded the last command. Per attribute, not reported yet.
   private var passed: [AttributeHandle: Int] = [:]
-  /// The last command on the present link that was no `wait`.
+  /// The last command on the present link, except `wait`.
   private(set) var lastCommand: String?
   private var arrived: Wait<Void>?
   private(set) var background: BackgroundValues?
   private var observer: ValueObserver?
   private var loss: Task<Void, Never>?
-  /// Makes a lost link again.
+  /// The task that restores a lost link.
   var restoration: Task<Void, Never>?
-  /// The device of the present link, or of the last one.
+  /// The device of the present or the last link.
   package var lastPeer: PeerAddress?
-  /// What its device file says, once `call` has asked.
+  /// The device description, once `call` has loaded it.
   var device: DeviceDescription?
-  /// What the command that runs connects, or has connected for itself.
+  /// The device that the running command connects to, or has connected to for itself.
   package var destination: (peer: PeerAddress, name: UntrustedText?)?
-  /// The current device before this one was to be connected.
+  /// The device that was current before this one started to connect.
   weak var before: Lane?
-  /// That one is the current device again.
+  /// Whether the connection failed, so that `before` is the current device again.
   var hasFailed = false
-  /// What this has turned out to be.
+  /// The lane that this one joined.
   private var successor: Lane?
-  /// How it was named besides, before anybody knew that it is the same.
+  /// Other selectors of the same device, from lanes that joined this one.
   private var otherSelectors: [PeerSelector] = []
 
-  /// How many values are looked back at.
+  /// The number of values that `recent` keeps.
   package var recentLimit = 1024
   /// The number of values that arrived before those in `recent`.
   private var removed = 0
 
   init(_ selector: PeerSelector) { self.selector = selector }
 
-  /// For people: the device's name, or how it was named.
+  /// The name of the device, or the typed selector, for people.
   var title: String { connection?.title ?? selector.description }
 
   var isConnected: Bool { connection?.isOpen ?? false }
@@ -65,13 +65,13 @@ package final class Lane {
 
   private func isDestination(_ selector: PeerSelector) -> Bool { destination.map { selector.means($0.peer, named: $0.name) } ?? false }
 
-  /// Whether it has a link to the device or will have one, so that no search can find it.
+  /// Whether it has or will have a link to the device, so that no search can find it.
   func holds(_ selector: PeerSelector) -> Bool {
     if let connection, connection.isOpen || connection.isBeingRestored, connection.isMeant(by: selector) { return true }
     return isDestination(selector)
   }
 
-  /// The device, where it is known.
+  /// The address of the device, if known.
   var peer: PeerAddress? {
     if let peer = connection?.peer ?? destination?.peer ?? lastPeer { return peer }
     if case .address(let address, let type?) = selector { return PeerAddress(address, type) }
@@ -80,7 +80,7 @@ package final class Lane {
 
   func isOf(_ peer: PeerAddress) -> Bool { destination?.peer == peer || connection?.peer == peer }
 
-  /// The one that stands for it.
+  /// The lane that this one joined, or itself.
   package var present: Lane { successor?.present ?? self }
 
   /// Joins another lane of the same device. Commands that wait here then wait there.
@@ -91,7 +91,7 @@ package final class Lane {
     successor = other
   }
 
-  /// - Parameter whenLost: told why the link was lost, unless `detach` came before.
+  /// - Parameter whenLost: Receives the reason when the link is lost, unless `detach` was called before.
   func attach(_ connection: Connection, whenLost: @escaping @LoopActor (any Error) -> Void) {
     if connection !== self.connection {
       detach()
@@ -117,13 +117,13 @@ package final class Lane {
     (observer, loss, connection, background, restoration) = (nil, nil, nil, nil, nil)
   }
 
-  /// A lost link is not made again.
+  /// Stops restoring a lost link.
   func giveUp() {
     restoration?.cancel()
     restoration = nil
   }
 
-  /// A link that is lost is made again, or that has yet to be decided.
+  /// Whether the link may return: it is being restored, or that is not decided yet.
   var mayComeBack: Bool { problem == nil || restoration != nil }
 
   func fail(_ error: any Error) { problem = error }
@@ -137,7 +137,7 @@ package final class Lane {
     return values
   }
 
-  /// A command begins: what came before is nobody's answer any more.
+  /// Forgets the earlier values when a command starts. They cannot be its answers.
   package func forget(for command: String? = nil) {
     lastCommand = command
     for value in recent { passed[value.event.handle, default: 0] += 1 }
@@ -145,17 +145,17 @@ package final class Lane {
     forgotten = 0
   }
 
-  /// How many values of an attribute came before the last command began; once, and nil when none did.
+  /// Returns the number of values of an attribute before the last command. Nil if there were none, or after the first call.
   func takePassed(_ handle: AttributeHandle) -> Int? { passed.removeValue(forKey: handle) }
 
-  /// How many values came before the recent ones; once, and nil when none did.
+  /// Returns the number of values before the recent ones. Nil if there were none, or after the first call.
   package func takeForgotten() -> Int? {
     defer { forgotten = 0 }
     return forgotten > 0 ? forgotten : nil
   }
 
   private func add(_ event: ValueEvent) {
-    // In batches: to take the first away moves all.
+    // Remove values in batches, because each removal moves all others.
     if recent.count >= recentLimit + 256 {
       recent.removeFirst(256)
       forgotten += 256
@@ -170,14 +170,14 @@ package final class Lane {
     arrived = nil
   }
 
-  /// The first value since the last command that fits; it is taken away.
-  /// - Parameter isNeeded: see `SubscribedValues.next`.
-  /// - Returns: nil at `deadline`.
-  /// - Throws: why the link was lost; of one that is needed, why none comes; CancellationError.
+  /// Takes the first value since the last command that fits.
+  /// - Parameter isNeeded: See `SubscribedValues.next`.
+  /// - Returns: Nil at `deadline`.
+  /// - Throws: The reason for a lost link; if the value is needed, the reason why none can arrive; CancellationError.
   package func value(until deadline: LoopClock.Instant, isNeeded: Bool, where fits: (ValueEvent) -> Bool) async throws -> (
     event: ValueEvent, uuid: UUID?
   )? {
-    // Those that do not fit are not asked about again.
+    // Do not check values twice.
     var judged = removed
     while true {
       let first = max(0, judged - removed)

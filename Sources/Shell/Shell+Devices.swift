@@ -9,11 +9,11 @@ import Presentation
 import Terminal
 import Text
 
-/// Which device a command is about.
+/// The choice of the device that a command is about.
 extension Shell {
-  /// The words of a typed command with the full name of its device, if that is the beginning of the name of one that this session has heard.
-  /// A word that may be an attribute, or a command of `call`, stays as it is; what a program writes does not depend on what was heard.
-  /// - Throws: Failure(.ambiguous) if several names begin so.
+  /// Completes the device name in a typed command from the names that this session has heard.
+  /// Keeps a word that may be an attribute or a command of `call`, and all words from a program.
+  /// - Throws: Failure(.ambiguous) if several names match.
   func withFullName(_ typed: [String]) throws -> [String] {
     let words = process.commands.commandFirst(typed)
     guard isTyped, let name = words.first, let type = process.commands.type(named: name), type.traits.completesNames,
@@ -43,7 +43,7 @@ extension Shell {
     guard let options = line.command.peerOptions else { return traits.turn == .ofCurrentDevice ? current : nil }
     if line.isAboutCurrent || options.peer == .current {
       guard let current else { throw traits.deviceChange == .connects ? Failure.nothingToConnect : Failure.notConnected(nil) }
-      // Now, and not when its turn has come: lines behind it may have connected another.
+      // Clear it now, not at the command's turn: later lines may connect another device.
       if traits.deviceChange == .disconnects { self.current = nil }
       return current
     }
@@ -54,8 +54,8 @@ extension Shell {
     return lane
   }
 
-  /// The device that is meant; nil for one that the session does not know.
-  /// - Throws: PeerSearchError.several, where one is demanded.
+  /// Returns the lane of the device. Nil if the session does not know it.
+  /// - Throws: PeerSearchError.several if `demandingOne` and several connected devices match.
   func lane(for peer: PeerArgument, demandingOne: Bool = false) async throws -> Lane? {
     if peer == .current { return current }
     let selector = try await process.configuration.resolve(peer)
@@ -66,30 +66,30 @@ extension Shell {
       throw PeerSearchError.several(linked.compactMap { $0.connection.map { .init(peer: $0.peer, rssi: nil) } }, selector)
     }
     let taken = linked.first { $0 === current } ?? linked[linked.count - 1]
-    // Their names may be the same.
+    // Show addresses, because the names may be the same.
     let others = linked.filter { $0 !== taken }.compactMap { $0.connection.map { "\($0.peer)" } }.joined(separator: ", ")
     process.output.note(
       "\(selector) matches \(linked.count) connected devices. Using \(taken.connection.map { "\($0.peer)" } ?? ""), not \(others).")
     return taken
   }
 
-  /// For lines behind the one that connects it, which may be looked at before it has.
+  /// Makes the device current for the lines after `connect`, which may be parsed before it connects.
   private func choose(_ lane: Lane) {
     if lane === current { return }
     lane.before = current
     current = lane
   }
 
-  /// After a failure, restores the former current device, unless another one was chosen meanwhile.
+  /// Restores the former current device if the connection failed and no other device was chosen since then.
   func connectEnded(_ lane: Lane) {
     if lane.isConnected {
-      // It is the current one also when a try before this one had failed.
+      // Make it current again, even if an earlier attempt failed.
       if lane.hasFailed, current === lane.before { use(lane) }
       lane.before = nil
       lane.hasFailed = false
     } else if lane === current, lane.lastPeer == nil || lane.before != nil {
       var before = lane.before?.present
-      // That one was not connected either.
+      // Skip former devices that did not connect either.
       while let candidate = before, !lanes.contains(where: { $0 === candidate }) { before = candidate.before?.present }
       lane.before = before
       lane.hasFailed = true
@@ -108,7 +108,7 @@ extension Shell {
     return lane
   }
 
-  /// Devices that were named for one command only are not kept.
+  /// Forgets a device that was named for only one command.
   func tidy(_ lane: Lane) {
     guard lane !== current, lane.connection == nil, lane.queue.isEmpty else { return }
     lanes.removeAll { $0 === lane }
@@ -116,12 +116,12 @@ extension Shell {
 
   // MARK: One device, named in several ways
 
-  /// Another name of the device, whose link would keep a search from finding it.
+  /// Returns another lane that has the device. Its link keeps a search from finding the device.
   func lane(holding selector: PeerSelector, besides lane: Lane) -> Lane? { lanes.last { $0 !== lane && $0.holds(selector) } }
 
   func lane(of peer: PeerAddress, besides lane: Lane) -> Lane? { lanes.last { $0 !== lane && $0.isOf(peer) } }
 
-  /// Returns when somebody else has the device. - Throws: CancellationError.
+  /// Waits until another lane has the device. Throws CancellationError.
   func untilHeld(_ selector: PeerSelector, besides lane: Lane) async throws -> Lane {
     while true {
       if let other = self.lane(holding: selector, besides: lane) { return other }
@@ -129,8 +129,8 @@ extension Shell {
     }
   }
 
-  /// Both are one device: what waits for the one waits for the other.
-  /// - Returns: false when the other is not there any more.
+  /// Joins two lanes of one device, and the commands that wait for it.
+  /// - Returns: False if the other lane no longer exists.
   func join(_ lane: Lane, to other: Lane) async -> Bool {
     let other = other.present
     guard other !== lane, lanes.contains(where: { $0 === other }) else { return false }

@@ -9,9 +9,9 @@ import Replay
 import Terminal
 import Text
 
-/// Links that stay, are lost, and come back.
+/// Links that stay open, their loss and their restoration.
 extension Shell {
-  /// A link that stays.
+  /// Keeps a link and watches for its loss.
   func adopt(_ connection: Connection, as lane: Lane) {
     lane.attach(connection) { [weak self, weak lane] reason in
       if let self, let lane { lost(lane, reason) }
@@ -19,7 +19,7 @@ extension Shell {
     changed()
   }
 
-  /// A link that was made before, and is the current one now.
+  /// Keeps a link that was made before, and makes its device current.
   func adopt(_ connection: Connection, as selector: PeerSelector) -> Lane {
     let lane = add(selector)
     adopt(connection, as: lane)
@@ -27,8 +27,8 @@ extension Shell {
     return lane
   }
 
-  /// Returns never while the link is there, or may come back.
-  /// - Throws: why it was lost; CancellationError.
+  /// Waits until the link is lost for good.
+  /// - Throws: The reason for the loss; CancellationError.
   func untilLost(_ lane: Lane) async throws {
     while true {
       if let problem = lane.problem, !lane.isConnected, !settings.reconnect { throw problem }
@@ -36,7 +36,7 @@ extension Shell {
     }
   }
 
-  /// The link is down when this returns, and what it brought is shown; a cancelled task does not wait for whoever reads that.
+  /// Disconnects, and waits until all received values are shown. A canceled task does not wait for the reader of the output.
   package func disconnect(_ lane: Lane) async {
     let background = await takeDown(lane)
     await background?.untilShown()
@@ -47,7 +47,7 @@ extension Shell {
     await background?.end()
     lane.detach()
     if let connection {
-      // As long as the link is there nobody else can make one.
+      // Until the link is down, no other command can connect.
       let before = lane.destination
       lane.destination = (connection.peer, connection.name)
       await process.session.disconnect(connection)
@@ -57,12 +57,12 @@ extension Shell {
     return background
   }
 
-  /// All links are down when this returns, and what they brought is shown, as after `disconnect`.
+  /// Disconnects all devices, and waits for the output as `disconnect` does.
   package func end() async {
     let tasks = lanes.map { lane in EventLoop.shared.spawn { await self.takeDown(lane) } }
     var backgrounds: [BackgroundValues] = []
     for task in tasks { if let background = await task.value { backgrounds.append(background) } }
-    // Nothing else says why the program does not end.
+    // Nothing else explains why the program keeps running.
     let note = EventLoop.shared.schedule(after: .seconds(2)) { [process] in
       process.output.note("Done. Values are waiting for a program to read standard output. Press Ctrl-C to discard them.")
     }
@@ -73,7 +73,7 @@ extension Shell {
   // MARK: Losses
 
   private func lost(_ lane: Lane, _ reason: any Error) {
-    // What a recording does not have is told to who asked for it.
+    // The command that needs missing data of a recording reports it.
     if !(reason is ReplayError) || output(of: lane).style.json {
       tell(lane, "disconnected", Failure(reason).message) { json in
         json.object("error") { Failure(reason).write(&$0) }
@@ -83,7 +83,7 @@ extension Shell {
     changed()
   }
 
-  /// What is lost now comes back as well, or not any more.
+  /// Restores all lost links after `set reconnect on`, or stops doing so after `off`.
   func reconnectIsSet() {
     for lane in lanes {
       if !settings.reconnect { lane.giveUp() } else if lane.problem != nil, lane.restoration == nil { restore(lane) }
@@ -96,7 +96,7 @@ extension Shell {
     lane.restoration = EventLoop.shared.spawn { [weak self, weak lane] in
       guard let self, let lane else { return }
       do {
-        // A command may be making a link of its own; and a restoration that was given up is not over at once.
+        // Wait: a command may be connecting, or a canceled restoration may still be ending.
         while lane.destination != nil { try await untilChanged() }
         try await connection.untilRestored()
         let restoration = try await process.session.restore(connection) { [weak self] event in
@@ -104,13 +104,13 @@ extension Shell {
             process.output.status("\(connection.title): \(Failure(error).message.asSentence) Attempt \(number) in \(pause.secondsText) s")
           }
         }
-        // It may have been taken down in the turn in which it succeeded.
+        // The link may have been taken down just when it was restored.
         guard lane.connection === connection else { return }
         lane.restoration = nil
         adopt(connection, as: lane)
         tell(restoration, lane)
       } catch {
-        // Whoever has cancelled it knows, and may have begun another.
+        // The task that canceled this one may have started another.
         guard !Task.isCancelled else { return }
         lane.fail(error)
         lane.restoration = nil
@@ -120,7 +120,7 @@ extension Shell {
   }
 
   /// Restores a lost link with one attempt.
-  /// - Throws: the reason why there is no link; CancellationError.
+  /// - Throws: The reason why there is no link; CancellationError.
   func restore(_ connection: Connection, of lane: Lane) async throws {
     var policy = RetryPolicy.times(1)
     policy.firstPause = .zero

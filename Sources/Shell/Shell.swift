@@ -8,38 +8,38 @@ import Presentation
 import Terminal
 package import Text
 
-/// A session that stays open: many commands on one radio. Those of one device run one after the other, those of several side by side.
+/// A session that runs many commands on one radio. Commands of one device run in order, those of several devices at the same time.
 @LoopActor
 package final class Shell {
   package let process: ProcessContext
   package var settings = ShellSettings()
-  /// The device that commands without one are about: the one that `connect` or `use` named last, connected or not.
+  /// The current device, connected or not. The last `connect` or `use` named it.
   package var current: Lane?
   var lanes: [Lane] = []
-  /// Something about the devices has changed: for prompts.
+  /// Runs after the devices or their links have changed, to update a prompt.
   var onChange: (@LoopActor () -> Void)?
   /// Runs after the aliases have changed.
   var onAliasChange: (@LoopActor () -> Void)?
-  /// Takes the results of all commands: a script.
+  /// The script that receives the results of all commands.
   package weak var observer: (any ResultObserver)?
-  /// By somebody at a terminal.
+  /// Whether a user types the commands on a terminal.
   var isTyped = false
-  /// Records go to a program: each says which device it is about.
+  /// Whether a program reads the records. Each record then names its device.
   var isForPrograms = false {
     didSet { if isForPrograms { process.output.peer = { Self.write(nil, to: &$0) } } }
   }
-  /// `exit` was said: what stands behind it is not run.
+  /// Whether the session has ended with `exit`. Later commands do not run.
   private(set) var isOver = false
 
-  /// Commands that are about no device.
+  /// The queue of commands without a device.
   private let others = TurnQueue()
   private let inputEnd = Wait<Void>()
-  /// Something about links has changed: for whoever waits for a device.
+  /// Resumes the tasks that wait for a change of a device or link.
   private var change = Wait<Void>()
   private var nesting = 0
   private var parsed: [[String]: ShellLine] = [:]
 
-  /// - Parameter timeout: as `set timeout`.
+  /// - Parameter timeout: The default of --timeout in seconds, as in `set timeout`.
   package init(_ process: ProcessContext, timeout: Double? = nil) {
     self.process = process
     settings.timeout = timeout
@@ -48,10 +48,9 @@ package final class Shell {
 
   // MARK: Commands
 
-  /// Looks at a command and puts it behind those that it has to wait for. Lines have to be given in their order, each when this has returned for the
-  /// one before.
-  /// - Parameter members: for each of its JSON records.
-  /// - Throws: Failure for what is no command; OutputFailure.
+  /// Parses a command and queues it after the commands that it must wait for. Start the lines in order, each after this returned.
+  /// - Parameter members: The members to add to each JSON record.
+  /// - Throws: Failure for an invalid command; OutputFailure.
   func start(_ words: [String], members: RecordWriter.Members = .none) async throws -> ShellJob {
     let words = try withFullName(words)
     let line: ShellLine
@@ -64,7 +63,7 @@ package final class Shell {
     try command.process.refuseSessionOptions()
     try process.checkFiles(of: command)
     let lane = try await lane(for: line)
-    // One that only waits for its turn among those of a device is not about it.
+    // A command without PEER only waits for its turn at the current device.
     let subject = command.peerOptions == nil ? nil : lane
     let output = output(for: command, members, subject)
     process.noteUnused(by: command, output)
@@ -109,10 +108,10 @@ package final class Shell {
     }
   }
 
-  /// No more commands will come: what runs until it is stopped is stopped, as it was meant to be, and so is what comes yet.
+  /// Ends the input. Stops commands without a time limit, including later commands.
   func endInput() { inputEnd.resume(returning: ()) }
 
-  /// Ends the session as the end of its input does.
+  /// Ends the session, as the end of its input does.
   func exit() {
     isOver = true
     endInput()
@@ -128,13 +127,13 @@ package final class Shell {
     }
   }
 
-  /// Runs one command to its end. - Throws: as `start`, and what the command threw.
+  /// Runs one command to its end. Throws the errors of `start` and of the command.
   package func run(_ words: [String], members: RecordWriter.Members = .none) async throws {
     let job = try await start(words, members: members)
     if let error = await job.failureCancellingWithTask() { throw error }
   }
 
-  /// - Throws: Failure when it is inside of so many of its kind already.
+  /// - Throws: Failure if the nesting is already at the maximum depth.
   func nested(atMost depth: Int, _ what: String, _ body: @LoopActor () async throws -> Void) async throws {
     guard nesting < depth else { throw Failure(.input, "\(what): files are nested deeper than \(depth) levels. Does a file run itself?") }
     nesting += 1
@@ -142,14 +141,14 @@ package final class Shell {
     try await body()
   }
 
-  /// A line as people type it: commands, one after the other, or `!` and a command of their shell.
-  /// - Throws: what failed first.
+  /// Runs a typed line: commands in order, or `!` and a shell command.
+  /// - Throws: The first failure.
   func run(line: String) async throws {
     if let command = line.trimmed.after("!") {
       try await process.output.flush(until: nil)
       let status = try await ChildProcess.shell(command, signals: process.signals)
       if isTyped, status == 128 + SignalWatch.interrupt {
-        // What the terminal shows of Ctrl-C stands in the line.
+        // The terminal has printed ^C in the current line.
         try await process.output.write([0x0A])
         throw CancellationError()
       }
@@ -170,7 +169,7 @@ package final class Shell {
       try await body()
       return nil
     } catch {
-      // Also of one that knows how far it came, which is nowhere.
+      // Also replace a cancellation that reports its progress.
       return Failure(error) == .cancelled ? CancellationError() : process.commands.explained(error)
     }
   }
@@ -178,7 +177,7 @@ package final class Shell {
   package func parse(_ words: [String]) throws -> ShellLine {
     if let line = parsed[words] { return line }
     let line = try ShellLine(words, settings, process.commands)
-    // A program that polls says the same again and again; long values it does not.
+    // Programs that poll repeat short lines. Long values are not worth keeping.
     guard words.reduce(0, { $0 + $1.utf8.count }) < 256 else { return line }
     if parsed.count > 256 { parsed = [:] }
     parsed[words] = line
@@ -192,7 +191,7 @@ package final class Shell {
     if settings.reconnect != wasReconnecting { reconnectIsSet() }
   }
 
-  /// Links, or what is known of them, are not what they were.
+  /// Resumes the waiting tasks after a change of a device or link.
   func changed() {
     change.resume(returning: ())
     change = Wait()
@@ -202,7 +201,7 @@ package final class Shell {
   /// - Throws: CancellationError.
   func untilChanged() async throws { try await change.value() }
 
-  /// In the style of the session, or of the command's own options.
+  /// Returns the output of a command, in the style of the session and of the command's own options.
   private func output(for command: any LoopCommand, _ members: RecordWriter.Members, _ lane: Lane?) -> Output {
     let options = command.process
     var style = process.output.style
@@ -216,7 +215,7 @@ package final class Shell {
     return output
   }
 
-  /// Every record says which device it is about: always for programs, else where there are several.
+  /// Makes each record name its device: always for programs, otherwise if several are connected.
   func tag(_ output: Output, _ lane: Lane?, _ members: RecordWriter.Members = .none) {
     output.members = { [weak observer] in
       $0.members(members)
@@ -233,7 +232,7 @@ package final class Shell {
 
   private func isOneOfSeveral(_ peer: PeerAddress) -> Bool { process.session.connections.contains { $0.isOpen && $0.peer != peer } }
 
-  /// For what arrives unasked.
+  /// Returns the output for unsolicited values and events of a device.
   func output(of lane: Lane) -> Output {
     var style = process.output.style
     style.isLive = isTyped
@@ -261,7 +260,7 @@ package final class Shell {
   }
 
   /// Returns the background subscriptions of a lane. Makes them at the first call.
-  /// - Parameter observer: receives the values; used at the first call only.
+  /// - Parameter observer: Receives the values. Used only at the first call.
   func backgroundValues(_ lane: Lane, _ connection: Connection, _ observer: (any CommandObserver)?) -> BackgroundValues {
     let output = output(of: lane)
     return lane.backgroundValues {
@@ -274,7 +273,7 @@ package final class Shell {
             "\(device)The subscription to \(uuid) ended: \(reason.map { Failure($0).message } ?? "the characteristic no longer exists.")")
         }
       } show: { [weak self, weak lane, weak observer, memory = process.memory] event, uuid, format in
-        // Also on the next link, and when the services have changed.
+        // Read it again after a reconnect or a change of the services.
         if case .characteristic(let item, _)? = connection.client.table?.attribute(at: event.handle) {
           try? await connection.client.readDescription(of: item)
         }

@@ -3,9 +3,9 @@ import EventLoop
 /// A command of a session that was started.
 @LoopActor
 final class ShellJob {
-  /// The lane of its device; nil for a command without a device.
+  /// The lane of its device. Nil for a command without a device.
   let lane: Lane?
-  /// Whether later lines wait for its end, because it decides what they are about.
+  /// Whether later lines wait for its end, because it may choose their device.
   let holdsLines: Bool
   private let task: Task<(any Error)?, Never>
 
@@ -15,16 +15,16 @@ final class ShellJob {
     task = EventLoop.shared.spawn(body)
   }
 
-  /// One that is over.
+  /// Creates a job that has already ended.
   convenience init(_ lane: Lane?, done failure: (any Error)?) { self.init(lane) { failure } }
 
   nonisolated func cancel() { task.cancel() }
 
-  /// Waits for the failure. If the task is canceled meanwhile, the command is canceled.
+  /// Waits for the failure. Cancels the command if this task is canceled.
   func failureCancellingWithTask() async -> (any Error)? {
     await withTaskCancellationHandler(operation: { await failure() }, onCancel: { cancel() })
   }
 
-  /// Why it failed; nil when it did not. Returns at its end.
+  /// Waits for the end of the command and returns its failure, if any.
   func failure() async -> (any Error)? { await task.value }
 }

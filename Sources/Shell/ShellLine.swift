@@ -14,7 +14,7 @@ package struct ShellLine {
   /// Whether the line names no device, so that the command is about the current one.
   package let isAboutCurrent: Bool
 
-  /// - Parameter words: at least one.
+  /// - Parameter words: The words of the line, at least one.
   /// - Throws: Failure(.usage); HelpText.
   @LoopActor
   package init(_ words: [String], _ settings: ShellSettings, _ commands: SessionCommands) throws {
@@ -24,7 +24,7 @@ package struct ShellLine {
     let place = Self.placeOfPeer(missingIn: typed, of: type, commands)
     isAboutCurrent = place != nil
     var rest = typed
-    // The parser knows no argument that may be missing before others.
+    // ArgumentParser cannot omit an argument before others.
     if let place { rest.insert(PeerArgument.current.description, at: place) }
     rest.removeFirst()
     do {
@@ -49,10 +49,10 @@ package struct ShellLine {
     let rest = Array(words.dropFirst())
     let options = commands.options(of: type)
     let first = options.firstArgument(in: rest)
-    // If no other argument can stand there, the word is a PEER.
+    // If the command takes no other argument, the word is a PEER.
     if let first, options.takesOnlyPeer && rest[first] != "-" || PeerArgument(form: rest[first]) != nil { return nil }
     guard !rest.contains(where: { ["-h", "--help"].contains($0) }) else { return nil }
-    // A PEER also stands before a word that would be an option: it is none itself.
+    // Insert PEER before the first argument. Without arguments, insert it at the end, or before `--`.
     return 1 + (first ?? options.end(of: rest))
   }
 }
@@ -61,7 +61,7 @@ package struct ShellLine {
 package struct HelpText: Error {
   let text: String
 
-  /// Why a script cannot ask for help.
+  /// The reason why a script cannot ask for help.
   package static let refusal = "Scripts cannot show help."
 
   init(text: String) { self.text = text }
@@ -74,6 +74,6 @@ package struct HelpText: Error {
 /// Records the lines of a session.
 @LoopActor
 package protocol LineRecorder: CommandRecorder {
-  /// Adds a line. - Parameter lane: the lane of its device; nil for a command without a device.
+  /// Adds a line. `lane` is the lane of its device, and nil for a command without a device.
   func begin(_ line: ShellLine, _ words: [String], _ lane: Lane?, _ output: Output) -> any CommandObserver
 }

@@ -5,7 +5,7 @@ import Terminal
 import Text
 
 extension Failure {
-  /// A command without a PEER, and the device that it would be about has no link.
+  /// The failure of a command without a PEER if the current device has no link.
   @LoopActor
   package static func notConnected(_ lane: Lane?) -> Failure {
     guard let lane, let problem = lane.problem else {
@@ -13,13 +13,13 @@ extension Failure {
     }
     var failure = Failure(problem)
     if failure.message.hasPrefix("Not connected: ") { return failure }
-    // One that never was is not the current device.
+    // A device that never connected is not the current one, so name it.
     let again = lane.lastPeer == nil ? "connect \(ShellWords.quote("\(lane.selector)"))" : "connect"
     failure.message = "Not connected: \(failure.message.asSentence) To try again: `\(DisplayText.escape(again))`"
     return failure
   }
 
-  /// `connect` alone, and there is nothing to connect again.
+  /// The failure of `connect` without a PEER if there is no device to reconnect.
   static var nothingToConnect: Failure {
     Failure(
       .notFound,

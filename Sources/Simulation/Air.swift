@@ -2,23 +2,23 @@ package import Bluetooth
 package import EventLoop
 package import Peripherals
 
-/// The virtual air: devices advertise in it, radios listen, and links cross it. Everything that chance decides comes from the seed.
-/// Nothing happens, and no timer runs, while nobody listens and no link is busy.
+/// The simulated air: devices advertise in it, radios listen, and links cross it. The seed determines all random events. Nothing happens,
+/// and no timer runs, while no radio listens and no link is busy.
 @LoopActor
 package final class Air {
-  /// Things that go wrong on purpose. Changes apply to links made later.
+  /// Faults to inject. Changes apply to links that are made later.
   package var faults = Faults()
 
   package struct Faults: Sendable {
-    /// Probability that an LL PDU with data is missed, 0…1.
+    /// The probability of missing an LL PDU with data, 0–1.
     package var packetErrorRate = 0.0
-    /// Every link is cut, as by walking out of range, when it has carried this many LL payload octets in both directions together.
+    /// The number of LL payload bytes, in both directions together, after which each link loses radio contact.
     package var cutAfterOctets: Int?
-    /// Connections by their number, from 1, that Fail to be Established (0x3E).
+    /// The numbers, from 1, of the connections that Fail to be Established (0x3E).
     package var failingConnections: Set<Int> = []
-    /// Devices that stop sending anything while they advertise: switched off since they were seen.
+    /// The devices that no longer advertise, as if switched off after they were seen.
     package var silent: Set<PeerAddress> = []
-    /// Guard time that the central's scheduler leaves unused at the end of each connection event, µs.
+    /// The time in µs that the central's scheduler leaves unused at the end of each connection event.
     package var guardTime = 0
 
     package init() {}
@@ -31,7 +31,7 @@ package final class Air {
 
   package init(seed: UInt64 = 1) { self.seed = seed }
 
-  /// Of a controller in this air: what it has, or less where a device says so, as for the simulated dongle that somebody has in mind.
+  /// Returns the configuration with its ACL buffers reduced to the smallest limits of the devices.
   func limited(_ configuration: VirtualController.Configuration) -> VirtualController.Configuration {
     var configuration = configuration
     let limits = stations.map(\.advertiser.linkLimits)
@@ -40,21 +40,21 @@ package final class Air {
     return configuration
   }
 
-  /// The device advertises from now on, whenever somebody listens, and accepts one central at a time.
+  /// Adds a device. It advertises while a radio listens, and accepts one central at a time.
   package func add(_ advertiser: any Advertiser) {
     let station = Station(advertiser, random: SeededRandom(seed: seed, stream: UInt64(stations.count) &* 2))
     stations.append(station)
     if !listeners.isEmpty { advertise(station, isFirst: true) }
   }
 
-  /// Adds the devices that descriptions describe. Their random numbers follow from the seed.
+  /// Adds the described devices. Their random numbers follow from the seed.
   package func add(_ descriptions: [some AdvertiserDescription]) {
     for description in descriptions { add(description.advertiser(seed: seed)) }
   }
 
   // MARK: Listening
 
-  /// From now on the listener hears advertisements. Idempotent.
+  /// Starts delivering advertisements to a listener. Idempotent.
   func listen(_ listener: any AirListener) {
     guard !listeners.contains(where: { $0 === listener }) else { return }
     listeners.append(listener)
@@ -66,7 +66,7 @@ package final class Air {
     if listeners.isEmpty { for station in stations { station.timer?.cancel() } }
   }
 
-  /// - Parameter isFirst: with a random phase, because nobody knows when a device was switched on.
+  /// Schedules the next advertising event. - Parameter isFirst: Whether its phase is random, like that of a device in operation.
   private func advertise(_ station: Station, isFirst: Bool) {
     station.timer?.cancel()
     guard !listeners.isEmpty, station.link == nil else { return }
@@ -95,23 +95,23 @@ package final class Air {
 
   private func jitter(_ rssi: Int8, _ random: inout SeededRandom) -> Int8 { Int8(clamping: Int(rssi) - 3 + Int(random.next() % 7)) }
 
-  /// One advertising event as a radio hears it.
+  /// An advertising event as a radio receives it.
   struct Advertisement {
     fileprivate let station: Station
     let settings: AdvertisingSettings
-    /// dBm.
+    /// The RSSI of the advertisement, in dBm.
     let rssi: Int8
     let scanResponseRSSI: Int8
 
     @LoopActor var peer: PeerAddress { station.advertiser.address }
-    /// More than legacy PDUs carry.
+    /// Whether the data does not fit legacy PDUs.
     var isExtended: Bool { settings.data.count > 31 || settings.scanResponse.count > 31 }
   }
 
   // MARK: Connecting
 
   /// Answers an advertisement with CONNECT_IND. The first connection event follows in about 2 ms.
-  /// - Returns: nil when the device takes no connection.
+  /// - Returns: Nil if the device accepts no connection.
   func connect(to advertisement: Advertisement, parameters: LinkLayer.Parameters) -> VirtualLink? {
     let station = advertisement.station
     guard advertisement.settings.isConnectable, station.link == nil else { return nil }
@@ -132,7 +132,7 @@ package final class Air {
       faults.failingConnections.contains(connections) || station.connections <= limits.failingConnections
     if fails { layer.failEstablishment() }
     let link = VirtualLink(number: connections, peer: station.advertiser.address, rssi: settings.rssi, limits: limits, layer: layer)
-    // Of a connection that fails, the device knows nothing: it goes on advertising.
+    // The device does not notice a connection that fails, so it continues to advertise.
     guard !fails else { return link }
     station.link = link
     station.timer?.cancel()
@@ -149,11 +149,11 @@ package final class Air {
   }
 }
 
-/// A radio that receives.
+/// A radio that receives advertisements.
 @LoopActor
 protocol AirListener: AnyObject { func hear(_ advertisement: Air.Advertisement) }
 
-/// One device in the air.
+/// A device in the air.
 @LoopActor
 private final class Station {
   let advertiser: any Advertiser

@@ -2,50 +2,49 @@ package import Bluetooth
 package import EventLoop
 package import HCI
 
-/// Controllers in one air for hosts that come and go: each host has one of its own for as long as it is connected. When it goes, in whatever
-/// state, its controller goes with it, as an adapter that is pulled out: peers of its links hear nothing any more and notice after the
-/// supervision timeout.
+/// The controllers in one air for hosts that come and go. Each host has its own controller while it is connected. When the host leaves, its
+/// controller disappears like an unplugged adapter. Peers of its links notice after the supervision timeout.
 @LoopActor
 package final class ControllerPool {
   package enum Event {
-    /// The first packet of a host. Who connects and says nothing, as to see whether anybody listens, is none.
+    /// A host sent its first packet. A host that connects but sends nothing is not reported.
     case came(Host)
-    /// Told of hosts that came, and of those whose stream cannot be one.
+    /// A host left. Its `number` is nil if it never sent a packet.
     case left(Host, Departure)
-    /// All controllers are in use; the stream was closed.
+    /// All controllers are in use. The pool closed the stream.
     case refused
   }
 
   package enum Departure {
-    /// The stream is over, with why.
+    /// The stream ended with this error.
     case ended(any Error)
-    /// It did not take what it was sent, until this many octets waited. Dropping events or data would have corrupted its view of its links.
+    /// The host did not read until this many bytes waited. Dropping events or data would have corrupted its view of its links.
     case stuck(octets: Int)
   }
 
   package var onEvent: (@LoopActor (Event) -> Void)?
-  /// Those that are connected, also those that have said nothing yet.
+  /// The connected hosts, including those that have sent nothing yet.
   package private(set) var hosts: [Host] = []
-  /// Hosts that came so far.
+  /// The number of hosts that have sent a packet so far.
   package private(set) var arrivals = 0
 
   private let air: Air
   private let configuration: VirtualController.Configuration
   private let tap: (any HCI.Tap)?
 
-  /// So many have addresses of the block for documentation (RFC 7042 §2.1.1), and connection handles of their own.
+  /// The maximum number of hosts. Each has its own connection handles and an address for documentation (RFC 7042 §2.1.1).
   package nonisolated static let limit = 250
-  /// Octets that wait for a host: from the first on it gets no more advertising reports, at the second it is given up.
+  /// The numbers of waiting bytes above which a host gets no more advertising reports, and above which it is disconnected.
   package nonisolated static let (crowded, stuck) = (1 << 16, 1 << 20)
 
-  /// - Parameter tap: sees the packets of all controllers. Their connection handles differ, so that links can be told from each other.
+  /// Creates a pool. - Parameter tap: Sees the packets of all controllers. Different connection handles tell their links apart.
   package init(air: Air, configuration: VirtualController.Configuration = .init(), tap: (any HCI.Tap)? = nil) {
     self.air = air
     self.configuration = configuration
     self.tap = tap
   }
 
-  /// Gives the host at the stream's other end a controller.
+  /// Gives a controller to the host at the other end of the stream.
   package func attach(_ stream: any HCI.HostTransport) {
     guard let slot = (0..<Self.limit).first(where: { slot in !hosts.contains { $0.slot == slot } }) else {
       stream.close()
@@ -73,7 +72,7 @@ package final class ControllerPool {
       })
   }
 
-  /// Pulls all controllers out. Idempotent.
+  /// Unplugs all controllers. Idempotent.
   package func close() {
     let all = hosts
     hosts = []
@@ -83,7 +82,7 @@ package final class ControllerPool {
   /// A host and its controller.
   @LoopActor
   package final class Host {
-    /// In the order of their first packets, from 1; nil for who has said nothing.
+    /// The number of the host in the order of first packets, from 1. Nil before its first packet.
     package fileprivate(set) var number: Int?
     fileprivate let slot: Int
     private let controller: VirtualController
@@ -99,9 +98,9 @@ package final class ControllerPool {
       self.slot = slot
     }
 
-    /// The controller's.
+    /// The address of the controller.
     package var address: Address { controller.address }
-    /// Advertising events that it did not get, because it did not take those before.
+    /// The number of advertising events that were dropped because the host did not read earlier packets.
     package var droppedReports: Int { controller.droppedReports }
 
     fileprivate func run(greeted: @escaping @LoopActor () -> Void, left: @escaping @LoopActor (Departure) -> Void) {
@@ -114,7 +113,7 @@ package final class ControllerPool {
         case .closed(let error):
           close()
           left(.ended(error))
-        // A stream has nothing to say itself.
+        // A host stream does not send these events.
         case .refused, .linkEnded, .linkExhausted: break
         }
       }

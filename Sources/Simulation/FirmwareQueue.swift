@@ -27,7 +27,7 @@ struct FirmwareQueue {
   private let firmware: Firmware
   private var random: SeededRandom
   private var waiting: [PDU] = []
-  /// The time at which the first one is done.
+  /// The time at which the first PDU is done.
   private var doneAt: Int64 = 0
   private var writes = 0
   private var commands = 0
@@ -82,7 +82,7 @@ struct FirmwareQueue {
     guard pdu.isWrite else { return time }
     writes += 1
     if let every = firmware.slowEvery, every > 0, writes % every == 0 { time &+= firmware.slowTime.wholeNanoseconds }
-    // Opcode and handle.
+    // The value follows the opcode and the handle.
     let long = max(0, pdu.octets.count - 3 - firmware.shortOctets)
     time &+= Int64(long) &* firmware.timePerLongOctet.wholeNanoseconds
     if pdu.isUneven { time &+= firmware.unevenTime.wholeNanoseconds }

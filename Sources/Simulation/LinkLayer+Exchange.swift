@@ -1,10 +1,10 @@
 import Bluetooth
 import Peripherals
 
-/// What happens inside a connection event (Vol 6 Part B §4.5.6).
+/// The exchange of PDUs inside a connection event (Vol 6 Part B §4.5.6).
 extension LinkLayer {
-  /// Exchanges some of what is queued, at `cursor`, while the event lasts: half of it, so that the queues do not run dry (which would end
-  /// the event) before the hosts have seen what was acknowledged.
+  /// Exchanges up to half of the queued packets at `cursor` while the event lasts. If it exchanged all, the queues would run dry and end
+  /// the event before the hosts see the acknowledgements.
   mutating func exchangeBatch() {
     var batch = batchLimit
     for queue in [central.queue, peripheral.queue] where !queue.isEmpty { batch = min(batch, max(1, queue.count / 2)) }
@@ -22,14 +22,14 @@ extension LinkLayer {
     phase = done > 0 ? .exchanging(eventGoesOn: goesOn) : .between
   }
 
-  /// Nobody has anything to say any more.
+  /// The phase after an exchange, when both sides may have sent all their data.
   var afterData: Phase {
     let end = min(eventEnd, cursor + Int64(pollingTime) * 1000)
     guard pollingTime > 0, end > cursor, !isBroken, deadline == nil, exchangesInEvent < packetsPerEvent ?? .max else { return .between }
     return hasExchange ? .open : .polling(until: end)
   }
 
-  /// Somebody has something to say while empty packets are exchanged: it goes out with the next one.
+  /// Handles data that a host queues while empty packets are exchanged: the next packet carries it.
   mutating func goOn(at now: Int64) {
     let step = airTime(0, central) + airTime(0, peripheral)
     let before = cursor
@@ -40,20 +40,20 @@ extension LinkLayer {
     due = cursor
   }
 
-  /// Something is queued, and the event has room for it; the first exchange of an event may take longer than the event.
+  /// Whether data is queued and the event has room for it. The first exchange of an event may take longer than the event.
   var hasExchange: Bool {
     guard !(central.queue.isEmpty && peripheral.queue.isEmpty) else { return false }
     return exchangesInEvent == 0 || cursor + airTime(central) + airTime(peripheral) <= eventEnd
   }
 
-  /// ns, with the space after it.
+  /// Returns the time in ns of the next PDU and the space after it.
   private func airTime(_ transmitter: Transmitter) -> Int64 { airTime(transmitter.queue.nextCount(limit: transmitter.limit), transmitter) }
 
   private func airTime(_ octets: Int, _ transmitter: Transmitter) -> Int64 {
     Int64(AirTime.pdu(octets: octets, transmitter.coding, encrypted: isEncrypted) + interFrameSpace) * 1000
   }
 
-  /// One PDU of the central and the answer to it. Returns false when something was missed, which ends the event.
+  /// Exchanges a PDU of the central and its answer. Returns false if a packet was missed or the link was cut, which ends the event.
   private mutating func exchange() -> Bool {
     let fromCentral = central.queue.next(limit: central.limit)
     let fromPeripheral = peripheral.queue.next(limit: peripheral.limit)
@@ -68,7 +68,7 @@ extension LinkLayer {
       return missed()
     }
     lastHeard = cursor
-    // What the peripheral has no room for it does not acknowledge, and the central repeats it (Vol 6 Part B §4.5.9).
+    // The peripheral does not acknowledge a PDU that it has no room for, and the central repeats it (Vol 6 Part B §4.5.9).
     if let fromCentral, isTaken { acknowledge(fromCentral, of: .central) }
     if let fromPeripheral {
       deliver(fromPeripheral, to: .central)
@@ -81,7 +81,7 @@ extension LinkLayer {
     return true
   }
 
-  /// Whether the peripheral has room for a PDU: a frame takes room with its first one.
+  /// Takes room for a PDU at the peripheral, and returns whether there was any. Only the first PDU of a frame needs room.
   private mutating func takes(_ pdu: PacketQueue.PDU) -> Bool {
     guard let room, pdu.isStart else { return true }
     guard room > 0 else { return false }
@@ -91,7 +91,7 @@ extension LinkLayer {
 
   private mutating func isMissed(_ pdu: PacketQueue.PDU?) -> Bool {
     guard packetErrorRate > 0 else { return false }
-    // Empty PDUs are short: what destroys a data PDU mostly spares them.
+    // Empty PDUs are short: interference that destroys a data PDU mostly spares them.
     return packetErrorRate >= 1 || pdu != nil && random.fraction() < packetErrorRate
   }
 
@@ -119,7 +119,7 @@ extension LinkLayer {
     if isLast { results.append(.completed(by: side, 1)) }
   }
 
-  /// One completion for each side, at the end: controllers report them in bunches too.
+  /// Combines the completions into one for each side, at the end. Real controllers also report several at a time.
   private mutating func combineCompletions() {
     var counts: (central: Int, peripheral: Int) = (0, 0)
     results.removeAll {

@@ -1,8 +1,8 @@
 import Peripherals
 
 extension LinkLayer {
-  /// What a device says of the links to it.
-  /// - Parameter number: of this connection, from 1.
+  /// Applies the limits that a device sets for its links.
+  /// - Parameter number: The number of this connection, from 1.
   mutating func limit(to limits: LinkLimits, connection number: Int) {
     if number <= limits.cuts ?? .max { cutAfterOctets = limits.cutAfterOctets }
     packetsPerEvent = limits.packetsPerEvent
@@ -12,7 +12,7 @@ extension LinkLayer {
     pollingTime = limits.pollingTime
     isEncrypted = limits.isEncrypted
     guard let firmware = limits.firmware else { return }
-    // What it drops depends on when each packet came.
+    // The firmware's drops depend on the arrival time of each packet.
     batchLimit = 1
     if firmware.whenFull == .hold { room = firmware.buffers }
   }

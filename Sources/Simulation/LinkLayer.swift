@@ -2,38 +2,37 @@ import Bluetooth
 import DequeModule
 import Peripherals
 
-/// The link layer of one connection, both ends of it, as a pure state machine (Vol 6 Part B §4.5 and §5.1): it is told what the hosts queue
-/// and what time it is, and answers with what happened. It has no timer; `due` says when it wants to be woken.
+/// The link layer of one connection, for both ends, as a pure state machine (Vol 6 Part B §4.5 and §5.1). It receives queued packets and
+/// the time, and returns actions. It has no timer: `due` is the time of the next `wake`.
 ///
-/// Time is in nanoseconds on any clock. It only asks to be woken where something can happen: an idle link costs nothing, however short its
-/// interval, because connection events in which nothing is said are counted by arithmetic. Inside an event, PDUs are exchanged a few at a
-/// time, so that the hosts can refill the queues while the event goes on, as they do while a real one is on the air.
+/// Times are in nanoseconds on any clock. An idle link costs nothing, however short its interval: empty connection events are counted by
+/// arithmetic. Inside an event, a few PDUs are exchanged at a time, so that the hosts can refill the queues as during a real event.
 struct LinkLayer {
   enum Side: Sendable {
     case central, peripheral
     var other: Side { self == .central ? .peripheral : .central }
   }
 
-  /// Vol 6 Part B §4.5.2.
+  /// The connection parameters (Vol 6 Part B §4.5.2).
   struct Parameters: Equatable, Sendable {
     var interval: ConnectionInterval
-    /// Connection events that the peripheral may skip when it has nothing to say.
+    /// The number of connection events that the peripheral may skip if it has no data.
     var latency: UInt16
     var supervisionTimeout: Centiseconds
   }
 
-  /// What takes LL control PDUs and a number of connection events. One is under way at a time; others wait.
+  /// A procedure of LL control PDUs, which takes some connection events. One runs at a time, and others wait.
   enum Procedure: Equatable, Sendable {
     case featureExchange
     case versionExchange
-    /// Largest LL payload that each side will send from then on.
+    /// The largest LL payload that each side sends from then on.
     case dataLength(central: Int, peripheral: Int)
-    /// What each side will send with from then on.
+    /// The coding that each side uses from then on.
     case phy(central: AirTime.Coding, peripheral: AirTime.Coding)
     case connectionUpdate(Parameters)
 
-    /// Events from the first control PDU to the end: a request and its response are one event apart; an instant is at least 6 events after
-    /// the indication that names it (Vol 6 Part B §5.5).
+    /// The number of events from the first control PDU to the end. A response follows its request one event later. An instant is at least 6
+    /// events after the indication that names it (Vol 6 Part B §5.5).
     var events: Int {
       switch self {
       case .featureExchange, .versionExchange, .dataLength: 1
@@ -43,23 +42,23 @@ struct LinkLayer {
     }
   }
 
-  /// What happened, in order.
+  /// An event on the link. Actions are in the order in which they happened.
   enum Action: Equatable, Sendable {
-    /// One LL data PDU arrived at `side`; `isStart` says that it begins an L2CAP frame.
+    /// A data PDU arrived at `side`. - Parameter isStart: Whether it starts an L2CAP frame.
     case received(by: Side, [UInt8], isStart: Bool)
-    /// The peer acknowledged this many of the packets that `side` sent.
+    /// The peer acknowledged this many packets of `side`.
     case completed(by: Side, Int)
     case done(Procedure)
-    /// The last action: why each side lost the link.
+    /// The link ended: the last action, with the reason for each side.
     case closed(central: ControllerErrorCode, peripheral: ControllerErrorCode)
   }
 
-  /// One direction.
+  /// The state of one direction.
   struct Transmitter {
     var coding = AirTime.Coding.le1M
     var maxOctets = 27
     var queue = PacketQueue()
-    /// The peer has the first PDU of the queue, of this size, but we missed the acknowledgement and will repeat it as it was.
+    /// The size of the queue's first PDU if the peer has it but its acknowledgement was missed. The same PDU is repeated.
     var unacknowledged: Int?
 
     var limit: Int { unacknowledged ?? maxOctets }
@@ -68,35 +67,35 @@ struct LinkLayer {
   enum Phase {
     /// No connection event is open.
     case between
-    /// PDUs are on the air until `cursor`; `results` is what they will have done.
+    /// PDUs are in transmission until `cursor`. `results` has their actions.
     case exchanging(eventGoesOn: Bool)
-    /// An event is open at `cursor`; the hosts have seen the results so far.
+    /// An event is open at `cursor`. The hosts have seen the results so far.
     case open
-    /// An event is open, and nobody has anything to say: until then, or until somebody has.
+    /// An event is open without data, until this time or until a host queues data.
     case polling(until: Int64)
     case closed
   }
 
-  /// When to call `wake` next; nil when nothing will happen by itself.
+  /// The time of the next `wake`. Nil if nothing will happen without input.
   var due: Int64?
   private(set) var parameters: Parameters
-  /// T_IFS in µs.
+  /// The inter-frame space (T_IFS) in µs.
   var interFrameSpace = AirTime.interFrameSpace
-  /// Data PDUs have a MIC.
+  /// Whether data PDUs have a MIC.
   var isEncrypted = false
-  /// How long an event goes on with empty packets after the last one with data, µs: what the hosts answer meanwhile does not wait for the next event.
+  /// The time in µs for which an event continues with empty packets after the last data. The hosts can answer in the same event.
   var pollingTime = 0
-  /// Left unused at the end of each event by the central's scheduler, µs.
+  /// The time in µs that the central's scheduler leaves unused at the end of each event.
   var guardTime = 0
-  /// Exchanges that the peripheral takes in one event.
+  /// The number of exchanges that the peripheral accepts in one event. Nil: no limit.
   var packetsPerEvent: Int?
-  /// Frames that the peripheral's host can still take; nil: as many as come. What begins one without room is not acknowledged.
+  /// The number of frames that the peripheral's host can still accept. Nil: no limit. A frame without room is not acknowledged.
   var room: Int?
-  /// PDUs of one wake-up at most: what has arrived is not held back longer than these take.
+  /// The maximum number of PDUs in one wake-up. It limits the time for which received data is held back.
   var batchLimit = 8
-  /// Probability that a PDU with data is missed, which ends the event; at 1 nothing at all is heard.
+  /// The probability of missing a PDU with data, which ends the event. At 1, nothing at all is received.
   var packetErrorRate = 0.0
-  /// The link is cut, as by walking away, when this many payload octets have been carried in both directions together.
+  /// The number of payload bytes, in both directions together, after which the link loses radio contact.
   var cutAfterOctets: Int?
 
   var random: SeededRandom
@@ -107,16 +106,16 @@ struct LinkLayer {
   // Connection event n, for n ≥ base, starts at anchor + (n − base) · interval.
   private var anchor: Int64
   private var base = 0
-  /// The last event in which something was exchanged; −1 at first.
+  /// The last event with an exchange. −1 before the first.
   private var lastEvent = -1
-  /// Nothing before this time can still be sent into.
+  /// The earliest time at which a PDU can still be sent.
   var cursor: Int64
   var exchangesInEvent = 0
-  /// Something was missed, which ended the event.
+  /// Whether a missed packet ended the event.
   var isBroken = false
   var eventEnd: Int64 = 0
   var results: [Action] = []
-  /// When the queues became non-empty: the next event must not be before.
+  /// The time at which the queues became non-empty. The next event is not earlier.
   private var wantedSince: Int64 = 0
   var lastHeard: Int64
   var carriedOctets = 0
@@ -124,13 +123,13 @@ struct LinkLayer {
   private var waiting: Deque<Procedure> = []
   private var current: (procedure: Procedure, event: Int)?
   private var termination: (by: Side, reason: ControllerErrorCode, event: Int)?
-  /// Set when nothing is heard any more: the time at which both sides notice, and what they call it.
+  /// The time at which both sides notice a loss of contact, and their reason. Nil while they hear each other.
   var deadline: (time: Int64, reason: ControllerErrorCode)?
 
-  /// A timer that fires this late (a stopped process) does not have its events made up for.
+  /// The longest delay of a timer, in ns, for which events are made up. A stopped process may be later.
   private static let patience: Int64 = 200_000_000
 
-  /// - Parameter firstAnchor: when connection event 0 starts.
+  /// Creates a link. - Parameter firstAnchor: The time of connection event 0.
   init(parameters: Parameters, firstAnchor: Int64, random: SeededRandom) {
     self.parameters = parameters
     self.random = random
@@ -139,23 +138,23 @@ struct LinkLayer {
     lastHeard = firstAnchor
   }
 
-  /// ns.
+  /// The connection interval in ns.
   private var interval: Int64 { parameters.interval.nanoseconds }
 
   func coding(of side: Side) -> AirTime.Coding { side == .central ? central.coding : peripheral.coding }
   func maxOctets(of side: Side) -> Int { side == .central ? central.maxOctets : peripheral.maxOctets }
-  /// Packets of `side` that wait or are not acknowledged.
+  /// Returns the number of packets of `side` that wait or are not acknowledged.
   func queued(by side: Side) -> Int { side == .central ? central.queue.count : peripheral.queue.count }
   var isClosed: Bool { if case .closed = phase { true } else { false } }
 
-  // MARK: What the hosts ask for
+  // MARK: Requests of the hosts
 
-  /// - Parameter isStart: whether the packet starts an L2CAP frame.
+  /// Queues a packet. - Parameter isStart: Whether it starts an L2CAP frame.
   mutating func send(by side: Side, _ packet: [UInt8], isStart: Bool, at now: Int64) {
     guard !isClosed else { return }
     if central.queue.isEmpty && peripheral.queue.isEmpty {
       wantedSince = now
-      // Whatever was said in the idle events before was heard.
+      // The packets in the idle events before were heard.
       lastHeard = max(lastHeard, anchorBefore(now))
     }
     switch side {
@@ -176,14 +175,14 @@ struct LinkLayer {
     if case .between = phase { plan(at: now) }
   }
 
-  /// LL_TERMINATE_IND goes out in the next event; what is still queued is lost.
+  /// Ends the link with LL_TERMINATE_IND in the next event. Queued packets are lost.
   mutating func terminate(by side: Side, reason: ControllerErrorCode, at now: Int64) {
     guard !isClosed, termination == nil else { return }
     termination = (side, reason, nextEvent(notBefore: now))
     if case .between = phase { plan(at: now) }
   }
 
-  /// Out of range: nothing is heard from now on, and after the supervision timeout both sides notice.
+  /// Loses radio contact: nothing is received from now on, and both sides notice after the supervision timeout.
   mutating func cut(at now: Int64) {
     guard !isClosed, deadline == nil else { return }
     let heard = max(lastHeard, anchorBefore(now))
@@ -191,7 +190,7 @@ struct LinkLayer {
     if case .between = phase { plan(at: now) }
   }
 
-  /// The peripheral never heard of the connection: it fails after six intervals (Vol 6 Part B §4.5.2).
+  /// Fails the connection after six intervals, as if the peripheral had missed CONNECT_IND (Vol 6 Part B §4.5.2).
   mutating func failEstablishment() {
     deadline = (anchor &+ 6 * interval, .connectionFailedToBeEstablished)
     due = deadline?.time
@@ -199,7 +198,7 @@ struct LinkLayer {
 
   // MARK: Time
 
-  /// - Returns: what happened since; then look at `due` again, after the hosts have had the time to react.
+  /// Advances to `now` and returns the actions since. Check `due` again after the hosts have reacted.
   mutating func wake(at now: Int64) -> [Action] {
     guard let due, now >= due else { return [] }
     var actions: [Action] = []
@@ -230,7 +229,7 @@ struct LinkLayer {
     }
   }
 
-  /// The next event in which something is to be said or decided.
+  /// Returns the next event in which a PDU is sent or a procedure takes effect.
   private func upcomingEvent(at now: Int64) -> Int? {
     var next: Int?
     func consider(_ event: Int) { next = min(next ?? event, event) }
@@ -239,7 +238,7 @@ struct LinkLayer {
     if !peripheral.queue.isEmpty || !central.queue.isEmpty {
       var event = nextEvent(notBefore: max(wantedSince, now - Self.patience))
       let skip = Int(parameters.latency) + 1
-      // A peripheral with nothing to say listens to every (latency + 1)th event only.
+      // A peripheral without data listens only to every (latency + 1)th event.
       if peripheral.queue.isEmpty, skip > 1, event > lastEvent + 1 {
         event = lastEvent + (event - lastEvent + skip - 1) / skip * skip
       }
@@ -250,14 +249,14 @@ struct LinkLayer {
 
   private func anchor(of event: Int) -> Int64 { anchor &+ Int64(event - base) &* interval }
 
-  /// The first event that is still to come and does not start before `time`.
+  /// Returns the first future event that does not start before `time`.
   private func nextEvent(notBefore time: Int64) -> Int {
     let time = max(time, cursor)
     let later = time > anchor ? Int((time - anchor + interval - 1) / interval) : 0
     return max(lastEvent + 1, base + later)
   }
 
-  /// The start of the last event at or before `time`.
+  /// Returns the start of the last event at or before `time`.
   private func anchorBefore(_ time: Int64) -> Int64 { time <= anchor ? anchor : time - (time - anchor) % interval }
 
   // MARK: Events
@@ -277,7 +276,7 @@ struct LinkLayer {
       startNextProcedure(from: event)
     }
     if let termination, termination.event <= event {
-      // The side that ends the link reports that it did; the other one reports the reason that it was told.
+      // The side that ends the link reports its own request. The other side reports the received reason.
       let mine = ControllerErrorCode.terminatedByLocalHost
       return actions
         + (termination.by == .central ? close(central: mine, termination.reason) : close(central: termination.reason, mine))

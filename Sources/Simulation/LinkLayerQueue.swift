@@ -1,14 +1,14 @@
 import DequeModule
 
-/// The HCI packets that wait on one side of a link, and how far the first one has got.
+/// The HCI packets that wait on one side of a link, and the progress of the first one.
 struct PacketQueue {
   struct PDU {
     let octets: ArraySlice<UInt8>
-    /// LLID: true for the start of an L2CAP frame.
+    /// Whether it starts an L2CAP frame (LLID).
     let isStart: Bool
   }
 
-  /// The first one without what the peer has acknowledged of it.
+  /// The packets. The first one lacks its acknowledged part.
   private var packets: Deque<PDU> = []
 
   var isEmpty: Bool { packets.isEmpty }
@@ -16,12 +16,12 @@ struct PacketQueue {
 
   mutating func append(_ octets: [UInt8], isStart: Bool) { packets.append(PDU(octets: octets[...], isStart: isStart)) }
 
-  /// Payload of the next LL PDU, 0 for an empty one.
+  /// Returns the payload length of the next LL PDU, 0 for an empty one.
   func nextCount(limit: Int) -> Int { min(limit, packets.first?.octets.count ?? 0) }
 
   func next(limit: Int) -> PDU? { packets.first.map { PDU(octets: $0.octets.prefix(limit), isStart: $0.isStart) } }
 
-  /// Returns true when that was the rest of a packet.
+  /// Removes acknowledged bytes. Returns whether they complete a packet.
   mutating func advance(_ octets: Int) -> Bool {
     guard let first = packets.popFirst() else { return false }
     let rest = first.octets.dropFirst(octets)

@@ -1,7 +1,7 @@
 import Bluetooth
 import HCI
 
-/// What this controller can do is what is entered here: its Supported Commands follow from it.
+/// The commands of this controller. Its Supported Commands follow from them.
 extension VirtualController {
   typealias Commands = CommandTable<VirtualController>
 
@@ -24,7 +24,7 @@ extension VirtualController {
     commands.on(SetEventMask.self) { controller, command in controller.eventMask = command.mask }
     commands.on(LESetEventMask.self) { controller, command in controller.leEventMask = command.mask }
     commands.reply(to: ReadLocalVersion.self) { controller, _ in
-      // 13 is Core 5.4, 8 is Core 4.2; 0xFFFF is nobody's company.
+      // 13 is Core 5.4, 8 is Core 4.2. No company has the identifier 0xFFFF.
       let version: UInt8 = controller.configuration.extended ? 13 : 8
       return .init(hciVersion: version, hciSubversion: 1, lmpVersion: version, company: 0xFFFF, lmpSubversion: 1)
     }
@@ -80,7 +80,7 @@ extension VirtualController {
     return features
   }
 
-  /// Legacy and extended commands exclude each other until Reset.
+  /// Selects legacy or extended commands. - Throws: Command Disallowed if the other set was used since Reset.
   func use(_ set: CommandSet, for command: some Command) throws(ControllerErrorCode) {
     if let commandSet, commandSet != set {
       violate("\(command.opcode): legacy and extended commands mixed")
@@ -89,11 +89,11 @@ extension VirtualController {
     commandSet = set
   }
 
-  /// Own_Address_Type: 0 and 2 public, 1 and 3 random, which must have been set.
+  /// Whether the host may use an Own_Address_Type: 0 and 2 are public, 1 and 3 random, which must have been set.
   func isOwnAddress(_ type: UInt8) -> Bool { type == 0 || type == 2 || (type == 1 || type == 3) && randomAddress != nil }
 
-  /// What the host prefers, by direction.
-  /// - Throws: when it names a PHY that this controller does not have, or none.
+  /// Returns the PHYs that the host prefers, by direction.
+  /// - Throws: Unsupported Feature if the host names no PHY, or a PHY that this controller lacks.
   func preferences(allPHYs: UInt8, tx: PHYMask, rx: PHYMask) throws(ControllerErrorCode) -> (tx: PHYMask, rx: PHYMask) {
     let own = PHYMask(configuration.phys)
     let tx = allPHYs & 1 != 0 ? own : tx
@@ -102,7 +102,7 @@ extension VirtualController {
     return (tx, rx)
   }
 
-  /// Air time of a data PDU with MIC on 1M, µs: what the time fields of data length commands and events mean.
+  /// Returns the air time in µs of a data PDU with MIC on 1M, for the time fields of data length commands and events.
   static func time(octets: Int) -> UInt16 { UInt16(clamping: (octets + 14) * 8) }
 
   static func isDataLength(_ octets: UInt16, _ time: UInt16) -> Bool {

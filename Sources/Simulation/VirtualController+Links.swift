@@ -21,11 +21,11 @@ extension VirtualController {
   final class Connection {
     let link: VirtualLink
     var isEnding = false
-    /// Procedures that wait for their end.
+    /// The number of procedures that have not ended.
     var procedures = 0
-    /// What the peer's controller made of LE Set PHY, in the order of the commands.
+    /// The results of PHY procedures with the peer's controller, in the order of the commands.
     var phyOutcomes: [ControllerErrorCode] = []
-    /// Octets: ours, theirs.
+    /// The last reported data lengths in bytes: central, peripheral.
     var reportedDataLength = (27, 27)
 
     init(_ link: VirtualLink) { self.link = link }
@@ -65,7 +65,7 @@ extension VirtualController {
 
   func create(_ command: LEExtendedCreateConnection) throws(ControllerErrorCode) {
     try use(.extended, for: command)
-    // 2M is no primary PHY, so it cannot be alone.
+    // 2M is not a primary PHY, so it cannot be alone.
     guard command.filterPolicy == 0, isOwnAddress(command.ownAddressType), !command.phys.intersection([.le1M, .coded]).isEmpty,
       let first = command.initiating.first, command.initiating.allSatisfy({ $0.parameters.isValid })
     else { throw .invalidParameters }
@@ -97,7 +97,7 @@ extension VirtualController {
 
   private func emitComplete(_ status: ControllerErrorCode, handle: ConnectionHandle, peer: PeerAddress, _ parameters: LinkLayer.Parameters)
   {
-    // Enhanced when the host asked to see that (Vol 4 Part E §7.7.65.10).
+    // Send the enhanced event if the host unmasked it (Vol 4 Part E §7.7.65.10).
     emit(
       .leConnectionComplete(
         Event.ConnectionComplete(
@@ -169,7 +169,7 @@ extension VirtualController {
     connection.link.start(procedure)
   }
 
-  /// LL_LENGTH_REQ: each side will send at most what the other takes. Nothing comes of it when the peer does not know it.
+  /// Starts LL_LENGTH_REQ: each side then sends at most what the other accepts. Does nothing if either side lacks the feature.
   private func startDataLength(_ octets: Int, on connection: Connection) {
     let peer = connection.link.limits.dataLength
     guard peer > 27, configuration.dataLength > 27 else { return }
@@ -187,9 +187,9 @@ extension VirtualController {
       return phy == .coded && (options == 1 || options == 0 && link.limits.prefersS2) ? .codedS2 : AirTime.Coding(phy)
     }
     let chosen = (central: choose(tx, link.coding(of: .central)), peripheral: choose(rx, link.coding(of: .peripheral)))
-    // A change that no command asked for is reported when it is one.
+    // Report an automatic procedure only if it changes a PHY.
     if isAutomatic, chosen == (link.coding(of: .central), link.coding(of: .peripheral)) { return }
-    // Who has only 1M does not know LL_PHY_REQ either.
+    // A peer with only 1M does not know LL_PHY_REQ either.
     connection.phyOutcomes.append(link.limits.phys.count > 1 ? .success : .unsupportedRemoteFeature)
     connection.procedures += 1
     link.start(.phy(central: chosen.central, peripheral: chosen.peripheral))
@@ -216,7 +216,7 @@ extension VirtualController {
     emit(.other(code: 0x1A, [0x01]))
   }
 
-  // MARK: What a link brings
+  // MARK: From the link
 
   private func take(_ actions: [LinkLayer.Action], _ handle: ConnectionHandle, _ connection: Connection) {
     for action in actions {
@@ -226,7 +226,7 @@ extension VirtualController {
       case .completed(by: .central, let count):
         emit(.numberOfCompletedPackets([Event.CompletedPackets(handle: handle, count: UInt16(clamping: count))]))
       case .done(let procedure):
-        // Some the peer began.
+        // The peer may have started the procedure.
         connection.procedures = max(0, connection.procedures - 1)
         finish(procedure, handle, connection)
       case .closed(let reason, _):
@@ -253,7 +253,7 @@ extension VirtualController {
         .leConnectionUpdateComplete(
           status: .success, handle: handle, interval: new.interval, latency: new.latency, supervisionTimeout: new.supervisionTimeout))
     case .dataLength(let central, let peripheral):
-      // Only a change is reported (Vol 4 Part E §7.7.65.7).
+      // Report only changes (Vol 4 Part E §7.7.65.7).
       guard connection.reportedDataLength != (central, peripheral) else { return }
       connection.reportedDataLength = (central, peripheral)
       emit(
@@ -281,7 +281,7 @@ extension VirtualController: AirListener {
 }
 
 extension LinkLayer.Parameters {
-  /// What this controller makes of a host's wish: the shortest interval.
+  /// Uses the shortest interval that the host accepts.
   fileprivate init(_ wanted: ConnectionParameters) {
     self.init(interval: wanted.intervalMin, latency: wanted.latency, supervisionTimeout: wanted.supervisionTimeout)
   }

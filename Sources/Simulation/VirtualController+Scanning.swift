@@ -12,7 +12,7 @@ extension VirtualController {
     var hears1M = true
     var hasExtendedParameters = false
     var start: Int64 = 0
-    /// ns; scanning for the first part of every period. 0: no period.
+    /// The period in ns, which starts with the scan. 0: no period.
     var period: Int64 = 0
     var duration: Int64 = 0
     var timer: LoopTimer?
@@ -34,7 +34,7 @@ extension VirtualController {
       return elapsed % interval.nanoseconds < window.nanoseconds
     }
 
-    /// False for what was reported already.
+    /// Returns whether to report a sighting. False if the filter already passed it.
     mutating func shouldReport(_ sighting: Sighting, at now: Int64) -> Bool {
       if filter == .off { return true }
       if filter == .eachPeriod, period > 0, (now - start) / period != seenInPeriod {
@@ -74,7 +74,7 @@ extension VirtualController {
     else { throw .invalidParameters }
     guard PHYMask(configuration.phys).isSuperset(of: command.phys) else { throw .unsupportedFeature }
     guard !scanner.isEnabled else { throw .commandDisallowed }
-    // The devices in this air advertise on 1M.
+    // The simulated devices advertise on 1M only.
     setScanParameters(timing, hears1M: command.phys.contains(.le1M))
     scanner.hasExtendedParameters = true
   }
@@ -136,7 +136,7 @@ extension VirtualController {
     let peer = advertisement.peer
     let isNew = scanner.shouldReport(Scanner.Sighting(peer: peer, isScanResponse: false), at: now)
     if advertisement.isExtended {
-      // A radio that knows legacy PDUs only does not even notice.
+      // A controller that knows only legacy PDUs does not notice extended ones.
       if commandSet == .extended, isNew { reportExtended(settings, peer, advertisement.rssi) }
       return
     }
@@ -148,7 +148,7 @@ extension VirtualController {
     reportLegacy(4, inResponseTo: type, peer, settings.scanResponse, advertisement.scanResponseRSSI)
   }
 
-  /// A legacy PDU, in the form that goes with the scan command.
+  /// Reports a legacy PDU in the form that matches the scan command.
   private func reportLegacy(_ type: UInt8, inResponseTo advertised: UInt8?, _ peer: PeerAddress, _ data: [UInt8], _ rssi: Int8) {
     guard commandSet == .extended else {
       return emit(.leAdvertisingReports(AdvertisingReports([LegacyAdvertisingReport(eventType: type, peer: peer, data: data, rssi: rssi)])))
@@ -164,7 +164,7 @@ extension VirtualController {
     emit(.leExtendedAdvertisingReports(AdvertisingReports([report])))
   }
 
-  /// More than 31 octets come on the secondary channels, in parts of at most 229.
+  /// Reports more than 31 bytes, from the secondary channels, in parts of at most 229 bytes.
   private func reportExtended(_ settings: AdvertisingSettings, _ peer: PeerAddress, _ rssi: Int8) {
     let data = settings.data.prefix(1650)
     for start in stride(from: 0, to: max(1, data.count), by: 229) {
@@ -179,6 +179,6 @@ extension VirtualController {
 }
 
 extension ExtendedAdvertisingReport.DataStatus {
-  /// "Incomplete, more data to come" in the event type.
+  /// The bits for "Incomplete, more data to come" in the event type.
   fileprivate static let moreBits = UInt16(more.rawValue) << 5
 }

@@ -2,27 +2,27 @@ package import Bluetooth
 package import EventLoop
 package import HCI
 
-/// A Bluetooth LE controller without a radio: it speaks HCI to a host and works in a virtual air. Central role only.
-/// It is strict where controllers are: masked events stay away, scan parameters cannot change while it scans, legacy and extended commands
-/// do not mix, and more ACL packets than it has buffers for are lost.
+/// A Bluetooth LE controller without a radio: it speaks HCI to a host and works in a simulated air. Central role only. Like real
+/// controllers, it hides masked events, and refuses new scan parameters during a scan and a mix of legacy and extended commands. ACL
+/// packets beyond its buffers are lost.
 @LoopActor
 package final class VirtualController: HCI.Transport {
   package struct Configuration: Sendable {
-    /// Extended scanning and connecting (Core 5); without, a Core 4.2 controller that knows legacy commands only.
+    /// Whether it scans and connects with extended commands (Core 5). Otherwise it is a Core 4.2 controller with legacy commands only.
     package var extended = true
-    /// LE ACL data buffers: length in octets, 27…251, and number.
+    /// The LE ACL data buffers: their length, 27–251 bytes, and number.
     package var bufferLength = 251
     package var buffers = 8
-    /// Largest LL payload both ways, 27…251; 27 means no data length extension.
+    /// The largest LL payload in both directions, 27–251 bytes. 27 means no data length extension.
     package var dataLength = 251
     package var phys: Set<PHY> = [.le1M, .le2M, .coded]
     package var maxConnections = 8
-    /// Its links have this connection handle and the following ones.
+    /// The connection handle of its first link. Other links have the following ones.
     package var firstHandle: UInt16 = 0x0040
 
     package init() {}
 
-    /// With every number in its range.
+    /// A copy with every number in its range.
     fileprivate var limited: Configuration {
       var limited = self
       limited.bufferLength = min(max(bufferLength, 27), 251)
@@ -34,16 +34,16 @@ package final class VirtualController: HCI.Transport {
     }
   }
 
-  /// An address of the block for documentation (RFC 7042 §2.1.1).
+  /// The default address, from the block for documentation (RFC 7042 §2.1.1).
   package static let defaultAddress = Address(rawValue: 0x0000_5E00_5301)
 
   package var handler: (@LoopActor (HCI.TransportEvent) -> Void)? { didSet { scheduleDelivery() } }
-  /// What the host did that a real controller would have punished in its own way: lost packets, sent nonsense.
+  /// The host's violations of HCI, at most 100. Real controllers punish them in various ways, such as lost packets.
   package private(set) var violations: [String] = []
 
-  /// Whether the host leaves what it is sent. Advertising reports are dropped then, as controllers do; nothing else is.
+  /// Whether the host reads too slowly. Only advertising reports are then dropped, as in real controllers.
   var isHostBehind: @LoopActor () -> Bool = { false }
-  /// Advertising events that were not reported for that.
+  /// The number of advertising events that were dropped because the host was too slow.
   private(set) var droppedReports = 0
 
   let air: Air
@@ -51,7 +51,7 @@ package final class VirtualController: HCI.Transport {
   let configuration: Configuration
   let commands: Commands
 
-  // What Reset resets.
+  // The state that Reset clears.
   var eventMask = defaultEventMask
   var leEventMask = defaultLEEventMask
   var randomAddress: Address?
@@ -63,7 +63,7 @@ package final class VirtualController: HCI.Transport {
   var initiator: Initiator?
   var connections: [ConnectionHandle: Connection] = [:]
 
-  /// What the command that is being executed causes at once: its answer comes first.
+  /// An immediate effect of the current command, which follows its answer.
   var afterAnswer: (@LoopActor () -> Void)?
 
   private var outgoing: [HCI.TransportEvent] = []
@@ -71,12 +71,12 @@ package final class VirtualController: HCI.Transport {
   private var isDeliveryScheduled = false
   private var isClosed = false
 
-  /// Vol 4 Part E §3.1.1: once one kind was used, the other is refused until Reset.
+  /// The commands in use. After commands of one set, the other set is refused until Reset (Vol 4 Part E §3.1.1).
   enum CommandSet { case legacy, extended }
 
-  /// Vol 4 Part E §7.3.1: everything but the events of later versions, and so no LE Meta event.
+  /// The default event mask (Vol 4 Part E §7.3.1): no events of later versions, and so no LE Meta event.
   static let defaultEventMask: UInt64 = 0x0000_1FFF_FFFF_FFFF
-  /// §7.8.1.
+  /// The default LE event mask (§7.8.1).
   static let defaultLEEventMask: UInt64 = 0x1F
 
   package init(air: Air, address: Address = defaultAddress, configuration: Configuration = Configuration()) {
@@ -112,7 +112,7 @@ package final class VirtualController: HCI.Transport {
     next?()
   }
 
-  /// As when the adapter is pulled out by its owner: links are lost, nothing is reported any more.
+  /// Closes the controller, like an adapter that its owner unplugs: links are lost, and no event follows.
   package func close() {
     guard !isClosed else { return }
     reset()
@@ -120,7 +120,7 @@ package final class VirtualController: HCI.Transport {
     outgoing = []
   }
 
-  /// As when the adapter is pulled out by somebody else.
+  /// Unplugs the controller from its host, which receives `ControllerUnplugged`.
   package func unplug() {
     guard !isClosed else { return }
     reset()
@@ -129,13 +129,13 @@ package final class VirtualController: HCI.Transport {
     scheduleDelivery()
   }
 
-  /// As firmware does that finds itself in a state which it does not know: Hardware Error (Vol 4 Part E §7.7.16), and everything is forgotten.
+  /// Fails like firmware in an unknown state: sends Hardware Error (Vol 4 Part E §7.7.16) and forgets everything.
   func fail(_ code: UInt8) {
     emit(.hardwareError(code))
     reset()
   }
 
-  /// - Returns: false when an advertising event is not to be reported.
+  /// Returns whether to report an advertising event. If not, counts it as dropped.
   func hasRoomForReport() -> Bool {
     guard isHostBehind() else { return true }
     droppedReports += 1
@@ -143,7 +143,7 @@ package final class VirtualController: HCI.Transport {
   }
 
   func violate(_ text: String) {
-    // The first ones tell; a hostile host must not fill the memory.
+    // The first violations are enough. A hostile host must not fill the memory.
     if violations.count < 100 { violations.append(text) }
   }
 
@@ -172,7 +172,7 @@ package final class VirtualController: HCI.Transport {
     }
   }
 
-  /// For what the air brings, which is on a turn of its own already.
+  /// Delivers events from the air, which already have their own turn of the loop.
   func deliver() {
     guard !isDelivering else { return }
     isDelivering = true
@@ -201,7 +201,7 @@ package final class VirtualController: HCI.Transport {
     }
   }
 
-  /// Back to the state after power-on. Links are not ended but vanish: their peers wait for the supervision timeout.
+  /// Returns to the state after power-on. Links vanish without a disconnection: their peers wait for the supervision timeout.
   func reset() {
     for connection in connections.values {
       connection.link.central = nil
@@ -222,5 +222,5 @@ package final class VirtualController: HCI.Transport {
   }
 }
 
-/// The controller was pulled out by somebody else than its host.
+/// The controller was unplugged, but not by its host.
 package struct ControllerUnplugged: Error, Sendable, Equatable { package init() {} }

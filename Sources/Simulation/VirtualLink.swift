@@ -2,27 +2,27 @@ import Bluetooth
 import EventLoop
 import Peripherals
 
-/// Runs one link layer on the event loop's clock and carries what happens to the two ends.
+/// Runs one link layer on the event loop's clock and delivers its actions to both ends.
 @LoopActor
 final class VirtualLink {
   let number: Int
   let peer: PeerAddress
-  /// dBm, without the jitter.
+  /// The RSSI in dBm, without jitter.
   let rssi: Int8
-  /// As they are now.
+  /// The current limits of the device.
   private(set) var limits: LinkLimits
   private var changes: [LinkChange] = []
   private var changeTimers: [LoopTimer] = []
-  /// Of the central's controller.
+  /// The limits of the central's controller.
   private var centralLimits = LinkLimits()
   private var layer: LinkLayer
   private var timer: LoopTimer?
-  /// The ends are told in the order of the actions.
+  /// The central's handler. Both ends receive all actions in order.
   var central: (@LoopActor ([LinkLayer.Action]) -> Void)?
   var peripheral: (@LoopActor ([LinkLayer.Action]) -> Void)?
-  /// The link is gone.
+  /// Called when the link has ended.
   var closed: (@LoopActor () -> Void)?
-  /// Something that the device does makes the central's controller fail.
+  /// Makes the central's controller fail with a hardware code, on behalf of the device.
   var failController: (@LoopActor (UInt8) -> Void)?
 
   init(number: Int, peer: PeerAddress, rssi: Int8, limits: LinkLimits, layer: LinkLayer) {
@@ -53,7 +53,7 @@ final class VirtualLink {
     arm()
   }
 
-  /// The peripheral's host can take one more frame. Of no effect where it takes as many as come.
+  /// Notes that the peripheral's host can accept one more frame. Has no effect without a limit.
   func makeRoom() { layer.room? += 1 }
 
   func terminate(by side: LinkLayer.Side, reason: ControllerErrorCode) {
@@ -66,10 +66,9 @@ final class VirtualLink {
     arm()
   }
 
-  // MARK: What the peripheral asks for
+  // MARK: Requests of the peripheral
 
-  /// The connection is made: what the device asks for later is due from now on.
-  /// - Parameters: of the central's controller.
+  /// Starts the timers of the device's later requests. The parameters are the limits of the central's controller.
   func begin(dataLength: Int, phys: Set<PHY>) {
     (centralLimits.dataLength, centralLimits.phys) = (dataLength, phys)
     for change in limits.changes {
@@ -120,12 +119,12 @@ final class VirtualLink {
     if case .closed = actions.last {
       closed?()
       for timer in changeTimers { timer.cancel() }
-      // The ends keep the link, and the link the ends, until here.
+      // Until here, the ends retain the link and the link retains the ends.
       (closed, peripheral, central) = (nil, nil, nil)
     }
     if !actions.isEmpty { for end in ends { end?(actions) } }
     if !changes.isEmpty { performDueChanges() }
-    // The next step may be due at once. Its timer still waits for a turn of the loop, and so for what the hosts do now.
+    // The next step may be due now. Its timer still waits for a turn of the loop, so that the hosts can act first.
     arm()
   }
 }

@@ -4,12 +4,12 @@ package import EventLoop
 package import L2CAP
 import Peripherals
 
-/// The peripheral's end of a link: L2CAP for a virtual device (Vol 3 Part A §3). ATT is what the device serves; the other fixed channels get
-/// the answers of a device that supports nothing there, unless `otherChannels` is set.
+/// The peripheral's end of a link: L2CAP for a virtual device (Vol 3 Part A §3), which serves ATT. On the other fixed channels, it answers
+/// like a device that supports nothing there, unless `otherChannels` is set.
 @LoopActor
 package final class VirtualLinkChannel: DeviceChannel {
   package var handler: (@LoopActor (ATT.ChannelEvent) -> Void)? { didSet { deliver() } }
-  /// Sees the frames of every channel but ATT's instead of the built-in answers.
+  /// Receives the frames of all channels except ATT, in place of the built-in answers.
   package var otherChannels: (@LoopActor (ChannelIdentifier, [UInt8]) -> Void)?
 
   private let link: VirtualLink
@@ -19,13 +19,13 @@ package final class VirtualLinkChannel: DeviceChannel {
   private var waiters: [Wait<Void>] = []
   private var ended: ControllerErrorCode?
   private var isClosed = false
-  /// What ATT gets, when it is not all of it at once.
+  /// The firmware, which delays or drops ATT PDUs. Nil: ATT receives everything immediately.
   private var firmware: FirmwareQueue?
   private var firmwareTimer: LoopTimer?
-  /// Link-layer payloads of the frame that is being put together.
+  /// The sizes of the first and the last link layer payload of the incomplete frame, and their number.
   private var fragments: (first: Int, last: Int, count: Int) = (0, 0, 0)
 
-  /// Packets that the device's controller buffers.
+  /// The number of packets that the device's controller buffers.
   private static let buffers = 8
   private static let bufferLength = 251
 
@@ -49,14 +49,14 @@ package final class VirtualLinkChannel: DeviceChannel {
     }
   }
 
-  /// The device hangs up, after what it has sent has arrived: the link ends with Remote User Terminated Connection for the central.
+  /// Disconnects after all sent packets have arrived. The central gets Remote User Terminated Connection.
   package func close() {
     guard !isClosed else { return }
     isClosed = true
     terminateWhenSent()
   }
 
-  /// LL_TERMINATE_IND would overtake what waits in the queue.
+  /// Terminates if the queue is empty, because LL_TERMINATE_IND would overtake queued packets.
   private func terminateWhenSent() {
     if link.queued(by: .peripheral) == 0 { link.terminate(by: .peripheral, reason: .remoteUserTerminated) }
   }
@@ -64,7 +64,7 @@ package final class VirtualLinkChannel: DeviceChannel {
   // MARK: For tests and unusual devices
 
   /// Sends one L2CAP frame.
-  /// - Parameter payload: at most 65 535 octets; longer ones are cut.
+  /// - Parameter payload: At most 65,535 bytes. The rest is cut off.
   package func send(_ payload: [UInt8], onChannel channel: ChannelIdentifier) {
     guard ended == nil, !isClosed else { return }
     for (index, fragment) in L2CAPFrame(channel: channel, payload: payload).fragments(length: Self.bufferLength).enumerated() {
@@ -86,7 +86,7 @@ package final class VirtualLinkChannel: DeviceChannel {
 
   package func failController(_ code: UInt8) { link.failController?(code) }
 
-  // MARK: What the link brings
+  // MARK: From the link
 
   private func take(_ actions: [LinkLayer.Action]) {
     for action in actions {
@@ -103,7 +103,7 @@ package final class VirtualLinkChannel: DeviceChannel {
   }
 
   private func receive(_ octets: [UInt8], isStart: Bool) {
-    // A start before the end of the last frame: that is thrown away.
+    // A new start discards the incomplete frame before it.
     if isStart, fragments.count > 0 { link.makeRoom() }
     if isStart {
       fragments = (octets.count, octets.count, 1)
@@ -148,7 +148,7 @@ package final class VirtualLinkChannel: DeviceChannel {
     while let octets = firmware?.next(at: EventLoop.shared.now.nanoseconds) {
       link.makeRoom()
       pending.append(.received(octets))
-      // Before the next one is taken: the device may be busy then.
+      // Deliver before taking the next PDU: the device may be busy then.
       deliver()
     }
     armFirmware()
@@ -165,7 +165,7 @@ package final class VirtualLinkChannel: DeviceChannel {
   private func end(_ reason: ControllerErrorCode) {
     guard ended == nil else { return }
     ended = reason
-    // What still waits there is lost with the link.
+    // PDUs that still wait are lost with the link.
     firmwareTimer?.cancel()
     firmware = nil
     pending.append(.closed(reason))

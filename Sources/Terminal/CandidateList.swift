@@ -4,7 +4,7 @@ import Text
 package struct Candidate: Sendable, Equatable, Hashable {
   /// The text to show.
   package let text: String
-  /// Shown beside it where there is room.
+  /// The description, shown next to the text if there is room.
   package let hint: String
 
   package init(_ text: String, hint: String = "") {
@@ -13,15 +13,15 @@ package struct Candidate: Sendable, Equatable, Hashable {
   }
 }
 
-/// Candidates in columns, never more than a screen of them.
+/// Candidates in columns, at most a screen of them.
 package struct CandidateList {
   private let candidates: [Candidate]
 
   package init(_ candidates: [Candidate]) { self.candidates = candidates }
 
-  /// - Parameters:
-  ///   - width: columns of the terminal.
-  ///   - height: its rows.
+  /// Returns the lines to show.
+  ///   - width: The terminal's columns.
+  ///   - height: The terminal's rows.
   package func lines(width: Int, height: Int) -> [String] {
     let rows = max(3, height - 3)
     // More candidates do not fit on a screen.
@@ -29,13 +29,13 @@ package struct CandidateList {
     let hinted = some.map { $0.hint.isEmpty ? $0.text : "\($0.text) (\($0.hint))" }
     var shown = 0
     var lines = Self.columns(hinted, width, rows, &shown)
-    // Rather all of them than what they are.
+    // Drop the hints rather than candidates.
     if shown < candidates.count { lines = Self.columns(some.map(\.text), width, rows, &shown) }
     if shown < candidates.count { lines.append("… \(candidates.count - shown) more") }
     return lines
   }
 
-  /// From the top to the bottom, then the next column.
+  /// Arranges cells from top to bottom, then in the next column.
   private static func columns(_ cells: [String], _ width: Int, _ rows: Int, _ shown: inout Int) -> [String] {
     let cells = cells.map { DisplayText.clip(DisplayText.escape($0), to: width - 1) }
     let widest = cells.reduce(0) { max($0, DisplayText.width($1)) } + 2

@@ -1,4 +1,4 @@
-/// What a full screen shows: as many lines as it has rows, each as wide as it is. Nothing in it moves the cursor: whoever makes a frame escapes.
+/// The contents of a full screen: a line per row, each as wide as the screen. Nothing in it moves the cursor: its creator escapes texts.
 package struct Frame: Equatable, Sendable {
   package var lines: [Line]
   /// The position of the cursor. Nil hides it.
@@ -37,7 +37,7 @@ package struct Frame: Equatable, Sendable {
     }
   }
 
-  /// Colour says one thing each, and nothing that the text does not.
+  /// The style of a text. Each color has one meaning, which the text also conveys.
   package struct Style: Equatable, Sendable {
     package var color: Color?
     package var isBold = false

@@ -10,7 +10,7 @@ package enum Key: Hashable, Sendable {
   case wheelUp(row: Int, column: Int)
   case wheelDown(row: Int, column: Int)
 
-  /// - Parameter scalar: as terminals send it.
+  /// Converts a character as terminals send it. Nil for other control characters.
   package init?(_ scalar: Unicode.Scalar) {
     switch scalar.value {
     case 0x09: self = .tab

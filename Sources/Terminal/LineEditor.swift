@@ -2,8 +2,8 @@ package import EventLoop
 import Glibc
 import Text
 
-/// Lines that are typed on the terminal of standard input, with GNU readline's keys, history and inputrc. What others write through `Output`
-/// meanwhile appears above the line, which stays as it is. One at a time in a process.
+/// Reads lines that are typed on the terminal of standard input, with GNU readline's keys, history and inputrc. Other `Output` appears
+/// above the line, which stays unchanged. One editor at a time in a process.
 @LoopActor
 package final class LineEditor: BottomLine {
   /// A piece of the prompt, without escape sequences.
@@ -19,7 +19,7 @@ package final class LineEditor: BottomLine {
 
   /// The result of the completion key.
   package struct Completion: Sendable, Equatable {
-    /// Octets before the cursor that `text` is put in the place of.
+    /// The number of bytes before the cursor that `text` replaces.
     package var replaced = 0
     package var text = ""
     /// The possible continuations, shown above the line if there are several.
@@ -28,13 +28,13 @@ package final class LineEditor: BottomLine {
     package init() {}
   }
 
-  /// Shown before what is typed. May be set at any time.
+  /// The prompt before the typed text. It may be set at any time.
   package var prompt: [PromptPart] = [] { didSet { if prompt != oldValue { promptChanged() } } }
-  /// - Parameter: The text before the cursor.
+  /// Completes a line. - Parameter: The text before the cursor.
   package var complete: (@LoopActor (String) -> Completion?)?
-  /// A line that belongs to the history was typed.
+  /// Called with a typed line that belongs in the history.
   package var onRemember: (@LoopActor (String) -> Void)?
-  /// Lines that the history holds.
+  /// The maximum number of lines in the history.
   package static let historyLimit = 5000
 
   private let output: Output
@@ -46,7 +46,7 @@ package final class LineEditor: BottomLine {
   /// The received keys that are not yet processed.
   private var keys: [UInt8] = []
   private var pasted = PastedText()
-  /// Lines of a paste that had several.
+  /// The remaining lines of a multi-line paste.
   private var lines: [String] = []
   private var last: String?
   /// Whether the terminal shows the prompt and the line.
@@ -54,10 +54,9 @@ package final class LineEditor: BottomLine {
   private var promptIsStale = false
   private var redraw: LoopTimer?
 
-  /// - Parameters:
-  ///   - input: the descriptor whose keys are read.
-  ///   - name: what the user's inputrc may ask for (`$if NAME`).
-  /// - Returns: nil where `input` is no terminal, or nothing that shows the line is.
+  /// Creates the editor. Returns nil if `input` is not a terminal, or no terminal shows the line.
+  /// - Parameter input: The descriptor whose keys are read.
+  /// - Parameter name: The application name for conditions in the user's inputrc (`$if NAME`).
   package init?(_ output: Output, input: Int32 = STDIN_FILENO, name: String) {
     guard let screen = output.promptSink, let mode = TerminalMode(input), Readline.begin(input, name: name, isUTF8: output.isUTF8) else {
       return nil
@@ -70,7 +69,7 @@ package final class LineEditor: BottomLine {
     screen.bottomLine = self
   }
 
-  /// Lines of earlier runs, the oldest first.
+  /// Adds lines of earlier runs to the history, the oldest first.
   package func remember(_ lines: [String]) {
     for line in lines { Readline.remember(line) }
     last = lines.last ?? last
@@ -80,7 +79,7 @@ package final class LineEditor: BottomLine {
 
   /// Waits for a line. Uses keys that arrived earlier first.
   /// Returns nil at the end of the input: after Ctrl-D on an empty line, or if the terminal is closed.
-  /// - Throws: CancellationError; the line is abandoned then.
+  /// - Throws: CancellationError; the line is discarded then.
   package func line() async throws -> String? {
     if !lines.isEmpty { return lines.removeFirst() }
     try Task.checkCancellation()
@@ -90,7 +89,7 @@ package final class LineEditor: BottomLine {
     beginLine()
     watch = EventLoop.shared.watch(input, .readable) { [weak self] _ in self?.read() }
     use()
-    // Whoever types lives in real time.
+    // The user types in real time.
     EventLoop.shared.horizon = EventLoop.shared.now
     defer {
       EventLoop.shared.horizon = nil
@@ -104,7 +103,7 @@ package final class LineEditor: BottomLine {
     }
   }
 
-  /// How long a key takes in virtual time.
+  /// The virtual time of a key.
   static let keyTime = Duration.milliseconds(100)
 
   private func read() {
@@ -121,7 +120,7 @@ package final class LineEditor: BottomLine {
     use()
   }
 
-  /// Gives readline the keys that are there.
+  /// Passes the pending keys to readline.
   private func use() {
     guard !keys.isEmpty, wait?.isSettled == false else { return }
     show()
@@ -144,7 +143,7 @@ package final class LineEditor: BottomLine {
 
   private func accept(_ line: String) {
     end("")
-    // What was pasted may have several.
+    // A paste may have several lines.
     var parts = line.split(whereSeparator: \.isNewline).map(String.init)
     for part in parts { remember(typed: part) }
     let first = parts.isEmpty ? "" : parts.removeFirst()
@@ -159,14 +158,14 @@ package final class LineEditor: BottomLine {
     onRemember?(line)
   }
 
-  /// Forgets what was typed or pasted ahead. - Returns: how many lines.
+  /// Discards lines that were typed or pasted ahead. - Returns: The number of lines.
   package func forgetAhead() -> Int {
     let count = lines.count + keys.count { $0 == 0x0A || $0 == 0x0D }
     (lines, keys) = ([], [])
     return count
   }
 
-  /// Ctrl-C: the typed line is cleared, and a new one begins below.
+  /// Handles Ctrl-C: clears the typed line and starts a new one below.
   package func interrupt() {
     guard wait?.isSettled == false else { return }
     keys = []
@@ -185,7 +184,7 @@ package final class LineEditor: BottomLine {
 
   // MARK: On the terminal
 
-  /// Readline has a line, whether it is shown now or not.
+  /// Whether readline has a line, shown or not.
   package private(set) var isActive = false
 
   private func beginLine() {
@@ -200,7 +199,7 @@ package final class LineEditor: BottomLine {
     flush()
   }
 
-  /// The line is over as far as readline is concerned.
+  /// Ends readline's line.
   private func end(_ mark: String) {
     redraw?.cancel()
     redraw = nil
@@ -255,13 +254,13 @@ package final class LineEditor: BottomLine {
     flush()
   }
 
-  /// The terminal has another size.
+  /// Redraws the line after the terminal changed its size.
   package func resized() {
     Readline.resize(isShown: isShown)
     if isShown { flush() }
   }
 
-  /// The process goes on after it was stopped, or gave the terminal to another program: nothing of what stands there is ours.
+  /// Redraws the line after the process was stopped, or another program used the terminal: nothing on it is ours.
   package func resumed() {
     guard isActive else { return }
     mode.enter(undoing: Readline.markEnd)
@@ -272,13 +271,13 @@ package final class LineEditor: BottomLine {
     flush()
   }
 
-  /// Gives the terminal back as it was, for another program or for good: `line` and `resumed` take it again. Idempotent.
+  /// Restores the terminal, for another program or permanently. `line` and `resumed` take it again. Idempotent.
   package func release() {
     if isActive { screen.draw(Array(Readline.markEnd.utf8)) }
     mode.leave()
   }
 
-  /// For good.
+  /// Closes the editor permanently.
   package func close() {
     abandon("")
     release()
@@ -298,7 +297,7 @@ package final class LineEditor: BottomLine {
   /// The text for which the last completion found nothing.
   private var uncompleted: (typed: [UInt8], cursor: Int)?
 
-  /// There may be more to complete by now: does so if what was typed is as it was when the key was pressed.
+  /// Completes again, because more may be known now. Does nothing if the text has changed since the key was pressed.
   package func completeAgain() {
     guard isActive, let uncompleted, Readline.typed == uncompleted.typed, Readline.cursor == uncompleted.cursor else { return }
     show()

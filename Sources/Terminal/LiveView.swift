@@ -4,13 +4,13 @@ import Text
 /// A block of lines at the bottom of the terminal that is drawn again in place.
 @LoopActor
 package final class LiveView {
-  /// The columns of the lines that were drawn: a terminal that has become narrower has folded them.
+  /// The widths of the drawn lines in columns. A terminal that has become narrower has wrapped them.
   private var drawn: [Int] = []
 
   package nonisolated init() {}
 
-  /// Replaces what was drawn before; not while the terminal has not taken that yet. Lines must fit the width and the block the height, or
-  /// the cursor arithmetic is wrong: the caller clips.
+  /// Replaces the last view, unless the terminal has not accepted that yet. The caller clips: lines must fit the width and the block the
+  /// height, or the cursor arithmetic is wrong.
   package func draw(_ lines: [Line], on output: Output) throws(OutputFailure) {
     output.beforeFrame?()
     if try output.offerFrame(frame(lines, width: output.width)) { drawn = lines.map(\.columns) }
@@ -31,10 +31,10 @@ package final class LiveView {
     return up(width) + "\u{1B}[J"
   }
 
-  /// The next block begins at the cursor.
+  /// Forgets the last view. The next one starts at the cursor.
   func forget() { drawn = [] }
 
-  /// With escape sequences that take no column.
+  /// A line that may contain escape sequences, which take no column.
   package struct Line: Sendable, Equatable, ExpressibleByStringLiteral {
     package let text: String
     package let columns: Int
@@ -54,7 +54,7 @@ package final class LiveView {
     return Array(text.utf8)
   }
 
-  /// To the beginning of the block.
+  /// Returns the sequence that moves the cursor to the start of the block.
   private func up(_ width: Int) -> String {
     let rows = drawn.reduce(0) { $0 + max(1, ($1 + width - 1) / max(1, width)) }
     return rows > 0 ? "\u{1B}[\(rows)A\r" : ""

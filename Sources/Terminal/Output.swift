@@ -2,9 +2,9 @@ package import EventLoop
 import Glibc
 package import Text
 
-/// The only writer to stdout and stderr. stdout carries results, stderr everything else. Nothing here blocks: what a slow reader leaves
-/// waits in a bounded queue, and then commands wait (`line`, `record`, `write`) and sources that cannot are told (`offer…`).
-/// The commands of a session have one each, in a style of their own, over the same streams.
+/// The only writer to stdout (results) and stderr (everything else). Nothing here blocks. Output for a slow reader waits in a bounded
+/// queue. When it is full, commands wait (`line`, `record`, `write`) and other sources get false (`offer…`).
+/// Each command of a session has its own output and style over the same streams.
 @LoopActor
 package final class Output {
   package struct Style: Sendable {
@@ -33,15 +33,15 @@ package final class Output {
   package var onResult: (@LoopActor ([UInt8]) -> Void)?
   /// Whether output for stdout goes only to `onRecord` and `onResult`.
   package var hidesResults = false
-  /// Takes notes and what is being done, instead of stderr.
+  /// Receives notes and progress, instead of stderr.
   package var onMessage: (@LoopActor (_ text: String, _ isNote: Bool) -> Void)?
   private nonisolated let streams: StandardStreams
   private nonisolated let colorOut: Bool
   private nonisolated let colorErr: Bool
 
-  /// Octets that wait for a slow reader: some thousands of records.
+  /// The maximum number of bytes that wait for a slow reader: some thousands of records.
   package nonisolated static let limit = 1 << 20
-  /// Above the limit, for messages and for what cannot be told again.
+  /// The number of bytes above the limit, for messages and output that cannot be repeated.
   package nonisolated static let reserve = 1 << 16
 
   package nonisolated convenience init(
@@ -50,7 +50,7 @@ package final class Output {
     self.init(style, StandardStreams(out: out, err: err, limit: limit, environment: environment))
   }
 
-  /// The same streams in another style.
+  /// Creates an output on the same streams in another style.
   package nonisolated convenience init(_ style: Style, sharing other: Output) { self.init(style, other.streams) }
 
   private nonisolated init(_ style: Style, _ streams: StandardStreams) {
@@ -70,13 +70,13 @@ package final class Output {
 
   package nonisolated var outIsTerminal: Bool { streams.outIsTerminal }
   package nonisolated var errIsTerminal: Bool { streams.errIsTerminal }
-  /// Whether the locale says that terminals here show UTF-8; else they get ASCII.
+  /// Whether the locale says that terminals here show UTF-8. Other terminals get ASCII.
   package nonisolated var isUTF8: Bool { streams.isUTF8 }
 
-  /// Text whose lines, quotes and bars are our own, as the user's terminal has them. What came over the air stays as it is.
+  /// Adapts text with our own lines, quotes and bars to the user's terminal. Text from devices stays unchanged.
   package nonisolated func forEyes(_ text: String) -> String { isUTF8 ? text : DisplayText.asciiLines(text) }
 
-  /// May escape sequences move the cursor on stdout (live views)?
+  /// Whether escape sequences may move the cursor on stdout (live views).
   package nonisolated var canAnimateOut: Bool { outIsTerminal && !streams.isDumb && !style.json && !style.quiet }
   package nonisolated var canAnimateErr: Bool { errIsTerminal && !streams.isDumb && !style.json && !style.quiet }
 
@@ -86,7 +86,7 @@ package final class Output {
   // MARK: Results
 
   /// Writes a line of the result. Waits for room.
-  /// - Throws: OutputFailure; CancellationError. So do the others.
+  /// - Throws: OutputFailure; CancellationError. The other functions throw the same.
   package func line(_ text: String) async throws { try await write(Self.line(text)) }
 
   /// Writes a JSON record. Waits for room.
@@ -176,7 +176,7 @@ package final class Output {
     return true
   }
 
-  /// For live views: taken only when everything before was written.
+  /// Writes a live view if all earlier output was written. Returns false otherwise.
   func offerFrame(_ bytes: [UInt8]) throws(OutputFailure) -> Bool {
     guard streams.out.queued == 0 else { return false }
     return try streams.out.offer(bytes)
@@ -190,8 +190,8 @@ package final class Output {
     return json.finished()
   }
 
-  /// Returns when everything was written, or at `deadline`.
-  /// - Throws: why stdout could not be written; CancellationError.
+  /// Waits until everything was written, or until `deadline`.
+  /// - Throws: OutputFailure if stdout could not be written; CancellationError.
   package func flush(until deadline: LoopClock.Instant?) async throws {
     var failure: (any Error)?
     do { try await streams.out.flush(until: deadline) } catch { failure = error }
@@ -203,16 +203,16 @@ package final class Output {
     if let failure { throw failure }
   }
 
-  /// Writing to stdout has failed.
+  /// Whether writing to stdout has failed.
   package var isBroken: Bool { streams.out.failure != nil }
 
-  /// A record would not have to wait.
+  /// Whether a record could be written without waiting.
   package var hasRoom: Bool { streams.out.hasRoom }
 
-  /// Lines of the result that wait to be written.
+  /// The number of lines of the result that wait to be written.
   package var unwrittenLines: Int { streams.out.queuedLines }
 
-  /// Nothing waits to be written.
+  /// Whether all output was written.
   package var isFlushed: Bool { streams.out.queued == 0 && streams.err.queued == 0 }
 
   /// The stream that shows the typed line: stdout, or else stderr. Nil if neither is a terminal.
@@ -226,7 +226,7 @@ package final class Output {
 
   // Messages contain user input and file names. Their control characters must not reach the terminal.
 
-  /// Something that the user should know; not with `--quiet`.
+  /// Writes a note for the user, unless `--quiet` is given.
   package func note(_ text: String) {
     guard !style.quiet || onMessage != nil else { return }
     let text = DisplayText.visible(text)
@@ -293,7 +293,7 @@ package final class Output {
 
   package func clearTransient() { streams.clearTransient() }
 
-  /// Called before a live view is drawn in place: whoever has stopped the process meanwhile has written below it, and that must be known now.
+  /// Called before a live view is drawn in place. A program that ran while we were stopped has written below it, so we must know now.
   package var beforeFrame: (@LoopActor () -> Void)? {
     get { streams.beforeFrame }
     set { streams.beforeFrame = newValue }
@@ -309,9 +309,9 @@ package final class Output {
     let message: @LoopActor (String) -> Void
     let resumed: @LoopActor () -> Void
 
-    /// - Parameters:
-    ///   - message: takes what would be said on stderr.
-    ///   - resumed: the process was stopped and goes on.
+    /// Creates a full-screen program.
+    /// - Parameter message: Receives messages for stderr.
+    /// - Parameter resumed: Called when the process continues after a stop.
     package init(message: @escaping @LoopActor (String) -> Void, resumed: @escaping @LoopActor () -> Void) {
       self.message = message
       self.resumed = resumed
@@ -324,14 +324,14 @@ package final class Output {
     set { streams.live = newValue }
   }
 
-  /// The process was stopped and goes on (Ctrl-Z, fg): others have written to the terminal meanwhile, and nothing above is ours any more.
+  /// Handles a continued process (Ctrl-Z, fg): other programs have written to the terminal, so nothing above is ours.
   package func resumed() {
     if let screen = streams.fullScreen { return screen.resumed() }
     live?.forget()
     streams.eraseTransient = nil
   }
 
-  /// What follows begins on a line of its own, not behind the `^C` that the terminal shows. Bars and live views are wiped with it.
+  /// Starts a new line, so that output does not follow the terminal's `^C`. Skipped for bars and live views, which are erased with it.
   package func breakLine() {
     guard errIsTerminal, streams.eraseTransient == nil, live == nil, streams.fullScreen == nil else { return }
     _ = streams.emit("\n")
@@ -358,8 +358,8 @@ extension Output {
 
   package enum StandardStream: Sendable { case output, error }
 
-  /// Writes synchronously, for messages before the loop runs.
-  /// - Returns: false when it could not be written.
+  /// Writes a text synchronously, for messages before the loop runs.
+  /// - Returns: False if it could not be written.
   @discardableResult
   package nonisolated static func writeWaiting(_ stream: StandardStream, _ text: String) -> Bool {
     let descriptor = stream == .output ? STDOUT_FILENO : STDERR_FILENO

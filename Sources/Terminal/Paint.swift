@@ -1,7 +1,7 @@
-/// When to colour; `auto` is on a terminal that can, and where NO_COLOR is not set.
+/// When to use color. `auto`: on a terminal that supports it, unless NO_COLOR is set.
 package enum ColorChoice: String, Sendable, CaseIterable { case auto, always, never }
 
-/// ANSI colours, used sparingly: names of things, not whole lines.
+/// ANSI colors, used sparingly: for names of things, not for whole lines.
 package enum Paint: String, Sendable {
   case bold = "1"
   case dim = "2"
@@ -10,7 +10,7 @@ package enum Paint: String, Sendable {
   case yellow = "33"
   case cyan = "36"
 
-  /// Between the escape sequences that switch it on and everything off.
+  /// Encloses a text in the escape sequences that start the style and reset it.
   package func apply(_ text: String) -> String { begin + text + Self.end }
 
   var begin: String { "\u{1B}[\(rawValue)m" }

@@ -1,20 +1,20 @@
-/// Finds what was pasted among the keys of a terminal that marks it: readline must get that whole, because it waits for its end.
+/// Finds pasted text among the keys of a terminal that marks it. Readline must get it as a whole, because it waits for its end.
 struct PastedText {
   private static let begin = Array("\u{1B}[200~".utf8)
   private static let end = Array("\u{1B}[201~".utf8)
-  /// Octets of one paste; what is more is dropped.
+  /// The maximum number of bytes of a paste. The rest is dropped.
   static let limit = 1 << 18
 
-  /// The beginning of a mark, perhaps.
+  /// The possible start of a mark.
   private var held: [UInt8] = []
-  /// How many of those readline has already: an escape is a key of its own when nothing follows it.
+  /// The number of these bytes that readline already has: an escape without a following byte is a key.
   private var given = 0
-  /// From the mark on, until the other one has come.
+  /// The text from the mark on, until the end mark.
   private var pasted: [UInt8]?
   private var isTooLong = false
 
-  /// - Parameter keys: The received bytes.
-  /// - Returns: those that may be given to readline now.
+  /// Filters received bytes.
+  /// - Returns: The bytes to pass to readline now.
   mutating func pass(_ keys: some Sequence<UInt8>) -> [UInt8] {
     var passed: [UInt8] = []
     for key in keys {
@@ -49,7 +49,7 @@ struct PastedText {
       return
     }
     if text.count >= Self.limit {
-      // It is given what there is; of the rest only the end matters.
+      // Pass on the text so far. Of the rest only the end matters.
       if !isTooLong { passed += text + Self.end }
       isTooLong = true
       text = Array(text.suffix(Self.end.count))

@@ -31,10 +31,10 @@ enum Readline {
   /// The sequence that ends the marking. Empty if the terminal does not mark pasted text.
   static var markEnd: String { marksPastes ? "\u{1B}[?2004l" : "" }
 
-  /// A new line begins where the cursor is, which is at the left; the prompt is drawn.
+  /// Starts a line at the cursor, which is in the first column, and draws the prompt.
   static func beginLine(prompt: String) { unsafe shim_begin_line(prompt) }
 
-  /// Takes keys from the front until something comes of them.
+  /// Passes keys from the front to readline until they produce an event.
   static func feed(_ keys: inout ArraySlice<UInt8>) -> Event {
     var taken = 0
     let event = unsafe keys.withUnsafeBufferPointer { unsafe shim_feed($0.baseAddress, $0.count, &taken) }
@@ -58,12 +58,12 @@ enum Readline {
 
   /// The typed text.
   static var typed: [UInt8] { unsafe octets(shim_typed()) }
-  /// Octets of it before the cursor.
+  /// The number of typed bytes before the cursor.
   static var cursor: Int { Int(shim_cursor()) }
-  /// A search in the history has a prompt of its own.
+  /// Whether readline searches the history, which has its own prompt.
   static var isSearching: Bool { shim_is_searching() != 0 }
 
-  /// Erases the line and the prompt; the cursor stays where they began.
+  /// Erases the prompt and the line. The cursor moves to their start.
   static func wipe() { shim_wipe() }
   /// Redraws the prompt and the line at the cursor, which is in the first column.
   static func redraw() { shim_redraw() }
@@ -75,7 +75,7 @@ enum Readline {
   /// Queries the size of the terminal and redraws the line.
   static func resize(isShown: Bool) { shim_resize(isShown ? 1 : 0) }
 
-  /// From now on as in a program that leaves all to readline: Tab completes first words and lists them, an empty line is not shown twice.
+  /// Switches to readline's callback behavior: Tab completes and lists first words; an empty line is not shown twice.
   static func behaveAsCallback(completing words: [String]) { unsafe shim_behave_as_callback(words.joined(separator: "\n")) }
   /// Shows text above the line, and redraws the line.
   static func say(_ text: String) { unsafe shim_say(text) }

@@ -1,13 +1,13 @@
 package import EventLoop
 import Glibc
 
-/// Lines that are typed to a program as it has them from GNU readline's callbacks: what is drawn, and when, is what such a program draws, also
-/// where standard input is no terminal. Scripts wait for it. One at a time in a process, and none beside `LineEditor`.
+/// Reads lines with GNU readline's callbacks. It draws what a program with these callbacks draws, even if standard input is not a terminal:
+/// scripts wait for that output. One at a time in a process, and not together with `LineEditor`.
 @LoopActor
 package final class ReadlineDialogue {
-  /// Takes a line; nil at the end of the input. What is said in it appears between the line and the next prompt.
+  /// Handles a line; nil is the end of the input. Text printed in it appears between the line and the next prompt.
   package var onLine: (@LoopActor (String?) -> Void)?
-  /// With the escape sequences that are in it, as they are.
+  /// The prompt. Its escape sequences are used unchanged.
   package var prompt: String { didSet { if isOpen, prompt != oldValue { Readline.setPrompt(prompt) } } }
 
   private let screen: Sink
@@ -18,8 +18,8 @@ package final class ReadlineDialogue {
   private var isInLine = false
   private let ended = Wait<Void>()
 
-  /// - Parameter words: what the first word of a line can be completed to.
-  /// - Returns: nil without memory.
+  /// Creates a dialogue. Returns nil if memory is exhausted.
+  /// - Parameter words: The completions of a line's first word.
   package init?(_ output: Output, prompt: String, completing words: [String]) {
     guard Readline.begin(STDIN_FILENO, name: "other", isUTF8: output.isUTF8) else { return nil }
     Readline.behaveAsCallback(completing: words)
@@ -28,7 +28,7 @@ package final class ReadlineDialogue {
     mode = TerminalMode(STDIN_FILENO)
   }
 
-  /// Until `end`.
+  /// Runs until `end`.
   /// - Throws: CancellationError.
   package func run() async throws {
     begin()
@@ -41,11 +41,11 @@ package final class ReadlineDialogue {
     try await ended.value()
   }
 
-  /// No line is taken any more. Idempotent.
+  /// Ends the dialogue; no more lines are read. Idempotent.
   package func end() { ended.resume(returning: ()) }
 
-  /// Shows a line or several, each with its line feed: above what is typed.
-  /// - Returns: false when there is no room, because nobody reads; nothing is shown then.
+  /// Shows lines above the typed text. Each ends with a line feed.
+  /// - Returns: False without showing them if there is no room, because the output is not read.
   @discardableResult
   package func say(_ text: String) -> Bool {
     guard screen.hasRoom else { return false }
@@ -58,7 +58,7 @@ package final class ReadlineDialogue {
     return true
   }
 
-  /// For the keys that go back.
+  /// Adds a line to the history.
   package func remember(_ line: String) { Readline.remember(line) }
 
   /// Discards the line after Ctrl-C.
@@ -92,7 +92,7 @@ package final class ReadlineDialogue {
     flush()
   }
 
-  /// The line is over as far as readline is concerned.
+  /// Ends readline's line.
   private func close() {
     isOpen = false
     flush()

@@ -3,15 +3,15 @@ package import EventLoop
 import Glibc
 import Text
 
-/// The whole terminal, through ncurses: draws frames, gives keys, and leaves it as it was, also when the program is stopped (Ctrl-Z), crashes or
-/// is killed by what can be caught.
+/// The whole terminal, through ncurses. It draws frames and reads keys. It restores the terminal at the end, also when the program is
+/// stopped (Ctrl-Z), crashes, or gets a signal that can be caught.
 @LoopActor
 package final class Screen {
   package enum Event: Sendable {
     case key(Key)
     /// The screen must be redrawn: its size changed, or another program wrote to it.
     case changed
-    /// Nobody can type there any more.
+    /// The terminal hung up: no keys can arrive.
     case hangup
   }
 
@@ -25,24 +25,24 @@ package final class Screen {
   private var keyWatch: Watch?
   private var pace: LoopTimer?
 
-  /// In virtual time the first key is taken when there is something to see, and then one after the other; when none is left, time stands still until
-  /// one is typed. So the same keys always meet the same screens, however fast they are typed.
+  /// The virtual time until the first key is read, and between keys. Without a key, time stands still. The same keys thus always meet the
+  /// same screens, however fast they are typed.
   private static let firstKey = Duration.seconds(3)
   private static let nextKey = Duration.seconds(1)
 
-  /// Both are terminals that can show one.
+  /// Whether stdin and stdout are terminals that can show a full screen.
   package nonisolated static func isPossible(environment: (String) -> String?) -> Bool {
     isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 && !["", "dumb"].contains(environment("TERM") ?? "")
   }
 
-  /// Whether the C library has a UTF-8 locale. Without it, ncurses shows letters as bytes: the static program on a machine with another C library.
+  /// Whether the C library has a UTF-8 locale. Without it (a static program with another C library), ncurses shows letters as bytes.
   package nonisolated static var canShowUTF8: Bool { shim_screen_has_utf8() != 0 }
 
   /// Opens the screen. Returns nil if the terminal type is unknown.
   package init?(isUTF8: Bool, usesColor: Bool, environment: (String) -> String?, handler: @escaping @LoopActor (Event) -> Void) {
     self.handler = handler
     self.isUTF8 = isUTF8
-    // The console shows what others keep to themselves.
+    // The Linux console shows the sequence, which other terminals hide.
     hasClipboard = environment("TERM").map { !$0.hasPrefix("linux") } ?? false
     var ends: [Int32] = [-1, -1]
     _ = unsafe pipe(&ends)
@@ -70,11 +70,11 @@ package final class Screen {
   package var columns: Int { Int(shim_screen_columns()) }
   package var rows: Int { Int(shim_screen_rows()) }
 
-  /// - Returns: false when the terminal does not take anything now; it is to be drawn later.
+  /// Draws a frame. Returns false if the terminal accepts no output now: draw it later.
   package func draw(_ frame: Frame) -> Bool {
     guard isOpen, frame != drawn else { return true }
     var poller = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
-    // In virtual time the same is drawn whatever the reader does.
+    // In virtual time, draw the same frames however fast the reader is.
     guard unsafe EventLoop.shared.isVirtual || poll(&poller, 1, 0) > 0 else { return false }
     for (row, line) in frame.lines.enumerated() where !drawn.lines.indices.contains(row) || drawn.lines[row] != line {
       var column = 0
@@ -92,10 +92,10 @@ package final class Screen {
     return true
   }
 
-  /// Puts a text into the clipboard of the terminal, by OSC 52. - Returns: false where there is none.
+  /// Copies text to the terminal's clipboard (OSC 52). - Returns: False if there is no clipboard.
   package func copy(_ text: String) -> Bool {
     guard isOpen, hasClipboard else { return false }
-    // Between two frames: the sequence moves nothing.
+    // Between two frames: the sequence does not move the cursor.
     return Output.writeWaiting(.output, "\u{1B}]52;c;\(Base64.encode(Array(text.utf8)))\u{7}")
   }
 
@@ -108,7 +108,7 @@ package final class Screen {
     handler(.changed)
   }
 
-  /// The terminal is as it was. Idempotent.
+  /// Restores the terminal. Idempotent.
   package func end() {
     guard isOpen else { return }
     isOpen = false
@@ -121,7 +121,7 @@ package final class Screen {
     close(signals.write)
   }
 
-  // MARK: What comes
+  // MARK: Input
 
   private func takeSignals() {
     var octets = [UInt8](repeating: 0, count: 64)
@@ -134,12 +134,12 @@ package final class Screen {
     var window = winsize()
     if unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &window) == 0, window.ws_col > 0, window.ws_row > 0 {
       resizeterm(Int32(window.ws_row), Int32(window.ws_col))
-      // Nobody knows what the terminal has made of what was on its way when it changed.
+      // The terminal may have shown the output that was on its way in any form.
       redraw()
     }
   }
 
-  /// What was typed; of a flood a part, so that others have their turn.
+  /// Reads typed keys, at most 64 at a time, so that other tasks get their turn.
   private func readKeys() {
     for _ in 0..<(EventLoop.shared.isVirtual ? 1 : 64) where isOpen {
       var key: Key?
@@ -151,11 +151,11 @@ package final class Screen {
       letTimePass(Self.nextKey)
       if let key { handler(.key(key)) }
     }
-    // Some may have been read already, in search of the end of a sequence.
+    // ncurses may have read more keys in search of the end of a sequence.
     if isOpen, !EventLoop.shared.isVirtual { pace = EventLoop.shared.schedule(after: .zero) { [weak self] in self?.readKeys() } }
   }
 
-  /// In virtual time it goes on for so long; then the next key is due.
+  /// Lets virtual time pass, then reads the next key.
   private func letTimePass(_ time: Duration) {
     guard isOpen, EventLoop.shared.isVirtual else { return }
     EventLoop.shared.timeStandsStill = false
@@ -164,7 +164,7 @@ package final class Screen {
     pace = EventLoop.shared.schedule(after: time) { [weak self] in self?.readKeys() }
   }
 
-  /// - Returns: false when there is nothing.
+  /// Reads a key. Returns false if there is none.
   private func readKey(_ key: inout Key?) -> Bool {
     var code: Int32 = 0
     switch unsafe shim_screen_key(&code) {

@@ -1,24 +1,24 @@
 package import EventLoop
 import Glibc
 
-/// One descriptor that is written to without ever blocking the loop. What it does not take waits in a bounded queue; order is kept.
+/// A descriptor that is written without blocking the loop. Output that it does not accept waits in a bounded queue, in order.
 @LoopActor
 package final class Sink {
-  /// How to write without blocking. Its open file description is our caller's as well, whose shell would not like O_NONBLOCK on it.
+  /// How to write without blocking. The caller shares the open file description, and its shell would not like O_NONBLOCK on it.
   private enum Way {
-    /// Files and devices: they do not make anybody wait.
+    /// Files and devices, which do not block.
     case atOnce
-    /// A pipe or terminal that we could open anew, so that O_NONBLOCK is ours alone.
+    /// A pipe or terminal that we could open again, so that O_NONBLOCK affects only us.
     case openedAnew
-    /// send(2) can be told not to block.
+    /// A socket: send(2) has a flag not to block.
     case socket
-    /// poll(2) says that so many octets fit.
+    /// Any other: poll(2) guarantees room for this many bytes.
     case asked(Int)
   }
 
-  /// Octets of the queue from which on nothing more is taken.
+  /// The number of queued bytes from which no more is accepted.
   package nonisolated let limit: Int
-  /// Why nothing can be written any more.
+  /// The error that ended writing.
   package private(set) var failure: OutputFailure?
 
   private nonisolated let descriptor: Int32
@@ -30,16 +30,16 @@ package final class Sink {
   /// Whether the last write was not taken completely. The watch reports when the descriptor takes more.
   private var isBlocked = false
   private var waiting: [Wait<Void>] = []
-  /// What stands below all that is written here, and makes way for it.
+  /// The lines below all other output. They are erased before it is written.
   package weak var bottomLine: (any BottomLine)?
-  /// While it is true nothing is written unless there is much: what was taken is not all yet.
+  /// Whether to wait for more output before writing. A large amount is written anyway.
   package var isHeld = false { didSet { if !isHeld { writeNow() } } }
   /// Whether the output so far ends at the end of a line.
   package private(set) var isAtLineStart = true
 
-  /// - Parameters:
-  ///   - descriptor: stays the caller's.
-  ///   - mayReopen: false in tests, for where that is not allowed: under another user's name, without /proc.
+  /// Opens a descriptor for writing.
+  /// - Parameter descriptor: A descriptor that the caller closes.
+  /// - Parameter mayReopen: False in tests of cases that forbid reopening: another user's name, no /proc.
   package nonisolated init(_ descriptor: Int32, limit: Int, mayReopen: Bool = true) {
     self.limit = limit
     var status = stat()
@@ -49,7 +49,7 @@ package final class Sink {
       (self.descriptor, isOurs, way) = (descriptor, false, .socket)
     } else if kind == S_IFIFO || isTerminal {
       let anew = !mayReopen ? -1 : unsafe open("/proc/self/fd/\(descriptor)", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
-      // A /proc of other processes, as in a container or a shared folder, leads somewhere else.
+      // The /proc of other processes, as in a container or a shared folder, leads to another file.
       var found = stat()
       isOurs = unsafe anew >= 0 && fstat(anew, &found) == 0 && found.st_dev == status.st_dev && found.st_ino == status.st_ino
       if anew >= 0, !isOurs { _ = close(anew) }
@@ -65,23 +65,23 @@ package final class Sink {
     if isOurs { _ = close(descriptor) }
   }
 
-  /// Octets that wait.
+  /// The number of queued bytes.
   package var queued: Int { queue.count - head }
   package var hasRoom: Bool { queued < limit }
-  /// Lines among them.
+  /// The number of queued lines.
   package var queuedLines: Int { queue[head...].count { $0 == UInt8(ascii: "\n") } }
 
-  /// Takes `bytes` whole, to be written when the loop gets to it; for sources that cannot wait.
+  /// Queues `bytes` as a whole, for sources that cannot wait. The loop writes them.
   /// - Parameter reserve: The number of bytes that may exceed the limit.
-  /// - Returns: false when there is no room: nothing was taken.
-  /// - Throws: why an earlier write failed.
+  /// - Returns: False if there is no room. Then nothing was queued.
+  /// - Throws: OutputFailure of an earlier write.
   package func offer(_ bytes: [UInt8], reserve: Int = 0) throws(OutputFailure) -> Bool {
     if let failure { throw failure }
     if queued >= limit, !isBlocked { writeSome() }
     if let failure { throw failure }
     guard queued < limit + reserve else { return false }
     append(bytes)
-    // Many small records become one write, but none waits for more than that.
+    // Combine small records into one write, but do not delay them longer than that.
     if queued >= Self.enough, !isBlocked { writeSome() } else { setWatch() }
     return true
   }
@@ -89,7 +89,7 @@ package final class Sink {
   private func append(_ bytes: [UInt8]) {
     if let bottomLine { queue += bottomLine.makeWay() }
     queue += bytes
-    // Live views end with what erases the rest of the screen.
+    // Live views end with the sequence that erases the rest of the screen.
     if let last = bytes.last { isAtLineStart = last == UInt8(ascii: "\n") || bytes.suffix(4).elementsEqual("\n\u{1B}[J".utf8) }
   }
 
@@ -99,7 +99,7 @@ package final class Sink {
     isAtLineStart = true
   }
 
-  /// What the bottom line shows of itself. Always taken: somebody types no more than that.
+  /// Draws the bottom line. Ignores the limit, because typed text is short.
   package func draw(_ bytes: [UInt8]) {
     guard failure == nil, !bytes.isEmpty else { return }
     queue += bytes
@@ -113,17 +113,17 @@ package final class Sink {
     try take(bytes)
   }
 
-  /// Nobody has to be waited for before the next record.
+  /// Whether the next record can be written without waiting.
   var takesAtOnce: Bool { hasRoom && !EventLoop.shared.isShareSpent && failure == nil }
 
-  /// Whatever waits already.
+  /// Writes or queues bytes, whatever the length of the queue.
   func take(_ bytes: [UInt8]) throws(OutputFailure) {
     append(bytes)
     if !isBlocked, !isHeld || queued >= Self.enough { writeSome() } else { setWatch() }
     if let failure { throw failure }
   }
 
-  /// Returns when there is room for one record more.
+  /// Waits until there is room for another record.
   /// - Throws: OutputFailure; CancellationError.
   package func untilRoom() async throws {
     EventLoop.shared.spendStep()
@@ -135,7 +135,7 @@ package final class Sink {
     }
   }
 
-  /// Returns when everything was written, or at `deadline`.
+  /// Waits until everything was written, or until `deadline`.
   /// - Throws: OutputFailure; CancellationError.
   package func flush(until deadline: LoopClock.Instant?) async throws {
     if !isBlocked { writeSome() }
@@ -146,7 +146,7 @@ package final class Sink {
     }
   }
 
-  /// Writes what is taken now, without waiting for the loop's next turn.
+  /// Writes as much as possible now, without waiting for the loop's next turn.
   package func writeNow() { if !isBlocked, !isHeld { writeSome() } }
 
   private func progress(until deadline: LoopClock.Instant?) async throws -> Void? {
@@ -157,7 +157,7 @@ package final class Sink {
 
   // MARK: Writing
 
-  /// Octets that are worth a system call at once; a pipe takes that much.
+  /// The number of bytes that justifies a system call. A pipe holds that much.
   private static let enough = 65_536
 
   private func writeSome() {
@@ -203,7 +203,7 @@ package final class Sink {
     }
   }
 
-  /// Also when writing would fail.
+  /// Whether the descriptor is writable, or writing would fail.
   private var isReady: Bool {
     var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
     return unsafe poll(&entry, 1, 0) > 0
@@ -228,10 +228,10 @@ package struct OutputFailure: Error {
   package let reason: String
 }
 
-/// The last lines of a terminal while the user types there.
+/// The last lines of a terminal where the user types.
 @LoopActor
 package protocol BottomLine: AnyObject {
-  /// Somebody types now.
+  /// Whether the user types now.
   var isActive: Bool { get }
   /// Returns the bytes that erase the line, and schedules its redraw.
   func makeWay() -> [UInt8]

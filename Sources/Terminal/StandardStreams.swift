@@ -2,20 +2,20 @@ import EventLoop
 import Glibc
 import Text
 
-/// stdout and stderr of the process, and what of ours stands at the bottom of the terminal. Nothing here blocks: what a slow reader leaves waits in
-/// a bounded queue.
+/// The stdout and stderr of the process, and our lines at the bottom of the terminal. Nothing here blocks: output for a slow reader waits
+/// in a bounded queue.
 @LoopActor
 final class StandardStreams {
   nonisolated let outIsTerminal: Bool
   nonisolated let errIsTerminal: Bool
-  /// Whether the locale says that terminals here show UTF-8; else they get ASCII.
+  /// Whether the locale says that terminals here show UTF-8. Other terminals get ASCII.
   nonisolated let isUTF8: Bool
-  /// Escape sequences would only be litter there.
+  /// Whether the terminal cannot process escape sequences.
   nonisolated let isDumb: Bool
-  /// NO_COLOR (no-color.org).
+  /// Whether NO_COLOR is set (no-color.org).
   nonisolated let refusesColor: Bool
   let out: Sink
-  /// The same when both go to the same pipe or terminal: their lines keep their order.
+  /// The sink of stderr. It is `out` if both are the same pipe or terminal, so that lines keep their order.
   let err: Sink
   /// The block at the bottom of stdout that is redrawn in place.
   var live: LiveView?
@@ -25,7 +25,7 @@ final class StandardStreams {
   var fullScreen: Output.FullScreen?
   /// See `Output.beforeFrame`.
   var beforeFrame: (@LoopActor () -> Void)?
-  /// Messages for which there was no room.
+  /// The number of messages dropped for lack of room.
   var lost = 0
 
   nonisolated init(out: Int32, err: Int32, limit: Int, environment: (String) -> String?) {
@@ -35,20 +35,20 @@ final class StandardStreams {
     refusesColor = !(environment("NO_COLOR")?.isEmpty ?? true)
     // The first of these that is not empty decides (locale(7)).
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap(environment).first { !$0.isEmpty }
-    // None at all says nothing about the terminal: containers and services have none.
+    // No locale says nothing about the terminal: containers and services have none.
     isUTF8 = locale.map(Self.namesUTF8) ?? true
     self.out = Sink(out, limit: limit)
     self.err = Self.isOne(out, err) ? self.out : Sink(err, limit: limit)
   }
 
-  /// `de_DE.UTF-8`, `C.utf8`. The library's search in texts costs a start three times as much as all else here.
+  /// Whether a locale uses UTF-8 (`de_DE.UTF-8`, `C.utf8`). The library's text search would make our start three times as long.
   private nonisolated static func namesUTF8(_ locale: String) -> Bool {
     let letters = locale.utf8.map { $0 | 0x20 }.filter { $0 != UInt8(ascii: "-") }
     let wanted = Array("utf8".utf8)
     return letters.indices.contains { letters[$0...].starts(with: wanted) }
   }
 
-  /// The same pipe, terminal or socket; two openings of one file are not, because each has a place of its own in it.
+  /// Whether both are the same pipe, terminal or socket. Two openings of a file are not: each has its own position.
   private nonisolated static func isOne(_ one: Int32, _ other: Int32) -> Bool {
     var (a, b) = (stat(), stat())
     guard unsafe fstat(one, &a) == 0, unsafe fstat(other, &b) == 0, a.st_dev == b.st_dev, a.st_ino == b.st_ino else { return false }
@@ -61,10 +61,10 @@ final class StandardStreams {
     return (Int(window.ws_col), Int(window.ws_row))
   }
 
-  /// One line on stderr. A stderr that cannot be written is nobody's fault and nobody's to tell; one that nobody reads is counted.
+  /// Writes a line to stderr. If stderr cannot be written, no error is reported. Lines without a reader are counted.
   func message(_ text: String) {
     clearTransient()
-    // It is drawn anew below the message. Where the two go to different terminals they do not meet.
+    // The view is redrawn below the message. On different terminals they do not collide.
     if out === err, let live { _ = emit(live.wipe(width: size.columns)) }
     if !emit(text + "\n") { lost += 1 }
   }
@@ -75,9 +75,9 @@ final class StandardStreams {
     _ = emit(erase)
   }
 
-  /// To stderr. - Returns: false when there is no room.
+  /// Writes to stderr. - Returns: False if there is no room.
   func emit(_ text: String) -> Bool {
-    // What was said before comes before, also where both lead to the same file.
+    // Keep the order of output, even if both lead to the same file.
     out.writeNow()
     defer { err.writeNow() }
     return (try? err.offer(Array(text.utf8), reserve: Output.reserve)) ?? true

@@ -1,16 +1,16 @@
-// For termios: its shim is the first in this room to include that.
+// For termios: its shim is the first in this room to include it.
 import CCurses
 package import EventLoop
 import Glibc
 
-/// The terminal's settings while keys are read one by one: no echo, no lines. Ctrl-C and Ctrl-Z still are signals.
+/// The terminal's settings for reading single keys: no echo, no line buffering. Ctrl-C and Ctrl-Z still send signals.
 @LoopActor
 package final class TerminalMode {
   private let descriptor: Int32
   private let user: termios
   private var isOurs = false
 
-  /// - Returns: nil when it is no terminal.
+  /// Saves the current settings. Returns nil if the descriptor is not a terminal.
   package init?(_ descriptor: Int32) {
     var now = termios()
     guard unsafe tcgetattr(descriptor, &now) == 0 else { return nil }
@@ -20,8 +20,8 @@ package final class TerminalMode {
 
   isolated deinit { leave() }
 
-  /// At once, without waiting for what is still to be shown there; what was typed before stays to be read. Idempotent.
-  /// - Parameter sequence: undoes what else the terminal is told, if the program crashes or is ended by Ctrl-\.
+  /// Applies the settings immediately, without waiting for pending output. Earlier input stays available. Idempotent.
+  /// - Parameter sequence: Undoes other changes to the terminal if the program crashes or ends by Ctrl-\.
   func enter(undoing sequence: String) {
     guard !isOurs else { return }
     var raw = user
@@ -37,7 +37,7 @@ package final class TerminalMode {
     if !isOurs { shim_unguard_terminal() }
   }
 
-  /// The user's own settings again. Idempotent.
+  /// Restores the user's settings. Idempotent.
   package func leave() {
     guard isOurs else { return }
     isOurs = false

@@ -1,5 +1,5 @@
 extension HTMLReport {
-  /// Colours for light and dark pages, each saying one thing; everything is there without them.
+  /// The style sheet, with colors for light and dark pages. No information depends on the colors.
   static let style = """
 
     :root{color-scheme:light dark}

@@ -1,10 +1,10 @@
 import Text
 
 extension HTMLReport {
-  /// The number of packets that a test lists, the last ones.
+  /// The maximum number of packets that a test lists. Omits the oldest.
   private static let packetLimit = 1000
 
-  /// One test, collapsed if it passed.
+  /// Renders one test, collapsed if it passed.
   static func test(_ result: TestResult, _ anchor: String) -> String {
     let (sign, note): (String, String) =
       switch result.outcome {
@@ -59,7 +59,7 @@ extension HTMLReport {
     return rows + "</table>\n"
   }
 
-  /// The values of a step, collapsed if there are many.
+  /// Renders the values of a step, collapsed if there are many.
   private static func values(_ values: [StepValue]) -> String {
     guard !values.isEmpty else { return "" }
     let lines = values.map { "\(ReportText.offset($0.at))  \(text($0.name))  \(text($0.text))" }.joined(separator: "\n")
@@ -67,7 +67,7 @@ extension HTMLReport {
     return values.count > 10 ? "<details><summary>\(values.count) values</summary>\(listing)</details>" : listing
   }
 
-  /// The packets that the problem does not show.
+  /// Renders the packets that the problem does not show.
   private static func packets(_ result: TestResult, shown: Int) -> String {
     guard result.packets.count > shown || result.omittedPackets > 0 else { return "" }
     let (packets, before) = TestLog.lastPackets(result, packetLimit)
@@ -80,7 +80,7 @@ extension HTMLReport {
     "<pre>" + packets.map { text(TestLog.line($0)) + "\n" }.joined() + "</pre>\n"
   }
 
-  /// Plots of the numbers that arrived more than once, in the order of their first values.
+  /// Plots the numbers that arrived more than once, in the order of their first values.
   private static func plots(_ steps: [StepResult]) -> String {
     struct Series: Hashable {
       let name: String

@@ -36,7 +36,7 @@ package struct HTMLReport {
   }
 
   package func document(_ summary: RunSummary) -> String {
-    // Text that escaped the escaping still cannot run or load anything.
+    // The policy is a second defense: unescaped text cannot run or load anything.
     let policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
     var page = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
     page += "<meta http-equiv=\"Content-Security-Policy\" content=\"\(policy)\">\n"

@@ -1,8 +1,8 @@
 import ATT
 package import Text
 
-/// A run as records: one for each test when it ends, and one for the run. Times are seconds. Times of steps, values and packets
-/// count from the start of their test.
+/// A run as JSON records: one for each test when it ends, and one for the run. Times are seconds.
+/// Times of steps, values and packets are relative to the start of their test.
 package enum JSONReport {
   package static func test(_ json: inout RecordWriter, _ result: TestResult) {
     json.string("event", "test")

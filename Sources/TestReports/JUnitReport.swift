@@ -1,7 +1,7 @@
 import Text
 
-/// A run as the XML that continuous integration reads: what both the schema of Jenkins' xUnit plugin and that of Ant's JUnit tasks allow. The latter
-/// wants output below the suite only, so a test's steps and PDUs stand there, and what a failure is about also in the failure.
+/// A run as JUnit XML that matches the schemas of Jenkins' xUnit plugin and of Ant's JUnit tasks. Ant allows output only in a suite.
+/// The suite therefore contains the steps and PDUs of its tests. A failure also contains its own details.
 package struct JUnitReport {
   fileprivate struct Suite {
     var summary = RunSummary()
@@ -72,7 +72,7 @@ package struct JUnitReport {
       + XMLText.text(lines.joined(separator: "\n") + "\n") + "</\(name)>"
   }
 
-  /// `tests.lock` of `tests/lock.ble`: readers take the last point for the end of a package's name.
+  /// Returns the class name of a file: `tests.lock` for `tests/lock.ble`. Readers treat the last period as the end of the package.
   private static func className(_ file: String) -> String {
     var parts = file.split(separator: "/").filter { $0 != "." && $0 != ".." }
     if let last = parts.last, let point = last.lastIndex(of: "."), point != last.startIndex { parts[parts.count - 1] = last[..<point] }
@@ -85,7 +85,7 @@ package struct JUnitReport {
 
   private static func attribute(_ name: String, _ value: String) -> String { " \(name)=\"\(XMLText.attribute(value))\"" }
 
-  /// A text that is not empty after a parser trims it.
+  /// Returns a text that is not empty after a parser trims it.
   private static func token(_ text: String) -> String {
     text.utf8.allSatisfy { [0x20, 0x09, 0x0A, 0x0D].contains($0) } ? "(no name)" : text
   }

@@ -8,7 +8,7 @@ struct ProblemText {
   var show: (String) -> String = DisplayText.visible
   /// Styles a label.
   let label: (String) -> String
-  /// The number of packets to show, the last ones.
+  /// The maximum number of packets to show. Omits the oldest.
   static let packets = 20
 
   private static let margin = 10
@@ -54,7 +54,7 @@ struct ProblemText {
     return rows("packets", lines)
   }
 
-  /// `+0.310 > Handle Value Notification 0x0012  1b120042`: octets that do not fit are on lines below.
+  /// Renders a packet: `+0.310 > Handle Value Notification 0x0012  1b120042`. Bytes that do not fit are on the next lines.
   static func lines(_ packet: TestPacket, to room: Int, show: (String) -> String = DisplayText.visible) -> [String] {
     let what = packet.text.isEmpty ? "" : " " + show(packet.text)
     let head = "\(ReportText.offset(packet.at)) \(ReportText.arrow(packet.direction))\(what)"

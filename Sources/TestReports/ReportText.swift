@@ -2,7 +2,7 @@ import ATT
 
 /// Texts that all reports share.
 enum ReportText {
-  /// Seconds with `digits` decimal places, at most 18. Rounds half away from zero.
+  /// Formats seconds with `digits` decimal places, at most 18. Rounds half away from zero.
   static func seconds(_ duration: Duration, digits: Int = 3) -> String {
     let (seconds, attoseconds) = duration.components
     var unit: UInt64 = 1
@@ -15,7 +15,7 @@ enum ReportText {
     return sign + String(whole) + "." + String(repeating: "0", count: digits - shown.utf8.count) + shown
   }
 
-  /// Seconds as a JSON number, to the microsecond and without trailing zeros.
+  /// Formats seconds as a JSON number, to the microsecond and without trailing zeros.
   static func exact(_ duration: Duration) -> String {
     var text = seconds(duration, digits: 6)
     while text.hasSuffix("0") { text.removeLast() }
@@ -23,18 +23,18 @@ enum ReportText {
     return text
   }
 
-  /// `+0.310`, `-1.002`.
+  /// Formats a time relative to the start of a test, such as `+0.310` or `-1.002`.
   static func offset(_ duration: Duration) -> String {
     let text = seconds(duration)
     return text.hasPrefix("-") ? text : "+" + text
   }
 
-  /// The arrow that btmon shows for the direction.
+  /// Returns the arrow that btmon shows for the direction.
   static func arrow(_ direction: Direction) -> String { direction == .sent ? "<" : ">" }
 
   static func count(_ number: Int, _ one: String, _ many: String) -> String { number == 1 ? "1 " + one : "\(number) " + many }
 
-  /// `3 passed, 1 failed, 2 errors, 1 skipped`. Omits counts of zero, except for passed tests.
+  /// Formats counts: `3 passed, 1 failed, 2 errors, 1 skipped`. Omits counts of zero, except for passed tests.
   static func counts(_ summary: RunSummary) -> String { countParts(summary).map(\.text).joined(separator: ", ") }
 
   static func countParts(_ summary: RunSummary) -> [(status: String, text: String)] {
@@ -65,9 +65,9 @@ extension TestResult {
 }
 
 extension TestProblem {
-  /// The actual value, then the values that arrived, one a line.
+  /// The actual value, then the values that arrived, one per line.
   var actualValues: [String] { (actual.map { [$0] } ?? []) + arrived }
 
-  /// `att: write_not_permitted`.
+  /// The kind and the name, such as `att: write_not_permitted`.
   var kindAndName: String { name.map { kind + ": " + $0 } ?? kind }
 }

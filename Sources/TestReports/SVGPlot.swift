@@ -45,7 +45,7 @@ struct SVGPlot {
     return drawing + "</svg>\n</figure>\n"
   }
 
-  /// The polyline. Of the points in one column, only the lowest and the highest are drawn.
+  /// Returns the polyline. For the points in one column, draws only the lowest and the highest.
   private func line(_ x: SVGScale, _ y: SVGScale) -> String {
     var line: [String] = []
     var column: (x: Double, low: Double, high: Double)?

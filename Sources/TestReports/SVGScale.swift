@@ -6,25 +6,25 @@ struct SVGScale {
   private let to: Double
 
   /// - Parameters:
-  ///   - low, high: finite; when they are equal, they are in the middle.
-  ///   - from, to: where they are drawn.
+  ///   - low, high: The finite ends of the value range. If they are equal, values are in the middle.
+  ///   - from, to: The positions of the ends.
   init(_ low: Double, _ high: Double, from: Double, to: Double) { (self.low, self.high, self.from, self.to) = (low, high, from, to) }
 
   func place(_ value: Double) -> Double {
-    // Halves: a difference of two finite numbers need not be finite.
+    // Use halves, because the difference of two finite numbers can overflow.
     let span = high / 2 - low / 2
     let part = span > 0 ? (value / 2 - low / 2) / span : 0.5
     return from + (to - from) * min(max(part, 0), 1)
   }
 
-  /// At most six round numbers between the ends: 1, 2 or 5 times a power of ten apart.
+  /// At most six round numbers between the ends. Their distance is 1, 2 or 5 times a power of ten.
   var ticks: [Double] {
     let span = high - low
     guard span > 0, span.isFinite, span > abs(high) * 1e-9 else { return [low] }
     var step = 1.0
     while step * 10 <= span { step *= 10 }
     while step > span { step /= 10 }
-    // Now one to ten steps fit: two to five are wanted.
+    // One to ten steps fit now. Aim for two to five.
     if span / step >= 5 { step *= 2 } else if span / step < 2 { step /= 2 }
     var ticks: [Double] = []
     var tick = (low / step).rounded(.up) * step
@@ -35,13 +35,13 @@ struct SVGScale {
     return ticks
   }
 
-  /// A coordinate, rounded to tenths.
+  /// Formats a coordinate, rounded to tenths.
   static func coordinate(_ value: Double) -> String {
     let tenths = Int((min(max(value, -100_000), 100_000) * 10).rounded())
     return tenths % 10 == 0 ? String(tenths / 10) : "\(Double(tenths) / 10)"
   }
 
-  /// A number with six significant digits and no trailing zeros.
+  /// Formats a number with six significant digits and no trailing zeros.
   static func number(_ value: Double) -> String {
     guard value != 0, abs(value) >= 1e-4, abs(value) < 1e9 else { return value == 0 ? "0" : "\(value)" }
     var unit = 1e-6

@@ -2,12 +2,12 @@ import Text
 
 /// A run in the Test Anything Protocol. The lines of a test appear when it ends. Every text ends in a line feed.
 ///
-/// It declares version 13, but escapes names as in version 14. Perl's Test::Harness up to 3.44 (Debian 12) refuses version 14.
+/// The report declares version 13, but escapes names as in version 14. Perl's Test::Harness up to 3.44 (Debian 12) refuses version 14.
 package struct TAPReport {
   private var planned: Int?
   private var number = 0
   private var file: String?
-  /// Why tests were not run.
+  /// The reason why tests were not run.
   private var failure: String?
 
   package init() {}
@@ -39,7 +39,7 @@ package struct TAPReport {
     return text + "\n" + Self.diagnostic(result)
   }
 
-  /// What was planned and has not been run is reported as skipped, or with `Bail out!` if the setup failed.
+  /// Ends the report. Planned tests that did not run are skipped, or end in `Bail out!` if the setup failed.
   package mutating func end(_ summary: RunSummary) -> String {
     var text = ""
     if failure != nil {
@@ -56,7 +56,7 @@ package struct TAPReport {
     return text + (failure.map { bailOut("The setup failed: \($0)") } ?? "")
   }
 
-  /// The line that ends a run that cannot continue.
+  /// Returns the line that ends a run that cannot continue.
   package func bailOut(_ why: String) -> String { "Bail out!" + (why.isEmpty ? "" : " " + DisplayText.visible(why)) + "\n" }
 
   private static func plan(_ count: Int) -> String { count == 0 ? "1..0 # SKIP no tests\n" : "1..\(count)\n" }

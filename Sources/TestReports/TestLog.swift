@@ -2,7 +2,7 @@ import Text
 
 /// The steps and packets of a test, as lines of any width. Empty if there are none.
 enum TestLog {
-  /// The steps of a test with their times and values, then its notes.
+  /// Lists the steps of a test with their times and values, then its notes.
   static func steps(_ result: TestResult) -> String {
     guard !result.steps.isEmpty || !result.notes.isEmpty else { return "" }
     var text = heading(result)
@@ -26,7 +26,7 @@ enum TestLog {
     return text
   }
 
-  /// The last packets, and the number of earlier ones.
+  /// Returns the last packets, and the number of earlier ones.
   static func lastPackets(_ result: TestResult, _ limit: Int) -> (packets: ArraySlice<TestPacket>, before: Int) {
     let packets = result.packets.suffix(limit)
     return (packets, result.omittedPackets + result.packets.count - packets.count)

@@ -29,10 +29,10 @@ package struct TestResult: Sendable {
   package var tags: [String]
   /// The device, for people: `D1:00:00:00:00:01 GateLock`. Nil if the test needed none.
   package var peer: String?
-  /// Counted from 1; nil when everything runs once.
+  /// The number of the repetition, from 1. Nil if everything runs once.
   package var repetition: Int?
   package var outcome: Outcome
-  /// On the clock of the air, nanoseconds since 1970-01-01T00:00:00Z.
+  /// The start on the clock of the air, in nanoseconds since 1970-01-01T00:00:00Z.
   package var start: Int64
   /// The start on the machine's clock, for dates of files.
   package var date: Int64
@@ -40,7 +40,7 @@ package struct TestResult: Sendable {
   package var steps: [StepResult]
   /// The notes of the script and of the program.
   package var notes: [String]
-  /// The last ones, in their order.
+  /// The last packets, in order.
   package var packets: [TestPacket]
   /// The number of earlier packets, which are not kept.
   package var omittedPackets: Int
@@ -81,7 +81,7 @@ package struct TestProblem: Sendable {
   package var message: String
   /// The word for its kind: `expectation`, `att`, `link_lost`, …
   package var kind: String
-  /// Snake case: `write_not_permitted`.
+  /// The name of the error in snake case, such as `write_not_permitted`.
   package var name: String?
   package var expected: String?
   /// The actual value, in hex and decoded.
@@ -89,9 +89,9 @@ package struct TestProblem: Sendable {
   /// The last values that arrived, if several were expected.
   package var arrived: [String]
   package var took: Duration?
-  /// Values that came since the last command, and were not what was expected, in their order.
+  /// The other values since the last command, in order.
   package var others: [String]
-  /// The last ones before it failed.
+  /// The last packets before the failure.
   package var packets: [TestPacket]
   /// Further failures, as in the teardown.
   package var further: [String]
@@ -123,7 +123,7 @@ package struct StepResult: Sendable {
   package var line: Int
   /// The text of the line, with the values of its variables.
   package var text: String
-  /// Since the test began.
+  /// The time since the start of the test.
   package var at: Duration
   package var duration: Duration
   package var failed: Bool
@@ -144,7 +144,7 @@ package struct StepResult: Sendable {
 package struct StepValue: Sendable {
   /// The name of the characteristic or the field.
   package var name: String
-  /// Since the test began.
+  /// The time since the start of the test.
   package var at: Duration
   /// The value for people: in hex, and decoded if possible.
   package var text: String
@@ -163,7 +163,7 @@ package struct StepValue: Sendable {
 
 /// An ATT PDU on the link of the test.
 package struct TestPacket: Sendable {
-  /// Since the test began.
+  /// The time since the start of the test.
   package var at: Duration
   package var direction: Direction
   package var octets: [UInt8]
@@ -184,9 +184,9 @@ package struct RunSummary: Sendable {
   package var failed = 0
   package var errors = 0
   package var skipped = 0
-  /// Tests that did not start, because the run ended early or the setup failed.
+  /// The number of tests that did not start, because the run ended early or the setup failed.
   package var notRun = 0
-  /// On the clock of the air, nanoseconds since 1970-01-01T00:00:00Z.
+  /// The start on the clock of the air, in nanoseconds since 1970-01-01T00:00:00Z.
   package var start: Int64 = 0
   /// The start on the machine's clock.
   package var date: Int64 = 0

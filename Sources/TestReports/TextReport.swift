@@ -10,7 +10,7 @@ package struct TextReport {
   private let paint: (String, Role) -> String
   private var file: String?
   private var peer: String?
-  /// Why the setup failed. The report prints it only once for all tests that did not run.
+  /// The reason for the failed setup. The report prints it only once for all tests that did not run.
   private var failure: String?
 
   /// - Parameters:
@@ -23,7 +23,7 @@ package struct TextReport {
     self.paint = paint
   }
 
-  /// The lines of a test, after a heading if the file or device changed.
+  /// Renders the lines of a test, after a heading if the file or device changed.
   package mutating func test(_ result: TestResult) -> [String] {
     var lines: [String] = []
     let isOther = result.peer.map { $0 != peer } ?? false
@@ -39,7 +39,7 @@ package struct TextReport {
     return lines + below.map { "      " + $0 }
   }
 
-  /// `3 passed, 1 failed, 1 error, 1 skipped in 2.1 s`.
+  /// Returns the summary: `3 passed, 1 failed, 1 error, 1 skipped in 2.1 s`.
   package func end(_ summary: RunSummary) -> String {
     let counts = ReportText.counts(summary)
     let role: Role = summary.failed > 0 ? .failed : summary.errors > 0 ? .error : .passed

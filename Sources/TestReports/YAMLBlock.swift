@@ -1,23 +1,23 @@
-/// A YAML document of one flat mapping, indented as TAP wants it below a test. Texts are double-quoted scalars of one line (YAML 1.2 §7.3.1).
+/// A YAML document with one flat mapping, indented for TAP. Texts are double-quoted scalars on one line (YAML 1.2 §7.3.1).
 struct YAMLBlock {
-  /// The marker of a document's beginning.
+  /// The text so far, which starts with the document marker.
   private var text = "  " + String(repeating: "-", count: 3) + "\n"
 
   var finished: String { text + "  ...\n" }
 
   mutating func string(_ key: String, _ value: String) { text += "  \(key): \(Self.quoted(value))\n" }
 
-  /// - Parameter value: in YAML's grammar.
+  /// - Parameter value: The value in YAML syntax.
   mutating func number(_ key: String, _ value: String) { text += "  \(key): \(value)\n" }
 
-  /// Adds a list. Nothing if it is empty.
+  /// Adds a list, unless it is empty.
   mutating func strings(_ key: String, _ values: [String]) {
     guard !values.isEmpty else { return }
     text += "  \(key):\n"
     for value in values { text += "    - \(Self.item(value))\n" }
   }
 
-  /// Perl's TAP::Parser takes a colon behind the first word for the end of a key, also between quotes.
+  /// Quotes a list item. Perl's TAP::Parser treats a colon after the first word as the end of a key, even inside quotes.
   private static func item(_ value: String) -> String {
     let quoted = quoted(value)
     let blank = quoted.firstIndex(of: " ") ?? quoted.endIndex

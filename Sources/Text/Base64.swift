@@ -1,4 +1,4 @@
-/// RFC 4648 §4: the standard alphabet with padding.
+/// Encodes and decodes base64 (RFC 4648 §4): the standard alphabet with padding.
 package enum Base64 {
   package static func encode(_ bytes: some Collection<UInt8>) -> String {
     let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
@@ -14,8 +14,8 @@ package enum Base64 {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// Takes the standard and the URL-safe alphabet, with or without padding, and white space anywhere.
-  /// - Returns: nil for any other character, a lone last digit, wrong padding, or last bits that are not zero.
+  /// Decodes the standard and the URL-safe alphabet, with or without padding, and white space anywhere.
+  /// - Returns: Nil for any other character, a single last digit, wrong padding, or unused bits that are not zero.
   package static func decode(_ text: String) -> [UInt8]? {
     var bytes: [UInt8] = []
     var word: UInt32 = 0

@@ -1,11 +1,11 @@
-/// A whole number as C's strtol(3) reads it: blanks, a sign, `0x` or `0`, digits as far as they go, and what follows is left.
+/// An integer as C's strtol(3) parses it: blanks, a sign, `0x` or `0`, then digits. It ignores the text that follows.
 package struct CNumber: Equatable, Sendable {
   /// The value: 0 without digits, nil beyond 64 bits.
   package let value: Int?
-  /// Nothing follows the digits, and there are some.
+  /// Whether the text has digits and nothing follows them.
   package let isWhole: Bool
 
-  /// - Parameter base: 10 or 16; nil for what `0x` and `0` say.
+  /// Parses a text. - Parameter base: 10 or 16; nil detects the base from `0x` or `0`.
   package init(_ text: some StringProtocol, base: Int?) {
     var rest = Array(text.utf8)[...]
     while let octet = rest.first, octet == 0x20 || (0x09...0x0D).contains(octet) { rest = rest.dropFirst() }

@@ -1,9 +1,9 @@
-/// A cyclic redundancy check of 8, 16 or 32 bits by the parameters that the catalogue of CRC algorithms (reveng.sourceforge.io) names it with.
-/// Bit by bit: what is checked here is a packet. `CRC32` is the fast one for files.
+/// A cyclic redundancy check of 8, 16 or 32 bits with a name and parameters from the catalogue of CRC algorithms (reveng.sourceforge.io).
+/// It works bit by bit, which suffices for packets. `CRC32` is the fast one for files.
 package struct CRC: Hashable, Sendable {
   /// The name in the catalogue, such as `CRC-16/MODBUS`.
   package let name: String
-  /// Bits: 8, 16 or 32.
+  /// The width in bits: 8, 16 or 32.
   package let width: Int
   let polynomial: UInt32
   let initial: UInt32
@@ -25,7 +25,7 @@ package struct CRC: Hashable, Sendable {
     self.check = check
   }
 
-  /// - Parameter name: in either case, also one that the catalogue lists as an alias: `crc-16/ccitt-false`.
+  /// Finds an algorithm by name or alias in the catalogue, in upper or lower case: `crc-16/ccitt-false`.
   package init?(named name: String) {
     let wanted = name.uppercased()
     let alias = Self.aliases.first { $0.alias == wanted }?.name ?? wanted

@@ -1,4 +1,4 @@
-/// CRC-32 as in Ethernet and zip: what peripherals report about what they received.
+/// The CRC-32 of Ethernet and zip, which peripherals report for received data.
 package struct CRC32: Hashable, Sendable {
   private var state: UInt32 = 0xFFFF_FFFF
 
@@ -7,7 +7,7 @@ package struct CRC32: Hashable, Sendable {
   /// Processes eight bytes at a time, for large transfers.
   package mutating func add(_ slice: ArraySlice<UInt8>) {
     let (octets, tables) = (slice.span, Self.tables.span)
-    // Looked at once, it need not be at each octet.
+    // Check the count once here instead of at each byte.
     guard tables.count == 2048 else { return }
     var state = state
     var index = 0
@@ -33,7 +33,7 @@ package struct CRC32: Hashable, Sendable {
 
   /// Computes the CRC-32 of the last `count` bytes from the CRCs of the whole data and of the bytes before them.
   package static func ofTail(_ count: Int, whole: UInt32, head: UInt32) -> UInt32 {
-    // The head's remainder, moved on by so many octets, is what it adds to the whole: a product modulo the polynomial.
+    // The contribution of the head is its remainder, shifted by the length of the tail: a product modulo the polynomial.
     var shift: UInt32 = 1 << 31
     var power: UInt32 = 1 << 23
     var left = max(0, count)

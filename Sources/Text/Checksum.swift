@@ -8,7 +8,7 @@ package enum Checksum: Hashable, Sendable {
   case xor8
   case crc(CRC)
 
-  /// `sum8`, `sum8_complement`, `xor8`, or a CRC by its name in the catalogue; in either case.
+  /// Parses `sum8`, `sum8_complement`, `xor8`, or the catalogue name of a CRC, in upper or lower case.
   package init?(_ name: String) {
     switch name.lowercased() {
     case "sum8": self = .sum8
@@ -32,13 +32,13 @@ package enum Checksum: Hashable, Sendable {
     }
   }
 
-  /// The value as sent: one, two or four bytes.
+  /// Returns the checksum as sent: one, two or four bytes.
   package func octets(of octets: some Sequence<UInt8>, _ order: ByteOrder) -> [UInt8] {
     let value = value(of: octets)
     let little = (0..<width / 8).map { UInt8(truncatingIfNeeded: value >> UInt32(8 * $0)) }
     return order == .little ? little : little.reversed()
   }
 
-  /// Bits: 8, 16 or 32.
+  /// The width in bits: 8, 16 or 32.
   package var width: Int { if case .crc(let crc) = self { crc.width } else { 8 } }
 }

@@ -1,7 +1,7 @@
-/// Text that a peer chose, made safe for a terminal (CWE-150), and its width there.
+/// Makes text from a device safe for a terminal (CWE-150), and measures its width there.
 ///
-/// Strict UTF-8; octets that are none, control and format characters, unassigned and private ones, and line and paragraph separators
-/// appear as `\xNN` or `\u{…}`; the backslash is doubled, so that nothing can pretend to be an escape. Nothing is trimmed or dropped.
+/// These appear as `\xNN` or `\u{…}`: bytes that are not strict UTF-8, control, format, unassigned and private-use characters, and line and
+/// paragraph separators. The backslash is doubled, so that no text can imitate an escape. Nothing is trimmed or dropped.
 package enum DisplayText {
   /// Escapes, clips and quotes text from outside for a message.
   package static func quote(_ text: String) -> String { "\"" + clip(escape(text), to: 60) + "\"" }
@@ -38,7 +38,7 @@ package enum DisplayText {
   package static func isPrintable(_ octets: [UInt8]) -> Bool { isPrintable(octets[...]) }
 
   package static func isPrintable(_ octets: ArraySlice<UInt8>) -> Bool {
-    // Whatever follows: most values are no text, and end here.
+    // Check this first: most values are not text, and end here.
     if octets.contains(where: { $0 < 0x20 || $0 == 0x7F }) { return false }
     var rest = octets
     while !rest.isEmpty {
@@ -63,7 +63,7 @@ package enum DisplayText {
     return true
   }
 
-  /// With ASCII for the lines, quotes and bars that programs draw: column by column, and everything else as it is.
+  /// Replaces the lines, quotes and bars that programs draw with ASCII of the same width, and some units. Keeps all other text.
   package static func asciiLines(_ text: String) -> String {
     if text.utf8.allSatisfy({ $0 < 0x80 }) { return text }
     var plain = ""
@@ -94,21 +94,21 @@ package enum DisplayText {
     return plain
   }
 
-  /// Columns that the text takes on a terminal: two for wide East Asian characters and emoji, none for combining marks.
+  /// Returns the width of a text in terminal columns: two for wide East Asian characters and emoji, none for combining marks.
   package static func width(_ text: String) -> Int {
     var width = 0
     for scalar in text.unicodeScalars { width += columns(scalar) }
     return width
   }
 
-  /// The text itself when it fits `limit` columns, else as many whole characters as fit before an ellipsis.
+  /// Clips a text to `limit` columns: the whole text if it fits, otherwise whole characters and an ellipsis.
   package static func clip(_ text: String, to limit: Int, ellipsis: String = "…") -> String {
     if text.utf8.count <= limit || width(text) <= limit { return text }
     let room = limit - width(ellipsis)
     return room < 0 ? "" : head(text, room) + ellipsis
   }
 
-  /// The text itself when it fits `limit` columns, else its beginning and its end around an ellipsis: of names that begin alike the ends differ.
+  /// Clips the middle of a text to `limit` columns, around an ellipsis. Similar names often differ at the end.
   package static func clipMiddle(_ text: String, to limit: Int, ellipsis: String = "…") -> String {
     if text.utf8.count <= limit || width(text) <= limit { return text }
     let room = limit - width(ellipsis)
@@ -117,7 +117,7 @@ package enum DisplayText {
     return head(text, room - width(end)) + ellipsis + end
   }
 
-  /// Lines of at most `limit` columns, broken at blanks; a word that is longer stays whole.
+  /// Splits a text into lines of at most `limit` columns at spaces. A longer word stays whole.
   package static func wrap(_ text: String, to limit: Int) -> [String] {
     var lines: [String] = []
     for word in text.split(separator: " ") {
@@ -130,7 +130,7 @@ package enum DisplayText {
     return lines
   }
 
-  /// Whole characters from the front, of `room` columns at most.
+  /// Returns whole characters from the front, at most `room` columns.
   private static func head(_ text: some Sequence<Character>, _ room: Int) -> String {
     var head = ""
     var used = 0
@@ -142,7 +142,7 @@ package enum DisplayText {
     return head
   }
 
-  /// For a terminal that shows only ASCII: other characters appear as `\u{…}`.
+  /// Converts text for a terminal that shows only ASCII: other characters appear as `\u{…}`.
   package static func ascii(_ text: String) -> String {
     if text.utf8.allSatisfy({ $0 < 0x80 }) { return text }
     var ascii = ""
@@ -224,11 +224,11 @@ package enum DisplayText {
     return visible
   }
 
-  /// Lines of at most `limit` columns, with nothing left out but the blanks where a line ends. A word that fits no line begins one of its own and
-  /// is broken between its characters. No text is no line.
+  /// Splits a text into lines of at most `limit` columns. Only spaces at line ends are dropped. A word longer than a line starts its own
+  /// line and is broken between characters. Empty text has no lines.
   /// - Parameters:
-  ///   - limit: at least 2, so that wide characters have room; less counts as that.
-  ///   - later: of the lines after the first; nil: the same.
+  ///   - limit: At least 2, so that wide characters have room; smaller values count as 2.
+  ///   - later: The limit of the lines after the first. Nil is the same limit.
   package static func fold(_ text: String, to limit: Int, later: Int? = nil) -> [String] {
     var limit = max(2, limit)
     if text.utf8.count <= limit { return text.isEmpty ? [] : [text] }

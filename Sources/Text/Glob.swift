@@ -1,5 +1,5 @@
-/// Shell patterns over names, case-insensitive: `*` is any text, `?` one character, `[a-c]` and `[!a-c]` one of a set, `\\` takes the next
-/// character as it is. Not fnmatch(3), which tries every way to split a name among many stars.
+/// A case-insensitive shell pattern for names: `*` is any text, `?` a character, `[a-c]` and `[!a-c]` a character of a set, `\\` quotes
+/// the next character. We do not use fnmatch(3), which tries every way to split a name among many stars.
 package struct Glob: Sendable {
   private enum Element: Equatable {
     case any
@@ -19,7 +19,7 @@ package struct Glob: Sendable {
 
   private let elements: [Element]
 
-  /// The pattern that means this text only.
+  /// Returns the pattern that matches only this text.
   package static func literal(_ text: String) -> String { String(text.flatMap { "*?[\\".contains($0) ? "\\\($0)" : "\($0)" }) }
 
   package init(_ pattern: String) {
@@ -40,7 +40,7 @@ package struct Glob: Sendable {
 
   package static func matches(_ pattern: String, _ text: String) -> Bool { Glob(pattern).matches(text) }
 
-  /// Goes back to the last star only: what an earlier star took needs no second try. At most pattern × text steps.
+  /// Whether the whole text matches. It backtracks to the last star only, so it takes at most pattern × text steps.
   package func matches(_ text: String) -> Bool {
     let text = Array(text.lowercased())
     var (element, position) = (0, 0)
@@ -72,7 +72,7 @@ package struct Glob: Sendable {
     }
     var ranges: [ClosedRange<Character>] = []
     while let low = inside.popFirst() {
-      // A bracket that comes first is one of the set.
+      // A bracket at the start belongs to the set.
       if low == "]", !ranges.isEmpty {
         rest = inside
         return .set(ranges, isNegated: isNegated)

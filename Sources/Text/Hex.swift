@@ -8,7 +8,7 @@ package enum Hex {
     encode(Array(bytes), separator: separator, letterCase)
   }
 
-  // The common types, because other modules do not specialize the generic function: busy scans have thousands of reports a second.
+  // The common types, because other modules do not specialize the generic function: busy scans have thousands of reports per second.
 
   package static func encode(_ bytes: [UInt8], separator: UInt8? = nil, _ letterCase: LetterCase = .lower) -> String {
     text(bytes.count, separator, letterCase) { bytes[$0] }

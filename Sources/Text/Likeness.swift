@@ -1,6 +1,6 @@
 /// Suggests the known word that is most similar to an unknown one.
 package enum Likeness {
-  /// The candidate that is nearest to `word`: one that it begins, or one that differs by a letter, in longer words by two. Nil when none is near.
+  /// Returns a candidate that starts with `word` or differs by one letter, in longer words by two. Nil if none is similar.
   package static func nearest(to word: String, among candidates: [String]) -> String? {
     if word.utf8.count > 4, let whole = candidates.filter({ $0.hasPrefix(word) }).min(by: { $0.utf8.count < $1.utf8.count }) {
       return whole
@@ -10,10 +10,10 @@ package enum Likeness {
     return near.min { $0.distance < $1.distance }?.name
   }
 
-  /// Letters to insert, to drop, to replace, or to swap with the next one.
+  /// Returns the number of letters to insert, remove, replace, or swap with the next one.
   static func distance(_ one: String, _ other: String) -> Int {
     let (a, b) = (Array(one.utf8), Array(other.utf8))
-    // Whoever types a novel has not mistyped a word.
+    // A very long text is not a misspelled word.
     guard a.count <= 64, b.count <= 64 else { return .max }
     var before: [Int] = []
     var last = Array(0...b.count)

@@ -1,8 +1,8 @@
-/// Writes one record, fields in the order given: as one line of JSON, or as a value.
+/// Writes a record as a line of JSON or as a value. Fields keep the given order.
 ///
-/// Code that describes a record is a closure, and a closure cannot be generic. So this is one type with two results, and not a protocol.
-/// Other formats are functions of the value. (Encoders of the standard libraries sort or shuffle keys and cost ten times as much; a busy
-/// radio gives thousands of records a second.)
+/// Code that describes a record is a closure, and a closure cannot be generic. So this is one type with two results, not a protocol.
+/// Other formats are functions of the value. Encoders of the standard libraries sort or shuffle keys and cost ten times as much. A busy
+/// radio causes thousands of records per second.
 package struct RecordWriter {
   private(set) var bytes: [UInt8] = []
   private var needsComma = false
@@ -38,7 +38,7 @@ package struct RecordWriter {
     literal(value.map { String($0) } ?? "null")
   }
 
-  // Of types that are known here: any other takes ten times as long.
+  // For common types, because any other takes ten times as long.
 
   package mutating func integer(_ key: Text, _ value: Int?) {
     self.key(key)
@@ -53,13 +53,13 @@ package struct RecordWriter {
     quoted { Hex.append(octets, to: &$0) }
   }
 
-  /// See `Hex.encode(_:octets:separator:_:)`.
+  /// Writes a number in hex. See `Hex.encode(_:octets:separator:_:)`.
   package mutating func hex(_ key: Text, _ number: UInt64, octets: Int, separator: UInt8? = nil, _ letterCase: Hex.LetterCase = .lower) {
     self.key(key)
     quoted { Hex.append(number, octets: octets, separator: separator, letterCase, to: &$0) }
   }
 
-  /// See `Timestamp`. - Parameter nanoseconds: since 1970-01-01T00:00:00Z.
+  /// Writes a time. See `Timestamp`. - Parameter nanoseconds: Nanoseconds since 1970-01-01T00:00:00Z.
   package mutating func time(_ key: Text, _ nanoseconds: Int64) {
     self.key(key)
     quoted { Timestamp.append(nanoseconds, to: &$0) }
@@ -76,13 +76,13 @@ package struct RecordWriter {
     bytes.append(contentsOf: members.bytes)
   }
 
-  /// Shortest decimal that reads back the same; null for what JSON cannot say.
+  /// Writes the shortest decimal that reads back the same. Writes null for NaN and infinity, which JSON lacks.
   package mutating func number(_ key: Text, _ value: Double?) {
     self.key(key)
     if let value, value.isFinite { literal(value.description) } else { literal("null") }
   }
 
-  /// Numbers as they are written, in JSON's grammar: more digits than a binary float keeps.
+  /// Writes a number in JSON's grammar unchanged: it may have more digits than a binary float keeps.
   package mutating func literal(_ key: Text, _ number: String) {
     self.key(key)
     literal(number)
@@ -194,15 +194,15 @@ package struct RecordWriter {
 
   private mutating func raw(_ text: String) { bytes.append(contentsOf: text.utf8) }
 
-  /// RFC 8259 §7. Beyond what it demands, whatever a terminal might obey (C1 controls, bidi and other format characters, line and paragraph
-  /// separators) is escaped too, which reads back the same. Everything else is passed as it is: the line is UTF-8.
+  /// Writes a string (RFC 8259 §7). Also escapes characters that a terminal may obey: C1 controls, bidi and other format characters, line
+  /// and paragraph separators. They read back the same. All other text is unchanged UTF-8.
   private mutating func text(_ value: String) {
     if tree != nil {
       tree?.add(.string(value))
       return
     }
     bytes.append(UInt8(ascii: "\""))
-    // Mostly all of it is written as it is, and looked at once.
+    // Most texts need no escapes; one check suffices for them.
     if Self.isPlain(value.utf8.span) {
       bytes.append(contentsOf: value.utf8)
     } else {
@@ -211,7 +211,7 @@ package struct RecordWriter {
     bytes.append(UInt8(ascii: "\""))
   }
 
-  /// Printable ASCII without quotes and backslashes. Without a branch for each octet, so that many are compared at a time.
+  /// Whether bytes are printable ASCII without quotes and backslashes. The loop has no branches, so that many bytes are compared at a time.
   static func isPlain(_ octets: Span<UInt8>) -> Bool {
     var others: UInt8 = 0
     for index in octets.indices {
@@ -267,13 +267,13 @@ package struct RecordWriter {
 
     let content: Content
 
-    /// - Parameter literal: printable ASCII without quotation marks and backslashes.
+    /// Creates a text from printable ASCII without quotation marks and backslashes.
     package init(stringLiteral literal: String) {
       assert(RecordWriter.isPlain(literal.utf8.span), "to be escaped: \(literal)")
       content = .literal(literal)
     }
 
-    /// Whatever it is.
+    /// Creates a text from any characters.
     package init(_ text: String) { content = .text(text) }
 
     /// Writes the lowest bytes of a number, most significant first, two digits each.
@@ -287,12 +287,12 @@ package struct RecordWriter {
     }
   }
 
-  /// Members that are made once, for many objects.
+  /// Members that are created once for many objects.
   package struct Members: Sendable {
     let bytes: [UInt8]
     let values: JSONTree
 
-    /// No members.
+    /// The empty list of members.
     package static let none = Self { _ in }
 
     package var isEmpty: Bool { bytes.isEmpty }

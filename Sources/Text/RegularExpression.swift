@@ -51,11 +51,11 @@ package struct RegularExpression: Sendable, CustomStringConvertible {
   /// Whether some part of the text matches.
   package func matches(_ text: String) -> Bool {
     let scalars = text.unicodeScalars.map(\.value)
-    // The step at an index is in `next` when `marks` says so for this position: each is followed once.
+    // The step at an index is in `next` if `marks` has this position: each step is followed once.
     var marks = [Int](repeating: -1, count: steps.count)
     var (present, next): ([Int], [Int]) = ([], [])
     for position in 0...scalars.count {
-      // A match may begin anywhere.
+      // A match may start anywhere.
       if follow(0, position, scalars, &marks, &present) { return true }
       guard position < scalars.count else { return false }
       next.removeAll(keepingCapacity: true)
@@ -71,7 +71,7 @@ package struct RegularExpression: Sendable, CustomStringConvertible {
     return false
   }
 
-  /// Adds the steps that take a scalar next. - Returns: true when it matches here.
+  /// Adds the steps that consume a scalar next. Returns true if the expression matches here.
   private func follow(_ start: Int, _ position: Int, _ scalars: [UInt32], _ marks: inout [Int], _ list: inout [Int]) -> Bool {
     var open = [start]
     while let index = open.popLast() {

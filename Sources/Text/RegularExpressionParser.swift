@@ -1,5 +1,5 @@
-/// Makes the steps of a regular expression: `.` `[a-f^]` `\d \w \s \b` and their opposites, `\n \r \t \xHH`, `^ $`, `( )` `(?: )`, `|`, `* + ? {2} {2,} {2,5}`,
-/// these also with the `?` of those who want the shortest match, which makes no difference here.
+/// Parses a regular expression into steps: `.` `[a-f^]` `\d \w \s \b` and their opposites, `\n \r \t \xHH`, `^ $`, `( )` `(?: )`, `|`,
+/// `* + ? {2} {2,} {2,5}`. Repetitions may end with `?` (shortest match), which makes no difference here.
 struct RegularExpressionParser {
   private typealias Failure = RegularExpression.Failure
   private typealias Step = RegularExpression.Step
@@ -31,7 +31,7 @@ struct RegularExpressionParser {
     return true
   }
 
-  /// Shifts the jumps of a list that is appended to another.
+  /// Shifts the jumps of a list for appending it to another.
   private static func moved(_ steps: [Step], by distance: Int) -> [Step] {
     steps.map { step in
       switch step {
@@ -56,7 +56,7 @@ struct RegularExpressionParser {
       branches.append(try sequence(depth))
       guard branches.count < RegularExpression.limit else { throw failure("too many alternatives") }
     }
-    // From the last to the first: each is either taken or passed over.
+    // From last to first: each is either taken or skipped.
     var steps = branches.removeLast()
     for branch in branches.reversed() {
       let rest = branch.count + 2
@@ -202,7 +202,7 @@ struct RegularExpressionParser {
     }
   }
 
-  /// `[…]`.
+  /// Reads a set in brackets: `[…]`.
   private mutating func set() throws(Failure) -> Scalars {
     let start = position
     position += 1

@@ -1,7 +1,7 @@
-/// A word of a command line, as it was typed.
+/// A word of a command line, as typed.
 package struct ShellWord: Sendable, Hashable {
   package enum Piece: Sendable, Hashable {
-    /// Without its quotes.
+    /// Text without its quotes.
     case text(String)
     /// The name of a variable to substitute.
     case variable(String)
@@ -25,7 +25,7 @@ package struct ShellWord: Sendable, Hashable {
     return try? replaced { _ in throw ShellWordsError.severalCommands }
   }
 
-  /// The text of a word without quotes: only such a one is a word of the language.
+  /// The text of a word without quotes. A quoted word is never a keyword.
   package var keyword: String? { isQuoted ? nil : text }
 
   package var variables: [String] {

@@ -1,8 +1,8 @@
-/// A command line in the grammar of `ShellWords`, taken apart character by character, for whoever wants to know what stands in the midst of it.
+/// Parses a command line in the grammar of `ShellWords` character by character, and exposes its state at any point.
 package struct ShellWordReading {
   private enum Place { case plain, single, double, comment }
 
-  /// After a `$` that is not quoted.
+  /// The state after a `$` that is not quoted.
   private enum Variable { case begun, named, braced }
 
   private var commands: [[ShellWord]] = []
@@ -10,10 +10,10 @@ package struct ShellWordReading {
   /// The finished pieces of the current word, before `word`.
   private var pieces: [ShellWord.Piece] = []
   private var isQuoted = false
-  /// How many characters were taken, and how many of them before the word.
+  /// The number of characters read, and the number before the word.
   private var taken = 0
   private var start = 0
-  /// Characters before the quotation mark that nothing has closed yet.
+  /// The number of characters before the quotation mark that is still open.
   package private(set) var openedAt: Int?
   private let expands: Bool
   private var variable: Variable?
@@ -21,27 +21,27 @@ package struct ShellWordReading {
   private var badVariable: String?
   /// The current word, which may continue.
   package private(set) var word = ""
-  /// Octets that it takes in the line, with its quotes; 0: no word has begun.
+  /// The length of the current word in the line in bytes, with its quotes. 0 before a word starts.
   package private(set) var length = 0
   private var place = Place.plain
   private var isEscaped = false
-  /// Also one that has nothing in it: '' is a word.
+  /// Whether a word has started. It may be empty: '' is a word.
   private var isInWord = false
 
-  /// - Parameter expands: `$NAME` and `${NAME}` are variables, but for those in '…'.
+  /// Creates a parser. - Parameter expands: Whether `$NAME` and `${NAME}` are variables, except in '…'.
   package init(expands: Bool = false) { self.expands = expands }
 
   /// The complete words of the last command, without their quotes.
   package var words: [String] { complete.map { $0.text ?? "" } }
 
-  /// The last complete word of the command whose next word may begin now; nil when that is not so.
+  /// The last complete word of the command, if its next word may start now. Nil otherwise.
   package var wordBefore: ShellWord? { place == .plain && !isEscaped && !isInWord && variable == nil ? complete.last : nil }
 
   package mutating func take(_ character: Character) {
     defer { taken += 1 }
-    // The only end of a line that has two scalars.
+    // The only end of a line with two scalars.
     if isEscaped, place == .plain, character == "\r\n" { return passOverEnd() }
-    // Not characters: a mark behind a quotation mark, or a sign before it (U+0602), would make another one of it; and U+037E would be a semicolon.
+    // Read scalars: a mark after a quotation mark, or a sign before it (U+0602), would change the character. U+037E would be a semicolon.
     for scalar in character.unicodeScalars { take(scalar) }
   }
 
@@ -85,7 +85,7 @@ package struct ShellWordReading {
     length = isInWord ? length : 0
   }
 
-  /// The rest of a word, with nothing in it that means anything here.
+  /// Adds text to the current word without interpreting it.
   package mutating func takeRaw(_ text: some StringProtocol) {
     begin()
     word += text
@@ -94,8 +94,8 @@ package struct ShellWordReading {
     taken += text.count
   }
 
-  /// - Throws: what has no end.
   /// Returns all commands that have words.
+  /// - Throws: ShellWordsError for an unclosed quote or brace, a backslash at the end, or an invalid variable.
   package mutating func finished() throws(ShellWordsError) -> [[String]] {
     try finishedWords().map { command in command.map { $0.text ?? "" } }
   }
@@ -116,13 +116,13 @@ package struct ShellWordReading {
 
   private mutating func takeEscaped(_ scalar: Unicode.Scalar) {
     isEscaped = false
-    // The line goes on.
+    // The line continues.
     if place == .plain, Self.isNewline(scalar) { return passOverEnd() }
     if place == .double, !"\"\\$`".unicodeScalars.contains(scalar) { word.append("\\") }
     add(scalar)
   }
 
-  /// - Returns: false for a character behind the variable.
+  /// Takes a scalar of a variable. Returns false for the first scalar after the variable.
   private mutating func takeVariable(_ scalar: Unicode.Scalar) -> Bool {
     switch variable {
     case .begun where scalar == "{": variable = .braced
@@ -151,7 +151,7 @@ package struct ShellWordReading {
   private mutating func endVariable() {
     switch variable {
     case nil, .braced: return
-    // A mere dollar sign.
+    // A plain dollar sign.
     case .begun: word.append("$")
     case .named:
       if !word.isEmpty { pieces.append(.text(word)) }
@@ -172,7 +172,7 @@ package struct ShellWordReading {
     length += UTF8.width(scalar)
   }
 
-  /// Behind a quotation mark.
+  /// Changes the quoting after a quotation mark.
   private mutating func change(to place: Place, openedAt: Int?) {
     begin()
     self.place = place

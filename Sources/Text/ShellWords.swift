@@ -1,28 +1,28 @@
-/// Command lines in the quoting of the shell: `'…'` as it is, `"…"` with `\` before `"`, `\`, `$` and `` ` ``, `\` before any other character. A `#` at
-/// the beginning of a word begins a comment, `;` and the end of a line end a command. Nothing is expanded.
+/// Splits command lines by the shell's quoting: `'…'` is literal, `"…"` has `\` before `"`, `\`, `$` and `` ` ``, `\` quotes any other
+/// character. A `#` at the start of a word starts a comment; `;` and the end of a line end a command. Nothing is expanded.
 package enum ShellWords {
-  /// The words of each command; those without any are left out.
+  /// Returns the words of each command. Commands without words are left out.
   package static func commands(in text: String) throws(ShellWordsError) -> [[String]] {
     var reading = ShellWordReading()
     for character in text { reading.take(character) }
     return try reading.finished()
   }
 
-  /// The words of one command; none for a blank line or a comment.
+  /// Returns the words of one command. Empty for a blank line or a comment.
   package static func words(of line: String) throws(ShellWordsError) -> [String] {
     let commands = try commands(in: line)
     guard commands.count < 2 else { throw .severalCommands }
     return commands.first ?? []
   }
 
-  /// A word as it has to be typed at the prompt of a shell, which expands patterns.
+  /// Quotes a word for the prompt of a shell, which expands patterns.
   package static func quoteForShell(_ word: String) -> String { quote(word, plain: plain.subtracting("[]^#".unicodeScalars)) }
 
-  /// A word as it has to be typed in a session or a script.
+  /// Quotes a word for a session or a script.
   package static func quote(_ word: String) -> String { quote(word, plain: plain) }
 
   private static func quote(_ word: String, plain: Set<Unicode.Scalar>) -> String {
-    // Not as characters: a mark that combines with a quotation mark would hide it.
+    // Check scalars, not characters: a combining mark after a quotation mark would hide it.
     let isPlain = word.unicodeScalars.allSatisfy { $0.value > 0x7F ? !$0.properties.isWhitespace : plain.contains($0) }
     return isPlain && !word.isEmpty && word.unicodeScalars.first != "#"
       ? word : "'" + word.unicodeScalars.map { $0 == "'" ? "'\\''" : String($0) }.joined() + "'"

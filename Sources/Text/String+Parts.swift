@@ -2,7 +2,7 @@ extension String {
   /// The text after `prefix`. Nil if the text does not start with it.
   package func after(_ prefix: String) -> String? { hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil }
 
-  /// Without white space at both ends.
+  /// The text without white space at both ends.
   package var trimmed: String {
     var text = self[...]
     while let first = text.first, first.isWhitespace { text = text.dropFirst() }

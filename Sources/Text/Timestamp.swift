@@ -1,4 +1,4 @@
-/// RFC 3339 in UTC with milliseconds, from nanoseconds since 1970. (A calendar library for this one format would cost start-up time.)
+/// Writes times as RFC 3339 in UTC with milliseconds, from nanoseconds since 1970. A calendar library would cost start-up time.
 package enum Timestamp {
   package static func text(_ nanoseconds: Int64) -> String {
     var text: [UInt8] = []
@@ -6,7 +6,7 @@ package enum Timestamp {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// Behind text that is being made.
+  /// Appends a time to a text.
   package static func append(_ nanoseconds: Int64, to text: inout [UInt8]) {
     text.append(addingCapacity: 24) { write(nanoseconds, to: &$0) }
   }
@@ -36,7 +36,7 @@ package enum Timestamp {
     text.append(UInt8(ascii: mark))
   }
 
-  /// `2026-11-22` for a day number counted from 1970-01-01.
+  /// Returns the date of a day number counted from 1970-01-01: `2026-11-22`.
   package static func date(day: Int64) -> String {
     let (year, month, date) = civil(day)
     return "\(pad(year, 4))-\(pad(month, 2))-\(pad(date, 2))"
@@ -45,10 +45,10 @@ package enum Timestamp {
   /// The date and time in UTC.
   package struct Fields: Equatable, Sendable {
     package let year, month, day, hour, minute, second: Int64
-    /// 1 Monday to 7 Sunday (ISO 8601).
+    /// The day of the week, from 1 (Monday) to 7 (Sunday) (ISO 8601).
     package let weekday: Int64
 
-    /// - Parameter seconds: since 1970-01-01T00:00:00Z, at most those of some hundred million years.
+    /// Converts seconds since 1970-01-01T00:00:00Z, up to some hundred million years.
     package init(seconds: Int64) {
       let day = seconds.flooredDivision(by: 86_400)
       let second = seconds &- day &* 86_400

@@ -262,7 +262,7 @@ package enum ValueFormatError: Error, Equatable, Sendable, CustomStringConvertib
   }
 }
 
-/// Converts an integer to and from bytes.
+/// Converts integers to and from bytes.
 extension ValueFormat {
   /// Encodes a number: its lowest bytes, or the nearest float. Text formats return no bytes.
   package func octets(of number: Int64) -> [UInt8] {
@@ -274,7 +274,7 @@ extension ValueFormat {
     }
   }
 
-  /// The number that the first octets are, those that are missing being zeros; 0 for a format that is not one of whole numbers. `u64` is read as
+  /// Decodes the first bytes as a number; missing bytes are zeros. 0 for formats that are not integers. `u64` is read as
   /// two's complement.
   package func number(in octets: [UInt8]) -> Int64 {
     guard case .unsigned(let width, let order) = self else {

@@ -29,7 +29,7 @@ package struct ArrivalReport: Sendable, Equatable, CustomStringConvertible {
 
   package var description: String { "\(count) bytes with CRC-32 \(crcText)" }
 
-  /// Eight hex digits.
+  /// The CRC-32 as eight hex digits.
   package var crcText: String {
     let digits = String(crc, radix: 16)
     return String(repeating: "0", count: 8 - digits.count) + digits
@@ -54,9 +54,9 @@ package struct ArrivalProof: Sendable, Equatable {
   /// Compares a report. Nil if the peer has not received everything yet.
   func judge(_ report: ArrivalReport) -> Outcome? {
     if report == whole { return .proven(from: 0) }
-    // A report of nothing proves nothing.
+    // An empty report proves nothing.
     if report == part, part.count > 0 { return .proven(from: whole.count - part.count) }
-    // With the final count or more, no later report can be right.
+    // A count at or above the final one never becomes right later.
     return report.count >= whole.count ? .contradicted(report) : nil
   }
 }

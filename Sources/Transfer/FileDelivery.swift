@@ -4,7 +4,7 @@ package import EventLoop
 package import GATT
 package import Operations
 
-/// Delivers a file to a characteristic: resumes an earlier transfer, reconnects, verifies the result, and remembers how far it came.
+/// Delivers a file to a characteristic. Resumes an earlier transfer, reconnects, verifies the result and remembers the progress.
 @LoopActor
 package final class FileDelivery {
   package struct Plan: Sendable {
@@ -12,9 +12,9 @@ package final class FileDelivery {
     package var transfer = TransferOptions()
     /// The first byte of the file to send.
     package var offset = 0
-    /// Continues the last transfer of the same file.
+    /// Whether to continue the last transfer of the same file.
     package var resumes = false
-    /// Applies to the loss of a link that existed.
+    /// The policy after the loss of an established link.
     package var reconnection = RetryPolicy.times(0)
     package var verification: Verification?
     /// The longest wait for the final report.
@@ -26,9 +26,9 @@ package final class FileDelivery {
   }
 
   package enum Verification: Sendable {
-    /// Reads the value and compares it.
+    /// The delivery reads the value and compares it.
     case readBack
-    /// Waits for a notification of this characteristic with an `ArrivalReport`.
+    /// The delivery waits for a notification of this characteristic with an `ArrivalReport`.
     case notification(Selector)
   }
 
@@ -41,11 +41,11 @@ package final class FileDelivery {
 
   package enum Event: Sendable {
     case transfer(FileTransfer.Event)
-    /// No earlier transfer to this characteristic is known. It starts at byte 0.
+    /// There is no record of an earlier transfer to this characteristic. The transfer starts at byte 0.
     case noEarlierTransfer
-    /// The earlier transfer ended at this byte, and was of another file. It starts at byte 0.
+    /// The earlier transfer ended at this byte, but sent another file. The transfer starts at byte 0.
     case otherFile(endedAt: Int)
-    /// The window has no effect. Requests have none; otherwise the adapter does not report what the device acknowledged.
+    /// The window has no effect: requests have none, and some adapters do not report acknowledged packets.
     case windowIgnored(isRequest: Bool)
     /// A notification that is not a report.
     case ignored([UInt8])
@@ -70,7 +70,7 @@ package final class FileDelivery {
   }
 
   /// Delivers the file.
-  /// - Throws: TransferError before the first link; NothingLeft; InterruptedTransfer; the error of the link.
+  /// - Throws: `TransferError` before the first link; `NothingLeft`; `InterruptedTransfer`; the error of the link.
   package func run(_ links: any DeviceLinks, _ request: LinkRequest) async throws -> Verdict {
     if !plan.resumes { try await transfer.prepare(from: plan.offset) }
     var (request, policy) = (request, plan.reconnection)
@@ -90,7 +90,7 @@ package final class FileDelivery {
   }
 
   /// Delivers the rest of the file on one link.
-  /// - Parameter reporter: knows which losses lead to a reconnection. Nil if none does.
+  /// - Parameter reporter: Knows which losses lead to a reconnection. Nil if no loss does.
   private func deliver(on connection: Connection, _ reporter: (any LinkReporter)?) async throws -> Verdict {
     let target = try await connection.client.attribute(plan.attribute, discovering: true)
     let place = TransferMemory.Place(connection.peer, target.handle, air: plan.air)
@@ -131,14 +131,14 @@ package final class FileDelivery {
     if let pace = transfer.pace, memory.paces[place] != pace { store.remember(.pace(place, pace)) }
   }
 
-  /// Remembers how far the transfer came.
-  /// - Returns: the reason for its end, with the place where it can resume.
+  /// Remembers the progress of the transfer.
+  /// - Returns: The reason for its end, with the byte at which it can resume.
   private func interruption(_ error: any Error, _ place: TransferMemory.Place, _ reporter: (any LinkReporter)?) async -> any Error {
     let cause = (error as? IncompleteWrite)?.cause ?? error
     var total = transfer.total ?? transfer.progress.sent
     if cause is any NoDeviceError || cause is TransferError { return cause }
     if let change = (cause as? any OctetSourceError)?.change {
-      // The start of a file that has only grown is still what was sent.
+      // A file that has only grown still starts with the bytes sent.
       guard change.now > change.before else { return error }
       total = change.now
     } else if let missing = cause as? SegmentsMissing {
@@ -148,7 +148,7 @@ package final class FileDelivery {
     if let point = try? await transfer.point(transfer.progress.confirmed) {
       isRemembered = store.remember(.point(place, point))
     } else if transfer.offset == 0, store.transfers.points[place] != nil {
-      // The point of an earlier transfer does not hold for this one.
+      // An earlier transfer's point does not apply to this one.
       store.remember(.point(place, nil))
     }
     let write = IncompleteWrite(
@@ -157,10 +157,10 @@ package final class FileDelivery {
     return InterruptedTransfer(write: write, isRemembered: isRemembered, isResumedHere: reporter?.problem(cause).isLoss ?? false)
   }
 
-  /// The longest remembered pause between two segments, in microseconds. A device that is slower loses nothing by requests.
+  /// The longest remembered pause between two segments, in microseconds. Requests are no slower for a device that needs more.
   private static let longestPause = 20_000.0
 
-  /// Remembers a pace for a device that drops what arrives too fast: as fast as it took what it has.
+  /// Remembers a pace for a device that drops fast commands: the rate at which its bytes arrived.
   private func rememberPace(arrived: Int, _ place: TransferMemory.Place) {
     guard let segment = transfer.segment, arrived > transfer.offset else { return }
     let gap = transfer.seconds * 1e6 * Double(segment) / Double(arrived - transfer.offset)
@@ -235,15 +235,15 @@ package final class FileDelivery {
 @LoopActor
 package protocol DeliveryObserver: AnyObject {
   func delivery(_ event: FileDelivery.Event)
-  /// A link is there, and segments follow.
+  /// Called with a new link, before the first segment.
   func willSend(on connection: Connection)
   /// Receives the progress after every segment. An error ends the transfer.
   func didProgress(_ transfer: FileTransfer) throws
-  /// No more segments follow on this link. Called once or twice.
+  /// Called when no more segments follow on this link. Called once or twice.
   func didSend()
-  /// Write Commands follow, which a device may drop silently.
+  /// Called before Write Commands, which a device may drop silently.
   func willSendCommands(to target: Attribute, on client: Client) async throws
-  /// Everything was sent, and the link is still up.
+  /// Called after the last segment, while the link is still up.
   func didDeliver(_ transfer: FileTransfer, _ verdict: FileDelivery.Verdict, on connection: Connection) async throws
 }
 
@@ -258,7 +258,7 @@ package struct InterruptedTransfer: Error, Sendable {
   package let isResumedHere: Bool
 }
 
-/// Nothing is left to send: all these bytes arrived earlier.
+/// The error that nothing is left to send, because all these bytes arrived earlier.
 package struct NothingLeft: Error, Sendable, Equatable {
   package let bytes: Int
 }
@@ -270,7 +270,7 @@ package enum ImpossibleVerification: Error, Sendable, Equatable {
   case tooLong(Int?)
 }
 
-/// The difference between a file and what the device has.
+/// The difference between a file and the data on the device.
 package enum VerificationFailure: Sendable, Equatable {
   /// The value of the characteristic differs. The counts are in bytes.
   case otherValue(UUID?, count: Int, sent: Int)
@@ -284,7 +284,7 @@ package enum VerificationFailure: Sendable, Equatable {
     package let offset: Int
     package let sent: Int
     package let isCommand: Bool
-    /// The place to resume at; nil if the report does not match the start of the file.
+    /// The byte at which to resume. Nil if the report does not match the start of the file.
     package internal(set) var resumption: Resumption?
   }
 

@@ -2,14 +2,14 @@ import EventLoop
 package import GAP
 package import GATT
 
-/// The link changes in mid-transfer, and what is known of the device's pace on it.
+/// Handles parameter changes during a transfer, and estimates the device's pace.
 extension FileTransfer {
   func linkChanged(_ parameters: LinkParameters) {
     account()
     let found = found
     let phy = link.phy
     link = parameters
-    // Events tell of it only when it changes.
+    // Events contain the PHY only if it changed.
     if link.phy == nil { link.phy = phy }
     (model, start) = (LinkCapacity(link), progress.sent)
     if let transfer, mode == .command {
@@ -29,20 +29,20 @@ extension FileTransfer {
     if model != before { planAnew() }
   }
 
-  /// What a link like this brings at once decides whether what was found is good for it.
+  /// Starts a pace. Uses the remembered gap only if it holds on this link.
   func newPace(isCounted: Bool) -> TransferPace {
     self.isCounted = isCounted
     let known = pace.flatMap { $0.holds(on: link.interval, airTime: airTime) ? $0 : nil }
     return TransferPace(gap: known.map { .microseconds($0.gap) }).begin(on: link.interval, isCounted: isCounted)
   }
 
-  /// The air time of a segment for a device that keeps up.
+  /// The air time of a segment at full speed.
   private var airTime: Duration { mtu > 0 ? model.airTime(options.chunk ?? model.fastestSegment(mtu: mtu)) : .zero }
 
   /// The pace that the transfer found on its current link.
   var found: TransferMemory.Pace? { transfer?.pace?.found.flatMap { pace(of: Int($0 / .microseconds(1))) } }
 
-  /// - Parameter gap: in microseconds.
+  /// Returns a pace measured on the current link. Nil if its interval is unknown. `gap` is in microseconds.
   package func pace(of gap: Int) -> TransferMemory.Pace? {
     link.interval.map { TransferMemory.Pace(gap: gap, interval: Int($0 / .microseconds(1)), airTime: Int(airTime / .microseconds(1))) }
   }

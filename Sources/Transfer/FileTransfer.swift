@@ -14,31 +14,31 @@ package final class FileTransfer {
     case plannedAnew(from: Int, to: Int, LinkParameters)
     /// The segment size (before, now) changed because the device is slower than the link, or no longer is.
     case deviceIsSlower(Bool, from: Int, to: Int)
-    /// Resumes at this byte. If not `isTold` by the device, bytes up to `sent` may arrive twice.
+    /// The transfer resumes at this byte. If not `isTold` by the device, bytes up to `sent` may arrive twice.
     case goesOn(at: Int, sent: Int, isTold: Bool)
-    /// Resumes at this byte of the file without a report from the device. Bytes may arrive twice.
+    /// The transfer resumes at this byte of the file without a report from the device. Bytes may arrive twice.
     case resumesUnasked(at: Int)
     /// The device has none of the `remembered` bytes. The transfer starts over.
     case startsOver(remembered: Int)
-    /// The counter of the device does not start at 0.
+    /// The device's counter started at this value, not at 0.
     case counterIsAt(Int)
   }
 
   package var onEvent: (@LoopActor (Event) -> Void)?
-  /// Called after every segment.
+  /// The observer of progress, called after every segment.
   package var onProgress: (@LoopActor (FileTransfer) throws -> Void)?
   /// The pace of the device, remembered and found now.
   package var pace: TransferMemory.Pace?
-  /// Whether it resumes an earlier transfer. The device may have more than remembered here.
+  /// Whether it resumes an earlier transfer. The device may have more bytes than the remembered point.
   package var resumes = false
 
   /// The position in the file, in bytes.
   package var progress: WriteProgress { resting ?? transfer?.progress ?? WriteProgress() }
   /// The number of segments sent.
   package var segments: Int { earlierSegments + (transfer?.segments ?? 0) }
-  /// Bytes per segment. Nil before the first link.
+  /// The number of bytes per segment. Nil before the first link.
   package var segment: Int? { transfer?.segment }
-  /// The mode; nil before the first link.
+  /// The mode. Nil before the first link.
   package private(set) var mode: TransferOptions.Mode?
   /// The last known parameters of the link.
   package internal(set) var link = LinkParameters()
@@ -56,10 +56,10 @@ package final class FileTransfer {
   private let source: any OctetSource
   /// The first byte to send.
   package private(set) var offset = 0
-  /// The count of the device at a known byte of the file.
+  /// The device's counter value at a known byte of the file.
   private var counter: (value: Int, place: Int)?
   private var subscription: Subscription?
-  /// The report of the device before the first segment on this link. Nil later.
+  /// The device's report before the first segment on this link. Nil later.
   private var toldBefore: ArrivalReport?
   /// The latest reports on this link, while commands flow.
   private var reports: [ArrivalReport] = []
@@ -70,16 +70,15 @@ package final class FileTransfer {
   private var resting: WriteProgress?
   private var earlierSegments = 0
   var since = EventLoop.shared.now
-  /// What is known of the link, with what the transfer itself has shown; and where it was when the link became as it is.
+  /// The capacity of the link, refined by measurements. `start` is the position when the link got these parameters.
   var model = LinkCapacity()
   var isSlower = false
   var isCounted = false
-  /// The pause between two segments, as found on the last link. Zero if none is needed, nil if it was not searched or not found.
+  /// The pause between two segments, found on the last link. Zero if none is needed. Nil if not searched or not found.
   package var gap: Duration? { transfer?.pace?.found }
   var start = 0
 
-  /// - Parameters:
-  ///   - report: the characteristic that tells of octets and CRC-32, by notifications and, where it can be read, when asked.
+  /// Creates a transfer. `report` is the characteristic that reports byte count and CRC-32, in notifications and (if readable) on request.
   package init(to selector: Selector, _ options: TransferOptions, _ source: any OctetSource, report: Selector?) {
     self.selector = selector
     self.report = report
@@ -93,9 +92,9 @@ package final class FileTransfer {
   package var inFlight: Int { segment.map { (progress.sent - progress.confirmed + $0 - 1) / max(1, $0) } ?? 0 }
 
   /// Prepares the transfer before the first link.
-  /// - Parameter remembered: begins there, which may be the end, when what is before it has this CRC-32.
-  /// - Returns: false when it has another one; it begins at the beginning then.
-  /// - Throws: TransferError.nothingToSend; what the source throws.
+  /// - Parameter remembered: The point to start at, which may be the end. The file must have the same CRC-32 up to it.
+  /// - Returns: False if the CRC-32 differs. Then nothing is prepared.
+  /// - Throws: `TransferError.nothingToSend`; the errors of the source.
   @discardableResult
   package func prepare(from offset: Int, remembered: TransferMemory.Point? = nil) async throws -> Bool {
     let place = remembered?.offset ?? offset
@@ -124,18 +123,18 @@ package final class FileTransfer {
     }
   }
 
-  /// The point to remember after a failure. Nil if no byte is known to have arrived.
-  /// - Parameter place: up to which it is known to have arrived, octets.
-  /// - Throws: what the source throws.
+  /// Returns the point to remember after a failure. Nil if no byte is known to have arrived.
+  /// - Parameter place: The number of bytes known to have arrived.
+  /// - Throws: The errors of the source.
   package func point(_ place: Int) async throws -> TransferMemory.Point? {
     guard place > 0 else { return nil }
     return TransferMemory.Point(offset: place, crc: try await source.crc(upTo: place))
   }
 
-  /// What proves that all has arrived. - Throws: what the source throws.
+  /// Returns the reports that prove complete arrival. - Throws: The errors of the source.
   package func proof() async throws -> ArrivalProof { try await proof(at: progress.sent) }
 
-  /// How much of the file a report speaks for, as its CRC-32 proves; nil when it is of other octets. - Throws: what the source throws.
+  /// Returns how many bytes of the file a report covers. Nil if its CRC-32 does not match. - Throws: The errors of the source.
   package func place(of report: ArrivalReport) async throws -> Int? {
     for place in [report.count, offset + report.count] where (offset...max(offset, progress.sent)).contains(place) {
       let proof = try await proof(at: place)
@@ -154,8 +153,8 @@ package final class FileTransfer {
   // MARK: On a link
 
   /// Sends the rest of the file.
-  /// - Parameter check: before the first command, with the attribute.
-  /// - Throws: IncompleteWrite; before anything was sent TransferError, GATTError and what else discovery throws; what `onProgress` throws.
+  /// - Parameter check: Called with the attribute before the first write.
+  /// - Throws: `IncompleteWrite`; before the first write, `TransferError`, `GATTError` and discovery errors; the errors of `onProgress`.
   package func run(on connection: Connection, check: @LoopActor (Attribute, TransferOptions.Mode) async throws -> Void) async throws {
     let client = connection.client
     let target = try await client.attribute(selector, discovering: true)
@@ -163,7 +162,7 @@ package final class FileTransfer {
     self.mode = mode
     mtu = client.mtu
     let question = try await subscribe(client)
-    // Without a report, it is unknown whether the device kept what arrived.
+    // The device may have lost bytes that arrived. Only a report would show it.
     if links == 0, toldBefore == nil, offset > 0, try await isEnd(offset) {
       throw TransferError.nothingToSend(from: offset, of: source.count)
     }
@@ -217,19 +216,19 @@ package final class FileTransfer {
   }
 
   /// Waits for the final report of the device.
-  /// - Parameter other: gets what is no report.
-  /// - Returns: nil when it was not to be asked for.
+  /// - Parameter other: Receives the values that are not reports.
+  /// - Returns: Nil if there is no report characteristic.
   package func verify(until deadline: LoopClock.Instant, other: @LoopActor (ValueEvent) -> Void) async throws -> ArrivalProof.Outcome? {
     guard let subscription else { return nil }
     let proof = try await proof()
-    // Who had everything already, and was sent nothing, has nothing to notify.
+    // A device that already had everything got no segments, so it sends no notification.
     if let toldBefore, proof.judge(toldBefore) == .proven(from: 0) { return .proven(from: 0) }
     return try await subscription.arrival(of: proof, until: deadline, other: other)
   }
 
-  // MARK: What the device tells
+  // MARK: Reports of the device
 
-  /// - Returns: how it is asked for its count while commands flow; nil where it cannot be.
+  /// Subscribes to reports. Returns the question for the device's count while commands flow, or nil if the count is not readable.
   private func subscribe(_ client: Client) async throws -> ArrivalQuestion? {
     var told: ArrivalReport?
     var handle: AttributeHandle?
@@ -266,9 +265,9 @@ package final class FileTransfer {
     reports.append(report)
   }
 
-  /// A device that has dropped one segment and taken those behind it has a number of octets, but not the file's beginning.
-  /// - Parameter beginning: where this link began.
-  /// - Returns: up to where its CRC-32 is the file's; nil where that cannot be compared.
+  /// Returns up to which byte the device's CRC-32 matches the file. A device that dropped a segment may count the later ones.
+  /// - Parameter beginning: The position at which this link started.
+  /// - Returns: Nil if there are no reports to compare.
   private func intact(from beginning: Int) async -> Int? {
     guard let counter, !reports.isEmpty else { return nil }
     // Its CRC-32 covers other bytes, too.
@@ -279,19 +278,19 @@ package final class FileTransfer {
       }
       return beginning
     } catch {
-      // Earlier input cannot be read again.
+      // The source cannot read earlier input again.
       return beginning
     }
   }
 
-  /// Nothing was sent yet. A device that has more of the file than was known, or less, gets what it lacks.
-  /// - Throws: TransferError.otherOctets for one that has other octets, or less of a source that cannot go back.
+  /// Starts at the device's position, which may differ from the remembered one. Called before the first segment.
+  /// - Throws: `TransferError.otherOctets` if the device has other bytes, or fewer than a source that cannot seek back.
   private func begin(_ told: ArrivalReport) async throws {
     if resumes || offset > 0, told.count > 0, try await isBeginning(told) {
       if resumes || told.count != offset, told.count != source.count { onEvent?(.goesOn(at: told.count, sent: told.count, isTold: true)) }
       begin(at: told.count)
     } else if resumes, offset > 0 {
-      // The report of the device outweighs the remembered point.
+      // The device's report outweighs the remembered point.
       guard told.count == 0, try await source.isThere(0) else { throw TransferError.otherOctets(told) }
       onEvent?(.startsOver(remembered: offset))
       begin(at: 0)
@@ -300,7 +299,7 @@ package final class FileTransfer {
     if told.count != 0, told.count != offset { onEvent?(.counterIsAt(told.count)) }
   }
 
-  /// What the device reports is the beginning of the file, with more to send behind it, or all of it when it is resumed.
+  /// Whether the report matches the start of the file. A report of the whole file counts only if the transfer is resumed.
   private func isBeginning(_ told: ArrivalReport) async throws -> Bool {
     // Read a pipe further only on request.
     guard source.count != nil || resumes || told.count <= offset, try await source.isThere(told.count) else { return false }
@@ -313,7 +312,7 @@ package final class FileTransfer {
     var place = progress.confirmed
     if let told, let counter {
       place = counter.place + told.count - counter.value
-      // Of a request whose response was lost with the link nobody knew.
+      // The response to the last request may be lost with the link.
       let latest = progress.sent + (mode == .request ? segment ?? 0 : 0)
       guard place >= progress.confirmed, place <= latest else { throw TransferError.otherOctets(told) }
       if counter.value == 0 || counter.value == counter.place {
@@ -339,7 +338,7 @@ package final class FileTransfer {
 }
 
 extension OctetSource {
-  /// Whether a byte can be read; false for those that went by in a pipe. - Throws: CancellationError.
+  /// Whether a byte can be read. False for bytes that a pipe has passed. - Throws: `CancellationError`.
   fileprivate func isThere(_ place: Int) async throws -> Bool {
     do { _ = try await octets(at: place, atMost: 1) } catch {
       if error is CancellationError { throw error }

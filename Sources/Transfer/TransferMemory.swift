@@ -4,13 +4,13 @@ package import EventLoop
 import Finding
 import Text
 
-/// What is remembered of transfers: how far one came that did not end, and how much a device takes at a time. Kept as a log: records are added at its
-/// end, and the later one is right. Lines that are no records are passed over.
+/// The positions of interrupted transfers, and the paces of devices. Kept as an append-only log: later records win, invalid lines are
+/// ignored.
 package struct TransferMemory: Sendable, Equatable {
   package struct Place: Hashable, Sendable {
     package let peer: PeerAddress
     package let handle: AttributeHandle
-    /// `sim` or `replay`; nil for a radio. A simulated or replayed device may have the address of a real one.
+    /// The kind of air: `sim` or `replay`. Nil for a radio. A simulated or replayed device may have the address of a real one.
     package let air: String?
 
     package init(_ peer: PeerAddress, _ handle: AttributeHandle, air: String? = nil) {
@@ -30,9 +30,9 @@ package struct TransferMemory: Sendable, Equatable {
 
   /// The pace of a device, and the link on which it was measured.
   package struct Pace: Sendable, Equatable {
-    /// `TransferPace.gap`, in microseconds. 0 if the device keeps up.
+    /// The value of `TransferPace.gap`, in microseconds. 0 if the device keeps up.
     package let gap: Int
-    /// Connection interval, in microseconds.
+    /// The connection interval, in microseconds.
     package let interval: Int
     /// The air time of a segment, in microseconds.
     package let airTime: Int
@@ -85,7 +85,7 @@ package struct TransferMemory: Sendable, Equatable {
 package protocol TransferStore {
   var transfers: TransferMemory { get }
   /// Stores a record.
-  /// - Returns: false if it could not be stored.
+  /// - Returns: False if it could not be stored.
   @discardableResult
   func remember(_ record: TransferMemory.Record) -> Bool
 }

@@ -1,6 +1,6 @@
 package import GATT
 
-/// How to send a file to a characteristic: as many requests or commands, one segment each.
+/// The options for sending a file to a characteristic, as requests or commands with one segment each.
 package struct TransferOptions: Sendable, Equatable {
   package enum Mode: String, Sendable, CaseIterable {
     case command, request
@@ -10,12 +10,12 @@ package struct TransferOptions: Sendable, Equatable {
 
   /// The mode. Nil prefers commands if the characteristic accepts both.
   package var mode: Mode?
-  /// Bytes per segment. Nil for the fastest size.
+  /// The number of bytes per segment. Nil for the fastest size.
   package var chunk: Int?
   package var pacing = WritePacing()
 
-  /// A proof costs a packet of each event that it is in: after so many octets, and so many seconds of a fast link, that is less than 1 in 100, and who
-  /// loses the link knows where to go on.
+  /// The minimum interval between proofs, in bytes and in seconds on a fast link. Proofs then take less than 1 % of the packets, and tell
+  /// where to resume after a lost link.
   private static let provenOctets = 24_576
   private static let provenSeconds = 0.4
 
@@ -24,10 +24,10 @@ package struct TransferOptions: Sendable, Equatable {
     pacing.adapts = true
   }
 
-  /// The pacing, with a default interval for proofs. It does not adapt if the user set a gap or a window.
+  /// Returns the pacing, with a default interval for proofs. It does not adapt if the user set a gap or a window.
   /// - Parameters:
-  ///   - segment: octets per segment.
-  ///   - link: nil: nothing is known of it.
+  /// - segment: Bytes per segment.
+  /// - link: The capacity of the link. Nil if unknown.
   package func pacing(segment: Int, link: LinkCapacity? = nil) -> WritePacing {
     var pacing = pacing
     if pacing.provesEvery == nil {
@@ -38,7 +38,7 @@ package struct TransferOptions: Sendable, Equatable {
     return pacing
   }
 
-  /// - Throws: TransferError.
+  /// Returns the mode for an attribute. - Throws: `TransferError`.
   package func mode(for attribute: Attribute) throws(TransferError) -> Mode {
     if let mode { return mode }
     guard let properties = attribute.properties else { throw .unknownProperties(attribute) }
@@ -47,15 +47,15 @@ package struct TransferOptions: Sendable, Equatable {
     throw .notWritable(attribute)
   }
 
-  /// Octets per segment on this link.
+  /// Returns the number of bytes per segment on this link.
   /// - Parameters:
-  ///   - mtu: ATT_MTU in effect, 23…517.
-  ///   - isSlower: the device is slower than the link.
-  /// - Throws: GATTError for a chunk that does not fit.
+  /// - mtu: The ATT_MTU in effect, 23…517.
+  /// - isSlower: Whether the device is slower than the link.
+  /// - Throws: `GATTError` if the chunk does not fit.
   package func segment(_ mode: Mode, mtu: Int, link: LinkCapacity, isSlower: Bool = false) throws(GATTError) -> Int {
     let largest = WritePlan.largestSegment(mtu: mtu)
     guard let chunk else {
-      // A request costs a round trip whatever its size, and a slow device its time; commands are cut to whole link-layer packets.
+      // A request costs a round trip, and a slow device its time, at any size. Commands fill whole link-layer packets.
       return mode == .request || isSlower ? largest : link.fastestSegment(mtu: mtu)
     }
     guard chunk >= 1 else { throw .segmentTooShort(chunk) }
@@ -67,12 +67,12 @@ package struct TransferOptions: Sendable, Equatable {
 package enum TransferError: Error, Sendable, Equatable {
   /// The attribute is not the value of a characteristic, so its properties are unknown.
   case unknownProperties(Attribute)
-  /// The characteristic has neither write nor write without response.
+  /// The characteristic permits neither Write Requests nor Write Commands.
   case notWritable(Attribute)
-  /// Nothing to send from this byte on. Includes the total, if known.
+  /// There is nothing to send from this byte on. Includes the total, if known.
   case nothingToSend(from: Int, of: Int?)
-  /// The value is not a report of bytes and CRC-32.
+  /// The value is not a report of byte count and CRC-32.
   case noCount([UInt8])
-  /// The report of the device does not match the start of the file.
+  /// The device's report does not match the start of the file.
   case otherOctets(ArrivalReport)
 }

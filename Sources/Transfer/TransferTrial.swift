@@ -5,21 +5,21 @@ package import GATT
 /// A trial of one way to send to a characteristic.
 package struct TransferTrial: Sendable, Equatable {
   package let mode: TransferOptions.Mode
-  /// Octets per segment.
+  /// The number of bytes per segment.
   package let segment: Int
-  /// The number of segments in flight. Nil for as many as the channel takes.
+  /// The number of segments in flight. Nil for the channel's limit.
   package let window: Int?
-  /// The pause between segments. Nil to find it.
+  /// The pause between segments. Nil to search for it.
   package let gap: Duration?
 
   package struct Result: Sendable, Equatable {
     package let trial: TransferTrial
     package let sent: Int
-    /// The number of bytes that arrived, by the count of the device.
+    /// The number of bytes that arrived, according to the device.
     package let arrived: Int
     /// The time from the first segment until the device reported the last byte.
     package let seconds: Double
-    /// The pause that was found, if searched.
+    /// The pause found by a search.
     package let gap: Duration?
 
     package var lost: Int { max(0, sent - arrived) }
@@ -27,7 +27,7 @@ package struct TransferTrial: Sendable, Equatable {
     package var rate: Double { seconds > 0 ? Double(arrived) / seconds : 0 }
   }
 
-  /// All combinations. Requests have no windows and gaps.
+  /// Returns all combinations. Requests have no windows and gaps.
   package static func all(modes: [TransferOptions.Mode], segments: [Int], windows: [Int?], gaps: [Duration?]) -> [TransferTrial] {
     var trials: [TransferTrial] = []
     for mode in modes {
@@ -47,14 +47,14 @@ package struct TransferTrial: Sendable, Equatable {
     return trials
   }
 
-  /// The fastest result without loss. Nil if all have losses.
+  /// Returns the fastest result without loss. Nil if all have losses.
   package static func best(_ results: [Result]) -> Result? { results.filter { $0.lost == 0 && $0.arrived > 0 }.max { $0.rate < $1.rate } }
 
-  /// Sends `count` bytes and asks how many arrived.
+  /// Sends `count` bytes, then asks the device how many arrived.
   /// - Parameters:
-  ///   - report: the characteristic that tells of octets and CRC-32 when it is read.
-  ///   - link: what is known of it.
-  /// - Throws: TransferError.noCount; what ends the link or the task, or refuses the writes.
+  /// - report: The characteristic that returns the byte count and CRC-32 when read.
+  /// - link: The known capacity of the link.
+  /// - Throws: `TransferError.noCount`; the errors of the link and of the writes; `CancellationError`.
   @LoopActor
   package func measure(_ count: Int, to handle: AttributeHandle, on client: Client, report: AttributeHandle, link: LinkCapacity)
     async throws
@@ -77,7 +77,7 @@ package struct TransferTrial: Sendable, Equatable {
       pace: TransferPace().begin(on: link.interval))
     transfer.link = link
     let begin = EventLoop.shared.now
-    // When it had what it has: those that are missing are waited for.
+    // The time of the last byte sent, because a loss adds a wait.
     var end: LoopClock.Instant?
     do {
       try await transfer.run { if $0.sent == count, end == nil { end = EventLoop.shared.now } }

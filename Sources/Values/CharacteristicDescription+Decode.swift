@@ -198,7 +198,7 @@ private struct FieldDecoder {
     return exponent < 0 ? 1 / result : result
   }
 
-  // MARK: Octets
+  // MARK: Bytes
 
   private mutating func take(_ bits: Int, _ field: FieldDescription) throws(ValueMismatch) -> UInt64 {
     guard bitsLeft >= bits else { throw .tooShort(field: field.name, octets: octets.count) }

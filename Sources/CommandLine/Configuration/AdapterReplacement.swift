@@ -1,18 +1,19 @@
 import Presentation
 import Text
 
-/// An adapter that replaces a kernel adapter, for scripts that name `hci0`. `$BLECTL_HCI0` sets it, else `adapters` in the
-/// configuration file. It is not replaced in turn.
+/// An adapter that replaces a kernel adapter, for scripts that name `hci0`. Set by `$BLECTL_HCI0`, else by `adapters` in the configuration
+/// file. A replacement is not itself replaced.
 struct AdapterReplacement: Sendable {
   let spec: AdapterSpec
-  /// Tells the user which adapter is used.
+  /// A note that tells the user which adapter is used.
   let note: String
 
+  /// Returns the replacement of a kernel adapter.
   /// - Parameters:
-  ///   - number: the N of hciN.
-  ///   - path: the configuration file.
-  /// - Returns: nil if nothing replaces the adapter.
-  /// - Throws: Failure for an invalid SPEC or configuration file.
+  /// - number: The N of `hciN`.
+  /// - path: The configuration file.
+  /// - Returns: Nil if nothing replaces the adapter.
+  /// - Throws: `Failure` for an invalid SPEC or configuration file.
   static func find(of number: Int, in environment: [String: String], _ path: String?) throws(Failure) -> Self? {
     let variable = "BLECTL_HCI\(number)"
     if let text = environment[variable], !text.isEmpty { return try Self(number, text, variable) }

@@ -14,8 +14,8 @@ import Text
 extension AdapterSpec {
   /// Opens the radio.
   /// - Parameters:
-  ///   - note: tells the user which packets a recording lacks.
-  ///   - discovered: receives the devices whose services a recording contains.
+  /// - note: Tells the user which packets a recording lacks.
+  /// - discovered: Receives the devices whose services a recording contains.
   @LoopActor
   func open(
     tap: (any HCI.Tap)?, note: (String) -> Void, discovered: @LoopActor (Set<PeerAddress>) -> Void = { _ in }
@@ -34,7 +34,7 @@ extension AdapterSpec {
       if let sentence = recording.holes(in: file) { note(sentence) }
       discovered(recording.discoveredPeers)
       let loop = EventLoop.shared
-      // Records have the recorded times.
+      // Records show the recorded times.
       if loop.isVirtual { loop.wallClock = recording.start }
       let central = try await host(ReplayTransport(recording) { if loop.isVirtual { loop.wallClock += $0 } }, "replay:\(file)", tap)
       central.unheardPeer = { recording.unheardPeer($0) }

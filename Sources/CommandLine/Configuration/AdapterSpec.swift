@@ -12,7 +12,7 @@ package enum AdapterSpec: Sendable, Equatable {
   case stream(TransportAddress)
   /// The simulated air with the preset peripherals, or with the peripherals of a file.
   case simulation(file: String?)
-  /// The devices of a recording: a btsnoop file.
+  /// The devices of a recording (a btsnoop file).
   case replay(file: String)
 
   init(_ text: String) throws {

@@ -2,20 +2,20 @@ import LinuxIO
 import Presentation
 import Text
 
-/// The files that a command line names. No two may be the same file if one of them is written.
+/// The files named on a command line. A written file must differ from all other files.
 package struct CommandFiles {
   private var inputs: [Named] = []
   private var outputs: [Named] = []
 
   private struct Named {
-    /// The name on the command line: `--trace`, SCRIPT.
+    /// The name on the command line, such as `--trace` or `SCRIPT`.
     let role: String
     let path: String
 
     var isStandard: Bool { path.hasPrefix("/dev/") || path.hasPrefix("/proc/self/fd/") }
   }
 
-  /// Adds an input file. - Parameter path: nil if the command line names none.
+  /// Adds an input file. `path` is nil if the command line names none.
   package mutating func reads(_ path: String?, as role: String) { if let path { inputs.append(Named(role: role, path: path)) } }
 
   /// Adds the file of a value that may be `@FILE` or standard input.
@@ -25,8 +25,8 @@ package struct CommandFiles {
     if let path { outputs.append(Named(role: role, path: path == "-" ? "./-" : path)) }
   }
 
-  /// Checks the files. It asks the file system only if one of them is written.
-  /// - Throws: Failure(.usage) that names the two files.
+  /// Checks the files. Asks the file system only if one of them is written.
+  /// - Throws: `Failure(.usage)` that names the two files.
   func check() throws {
     var seen: [FileIdentity: Named] = [:]
     for file in outputs {

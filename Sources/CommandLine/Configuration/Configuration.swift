@@ -7,8 +7,8 @@ import Presentation
 import Text
 package import Transfer
 
-/// The user's files and environment. `$XDG_CONFIG_HOME/blectl` holds `config.json` with aliases and `names.json` (see `NamesFile`).
-/// `$XDG_STATE_HOME/blectl/devices` holds the devices that were connected and the aliases defined in sessions.
+/// The user's files and environment. `$XDG_CONFIG_HOME/blectl` holds `config.json` (aliases, adapters) and `names.json` (see `NamesFile`).
+/// `$XDG_STATE_HOME/blectl/devices` holds previously connected devices and the aliases defined in sessions.
 package struct Configuration: Sendable {
   private let environment: [String: String]
   /// The value of `--adapter`.
@@ -23,13 +23,13 @@ package struct Configuration: Sendable {
 
   package func variable(_ name: String) -> String? { environment[name] }
 
-  /// The adapter to use: `--adapter`, else `$BLECTL_ADAPTER`, else the first kernel adapter that is up, or its replacement.
+  /// Returns the adapter to use: `--adapter`, else `$BLECTL_ADAPTER`, else the first kernel adapter that is up. Applies replacements.
   package func adapter() throws -> AdapterSpec {
     let spec = try namedAdapter()
     return try replacement(of: spec)?.spec ?? spec
   }
 
-  /// The note about a replaced adapter; nil if the named adapter is used.
+  /// Returns the note about a replaced adapter. Nil if the adapter is not replaced.
   func adapterNote() throws -> String? { try replacement(of: try namedAdapter())?.note }
 
   private func namedAdapter() throws -> AdapterSpec {
@@ -43,7 +43,7 @@ package struct Configuration: Sendable {
     return try AdapterReplacement.find(of: number, in: environment, configPath)
   }
 
-  /// The air of `KnownDevices`: nil for a radio.
+  /// The air of `KnownDevices`. Nil for a real radio.
   private var air: String? { (try? adapter())?.fileAir }
 
   /// The air of `TransferMemory`, without the file: the description of a simulated device may change during a transfer.
@@ -82,10 +82,10 @@ package struct Configuration: Sendable {
 
   // MARK: Known devices
 
-  /// The name that the device advertised earlier.
+  /// Returns the name that the device advertised earlier.
   func name(of peer: PeerAddress) -> UntrustedText? { KnownDevices.name(of: peer, in: deviceLog, on: air) }
 
-  /// Stores a connected device for `@last` and `peers`. Ignores errors: a message at every connect would be too much.
+  /// Stores a connected device for `@last` and `peers`. Ignores errors: a message at every connection would be too much.
   @LoopActor
   func remember(_ connection: Connection) {
     let device = KnownDevices.Device(
@@ -94,7 +94,7 @@ package struct Configuration: Sendable {
   }
 
   /// Stores an alias beyond the session, or removes it if `peer` is nil.
-  /// - Throws: Failure for an invalid name or one that the configuration file defines; FileError.
+  /// - Throws: `Failure` for an invalid name or one defined in the configuration file; `FileError`.
   @LoopActor
   package func setAlias(_ name: String, to peer: PeerSelector?) throws {
     guard KnownDevices.isAlias(name) else {
@@ -111,15 +111,15 @@ package struct Configuration: Sendable {
     try add(.alias(name, peer, air: isOther ? nil : air))
   }
 
-  /// The devices that were connected before, and the aliases, on the adapter's air. Aliases of the configuration file that name a device
-  /// directly take precedence.
+  /// Returns the previously connected devices and the aliases on the adapter's air. Aliases in the configuration file take precedence if
+  /// they name a device directly.
   @LoopActor
   package func knownDevices() throws -> (devices: [KnownDevices.Device], aliases: [String: PeerSelector]) {
     let known = KnownDevices(parsing: deviceLog)
     return (known.devices(on: air), known.aliases(on: air).merging(try selectors()) { $1 })
   }
 
-  /// The last connected device and all aliases, for completion. An invalid configuration file defines no aliases.
+  /// Returns the last connected device and all aliases, for completion. Ignores an invalid configuration file.
   @LoopActor
   package func lastDevice() -> (peer: PeerAddress?, aliases: [String: PeerSelector]) {
     let (log, air) = (deviceLog, air)
@@ -127,7 +127,7 @@ package struct Configuration: Sendable {
     return (KnownDevices.last(in: log, on: air)?.peer, KnownDevices.aliases(in: log, on: air).merging(own ?? [:]) { $1 })
   }
 
-  /// The aliases of the configuration file that name a device directly.
+  /// Returns the aliases in the configuration file that name a device directly.
   @LoopActor
   private func selectors() throws -> [String: PeerSelector] {
     try aliases().compactMapValues { text in
@@ -137,10 +137,10 @@ package struct Configuration: Sendable {
 
   // MARK: Transfers
 
-  /// The interrupted transfers; empty if the file cannot be read.
+  /// The interrupted transfers. Empty if the file cannot be read.
   package var transfers: TransferMemory { TransferMemory(parsing: log(transfersPath)) }
 
-  /// Stores the state of a transfer. - Returns: false if it could not be written.
+  /// Stores the state of a transfer. - Returns: False if it could not be written.
   @LoopActor
   @discardableResult
   package func remember(_ record: TransferMemory.Record) -> Bool {
@@ -148,17 +148,17 @@ package struct Configuration: Sendable {
     return (try? StateLog.append(record.line, to: path, limit: Self.logLimit) { TransferMemory(parsing: $0).log }) != nil
   }
 
-  // MARK: Devices that were heard
+  // MARK: Heard devices
 
-  /// The devices heard on an air; empty if the file cannot be read.
+  /// Returns the devices heard on an air. Empty if the file cannot be read.
   package func heard(on air: String) -> HeardDevices { HeardDevices(parsing: log(heardPath), air: air) }
 
-  /// The latest records that pass the filter, up to `limit`.
+  /// Returns the latest records that pass the filter, up to `limit`.
   package func attributes(limit: Int, where isWanted: (KnownAttributes.Record) -> Bool) -> [KnownAttributes.Record] {
     KnownAttributes(parsing: log(attributesPath), limit: limit, where: isWanted).records
   }
 
-  /// Stores what was heard and found. Ignores errors, and writes each file on its own.
+  /// Stores heard devices and discovered attributes. Writes each file separately, and ignores errors.
   func remember(_ heard: HeardDevices.Record, _ found: [KnownAttributes.Record]) {
     if let path = heardPath {
       try? StateLog.append(heard.line, to: path, limit: Self.logLimit) { HeardDevices(parsing: $0).log }
@@ -167,7 +167,7 @@ package struct Configuration: Sendable {
     try? StateLog.append(found.flatMap(\.line), to: path, limit: Self.logLimit) { KnownAttributes(parsing: $0).log }
   }
 
-  /// Reads a state file; empty if it cannot be read.
+  /// Reads a state file. Empty if it cannot be read.
   private func log(_ path: String?) -> [UInt8] {
     path.flatMap { try? InputFile.readIfThere($0, limit: 17 * Self.logLimit) } ?? []
   }
@@ -198,8 +198,8 @@ package struct Configuration: Sendable {
     return result
   }
 
-  /// Reads a JSON object from a file; nil if the file does not exist.
-  /// - Parameter keys: the keys that it may have.
+  /// Reads a JSON object from a file. Nil if the file does not exist.
+  /// - Parameter keys: The permitted keys.
   static func tree(of path: String, keys: [String]) throws(Failure) -> JSONTree? {
     let tree: JSONTree
     do {
@@ -221,7 +221,7 @@ package struct Configuration: Sendable {
   }
 
   var namesPath: String? { path("XDG_CONFIG_HOME", ".config", "names.json") }
-  /// A folder of device files.
+  /// The folder of the user's device files.
   var devicesPath: String? { path("XDG_CONFIG_HOME", ".config", "devices") }
   private var configPath: String? { path("XDG_CONFIG_HOME", ".config", "config.json") }
   package var historyPath: String? { path("XDG_STATE_HOME", ".local/state", "history") }
@@ -238,5 +238,5 @@ package struct Configuration: Sendable {
   }
 }
 
-/// The memory of transfers is a file of the user's state.
+/// Stores the memory of transfers in a state file.
 extension Configuration: TransferStore {}

@@ -3,13 +3,13 @@ import Presentation
 import Synchronization
 import Text
 
-/// `$XDG_CONFIG_HOME/blectl/names.json`: the user's own names for UUIDs and companies.
+/// The file `$XDG_CONFIG_HOME/blectl/names.json` with the user's own names for UUIDs and companies.
 ///
 ///     {"uuids": {"ffe1": "Lock Command", "6e400001-b5a3-f393-e0a9-e50e24dcca9e": "Console"}, "companies": {"0305": "Gate Systems"}}
 package enum NamesFile {
   private static let problem = Mutex<Failure?>(nil)
 
-  /// Registers the file. It is read when the first name is needed, perhaps while the command line is parsed.
+  /// Registers the file. It is read when a name is first needed, which may be during parsing.
   package static func use(_ configuration: @escaping @Sendable () -> Configuration) {
     OwnNames.come {
       do throws(Failure) {
@@ -22,10 +22,10 @@ package enum NamesFile {
     }
   }
 
-  /// The error in the file; nil if it is valid or was not read.
+  /// The error in the file. Nil if it is valid or was not read.
   static var failure: Failure? { problem.withLock { $0 } }
 
-  /// Reads the file. - Throws: Failure if it exists and is invalid.
+  /// Reads the file. - Throws: `Failure` if it exists and is invalid.
   static func check() throws(Failure) {
     _ = OwnNames.current
     if let failure { throw failure }
@@ -62,7 +62,7 @@ package enum NamesFile {
     return names
   }
 
-  /// Returns why a text cannot be a name. Names are printed unchanged, and typed.
+  /// Returns why a text cannot be a name, or nil. Names are printed unchanged, and users type them.
   private static func fault(_ name: String) -> String? {
     if name.trimmed.isEmpty { return "is empty" }
     if name.utf8.count > 64 { return "is longer than 64 bytes" }

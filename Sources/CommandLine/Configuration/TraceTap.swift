@@ -3,7 +3,7 @@ import EventLoop
 import HCI
 import LinuxIO
 
-/// The process's tap on HCI. Writes to a trace file, which may start and end while the radio is in use, and zeroes secrets.
+/// The process's tap on HCI. Zeroes secrets. Its trace file may start and end while the radio is in use.
 @LoopActor
 final class TraceTap: HCI.Tap {
   /// Whether a trace may start while the radio is in use.
@@ -12,7 +12,7 @@ final class TraceTap: HCI.Tap {
   private var redaction = TraceRedaction()
   private var keepsSecrets = false
 
-  /// Starts writing to a file; nil stops. - Parameter keepsSecrets: keeps the secrets of blectl's own links.
+  /// Starts writing to a file. Nil stops. `keepsSecrets` keeps the secrets of blectl's own links.
   func write(to file: SnoopFile?, keepsSecrets: Bool = false) {
     (self.file, self.keepsSecrets) = (file, keepsSecrets)
     redaction = TraceRedaction()

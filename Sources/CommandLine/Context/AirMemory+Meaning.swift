@@ -6,10 +6,10 @@ package import Presentation
 import Values
 
 extension AirMemory {
-  /// The meaning of a value, from this link or an earlier one to the same device.
+  /// Returns the meaning of a value, from this link or an earlier one to the same device.
   /// - Parameters:
-  ///   - value: if it does not fit the knowledge of an earlier link, that is ignored.
-  ///   - uuid: nil if only the handle is known.
+  /// - value: The value. Knowledge from an earlier link is ignored if the value does not fit it.
+  /// - uuid: Nil if only the handle is known.
   package func meaning(of value: [UInt8], at handle: AttributeHandle, _ uuid: UUID?, on connection: Connection) -> ValueMeaning {
     let client = connection.client
     if let last = lastMeaning, last.version == client.descriptionVersion, last.handle == handle, last.uuid == uuid { return last.meaning }
@@ -20,7 +20,7 @@ extension AirMemory {
     return meaning
   }
 
-  /// The meaning, and whether it is the same for every value.
+  /// Returns the meaning, and whether it applies to every value.
   private func meaning(
     at handle: AttributeHandle, _ uuid: UUID?, on connection: Connection, of value: [UInt8]
   ) -> (ValueMeaning, isOfAll: Bool) {
@@ -45,7 +45,7 @@ extension AirMemory {
     } catch { return (ValueMeaning(uuid: uuid), false) }
   }
 
-  /// The contents of a characteristic's descriptors, read on this link or an earlier one, if the characteristic still has them.
+  /// Returns a characteristic's descriptor contents, read on this link or an earlier one. Empty if it no longer has such descriptors.
   func description(of item: Characteristic, on connection: Connection) -> ValueDescription {
     if let read = connection.client.description(of: item) { return read }
     guard item.descriptors.contains(where: \.uuid.describesValue) else { return ValueDescription() }

@@ -9,7 +9,7 @@ import Operations
 import Presentation
 package import Text
 
-/// Remembers devices and attributes for the completion of later command lines. It is written once, when the command ends.
+/// Remembers devices and attributes for the completion of later command lines. Written once, when the command ends.
 /// A simulated or recorded air needs no memory, because its file lists the devices.
 @LoopActor
 package final class AirMemory {
@@ -18,10 +18,10 @@ package final class AirMemory {
   private let seen = SeenDevices()
   /// The attributes found by this command, the latest last.
   private var found: [KnownAttributes.Record] = []
-  /// The attributes found by earlier commands, as far as they were looked up.
+  /// The results of lookups among earlier commands' attributes.
   private var known: [PeerAddress: KnownAttributes.Record?] = [:]
 
-  /// A cache of the last result of `meaning`, because values arrive by the thousand.
+  /// The cached last result of `meaning`, because values arrive by the thousand.
   var lastMeaning: LastMeaning?
 
   struct LastMeaning {
@@ -62,7 +62,7 @@ package final class AirMemory {
     if found.count > KnownAttributes.capacity { found.removeFirst() }
   }
 
-  /// The attributes that this process or an earlier one found. Only a hint, because the device may have changed.
+  /// Returns the attributes found by this process or an earlier one. A hint only, because the device may have changed.
   func attributes(of peer: PeerAddress) -> KnownAttributes.Record? {
     if let latest = found.last(where: { $0.peer == peer }) { return latest }
     if let known = known[peer] { return known }
@@ -89,7 +89,7 @@ extension AdapterSpec {
     }
   }
 
-  /// The name of an air whose file lists the devices; nil for a radio. A controller behind a socket counts as a radio.
+  /// The name of an air whose file lists the devices. Nil for a radio. A controller on a socket counts as a radio.
   var fileAir: String? {
     switch self {
     case .simulation(let file): file.map { "sim:\($0)" } ?? "sim"

@@ -5,22 +5,22 @@ package import GATT
 package import Presentation
 package import Text
 
-/// Follows the commands of a session or of the command line: the recorder, or the script runner.
+/// Observes the commands of a session or of the command line. Implemented by the recorder and the script runner.
 @LoopActor
 package protocol CommandObserver: AnyObject {
-  /// The command has a connection to its device.
+  /// Called when the command has a connection to its device.
   func didConnect()
-  /// - Parameter attribute: as the user named it.
+  /// Called after a read. `attribute` is the user's name for it.
   func didRead(_ attribute: String, _ result: Result<[UInt8], Failure>)
-  /// - Parameter bytes: the bytes of VALUE.
+  /// Called before a write. `bytes` are the bytes of VALUE.
   func willWrite(_ bytes: [UInt8])
-  /// The command shows a notification or an indication.
+  /// Called when the command shows a notification or an indication.
   func didReceive(_ event: ValueEvent, _ uuid: UUID?, _ client: Client)
-  /// - Parameter values: the answer to `call`, an object.
+  /// Called after an answer to `call`. `values` is an object.
   func didAnswer(_ values: JSONTree)
-  /// An ATT PDU was sent or received.
+  /// Called when an ATT PDU was sent or received.
   func didExchange(_ direction: ATT.Direction, _ pdu: [UInt8], _ client: Client)
-  /// The command ended. - Parameter error: nil if it succeeded.
+  /// Called at the end of the command. `error` is nil if it succeeded.
   func didEnd(_ error: (any Error)?)
 }
 
@@ -34,14 +34,14 @@ extension CommandObserver {
   package func didEnd(_ error: (any Error)?) {}
 }
 
-/// Takes the results and messages of all commands of a session. The session then writes JSON records only.
+/// Receives the results and messages of all commands of a session. The session then writes JSON records only.
 @LoopActor
 package protocol ResultObserver: CommandObserver {
   /// Whether records are also written to standard output.
   var showsRecords: Bool { get }
-  /// Members to add to every record. Nil: none.
+  /// The members to add to every record. Nil for none.
   var members: RecordWriter.Members? { get }
-  /// - Parameter isCommand: false for a record without a command, such as the value of a subscription.
+  /// Called for each record. `isCommand` is false for a record without a command, such as the value of a subscription.
   func didRecord(_ record: JSONTree, isCommand: Bool)
   func didSay(_ text: String, isNote: Bool)
 }

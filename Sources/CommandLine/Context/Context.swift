@@ -8,7 +8,7 @@ import Presentation
 package import Terminal
 import Text
 
-/// The environment of one command: the process's session and output, its links, and its own limits.
+/// The environment of one command: the process's session and output, and the command's links and limits.
 @LoopActor
 package struct Context {
   /// The source of a command.
@@ -25,12 +25,12 @@ package struct Context {
   package let step: StepOptions
   package let output: Output
   package let caller: Caller
-  /// The way to the device of the command.
+  /// The provider of links for the command.
   package let links: any DeviceLinks
-  /// Follows the command.
+  /// The observer of the command.
   package let observer: (any CommandObserver)?
 
-  /// The context of a command of the command line.
+  /// Creates the context of a command on the command line.
   package init(_ process: ProcessContext, _ step: StepOptions, _ observer: (any CommandObserver)? = nil) {
     let links = OneShotLinks(process.session, LinkText(process, process.output, observer), Self.clientObserver(observer))
     self.init(process, step, process.output, .commandLine, links, observer)
@@ -63,23 +63,23 @@ package struct Context {
   package var configuration: Configuration { process.configuration }
   package var session: Session { process.session }
 
-  /// Whether the command runs in a session, whose commands may come from standard input.
+  /// Whether the command runs in a session, which may read commands from standard input.
   package var isInSession: Bool { caller != .commandLine }
 
-  /// Whether standard input is for this command.
+  /// Whether the command may read standard input.
   package var isInputFed: Bool { !isInSession && StandardInput.isFed }
 
-  /// - Throws: Failure(.usage) in a session.
+  /// Refuses `-` in a session. - Throws: `Failure(.usage)`.
   package func refuseInput() throws {
     guard !isInSession else {
       throw Failure(.usage, "Cannot read - in a session: standard input carries its commands. Use a file or a named pipe.")
     }
   }
 
-  /// The radio of `--adapter`, opened at the first call.
+  /// Returns the adapter, opened at the first call.
   package func radio() async throws -> any Central { try await session.central() }
 
-  /// Reads the descriptors that describe a value, once per link, in a session or with `-v`. Ignores errors.
+  /// Reads the descriptors that describe a value, once per link. Only in a session or with `-v`. Ignores errors.
   package func describe(_ characteristic: Characteristic, on connection: Connection) async {
     if asksForDescriptions { try? await connection.client.readDescription(of: characteristic) }
   }
@@ -87,10 +87,10 @@ package struct Context {
   /// Whether to spend requests on descriptions.
   package var asksForDescriptions: Bool { isInSession || output.style.verbosity > 0 }
 
-  /// Whether the background shows this value, so that the command need not. Programs get both records, told apart by `id`.
+  /// Whether the session shows this value, so that the command need not. Programs get both records, with different `id`s.
   package func isShownBeside(_ event: ValueEvent) -> Bool { caller != .program && links.showsInBackground(event) }
 
-  /// Reports values that the output did not take. Silent if the reader closed the output (`| head -1`) or the user ended the command.
+  /// Reports dropped values. Silent if the reader closed the output (`| head -1`) or the user ended the command.
   package func tellOfDropped(_ count: Int) {
     guard !output.isBroken, !Task.isCancelled || !output.hasRoom else { return }
     output.note("Dropped \(count) record(s) so far: the output was not read in time.")
@@ -98,12 +98,12 @@ package struct Context {
 
   // MARK: The device
 
-  /// Runs `body` on a link to the peer. Uses the session's link if it exists. Otherwise connects, exchanges the MTU, and disconnects
-  /// again on every path.
+  /// Runs `body` on a link to the peer. Uses the session's link if it exists. Otherwise connects, exchanges the MTU, and disconnects on
+  /// every path.
   /// - Parameters:
-  ///   - exchangingMTU: false if `body` exchanges the MTU when it needs to.
-  ///   - isRepeatable: `body` only reads. It runs again if the device closes the link before it answers.
-  ///   - restoring: whether to restore a lost link of the session.
+  /// - exchangingMTU: Whether to exchange the MTU. False if `body` exchanges it.
+  /// - isRepeatable: Whether `body` only reads. If so, it runs again if the device closes the link before it answers.
+  /// - restoring: Whether to restore a lost link of the session.
   package func withPeer<T: Sendable>(
     _ target: Target, exchangingMTU: Bool = true, isRepeatable: Bool = false, restoring: Bool = false,
     _ body: @escaping @LoopActor (Connection) async throws -> T
@@ -113,8 +113,8 @@ package struct Context {
     return try await links.withLink(request, isRepeatable: isRepeatable, body)
   }
 
-  /// The request for a link, from the options of a command.
-  /// - Throws: Failure for a device that cannot be resolved.
+  /// Returns the request for a link, from the options of a command.
+  /// - Throws: `Failure` for a device that cannot be resolved.
   package func request(_ target: Target, exchangingMTU: Bool = true) async throws -> LinkRequest {
     let isCurrent = target.peer == .current
     let current = isCurrent ? links.currentDevice : nil
@@ -129,7 +129,7 @@ package struct Context {
     request.limits.retries = target.retries ?? request.limits.retries
     request.parameters = target.requested
     request.exchangesMTU = exchangingMTU
-    // One command with an address is not worth the time.
+    // Looking up the name is too slow for one command with an address.
     if case .selector = target.peer { request.looksUpName = isInSession } else { request.looksUpName = true }
     return request
   }

@@ -2,12 +2,12 @@ package import DeviceFiles
 import Presentation
 import Text
 
-/// A device's command with the typed parameters. It finds unknown names and invalid values before anything is sent.
+/// A device's command with the typed parameters. Detects unknown names and invalid values before anything is sent.
 package struct DeviceRequest {
   package let command: DeviceCommand
   package private(set) var values: [NamedValue] = []
 
-  /// - Throws: Failure(.usage).
+  /// Creates a request without parameters. - Throws: `Failure(.usage)` for an unknown command.
   package init(_ name: String, of device: DeviceDescription) throws {
     guard let command = device.command(name) else {
       let names = device.commands.map(\.name)
@@ -21,13 +21,13 @@ package struct DeviceRequest {
     self.command = command
   }
 
-  /// The name and the value of `name=value`.
+  /// Splits `name=value` into the name and the value.
   package static func parts(_ word: String) -> (name: String, text: String) {
     let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     return (String(parts.first ?? ""), String(parts.last ?? ""))
   }
 
-  /// Returns the parameter that a word sets. - Throws: Failure(.usage).
+  /// Returns the parameter that a word sets. - Throws: `Failure(.usage)`.
   func parameter(_ word: String) throws -> DeviceCommand.Parameter {
     let key = Self.parts(word).name
     guard let parameter = command.parameters.first(where: { $0.name == key }) else {
@@ -40,14 +40,14 @@ package struct DeviceRequest {
     return parameter
   }
 
-  /// Returns the file that holds the bytes of a parameter. - Throws: as `parameter`.
+  /// Returns the file with the bytes of a parameter. Nil if it names none. - Throws: The errors of `parameter`.
   package func path(_ word: String) throws -> String? {
     guard case .string(let field) = try parameter(word).field, !field.isText else { return nil }
     return Self.parts(word).text.after("@")
   }
 
-  /// Adds a parameter. - Parameter octets: the contents of the parameter's file.
-  /// - Throws: Failure(.usage).
+  /// Adds a parameter. `octets` are the contents of its file, if any.
+  /// - Throws: `Failure(.usage)`.
   package mutating func add(_ word: String, octets: [UInt8]? = nil) throws {
     let parameter = try parameter(word)
     guard values[parameter.name] == nil else { throw Failure(.usage, "\(command.name): \(parameter.name) is given twice") }
@@ -57,7 +57,7 @@ package struct DeviceRequest {
   }
 
   /// Checks that no parameter is missing and that every value fits its field.
-  /// - Throws: Failure(.usage).
+  /// - Throws: `Failure(.usage)`.
   package func check() throws {
     do { _ = try command.encode(values) } catch { throw Failure(.usage, "\(command.name): \(Failure(error).message)") }
   }

@@ -18,7 +18,7 @@ package final class LinkText: LinkReporter {
   private let limitOption: String
   private var countdown: Task<Void, Never>?
   private var count = 0
-  /// The devices that the last search has heard.
+  /// The devices heard by the last search.
   private var devices: [DeviceView] = []
 
   package init(_ process: ProcessContext, _ output: Output, _ observer: (any CommandObserver)? = nil, limitOption: String = "-t") {
@@ -72,7 +72,7 @@ package final class LinkText: LinkReporter {
 
   private static func strength(_ rssi: Int8?) -> String { rssi.map { "\($0) dBm" } ?? "strength unknown" }
 
-  /// Counts the time of a search down on the last line of the terminal.
+  /// Counts down the time of a search on the last line of the terminal.
   private func countDown(_ selector: PeerSelector, from limit: Duration) -> Task<Void, Never> {
     let end = EventLoop.shared.now.advanced(by: limit)
     return EventLoop.shared.spawn { [weak self] in
@@ -115,7 +115,7 @@ package final class LinkText: LinkReporter {
     return failure == plain ? error : failure
   }
 
-  /// Adds what the devices that were heard suggest.
+  /// Adds advice based on the devices heard.
   private func addAdvice(to failure: inout Failure, _ selector: PeerSelector) {
     if case .address(let address, _) = selector, let other = devices.first(where: { PeerSelector.mac(address).matches($0) }) {
       failure.add("\(other.peer) advertises this MAC. Use mac:\(address)")

@@ -9,10 +9,10 @@ package import Terminal
 package import Text
 import Values
 
-/// One notification or indication as text or JSON.
+/// A notification or indication as text or JSON.
 @LoopActor
 package enum NotificationRecord {
-  /// Writes the value that a command shows.
+  /// Writes a value for a command, and reports it to the command's observer.
   package static func show(
     _ event: ValueEvent, _ uuid: UUID?, _ format: ValueFormat, from peer: Connection, _ context: Context
   ) async throws {
@@ -25,8 +25,8 @@ package enum NotificationRecord {
 
   /// Writes the value.
   /// - Parameters:
-  ///   - device: the name of the device, if the reader could not tell it otherwise.
-  ///   - memory: knows the device's attributes.
+  /// - device: The name of the device, if the reader needs it.
+  /// - memory: The known attributes of the device.
   package static func show(
     _ event: ValueEvent, _ uuid: UUID?, _ format: ValueFormat, from peer: Connection, of device: String? = nil, _ memory: AirMemory,
     _ output: Output
@@ -69,14 +69,14 @@ package enum NotificationRecord {
     peer.identify(in: &json)
   }
 
-  /// A short line with the time of day and the name of the attribute.
+  /// Returns a short line with the time of day and the name of the attribute.
   private static func brief(
     _ event: ValueEvent, _ meaning: ValueMeaning, _ format: ValueFormat, of device: String?, _ output: Output
   ) -> String {
     let local = Timestamp.text(event.wallClock + LocalTime.offset(at: event.wallClock))
     let time = local.split(separator: "T").last?.dropLast() ?? ""
     let assigned = meaning.uuid.flatMap { AssignedNumbers.snakeName(of: $0) }.flatMap { $0.isEmpty ? nil : $0 }
-    // Users cannot type a name that the firmware gives, so the UUID stays.
+    // Users cannot type a name defined by the firmware, so show the UUID, too.
     let firmware = meaning.description.userDescription.map { " " + DisplayText.quote($0) } ?? ""
     let what = assigned ?? (meaning.uuid?.description ?? event.handle.description) + firmware
     let value = format == .auto ? ValueText.forEyes(event.value, meaning) : format.render(event.value)

@@ -11,7 +11,7 @@ import SystemPackage
 package import Terminal
 import Text
 
-/// Process-wide state: output, configuration, trace, and the session with the radio and its links.
+/// The process-wide state: output, configuration, trace, and the session with the radio and its links.
 @LoopActor
 package final class ProcessContext {
   package let options: ProcessOptions
@@ -20,9 +20,9 @@ package final class ProcessContext {
   /// The commands of sessions and scripts.
   package let commands: SessionCommands
   package private(set) lazy var session = Session { [unowned self] in try await openAdapter() }
-  /// Remembers devices and attributes for completion.
+  /// The memory of devices and attributes for completion.
   package private(set) lazy var memory = AirMemory(configuration) { [unowned self] in try adapter() }
-  /// The devices of a recording that can answer a discovery of services; nil: any.
+  /// The devices of a recording that can answer a discovery of services. Nil for any.
   package private(set) var discoverable: Set<PeerAddress>?
   private var trace: SnoopFile?
   /// The recorder of `--record`.
@@ -33,9 +33,9 @@ package final class ProcessContext {
     set { tap.startsLater = newValue }
   }
   private let tap = TraceTap()
-  /// The watch over signals while the command runs.
+  /// The signal watch of the running command.
   package weak var signals: SignalWatch?
-  /// Handles every signal first and returns whether it did: in a session, Ctrl-C ends only one command.
+  /// The first handler of signals. Returns whether it handled the signal: in a session, Ctrl-C ends only one command.
   package var onSignal: (@LoopActor (Int32) -> Bool)?
 
   init(_ options: ProcessOptions, _ output: Output, _ configuration: Configuration, _ commands: CommandSet) {
@@ -50,7 +50,7 @@ package final class ProcessContext {
     }
   }
 
-  /// The adapter of `--adapter`, else of the environment.
+  /// Returns the adapter of `--adapter`, else of the environment.
   package func adapter() throws -> AdapterSpec { try configuration.adapter() }
 
   private func openAdapter() async throws -> any Central {
@@ -63,11 +63,11 @@ package final class ProcessContext {
 
   /// Whether standard output carries the trace, and standard error everything else.
   nonisolated var tracesToOutput: Bool { options.trace == "-" }
-  /// Ends the command, because the reader of the trace has closed it.
+  /// The function that ends the command when the reader of the trace has closed it.
   var endTraced: (@LoopActor () -> Void)?
   private(set) var isTraceUnread = false
 
-  /// Opens the file of `--trace` at the first call. - Returns: nil if there will be no trace.
+  /// Opens the file of `--trace` at the first call. - Returns: Nil if there will be no trace.
   package func openTrace() async throws -> (any HCI.Tap)? {
     if let path = options.trace, trace == nil {
       trace = tracesToOutput ? try openOutput() : try await open(trace: path)
@@ -90,7 +90,7 @@ package final class ProcessContext {
     return file
   }
 
-  /// Runs the command of the command line. - Throws: FileError, of the file of `--record`; what the command throws.
+  /// Runs the command of the command line. - Throws: `FileError` of the file of `--record`; the errors of the command.
   func run(_ command: any LoopCommand, in context: Context) async throws {
     try checkFiles(of: command)
     noteUnused(by: command, output)
@@ -103,7 +103,7 @@ package final class ProcessContext {
     try await recorder.run(command, Array(CommandLine.arguments.dropFirst()), in: context)
   }
 
-  /// Names the options of the command that have no effect.
+  /// Prints a note for each option that has no effect on the command.
   package func noteUnused(by command: any LoopCommand, _ output: Output) {
     let options = command.process
     let given = ["--adapter": options.adapter != nil, "--timeout": options.timeout != nil, "--record": options.record != nil]
@@ -112,7 +112,7 @@ package final class ProcessContext {
     }
   }
 
-  /// Checks the files before any is opened. - Throws: Failure(.usage) if one would overwrite another.
+  /// Checks the files before any is opened. - Throws: `Failure(.usage)` if one would overwrite another.
   package func checkFiles(of command: any LoopCommand) throws {
     var files = CommandFiles()
     command.name(&files)
@@ -127,21 +127,21 @@ package final class ProcessContext {
   }
 
   /// Writes the script of `--record`. Keeps the old file if the command was refused before it did anything.
-  /// - Throws: FileError; CancellationError.
+  /// - Throws: `FileError`; `CancellationError`.
   func writeRecord(of failure: (any Error)?) async throws {
     guard let recorder else { return }
     if let failure, Failure(failure).isRefusal, !recorder.hasDone { return }
     try await recorder.write()
   }
 
-  /// Closes the trace. Throws if it is incomplete, for example because the disk is full.
+  /// Closes the trace. - Throws: An error if it is incomplete, for example because the disk is full.
   func closeTrace() async throws {
     defer { trace = nil }
     try await trace?.close()
   }
 
-  /// Starts a trace without secrets in a session; nil ends it.
-  /// - Throws: FileError for the new file or the one that ends.
+  /// Starts a trace without secrets in a session. Nil ends it.
+  /// - Throws: `FileError` for the new file or the one that ends.
   package func trace(to path: String?) async throws {
     tap.write(to: nil)
     try await closeTrace()

@@ -7,7 +7,7 @@ import ScriptLanguage
 package import Terminal
 import Text
 
-/// Runs one command to its exit code: signals, errors as sentences or JSON, clean-up on every path.
+/// Runs one command and returns its exit code. Handles signals, reports errors as text or JSON, and cleans up on every path.
 package enum Program {
   package static func run(_ command: any LoopCommand, _ commands: CommandSet, environment: [String: String]) -> Int32 {
     let configuration = Configuration(environment: environment, adapter: command.process.adapter)
@@ -23,7 +23,7 @@ package enum Program {
     if !command.isTimeReal {
       switch adapter {
       case .simulation where clock == "virtual": EventLoop.shared.useVirtualTime()
-      // No device keeps real time in a recording.
+      // A recording contains no device that needs real time.
       case .replay where clock != "real": EventLoop.shared.useVirtualTime()
       default: break
       }
@@ -33,7 +33,7 @@ package enum Program {
         command,
         ProcessContext(
           command.process,
-          // Standard output carries the trace and nothing else.
+          // Standard output carries the trace only.
           Output(
             command.process.outputStyle, out: command.process.trace == "-" ? 2 : 1, environment: configuration.variable), configuration,
           commands))
@@ -41,7 +41,7 @@ package enum Program {
     return status ?? ExitStatus.internal.rawValue
   }
 
-  /// Runs one command in its context. - Parameter watch: delivers signals; tests replace it.
+  /// Runs a command in its context. `watch` delivers signals; tests replace it.
   @LoopActor
   static func run(
     _ command: any LoopCommand, _ process: ProcessContext,
@@ -83,7 +83,7 @@ package enum Program {
     return status
   }
 
-  /// Writes all pending output, however slow the reader. After Ctrl-C it waits only 300 ms.
+  /// Writes all pending output, however slow the reader. After Ctrl-C, waits only 300 ms.
   @LoopActor
   private static func flush(_ output: Output, _ interrupted: Wait<Void>) async throws {
     if !output.isFlushed, !interrupted.isSettled {
@@ -103,7 +103,7 @@ package enum Program {
     // The reader of the trace closed it.
     if process.isTraceUnread { return ExitStatus.output.rawValue }
     if let signal, failure != nil {
-      // Print nothing after Ctrl-C, unless a change was left incomplete.
+      // Print nothing after Ctrl-C, unless a change is incomplete.
       if let told = failure.map({ Failure($0) }), told.kind == .interrupted, told != .cancelled {
         _ = report(told, process.output)
       } else if process.output.style.json {
@@ -114,7 +114,7 @@ package enum Program {
     return failure.map { report($0, process.output) } ?? ExitStatus.done.rawValue
   }
 
-  /// Reports the error to the user. - Returns: its exit code.
+  /// Reports the error to the user. - Returns: The exit code.
   @LoopActor
   package static func report(_ error: any Error, _ output: Output) -> Int32 {
     if let status = error as? ExitStatus { return status.rawValue }
@@ -122,7 +122,7 @@ package enum Program {
     if let error = error as? OutputFailure, error.isClosedPipe { return ExitStatus.output.rawValue }
     let failure = Failure(error)
     if failure.isTold { return failure.exitStatus.rawValue }
-    // One line for each error in a script, as compilers do.
+    // Print a line for each error in a script, as compilers do.
     let mistakes = (error as? ScriptErrors)?.errors.map { Failure($0) } ?? [failure]
     for mistake in mistakes.prefix(mistakeLimit) + omitted(mistakes.count - mistakeLimit) {
       if output.style.json { reportJSON(mistake, output) } else { output.failure(mistake.message) }
@@ -145,7 +145,7 @@ package enum Program {
     String(decoding: Output.record { write(failure, &$0) }.dropLast(), as: UTF8.self)
   }
 
-  /// The help that `read -h`, `read --help`, `help read`, `-h`, `--help` or `help` ask for; nil for another request.
+  /// Returns the help requested by `read -h`, `read --help`, `help read`, `-h`, `--help` or `help`. Nil for other requests.
   private static func help(_ arguments: [String], _ commands: CommandSet) -> String? {
     let words = arguments.prefix { $0 != "--" }
     let isShort = words.contains("-h") && !words.contains("--help")
@@ -159,14 +159,14 @@ package enum Program {
     return commands.type(named: name).map { HelpPage(of: $0, isSession: false).text(isShort: isShort) }
   }
 
-  /// Prints help, the version, or a usage error, as text or JSON. - Returns: the exit code.
+  /// Prints help, the version, or a usage error, as text or JSON. - Returns: The exit code.
   package static func reportUsage(_ error: any Error, arguments: [String], _ commands: CommandSet) -> Int32 {
     let type = arguments.first == commands.option.commandName ? commands.option : nil
     if (type ?? commands.root).exitCode(for: error) == .success {
       let text = commands.completionScript(arguments) ?? help(arguments, commands) ?? (type ?? commands.root).fullMessage(for: error)
       return Output.writeWaiting(.output, text + "\n") ? 0 : ExitStatus.output.rawValue
     }
-    // An unknown name may be in names.json, which is invalid.
+    // An invalid `names.json` may define the unknown name.
     if let failure = NamesFile.failure {
       Output.writeWaiting(.error, (arguments.contains("--json") ? json(failure) : "blectl: \(failure.message)") + "\n")
       return failure.exitStatus.rawValue

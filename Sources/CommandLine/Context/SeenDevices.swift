@@ -5,7 +5,7 @@ package import GAP
 package import Operations
 package import Text
 
-/// The devices that were heard, whatever for, and those that were connected before: to be named without looking for them again.
+/// The devices heard or connected so far, which can be named without another scan.
 @LoopActor
 package final class SeenDevices {
   private var order = RecentSet<PeerAddress>(capacity: 1000)
@@ -25,12 +25,12 @@ package final class SeenDevices {
     facts[peer] = (facts[peer]?.name ?? name, rssi ?? facts[peer]?.rssi)
   }
 
-  /// For who comes later.
+  /// The devices to store for later commands.
   var heard: [HeardDevices.Device] { order.elements.map { .init($0, name: facts[$0]?.name, rssi: facts[$0]?.rssi) } }
 
   package init() {}
 
-  /// The strongest device first. Devices that were not heard come last.
+  /// The devices, strongest first. Devices that were not heard come last.
   package var devices: [(peer: PeerAddress, name: UntrustedText?, rssi: Int8?)] {
     order.elements.sorted { (facts[$0]?.rssi ?? -128, "\($1)") > (facts[$1]?.rssi ?? -128, "\($0)") }
       .map { ($0, facts[$0]?.name, facts[$0]?.rssi) }

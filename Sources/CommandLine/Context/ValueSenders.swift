@@ -6,18 +6,18 @@ package import Terminal
 
 /// The characteristics to subscribe to: named ones, or all that send values.
 package struct ValueSenders {
-  /// The selected characteristics; nil for all that send values.
+  /// The selected characteristics. Nil for all that send values.
   private let selectors: [Selector]?
 
-  /// - Parameter attributes: an empty list or `*` selects all.
-  /// - Throws: GATTError.invalidSelector.
+  /// Creates a selection. An empty list or `*` selects all.
+  /// - Throws: `GATTError.invalidSelector`.
   package init(_ attributes: [String]) throws {
     selectors = attributes.isEmpty || attributes.contains("*") ? nil : try attributes.map { try Selector($0) }
   }
 
   /// Finds all named characteristics, then adds them. A note lists the names if all are selected.
-  /// - Parameter discovering: false if plain handles need no discovery.
-  /// - Throws: as `Client.characteristic` and `addAll`; the errors of `add`.
+  /// - Parameter discovering: False if plain handles need no discovery.
+  /// - Throws: The errors of `Client.characteristic`, `addAll` and `add`.
   @LoopActor
   package func subscribe(
     on client: Client, discovering: Bool = true, _ output: Output, add: @LoopActor (Characteristic) async throws -> Void
@@ -31,9 +31,9 @@ package struct ValueSenders {
     for item in try await client.characteristics(selectors, discovering: discovering) { try await add(item) }
   }
 
-  /// Adds each characteristic that sends values, and skips those that the device refuses.
-  /// - Returns: the added characteristics.
-  /// - Throws: Failure if there are none.
+  /// Adds each characteristic that sends values. Skips the ones that the device refuses.
+  /// - Returns: The added characteristics.
+  /// - Throws: `Failure` if there are none.
   @LoopActor
   static func addAll(
     on client: Client, _ output: Output, _ add: @LoopActor (Characteristic) async throws -> Void

@@ -2,15 +2,15 @@ import ArgumentParser
 import LinuxIO
 import Text
 
-/// Arranges the words of a command line before the parser sees them.
+/// Rearranges the words of a command line for the parser.
 package enum Arguments {
-  /// Moves global options that stand before the command's name behind it, where the command's own parser takes them:
-  /// `-i sim --json scan --count 1` → `scan -i sim --json --count 1`. Moves a value that starts with a minus sign to the end.
+  /// Moves global options after the command's name: `-i sim --json scan --count 1` becomes `scan -i sim --json --count 1`. Moves a value
+  /// that starts with a minus sign to the end.
   package static func commandFirst(_ arguments: [String], _ commands: CommandSet) -> [String] {
     commandFirst(arguments, commands) { commands.type(named: $0) }
   }
 
-  /// - Parameter type: finds the command with a name.
+  /// Does the same for other sets of commands. `type` finds a command by name.
   static func commandFirst(
     _ arguments: [String], _ commands: CommandSet, type: (String) -> (any LoopCommand.Type)?
   ) -> [String] {
@@ -19,7 +19,7 @@ package enum Arguments {
     return [command] + valueLast(leading + rest.dropFirst()) { type(command) }
   }
 
-  /// The options that the root answers, whatever the command is.
+  /// The options that the root handles for every command.
   static let ofRoot = ["--version", "--help", "-h", "--generate-completion-script", "--experimental-dump-help"]
 
   /// Returns the options before the command's name, with their values, and the rest.
@@ -43,7 +43,7 @@ package enum Arguments {
     return [commands.standard.commandName] + arguments
   }
 
-  /// Whether the words are only options that every command has.
+  /// Whether the words are only global options.
   private static func withoutCommand(_ arguments: [String]) -> Bool {
     var rest = arguments[...]
     while let word = rest.popFirst() {
@@ -58,8 +58,8 @@ package enum Arguments {
     return true
   }
 
-  /// `PEER ATTR -5 --as i8` → `PEER ATTR --as i8 -- -5`: the value is the last argument, and no option starts with a digit. Asks for the
-  /// command and its options only if a word looks like a negative value.
+  /// Moves a negative value to the end: `PEER ATTR -5 --as i8` becomes `PEER ATTR --as i8 -- -5`. No option starts with a digit. Asks for
+  /// the command and its options only if a word looks like a negative value.
   private static func valueLast(_ words: [String], of type: () -> (any LoopCommand.Type)?) -> [String] {
     guard words.contains(where: isNegative), !words.contains("--"), let type = type(), type.traits.takesValue else { return words }
     let options = CommandOptions(of: type)
@@ -68,7 +68,7 @@ package enum Arguments {
     return words[..<value] + words[(value + 1)...] + ["--", words[value]]
   }
 
-  /// `-5`, `-0x10`, `-1,-2`, `-.5`, `-inf`.
+  /// Whether a word looks like a negative value: `-5`, `-0x10`, `-1,-2`, `-.5`, `-inf`.
   private static func isNegative(_ word: String) -> Bool {
     guard word.utf8.first == UInt8(ascii: "-"), let next = word.utf8.dropFirst().first else { return false }
     return (0x30...0x39).contains(next) || next == UInt8(ascii: ".") || word == "-inf"
@@ -76,15 +76,15 @@ package enum Arguments {
 
   // MARK: Mistakes
 
-  /// Refuses an argument that is not UTF-8. Otherwise blectl would send another text. - Throws: ValidationError.
+  /// Refuses an argument that is not UTF-8, which would be sent changed. - Throws: `ValidationError`.
   package static func refuseOctets() throws {
     guard let index = ThisProcess.argumentThatIsNoText() else { return }
     throw ValidationError(
       "Argument \(index), \(DisplayText.quote(CommandLine.arguments[index])), is not UTF-8. Give bytes in hex, or as @FILE.")
   }
 
-  /// Refuses a repeated option that takes one value: the parser would take the last. Asks for the command's options only if a name
-  /// occurs twice. - Throws: ValidationError.
+  /// Refuses a repeated option that takes one value, because the parser would take the last. Asks for the command's options only if a name
+  /// occurs twice. - Throws: `ValidationError`.
   package static func refuseRepeated(_ arguments: [String], _ commands: CommandSet) throws {
     let option = commands.option.commandName
     if arguments.first == option, arguments.dropFirst().prefix(while: { $0 != "--" }).contains(option) {
@@ -93,9 +93,9 @@ package enum Arguments {
     try refuseRepeated(arguments) { commands.type(named: arguments.first ?? "") }
   }
 
-  /// - Parameter type: the command.
+  /// Does the same for one command. `type` returns the command.
   package static func refuseRepeated(_ arguments: [String], of type: () -> (any LoopCommand.Type)?) throws {
-    // No set: its first use costs more than looking through so few.
+    // An array, because the first use of a set costs more than searching a few words.
     var seen: [String] = []
     var twice: [String] = []
     for word in arguments.prefix(while: { $0 != "--" }) where word.utf8.first == UInt8(ascii: "-") && word.utf8.count > 1 {
@@ -109,7 +109,7 @@ package enum Arguments {
     }
   }
 
-  /// The long name of an option that has a short one and takes a value; any other as it is.
+  /// Returns the long name of an option with a value. Returns other names unchanged.
   private static func long(_ name: String) -> String {
     switch name {
     case "-i": "--adapter"

@@ -1,12 +1,12 @@
 package import ArgumentParser
 import Text
 
-/// The options and arguments of a command, from the argument parser's dump of its help. Reading it takes a millisecond.
+/// The options and arguments of a command, from the parser's dump of its help. Creating it takes a millisecond.
 package struct CommandDescription {
   struct Argument {
-    /// The names with their hyphens; empty for a positional argument.
+    /// The names with their hyphens. Empty for a positional argument.
     let names: [String]
-    /// The name with two hyphens; nil for a positional argument.
+    /// The name with two hyphens. Nil for a positional argument.
     var longName: String? { names.first { $0.hasPrefix("--") } }
     let valueName: String
     let takesValue: Bool
@@ -14,20 +14,20 @@ package struct CommandDescription {
     let isOptional: Bool
     /// Whether the help shows it.
     let isShown: Bool
-    /// The title of its group; empty for none.
+    /// The title of its group. Empty for none.
     let section: String
     /// The help on one line.
     let help: String
-    /// The text that `--help` adds.
+    /// The text that only `--help` shows.
     let discussion: String
-    /// The allowed values; empty if there is no list.
+    /// The allowed values. Empty if there is no list.
     let values: [String]
     let isFile: Bool
-    /// The endings of the files; empty if any file is meant.
+    /// The permitted file name extensions. Empty for any file.
     let endings: [String]
   }
 
-  /// What the command does, without a full stop.
+  /// The command's purpose, without a full stop.
   let hint: String
   /// The arguments in their order.
   let arguments: [Argument]

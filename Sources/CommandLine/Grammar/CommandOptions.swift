@@ -1,4 +1,4 @@
-/// The names of a command's options, and which words they take.
+/// The options of a command: their names and whether they take a value.
 package struct CommandOptions {
   private let withValue: Set<String>
   private let ofConnection: Set<String>
@@ -19,13 +19,13 @@ package struct CommandOptions {
 
   package func takesValue(_ option: String) -> Bool { withValue.contains(option) }
 
-  /// Whether an option says how to find and connect the device.
+  /// Whether an option selects or connects the device.
   package func isOfConnection(_ option: String) -> Bool { ofConnection.contains(option) }
 
   /// Whether an option belongs to the process, not to one command.
   package func isOfProcess(_ option: String) -> Bool { ofProcess.contains(option) }
 
-  /// The index of the first word that is neither an option nor the value of one.
+  /// Returns the index of the first word that is neither an option nor an option's value.
   package func firstArgument(in words: [String]) -> Int? {
     var index = 0
     while index < words.count {
@@ -37,6 +37,6 @@ package struct CommandOptions {
     return nil
   }
 
-  /// The index for a first argument if there is none.
+  /// Returns the index at which to insert a first argument if there is none.
   package func end(of words: [String]) -> Int { words.firstIndex(of: "--") ?? words.count }
 }

@@ -3,21 +3,21 @@ import EventLoop
 package import Terminal
 import Text
 
-/// The commands of the program. `Blectl` lists them; all other code gets them as this value.
+/// The commands of the program. `Blectl` lists them; all other code receives them as this value.
 package struct CommandSet: Sendable {
-  /// Parses what is not one of the commands: help, version, completion scripts. Its configuration lists `commandLine`.
+  /// The root command, which parses help, version and completion scripts. Its configuration lists `commandLine`.
   let root: any ParsableCommand.Type
   /// The commands of the command line, in the order of the help.
   package let commandLine: [any LoopCommand.Type]
   /// The command whose name is an option: `-e`.
   let option: any LoopCommand.Type
-  /// The command of a terminal that names no command.
+  /// The default command on a terminal.
   let standard: any LoopCommand.Type
-  /// The commands that only sessions have.
+  /// The commands that exist only in sessions.
   let sessionOnly: [any LoopCommand.Type]
-  /// Makes the recorder of `--record`. - Throws: FileError if the file cannot be written.
+  /// The factory of the recorder of `--record`. - Throws: `FileError` if the file cannot be written.
   let recorder: @LoopActor @Sendable (_ path: String, Output, SessionCommands) throws -> any CommandRecorder
-  /// The completion script that the arguments ask for; nil without such an option.
+  /// The requested completion script. Nil without such an option.
   let completionScript: @Sendable (_ arguments: [String]) -> String?
 
   /// Returns a command of the command line.
@@ -27,7 +27,7 @@ package struct CommandSet: Sendable {
 
   var names: [String] { commandLine.map { $0.commandName } }
 
-  /// The commands that sessions have.
+  /// The commands that exist in sessions.
   var inSessions: [any LoopCommand.Type] { commandLine.filter { $0.traits.runsInSessions } + sessionOnly }
 
   package func isInSessions(_ name: String) -> Bool {
@@ -36,7 +36,7 @@ package struct CommandSet: Sendable {
 
   // MARK: Parsing
 
-  /// Parses the words of the command line, the command's name first.
+  /// Parses the words of the command line, which start with the command's name.
   package func command(from arguments: [String]) throws -> any ParsableCommand {
     if let command = try namedCommand(from: arguments) { return command }
     if arguments.first == option.commandName { return try option.parseAsRoot(Array(arguments.dropFirst())) }
@@ -44,8 +44,8 @@ package struct CommandSet: Sendable {
     return try root.parseAsRoot(arguments)
   }
 
-  /// Parses the words after a command's name, in two thirds of the time that the root needs. Nil for help, version, completion and errors,
-  /// which the root handles.
+  /// Parses the words after a command's name, a third faster than the root. Nil for help, version, completion and errors, which the root
+  /// handles.
   package func namedCommand(from arguments: [String]) throws -> (any LoopCommand)? {
     guard let name = arguments.first, let named = type(named: name),
       let command = (try? named.command(from: Array(arguments.dropFirst()))) ?? nil
@@ -73,7 +73,7 @@ package struct CommandSet: Sendable {
     self.completionScript = completionScript
   }
 
-  /// The error for an unknown command or misplaced option. The parser would blame the first option, because the root declares none.
+  /// Returns the error for an unknown command or misplaced option. The parser would blame the first option.
   private func unknownCommand(in arguments: [String]) -> ValidationError? {
     guard let first = arguments.first else { return nil }
     if first == "help" {
@@ -99,7 +99,7 @@ package struct CommandSet: Sendable {
       "Unknown command \(DisplayText.quote(name)). \(meant ?? "The commands are \(names.joined(separator: ", ")).")")
   }
 
-  /// The error for an option before the command that is not global. The word after it is its value, not a command.
+  /// Returns the error for a non-global option before the command. The next word is its value, not a command.
   private func misplacedOption(in words: ArraySlice<String>) -> ValidationError? {
     guard let word = words.first, word.hasPrefix("-"), word.count > 1, wrongOption(in: [word]) != nil,
       !ProcessOptions.namesWithValue.contains(word)
@@ -107,7 +107,7 @@ package struct CommandSet: Sendable {
     return ValidationError("\(DisplayText.quote(word)) is not a global option. Put it after the command.")
   }
 
-  /// The error in a command line that consists of options only.
+  /// Returns the error in a command line of options only.
   private func wrongOption(in arguments: [String]) -> ValidationError? {
     var rest = arguments[...]
     while let word = rest.popFirst() {

@@ -1,39 +1,39 @@
 import ArgumentParser
 package import GATT
 
-/// What may stand behind a command's name, as far as completion has to know.
+/// The words that may follow a command's name, for completion.
 package struct CommandShape: Sendable, Equatable {
-  /// What a word is.
+  /// The kind of a word.
   package enum Word: Sendable, Equatable {
     case peer
-    /// A device, by nothing but its address or an alias.
+    /// A device, by address or alias only.
     case address
     /// A device of the session.
     case link
     case attribute(AttributeUse)
-    /// `@FILE`, or something that nobody can guess.
+    /// A value that cannot be completed, or `@FILE`.
     case value
     case file
-    /// Files whose names end so, and folders.
+    /// Files with these extensions, and folders.
     case files([String])
     case adapter
-    /// `read-back` and such, or `notify:` with an attribute behind it.
+    /// A choice such as `read-back`, or `notify:` followed by an attribute.
     case verification([String])
     case choice([String])
-    /// A value of the setting that is named before it.
+    /// A value of the preceding setting.
     case setting
     case command
-    /// A command of the device's file.
+    /// A command in the device file.
     case deviceCommand
-    /// `name=value` of that command.
+    /// A `name=value` parameter of that command.
     case deviceParameter
     case free
   }
 
-  /// What is to be done with an attribute decides which may be named.
+  /// The use of an attribute, which decides which attributes match.
   package enum AttributeUse: Sendable, Equatable {
     case any, reading, writing, listening
-    /// Large things: without responses, where there is something that takes them so.
+    /// Large transfers, which need Write Without Response.
     case sending
 
     package func allows(_ properties: Properties) -> Bool {
@@ -48,10 +48,10 @@ package struct CommandShape: Sendable, Equatable {
   }
 
   package struct Option: Sendable, Equatable {
-    /// With their dashes.
+    /// The names with their hyphens.
     package let names: [String]
     package let hint: String
-    /// The kind of its value; nil for an option without a value.
+    /// The kind of its value. Nil for an option without a value.
     package let value: Word?
     package let isRepeating: Bool
 
@@ -66,12 +66,12 @@ package struct CommandShape: Sendable, Equatable {
   let name: String
   let hint: String
   package let options: [Option]
-  /// The arguments without names, in their order.
+  /// The positional arguments in their order.
   package let words: [Word]
-  /// The last of them may come several times.
+  /// Whether the last positional argument repeats.
   package let lastRepeats: Bool
 
-  /// Whether devices are meant only by addresses without a type.
+  /// Whether devices are given only by addresses without a type.
   package let takesPlainAddresses: Bool
 
   package init(
@@ -89,7 +89,7 @@ package struct CommandShape: Sendable, Equatable {
 }
 
 extension CommandShape {
-  /// The shape of a command, as its declaration and its traits say. Takes a millisecond, see `CommandDescription`.
+  /// Creates the shape from a command's declaration and traits. Takes a millisecond, see `CommandDescription`.
   package init(of command: any LoopCommand.Type) {
     if let shape = command.ownShape {
       self = shape

@@ -1,8 +1,8 @@
 import ArgumentParser
 import Text
 
-/// The help of one command: a screen of its own options (`-h`), or everything (`--help`). Written here because the parser's help puts the
-/// options that all commands share first and knows no examples.
+/// The help of one command: its own options (`-h`) or everything (`--help`). The parser's help would put shared options first and lacks
+/// examples.
 package struct HelpPage {
   package static let connectionTitle = "Connection options"
   package static let globalTitle = "Global options"
@@ -12,7 +12,7 @@ package struct HelpPage {
   private let isSession: Bool
   private let arguments: [CommandDescription.Argument]
 
-  /// - Parameter isSession: whether the help is of a line in a session, where PEER may be left out and the radio is chosen already.
+  /// Creates the help. In a session, PEER is optional and the radio is already chosen.
   package init(of type: any LoopCommand.Type, isSession: Bool) {
     self.type = type
     self.isSession = isSession
@@ -21,7 +21,7 @@ package struct HelpPage {
     arguments = CommandDescription(of: type).arguments.filter { $0.isShown && Set($0.names).isDisjoint(with: refused) }
   }
 
-  /// `blectl read [<options>] <peer> <attribute> ...`
+  /// The usage line: `blectl read [<options>] <peer> <attribute> ...`
   var usage: String {
     let words = arguments.filter(\.names.isEmpty).map { argument in
       let word = "<\(argument.valueName)>" + (argument.isRepeating ? " ..." : "")
@@ -43,7 +43,7 @@ package struct HelpPage {
     parts.append(DisplayText.wrap("USAGE: \(usage)", to: Self.width))
     var titles: [String] = []
     for argument in arguments where !titles.contains(Self.title(argument)) { titles.append(Self.title(argument)) }
-    // Own options before those that other commands have, too.
+    // Own options come before shared options.
     let shared = [Self.connectionTitle, Self.globalTitle].filter(titles.contains)
     let own = ["Arguments", "Options"] + titles.filter { $0 != "Arguments" && $0 != "Options" && !shared.contains($0) }
     for title in own + (isShort ? [] : shared) {
@@ -51,7 +51,7 @@ package struct HelpPage {
       if !listed.isEmpty || title == Self.globalTitle { parts.append(section(title, listed, isShort: isShort)) }
     }
     var examples = type.examples
-    // Those of the command line, without what a session has already.
+    // Session examples: the command line's, without `blectl -i sim`.
     if isSession {
       examples = examples.compactMap { $0.after("blectl -i sim ") ?? ($0.hasPrefix("blectl") || $0.contains("| ") ? nil : $0) }
     }
@@ -64,7 +64,7 @@ package struct HelpPage {
     argument.section.isEmpty ? argument.names.isEmpty ? "Arguments" : "Options" : argument.section
   }
 
-  /// Lines that begin with a blank are kept as they are.
+  /// Wraps a text. Keeps lines that start with a space.
   static func paragraphs(_ text: String) -> [String] {
     text.split(separator: "\n", omittingEmptySubsequences: false).flatMap { line in
       line.isEmpty || line.hasPrefix(" ") ? [String(line)] : DisplayText.wrap(String(line), to: width)
@@ -81,7 +81,7 @@ package struct HelpPage {
       rows.append(("-h, --help", "Print a summary (-h) or everything (--help)"))
     }
     let column = 4 + (rows.map(\.0.count).filter { $0 <= 25 }.max() ?? 0)
-    // A screen has no room for what USAGE shows.
+    // Short help omits arguments, which USAGE shows.
     return (isShort && title == "Arguments" ? [] : ["\(title.uppercased()):"])
       + rows.flatMap { label, text in
         let indented = String(repeating: " ", count: column)

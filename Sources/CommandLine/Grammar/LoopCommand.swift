@@ -3,63 +3,63 @@ package import EventLoop
 package import Presentation
 package import Text
 
-/// A command of blectl. It runs on the event loop and may be canceled at any wait. It describes itself here: no code asks for its type.
+/// A command of blectl. It runs on the event loop and can be canceled at any wait. It describes itself, so that no code checks its type.
 ///
-/// Each command states its `commandName`: deriving it from the type costs 40 % of the program's start.
+/// Each command states its `commandName`, because deriving it from the type costs 40 % of the startup time.
 package protocol LoopCommand: ParsableCommand, Sendable {
   var process: ProcessOptions { get set }
   /// Whether it shows or takes names of UUIDs or companies.
   var usesNames: Bool { get }
   /// Whether it uses real time even on the simulated air.
   var isTimeReal: Bool { get }
-  /// Whether it uses the adapter that it has.
+  /// Whether it uses its adapter.
   var usesAdapter: Bool { get }
-  /// Adds the files that its own options and arguments name.
+  /// Adds the files named by its own options and arguments.
   @LoopActor func name(_ files: inout CommandFiles)
   @LoopActor func run(in context: Context) async throws
 
-  // MARK: Its end
+  // MARK: End
 
   /// Whether it runs until the user stops it.
   var runsUntilStopped: Bool { get }
-  /// Whether it ends without being stopped. A session stops other commands at the end of its input.
+  /// Whether it ends without being stopped. Other commands are stopped at the end of a session's input.
   var hasTimeLimit: Bool { get }
-  /// The failure if the end of the input stops it; nil if that is its normal end.
+  /// The failure if the end of the input stops it. Nil if that is its normal end.
   var failureAtInputEnd: Failure? { get }
 
-  // MARK: Its words
+  // MARK: Words
 
   static var traits: CommandTraits { get }
-  /// Whether it has a PEER, which a session replaces by its current device.
+  /// Whether it takes a PEER, which defaults to the current device in a session.
   static var takesPeer: Bool { get }
-  /// The PEER and its options; nil for a command without them.
+  /// The PEER and its options. Nil for a command without them.
   var peerOptions: PeerOptions? { get }
-  /// Its words for completion; nil for those that it declares.
+  /// The shape for completion. Nil to derive it from the declaration.
   static var ownShape: CommandShape? { get }
-  /// Takes the defaults of a session for what its options do not say.
+  /// Applies the defaults of a session to options that were not given.
   mutating func take(_ defaults: ShellSettings)
-  /// Command lines for the end of its help; a test runs each on the simulator.
+  /// The examples at the end of the help. A test runs each on the simulator.
   static var examples: [String] { get }
-  /// The options of every command that have no effect on this one: its help leaves them out.
+  /// The global options that have no effect on this command. Its help omits them.
   static var unusedOptions: [String] { get }
-  /// Checks what depends on other words or commands. - Throws: ValidationError.
+  /// Checks rules that depend on other words or commands. - Throws: `ValidationError`.
   func check(_ words: [String], _ commands: CommandSet, isSession: Bool) throws
-  /// Returns a better sentence about a mistake in its words; nil if the usual one suffices.
+  /// Returns a better sentence about a mistake in its words. Nil for the usual sentence.
   static func advice(on mistake: ParserMistake.Kind, in words: [String]) -> String?
-  /// Explains a wrong value of one of its own options or arguments; nil if it cannot.
+  /// Explains a wrong value of its own option or argument. Nil if it cannot.
   static func hint(_ value: String, for place: String) -> String?
 
   // MARK: Scripts
 
-  /// Checks what a script may not do, or what `run` would only refuse later. - Throws: Failure; SelectorError.
+  /// Checks in advance for anything that a script or `run` would refuse. - Throws: `Failure`; `SelectorError`.
   func checkForScript() throws
-  /// How a recorded script contains it.
+  /// The form of the command in a recorded script.
   var recordedForm: RecordedForm { get }
-  /// The device whose commands it runs, if it is a session, or that it is about.
+  /// The device that the command is about, or whose commands it runs as a session.
   var recordedDevice: PeerArgument? { get }
-  /// The attribute whose next value it waits for; nil if it does not wait.
+  /// The attribute whose next value it waits for. Nil if it does not wait.
   var awaitedAttribute: String? { get }
-  /// The limit that a script gives it, so that a silent device does not block the run; nil if it has a limit of its own.
+  /// The time limit in a script, so that a silent device cannot block the run. Nil if it has its own limit.
   var limitInScript: Duration? { get }
   /// The command of a device file that it runs.
   var deviceCall: DeviceCall? { get }
@@ -101,20 +101,20 @@ extension LoopCommand {
 
   package static var commandName: String { configuration.commandName ?? "" }
   package var commandName: String { Self.commandName }
-  /// Its name and a hint, as completion lists it.
+  /// The name and hint for completion.
   package static var completion: (name: String, hint: String) { (commandName, String(configuration.abstract.prefix { $0 != "." })) }
   package var traits: CommandTraits { Self.traits }
 
   /// Parses the arguments. Nil for a command of the parser, such as help.
   package static func command(from arguments: [String]) throws -> (any LoopCommand)? {
     let parsed = try parseAsRoot(arguments)
-    // Whether something is of a type is quickly known; whether it conforms to a protocol takes two per cent of a start.
+    // The cast to Self is fast. A check for protocol conformance takes 2 % of the startup time.
     if let own = parsed as? Self { return own }
     return parsed as? any LoopCommand
   }
 }
 
-/// A command that is about one device. In a session, PEER may be left out.
+/// A command for one device. In a session, PEER may be omitted.
 package protocol PeerCommand: LoopCommand {
   var who: PeerOptions { get }
 }
@@ -127,12 +127,12 @@ extension PeerCommand {
 /// A command that shows values in the format of `--as`.
 package protocol ValueCommand: PeerCommand {
   var chosenFormat: ValueFormat? { get set }
-  /// Whether it writes the bytes of the values instead.
+  /// Whether it writes the raw bytes of the values instead.
   var isRaw: Bool { get }
 }
 
 extension ValueCommand {
-  /// A default value of the option would cost a search of all that conforms to anything at each start.
+  /// The format of `--as`. An option default would make the parser search all protocol conformances at each start.
   package var format: ValueFormat { chosenFormat ?? .auto }
   package var isRaw: Bool { false }
 
@@ -142,15 +142,15 @@ extension ValueCommand {
   }
 }
 
-/// What a command is like, whatever its arguments are.
+/// The properties of a command, regardless of its arguments.
 package struct CommandTraits: Sendable {
-  // MARK: Its words
+  // MARK: Words
 
   /// Whether its last argument is a value, which may start with a minus sign or look like a PEER.
   var takesValue = false
-  /// What is to be done with its attributes.
+  /// The use of its attributes.
   var attributeUse = CommandShape.AttributeUse.any
-  /// Its arguments for completion, where their declaration does not say enough.
+  /// The arguments for completion. Nil to derive them from the declaration.
   var completedWords: [CommandShape.Word]?
 
   // MARK: Sessions
@@ -159,21 +159,21 @@ package struct CommandTraits: Sendable {
   /// Whether it runs the lines of a session. `--record` records these instead of the command.
   package var isSession = false
   package var turn = SessionTurn.own
-  /// Whether it disturbs no other command, so that the next ones do not wait for it.
+  /// Whether later commands need not wait for it.
   package var runsBesideOthers = false
   package var deviceChange = DeviceChange.none
-  /// Whether the beginning of a name that was typed may stand for a device that was heard.
+  /// Whether the start of a name may select a device that was heard.
   package var completesNames = true
   /// Whether it takes values that arrived before it.
   package var takesEarlierValues = false
-  /// Whether its records name devices of their own. In a session for programs, each has its own `peer`.
+  /// Whether its records name devices. In a session for programs, each then has its own `peer`.
   package var recordsNamePeers = false
 
   // MARK: Scripts
 
   /// Whether a script can contain it.
   var isRecordable = true
-  /// Why scripts cannot use it, or what to use instead; nil if they can.
+  /// The reason why scripts cannot use it, or the alternative. Nil if they can.
   package var scriptRefusal: String?
   /// Whether it ends subscriptions.
   package var endsSubscriptions = false
@@ -202,30 +202,30 @@ package struct CommandTraits: Sendable {
   }
 }
 
-/// When a session runs a command.
+/// The time at which a session runs a command.
 package enum SessionTurn: Sendable {
-  /// After the earlier commands of its device; without a device, after other commands without one.
+  /// The command runs after the earlier commands of its device. Without a device, it runs after other commands without one.
   case own
-  /// After the earlier commands of the current device.
+  /// The command runs after the earlier commands of the current device.
   case ofCurrentDevice
-  /// Before the next line is looked at.
+  /// The command runs immediately, before the next line is parsed.
   case atOnce
-  /// Before all later lines: the session looks at them when it has ended.
+  /// The command runs before all later lines, which are parsed after it ended.
   case beforeOthers
 }
 
-/// What a command does to the current device of a session.
+/// The effect of a command on the current device of a session.
 package enum DeviceChange: Sendable {
   case none, connects, chooses, disconnects
-  /// Unknown, because it runs other commands.
+  /// The effect is unknown, because the command runs other commands.
   case unknown
 }
 
-/// How a recorded script contains a command.
+/// The form of a command in a recorded script.
 package struct RecordedForm: Sendable {
-  /// Whether a script cannot contain it as a line of a session.
+  /// Whether the script omits it, because it cannot be a line of a session.
   package var isLeftOut = false
-  /// Its words; nil for those that were typed.
+  /// The words in the script. Nil for the words that the user typed.
   package var words: [String]?
   /// The attributes and options of its single `read`s.
   package var reads: (attributes: [String], options: [String])?
@@ -246,7 +246,7 @@ package struct RecordedForm: Sendable {
   }
 }
 
-/// A command of a device file and its parameters.
+/// A command of a device file, with its parameters.
 package struct DeviceCall: Sendable {
   /// The value of `--device`.
   package let file: String?
@@ -265,8 +265,8 @@ package struct DeviceCall: Sendable {
 package protocol CommandRecorder: AnyObject {
   /// Whether at least one command was run.
   var hasDone: Bool { get }
-  /// Runs a command of the command line. - Parameter arguments: its words, starting with the command's name.
+  /// Runs a command of the command line. `arguments` start with its name.
   func run(_ command: any LoopCommand, _ arguments: [String], in context: Context) async throws
-  /// Writes the script. - Throws: FileError; CancellationError.
+  /// Writes the script. - Throws: `FileError`; `CancellationError`.
   func write() async throws
 }

@@ -1,11 +1,11 @@
 import ArgumentParser
 import Text
 
-// What blectl uses of ArgumentParser beyond its interface: two members, and its sentences about mistakes. Package.swift therefore pins its
-// minor version. ParserDetailsTests fail if one of them changes.
+// blectl relies on internals of ArgumentParser: two members, and its error messages. Therefore Package.swift pins the minor version.
+// ParserDetailsTests fail if one of them changes.
 
 extension CommandConfiguration {
-  /// The configuration of a command that parses its own words. With a `_superCommandName`, the parser does not parse everything twice to
+  /// Creates the configuration of a command that parses its own words. Without `_superCommandName`, the parser parses everything twice to
   /// find `--generate-completion-script`.
   package init(named name: String, abstract: String, discussion: String = "", aliases: [String] = []) {
     self.init(commandName: name, _superCommandName: "blectl", abstract: abstract, discussion: discussion, aliases: aliases)
@@ -17,10 +17,10 @@ extension ParsableArguments {
   static var parserDescription: JSONTree? { try? JSONTree.parse(Array(_dumpHelp().utf8))["command"] }
 }
 
-/// A mistake in a command line, as the parser reports it.
+/// A mistake in a command line, as reported by the parser.
 package struct ParserMistake {
   package enum Kind: Equatable {
-    /// A wrong value of `place`, which is `<peer>` or `--mode <mode>`. The choices are `a, b or c`; empty if the parser lists none.
+    /// A wrong value of `place`, such as `<peer>` or `--mode <mode>`. The choices are `a, b or c`, or empty if the parser lists none.
     case invalidValue(String, place: String, choices: String)
     /// Extra arguments, and the parser's sentence.
     case unexpectedArguments([String], String)
@@ -28,17 +28,18 @@ package struct ParserMistake {
     case missingArgument(place: String)
     /// A missing value of an option, and the parser's sentence.
     case missingValue(String)
-    /// Another sentence, such as that of a ValidationError.
+    /// Any other sentence, such as the one of a `ValidationError`.
     case other(String)
   }
 
   let kind: Kind
-  /// The parser's help for the option or argument; empty for none.
+  /// The parser's help for the option or argument. Empty for none.
   let help: String
 
+  /// Creates the mistake from the parser's error.
   /// - Parameters:
-  ///   - parsed: the command that parsed the words: the root, or the command of a session.
-  ///   - command: the command that the words name.
+  /// - parsed: The command that parsed the words: the root, or the command of a session.
+  /// - command: The command that the words name.
   init(_ error: any Error, of parsed: any ParsableCommand.Type, _ command: (any ParsableCommand.Type)?) {
     let isOwn = error is ValidationError
     let sentence = parsed.message(for: error)
@@ -61,7 +62,7 @@ package struct ParserMistake {
     return .other(sentence)
   }
 
-  /// The parts of `The value 'V' is invalid for '--option <name>'. Please provide one of 'a', 'b' or 'c'.`
+  /// Splits `The value 'V' is invalid for '--option <name>'. Please provide one of 'a', 'b' or 'c'.`
   private static func invalidValue(_ sentence: String) -> (value: String, place: String, choices: String)? {
     let separator = "' is invalid for '"
     guard let text = sentence.after("The value '"), let middle = text.ranges(of: separator).last else { return nil }

@@ -4,21 +4,21 @@ import GATT
 package import Presentation
 import Text
 
-/// The commands that sessions and scripts have, and how to parse their lines.
+/// The commands of sessions and scripts. Parses their lines.
 @LoopActor
 package final class SessionCommands {
   package let set: CommandSet
   package private(set) lazy var all = set.inSessions
   private lazy var byName: [String: any LoopCommand.Type] = Dictionary(
     all.flatMap { type in ([type.commandName] + type.configuration.aliases).map { ($0, type) } }, uniquingKeysWith: { first, _ in first })
-  /// The options of the commands. Asking the parser for them takes a millisecond.
+  /// The cached options of the commands, which take a millisecond to get from the parser.
   private var known: [String: CommandOptions] = [:]
 
   init(_ set: CommandSet) { self.set = set }
 
   package func type(named name: String) -> (any LoopCommand.Type)? { byName[name] }
 
-  /// Returns the command of a line, which may stand after options. Nil for an unknown one.
+  /// Returns the command of a line, which may follow options. Nil for an unknown command.
   package func type(of words: [String]) -> (any LoopCommand.Type)? { Arguments.leading(words, set).rest.first.flatMap { byName[$0] } }
 
   /// Whether the command of a line takes values that arrived before it.

@@ -1,13 +1,13 @@
 import Presentation
 package import Text
 
-/// What `set` sets: what the commands of a session do where their own options do not say.
+/// The settings of `set`: the defaults for the options of a session's commands.
 package struct ShellSettings: Equatable {
-  /// How values are shown.
+  /// The display format of values.
   var format: ValueFormat?
-  /// Seconds, as `--timeout`.
+  /// The value of `--timeout`, in seconds.
   package var timeout: Double?
-  /// Whether a link that is lost is made again.
+  /// Whether to reconnect after a lost link.
   package var reconnect = false
 
   package init(format: ValueFormat? = nil, timeout: Double? = nil, reconnect: Bool = false) {
@@ -17,10 +17,10 @@ package struct ShellSettings: Equatable {
   }
 
   package static let names = ["format", "timeout", "reconnect"]
-  /// What each takes, where that is a list.
+  /// The permitted values of each setting.
   package static let choices = ["format": ValueFormat.names, "timeout": ["default"], "reconnect": ["on", "off"]]
 
-  /// - Throws: Failure(.usage).
+  /// Changes a setting. - Throws: `Failure(.usage)`.
   package mutating func set(_ name: String, to value: String) throws {
     switch name {
     case "format":
@@ -49,7 +49,7 @@ package struct ShellSettings: Equatable {
     }
   }
 
-  /// Each with its value, as `set` takes them.
+  /// The settings with their values, in the form that `set` accepts.
   package var values: [(name: String, value: String)] {
     [("format", format?.name ?? "auto"), ("timeout", timeout.map { "\($0)" } ?? "default"), ("reconnect", reconnect ? "on" : "off")]
   }

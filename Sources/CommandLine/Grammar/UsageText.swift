@@ -5,16 +5,17 @@ import GATT
 import Presentation
 import Text
 
-/// A mistake in a command line: one sentence, and how to use the command. Only this type words the parser's messages.
+/// A mistake in a command line: one sentence, and the usage of the command. Rewords the parser's messages.
 package struct UsageText {
   package let sentence: String
-  /// `Usage: …`, and where to find more.
+  /// The usage line, and where to find more.
   let usage: String
 
+  /// Creates the text from the parser's error.
   /// - Parameters:
-  ///   - arguments: the words as they were typed, the command's name first.
-  ///   - type: the command of a session; nil on the command line.
-  ///   - place: the index of the missing PEER, for which a session used its current device; nil if it was given.
+  /// - arguments: The words as typed, starting with the command's name.
+  /// - type: The command of a session. Nil on the command line.
+  /// - place: The index of a missing PEER that a session replaced by its current device. Nil if PEER was given.
   package init(
     _ error: any Error, _ arguments: [String], _ commands: CommandSet, of type: (any LoopCommand.Type)? = nil,
     withoutPeerAt place: Int? = nil
@@ -30,7 +31,7 @@ package struct UsageText {
     let words =
       Self.deviceFirst(kind, arguments, command, isSession: type != nil, place)
       ?? command?.advice(on: kind, in: arguments) ?? Self.words(kind, mistake.help, command)
-    // A line feed in what was typed must not make two lines.
+    // A line feed in the user's words must not split the sentence.
     sentence = DisplayText.visible(words.replacing("\n", with: " "))
   }
 
@@ -49,7 +50,7 @@ package struct UsageText {
     return nil
   }
 
-  /// Advises to put the PEER first if the parser missed it, or took another word for it. Nil if no later word is a PEER.
+  /// Advises to put the PEER first if the parser found another word there. Nil if no later word is a PEER.
   private static func deviceFirst(
     _ mistake: ParserMistake.Kind, _ arguments: [String], _ command: (any LoopCommand.Type)?, isSession: Bool, _ place: Int?
   ) -> String? {
@@ -64,7 +65,7 @@ package struct UsageText {
     func isPeer(_ index: Int) -> Bool {
       let word = arguments[index]
       if index > 0, options.contains(arguments[index - 1]) { return false }
-      // A VALUE may have six bytes, with colons between them.
+      // A VALUE may have six bytes separated by colons.
       if case .address(_, nil)? = PeerSelector(word) { return !command.traits.takesValue }
       let isName = !command.traits.takesValue && !word.hasPrefix("-") && PeerArgument.mistake(in: word) == nil
       return PeerSelector(word) != nil || isName && (try? Selector(word, abbreviating: false)) == nil
@@ -101,24 +102,24 @@ package struct UsageText {
     case .missingArgument(let place): return "Missing \(name(of: place)). \(taken(help))".trimmed
     case .missingValue(let sentence) where !help.isEmpty: return "\(sentence.filter { $0 != "'" }). \(taken(help))"
     case .unexpectedArguments(_, let sentence), .missingValue(let sentence), .other(let sentence):
-      // The parser makes lines of a list.
+      // The parser prints lists on several lines.
       return sentence.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
   }
 
-  /// `PEER` for `<peer>`, `--chunk` for `--chunk <n>`.
+  /// Shortens `<peer>` to `PEER`, and `--chunk <n>` to `--chunk`.
   private static func name(of place: String) -> String {
     guard place.hasPrefix("<") else { return String(place.prefix { $0 != " " }) }
     return String(place.filter { !"<>. ".contains($0) }.uppercased().prefix { $0 != "[" })
   }
 
-  /// The help of an option or argument as a sentence: `It takes: Bytes per segment, 1-512 (default: auto).`
+  /// Returns the help of an option or argument as a sentence: `It takes: Bytes per segment, 1-512 (default: auto).`
   private static func taken(_ help: String) -> String {
     let text = help.firstRange(of: ">  ").map { String(help[$0.upperBound...]) } ?? help
     return text.isEmpty ? "" : "It takes: \(text)".asSentence
   }
 
-  /// The kinds of values that several options take.
+  /// Describes the values of a kind that several options take.
   private static func kind(of place: String) -> String? {
     switch place.split(separator: "<").last?.prefix(while: { $0 != ">" }) {
     case "seconds": "Use seconds, or a time with its unit: 5, 0.5, 500ms, 2s, 1m."

@@ -3,7 +3,7 @@ import GATT
 import Presentation
 import Text
 
-/// What is waited for after a write.
+/// The options for the notifications to wait for after a write.
 package struct AnswerOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -45,17 +45,17 @@ package struct AnswerOptions: ParsableArguments {
 }
 
 extension AnswerOptions {
-  /// Before anything is connected. - Throws: Failure, for an ATTR that is none.
+  /// Checks the attributes before connecting. - Throws: `Failure` for an invalid ATTR.
   package func check() throws {
     for pattern in expect { try pattern.check("--expect") }
     for pattern in failOn { try pattern.check("--fail-on") }
   }
 }
 
-/// `ffe2`, `ffe2=4f50` or `ffe2="OP"`: a characteristic, and what its values begin with.
+/// A characteristic and the start of its values: `ffe2`, `ffe2=4f50` or `ffe2="OP"`.
 package struct PatternArgument: ExpressibleByArgument, Sendable {
   package let attribute: String
-  /// Empty: anything.
+  /// The start of the values. Empty matches any value.
   package let octets: [UInt8]
 
   package init?(argument: String) {
@@ -76,7 +76,7 @@ package struct PatternArgument: ExpressibleByArgument, Sendable {
 
   private let text: String
 
-  /// - Throws: Failure, naming the option.
+  /// Checks the attribute. - Throws: `Failure` that names the option.
   package func check(_ option: String) throws {
     do { _ = try Selector(attribute) } catch {
       var failure = Failure(error)
@@ -92,7 +92,7 @@ package struct PatternArgument: ExpressibleByArgument, Sendable {
     return Array(text.dropFirst().dropLast().utf8)
   }
 
-  /// What may have been meant by a text that is none.
+  /// Explains why a text is not a pattern.
   package static func hint(_ text: String) -> String? {
     guard let sign = text.firstIndex(of: "="), sign != text.startIndex else { return "the attribute comes first, as in ffe2=4f50" }
     let value = text[text.index(after: sign)...]
@@ -104,13 +104,13 @@ package struct PatternArgument: ExpressibleByArgument, Sendable {
         said = "\(HexError.oddDigits(word, column: start + column))"
       }
     }
-    // What has quotes already cannot be put in some by us.
+    // Do not suggest quotes for a text that contains quotes.
     guard value.utf8.allSatisfy({ !"\"'\\".utf8.contains($0) }) else { return "\(said), and not text between two double quotes" }
     return "\(said). Put text in quotes: '\(text[..<sign])=\"\(DisplayText.escape(String(value)))\"'"
   }
 }
 
-/// `ff02=1b9902`: a value to write.
+/// A value to write, such as `ff02=1b9902`.
 package struct AssignmentArgument: ExpressibleByArgument, Sendable {
   private let pattern: PatternArgument
 

@@ -4,7 +4,7 @@ package import ArgumentParser
 package protocol AutomaticNumber: ExpressibleByArgument, Sendable {
   static var range: ClosedRange<Int> { get }
 
-  /// - Parameter number: nil for `auto`.
+  /// Creates the argument. `number` is nil for `auto`.
   init(number: Int?)
   var number: Int? { get }
 }

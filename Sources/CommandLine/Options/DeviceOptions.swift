@@ -2,7 +2,7 @@ package import ArgumentParser
 package import DeviceFiles
 import EventLoop
 
-/// Which file describes the device: of every command that makes use of one.
+/// The option that names the device file.
 package struct DeviceOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp("Device file that describes the protocol, see blectl-device(5)", valueName: "file"),
@@ -12,12 +12,12 @@ package struct DeviceOptions: ParsableArguments {
   package init() {}
 
   package func validate() throws {
-    // Commands of a session come from there, and what mac-from-adv looks at.
+    // Session commands and the input of mac-from-adv use standard input.
     if device == "-" { throw ValidationError("--device takes the name of a file, not - (standard input).") }
   }
 
-  /// Before anything is sent. Nil when none was named.
-  /// - Throws: as `DeviceLibrary.load`.
+  /// Loads the file before anything is sent. Nil if none was named.
+  /// - Throws: The errors of `DeviceLibrary.load`.
   @LoopActor
   package func load() async throws -> DeviceDescription? {
     if let device { try await DeviceLibrary.load(device) } else { nil }

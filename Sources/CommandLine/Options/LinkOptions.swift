@@ -4,7 +4,7 @@ import EventLoop
 import Operations
 import Presentation
 
-/// How to connect, and which parameters to request first. Every command that connects has these options.
+/// The options of all commands that connect: how to connect, and which parameters to request.
 package struct LinkOptions: ParsableArguments {
   @Option(parsing: .unconditional, help: ArgumentHelp("Largest MTU to offer, 23-517 (default: 517)", valueName: "n"))
   package var mtu: Int?
@@ -36,7 +36,7 @@ package struct LinkOptions: ParsableArguments {
     if let retries, !(0...100).contains(retries) { throw ValidationError("--retries takes 0 to 100, not \(retries)") }
   }
 
-  /// Any of them.
+  /// Whether any of these options was given.
   package var isGiven: Bool { mtu != nil || phy != nil || interval != nil || retries != nil || wait }
 
   var requested: LinkParameterRequest {

@@ -7,11 +7,11 @@ import Text
 /// The PEER of the command line.
 package enum PeerArgument: Sendable, Equatable, CustomStringConvertible {
   case selector(PeerSelector)
-  /// The one connected last.
+  /// The last connected device.
   case last
-  /// The one that a session is about.
+  /// The current device of a session.
   case current
-  /// From the configuration file.
+  /// An alias.
   case alias(String)
 
   package var description: String {
@@ -25,7 +25,7 @@ package enum PeerArgument: Sendable, Equatable, CustomStringConvertible {
 }
 
 extension PeerArgument: ExpressibleByArgument {
-  /// Parses a PEER. A word that can be nothing else is the name of a device: `Band-7`.
+  /// Parses a PEER. A word without an explicit form is the name of a device: `Band-7`.
   package init?(argument: String) {
     if let peer = Self(form: argument) {
       self = peer
@@ -36,7 +36,7 @@ extension PeerArgument: ExpressibleByArgument {
     }
   }
 
-  /// Parses a PEER in one of its explicit forms; nil for a plain name.
+  /// Parses a PEER in one of its explicit forms. Nil for a plain name.
   package init?(form text: String) {
     if text == "@last" {
       self = .last
@@ -50,7 +50,7 @@ extension PeerArgument: ExpressibleByArgument {
     }
   }
 
-  /// Explains why `text`, which has no explicit form, is not a name either; nil if it is a name.
+  /// Explains why `text`, which has no explicit form, is not a name either. Nil if it is a name.
   static func mistake(in text: String) -> String? {
     if text.isEmpty { return "it is empty. Is a variable unset?" }
     if text == "name:" { return "the name is missing" }

@@ -2,8 +2,8 @@ package import ArgumentParser
 import Presentation
 package import Terminal
 
-/// Options that belong to the process: the radio, the output, the trace. Every command takes them, before or after its name; a session that stays
-/// open has one of each, whatever its commands are. And `--timeout`, which is of one command.
+/// The options of the process (radio, output, trace), accepted before or after every command's name. A session has one of each for all its
+/// commands. Includes `--timeout`, which applies to one command.
 package struct ProcessOptions: ParsableArguments {
   @Option(
     name: [.customShort("i", allowingJoined: true), .long],
@@ -21,7 +21,7 @@ package struct ProcessOptions: ParsableArguments {
   @Flag(name: [.short, .long], help: "Show progress; -vv also shows every ATT PDU")
   package var verbose: Int
 
-  // Without a default value, for which the parser would search all that conforms to anything.
+  // No default value, because the parser would search all protocol conformances.
   @Option(help: ArgumentHelp("auto, always or never (default: auto)", valueName: "when"))
   package var color: ColorChoice?
 
@@ -34,7 +34,7 @@ package struct ProcessOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Record this session as a script for blectl run", valueName: "file"), completion: .file())
   var record: String?
 
-  // Of one command, and not of the process: see `step`. A group of its own would cost each start ten times what the option does.
+  // Applies to one command, see `step`. It is here because a separate group costs each start ten times more than the option.
   @Option(
     name: [.customShort("t", allowingJoined: true), .long], parsing: .unconditional,
     help: ArgumentHelp(
@@ -48,7 +48,7 @@ package struct ProcessOptions: ParsableArguments {
   /// The names of the options without a value.
   static let flags = ["--json", "--quiet", "--verbose", "--trace-secrets"]
   static let timeout = ["-t", "--timeout"]
-  /// The names of the options with a value. A test compares these lists with the declarations, which take a millisecond to ask for.
+  /// The names of the options with a value. A test compares these lists with the declarations, which take a millisecond to query.
   static let namesWithValue = ["-i", "--adapter", "--color", "--trace", "--record"] + timeout
 
   package func validate() throws {
@@ -58,10 +58,10 @@ package struct ProcessOptions: ParsableArguments {
     }
   }
 
-  /// The options that a session takes when it starts, and its commands refuse.
+  /// The options that a session takes at its start. Its commands refuse them.
   static let ofSession = ["--adapter", "--trace", "--record"]
 
-  /// - Throws: Failure(.usage) if an option is one of the session.
+  /// Refuses the options of a session. - Throws: `Failure(.usage)`.
   package func refuseSessionOptions() throws {
     guard let (option, _) = zip(Self.ofSession, [adapter, trace, record]).first(where: { $0.1 != nil }) else { return }
     throw Failure(.usage, "\(option) is an option of the session. Give it when you start blectl.")
@@ -81,8 +81,8 @@ package struct ProcessOptions: ParsableArguments {
 }
 
 extension ColorChoice: ExpressibleByArgument {
-  /// The parser's default, without its key path, which costs more than the rest of the option.
+  /// The values of the parser's default, without its key path, which costs more than the rest of the option.
   package static var allValueStrings: [String] { allCases.map { $0.rawValue } }
-  /// None beside the words themselves, which the parser would find out case by case.
+  /// An empty dictionary, because the parser would look for descriptions case by case.
   package static var allValueDescriptions: [String: String] { [:] }
 }

@@ -2,18 +2,18 @@ import EventLoop
 import Finding
 package import Operations
 
-/// What `--timeout` says of one command: in a session that stays open each may have its own.
+/// The value of `--timeout`, which each command of a session may set.
 package struct StepOptions {
-  /// Seconds, more than 0 and up to 86400.
+  /// The time limit in seconds, more than 0 and up to 86400.
   package let timeout: Double?
 
-  /// How long a device may take to turn up.
+  /// The time limit of a search.
   package var searchLimit: Duration { timeout.map { .limited(seconds: $0) } ?? PeerSearch.usualLimit }
 
-  /// How long it is waited for a device that is not there yet.
+  /// The time limit of `--wait`, which waits for a device to appear.
   package var waitLimit: Duration { .limited(seconds: timeout ?? 3600) }
 
-  /// How long it may take to accept the connection, and to answer.
+  /// The time limits for connecting and for answers.
   package var limits: Session.Limits {
     var limits = Session.Limits()
     guard let timeout else { return limits }

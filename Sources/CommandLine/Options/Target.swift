@@ -5,7 +5,7 @@ package struct Target: Sendable {
   package let peer: PeerArgument
   package var takesFirst = false
   package var demandsOne = false
-  /// The number of retries if a connection fails or the device closes it before it answers, 0…100; nil: the default.
+  /// The number of retries if a connection fails or the device closes it before it answers, 0…100. Nil for the default.
   package var retries: Int?
   /// Whether to wait until the device appears.
   package var waits = false

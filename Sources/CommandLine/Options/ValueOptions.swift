@@ -15,18 +15,20 @@ extension ValueFormat: ExpressibleByArgument {
     self = format
   }
 
-  /// By itself the parser would find this through reflection, each time that it parses.
+  /// The default, which the parser would otherwise find through reflection at each start.
   package var defaultValueDescription: String { name }
 }
 
-/// The VALUE of the command line: text in a format; or `@FILE`, or `-` for standard input: bytes as they are, or text in a format that was named.
+/// The VALUE of the command line: text in a format, `@FILE`, or `-` for standard input. Files contain raw bytes, or text if a format is
+/// given.
 package enum ValueArgument {
-  /// Attribute values have at most 512 octets; segmented writes may carry more, but not endlessly.
+  /// The size limit in bytes. Attribute values have at most 512 bytes, but segmented writes may carry more.
   static let limit = 1 << 20
 
+  /// Returns the bytes of a VALUE.
   /// - Parameters:
-  ///   - format: as it was named; nil: hex, and the bytes of a file.
-  ///   - allowingEmpty: no octets are more often an unset variable or a file that went wrong than a wish.
+  /// - format: The format given. Nil means hex, and raw bytes for a file.
+  /// - allowingEmpty: Whether to accept an empty value, which usually means an unset variable or an empty file.
   @LoopActor
   package static func bytes(_ text: String, _ format: ValueFormat?, allowingEmpty: Bool, _ output: Output) async throws -> [UInt8] {
     let (octets, source) = try await octets(text, format, output)
@@ -34,7 +36,7 @@ package enum ValueArgument {
     throw Failure(.usage, "\(source == "VALUE" ? "The value" : source) is empty. To write an empty value, add --empty")
   }
 
-  /// Nobody may know that it is waited for.
+  /// Reads standard input. A note tells the user that the program waits for it.
   @LoopActor
   static func standardInput(_ limit: Int, _ output: Output) async throws -> [UInt8] {
     try await InputFile.read("-", limit: limit) { output.noteWaiting() }
@@ -57,7 +59,7 @@ package enum ValueArgument {
     return (try parse(octets, as: format, source), source)
   }
 
-  /// What a file or standard input says in a format. UTF-8 is taken as it stands, with a line feed at its end; in the others it is white space.
+  /// Parses the contents of a file or standard input. Keeps UTF-8 unchanged, including a final line feed. Other formats ignore white space.
   private static func parse(_ octets: [UInt8], as format: ValueFormat, _ source: String) throws -> [UInt8] {
     guard let text = String(validating: octets, as: UTF8.self) else {
       throw Failure(
@@ -73,6 +75,6 @@ package enum ValueArgument {
 }
 
 extension Output {
-  /// For octets on standard input.
+  /// Notes that the program waits for standard input.
   package func noteWaiting() { note("Waiting for standard input to end. On a terminal, press Ctrl-D to end it. Press Ctrl-C to cancel.") }
 }

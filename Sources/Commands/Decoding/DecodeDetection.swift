@@ -12,11 +12,11 @@ import Presentation
 import Terminal
 import Text
 
-/// Finds out what `decode` was given when its first word does not say so.
+/// Detects the kind of `decode`'s input if the first word does not name it.
 @LoopActor
 enum DecodeDetection {
-  /// - Parameter words: hex, or one file.
-  /// - Throws: Failure(.usage) unless exactly one kind fits; FileError.
+  /// Returns the kind of hex or of a file.
+  /// - Throws: `Failure(.usage)` unless exactly one kind fits; `FileError`.
   static func kind(of words: [String], _ context: Context) async throws -> Decode.What {
     let shown = DisplayText.clip(DisplayText.escape(words.joined(separator: " ")), to: 60)
     let octets: [UInt8]

@@ -4,7 +4,7 @@ import Presentation
 import Terminal
 import Text
 
-/// Counts the problems of an input: lines that are not bytes, which it reports immediately, and malformed packets. Decoding continues after both.
+/// Counts the problems of an input: malformed packets, and lines that are not bytes. Reports the latter immediately. Decoding continues.
 @LoopActor
 struct DecodeProblems {
   private let kind: String
@@ -17,10 +17,10 @@ struct DecodeProblems {
   private var others = 0
   private var first: (problem: String, line: Int?)?
 
-  /// - Parameter kind: The kind of packet, such as `ATT PDU`.
+  /// Creates the counter. `kind` is the kind of packet, such as `ATT PDU`.
   init(_ kind: String, of input: DecodedInput, _ output: Output) { (self.kind, self.input, self.output) = (kind, input.name, output) }
 
-  /// Returns the bytes of an item that is not a line. Reports an unreadable one and returns nil.
+  /// Returns the bytes of an item other than a line. Reports an unreadable item and returns nil.
   mutating func octets(_ item: DecodedInput.Item) -> [UInt8]? {
     if case .octets(let octets) = item { return octets }
     if case .unreadable(let line, let reason) = item { refuse("Line \(line) of \(input) \(reason).") }

@@ -15,7 +15,7 @@ struct DecodedInput {
     /// The whole input: arguments, or data that are not text.
     case octets([UInt8])
     case line(Int, text: String)
-    /// A line that is not text. - Parameter reason: The predicate for errors, such as `is longer than 1 MiB`.
+    /// A line that is not text. `reason` is the predicate for errors, such as `is longer than 1 MiB`.
     case unreadable(Int, reason: String)
   }
 

@@ -15,7 +15,7 @@ struct DecodedOctets {
   private var ahead: DecodedInput.Item?
   private var isBehindDump = false
 
-  /// - Parameter isHCI: Whether the packets are HCI packets, which contain their length.
+  /// Creates a reader. HCI packets contain their length, which limits continuation lines.
   init(_ input: DecodedInput, isHCI: Bool = false) { (self.input, self.isHCI) = (input, isHCI) }
 
   /// Reads the next packet. Returns nil at the end.

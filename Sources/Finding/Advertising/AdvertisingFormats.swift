@@ -21,14 +21,14 @@ package struct AdvertisingFormats: Sendable {
     }
   }
 
-  /// - Parameter device: whose layouts of manufacturer data are read as well.
+  /// Creates decoders. - Parameter device: The device file whose layouts of manufacturer data are also decoded.
   package init(keys: BTHomeKeys = BTHomeKeys(), device: DeviceDescription? = nil) {
     self.keys = keys
     title = device?.name ?? ""
     layouts = device?.advertisement?.manufacturerData.mapValues { Layout($0) } ?? [:]
   }
 
-  /// The data in known formats, then the data that the device file describes, each in the order of the data.
+  /// Decodes the data in known formats, then the data that the device file describes, each in the order of the data.
   package func all(
     manufacturerData: [(company: UInt16, data: [UInt8])], serviceData: [(uuid: UUID, data: [UInt8])], sender: Address? = nil
   ) -> [DecodedData] {

@@ -2,16 +2,16 @@ package import Bluetooth
 package import Crypto
 import Text
 
-/// BTHome v2 (bthome.io/format, bthome.io/encryption), service data of FCD2.
+/// The decoder for BTHome v2 (bthome.io/format, bthome.io/encryption), the service data of FCD2.
 enum BTHome {
-  /// Decodes version 2. Nil for other versions. From the first unknown object on, the data is in `rest`, as receivers stop there.
+  /// Decodes version 2. Nil for other versions. The field `rest` has the data from the first unknown object on: receivers stop there.
   static func decode(_ data: [UInt8], sender: Address?, keys: BTHomeKeys) -> DecodedData? {
     guard let information = data.first, information >> 5 == 2 else { return nil }
     let isEncrypted = information & 1 != 0
     var fields: [DecodedData.Field] = [
       .init("version", .integer(2)), .init("encrypted", .bool(isEncrypted)), .init("trigger", .bool(information & 4 != 0)),
     ]
-    // Bit 1 is reserved; where it is set, firmwares send their address before the objects.
+    // Bit 1 is reserved. Firmwares that set it send their address before the objects.
     let hasAddress = information & 2 != 0 && data.count >= 7
     let payload = data.dropFirst(hasAddress ? 7 : 1)
     guard isEncrypted else { return DecodedData("bthome", fields + objects(payload)) }
@@ -30,7 +30,7 @@ enum BTHome {
     return DecodedData("bthome", fields, .noKeyFits)
   }
 
-  /// The fields `objects` and, if needed, `rest`.
+  /// Returns the field `objects` and, if needed, `rest`.
   private static func objects(_ payload: ArraySlice<UInt8>) -> [DecodedData.Field] {
     var rest = payload
     var objects: [[DecodedData.Field]] = []
@@ -41,7 +41,7 @@ enum BTHome {
     return [.init("objects", .records(objects))] + (rest.isEmpty ? [] : [.init("rest", .text(Hex.encode(rest)))])
   }
 
-  /// The first object and its size in bytes. Nil at the end and for unknown objects.
+  /// Returns the first object and its size in bytes. Nil at the end and for unknown objects.
   private static func next(_ data: ArraySlice<UInt8>) -> (size: Int, object: [DecodedData.Field])? {
     guard let id = data.first, let object = objects[id] else { return nil }
     var (head, count) = (1, 1)
@@ -52,7 +52,7 @@ enum BTHome {
     case .bool, .level, .button: break
     case .text, .raw, .command:
       guard let length = data.dropFirst().first else { return nil }
-      // A command's code stands before its arguments, and is not counted.
+      // The code of a command precedes its arguments and does not count.
       (head, count) = (2, object.kind == .command ? 1 + Int(length & 0x1F) : Int(length))
     }
     guard data.count >= head + count else { return nil }
@@ -87,12 +87,12 @@ enum BTHome {
     }
   }
 
-  /// At most seven octets.
+  /// Returns the number in at most seven bytes, least significant first.
   private static func littleEndian(_ octets: ArraySlice<UInt8>) -> Int { octets.reversed().reduce(0) { $0 << 8 | Int($1) } }
 
   private static func name(of code: UInt8, _ names: [UInt8: String]) -> String { names[code] ?? "0x" + Hex.encode(code) }
 
-  // Release is not on the format's page, but its authors' receiver knows it.
+  // The page of the format lacks the release, but the receiver of its authors knows it.
   private static let buttons: [UInt8: String] = [
     0x00: "none", 0x01: "press", 0x02: "double_press", 0x03: "triple_press", 0x04: "long_press", 0x05: "long_double_press",
     0x06: "long_triple_press", 0x80: "hold_press", 0x81: "hold_release",
@@ -108,13 +108,13 @@ package struct BTHomeKeys: Sendable {
 
   package init() {}
 
-  /// - Parameter address: whose key it is; nil for everyone who has none of their own.
+  /// Adds a key. - Parameter address: The device with this key. Nil: all devices without their own key.
   package mutating func add(_ key: AES128, of address: Address?) {
     if let address { own[address, default: []].append(key) } else { shared.append(key) }
   }
 
-  /// The address is a part of the nonce: without one, those that have keys of their own may be the sender.
-  /// - Returns: nil when there is none.
+  /// Returns the keys to try, each with its address, which is part of the nonce. Without `address`, any device with its own key may match.
+  /// - Returns: Nil if there is no key.
   fileprivate func candidates(_ address: Address?) -> [(Address, AES128)]? {
     guard let address else { return own.isEmpty ? nil : own.flatMap { address, keys in keys.map { (address, $0) } } }
     return own[address].map { keys in keys.map { (address, $0) } } ?? (shared.isEmpty ? nil : shared.map { (address, $0) })

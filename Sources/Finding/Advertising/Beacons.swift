@@ -1,8 +1,8 @@
 import Bluetooth
 import Text
 
-/// iBeacon (Apple, Proximity Beacon Specification), AltBeacon (AltBeacon Technical Specification 1.0) and Eddystone (Google, protocol
-/// specification of 2016).
+/// Decoders for iBeacon (Apple, Proximity Beacon Specification), AltBeacon (AltBeacon Technical Specification 1.0) and Eddystone (Google,
+/// protocol specification of 2016).
 enum Beacons {
   static func iBeacon(_ data: [UInt8]) -> DecodedData? {
     guard data.count == 23, data.starts(with: [0x02, 0x15]) else { return nil }
@@ -45,7 +45,7 @@ enum Beacons {
     }
   }
 
-  /// Battery 0 and temperature 0x8000 stand for "not supported".
+  /// Decodes telemetry. A battery of 0 and a temperature of 0x8000 mean "not supported".
   private static func telemetry(_ data: [UInt8]) -> DecodedData {
     var fields: [DecodedData.Field] = [.init("encrypted", .bool(false))]
     let battery = bigEndian(data[2..<4])
@@ -80,6 +80,6 @@ enum Beacons {
 
   private static func signed(_ octet: UInt8) -> Int { Int(Int8(bitPattern: octet)) }
 
-  /// At most seven octets.
+  /// Returns the number in at most seven bytes, most significant first.
   private static func bigEndian(_ octets: ArraySlice<UInt8>) -> Int { octets.reduce(0) { $0 << 8 | Int($1) } }
 }

@@ -3,8 +3,8 @@ package import DeviceFiles
 
 /// Decoded manufacturer or service data.
 package struct DecodedData: Sendable, Equatable {
-  /// `ibeacon`, `altbeacon`, `eddystone_uid`, `eddystone_url`, `eddystone_tlm`, `eddystone_eid`, `apple`, `microsoft`, `bthome`; of a device file
-  /// `device_` and the company's four hex digits, as no other is called.
+  /// The format: `ibeacon`, `altbeacon`, `eddystone_uid`, `eddystone_url`, `eddystone_tlm`, `eddystone_eid`, `apple`, `microsoft`,
+  /// `bthome`. For a device file, `device_` and the company's four hex digits.
   package let format: String
   package let fields: [Field]
   /// The reason why some of the data is not decoded.
@@ -15,7 +15,7 @@ package struct DecodedData: Sendable, Equatable {
   package enum Problem: Sendable, Equatable {
     /// No key decrypts the data.
     case noKeyFits
-    /// Marked as encrypted, but too short.
+    /// The data is marked as encrypted, but too short.
     case tooShort
     /// The data does not fit the device file.
     case frame(PacketFault)
@@ -51,8 +51,8 @@ package struct DecodedData: Sendable, Equatable {
 
   package subscript(name: String) -> Value? { fields.first { $0.name == name }?.value }
 
-  /// The data in known formats, in the order of the data. Omits data that does not fit.
-  /// - Parameter sender: who sends it, whose key decrypts it; nil when that is not known.
+  /// Decodes the data in known formats, in the order of the data. Omits data that does not fit.
+  /// - Parameter sender: The sender, whose key decrypts the data. Nil if unknown.
   package static func all(
     manufacturerData: [(company: UInt16, data: [UInt8])], serviceData: [(uuid: UUID, data: [UInt8])], sender: Address? = nil,
     keys: BTHomeKeys = BTHomeKeys()

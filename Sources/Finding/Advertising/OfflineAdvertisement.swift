@@ -2,10 +2,10 @@ package import Bluetooth
 import GAP
 import Text
 
-/// One line of advertisements that were recorded before: AD structures in hex, an address and hex, or a scan's record: a JSON object, or the
-/// sender, the strength, the PDU type and hex.
+/// A line of recorded advertisements: AD structures in hex, an address and hex, or a record of a scan. A record is a JSON object, or the
+/// sender, RSSI, PDU type and hex.
 package enum OfflineAdvertisement {
-  /// - Returns: nil for empty lines, comments (`#`) and JSON records that are not advertisements.
+  /// Parses a line. Returns nil for empty lines, comments (`#`) and JSON records that are not advertisements.
   package static func parse(_ line: some Collection<UInt8>, number: Int) throws(OfflineAdvertisementError)
     -> (data: [UInt8], sender: PeerAddress?)?
   {
@@ -20,14 +20,14 @@ package enum OfflineAdvertisement {
       return (data, address.map { PeerAddress($0, type ?? .public) })
     }
     let words = text.split(separator: " ")
-    // Twelve digits alone may be the first of the data.
+    // Twelve digits alone may be the start of the data.
     if words[0].contains(where: { ":-/".contains($0) }), case .address(let address, let type)? = PeerSelector(String(words[0])),
       words.count > 1
     {
       guard let data = try octets(payload(words.dropFirst()), number) else { throw .notHexAfterAddress(line: number) }
       return (data, PeerAddress(address, type ?? .public))
     }
-    // A sender without address, as extended advertising has them.
+    // Extended advertising has senders without an address.
     if words[0] == "anonymous" {
       guard let data = try octets(payload(words.dropFirst()), number) else { throw .notHexAfterAddress(line: number) }
       return (data, nil)
@@ -43,7 +43,7 @@ package enum OfflineAdvertisement {
     }
   }
 
-  /// Without `-58 dBm` (or `?`) and the PDU type, which stand before the data in a scan's lines.
+  /// Removes `-58 dBm` (or `?`) and the PDU type, which precede the data in a scan's lines.
   private static func payload(_ words: ArraySlice<Substring>) -> String {
     var words = words
     if words.first == "?" {
@@ -62,7 +62,7 @@ package enum OfflineAdvertisementError: Error, Sendable, Equatable {
   /// A record whose `raw` is not hex.
   case rawNotHex(line: Int)
   case notHexAfterAddress(line: Int)
-  /// Neither AD structures in hex, nor an address and hex, nor a record.
+  /// A line that is neither AD structures in hex, nor an address and hex, nor a record.
   case unknown(line: Int)
   /// Hex with an odd number of digits.
   case lacksDigit(line: Int)

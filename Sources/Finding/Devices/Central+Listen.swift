@@ -10,15 +10,15 @@ package enum Listening: Sendable, Equatable {
 }
 
 extension Central {
-  /// Scans until `take` ends it, or for `limit` at most. The scan is off when this returns or throws.
+  /// Scans until `take` ends the scan, or for at most `limit`. The scan is off when this returns or throws.
   ///
-  /// `take` gets one report after the other with the time of its arrival (nanoseconds since 1970-01-01T00:00:00Z), and may wait meanwhile.
-  /// What was heard before the limit it still gets; after `.end` it gets no more, not even what stood in the same HCI event.
+  /// `take` receives one report after the other with its arrival time (nanoseconds since 1970-01-01T00:00:00Z), and may wait. It also
+  /// receives the reports that were heard before the limit. After `.end` it receives no more, not even from the same HCI event.
   /// - Parameters:
-  ///   - limit: counts from when the controller listens, not from when it was asked; nil for no limit.
-  ///   - onDrop: told how many reports were dropped so far, because `take` was seconds behind: now and then, and at the end; after a cancellation
-  ///     with those that `take` had not got to.
-  /// - Throws: what `take` throws, what scanning throws, CancellationError.
+  ///   - limit: The time from the moment at which the controller listens. Nil: no limit.
+  ///   - onDrop: Receives the number of reports that were dropped because `take` was seconds behind, now and then and at the end. After a
+  ///     cancellation, it includes those that `take` had not received.
+  /// - Throws: The errors of `take` and of scanning, CancellationError.
   package func listen(
     _ parameters: ScanParameters, for limit: Duration?, take: @escaping @LoopActor (AdvertisingReport, Int64) async throws -> Listening,
     onDrop: (@LoopActor (Int) -> Void)? = nil

@@ -1,17 +1,17 @@
 import Bluetooth
 import Text
 
-/// In which order devices are shown, so that the eye can follow: a row keeps its place while its strength and that of the rows above differ
-/// by less than 6 dB.
+/// The display order of devices, stable for the eye. A row keeps its place while its strength and that of the rows above differ by less
+/// than 6 dB.
 package struct DeviceOrder {
   package enum Key: String, Sendable, CaseIterable {
-    /// Strongest first.
+    /// The strongest device first.
     case rssi
     /// By name, ignoring case. Devices without a name are last.
     case name
-    /// Most recently heard first, in whole seconds.
+    /// The most recently heard device first, in whole seconds.
     case last
-    /// In the order in which they were first heard.
+    /// The order in which the devices were first heard.
     case first
   }
 
@@ -23,10 +23,9 @@ package struct DeviceOrder {
 
   package init(_ key: Key) { self.key = key }
 
-  /// - Parameters:
-  ///   - devices: who was heard first stands first.
-  ///   - inView: how many rows are seen: by strength, the strongest device is always among them.
-  ///   - time: now, nanoseconds since 1970-01-01T00:00:00Z.
+  /// Returns the devices in display order. - Parameter devices: The devices in the order in which they were first heard.
+  /// - Parameter inView: The number of visible rows. By strength, the strongest device is always among them.
+  /// - Parameter time: The current time in nanoseconds since 1970-01-01T00:00:00Z.
   package mutating func arrange(_ devices: [DeviceView], inView: Int, at time: Int64) -> [DeviceView] {
     switch key {
     case .first, .name: return sorted(devices)
@@ -39,7 +38,7 @@ package struct DeviceOrder {
     }
   }
 
-  /// The exact order, for a final table.
+  /// Returns the devices in exact order, for a final table.
   package func sorted(_ devices: [DeviceView]) -> [DeviceView] {
     switch key {
     case .first: devices
@@ -70,18 +69,18 @@ package struct DeviceOrder {
     for device in devices { if places[device.peer] != nil { rows.append(Row(device)) } else { fresh.append(Row(device)) } }
     rows = rows.map { (places[$0.device.peer] ?? 0, $0) }.sorted { $0.0 < $1.0 }.map(\.1)
     rows = Self.settled(rows)
-    // A new one has no place to keep.
+    // A new device has no place to keep.
     rows =
       fresh.isEmpty
       ? rows : Self.merged(rows, fresh.enumerated().sorted { ($1.element.level, $0.offset) < ($0.element.level, $1.offset) }.map(\.element))
-    // Many may be about as strong: the strongest must not wait below what is seen.
+    // Many devices may be about as strong, but the strongest must be visible.
     if let strongest = rows.indices.max(by: { rows[$0].level < rows[$1].level }), strongest >= max(1, inView) {
       rows.insert(rows.remove(at: strongest), at: 0)
     }
     return rows
   }
 
-  /// Whoever is stronger by the tolerance than somebody above comes before the first of those.
+  /// Moves each row above the first row that is weaker by at least the tolerance.
   private static func settled(_ rows: [Row]) -> [Row] {
     var settled: [Row] = []
     settled.reserveCapacity(rows.count)

@@ -20,7 +20,7 @@ package struct DeviceView {
 
   private var txPowerOfReports: Int8?
 
-  /// More services than that no device has; one that changes them all the time must not fill the memory.
+  /// The maximum number of services. No real device has more, and one that changes them constantly must not fill the memory.
   private static let limit = 64
 
   package init(_ peer: PeerAddress) { self.peer = peer }
@@ -33,12 +33,12 @@ package struct DeviceView {
 
   package var advertisements: [Advertisement] { payloadsInOrder.map { Advertisement($0.data) } }
 
-  /// dBm.
+  /// The transmit power in dBm.
   package var txPower: Int8? { txPowerOfReports ?? advertisements.lazy.compactMap(\.txPower).first }
 
-  /// - Parameters:
-  ///   - time: of arrival, nanoseconds since 1970-01-01T00:00:00Z; nil when nobody asks for its history.
-  ///   - manufacturers: those that a filter asks for.
+  /// Adds a report.
+  /// - Parameter time: The arrival time in nanoseconds since 1970-01-01T00:00:00Z. Nil if no history is needed.
+  /// - Parameter manufacturers: The manufacturers that a filter requests.
   package mutating func add(
     _ report: AdvertisingReport, _ advertisement: Advertisement, at time: Int64? = nil, wanted manufacturers: [ScanFilter.Manufacturer] = []
   ) {
@@ -58,7 +58,7 @@ package struct DeviceView {
     hasWantedManufacturer = advertisement.manufacturerData.contains { item in manufacturers.contains { $0.matches(item) } }
   }
 
-  /// Does any payload carry all of `mac`, forward or reversed, anywhere in its data?
+  /// Whether any payload contains all of `mac`, forward or reversed, anywhere in its data.
   package func carries(_ mac: Address) -> Bool {
     payloads.values.contains { MACFinder.learn(in: Advertisement($0), sender: mac).contains { !$0.isPartial } }
   }

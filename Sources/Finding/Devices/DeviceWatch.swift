@@ -1,15 +1,14 @@
 import Bluetooth
 package import GAP
 
-/// Watches who is there: takes reports, and decides which of them are records, namely every new (address, PDU type, payload) of a device that
-/// passes the filter.
+/// Watches the devices in range. A new (address, PDU type, payload) of a device that passes the filter is a record.
 ///
-/// Phones change their addresses every quarter of an hour, and a scan may last for days: what was heard first is forgotten first. A record
-/// that was forgotten is one again when it comes again; nothing is lost.
+/// Phones change their addresses every quarter of an hour, and a scan may last for days. The oldest devices and records are therefore
+/// forgotten first. A forgotten record counts as new when it is heard again, so nothing is lost.
 package struct DeviceWatch {
   package struct Options: Sendable, Equatable {
     package var filter = ScanFilter()
-    /// Every report of a device that passes is a record.
+    /// Whether every report of a device that passes is a record.
     package var keepsDuplicates = false
     /// The number of records and devices to remember.
     package var recordLimit = 50_000
@@ -46,8 +45,8 @@ package struct DeviceWatch {
     order = RecentSet(capacity: options.deviceLimit)
   }
 
-  /// - Parameter time: of arrival, nanoseconds since 1970-01-01T00:00:00Z; nil when nobody asks for the devices' histories.
-  /// - Returns: the record that this report is; nil when it says nothing new, or is of a device that does not pass the filter.
+  /// Adds a report. Returns its record, or nil if it has nothing new or its device does not pass the filter.
+  /// - Parameter time: The arrival time in nanoseconds since 1970-01-01T00:00:00Z. Nil if the devices need no history.
   package mutating func add(_ report: AdvertisingReport, at time: Int64? = nil) -> Record? {
     let advertisement = Advertisement(report.data)
     guard remember(report, advertisement, time) else { return nil }
@@ -66,7 +65,7 @@ package struct DeviceWatch {
   /// The devices with records, in the order in which they were first heard.
   package var devicesWithRecords: [DeviceView] { order.elements.filter { passed.contains($0) }.compactMap { devices[$0] } }
 
-  /// - Returns: whether the device passes the filter, with all that was heard of it.
+  /// Adds a report to its device. Returns whether the device, with its whole history, passes the filter.
   private mutating func remember(_ report: AdvertisingReport, _ advertisement: Advertisement, _ time: Int64?) -> Bool {
     guard let peer = report.peer else {
       // An anonymous advertiser has no history: the report stands for itself.
@@ -80,7 +79,7 @@ package struct DeviceWatch {
     return Self.add(report, advertisement, time, to: &devices[peer, default: DeviceView(peer)], filter)
   }
 
-  /// Updates in place, because a copy for every report would be slow.
+  /// Adds a report to a device in place: a copy for every report would be slow.
   private static func add(
     _ report: AdvertisingReport, _ advertisement: Advertisement, _ time: Int64?, to device: inout DeviceView, _ filter: ScanFilter?
   ) -> Bool {

@@ -1,14 +1,14 @@
 package import Bluetooth
 package import Text
 
-/// Devices that were heard or connected lately, for whoever wants to name one without listening again. Kept as a log: each command adds a line at
-/// its end, with what it heard. Lines that are no records, as a full disk or another version may leave, are passed over.
+/// The recently heard or connected devices, so that users can name them without another scan. Each command appends a line to a log. Lines
+/// that are not records, after a full disk or from another version, are skipped.
 package struct HeardDevices: Sendable, Equatable {
   package struct Device: Sendable, Equatable {
     package let peer: PeerAddress
-    /// The name; nil if none was heard, or if it is too long to type.
+    /// The name. Nil if none was heard, or if it is too long to type.
     package var name: UntrustedText?
-    /// dBm; nil when it was connected without being heard.
+    /// The RSSI in dBm. Nil if the device was connected without being heard.
     package var rssi: Int8?
 
     package init(_ peer: PeerAddress, name: UntrustedText?, rssi: Int8?) {
@@ -20,11 +20,11 @@ package struct HeardDevices: Sendable, Equatable {
 
   /// The devices that one command heard.
   package struct Record: Sendable, Equatable {
-    /// Which adapter heard it: others hear something else.
+    /// The adapter that heard the devices. Other adapters hear other devices.
     package let air: String
-    /// Seconds since 1970-01-01T00:00:00Z.
+    /// The time in seconds since 1970-01-01T00:00:00Z.
     package let time: Int64
-    /// Connected devices first, then the strongest.
+    /// The connected devices first, then the strongest.
     package fileprivate(set) var devices: [Device]
 
     package init(air: String, time: Int64, devices: [Device]) {
@@ -34,11 +34,11 @@ package struct HeardDevices: Sendable, Equatable {
     }
   }
 
-  /// The latest first; each device of an air stands once, in the latest of its records.
+  /// The records, newest first. Each device of an adapter appears once, in its newest record.
   package private(set) var records: [Record] = []
 
-  /// How many devices are remembered. A log of so many of the longest names, all in escapes, is shorter than the length from which it is written
-  /// anew.
+  /// The number of remembered devices. Even with the longest names, all escaped, their log is shorter than the length at which it is
+  /// rewritten.
   package static let capacity = 128
   /// The maximum length of a name, in bytes of UTF-8.
   package static let longestName = 64
@@ -48,7 +48,7 @@ package struct HeardDevices: Sendable, Equatable {
     let peer: PeerAddress
   }
 
-  /// - Parameter air: only what was heard there; nil: everything.
+  /// Parses a log. - Parameter air: The adapter whose records to keep. Nil: all.
   package init(parsing log: [UInt8], air: String? = nil) {
     var places: [Key: (record: Int, device: Int)] = [:]
     for line in log.split(separator: 0x0A).reversed() where places.count < Self.capacity {
@@ -58,7 +58,7 @@ package struct HeardDevices: Sendable, Equatable {
       for device in heard {
         let key = Key(air: record.air, peer: device.peer)
         if let place = places[key] {
-          // Who was connected without being heard has the name of before.
+          // A device that was connected without being heard keeps its earlier name.
           guard place.record < records.count, records[place.record].devices[place.device].name == nil else { continue }
           records[place.record].devices[place.device].name = device.name
         } else if places.count < Self.capacity {

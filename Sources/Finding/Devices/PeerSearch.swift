@@ -3,18 +3,18 @@ import EventLoop
 package import GAP
 package import Text
 
-/// Whom to look for.
+/// The parameters of a search for a device.
 package struct PeerSearch: Sendable, Equatable {
   package var selector: PeerSelector
-  /// Take the first match instead of waiting a little for a stronger one.
+  /// Whether to take the first match instead of waiting a little for a stronger one.
   package var takesFirst = false
-  /// Refuse to choose among several; wait as long for another match as for a stronger one.
+  /// Whether to refuse a choice among several matches. The search waits for another match as long as for a stronger one.
   package var demandsOne = false
-  /// Take the strongest of the matches that were heard by the time of the first one: a device may advertise for less than a second.
+  /// Whether to take the strongest match heard by the time of the first one. A device may advertise for less than a second.
   package var isUrgent = false
-  /// Taken at once when it is among those that match.
+  /// The device to take immediately if it matches.
   package var preferred: PeerAddress?
-  /// How long it may take to turn up, from when the controller listens.
+  /// The maximum duration, from the moment at which the controller listens.
   package var limit: Duration
 
   package init(_ selector: PeerSelector, takesFirst: Bool = false, demandsOne: Bool = false, limit: Duration = PeerSearch.usualLimit) {
@@ -24,18 +24,18 @@ package struct PeerSearch: Sendable, Equatable {
     self.limit = limit
   }
 
-  /// More than the longest legal advertising interval (Vol 6 Part B §4.4.2.2): 10.24 s, and 10 ms of advDelay.
+  /// The default limit. It exceeds the longest legal advertising interval (Vol 6 Part B §4.4.2.2): 10.24 s, and 10 ms of advDelay.
   package static let usualLimit = Duration.seconds(11)
 
-  /// How long a stronger match may still turn up after the first one: longer than the usual slow advertising interval.
+  /// The time to wait for a stronger match after the first one. It exceeds the usual slow advertising interval.
   static let settling = Duration.milliseconds(1300)
 }
 
-/// Who was found.
+/// The device that a search found.
 package struct PeerMatch: Sendable, Equatable {
   package struct Candidate: Sendable, Equatable {
     package let peer: PeerAddress
-    /// dBm.
+    /// The RSSI in dBm.
     package let rssi: Int8?
 
     package init(peer: PeerAddress, rssi: Int8?) {
@@ -47,18 +47,18 @@ package struct PeerMatch: Sendable, Equatable {
   package let peer: PeerAddress
   /// The name. Nil if it was not heard.
   package let name: UntrustedText?
-  /// dBm.
+  /// The RSSI in dBm.
   package let rssi: Int8?
   /// The weaker devices that also match, the strongest first.
   package let others: [Candidate]
-  /// The last advertising data of each PDU type that was heard of it, advertisements before scan responses.
+  /// The last advertising data of each PDU type, advertisements before scan responses.
   package let payloads: [[UInt8]]
-  /// From when to when it was heard, nanoseconds since 1970-01-01T00:00:00Z; nil when it was not.
+  /// The times of the first and the last report, in nanoseconds since 1970-01-01T00:00:00Z. Nil if it was not heard.
   package let heard: ClosedRange<Int64>?
 }
 
 package enum PeerSearchError: Error, Sendable, Equatable {
-  /// Nobody fits among `devices` that were heard; `names` are theirs, each once.
+  /// None of the heard devices matches. `devices` is their number, and `names` has each of their names once.
   case notFound(PeerSelector, devices: Int, names: [UntrustedText], within: Duration)
   /// Several devices match, and the caller demands one. The strongest comes first.
   case several([PeerMatch.Candidate], PeerSelector)
@@ -67,11 +67,11 @@ package enum PeerSearchError: Error, Sendable, Equatable {
 }
 
 extension Central {
-  /// The device that a search means: known by its address and type, connected to this adapter already, or found by scanning.
+  /// Finds the device that a search selects: known by address and type, already connected to this adapter, or found by scanning.
   /// - Parameters:
   ///   - onDevice: Receives the number of devices heard so far, for each report.
   ///   - heard: Receives the devices heard, also if none matches.
-  /// - Throws: PeerSearchError, what scanning throws, CancellationError.
+  /// - Throws: PeerSearchError, the errors of scanning, CancellationError.
   package func find(
     _ search: PeerSearch, onDevice: (@LoopActor (Int) -> Void)? = nil, heard: (@LoopActor ([DeviceView]) -> Void)? = nil
   ) async throws -> PeerMatch {
@@ -99,12 +99,12 @@ extension Central {
   }
 }
 
-/// Decides who among the devices that are heard is meant.
+/// Selects the best match among the heard devices.
 struct PeerCandidates {
   private let selector: PeerSelector
   private var devices: [PeerAddress: DeviceView] = [:]
   private var matching: [PeerAddress: ClosedRange<Int64>] = [:]
-  /// Addresses change, and a search may last for hours.
+  /// The order of arrival, limited because addresses change and a search may last for hours.
   private var order = RecentSet<PeerAddress>(capacity: 20_000)
 
   init(_ selector: PeerSelector) { self.selector = selector }
@@ -112,11 +112,11 @@ struct PeerCandidates {
   /// The number of devices heard, including those that do not match.
   var count: Int { devices.count }
 
-  /// Also those that do not match, in no order.
+  /// All heard devices, including those that do not match, in no order.
   var all: [DeviceView] { Array(devices.values) }
 
-  /// - Parameter time: of arrival, nanoseconds since 1970-01-01T00:00:00Z.
-  /// - Returns: true when the report completes a new match that accepts connections.
+  /// Adds a report. Returns whether it completes a new match that accepts connections.
+  /// - Parameter time: The arrival time in nanoseconds since 1970-01-01T00:00:00Z.
   mutating func add(_ report: AdvertisingReport, at time: Int64) -> Bool {
     guard let peer = report.peer else { return false }
     if let forgotten = order.insert(peer).forgotten {

@@ -5,14 +5,14 @@ package import Text
 package enum PeerSelector: Sendable, Equatable, CustomStringConvertible {
   /// An address. Without a type, a scan finds it.
   case address(Address, AddressType?)
-  /// A glob, case-insensitive.
+  /// The name as a glob, case-insensitive.
   case name(String)
-  /// The MAC that the advertisement carries inside its data.
+  /// The MAC inside the advertising data.
   case mac(Address)
-  /// Advertised, or with data in the advertisement.
+  /// A service, listed or with data in the advertisement.
   case service(UUID)
 
-  /// `AA:BB:CC:DD:EE:FF`, `AA:BB:CC:DD:EE:FF/random`, `name:GLOB`, `mac:AA:BB:CC:DD:EE:FF`, `service:UUID`.
+  /// Parses `AA:BB:CC:DD:EE:FF`, `AA:BB:CC:DD:EE:FF/random`, `name:GLOB`, `mac:AA:BB:CC:DD:EE:FF` or `service:UUID`.
   package init?(_ text: String) {
     if let pattern = text.after("name:"), !pattern.isEmpty {
       self = .name(pattern)
@@ -53,7 +53,7 @@ package enum PeerSelector: Sendable, Equatable, CustomStringConvertible {
   }
 
   /// Whether a search would find this peer, as far as known without a search.
-  /// - Parameter name: nil when it was not heard.
+  /// - Parameter name: The name. Nil if it was not heard.
   package func means(_ peer: PeerAddress, named name: UntrustedText?) -> Bool {
     switch self {
     case .address(let address, let type): address == peer.address && (type == nil || type == peer.type)
@@ -62,7 +62,7 @@ package enum PeerSelector: Sendable, Equatable, CustomStringConvertible {
     }
   }
 
-  /// Whether both mean one device, whoever is there: an address is the same without its type.
+  /// Whether both select the same device in any environment. An address is the same without its type.
   package func isSame(as other: Self) -> Bool {
     guard case .address(let address, let type) = self, case .address(address, let otherType) = other else { return self == other }
     return type == nil || otherType == nil || type == otherType

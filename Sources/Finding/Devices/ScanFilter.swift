@@ -5,14 +5,14 @@ import Text
 /// A filter for scanned devices. Each list that is not empty must match at least once.
 package struct ScanFilter: Sendable, Equatable {
   package var names: [NamePattern] = []
-  /// Advertised, or with data in the advertisement.
+  /// The services, listed or with data in the advertisement.
   package var services: [UUID] = []
   package var devices: [PeerSelector] = []
   package var manufacturers: [Manufacturer] = []
-  /// dBm, of the report itself. Weaker reports do not count for the strength and age that are shown.
+  /// The minimum RSSI of the report itself, in dBm. Weaker reports do not count for the displayed strength and age.
   package var minimumRSSI: Int?
 
-  /// A glob for the whole name, or a word that stands anywhere in it; without regard to case.
+  /// A glob for the whole name, or a text anywhere in it. Case-insensitive.
   package struct NamePattern: Sendable, Equatable {
     package let text: String
     private let glob: Glob
@@ -47,7 +47,7 @@ package struct ScanFilter: Sendable, Equatable {
 
   func isStrongEnough(_ report: AdvertisingReport) -> Bool { minimumRSSI.map { limit in report.rssi.map { $0 >= limit } ?? false } ?? true }
 
-  /// - Parameter device: all that was heard of its sender, this report included.
+  /// Whether a report passes. - Parameter device: Everything heard from its sender, including this report.
   func passes(_ report: AdvertisingReport, of device: DeviceView) -> Bool {
     guard isStrongEnough(report) else { return false }
     if !devices.isEmpty { guard report.peer != nil, devices.contains(where: { $0.matches(device) }) else { return false } }

@@ -1,28 +1,28 @@
-/// How strongly and how often a device is heard. Times are nanoseconds since 1970-01-01T00:00:00Z.
+/// The strength and the frequency of a device's reports. Times are nanoseconds since 1970-01-01T00:00:00Z.
 package struct SignalHistory: Sendable, Equatable {
   package enum Trend: Sendable { case rising, falling }
 
-  /// dBm, smoothed over about four reports; nil when no report said how strong it was.
+  /// The level in dBm, smoothed over about four reports. Nil if no report had an RSSI.
   package private(set) var level: Double?
   package private(set) var firstHeard: Int64?
   package private(set) var lastHeard: Int64?
-  /// The same over about thirty reports: what the level is compared with.
+  /// The level over about thirty reports, for comparison.
   private var background: Double?
   private var lastEvent: Int64?
-  /// The last differences between advertising events in microseconds, a ring once it is full.
+  /// The last differences between advertising events in microseconds, a ring when full.
   private var intervals: [Int32] = []
   private var oldest = 0
 
   private static let capacity = 15
-  /// The PDUs of one advertising event, on three channels, come within this time (Vol 6 Part B §4.4.2.3); the next event at the earliest
-  /// after twice that (§4.4.2.2).
+  /// The longest time between the PDUs of one advertising event on three channels (Vol 6 Part B §4.4.2.3). The next event starts at least
+  /// twice as late (§4.4.2.2).
   private static let eventLength: Int64 = 10_000_000
 
   package init() {}
 
-  /// - Parameters:
-  ///   - rssi: dBm.
-  ///   - isEvent: an advertisement; false for scan responses, which come when they are asked for.
+  /// Adds a report.
+  /// - Parameter rssi: The RSSI in dBm.
+  /// - Parameter isEvent: Whether it is an advertisement. Scan responses only answer requests.
   package mutating func add(_ rssi: Int8?, isEvent: Bool, at time: Int64) {
     if firstHeard == nil { firstHeard = time }
     lastHeard = time
@@ -44,15 +44,15 @@ package struct SignalHistory: Sendable, Equatable {
     }
   }
 
-  /// Seconds from one advertising event to the next: the median, which events that were missed now and then do not change.
+  /// The median time in seconds between advertising events. A few missed events do not change it.
   package var interval: Double? { intervals.isEmpty ? nil : Double(intervals.sorted()[intervals.count / 2]) / 1e6 }
 
-  /// The direction of the signal strength; nil while it is about constant.
+  /// The direction of the signal strength. Nil while it is about constant.
   package var trend: Trend? {
     guard let level, let background, abs(level - background) >= 3 else { return nil }
     return level > background ? .rising : .falling
   }
 
-  /// Seconds since it was last heard, at `time`.
+  /// Returns the seconds from the last report to `time`.
   package func age(at time: Int64) -> Double? { lastHeard.map { max(0, (Double(time) - Double($0)) / 1e9) } }
 }

@@ -3,8 +3,8 @@ package import Text
 
 /// A device address found inside advertising data (or in a System ID), and how it was found.
 package struct FoundMAC: Hashable, Sendable {
-  /// How much the finding rests on: a documented layout with checks, or the sender's own address; a layout that others could be taken for,
-  /// or a part of the sender's address; or any octets that happened to stand there.
+  /// The reliability of a finding. High: a documented layout with checks, or the sender's address. Medium: a layout that may be confused
+  /// with others, or a part of the sender's address. Low: bytes that happen to fit.
   package enum Confidence: Int, Comparable, Sendable, CaseIterable {
     case low, medium, high
 
@@ -15,9 +15,9 @@ package struct FoundMAC: Hashable, Sendable {
   package let mac: Address
   /// The known bits of `mac`: all 48, or fewer if the vendor sends only a part.
   package let knownBits: UInt64
-  /// `manufacturer_data/014c`, `service_data/fe95`, `ad/1b`, `name` or `system_id/2a23`.
+  /// The place in the data: `manufacturer_data/014c`, `service_data/fe95`, `ad/1b`, `name` or `system_id/2a23`.
   package let source: String
-  /// The id of the layout (`mibeacon`), or the text of a rule (`mfg:0x0305@-6:le`).
+  /// The ID of the layout (`mibeacon`), or the text of a rule (`mfg:0x0305@-6:le`).
   package let rule: String
   /// The offset of the first byte after the company identifier or service UUID, or of the first digit in a name.
   package let offset: Int
@@ -37,7 +37,7 @@ package struct FoundMAC: Hashable, Sendable {
     self.offset = offset
     self.order = order
     matchesSender = sender.map { $0.rawValue & knownBits == mac.rawValue & knownBits }
-    // The fewer bits match, the likelier is chance.
+    // The fewer bits match, the more likely it is chance.
     self.confidence = matchesSender == true ? max(confidence, knownBits == Self.allBits ? .high : .medium) : confidence
   }
 
@@ -55,6 +55,6 @@ package struct FoundMAC: Hashable, Sendable {
   /// Whether `address` matches the known bits.
   package func matches(_ address: Address) -> Bool { address.rawValue & knownBits == mac.rawValue }
 
-  /// Whether the address is not blank: all zeros or all ones.
+  /// Whether the address is neither all zeros nor all ones.
   var isPlausible: Bool { mac.rawValue != 0 && mac.rawValue != knownBits }
 }

@@ -5,7 +5,7 @@ import Text
 /// Finds the device's own address inside advertising data.
 package enum MACFinder {
   package enum Outcome: Hashable, Sendable {
-    /// Whole addresses if there is any, else partial ones; those that are the sender's first, then by confidence. Never empty.
+    /// The found addresses, never empty: only complete ones if there are any. Sorted by sender (its own address first), then by confidence.
     case found([FoundMAC])
     /// The layout is known, but this frame has no address. Holds the reason with its source, as part of a sentence.
     case noneInThisFrame(String)
@@ -13,10 +13,10 @@ package enum MACFinder {
     case unknown
   }
 
-  /// Applies every rule to every value of one advertisement or scan response (keep the two apart: the address often stands in one only).
+  /// Applies every rule to one advertisement or scan response. Pass them separately: the address is often in only one of them.
   /// - Parameters:
-  ///   - sender: The address that the report came from, to compare with; nil when it is not known or hidden.
-  ///   - others: What else was heard of the same sender, for the conditions of rules.
+  ///   - sender: The sender of the report, for comparison. Nil if unknown or hidden.
+  ///   - others: The sender's other advertisements, for the conditions of rules.
   package static func find(
     in advertisement: Advertisement, beside others: [Advertisement] = [], sender: PeerAddress? = nil, rules: [MACRule] = MACRule.known
   ) -> Outcome {
@@ -37,7 +37,7 @@ package enum MACFinder {
           continue
         }
         guard let mac = locate(rule, value, advertisement, sender?.address) else {
-          // A name that does not end in digits says nothing; a value that stops early does.
+          // A name without digits at the end means nothing, but a value that is too short does.
           if rule.place != .name { reason = reason ?? "\(value.source) (\(rule.id)): too short for an address (\(value.data.count) bytes)" }
           continue
         }
@@ -61,9 +61,9 @@ package enum MACFinder {
     var found: [FoundMAC] = []
     for value in Value.all(of: advertisement) {
       for (order, octets) in [(ByteOrder.big, sender.bigEndianBytes), (.little, sender.littleEndianBytes)] {
-        // The octets of a name are those of its structure: rules for names know digits only.
+        // Skip the bytes of a name, which its structure also has: rules for names know only digits.
         for start in value.data.indices where value.place != .name && start < value.ownOctets && value.data[start...].starts(with: octets) {
-          // From the end when it stands there: what comes before it is more likely to vary.
+          // Count from the end if the address is last: the data before it is more likely to vary.
           let isLast = start > 0 && start + 6 == value.data.count
           found.append(
             FoundMAC(
@@ -85,10 +85,10 @@ package enum MACFinder {
       offset: value.data.count - digits, order: .big, confidence: digits > 4 ? .high : .medium, sender: sender)
   }
 
-  /// The address in a System ID (characteristic 0x2A23): eight octets, an EUI-64 with the company's part and the device's part around a filler.
+  /// Finds the address in a System ID (characteristic 0x2A23): an EUI-64 of eight bytes, with a filler between company and device part.
   ///
-  /// Least significant octet first on the air by the specification; the old mapping puts FFFE between the halves. Others occur:
-  /// the filler FFFF, any filler, and the whole most significant octet first.
+  /// The specification sends the least significant octet first. The old mapping puts FFFE between the halves. Some devices use the filler
+  /// FFFF, any other filler, or send the most significant byte first.
   package static func fromSystemID(_ value: [UInt8], sender: PeerAddress? = nil) -> FoundMAC? {
     guard value.count == 8 else { return nil }
     let order: ByteOrder
@@ -108,7 +108,7 @@ package enum MACFinder {
 
   // MARK: Parts
 
-  /// One value of the advertisement that a rule can speak of.
+  /// A value of the advertisement that rules can refer to.
   private struct Value {
     let place: MACRule.Place
     let data: [UInt8]
@@ -121,7 +121,7 @@ package enum MACFinder {
       return values
     }
 
-    /// Octets of this value that are not the start of another value too: of manufacturer and service data only the identifier is.
+    /// The number of bytes of this value that do not also start another value. Manufacturer and service data have only the identifier.
     var ownOctets: Int {
       switch place {
       case .structure(ADType.manufacturerData), .structure(ADType.serviceData16): min(2, data.count)
@@ -162,7 +162,7 @@ package enum MACFinder {
         && data[second + 5] == data[first + 5] &- 1
         && data[(first + 1)..<(first + 5)].elementsEqual(data[(second + 1)..<(second + 5)])
     case .isUUID(let wanted): (data.count == 36 && UUID(String(decoding: data, as: UTF8.self)) != nil) == wanted
-    // Only known once the address is.
+    // Only `find` can check this, after the address is found.
     case .isSender: true
     }
   }
@@ -174,7 +174,7 @@ package enum MACFinder {
         sender: sender)
     }
     let data = value.data
-    /// The number that so many hex digits make is the first octets.
+    /// Reads hex digits as the first bytes of an address.
     func firstOctets(_ start: Int, _ digits: Int) -> FoundMAC? {
       guard start >= 0, digits <= 12, start <= data.count - digits,
         let number = Hex.number(String(decoding: data[start..<start + digits], as: UTF8.self))
@@ -198,7 +198,7 @@ package enum MACFinder {
       return nil
     case .digits(let start, let count): return firstOctets(start, count)
     case .deviceAddress:
-      // Not the advertisement's, which is the last of several.
+      // Do not use the property of the whole advertisement: it has the last of several.
       return Advertisement(structures: [ADStructure(type: ADType.leDeviceAddress, data: data)])?.leDeviceAddressPlace.map {
         mac($0.peer.address, at: $0.offset)
       }
@@ -210,7 +210,7 @@ package enum MACFinder {
     }
   }
 
-  /// The number that the last hex digits of a name make, when something other than a digit of the same word stands before them.
+  /// Returns the number in the last hex digits of a name. Nil unless a separator precedes them.
   private static func lastDigits(_ name: [UInt8], _ digits: Int) -> UInt64? {
     guard digits <= 12, name.count > digits, "_- :#.".utf8.contains(name[name.count - digits - 1]) else { return nil }
     return Hex.number(String(decoding: name.suffix(digits), as: UTF8.self))
@@ -220,7 +220,7 @@ package enum MACFinder {
     order == .big ? octets.reduce(0) { $0 << 8 | UInt64($1) } : octets.reversed().reduce(0) { $0 << 8 | UInt64($1) }
   }
 
-  /// The lowest `octets` octets.
+  /// Returns a mask of the lowest `octets` bytes.
   private static func bits(_ octets: Int) -> UInt64 { octets >= 6 ? FoundMAC.allBits : (1 << UInt64(8 * max(0, octets))) - 1 }
 
   private static func ranked(_ found: [FoundMAC]) -> [FoundMAC] {

@@ -1,12 +1,12 @@
 package import Bluetooth
 package import Text
 
-/// The place of the device's own address in a vendor's advertising data. Vendors differ in place and byte order, some between firmwares,
-/// so a rule is data: `known` holds the documented layouts, and users write their own (`mfg:0x0305@-6:le`).
+/// The place of the device's own address in a vendor's advertising data. Place and byte order vary, even between firmwares, so a rule is
+/// data. `known` holds the documented layouts, and users write their own (`mfg:0x0305@-6:le`).
 package struct MACRule: Hashable, Sendable, CustomStringConvertible {
-  /// Which value of the advertisement the rule reads.
+  /// The value of the advertisement that the rule reads.
   package enum Place: Hashable, Sendable {
-    /// Manufacturer Specific Data; bits of the company identifier outside `mask` are a counter or the like.
+    /// Manufacturer Specific Data. Bits of the company identifier outside `mask` do not matter: a counter, for example.
     case manufacturer(UInt16, mask: UInt16)
     case service(UUID)
     case anyService
@@ -18,36 +18,36 @@ package struct MACRule: Hashable, Sendable, CustomStringConvertible {
     static func service(_ uuid: UInt32) -> Self { .service(UUID(uuid)) }
   }
 
-  /// What tells a layout from another with the same identifier.
+  /// A condition that distinguishes layouts with the same identifier.
   package enum Condition: Hashable, Sendable {
     case octet(at: Int, mask: UInt8, value: UInt8)
     case starts([UInt8])
-    /// Manufacturer data of this company, starting so, stands in what was heard of the sender.
+    /// The sender advertises manufacturer data of this company that starts with these bytes.
     case manufacturer(UInt16, starts: [UInt8])
-    /// What was heard of the sender has this service in a list.
+    /// The sender lists this service.
     case advertises(UUID)
-    /// An address stands at the first offset, and at the second once more: locally administered, and one less.
+    /// An address is at the first offset, and at the second a locally administered one, which is one less.
     case addressAndItsLocalOne(at: Int, and: Int)
-    /// The name is a UUID with its hyphens, or is none.
+    /// Whether the name is a UUID with its hyphens.
     case isUUID(Bool)
-    /// Too weak a layout to be believed by itself: what it finds must be the sender's address.
+    /// The layout alone is too weak a sign: the found address must be the sender's.
     case isSender
   }
 
   package enum Location: Hashable, Sendable {
-    /// From the start of the value, or from its end when negative.
+    /// An offset from the start of the value, or from its end if negative.
     case offset(Int)
-    /// In a sequence of one-octet tags whose values have these sizes; an unknown tag ends the search.
+    /// A tag in a sequence of one-byte tags with values of these sizes. An unknown tag ends the search.
     case tag(UInt8, sizes: [UInt8: Int])
-    /// So many hex digits as ASCII, most significant first: the first octets of the address.
+    /// This many hex digits in ASCII, most significant first: the first bytes of the address.
     case digits(at: Int, count: Int)
-    /// LE Bluetooth Device Address, with its type octet.
+    /// An LE Bluetooth Device Address with its type byte.
     case deviceAddress
-    /// That many hex digits at the end of a name, most significant first, behind a separator: the last octets of the address.
+    /// The last hex digits of a name after a separator, most significant first: the last bytes of the address.
     case lastDigits(Int)
-    /// That many hex digits are the whole name, most significant first: the first octets of the address.
+    /// A name of exactly this many hex digits, most significant first: the first bytes of the address.
     case firstDigits(Int)
-    /// This layout never carries an address, for this reason.
+    /// The layout never carries an address, for this reason.
     case none(String)
   }
 
@@ -56,12 +56,12 @@ package struct MACRule: Hashable, Sendable, CustomStringConvertible {
   /// The lengths of the value that the rule applies to, in bytes.
   package let lengths: ClosedRange<Int>
   package let conditions: [Condition]
-  /// When this does not hold, the frame follows the layout but carries no address, for the reason beside it.
+  /// The condition for an address in the frame. Other frames follow the layout, but have no address, for the reason in `withoutFlag`.
   package let flag: Condition?
   package let withoutFlag: String
   package let location: Location
   package let order: ByteOrder
-  /// 6, or fewer when only the least significant octets are sent.
+  /// The number of bytes: 6, or fewer if the vendor sends only the least significant ones.
   package let octets: Int
   package let confidence: FoundMAC.Confidence
 
@@ -84,11 +84,11 @@ package struct MACRule: Hashable, Sendable, CustomStringConvertible {
 
   // MARK: Text
 
-  /// Reads a user's rule: `mfg:COMPANY@OFFSET:ORDER`, `svc:UUID@OFFSET:ORDER`, `ad:TYPE@OFFSET:ORDER`, or `name@-DIGITS`.
+  /// Parses a user's rule: `mfg:COMPANY@OFFSET:ORDER`, `svc:UUID@OFFSET:ORDER`, `ad:TYPE@OFFSET:ORDER`, or `name@-DIGITS`.
   ///
-  /// COMPANY and TYPE are hex; `*` in place of UUID is any service; OFFSET counts octets after the company identifier or UUID, from the end when
-  /// negative; ORDER is `le` or `be`.
-  /// `/LENGTH` or `/SHORTEST-LONGEST` before the `@` takes only values of that many octets: `mfg:0x0157/24@18:be`.
+  /// COMPANY and TYPE are hex, and `*` in place of UUID matches any service. OFFSET counts bytes after the company identifier or UUID, or
+  /// from the end if negative. ORDER is `le` or `be`. `/LENGTH` or `/SHORTEST-LONGEST` before the `@` limits the length of the value in
+  /// bytes: `mfg:0x0157/24@18:be`.
   package init(_ text: String) throws(MACRuleError) {
     func wrong(_ part: MACRuleError.Part) -> MACRuleError { MACRuleError(text: text, part: part) }
     let halves = text.split(separator: "@", omittingEmptySubsequences: false)
@@ -143,7 +143,7 @@ package struct MACRule: Hashable, Sendable, CustomStringConvertible {
     self.init(text, place, lengths, at: .offset(isNegative ? -magnitude : magnitude), order)
   }
 
-  /// At most 1650, the longest advertising data there is.
+  /// Parses a number up to 1650, the maximum length of advertising data.
   private static func count(_ digits: Substring) -> Int? {
     guard (1...4).contains(digits.utf8.count), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let count = Int(digits) else {
       return nil
@@ -151,7 +151,7 @@ package struct MACRule: Hashable, Sendable, CustomStringConvertible {
     return count <= 1650 ? count : nil
   }
 
-  /// A rule's text from its parts, as `init(_:)` takes it.
+  /// Returns the text of a rule in the form that `init(_:)` parses.
   static func text(_ place: Place, _ offset: Int, _ order: ByteOrder) -> String {
     let tail = "@\(offset):\(order == .little ? "le" : "be")"
     return switch place {
@@ -163,26 +163,26 @@ package struct MACRule: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// The id of a known layout, the text of a user's rule.
+  /// The ID of a known layout, or the text of a user's rule.
   package var description: String { id }
 }
 
-/// A text that is not a rule, and which part of it is wrong.
+/// The error for a text that is not a rule, with the wrong part.
 package struct MACRuleError: Error, Sendable, Equatable {
   package enum Part: Sendable, Equatable {
-    /// Not one @ between place and offset.
+    /// The text has not exactly one @ between place and offset.
     case halves
     case length
     /// The number of digits in a name is not 4, 6, 8 or 12.
     case nameDigits
-    /// No colon and identifier behind the kind of place.
+    /// The text lacks a colon and an identifier after the kind of place.
     case place
     case kind
     case company
     case service
     case type
     case offset
-    /// Less than the six octets of an address.
+    /// The offset from the end is less than the six bytes of an address.
     case offsetFromEnd
     case order
   }

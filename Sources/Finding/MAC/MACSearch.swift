@@ -1,11 +1,10 @@
 package import Bluetooth
 import GAP
 
-/// Looks for MACs in one advertisement after the other, gives out each once (of every line of input, where they come from lines), and knows
-/// why there was none.
+/// Searches advertisements for MACs. Returns each MAC once, or once per line of input, and knows the reason if there is none.
 package struct MACSearch {
   package enum Way: Sendable, Equatable {
-    /// By these rules.
+    /// Applies these rules.
     case rules([MACRule])
     /// Finds the places where the sender's own address occurs.
     case learn
@@ -19,19 +18,19 @@ package struct MACSearch {
   }
 
   private let way: Way
-  /// What is less sure is not given out.
+  /// The lowest confidence of returned MACs.
   private let leastConfidence: FoundMAC.Confidence
-  /// The surest of what was not sure enough; of several the first.
+  /// The most reliable MAC below that confidence, the first of several.
   private var unsure: FoundMAC?
-  /// The first advertisement that cannot be read to its end, and the line that it stood on.
+  /// The first malformed advertisement, and its line.
   private var malformed: (MalformedPacket, line: Int?)?
   private var known = RecentSet<Identity>(capacity: 50_000)
   private var advertisements = 0
   private var reason: String?
   private var lacksSender = false
-  /// The last payloads of each sender, where one line of input does not stand for itself.
+  /// The last payloads of each sender, unless each line of input is independent.
   private var payloads: [PeerAddress: [[UInt8]]] = [:]
-  /// How many were given out.
+  /// The number of returned MACs.
   package private(set) var found = 0
 
   package init(_ way: Way = .rules(MACRule.known), leastConfidence: FoundMAC.Confidence = .low) {
@@ -39,10 +38,10 @@ package struct MACSearch {
     self.leastConfidence = leastConfidence
   }
 
+  /// Adds an advertisement or a scan response. Returns the MACs that were not returned before.
   /// - Parameters:
-  ///   - data: of one advertisement or scan response, AD structures.
-  ///   - line: of the input, where each line stands for itself.
-  /// - Returns: the MACs that were not given out before.
+  ///   - data: The AD structures.
+  ///   - line: The line of the input if each line is independent.
   package mutating func add(_ data: [UInt8], sender: PeerAddress?, line: Int? = nil) -> [FoundMAC] {
     advertisements += 1
     let advertisement = Advertisement(data)
@@ -66,7 +65,7 @@ package struct MACSearch {
     }
   }
 
-  /// What else the sender sent: an iBeacon leaves no room for the service data that belong to it.
+  /// Returns the sender's other payloads: an iBeacon, for example, leaves no room for its service data.
   private mutating func heard(beside data: [UInt8], of sender: PeerAddress?) -> [Advertisement] {
     guard let sender else { return [] }
     if payloads.count >= 1000, payloads[sender] == nil { payloads = [:] }
@@ -75,8 +74,8 @@ package struct MACSearch {
     return known.filter { $0 != data }.map { Advertisement($0) }
   }
 
-  /// One that came from elsewhere, a System ID for example.
-  /// - Returns: false when it was given out before, or is not sure enough.
+  /// Adds a MAC from elsewhere, for example a System ID.
+  /// - Returns: False if it was returned before, or is not reliable enough.
   package mutating func take(_ mac: FoundMAC, sender: PeerAddress?, line: Int? = nil) -> Bool {
     guard mac.confidence >= leastConfidence else {
       if unsure.map({ $0.confidence < mac.confidence }) ?? true { unsure = mac }
@@ -87,10 +86,10 @@ package struct MACSearch {
     return true
   }
 
-  /// - Throws: why there was none.
+  /// Ends the search. - Throws: The reason if no MAC was found.
   package func finish() throws(MACSearchError) { if let problem { throw problem } }
 
-  /// Why there was none; nil when there was one.
+  /// The reason why no MAC was found. Nil if one was found.
   package var problem: MACSearchError? {
     guard found == 0 else { return nil }
     if let unsure { return .notSureEnough(unsure) }
@@ -107,17 +106,17 @@ package struct MACSearch {
 
 package enum MACSearchError: Error, Sendable, Equatable {
   case nothingHeard
-  /// The layout says itself that there is none: why, as half a sentence with its source.
+  /// The layout itself excludes an address. Holds the reason with its source, as part of a sentence.
   case noneInThisFrame(String)
-  /// The user's rules; none for the known layouts.
+  /// No rule matches. Holds the user's rules, or nothing for the known layouts.
   case noRuleFits([String], advertisements: Int)
-  /// There was one, and less sure than was asked for; of several the surest.
+  /// Every MAC was less reliable than requested. Holds the best one.
   case notSureEnough(FoundMAC)
-  /// No rule fits, and here is data that is no list of AD structures.
+  /// No rule matches, and some data is not a list of AD structures.
   case malformed(MalformedPacket, line: Int?)
-  /// To learn where an address is one has to know it.
+  /// Learning a layout needs the sender's address, which is unknown.
   case senderUnknown
   case senderNotInData(advertisements: Int)
-  /// The System ID (0x2A23) of the peer.
+  /// The System ID (0x2A23) of the peer has no address.
   case noneInSystemID([UInt8], of: PeerAddress)
 }

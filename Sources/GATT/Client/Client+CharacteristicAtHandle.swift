@@ -2,10 +2,10 @@ package import ATT
 import Bluetooth
 
 extension Client {
-  /// The characteristic whose value is at `handle`, for devices that do not survive discovery: its declaration, which stands right before the value, and
-  /// its descriptors as far as the Client Characteristic Configuration (Vol 3 Part G §3.3).
-  /// - Returns: nil when the peer's answers show none. Discovery tells more.
-  /// - Throws: ATTError, what the channel ended with, CancellationError.
+  /// Reads the characteristic whose value is at `handle`, for devices that do not survive full discovery.
+  /// Reads the declaration right before the value, and descriptors up to the Client Characteristic Configuration (Vol 3 Part G §3.3).
+  /// - Returns: nil if the answers do not show a characteristic there. Discovery reports the cause.
+  /// - Throws: ATTError, the error that closed the channel, CancellationError.
   package func characteristic(at handle: AttributeHandle) async throws -> Characteristic? {
     guard handle > 1 else { return nil }
     var found: [HandleType] = []
@@ -14,7 +14,7 @@ extension Client {
       let response = try await bearer.request(.findInformation(range))
       guard case .findInformation(let items) = response else { break }
       for item in items {
-        // What breaks a rule is for discovery.
+        // Discovery reports broken rules.
         if asked.take(item.handle) != nil { return nil }
         // The next service, include or characteristic.
         if item.handle > handle, (0x2800...0x2803).contains(item.type.short ?? 0) { break search }

@@ -1,9 +1,9 @@
 import ATT
 
-/// A database that was discovered, with the peer's hash over it: on another link to the same peer the hash says whether it is still true.
+/// A discovered database and its Database Hash. On a later link to the same peer, an equal hash proves that the database is unchanged.
 package struct KnownDatabase: Hashable, Sendable {
   package let table: AttributeTable
-  /// 16 octets.
+  /// The 16-byte Database Hash.
   package let hash: [UInt8]
 }
 
@@ -11,20 +11,20 @@ package struct KnownDatabase: Hashable, Sendable {
 extension Client {
   enum DatabaseHash: Equatable {
     case notRead
-    /// The peer has none, or does not give it.
+    /// The peer has no Database Hash, or refuses to read it.
     case none
     case known([UInt8])
   }
 
-  /// What can be taken over on the next link; nil when nothing was discovered, some of it has changed, or the peer has no hash.
+  /// The database to reuse on the next link. Nil before discovery, after a change, or if the peer has no hash.
   package var knownDatabase: KnownDatabase? {
     guard case .known(let hash) = databaseHash, let table, stale.isEmpty else { return nil }
     return KnownDatabase(table: table, hash: hash)
   }
 
-  /// Uses a database of an earlier link instead of discovery, if the peer's hash is the same.
-  /// - Returns: false: it has to be discovered.
-  /// - Throws: what ends the link or the task.
+  /// Uses the database of an earlier link instead of discovery, if the peer's hash is the same.
+  /// - Returns: false if discovery is necessary.
+  /// - Throws: the error that closed the link, CancellationError.
   package func takeOver(_ known: KnownDatabase) async throws -> Bool {
     guard try await readDatabaseHash() == .known(known.hash) else { return false }
     table = known.table
@@ -34,17 +34,17 @@ extension Client {
     return true
   }
 
-  /// What a session that stays open asks for once after discovery: a single step has no use for it, and would pay for the round trips.
+  /// Subscribes to Service Changed and reads the hash after discovery, in sessions that stay open. A single step skips these round trips.
   func follow(_ table: AttributeTable) async throws {
     guard followsServiceChanges else { return }
     try await subscribeToServiceChanged()
     guard databaseHash == .notRead else { return }
-    // After the subscription: a change from here on is indicated.
+    // Read the hash after the subscription: from here on, the peer indicates a change.
     let hash = table.characteristics.contains { $0.uuid == .databaseHash } ? try await readDatabaseHash() : .none
     if self.table != nil, stale.isEmpty { databaseHash = hash }
   }
 
-  /// Read Using Characteristic UUID, because its handle may be another one when the database is (§7.3). A peer that answers with nonsense has none.
+  /// Reads by characteristic UUID, because a changed database may have moved the handle (§7.3). Treats an invalid answer as no hash.
   private func readDatabaseHash() async throws -> DatabaseHash {
     do {
       guard case .readByType(let items) = try await bearer.request(.readByType(.all, type: .databaseHash)), items.count == 1,

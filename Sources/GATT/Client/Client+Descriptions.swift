@@ -1,21 +1,21 @@
 import ATT
 package import Values
 
-/// What descriptors say about values: kept for the link from whatever reads them.
+/// Descriptions of values, from the descriptors read on this link.
 extension Client {
-  /// - Returns: nil where none of the descriptors was read on this link.
+  /// Returns the description of a characteristic's value. Nil if none of its descriptors was read on this link.
   package func description(of item: Characteristic) -> ValueDescription? {
     guard item.descriptors.contains(where: { descriptorValues[$0.handle] != nil }) else { return nil }
     return ValueDescription(of: item) { descriptorValues[$0] }
   }
 
-  /// Reads what describes the value of a characteristic, each descriptor once per link. One that the peer refuses says nothing.
-  /// - Throws: ATTError, what the channel ended with, CancellationError.
+  /// Reads the descriptors that describe a characteristic's value, each once per link. Ignores descriptors that the peer refuses to read.
+  /// - Throws: ATTError, the error that closed the channel, CancellationError.
   package func readDescription(of item: Characteristic) async throws {
     for descriptor in item.descriptors where descriptor.uuid.describesValue { try await readOnce(descriptor.handle) }
     guard let aggregate = item.descriptors.first(where: { $0.uuid == .aggregateFormat }) else { return }
     for handle in PresentationFormat.handles(inAggregate: descriptorValues[aggregate.handle] ?? []) {
-      // Only what is one: the peer may name any handle.
+      // The peer may list any handle: read presentation formats only.
       if table?.attribute(at: handle).uuid == .presentationFormat { try await readOnce(handle) }
     }
   }

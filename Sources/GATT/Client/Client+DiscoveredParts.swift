@@ -3,8 +3,8 @@ import Bluetooth
 
 /// Discovers included services, and reads Characteristic Extended Properties.
 extension Client {
-  /// §4.5.1. A declaration with a 128-bit UUID does not carry it: it is read from the included service.
-  /// - Parameter known: services whose UUIDs need not be read.
+  /// Finds included services (§4.5.1). Reads a 128-bit UUID from the included service, because the declaration does not contain it.
+  /// - Parameter known: services whose UUIDs are not read again.
   func findIncludedServices(_ range: HandleRange, known: [Service] = [], onFound: Found<Include>) async throws {
     var found: Set<Include> = []
     var current = ProcedureRange(range)
@@ -29,7 +29,7 @@ extension Client {
     }
   }
 
-  /// - Returns: nil when the peer does not tell.
+  /// Finds the UUID of an included service. Nil if the peer does not provide it.
   private func uuid(of include: Include, _ known: [Service]) async throws -> UUID? {
     if let service = known.first(where: { $0.handle == include.startHandle }) { return service.uuid }
     guard include.startHandle.isValid, let value = try await valueUnlessRefused(include.startHandle) else { return nil }
@@ -53,7 +53,7 @@ extension Client {
         guard item.properties.contains(.extendedProperties),
           let descriptor = item.descriptors.first(where: { $0.uuid == .characteristicExtendedProperties })
         else { continue }
-        // A peer that hides the bits has none for us.
+        // If the peer refuses to read the bits, assume none.
         guard let value = try await valueUnlessRefused(descriptor.handle) else { continue }
         guard value.count == 2 else {
           note(.attribute, descriptor.handle, descriptor.uuid, .malformed(value))
@@ -66,7 +66,7 @@ extension Client {
 }
 
 extension Include {
-  /// Without its UUID where the declaration has none. Nil for one that is too short.
+  /// Parses a declaration. Its `uuid` is nil if the declaration contains none. Nil if the declaration is too short.
   fileprivate init?(declaration item: HandleValue) {
     guard item.value.count >= 4 else { return nil }
     func word(_ index: Int) -> AttributeHandle { AttributeHandle(rawValue: UInt16(item.value[index]) | UInt16(item.value[index + 1]) << 8) }

@@ -2,12 +2,11 @@ import ATT
 import Bluetooth
 
 extension Client {
-  /// The whole database of the peer; found once and kept. What the peer says has changed since is asked for again, and nothing else.
+  /// Discovers the peer's whole database once and caches it. After a Service Changed indication, asks only for the changed range.
   ///
-  /// Asks over all handles instead of service by service, as `DatabaseDiscovery` plans it: 5 services with 4 characteristics each take 4 round
-  /// trips when they fit.
-  /// What breaks a rule is kept as far as it can be named, and a note tells of it.
-  /// - Throws: GATTError, ATTError, what the channel ended with: `incomplete` has what was found till then. CancellationError.
+  /// Asks over all handles instead of service by service (see `DatabaseDiscovery`): 5 services of 4 characteristics take 4 round trips.
+  /// Keeps irregular entries as far as possible, and reports each in a note.
+  /// - Throws: GATTError, ATTError, the error that closed the channel, CancellationError. `incomplete` then has the partial result.
   package func discover() async throws -> AttributeTable {
     if let table, stale.isEmpty { return table }
     discoveries += 1
@@ -22,7 +21,7 @@ extension Client {
       guard let now = table else { break }
       let services = (now.services.filter { !range.contains($0.handle) } + found).sorted { $0.handle < $1.handle }
       stale.removeAll { $0 == range }
-      // What was there already is not what it was: all is asked for.
+      // Old and new services overlap: discard everything and start again.
       let isApart = zip(services, services.dropFirst()).allSatisfy { $0.endHandle < $1.handle }
       table = isApart ? AttributeTable(services: services) : nil
     }
@@ -31,7 +30,7 @@ extension Client {
     return table
   }
 
-  /// The services that begin in the range, and everything in them.
+  /// Discovers the services that start in the range, and their contents.
   private func discoverServices(_ range: HandleRange, beside others: [Service]) async throws -> [Service] {
     var discovery = DatabaseDiscovery(range)
     var includes: [Include] = []
@@ -61,7 +60,7 @@ extension Client {
     }
   }
 
-  /// One request of a discovery procedure, its answer taken.
+  /// Sends one request of a discovery procedure and stores the answer.
   private func ask(_ procedure: DatabaseDiscovery.Procedure, _ discovery: inout DatabaseDiscovery) async throws {
     let mtu = mtu
     switch procedure {
@@ -72,7 +71,7 @@ extension Client {
       guard let found = try await declarations(range, of: .characteristic) else { return discovery.finish(procedure) }
       discovery.take(found, characteristicsIn: range, mtu: mtu)
     case .configurations(let range):
-      // They are readable by rule. A peer that refuses is asked for every descriptor instead, so an error only ends this.
+      // The specification makes them readable. If the peer refuses anyway, discovery asks for every descriptor instead.
       let response = try await bearer.request(.readByType(range, type: .clientCharacteristicConfiguration))
       guard case .readByType(let items) = response else { return discovery.finish(procedure) }
       discovery.take(items, configurationsIn: range)
@@ -86,21 +85,21 @@ extension Client {
     note(discovery.takeIrregular())
   }
 
-  /// - Returns: nil when there are no more.
+  /// Requests one answer of service declarations. Nil at the end of the range.
   func groups(_ range: HandleRange, of type: UUID) async throws -> [HandleGroup]? {
-    // Many servers know no secondary services and refuse the group type: that ends this procedure as well (Part G §4.4 names no procedure).
+    // Many servers refuse the group type of secondary services, which also ends this procedure (Part G §4.4 names no procedure).
     let ends: [ErrorCode] = type == .primaryService ? [.attributeNotFound] : [.attributeNotFound, .unsupportedGroupType]
     let response = try await answer(.readByGroupType(range, type: type), tolerating: ends)
     if case .readByGroupType(let groups)? = response { return groups } else { return nil }
   }
 
-  /// - Returns: nil when there are no more.
+  /// Requests one answer of declarations of a type. Nil at the end of the range.
   func declarations(_ range: HandleRange, of type: UUID) async throws -> [HandleValue]? {
     let response = try await answer(.readByType(range, type: type), tolerating: [.attributeNotFound])
     if case .readByType(let items)? = response { return items } else { return nil }
   }
 
-  /// - Returns: nil when there are no more.
+  /// Requests one answer of handles and attribute types. Nil at the end of the range.
   func types(_ range: HandleRange) async throws -> [HandleType]? {
     let response = try await answer(.findInformation(range), tolerating: [.attributeNotFound])
     if case .findInformation(let items)? = response { return items } else { return nil }
@@ -110,7 +109,7 @@ extension Client {
 }
 
 extension Characteristic {
-  /// Without descriptors; it reaches to the last handle. Nil for a declaration that is too short, or whose UUID has no length of one.
+  /// Parses a declaration, without descriptors and with 0xFFFF as end handle. Nil if it is too short or its UUID has an invalid length.
   init?(declaration item: HandleValue) {
     guard item.value.count >= 3, let uuid = UUID(littleEndian: item.value.dropFirst(3)) else { return nil }
     let valueHandle = AttributeHandle(rawValue: UInt16(item.value[1]) | UInt16(item.value[2]) << 8)
@@ -118,6 +117,6 @@ extension Characteristic {
       uuid: uuid, handle: item.handle, valueHandle: valueHandle, endHandle: 0xFFFF, properties: Properties(rawValue: item.value[0]))
   }
 
-  /// The value has the handle after the declaration's, as nearly everywhere.
+  /// Whether the value has the handle right after the declaration, which is usual.
   var followsDeclaration: Bool { valueHandle.number == handle.number + 1 }
 }

@@ -2,12 +2,12 @@ package import ATT
 package import Bluetooth
 import EventLoop
 
-/// Procedures of Vol 3 Part G §4.3 to §4.8 one by one, as who asks for just one of them wants it: `discover` knows how to spare most of this.
-/// All throw GATTError.errorResponse, ATTError, CancellationError. Those that find several entries hand each to `onFound` when its answer is here.
+/// The single procedures of Vol 3 Part G §4.3 to §4.8. `discover` needs fewer requests for a whole database.
+/// All throw GATTError.errorResponse, ATTError and CancellationError. `onFound` receives each entry as soon as its answer arrives.
 extension Client {
   package typealias Found<T> = @LoopActor (T) async throws -> Void
 
-  /// Discover All Primary Services (§4.4.1), without what is in them.
+  /// Discovers all primary services without their contents (Discover All Primary Services, §4.4.1).
   @discardableResult
   package func primaryServices(_ range: HandleRange = .all, onFound: Found<Service> = { _ in }) async throws -> [Service] {
     var discovery = DatabaseDiscovery()
@@ -24,8 +24,8 @@ extension Client {
     return found
   }
 
-  /// Discover Primary Service by Service UUID (§4.4.2).
-  /// - Parameter inFull: asks with 16 octets also for a UUID that has a 16-bit form.
+  /// Discovers primary services by UUID (Discover Primary Service by Service UUID, §4.4.2).
+  /// - Parameter inFull: sends the UUID in 16 bytes even if it has a 16-bit form.
   @discardableResult
   package func primaryServices(
     _ uuid: UUID, _ range: HandleRange = .all, inFull: Bool = false, onFound: Found<HandleRange> = { _ in }
@@ -46,7 +46,7 @@ extension Client {
     return found
   }
 
-  /// Find Included Services (§4.5.1).
+  /// Finds included services (Find Included Services, §4.5.1).
   @discardableResult
   package func includedServices(_ range: HandleRange = .all, onFound: Found<Include> = { _ in }) async throws -> [Include] {
     var found: [Include] = []
@@ -57,7 +57,7 @@ extension Client {
     return found
   }
 
-  /// Discover All Characteristics of a Service (§4.6.1): their declarations.
+  /// Discovers the characteristic declarations in a range (Discover All Characteristics of a Service, §4.6.1).
   @discardableResult
   package func characteristics(_ range: HandleRange = .all, onFound: Found<Characteristic> = { _ in }) async throws -> [Characteristic] {
     var discovery = DatabaseDiscovery()
@@ -78,7 +78,7 @@ extension Client {
     return found
   }
 
-  /// Discover All Characteristic Descriptors (§4.7.1): every attribute of the range.
+  /// Discovers every attribute of a range (Discover All Characteristic Descriptors, §4.7.1).
   @discardableResult
   package func attributeTypes(_ range: HandleRange = .all, onFound: Found<HandleType> = { _ in }) async throws -> [HandleType] {
     var found: [HandleType] = []
@@ -93,14 +93,14 @@ extension Client {
     return found
   }
 
-  /// Read Using Characteristic UUID (§4.8.2), one request: the values that its answer has room for, cut at ATT_MTU − 4 octets.
-  /// - Throws: Attribute Not Found when there are none.
+  /// Reads values by type with one request (Read Using Characteristic UUID, §4.8.2). Returns the values that fit, cut to ATT_MTU − 4 bytes.
+  /// - Throws: Attribute Not Found if there are none.
   package func valuesOfOneAnswer(_ uuid: UUID, _ range: HandleRange = .all) async throws -> [HandleValue] {
     try await answer(.readByType(range, type: uuid)) { if case .readByType(let items) = $0 { items } else { nil } }
   }
 
-  /// Read Characteristic Value and Read Long Characteristic Values (§4.8.1, §4.8.3), where any error behind the first part ends the value.
-  /// - Returns: at most 65 535 octets and a part.
+  /// Reads a value, long ones in parts (§4.8.1, §4.8.3). Any error after the first part ends the value.
+  /// - Returns: at most 65,535 bytes plus one part.
   package func valueUpToError(_ handle: AttributeHandle) async throws -> [UInt8] {
     var value: [UInt8] = try await answer(.read(handle)) { if case .read(let value) = $0 { value } else { nil } }
     var isFull = value.count >= mtu - 1
@@ -112,7 +112,7 @@ extension Client {
     return value
   }
 
-  /// Exchange MTU (§4.3.1). - Returns: what was agreed; nil when the peer offers less than the least.
+  /// Exchanges the MTU (§4.3.1). - Returns: the ATT_MTU in effect, nil if the peer offers less than 23.
   package func exchangeMTU(offering wanted: Int) async throws -> Int? {
     bearer.offer(rxMTU: wanted)
     let request = Request.exchangeMTU(clientRxMTU: UInt16(clamping: bearer.rxMTU))

@@ -2,15 +2,15 @@ package import ATT
 package import Bluetooth
 
 extension Client {
-  /// The whole value of a characteristic or descriptor: Read, then Read Blob as long as parts come full (Vol 3 Part G §4.8.1, §4.8.3).
-  /// A long value is not read atomically: the peer may change it in between.
-  /// - Returns: at most 512 octets, what an attribute can hold; when a peer sends more, a note says so.
-  /// - Throws: GATTError.errorResponse, ATTError, CancellationError. Never a part of the value.
+  /// Reads the whole value of a characteristic or descriptor: Read, then Read Blob while parts are full (Vol 3 Part G §4.8.1, §4.8.3).
+  /// A long read is not atomic: the peer may change the value between parts.
+  /// - Returns: at most 512 bytes, the largest attribute value. A note reports that the peer sent more.
+  /// - Throws: GATTError.errorResponse, ATTError, CancellationError. Never returns part of a value.
   package func read(_ handle: AttributeHandle) async throws -> [UInt8] { try await read(handle, as: nil) }
 
-  /// - Parameter uuid: of the attribute, where discovery has not seen it.
+  /// Reads a whole value. - Parameter uuid: the type of the attribute, if discovery has not found it.
   func read(_ handle: AttributeHandle, as uuid: UUID?) async throws -> [UInt8] {
-    // As it was when the value was cut: the peer may exchange the MTU by itself in between.
+    // Use the MTU from before the request: the peer may exchange the MTU before the next part.
     let full = mtu - 1
     let first: [UInt8] = try await answer(.read(handle)) { if case .read(let value) = $0 { value } else { nil } }
     let value = try await readRest(of: handle, after: first, full: full, as: uuid)
@@ -18,14 +18,14 @@ extension Client {
     return value
   }
 
-  /// Every attribute of one type, with its whole value (§4.8.2). - Throws: as `read`; Attribute Not Found when there is none.
+  /// Reads every attribute of a type, with its whole value (§4.8.2). - Throws: as `read`, and Attribute Not Found if there is none.
   package func read(uuid: UUID, _ range: HandleRange = .all) async throws -> [(handle: AttributeHandle, value: [UInt8])] {
     var found: [(handle: AttributeHandle, value: [UInt8])] = []
     var current = ProcedureRange(range)
     while let asked = current.range {
       let response = try await answer(.readByType(asked, type: uuid), tolerating: found.isEmpty ? [] : [.attributeNotFound])
       guard case .readByType(let items)? = response else { break }
-      // A value may have been cut to what fits: at most 253 octets, of which the rest is read by its handle.
+      // The response may cut a value, to at most 253 bytes. Read the rest by its handle.
       let full = min(mtu - 4, 253)
       for item in items
       where admit(.attribute, item.handle, uuid, current.take(item.handle), unless: found.contains { $0.handle == item.handle }) {
@@ -36,24 +36,24 @@ extension Client {
     return found
   }
 
-  /// Two values or more in one request (§4.8.4). - Returns: the values one after the other; the response does not say where one ends.
+  /// Reads two or more values with one request (§4.8.4). - Returns: the joined values. The response does not mark their boundaries.
   package func readMultiple(_ handles: [AttributeHandle]) async throws -> [UInt8] {
     try await answer(.readMultiple(handles)) { if case .readMultiple(let value) = $0 { value } else { nil } }
   }
 
-  /// Servers exist that agree to a larger ATT_MTU and go on cutting to what fits the least.
+  /// Whether a server may have cut a value: some agree to a larger ATT_MTU but still cut to 22 bytes, which fits the minimum MTU.
   func isPerhapsCut(_ count: Int) -> Bool { count == BearerState.defaultMTU - 1 && mtu > BearerState.defaultMTU }
 
-  /// - Parameter full: octets of a first part that may have been cut.
+  /// Reads the rest of a value with Read Blob. - Parameter full: the size in bytes at which the first part may have been cut.
   func readRest(of handle: AttributeHandle, after first: [UInt8], full: Int, as uuid: UUID? = nil) async throws -> [UInt8] {
-    // What a peer sends beyond ATT_MTU is asked for again, in parts that fit.
+    // Ignore bytes beyond ATT_MTU, and ask for them again in parts that fit.
     var value = Array(first.prefix(full))
     var isFull = first.count >= full
     var last = first.count
     while isFull || isPerhapsCut(last), value.count < WritePlan.largestValue {
       let request = Request.readBlob(handle, offset: UInt16(clamping: value.count))
-      // Attribute Not Long: a value of fixed length that ended here. Invalid Offset: so do peers for which the offset may not be the length.
-      // Where the value is most likely whole, any refusal says so.
+      // Attribute Not Long: a fixed-length value ended here. Invalid Offset: some peers reject an offset equal to the length.
+      // If the value is probably complete, accept any error as its end.
       let response =
         isPerhapsCut(last)
         ? try await bearer.request(request) : try await answer(request, tolerating: [.attributeNotLong, .invalidOffset])

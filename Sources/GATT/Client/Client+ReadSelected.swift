@@ -2,24 +2,24 @@ package import ATT
 package import Bluetooth
 import EventLoop
 
-/// A value, and of what.
+/// A value that was read, and its attribute.
 package struct SelectedValue: Hashable, Sendable {
   package let handle: AttributeHandle
-  /// The type of the attribute; nil when it was named by its handle and nothing was discovered.
+  /// The type of the attribute. Nil if the selector was a handle and no discovery took place.
   package let uuid: UUID?
-  /// Whole.
+  /// The complete value.
   package let value: [UInt8]
 }
 
 extension Client {
-  /// Reads what the selectors name, in their order, in as few round trips as can be on a new connection, where the MTU need not have been exchanged.
+  /// Reads the selected attributes in order, with few round trips on a new connection without an MTU exchange.
   ///
-  /// A handle is read at once. A UUID is asked for with Read By Type, and once more after the handle found, to be sure that it is the only one.
-  /// The MTU is exchanged when a value does not fit. Whatever does not go smoothly is done the long way, with discovery, whose errors tell more.
+  /// Reads a handle at once. Reads a UUID with Read By Type, then asks again after the found handle, to prove that it is the only one.
+  /// Exchanges the MTU if a value does not fit. Falls back to discovery in all other cases, because its errors say more.
   /// - Parameters:
-  ///   - onFailure: gets the error of each selector that fails, with its number; returns to go on with the next. Nil: the first error is thrown.
-  ///   - take: gets each value, with the number of its selector, before the next is read.
-  /// - Throws: as `discover`, `AttributeTable.resolve` and `read`, and what `onFailure` and `take` throw.
+  ///   - onFailure: receives each selector's index and error, and returns to continue. Nil: the first error is thrown.
+  ///   - take: receives each selector's index and value before the next read.
+  /// - Throws: the errors of `discover`, `AttributeTable.resolve`, `read`, `onFailure` and `take`.
   package func read(
     _ selectors: [Selector], onFailure: (@LoopActor (Int, any Error) async throws -> Void)? = nil,
     _ take: @LoopActor (Int, SelectedValue) async throws -> Void
@@ -36,7 +36,7 @@ extension Client {
     }
   }
 
-  /// Two round trips for each UUID, against five or more for discovery and one for each. A handle after a UUID is shown with its UUID.
+  /// Whether to skip discovery: a UUID takes two round trips, discovery five or more. A handle after a UUID needs its UUID.
   private static func isFasterWithoutDiscovery(_ selectors: [Selector]) -> Bool {
     let others = selectors.drop { $0.plainHandle != nil }
     return others.count <= 4 && others.allSatisfy { $0.plainUUID != nil }
@@ -54,17 +54,17 @@ extension Client {
     return SelectedValue(handle: attribute.handle, uuid: attribute.uuid, value: try await read(attribute.handle))
   }
 
-  /// As `read`, with the MTU exchanged only when the value does not fit.
+  /// Reads a value like `read`, but exchanges the MTU only if the value does not fit.
   private func readNow(_ handle: AttributeHandle) async throws -> [UInt8] {
     let full = mtu - 1
     let value: [UInt8] = try await answer(.read(handle)) { if case .read(let value) = $0 { value } else { nil } }
     return value.count < full && !isPerhapsCut(value.count) ? value : try await complete(value, of: handle)
   }
 
-  /// The value of the only attribute of a type. - Returns: nil when it has to be looked for the long way.
+  /// Reads the value of the only attribute of a type. - Returns: nil if discovery is necessary.
   private func readOnly(_ uuid: UUID) async throws -> SelectedValue? {
     do {
-      // As it was when the value was cut: the peer may exchange the MTU by itself in between.
+      // Use the MTU from before the request: the peer may exchange the MTU before the next part.
       let full = min(mtu - 4, 253)
       guard case .readByType(let items) = try await bearer.request(.readByType(.all, type: uuid)), let item = items.first, items.count == 1,
         item.handle.isValid
@@ -73,14 +73,14 @@ extension Client {
         let rest = HandleRange(item.handle.next, 0xFFFF)
         guard case .error(_, _, .attributeNotFound) = try await bearer.request(.readByType(rest, type: uuid)) else { return nil }
       }
-      // 19 octets are what fits at the least MTU, and what a widespread server (NimBLE) cuts to at any.
+      // 19 bytes fit the minimum MTU. NimBLE, a widespread server, cuts to 19 at any MTU.
       let isWhole = item.value.count < full && item.value.count != BearerState.defaultMTU - 4
       let value = isWhole ? item.value : try await complete(item.value, of: item.handle, as: uuid)
       return SelectedValue(handle: item.handle, uuid: uuid, value: value)
     } catch GATTError.errorResponse where closed == nil { return nil } catch ATTError.violation where closed == nil { return nil }
   }
 
-  /// The whole of a value that may have been cut. With more room it is read anew, so that it comes in one piece where it can.
+  /// Completes a value that may have been cut. Reads it again after a larger MTU, so that it arrives in one piece if possible.
   private func complete(_ first: [UInt8], of handle: AttributeHandle, as uuid: UUID? = nil) async throws -> [UInt8] {
     let before = mtu
     try await exchangeMTUOnce()

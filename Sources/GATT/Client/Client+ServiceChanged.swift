@@ -1,17 +1,17 @@
 import ATT
 import Bluetooth
 
-/// The peer's services may change while the link is up (Vol 3 Part G §7.1, §2.5.2).
+/// Changes of the peer's services during a connection (Vol 3 Part G §7.1, §2.5.2).
 extension Client {
-  /// The peer's Service Changed characteristic; known even while its own service is discovered anew.
+  /// The peer's Service Changed characteristic. Remains known while its own service is discovered again.
   var serviceChanged: Characteristic? { table?.characteristics.first { $0.uuid == .serviceChanged } ?? lastServiceChanged }
 
-  /// Asks for indications of Service Changed, if the peer has that characteristic, so that a long session hears when its table is out of date.
-  /// A peer that refuses changes nothing.
+  /// Subscribes to Service Changed indications, if the peer has the characteristic, so that long sessions notice changes.
+  /// Ignores a refusal by the peer.
   func subscribeToServiceChanged() async throws {
     guard let item = serviceChanged else { return }
     if item == lastServiceChanged {
-      // It is where it was, though its service has changed. Not written again: a peer that answers that with an indication would have no end.
+      // The characteristic did not move. Do not write again: a peer that indicates after each write would cause an endless loop.
       if serviceChangedSubscription?.isGone == true { serviceChangedSubscription = assumeSubscribed(item, .indication) }
       return
     }
@@ -22,7 +22,7 @@ extension Client {
     {}
   }
 
-  /// Drops what lies in the affected range: `discover` asks for that range again, and for nothing else.
+  /// Drops the affected range of the table, so that `discover` asks only for that range again.
   func servicesChanged(_ value: [UInt8]) {
     var reader = ByteReader(value)
     var range = HandleRange.all
@@ -36,7 +36,7 @@ extension Client {
     onNote?(.servicesChanged(range))
   }
 
-  /// A service that the range touches is asked for whole.
+  /// Drops the range, extended to whole services.
   func forget(_ range: HandleRange) {
     databaseHash = .notRead
     guard var known = table else {
@@ -46,7 +46,7 @@ extension Client {
     }
     var range = range
     var before = range
-    // Again where services overlap: one that was passed may be touched by one after it.
+    // Repeat for overlapping services: a later one may extend the range into an earlier one.
     repeat {
       before = range
       for service in known.services where service.handle <= range.end && range.start <= service.endHandle {

@@ -2,22 +2,22 @@ package import ATT
 package import EventLoop
 
 extension Client {
-  /// What is known of a Client Characteristic Configuration on the peer, and who waits for it to be written. Another one takes its place when the
-  /// peer's services change: a write that ends then says nothing of that.
+  /// The last known CCCD value of a characteristic, and the tasks that wait for a pending write.
+  /// A new object replaces it when the peer's services change, so that a write that ends later has no effect on it.
   @LoopActor
   final class ClientConfiguration {
-    /// Bit 0 notifications, bit 1 indications; nil when a write ended so that nobody knows.
+    /// Bit 0: notifications, bit 1: indications. Nil if a failed write left the value unknown.
     fileprivate var bits: UInt8? = 0
     fileprivate var isWriting = false
-    /// One for each caller: giving up waiting must not end it for the others.
+    /// One wait per caller, so that one caller can give up without ending the others.
     fileprivate var waiting: [Wait<Void>] = []
   }
 
-  /// Asks the peer to send the values of `characteristic` (Vol 3 Part G §4.10, §4.11), whose descriptors discovery must have found. Several
-  /// subscriptions to one characteristic share its Client Characteristic Configuration: it is written when what they want together changes.
-  /// Values that arrive before the peer's answer are kept. When the peer's services change meanwhile, `Subscription.isGone` says so.
-  /// - Parameter keepingValues: false for who sees the values as an observer.
-  /// - Throws: GATTError.sendsNoValues, the errors of a write; CancellationError.
+  /// Asks the peer to send the values of `characteristic` (Vol 3 Part G §4.10, §4.11). Discovery must have found its descriptors.
+  /// Subscriptions to one characteristic share its Client Characteristic Configuration, which is written when their combined value changes.
+  /// Keeps values that arrive before the peer's answer. `Subscription.isGone` becomes true if the peer's services change.
+  /// - Parameter keepingValues: false if the caller sees the values as an observer.
+  /// - Throws: GATTError.sendsNoValues, the errors of a write, CancellationError.
   package func subscribe(_ characteristic: Characteristic, kind: Subscription.Kind = .auto, keepingValues: Bool = true) async throws
     -> Subscription
   {
@@ -29,7 +29,7 @@ extension Client {
     }
     let subscription = Subscription(characteristic, kind, keepsValues: keepingValues, self)
     if let closed { throw closed }
-    // Never guessed: writing to a neighbour's handle has broken devices.
+    // Never guess the handle: writing to a neighboring handle has broken devices.
     if characteristic.clientConfiguration == nil { onNote?(.noClientConfiguration(characteristic)) }
     subscriptions.append(subscription)
     do { try await configure(characteristic) } catch {
@@ -41,12 +41,12 @@ extension Client {
     return subscription
   }
 
-  /// Whether somebody listens to it.
+  /// Whether a subscription to the characteristic exists.
   package func isSubscribed(to characteristic: Characteristic) -> Bool {
     subscriptions.contains { $0.characteristic.valueHandle == characteristic.valueHandle }
   }
 
-  /// Ends all subscriptions, also on the peer. The first error is thrown when all were tried.
+  /// Ends all subscriptions, also on the peer. Tries all, then throws the first error.
   package func unsubscribeAll() async throws {
     var failure: (any Error)?
     while let subscription = subscriptions.last {
@@ -58,11 +58,11 @@ extension Client {
   func unsubscribe(_ subscription: Subscription) async throws {
     subscriptions.removeAll { $0 === subscription }
     subscription.end(CancellationError())
-    // Also for one that was ended already: the peer may have refused, and is asked again then.
+    // Even if the subscription has ended: the peer may have refused, so ask again.
     if closed == nil, !subscription.isGone { try await configure(subscription.characteristic) }
   }
 
-  /// What is subscribed to in the range is not there any more, or somewhere else: the peer is told nothing at the old handles.
+  /// Ends the subscriptions in the range without a write: their characteristics are gone or have moved.
   func forgetSubscriptions(in range: HandleRange) {
     for subscription in subscriptions where subscription.characteristic.isTouched(by: range) {
       subscription.isGone = true
@@ -73,7 +73,7 @@ extension Client {
     for observer in observers { observer.onServicesChanged?(range) }
   }
 
-  /// As `subscribe`, without asking the peer again, whose Client Characteristic Configuration may be what it was.
+  /// Creates a subscription without asking the peer. Its Client Characteristic Configuration may be unchanged.
   func assumeSubscribed(_ characteristic: Characteristic, _ kind: Subscription.Kind) -> Subscription {
     let subscription = Subscription(characteristic, kind, keepsValues: false, self)
     subscriptions.append(subscription)
@@ -85,7 +85,7 @@ extension Client {
     return subscription
   }
 
-  /// Writes the Client Characteristic Configuration until it is what the subscriptions want together; one writes, the others wait for it.
+  /// Writes the CCCD until it matches all subscriptions combined. One task writes, the others wait for it.
   private func configure(_ characteristic: Characteristic) async throws {
     guard let descriptor = characteristic.clientConfiguration?.handle else { return }
     while true {
@@ -109,7 +109,7 @@ extension Client {
         for wait in waiting { wait.resume(returning: ()) }
       }
       do { try await writeRequest([wanted, 0], to: descriptor) } catch {
-        // What the peer refuses stays as it was.
+        // A refused write leaves the value unchanged.
         if case GATTError.errorResponse = error {} else { configuration.bits = nil }
         throw error
       }
@@ -117,8 +117,8 @@ extension Client {
     }
   }
 
-  /// A write was given up when the peer may have had it already: what is left of the subscriptions is written again, within a second, also in a
-  /// cancelled task. Else the peer would go on sending, and nobody could switch that off.
+  /// Writes the CCCD again after an abandoned write, which the peer may have received. Otherwise, the peer might go on sending.
+  /// Takes at most one second. Also works in a canceled task.
   private func settle(_ characteristic: Characteristic) async {
     guard closed == nil, let descriptor = characteristic.clientConfiguration?.handle, let configuration = configurations[descriptor],
       configuration.bits == nil, !configuration.isWriting
@@ -129,12 +129,12 @@ extension Client {
     }
   }
 
-  // MARK: What arrives
+  // MARK: Received values
 
-  /// Every notification and indication in the order of arrival, subscribed to or not, until the observer is cancelled or the bearer ends.
+  /// Observes all notifications and indications in order, subscribed or not, until cancellation or the end of the bearer.
   /// - Parameters:
-  ///   - onServicesChanged: told which handles may mean something else from now on; what was subscribed to there is gone.
-  ///   - onExhaustion: told when no more come until something is asked: see `exhausted`.
+  ///   - onServicesChanged: receives the handles that may have a new meaning. Subscriptions there have ended.
+  ///   - onExhaustion: called when no values arrive without another request: see `exhausted`.
   package func observeValues(
     onServicesChanged: (@LoopActor (HandleRange) -> Void)? = nil, onExhaustion: (@LoopActor () -> Void)? = nil,
     _ handler: @escaping @LoopActor (ValueEvent) -> Void
@@ -152,7 +152,7 @@ extension Client {
     case .indication(let item):
       let isServiceChanged = item.handle == serviceChanged?.valueHandle
       deliver(item, isIndication: true)
-      // Who subscribed to it has the value, and then it may be somewhere else.
+      // Deliver the value first: the characteristic may move afterwards.
       if isServiceChanged { servicesChanged(item.value) }
     case .multipleNotification(let items, let isTruncated):
       for item in items { deliver(item, isIndication: false) }
@@ -178,7 +178,7 @@ extension Characteristic {
   }
 }
 
-/// Sees every value that a client receives, until it is cancelled.
+/// An observer of every value that a client receives, until it is canceled.
 @LoopActor
 package final class ValueObserver {
   fileprivate let handler: @LoopActor (ValueEvent) -> Void
@@ -196,6 +196,6 @@ package final class ValueObserver {
     self.client = client
   }
 
-  /// Idempotent.
+  /// Stops the observation. Idempotent.
   package func cancel() { client?.observers.removeAll { $0 === self } }
 }

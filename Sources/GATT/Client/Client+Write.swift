@@ -2,13 +2,13 @@ package import ATT
 import EventLoop
 
 extension Client {
-  /// Writes `value` as `plan` says.
+  /// Writes `value` according to `plan`.
   /// - Parameters:
-  ///   - plan: made for a value of this length.
-  ///   - pacing: of requests and commands.
-  ///   - progress: told after every segment, and after every proof of arrival.
-  /// - Throws: GATTError, ATTError, what the channel ended with, CancellationError; what `progress` throws. A long or reliable
-  ///   write that fails is cancelled on the peer: nothing of it is written.
+  ///   - plan: a plan for a value of this length.
+  ///   - pacing: the pace of requests and commands.
+  ///   - progress: called after every segment and every proof of arrival.
+  /// - Throws: GATTError, ATTError, the error that closed the channel, CancellationError, the errors of `progress`.
+  ///   Cancels a failed long or reliable write on the peer, so that nothing is written.
   package func write(
     _ value: [UInt8], to handle: AttributeHandle, plan: WritePlan, pacing: WritePacing = WritePacing(),
     progress: (@LoopActor (WriteProgress) throws -> Void)? = nil
@@ -26,24 +26,24 @@ extension Client {
     }
   }
 
-  /// One Write Request (Vol 3 Part G §4.9.3). - Parameter value: at most ATT_MTU − 3 octets.
+  /// Sends one Write Request (Vol 3 Part G §4.9.3). - Parameter value: at most ATT_MTU − 3 bytes.
   package func writeRequest(_ value: [UInt8], to handle: AttributeHandle) async throws {
     _ = try await answer(.write(handle, value: value))
   }
 
-  /// One Write Command (§4.9.1), as soon as the channel takes it: the back-pressure of bulk transfers.
-  /// - Parameter value: at most ATT_MTU − 3 octets.
+  /// Sends one Write Command (§4.9.1) as soon as the channel accepts it, which gives bulk transfers back-pressure.
+  /// - Parameter value: at most ATT_MTU − 3 bytes.
   package func writeCommand(_ value: ArraySlice<UInt8>, to handle: AttributeHandle) async throws {
-    // Asked first, because most often there is room and a call that may suspend is not cheap.
+    // Check first: there is usually room, and a call that may suspend is expensive.
     if !bearer.isWritable { try await bearer.waitUntilWritable() }
     if let closed { throw closed }
     bearer.sendWriteCommand(value, to: handle)
   }
 
-  /// As above.
+  /// Sends one Write Command (§4.9.1) as soon as the channel accepts it.
   package func writeCommand(_ value: [UInt8], to handle: AttributeHandle) async throws { try await writeCommand(value[...], to: handle) }
 
-  /// §4.9.4 and §4.9.5.
+  /// Performs a long or reliable write (§4.9.4, §4.9.5).
   private func prepareAndExecute(
     _ value: [UInt8], _ handle: AttributeHandle, _ plan: WritePlan, _ progress: (@LoopActor (WriteProgress) throws -> Void)?
   )
@@ -70,7 +70,7 @@ extension Client {
     }
   }
 
-  /// Whatever went wrong, the peer's queue must not keep a part for the next Execute Write. Limits itself to a second: after Ctrl-C too.
+  /// Empties the peer's queue after a failure, so that the next Execute Write has no old parts. Takes up to 1 s, even after Ctrl-C.
   private func cancelPreparedWrites() async {
     guard closed == nil else { return }
     await shielded {
@@ -78,7 +78,7 @@ extension Client {
       do {
         _ = try await withDeadline(limit) { try await self.bearer.request(.executeWrite(flags: 0)) }
       } catch {
-        // The failure that led here is the one that is reported.
+        // Report the original failure only.
       }
     }
   }

@@ -2,78 +2,78 @@ package import ATT
 import Bluetooth
 package import EventLoop
 
-/// A GATT client on one ATT bearer (Vol 3 Part G §4), which may have a server as well. Knows nothing of what is below the channel.
+/// A GATT client on one ATT bearer (Vol 3 Part G §4), which may also have a server. Knows only the channel, not the layers below it.
 @LoopActor
 package final class Client: BearerClient {
-  /// What a peer does wrong without ending anything, what was done on the user's behalf.
+  /// Receives notes on tolerated faults of the peer, and on actions on the user's behalf.
   package var onNote: (@LoopActor (ClientNote) -> Void)?
-  /// Sees every PDU in both directions.
+  /// Receives every PDU in both directions.
   package var onPDU: (@LoopActor (ATT.Direction, [UInt8]) -> Void)? {
     get { bearer.onPDU }
     set { bearer.onPDU = newValue }
   }
-  /// See `Bearer.limit`.
+  /// The time limit of requests, see `Bearer.limit`.
   package var limit: Duration? {
     get { bearer.limit }
     set { bearer.limit = newValue }
   }
-  /// Asked when the peer answers Insufficient Authentication or Insufficient Encryption; true: the link is safer now, repeat the request once.
+  /// Raises the security after Insufficient Authentication or Insufficient Encryption. Returns true to repeat the request once.
   package var onSecurityNeeded: (@LoopActor (ErrorCode) async -> Bool)?
 
-  /// Discovery subscribes to Service Changed, so that a session that stays open hears when its table is out of date.
+  /// Whether discovery subscribes to Service Changed, so that long sessions notice changes of the table.
   package var followsServiceChanges = false
 
-  /// A UUID is read as before discovery, because what was discovered is only to tell what values mean: what is sent for a line of a script must not
-  /// depend on that.
+  /// Whether to read a UUID as if no discovery had taken place, because the discovered table only serves to decode values.
+  /// The requests of a script line must not depend on that table.
   package var readsDirectly = false
 
-  /// The ATT_MTU that was asked for, 23…517; nil before `exchangeMTU`.
+  /// The requested ATT_MTU, 23…517. Nil before `exchangeMTU`.
   package private(set) var requestedMTU: Int?
-  /// Where commands were asked about; see `checkCommands`.
+  /// Attributes that `checkCommands` has checked.
   var commandsChecked: Set<AttributeHandle> = []
 
-  /// What discovery found; nil before it. Without the services that the peer said have changed, until they are discovered again.
+  /// The discovered table. Nil before discovery. Lacks changed services until they are discovered again.
   package internal(set) var table: AttributeTable? { didSet { descriptionVersion = Self.newVersion() } }
-  /// What the last discovery had found before it failed; nil when it did not.
+  /// The partial result of a failed discovery. Nil if the last discovery succeeded.
   package internal(set) var incomplete: AttributeTable?
-  /// What `table` lacks.
+  /// Changed ranges, which `table` lacks.
   var stale: [HandleRange] = []
-  /// What describes values, as read on this link: by the handle of the descriptor, empty where the peer refused it.
+  /// Values of the descriptors that describe values, read on this link, by handle. Empty if the peer refused to read one.
   var descriptorValues: [AttributeHandle: [UInt8]] = [:] { didSet { descriptionVersion = Self.newVersion() } }
-  /// Changes with what `description(of:)` and `table` say; no two clients ever have the same.
+  /// A version that changes with `description(of:)` and `table`. Unique across all clients.
   package private(set) var descriptionVersion = newVersion()
   private static var versions = 0
-  /// Discoveries that are under way.
+  /// The number of discoveries in progress.
   var discoveries = 0
-  /// The bearer ended while discovery waited for an answer.
+  /// Whether the bearer closed while discovery waited for an answer.
   package private(set) var endedInDiscovery = false
-  /// Of `table`, where it has been read.
+  /// The hash of `table`, if it was read.
   var databaseHash = DatabaseHash.notRead
   var lastServiceChanged: Characteristic?
   var serviceChangedSubscription: Subscription?
 
   package let bearer: Bearer
   var subscriptions: [Subscription] = [] { didSet { countListeners() } }
-  /// By the handle of the descriptor.
+  /// The state of each Client Characteristic Configuration, by descriptor handle.
   var configurations: [AttributeHandle: ClientConfiguration] = [:]
   var observers: [ValueObserver] = [] { didSet { countListeners() } }
-  /// One for each caller of `untilClosed`: giving up waiting must not end it for the others.
+  /// One wait per caller of `untilClosed`, so that one caller can give up without ending the others.
   private var ends: [Wait<any Error>] = []
   private var faultsShown = 0
-  /// How many lost PDUs the notes have told of.
+  /// The number of lost PDUs that notes have reported.
   private var lossesShown = 0
   private var notes: [Repeated: Int] = [:]
-  /// Selectors of which a note has said what they were taken for.
+  /// Selectors whose meaning a note has explained.
   private var explained: Set<Selector> = []
 
-  /// Attaches to a bearer, and begins to receive in the loop's next turn: set the handlers before.
+  /// Attaches to a bearer and starts receiving in the next turn of the event loop. Set the handlers before that.
   package init(_ bearer: Bearer) {
     self.bearer = bearer
     bearer.client = self
     EventLoop.shared.schedule(after: .zero) { bearer.start() }
   }
 
-  /// - Parameter timeout: of one ATT transaction; when it passes, the bearer is closed.
+  /// Attaches to a channel. - Parameter timeout: the limit of one ATT transaction, after which the bearer closes.
   package convenience init(_ channel: any ATT.Channel, timeout: Duration = .seconds(30)) { self.init(Bearer(channel, timeout: timeout)) }
 
   private static func newVersion() -> Int {
@@ -81,15 +81,15 @@ package final class Client: BearerClient {
     return versions
   }
 
-  /// ATT_MTU in effect, 23…517.
+  /// The ATT_MTU in effect, 23…517.
   package var mtu: Int { bearer.mtu }
-  /// Why nothing can be asked any more; nil while the bearer is open.
+  /// The reason why requests are impossible. Nil while the bearer is open.
   package var closed: (any Error)? { bearer.closed }
-  /// See `Bearer.exhausted`: why it is vain to wait for values.
+  /// The reason why no more values will arrive, see `Bearer.exhausted`.
   package var exhausted: (any Error)? { bearer.exhausted }
 
-  /// Asks for an ATT_MTU (§4.3.1). A peer that refuses or answers nonsense leaves it as it is, which a note says.
-  /// - Returns: ATT_MTU in effect.
+  /// Requests an ATT_MTU (§4.3.1). If the peer refuses or its answer is invalid, keeps the MTU and sends a note.
+  /// - Returns: the ATT_MTU in effect.
   /// - Throws: as `Bearer.request`.
   @discardableResult
   package func exchangeMTU(_ wanted: Int = BearerState.largestMTU) async throws -> Int {
@@ -106,18 +106,18 @@ package final class Client: BearerClient {
     return mtu
   }
 
-  /// As `exchangeMTU`, unless that was done: a client asks once per connection (§4.3.1).
+  /// Exchanges the MTU unless that was done before: a client asks once per connection (§4.3.1).
   func exchangeMTUOnce() async throws { if requestedMTU == nil { try await exchangeMTU() } }
 
-  /// The attribute that a selector means. Notes once what an abbreviation means.
-  /// - Throws: as `discover` and `AttributeTable.resolve`.
+  /// Finds the attribute of a selector, after discovery if necessary. A note explains an abbreviation the first time.
+  /// - Throws: the errors of `discover` and `AttributeTable.resolve`.
   package func resolve(_ selector: Selector) async throws -> Attribute {
     let attribute = try await discover().resolve(selector)
     if selector.isAbbreviated, explained.insert(selector).inserted { onNote?(.abbreviation(selector, attribute)) }
     return attribute
   }
 
-  /// The only one of several candidates that sends values, with a note the first time; nil when there is not one.
+  /// Returns the only candidate that sends values, with a note the first time. Nil if none or several do.
   package func onlySender(_ selector: Selector, _ candidates: [GATTError.Candidate]) -> Characteristic? {
     let senders = candidates.filter { $0.attribute.characteristic?.sendsValues ?? false }
     guard senders.count == 1, let only = senders.first else { return nil }
@@ -125,15 +125,15 @@ package final class Client: BearerClient {
     return only.attribute.characteristic
   }
 
-  /// Returns when the peer has taken all commands sent so far: a request is answered after them (the bearer keeps the order), and this one,
-  /// Find Information on `handle`, has no side effects. An Error Response proves as much.
+  /// Returns when the peer has received all commands sent so far: the bearer keeps the order. An Error Response proves it too.
+  /// Sends Find Information on `handle`, which has no side effects.
   package func barrier(after handle: AttributeHandle) async throws {
     _ = try await bearer.request(barrierRequest(after: handle))
   }
 
   func barrierRequest(after handle: AttributeHandle) -> Request { .findInformation(HandleRange(handle, handle)) }
 
-  /// Waits for the end of the bearer. - Returns: why it ended. - Throws: CancellationError.
+  /// Waits for the end of the bearer. - Returns: the reason. - Throws: CancellationError.
   package func untilClosed() async throws -> any Error {
     if let closed { return closed }
     let end = Wait<any Error>()
@@ -142,7 +142,7 @@ package final class Client: BearerClient {
     return try await end.value()
   }
 
-  /// Ends every pending operation and closes the channel. Idempotent. Client configurations are left as they are: `unsubscribeAll` first.
+  /// Ends all pending operations and closes the channel. Idempotent. Does not reset client configurations: call `unsubscribeAll` first.
   package func close() {
     tellLosses()
     bearer.close()
@@ -160,10 +160,10 @@ package final class Client: BearerClient {
     observers = []
   }
 
-  /// The first few of a kind of trouble are worth a line each; a flood is not.
+  /// Reports the first five faults only, because a peer can cause a flood.
   package func ignored(_ fault: BearerState.Fault) {
     if case .lost = fault {
-      // Every loss counts: at once, then each time that there are twice as many, and the rest at the end.
+      // Report the first loss, then whenever the count has doubled, and the rest at the end.
       if bearer.faults.lost >= 2 * lossesShown { tellLosses() }
       return
     }
@@ -178,10 +178,10 @@ package final class Client: BearerClient {
     onNote?(.lost(lossesShown))
   }
 
-  /// What a peer can do wrong as often as it likes.
+  /// A kind of fault that a peer can repeat without limit.
   enum Repeated { case cutNotification, longNotification, irregular }
 
-  /// As `onNote`, for the first few of a kind.
+  /// Sends a note, at most `limit` of each kind.
   func note(_ kind: Repeated, limit: Int = 5, _ note: @autoclosure () -> ClientNote) {
     let count = notes[kind, default: 0] + 1
     guard count <= limit else { return }
@@ -189,14 +189,14 @@ package final class Client: BearerClient {
     onNote?(count < limit ? note() : .last(note()))
   }
 
-  /// Each is worth a line, as far as somebody reads them.
+  /// Sends a note for each irregular entry, up to 64.
   func note(_ entries: [IrregularEntry]) { for entry in entries { note(.irregular, limit: 64, .irregular(entry)) } }
 
   func note(_ kind: IrregularEntry.Kind, _ handle: AttributeHandle, _ uuid: UUID?, _ fault: IrregularEntry.Fault?) {
     if let fault { note([IrregularEntry(kind, handle, uuid, fault)]) }
   }
 
-  /// Notes what is irregular about the place of an entry. - Returns: whether it is to be kept.
+  /// Notes an irregular position of an entry. - Returns: whether to keep the entry.
   func admit(
     _ kind: IrregularEntry.Kind, _ handle: AttributeHandle, _ uuid: UUID?, _ fault: IrregularEntry.Fault?,
     unless isKnown: @autoclosure () -> Bool
@@ -209,8 +209,8 @@ package final class Client: BearerClient {
 
   // MARK: Requests
 
-  /// Sends a request; an Error Response is thrown. Raises the security once when someone can.
-  /// - Parameter tolerated: codes that are answers in this place; nil is returned for them.
+  /// Sends a request. Throws Error Responses. Raises the security and repeats the request once, if `onSecurityNeeded` can.
+  /// - Parameter tolerated: error codes for which nil is returned.
   func answer(_ request: Request, tolerating tolerated: [ErrorCode] = []) async throws -> Response? {
     var response = try await bearer.request(request)
     if case .error(_, _, let code) = response, code.needsSecurity, let onSecurityNeeded, await onSecurityNeeded(code) {
@@ -223,7 +223,7 @@ package final class Client: BearerClient {
     throw error
   }
 
-  /// As `answer`, for requests whose response has one form, which the bearer has matched to the request already.
+  /// Sends a request whose response has one form. The bearer has already matched the response to the request.
   func answer<T>(_ request: Request, _ take: (Response) -> T?) async throws -> T {
     guard let response = try await answer(request) else { throw CancellationError() }
     guard let value = take(response) else { throw ATTError.violation(response.opcode, response.bytes, "does not match the request") }

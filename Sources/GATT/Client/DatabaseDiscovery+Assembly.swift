@@ -1,9 +1,9 @@
 import ATT
 import Bluetooth
 
-/// Where everything belongs.
+/// Assignment of characteristics, includes and descriptors to services.
 extension DatabaseDiscovery {
-  /// The services with what is in them; what stands in the wrong place is noted, and kept where it most likely belongs.
+  /// Assembles the services with their contents. Notes misplaced entries and keeps each in its most likely place.
   mutating func assemble(_ includes: [Include]) -> [Service] {
     var services = services.filter { whole.contains($0.handle) }
     settleEnds(&services)
@@ -48,7 +48,7 @@ extension DatabaseDiscovery {
     return owner
   }
 
-  /// - Returns: the handles that descriptors follow, ascending.
+  /// Assigns characteristics to services. - Returns: the handles that descriptors can follow, ascending.
   private mutating func placeCharacteristics(in services: inout [Service]) -> [Anchor] {
     let items = characteristics.filter { whole.contains($0.handle) }
     var anchors: [Anchor] = []
@@ -85,7 +85,7 @@ extension DatabaseDiscovery {
     } else {
       return
     }
-    // What stands where it ought to says itself what it is.
+    // If the next handle has the characteristic's own type, the value is there.
     let next = item.handle.next
     let found = next != value && types[next] == item.uuid && types[value] != item.uuid ? next : nil
     note(.characteristic, item.handle, item.uuid, .value(value, place, found: found))
@@ -120,13 +120,13 @@ extension DatabaseDiscovery {
 
   private typealias Anchor = (handle: AttributeHandle, service: Int, characteristic: Int)
 
-  /// The service that each of several ascending handles lies in: where services overlap, the one that begins last.
+  /// Finds the services that contain ascending handles. If services overlap, the one that starts last wins.
   private struct Owners {
-    /// The first service that does not begin before the handle.
+    /// The index of the first service that does not start before the handle.
     private(set) var next = 0
     private var open: [Int] = []
 
-    /// - Returns: the nearest service before it, else the first, where it lies in none; nil without any.
+    /// - Returns: the service that contains the handle, else the nearest before it, else the first. Nil without services.
     mutating func owner(of handle: AttributeHandle, _ services: [Service]) -> (index: Int, isWithin: Bool)? {
       while next < services.count, services[next].handle < handle {
         open.append(next)

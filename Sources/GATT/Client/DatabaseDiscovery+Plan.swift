@@ -1,18 +1,18 @@
 import ATT
 import Bluetooth
 
-/// Which question spares the most others: plans over everything that is not known yet.
+/// The choice of the procedure that saves most requests. Plans over all unknown handles.
 extension DatabaseDiscovery {
-  /// What may be in a gap.
+  /// The attributes that a gap may contain.
   enum Kind {
-    /// Between services: secondary ones.
+    /// Secondary services, between services.
     case outside
-    /// Before the first characteristic of a service: includes.
+    /// Includes, before the first characteristic of a service.
     case head
-    /// One handle after the value of a characteristic that notifies or indicates.
+    /// A CCCD, in the single handle after the value of a characteristic that notifies or indicates.
     case configuration
     case descriptors
-    /// Anything.
+    /// Any attribute.
     case rest
   }
 
@@ -22,7 +22,7 @@ extension DatabaseDiscovery {
     let kind: Kind
   }
 
-  /// Where something may be that is not known.
+  /// The unknown handles that may have attributes.
   var gaps: [Gap] {
     var found: [Gap] = []
     func add(_ start: Int, _ end: Int, _ kind: Kind) {
@@ -53,7 +53,7 @@ extension DatabaseDiscovery {
     return found
   }
 
-  /// A procedure about one type that spares more procedures about all types than it costs.
+  /// Chooses a procedure for one type that saves more Find Information requests than it costs. Nil if there is none.
   mutating func shortcut(_ mtu: Int) -> Procedure? {
     let gaps = gaps
     if asksConfigurations, let procedure = moreConfigurations(gaps) { return procedure }
@@ -80,7 +80,7 @@ extension DatabaseDiscovery {
     return .configurations(HandleRange(AttributeHandle(clamping: first), AttributeHandle(clamping: last)))
   }
 
-  /// What is known, and descriptors where there is room; whether the UUID is a long one.
+  /// Known attributes and likely descriptors, with whether each UUID is a long one.
   private func expectedAttributes(_ gaps: [Gap]) -> [(handle: Int, isLong: Bool)] {
     var all: [(handle: Int, isLong: Bool)] = services.map { ($0.handle.number, false) }
     for item in characteristics { all += [(item.handle.number, false), (item.valueHandle.number, item.uuid.short == nil)] }
@@ -90,7 +90,7 @@ extension DatabaseDiscovery {
     return all.sorted { $0.handle < $1.handle }
   }
 
-  /// How many requests Find Information takes for these gaps: an answer goes on until the size of the UUIDs changes.
+  /// Counts the Find Information requests that these gaps need. An answer ends where the size of the UUIDs changes.
   private func cost(_ gaps: [Gap], _ attributes: [(handle: Int, isLong: Bool)], _ mtu: Int) -> Int {
     var requests = 0
     var covered = 0

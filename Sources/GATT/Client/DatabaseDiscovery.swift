@@ -1,63 +1,63 @@
 import ATT
 import Bluetooth
 
-/// What is known of a peer's attributes while they are discovered, and what to ask next so that few requests make it all known. Without I/O.
+/// The known attributes of a peer during discovery, and the choice of the next request so that few are necessary. Without I/O.
 ///
-/// Nothing is left out on a guess. Read By Type and Read By Group Type give the attributes of their type in order, none left out (Vol 3
-/// Part F §3.4.4.1, §3.4.4.9), so nothing of that type lies before the last one. Find Information gives all attributes in order (§3.4.3.1), so what it
-/// passes over does not exist. At the end every handle from 0x0001 to 0xFFFF is one that was named, or one where nothing can be. So a procedure
-/// for secondary services or includes is needed only where Find Information saw one, and its last "not found" speaks for all types at once.
+/// Discovery never guesses. Read By Type and Read By Group Type list all attributes of a type in order (Vol 3 Part F §3.4.4.1, §3.4.4.9).
+/// Find Information lists all attributes in order (§3.4.3.1), so the handles that it skips do not exist. In the end, every handle
+/// from 0x0001 to 0xFFFF is either known or known to be empty. So secondary services and includes need a procedure
+/// only if Find Information shows one. Its last "not found" holds for all types at once.
 struct DatabaseDiscovery {
   enum Procedure: Equatable {
     /// Read By Group Type.
     case services(UUID, HandleRange)
     /// Read By Type: characteristic declarations.
     case characteristics(HandleRange)
-    /// Read By Type: Client Characteristic Configurations, where they cost less than all types.
+    /// Read By Type: Client Characteristic Configurations, if that costs less than all types.
     case configurations(HandleRange)
-    /// Read By Type, over all: that there are no include declarations in many places costs less than to look there.
+    /// Read By Type over all handles: include declarations. Their absence costs less to prove at once than in many places.
     case includes(HandleRange)
     /// Find Information.
     case types(HandleRange)
   }
 
-  /// In ascending order of handles, as they were declared.
+  /// The services as declared, in ascending order of handles.
   private(set) var services: [Service] = []
   private(set) var characteristics: [Characteristic] = []
-  /// Whatever was seen by its type; values and declarations need not be among them.
+  /// The types seen so far, by handle. Need not contain values and declarations.
   private(set) var types: [AttributeHandle: UUID] = [:]
-  /// Of the include declarations that Find Information saw.
+  /// The range of the include declarations that Find Information showed.
   private(set) var includes: ClosedRange<AttributeHandle>?
-  /// All includes have been asked for.
+  /// Whether the procedure for includes is complete.
   private(set) var hasIncludes = false
   private(set) var requests = 0
 
-  /// What is to be discovered: 0x0001 to 0xFFFF, or what the peer said has changed, and what services found there reach beyond.
+  /// The range to discover: 0x0001 to 0xFFFF, or a changed range, extended by the services found there.
   let start: Int
   private(set) var end: Int
-  /// By type of declaration: where the procedure for it goes on. All before are known. Beyond the end: all there are.
+  /// The handle at which the procedure for each declaration type continues. All before are known. Beyond the end: complete.
   var next: [UUID: Int]
-  /// By type: the last one that Find Information saw.
+  /// The last handle of each type that Find Information showed.
   var seen: [UUID: Int] = [:]
-  /// The last answer of the procedure had no room for more.
+  /// Whether the last answer of each procedure had no room for more.
   var wasFull: [UUID: Bool] = [:]
-  /// Handles of which it is known what has them, or that nothing does.
+  /// Handles with a known attribute, or known to have none.
   var known = RangeSet<Int>()
   var nextConfiguration: Int
   var asksConfigurations = false
-  /// Plans are made over everything that is known; a peer with thousands of changes of the UUID size does not get one for each.
+  /// The remaining plans. Each looks at all known attributes, so thousands of changes of the UUID size must not cause one each.
   var plansLeft = 8
-  /// The peer answered Find Information with an error where nothing need be: the procedures go on to their ends instead.
+  /// Whether the peer refused Find Information although descriptors are not expected. The other procedures then run to their ends.
   var isBlind = false
 
-  /// Where nothing stands where it need not be: only then can be told what may be where.
+  /// Whether no entry was irregular. Otherwise, positions say nothing about types.
   private var isRegular = true
   private var irregular: [IrregularEntry] = []
-  /// Further types at handles that have another in `types`.
+  /// Other types at handles that already have a type in `types`.
   private(set) var conflicting: [HandleType] = []
-  /// Handles of services and characteristics that were listed, those that were left out among them.
+  /// Handles of listed services and characteristics, including entries that were dropped.
   private(set) var declared: Set<AttributeHandle> = []
-  /// Declarations that only Find Information has shown, where their own procedure was already; each is asked for once.
+  /// Declarations that only Find Information showed, after their own procedure had passed. Each is asked for once.
   private var missed: [HandleType] = []
   private var missedOnce: Set<HandleType> = []
   private var missedAsked = 0
@@ -74,7 +74,7 @@ struct DatabaseDiscovery {
   var whole: HandleRange { HandleRange(AttributeHandle(clamping: start), AttributeHandle(clamping: end)) }
   private var isWhole: Bool { start == 1 && end == 0xFFFF }
 
-  // MARK: What to ask
+  // MARK: Requests
 
   mutating func nextProcedure(mtu: Int) -> Procedure? {
     guard let procedure = choose(mtu) else { return nil }
@@ -88,7 +88,7 @@ struct DatabaseDiscovery {
     if isBlind || wants(.secondaryService), let range = range(.secondaryService) { return .services(.secondaryService, range) }
     if wantsCharacteristics, let range = range(.characteristic) { return .characteristics(range) }
     if isBlind {
-      // Descriptors can be found in no other way: without them there is no result.
+      // Only Find Information finds descriptors: without them, there is no result.
       let gap = gaps.first { $0.kind == .descriptors || $0.kind == .configuration }
       if let gap { return .types(HandleRange(AttributeHandle(clamping: gap.start), AttributeHandle(clamping: gap.end))) }
       return hasIncludes ? nil : .includes(whole)
@@ -107,7 +107,7 @@ struct DatabaseDiscovery {
     return frontier <= end ? .types(HandleRange(AttributeHandle(clamping: frontier), AttributeHandle(clamping: end))) : nil
   }
 
-  /// The first handle from `start` on that is not known.
+  /// Returns the first unknown handle from `start` on.
   func firstUnknown(_ start: Int) -> Int {
     let ranges = known.ranges
     var low = ranges.startIndex
@@ -119,7 +119,7 @@ struct DatabaseDiscovery {
     return low < ranges.endIndex && ranges[low].contains(start) ? ranges[low].upperBound : start
   }
 
-  /// Where a procedure for one type of declaration goes on; nil when it is at its end.
+  /// The range in which the procedure for a declaration type continues. Nil at its end.
   func range(_ type: UUID) -> HandleRange? {
     guard let next = next[type], next <= end else { return nil }
     return HandleRange(AttributeHandle(clamping: next), AttributeHandle(clamping: end))
@@ -143,7 +143,7 @@ struct DatabaseDiscovery {
     return item.handle > service.endHandle && item.handle.number >= next[.primaryService] ?? start
   }
 
-  /// Where characteristics must be, or most likely are: else Find Information, which has to look there anyway, tells.
+  /// Whether unknown characteristics are certain or likely. If not, Find Information has to look there anyway.
   private var wantsCharacteristics: Bool {
     if isBlind || wants(.characteristic) { return true }
     let start = next[.characteristic] ?? self.start
@@ -154,14 +154,14 @@ struct DatabaseDiscovery {
     {
       return true
     }
-    // More handles than descriptors usually take, unless it is only that the last service owns all the rest.
+    // More handles than descriptors usually take, unless the last service simply extends to 0xFFFF.
     guard let service = services.last(where: { $0.handle.number < start }), service.endHandle < 0xFFFF else { return false }
     return service.endHandle.number - start >= 3
   }
 
-  // MARK: What was answered
+  // MARK: Answers
 
-  /// - Returns: what was not known before, in the order of the answer.
+  /// Stores services. - Returns: the new ones, in the order of the answer.
   @discardableResult
   mutating func take(_ groups: [HandleGroup], of type: UUID, in range: HandleRange, mtu: Int) -> [Service] {
     var asked = ProcedureRange(range)
@@ -176,7 +176,7 @@ struct DatabaseDiscovery {
       end = max(end, group.endHandle.number)
     }
     let found = Array(services[count...])
-    // Primary and secondary services are found in procedures of their own.
+    // Separate procedures find primary and secondary services.
     if !Self.ascends(services[max(0, count - 1)...], by: \.handle) { services.sort { $0.handle < $1.handle } }
     note((.service, groups.first?.handle ?? 0, nil, asked.advance()))
     next[type] = max(next[type] ?? start, asked.next)
@@ -184,14 +184,14 @@ struct DatabaseDiscovery {
     return found
   }
 
-  /// - Returns: what was not known before, in the order of the answer.
+  /// Stores characteristics. - Returns: the new ones, in the order of the answer.
   @discardableResult
   mutating func take(_ items: [HandleValue], characteristicsIn range: HandleRange, mtu: Int) -> [Characteristic] {
     var asked = ProcedureRange(range)
     let count = characteristics.count
     for item in items {
       let found = Characteristic(declaration: item)
-      // The value is the first attribute after its declaration (Part G §3.3.2); one that stands elsewhere is looked for.
+      // The value is the first attribute after its declaration (Part G §3.3.2). Otherwise, search for it.
       let value = found.flatMap { $0.followsDeclaration ? $0.valueHandle : nil }
       let entry: Entry = (.characteristic, item.handle, found?.uuid, asked.take(item.handle, through: value))
       guard let found = admit(found, entry, item.value, uuidLength: item.value.count - 3, to: characteristics) else { continue }
@@ -212,7 +212,7 @@ struct DatabaseDiscovery {
       see(HandleType(item.handle, .clientCharacteristicConfiguration), asked.take(item.handle))
       if item.handle.isValid { know(item.handle, item.handle) }
     }
-    // A peer that answers with others is asked for every descriptor instead.
+    // If the answer has other handles, discovery asks for every descriptor instead.
     _ = asked.advance()
     nextConfiguration = asked.next
   }
@@ -241,7 +241,7 @@ struct DatabaseDiscovery {
 
   // MARK: Irregular entries
 
-  /// What was noted since the last call.
+  /// Returns the entries noted since the last call.
   mutating func takeIrregular() -> [IrregularEntry] {
     defer { irregular = [] }
     return irregular
@@ -256,9 +256,9 @@ struct DatabaseDiscovery {
     if let fault = fault ?? entry.fault { note(entry.kind, entry.handle, entry.uuid, fault) }
   }
 
-  /// Notes what is irregular about an entry.
-  /// - Parameter item: nil where the value has no meaning.
-  /// - Returns: what is to be kept and was not known before.
+  /// Notes the faults of an entry.
+  /// - Parameter item: the parsed entry, nil if the value is invalid.
+  /// - Returns: the item if it is new and valid.
   private mutating func admit<Item: Equatable>(
     _ item: Item?, _ entry: Entry, _ value: [UInt8], uuidLength: Int, to known: [Item]
   ) -> Item? {
@@ -273,7 +273,7 @@ struct DatabaseDiscovery {
         item == nil ? .malformed(value) : known.count < 0xFFFF ? nil : .tooMany
       }
     if let left {
-      // What was asked for twice is no fault of the peer.
+      // A repetition by our own second request is no fault of the peer.
       if left != .repeated || entry.fault != nil { note(entry, left) }
       return nil
     }
@@ -300,12 +300,12 @@ struct DatabaseDiscovery {
     zip(items, items.dropFirst()).allSatisfy { handle($0) <= handle($1) }
   }
 
-  /// There is no more, or the peer does not tell.
+  /// Marks a procedure as complete: there is no more, or the peer refuses.
   mutating func finish(_ procedure: Procedure) {
     switch procedure {
     case .services(let type, _):
       next[type] = 0x10000
-      // All primary services up to there are known, so this was all that could be between them.
+      // All primary services up to there are known, so only secondary services could be between them.
       if type == .secondaryService, isPlannable { for gap in gaps where gap.kind == .outside { know(gap) } }
     case .characteristics: next[.characteristic] = 0x10000
     case .configurations: nextConfiguration = 0x10000
@@ -319,7 +319,7 @@ struct DatabaseDiscovery {
   private mutating func know(_ gap: Gap) { known.insert(contentsOf: gap.start..<gap.end + 1) }
   private mutating func know(_ first: AttributeHandle, _ last: AttributeHandle) { known.insert(contentsOf: first.number..<last.number + 1) }
 
-  /// The peer refused Find Information. - Returns: false when there may be descriptors, which nothing else finds.
+  /// Switches to the other procedures after the peer refused Find Information. - Returns: false if there may be descriptors, which need it.
   mutating func canDoWithoutTypes() -> Bool {
     guard !isBlind, !gaps.contains(where: { $0.kind == .descriptors || $0.kind == .configuration }) else { return false }
     isBlind = true

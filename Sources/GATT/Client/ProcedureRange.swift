@@ -1,12 +1,12 @@
 import ATT
 
-/// The range of handles of one discovery procedure: which to ask for next, and what is irregular about the entries of an answer.
-/// Every request begins behind the one before it, so that no peer can make it loop; computed in Int, so that nothing wraps at 0xFFFF.
+/// The handle range of a discovery procedure. Chooses the next request and reports irregular positions of entries.
+/// Every request starts after the previous one, so no peer can cause an endless loop. Uses Int, so nothing wraps at 0xFFFF.
 struct ProcedureRange {
-  /// Where the next request begins; 0x10000 when an answer did not advance.
+  /// The start of the next request. 0x10000 if an answer did not advance.
   private(set) var next: Int
   private let end: Int
-  /// Of the answer that is being taken.
+  /// The previous entry of the current answer.
   private var previous: AttributeHandle?
   private var last = 0
   private var greatest = 0
@@ -16,12 +16,13 @@ struct ProcedureRange {
     end = range.end.number
   }
 
-  /// The next request's range; nil when everything was asked for.
+  /// The range of the next request. Nil at the end of the procedure.
   var range: HandleRange? { next <= end ? asked : nil }
   private var asked: HandleRange { HandleRange(AttributeHandle(clamping: next), AttributeHandle(clamping: end)) }
 
-  /// - Parameter through: the last handle that the entry covers; may lie beyond the end of the range (a group that reaches further).
-  /// - Returns: what is irregular about the entry's place in the answer.
+  /// Checks the position of an entry in the answer.
+  /// - Parameter through: the last handle of the entry, possibly beyond the end of the range (a group that extends further).
+  /// - Returns: the fault of the position. Nil for a regular one.
   mutating func take(_ handle: AttributeHandle, through: AttributeHandle? = nil) -> IrregularEntry.Fault? {
     guard handle.isValid else { return .noHandle }
     let before = previous
@@ -32,8 +33,8 @@ struct ProcedureRange {
     return before.flatMap { handle <= $0 ? .outOfOrder(after: $0) : nil }
   }
 
-  /// Ends an answer: goes on behind its last entry, where the peer was; else behind the one that reaches furthest.
-  /// - Returns: a fault when all lie before what was asked for: there is nothing to go on behind.
+  /// Ends an answer. Continues after its last entry if that advanced, else after the greatest handle.
+  /// - Returns: a fault if all entries precede the requested range, which ends the procedure.
   mutating func advance() -> IrregularEntry.Fault? {
     let reached = last >= next ? last : greatest
     let fault = reached >= next ? nil : IrregularEntry.Fault.notAdvancing(asked)

@@ -2,7 +2,7 @@ package import ATT
 package import Bluetooth
 
 extension AttributeDatabase {
-  /// A service to build. Handles that are nil follow the one before.
+  /// A service to build. A nil handle means the next free one.
   package struct ServiceDescription: Sendable {
     package var uuid: UUID
     package var isPrimary = true
@@ -17,13 +17,13 @@ extension AttributeDatabase {
   package struct CharacteristicDescription: Sendable {
     package var uuid: UUID
     package var properties: Properties
-    /// Handle of the declaration; the value has the next one.
+    /// The handle of the declaration. The value has the next one.
     package var handle: AttributeHandle?
     package var value: [UInt8] = []
-    /// Nil: what the properties say.
+    /// The access permissions. Nil derives them from the properties.
     package var permissions: Permissions?
     package var maximumLength = AttributeDatabase.maximumValueLength
-    /// A Client Characteristic Configuration is added in front when the properties ask for one and none is listed, unless it is left out.
+    /// The descriptors. If the properties need a CCCD and none is listed, one is added in front (see `leavesOutConfiguration`).
     package var descriptors: [DescriptorDescription] = []
     package var leavesOutConfiguration = false
 
@@ -37,16 +37,16 @@ extension AttributeDatabase {
     package var uuid: UUID
     package var handle: AttributeHandle?
     package var value: [UInt8] = []
-    /// Nil: `.read`, and `.write` too for a Client Characteristic Configuration.
+    /// The access permissions. Nil means `.read`, and also `.write` for a Client Characteristic Configuration.
     package var permissions: Permissions?
     package var maximumLength = AttributeDatabase.maximumValueLength
 
     package init(_ uuid: UUID) { self.uuid = uuid }
   }
 
-  /// Lays out services, characteristics and descriptors (Vol 3 Part G §3) and gives them handles.
-  /// - Throws: for duplicate or descending handles, more than 65,535 attributes, values above their maximum, a client configuration on a
-  ///   characteristic without notify and indicate, extended properties without their descriptor and the other way round.
+  /// Lays out services, characteristics and descriptors (Vol 3 Part G §3) and assigns handles.
+  /// - Throws: for duplicate or descending handles, more than 65,535 attributes, or values that are too long. Also for a CCCD without
+  ///   the notify or indicate property, and for extended properties without their descriptor or the reverse.
   package init(services: [ServiceDescription]) throws(Invalid) {
     var layout = Layout()
     for (index, service) in services.enumerated() {
@@ -56,7 +56,7 @@ extension AttributeDatabase {
     try self.init(attributes: try layout.attributes(services))
   }
 
-  /// The handles of the characteristic values, by service, both in order.
+  /// The handles of all characteristic values, per service, in order.
   package var valueHandles: [[AttributeHandle]] {
     var services: [[AttributeHandle]] = []
     for attribute in attributes {
@@ -67,7 +67,7 @@ extension AttributeDatabase {
   }
 }
 
-/// The first pass gives handles; the second fills in what needs the handles of others (service ends, includes, configurations).
+/// Assigns handles in a first pass. A second pass fills in handles of other attributes (service ends, includes, configurations).
 private struct Layout {
   private typealias Kind = AttributeDatabase.AttributeType
   private enum Draft {
@@ -80,7 +80,7 @@ private struct Layout {
   private var starts: [AttributeHandle] = []
   private var ends: [AttributeHandle] = []
   private var last: AttributeHandle = 0
-  /// What is being laid out, for errors.
+  /// The current entry, for errors.
   var entry = AttributeDatabase.Invalid(service: 0, reason: "")
 
   func invalid(_ reason: String) -> AttributeDatabase.Invalid {
@@ -142,7 +142,7 @@ private struct Layout {
     let isAdded = listed == nil && bits != 0 && !characteristic.leavesOutConfiguration
     if isAdded { descriptors.insert(AttributeDatabase.DescriptorDescription(Kind.clientConfiguration), at: 0) }
 
-    // The value comes before its descriptors, and names the handle of one of them.
+    // The value precedes its descriptors, but contains the handle of one of them.
     let position = drafts.count
     var configuration: AttributeHandle?
     for (index, descriptor) in descriptors.enumerated() {
@@ -209,7 +209,7 @@ private struct Layout {
 }
 
 extension AttributeDatabase.Permissions {
-  /// What the properties promise (Vol 3 Part G §3.3.1.1).
+  /// Derives the permissions from the properties (Vol 3 Part G §3.3.1.1).
   package init(_ properties: Properties) {
     self = []
     if properties.contains(.read) { insert(.read) }

@@ -1,22 +1,22 @@
 package import ATT
 package import Bluetooth
 
-/// The attributes of a server, in the order of their handles (Vol 3 Part F §3.2, Part G §3). A value: what the peer may do with an
-/// attribute and what it holds; per-client state (client configurations, prepared writes) is `ServerSession`'s.
+/// The attributes of a server, in the order of their handles (Vol 3 Part F §3.2, Part G §3): values and permissions.
+/// `ServerSession` keeps the state of each client (client configurations, prepared writes).
 package struct AttributeDatabase: Sendable, Equatable {
-  /// Ascending handles, each once, none 0x0000; kept so by both initializers.
+  /// The attributes in ascending order of handles. Handles are unique and never 0x0000, which both initializers check.
   package private(set) var attributes: [Attribute] = []
 
-  /// An attribute value has at most 512 octets (Vol 3 Part F §3.2.9).
+  /// The maximum length of a value: 512 bytes (Vol 3 Part F §3.2.9).
   package static let maximumValueLength = 512
 
   package struct Attribute: Sendable, Equatable {
     package let handle: AttributeHandle
     package let type: UUID
     package var permissions: Permissions
-    /// At most `maximumLength` octets.
+    /// The value, at most `maximumLength` bytes.
     package var value: [UInt8]
-    /// Longer writes get Invalid Attribute Value Length (0x0D). At most 512.
+    /// The maximum length in bytes, at most 512. Longer writes get Invalid Attribute Value Length (0x0D).
     package var maximumLength: Int
     package let role: Role
 
@@ -34,20 +34,20 @@ package struct AttributeDatabase: Sendable, Equatable {
     }
   }
 
-  /// What the server has to know about an attribute beyond its type.
+  /// The function of an attribute beyond its type.
   package enum Role: Sendable, Equatable {
-    /// A service declaration; the last handle of the service.
+    /// A service declaration, with the last handle of the service.
     case service(endHandle: AttributeHandle)
-    /// A characteristic value; its properties, and the handle of its client configuration descriptor when it has one.
+    /// A characteristic value, with its properties and the handle of its client configuration descriptor, if any.
     case value(Properties, configuration: AttributeHandle?)
-    /// A Client Characteristic Configuration whose value is each client's own (Part G §3.3.3.3); `allowed`: the bits that may be set.
+    /// A Client Characteristic Configuration, whose value each client has separately (Part G §3.3.3.3). `allowed`: the settable bits.
     case configuration(ofValue: AttributeHandle, allowed: UInt16)
-    /// Anything else: the attribute is its value.
+    /// Any other attribute.
     case plain
   }
 
-  /// What a client may do (Vol 3 Part F §3.2.5). The two write permissions are separate because servers refuse a Write Request with
-  /// Write Not Permitted where only Write Commands are meant.
+  /// The access permissions of an attribute (Vol 3 Part F §3.2.5). The two write permissions are separate, because servers refuse
+  /// a Write Request with Write Not Permitted if the attribute only accepts Write Commands.
   package struct Permissions: OptionSet, Sendable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -62,7 +62,7 @@ package struct AttributeDatabase: Sendable, Equatable {
     package static let readAuthenticated = Self(rawValue: 0x20)
     package static let writeAuthenticated = Self(rawValue: 0x40)
 
-    /// The words of the peripheral file.
+    /// The names in the peripheral file.
     package static let names: [(name: String, permission: Self)] = [
       ("read", .read), ("write", .write), ("write_without_response", .writeWithoutResponse), ("read_encrypted", [.read, .readEncrypted]),
       ("write_encrypted", [.write, .writeEncrypted]), ("read_authenticated", [.read, .readAuthenticated]),
@@ -80,16 +80,16 @@ package struct AttributeDatabase: Sendable, Equatable {
     package static let clientConfiguration = UUID(0x2902)
   }
 
-  /// What cannot be a database, and which entry is to blame.
+  /// The reason why a database is invalid, and the faulty entry.
   package struct Invalid: Error, Equatable, Sendable {
-    /// Index of the service, or of the attribute when the database was given as attributes.
+    /// The index of the service, or of the attribute if the database was built from attributes.
     package var service: Int
     package var characteristic: Int?
     package var descriptor: Int?
     package var reason: String
   }
 
-  /// - Throws: for handles that do not ascend, group ends that overlap the next group, values that are too long.
+  /// Creates a database. - Throws: for handles that do not ascend, group ends that overlap the next group, values that are too long.
   package init(attributes: [Attribute]) throws(Invalid) {
     var last: AttributeHandle = 0
     var groupEnd: AttributeHandle = 0
@@ -135,13 +135,13 @@ package struct AttributeDatabase: Sendable, Equatable {
     return attributes[start..<end]
   }
 
-  /// Replaces a value. Does nothing for a handle that is not there; cuts at the attribute's maximum.
+  /// Replaces a value, cut to the attribute's maximum length. Ignores unknown handles.
   package mutating func setValue(_ value: [UInt8], of handle: AttributeHandle) {
     guard let index = index(of: handle) else { return }
     attributes[index].value = Array(value.prefix(attributes[index].maximumLength))
   }
 
-  /// The last handle of the group that an attribute starts (§2.5.4 of Part G): of a service, of a characteristic, else its own handle.
+  /// The last handle of a service or characteristic group (Part G §2.5.4), or else the attribute's own handle.
   package func groupEnd(of attribute: Attribute) -> AttributeHandle {
     switch attribute.role {
     case .service(let endHandle): endHandle
@@ -164,7 +164,7 @@ package struct AttributeDatabase: Sendable, Equatable {
     }
   }
 
-  /// A characteristic's declaration, value and descriptors.
+  /// The declaration, value and descriptors of a characteristic.
   private func characteristic(from declaration: AttributeHandle) -> ArraySlice<Attribute> {
     let start = lowerBound(declaration)
     var end = start

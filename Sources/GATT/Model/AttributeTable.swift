@@ -1,16 +1,16 @@
 package import ATT
 package import Bluetooth
 
-/// The attributes of a peer as discovery found them.
+/// The discovered attributes of a peer.
 package struct AttributeTable: Hashable, Sendable {
-  /// In ascending order of handles.
+  /// The services in ascending order of handles.
   package var services: [Service]
 
   package init(services: [Service]) { self.services = services }
 
   package var characteristics: [Characteristic] { services.flatMap(\.characteristics) }
 
-  /// The characteristic whose value has this handle, or one of whose descriptors or whose declaration has it.
+  /// Finds the characteristic whose value, descriptor or declaration has this handle, with its service.
   package func characteristic(owning handle: AttributeHandle) -> (Characteristic, Service)? {
     var around: (Characteristic, Service)?
     for service in services where (service.handle...max(service.handle, service.endHandle)).contains(handle) {
@@ -24,7 +24,7 @@ package struct AttributeTable: Hashable, Sendable {
     return around
   }
 
-  /// What has this handle; `.handle` for declarations and for handles that discovery did not see.
+  /// Finds the attribute with this handle. Returns `.handle` for declarations and unknown handles.
   package func attribute(at handle: AttributeHandle) -> Attribute {
     guard let (item, service) = characteristic(owning: handle) else { return .handle(handle) }
     if item.valueHandle == handle { return .characteristic(item, service) }
@@ -32,7 +32,7 @@ package struct AttributeTable: Hashable, Sendable {
     return .handle(handle)
   }
 
-  /// The attribute as a selector: `battery_level`, `ffe1[2]`, `ffe1@2902`; nil for declarations and for handles that discovery did not see.
+  /// The attribute as a selector: `battery_level`, `ffe1[2]`, `ffe1@2902`. Nil for declarations and unknown handles.
   package func name(at handle: AttributeHandle) -> String? {
     func part(_ uuid: UUID, _ number: Int, of count: Int) -> String {
       let name = AssignedNumbers.snakeName(of: uuid).flatMap { $0.isEmpty ? nil : $0 } ?? uuid.description
@@ -47,8 +47,8 @@ package struct AttributeTable: Hashable, Sendable {
     return name + "@" + part(descriptor.uuid, others.firstIndex { $0.handle == handle } ?? 0, of: others.count)
   }
 
-  /// The one attribute that `selector` means.
-  /// - Throws: GATTError.notFound with what there is instead, `.ambiguous` with the candidates.
+  /// Finds the attribute that `selector` matches.
+  /// - Throws: GATTError.notFound with existing alternatives, `.ambiguous` with the candidates.
   package func resolve(_ selector: Selector) throws(GATTError) -> Attribute {
     let found = try candidates(for: selector)
     guard let first = found.first else { throw .notFound(selector, missing(selector)) }
@@ -56,7 +56,7 @@ package struct AttributeTable: Hashable, Sendable {
     throw .ambiguous(selector, found.map { GATTError.Candidate(attribute: $0, selector: self.selector(of: $0)) })
   }
 
-  /// The selector that means this attribute and no other: `181a[2]/2a6e`, `ffe0/ffe1[2]@2902`.
+  /// Builds the selector that matches only this attribute: `181a[2]/2a6e`, `ffe0/ffe1[2]@2902`.
   private func selector(of attribute: Attribute) -> String {
     func part(_ uuid: UUID, _ handle: AttributeHandle, _ all: [(uuid: UUID, handle: AttributeHandle)]) -> String {
       let alike = all.filter { $0.uuid == uuid }
@@ -135,14 +135,14 @@ extension Characteristic {
   }
 }
 
-/// What a selector means on one peer.
+/// The attribute that a selector matches on one peer.
 package enum Attribute: Hashable, Sendable, CustomStringConvertible {
   case characteristic(Characteristic, Service)
   case descriptor(Descriptor, of: Characteristic, Service)
-  /// Something else that has this handle, or nothing that discovery saw.
+  /// Another attribute with this handle, or a handle that discovery did not find.
   case handle(AttributeHandle)
 
-  /// What to read and write: the value's handle for a characteristic.
+  /// The handle to read and write. For a characteristic, the handle of its value.
   package var handle: AttributeHandle {
     switch self {
     case .characteristic(let item, _): item.valueHandle
@@ -151,7 +151,7 @@ package enum Attribute: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// The type of the attribute.
+  /// The type of the attribute. Nil for a bare handle.
   package var uuid: UUID? {
     switch self {
     case .characteristic(let item, _): item.uuid
@@ -160,14 +160,14 @@ package enum Attribute: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// The characteristic, when it is the attribute itself.
+  /// The characteristic. Nil for descriptors and bare handles.
   package var characteristic: Characteristic? {
     if case .characteristic(let item, _) = self { item } else { nil }
   }
 
   package var properties: Properties? { characteristic?.properties }
 
-  /// `ffe0/ffe1 (handle 0x0010)`.
+  /// The path and handle: `ffe0/ffe1 (handle 0x0010)`.
   package var description: String {
     let place = "(handle \(handle))"
     return switch self {

@@ -17,10 +17,10 @@ package struct Properties: OptionSet, Hashable, Sendable {
     (.indicate, "indicate"), (.authenticatedSignedWrites, "authenticated_signed_writes"), (.extendedProperties, "extended_properties"),
   ]
 
-  /// The names that JSON uses, in the order of the bits.
+  /// The names in JSON, in the order of the bits.
   package var names: [String] { Self.all.filter { contains($0.0) }.map(\.1) }
 
-  /// One property by the name that JSON uses.
+  /// Finds a property by its name in JSON. Nil for an unknown name.
   package init?(name: String) {
     guard let found = Self.all.first(where: { $0.1 == name }) else { return nil }
     self = found.0

@@ -2,14 +2,14 @@ package import ATT
 package import Bluetooth
 import Text
 
-/// How users name an attribute: `0x0012`, `ffe1`, `ffe0/ffe1`, `ffe1[2]`, `ffe1@2901`, `battery_level`, and combinations.
+/// A user's name for an attribute: `0x0012`, `ffe1`, `ffe0/ffe1`, `ffe1[2]`, `ffe1@2901`, `battery_level`, and combinations.
 package struct Selector: Hashable, Sendable, CustomStringConvertible {
-  /// A type, and which of several: `ffe1[2]`, counted from 1 in the order of handles.
+  /// A type and an optional index: `ffe1[2]`, counted from 1 in the order of handles.
   package struct Part: Hashable, Sendable, CustomStringConvertible {
-    /// The type; zero for an abbreviation that is no UUID itself.
+    /// The type. Zero for an abbreviation that is not itself a UUID.
     package let uuid: UUID
     package let index: Int?
-    /// The beginning of a UUID (`7a1e0002`) or of a name that the Bluetooth SIG assigned (`batt`); nil if the type was typed in full.
+    /// The start of a UUID (`7a1e0002`) or of an assigned name (`batt`). Nil if the type was typed in full.
     package let abbreviation: String?
 
     package var description: String { abbreviation ?? "\(uuid)" }
@@ -32,23 +32,23 @@ package struct Selector: Hashable, Sendable, CustomStringConvertible {
   package let service: Part?
   package let main: Main
   package let descriptor: Part?
-  /// As typed.
+  /// The selector as typed.
   package let description: String
 
-  /// Why a text names no attribute.
+  /// The reason why a text is not a selector.
   package enum Fault: Hashable, Sendable {
     case tooManyParts
     case handleInService
-    /// Not 0x0001…0xFFFF.
+    /// The handle is not 0x0001…0xFFFF.
     case noHandle
-    /// `[N]` without a number from 1.
+    /// An index `[N]` is not a number of at least 1.
     case wrongIndex
     case emptyPart
-    /// Neither a UUID nor a name that the Bluetooth SIG assigned.
+    /// The text is neither a UUID nor a name that the Bluetooth SIG assigned.
     case unknownName(String)
   }
 
-  /// - Parameter abbreviating: whether the beginning of a type is enough.
+  /// Parses a selector. - Parameter abbreviating: whether to accept the start of a type.
   /// - Throws: GATTError.invalidSelector.
   package init(_ text: String, abbreviating: Bool = true) throws(GATTError) {
     description = text
@@ -65,25 +65,25 @@ package struct Selector: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Whether a part of it was not typed in full.
+  /// Whether a part is abbreviated.
   package var isAbbreviated: Bool {
     if case .uuid(let part) = main, part.abbreviation != nil { return true }
     return service?.abbreviation != nil || descriptor?.abbreviation != nil
   }
 
-  /// The handle when the selector is nothing but one, so that nothing has to be discovered.
+  /// The handle, if the selector is only a handle and needs no discovery.
   package var plainHandle: AttributeHandle? {
     if case .handle(let handle) = main, descriptor == nil { handle } else { nil }
   }
 
-  /// The UUID when the selector is nothing but one, of something that has a value of its own (not a declaration).
+  /// The UUID, if the selector is only a UUID, of an attribute with its own value (not a declaration).
   package var plainUUID: UUID? {
     guard case .uuid(let part) = main, service == nil, descriptor == nil, part.index == nil, part.abbreviation == nil else { return nil }
     return (0x2800...0x2803).contains(part.uuid.short ?? 0) ? nil : part.uuid
   }
 
-  /// Returns an abbreviation in the form in which UUIDs and names are compared: 5 to 23 characters of a UUID, or 3 or more letters of a
-  /// name. Nil for another text.
+  /// Normalizes an abbreviation for comparison with UUIDs and names: 5 to 23 characters of a UUID, or at least 3 letters of a name.
+  /// Returns nil for other text.
   private static func abbreviation(_ text: String) -> String? {
     let pattern = "00000000-0000-0000-0000-000000000000"
     if (5..<24).contains(text.utf8.count), zip(text, pattern).allSatisfy({ $1 == "-" ? $0 == "-" : $0.isASCII && $0.isHexDigit }) {
@@ -96,7 +96,7 @@ package struct Selector: Hashable, Sendable, CustomStringConvertible {
   private static func handle(_ text: Substring, _ whole: String) throws(GATTError) -> AttributeHandle? {
     guard text.hasPrefix("0x") || text.hasPrefix("0X") else { return nil }
     let digits = text.dropFirst(2)
-    // A prefix makes a handle of up to four digits; a longer number can only be a UUID.
+    // A prefix marks a handle of up to four digits. A longer number can only be a UUID.
     guard digits.utf8.count <= 4 else {
       if UUID(text) != nil { return nil }
       throw .invalidSelector(whole, .noHandle)
@@ -120,7 +120,7 @@ package struct Selector: Hashable, Sendable, CustomStringConvertible {
     }
     guard !name.isEmpty else { throw .invalidSelector(whole, .emptyPart) }
     if let uuid = UUID(name) ?? AssignedNumbers.uuid(named: String(name)) {
-      // Eight digits are a UUID of 32 bits, and more often the beginning of a longer one.
+      // Eight digits are a 32-bit UUID, but more often the start of a longer one.
       let isLong = name.utf8.count == 8 && uuid.short == nil && Hex.number(name) != nil
       return Part(uuid: uuid, index: index, abbreviation: isLong && abbreviating ? name.lowercased() : nil)
     }

@@ -1,15 +1,15 @@
 package import ATT
 package import Bluetooth
 
-/// A service and everything in it (Vol 3 Part G §3.1).
+/// A service and its contents (Vol 3 Part G §3.1).
 package struct Service: Hashable, Sendable {
   package var uuid: UUID
-  /// Of the declaration.
+  /// The handle of the declaration.
   package var handle: AttributeHandle
   package var endHandle: AttributeHandle
   package var isPrimary: Bool
   package var includes: [Include] = []
-  /// In ascending order of handles.
+  /// The characteristics in ascending order of handles.
   package var characteristics: [Characteristic] = []
 
   package init(uuid: UUID, handle: AttributeHandle, endHandle: AttributeHandle, isPrimary: Bool) {
@@ -22,11 +22,11 @@ package struct Service: Hashable, Sendable {
 
 /// An include declaration (§3.2).
 package struct Include: Hashable, Sendable {
-  /// Of the declaration.
+  /// The handle of the declaration.
   package var handle: AttributeHandle
   package var startHandle: AttributeHandle
   package var endHandle: AttributeHandle
-  /// Nil when the declaration carries none and the included service could not be read.
+  /// The UUID. Nil if the declaration has none and the included service could not be read.
   package var uuid: UUID?
 
   package init(handle: AttributeHandle, startHandle: AttributeHandle, endHandle: AttributeHandle, uuid: UUID?) {
@@ -40,13 +40,13 @@ package struct Include: Hashable, Sendable {
 /// A characteristic (§3.3).
 package struct Characteristic: Hashable, Sendable {
   package var uuid: UUID
-  /// Of the declaration.
+  /// The handle of the declaration.
   package var handle: AttributeHandle
   package var valueHandle: AttributeHandle
   /// The last handle before the next characteristic or the end of the service.
   package var endHandle: AttributeHandle
   package var properties: Properties
-  /// Of the Characteristic Extended Properties descriptor: bit 0 reliable write, bit 1 writable auxiliaries. Nil when there is none.
+  /// The Characteristic Extended Properties: bit 0 reliable write, bit 1 writable auxiliaries. Nil without this descriptor.
   package var extendedProperties: UInt16?
   package var descriptors: [Descriptor] = []
 
@@ -58,10 +58,10 @@ package struct Characteristic: Hashable, Sendable {
     self.properties = properties
   }
 
-  /// The Client Characteristic Configuration descriptor; the first, when a peer has several.
+  /// The Client Characteristic Configuration descriptor. The first, if a peer has several.
   package var clientConfiguration: Descriptor? { descriptors.first { $0.uuid == .clientCharacteristicConfiguration } }
 
-  /// It notifies or indicates.
+  /// Whether it notifies or indicates.
   package var sendsValues: Bool { !properties.isDisjoint(with: [.notify, .indicate]) }
 }
 

@@ -5,7 +5,7 @@ package import Values
 
 extension ValueDescription {
   /// Collects the descriptions in the descriptors of a characteristic.
-  /// - Parameter value: the value of a descriptor, nil if it is not known. An aggregate format may name descriptors of other characteristics.
+  /// - Parameter value: returns a descriptor's value, nil if unknown. An aggregate format may list descriptors of other characteristics.
   package init(of characteristic: Characteristic, _ value: (AttributeHandle) -> [UInt8]?) {
     func values(_ type: UUID) -> [[UInt8]] { characteristic.descriptors.filter { $0.uuid == type }.compactMap { value($0.handle) } }
     self.init()

@@ -1,7 +1,7 @@
 package import ATT
 package import EventLoop
 
-/// The attributes that the clients of one device share; each client's `Server` reads and writes them.
+/// The attributes of one device, shared by the `Server`s of all clients.
 @LoopActor
 package final class AttributeStore {
   package var database: AttributeDatabase
@@ -9,51 +9,51 @@ package final class AttributeStore {
   package init(_ database: AttributeDatabase) { self.database = database }
 }
 
-/// Serves the client on one bearer: performs what `ServerSession` decides. Lives as long as the bearer.
+/// The server for the client on one bearer, which performs the decisions of `ServerSession`. Lives as long as the bearer.
 @LoopActor
 package final class Server: BearerServer {
   package let store: AttributeStore
   package let bearer: Bearer
-  /// Before a permitted request or command reads or writes a value: what comes of it.
+  /// Decides on a permitted request or command before it reads or writes a value.
   package var onAccess: (@LoopActor (ServerSession.Access) -> Decision)?
-  /// After a value was written and answered.
+  /// Called after a value was written and the write was answered.
   package var onWrite: (@LoopActor (AttributeHandle, [UInt8], ServerSession.WriteKind) -> Void)?
-  /// After a client configuration changed: the handle of the characteristic value, bit 0 notifications, bit 1 indications.
+  /// Called after a client configuration changed, with the characteristic's value handle and the bits (0 notifications, 1 indications).
   package var onSubscription: (@LoopActor (AttributeHandle, UInt16) -> Void)?
-  /// Once, when the bearer is closed by either side.
+  /// Called once, after either side closed the bearer.
   package var onClosed: (@LoopActor (any Error) -> Void)?
 
-  /// What the owner of the attributes makes of a request or command.
+  /// The owner's answer to a request or command: error, delay or none.
   package struct Decision {
-    /// Refuses it: nothing is written. Commands are refused without a word.
+    /// The error that refuses it, so that nothing is written. Commands are refused silently.
     package var error: ErrorCode?
-    /// How late the response is sent; the value is read or written at once.
+    /// The delay of the response. The value is read or written immediately.
     package var delay: Duration = .zero
-    /// False: no response at all, whatever was done.
+    /// Whether to send a response. If false, the request takes effect without one.
     package var isAnswered = true
-    /// What follows the response.
+    /// An action after the response.
     package var then: (@LoopActor () -> Void)?
 
     package init() {}
   }
 
-  /// Characteristic values that are sent without a subscription. Bit 0: as notifications; bit 1: as indications.
+  /// Characteristic values sent without a subscription. Bit 0: as notifications, bit 1: as indications.
   package var unasked: [AttributeHandle: UInt16] = [:]
 
   private var session = ServerSession()
   private var late: [Int: LoopTimer] = [:]
   private var lateCount = 0
-  /// A client may have one request open; one that asks on all the same gets no more answers when so many are late.
+  /// The maximum number of late responses. A client may have one request open, so further requests beyond this get no response.
   private static let mostLate = 16
 
-  /// Attaches to a bearer, which may have a client as well.
+  /// Attaches to a bearer, which may also have a client.
   package init(store: AttributeStore, bearer: Bearer) {
     self.store = store
     self.bearer = bearer
     bearer.server = self
   }
 
-  /// - Parameter rxMTU: 23…517, what the device can receive.
+  /// Attaches to a channel. - Parameter rxMTU: the largest PDU that the device can receive, 23…517.
   package convenience init(store: AttributeStore, channel: any ATT.Channel, rxMTU: Int) {
     self.init(store: store, bearer: Bearer(channel, rxMTU: rxMTU))
   }
@@ -62,18 +62,18 @@ package final class Server: BearerServer {
     self.init(store: AttributeStore(database), channel: channel, rxMTU: rxMTU)
   }
 
-  /// Begins to serve; the handlers above should be set before, since PDUs may be waiting.
+  /// Starts serving. Set the handlers before, because PDUs may be waiting.
   package func start() { bearer.start() }
 
-  /// ATT_MTU.
+  /// The ATT_MTU in effect, 23…517.
   package var mtu: Int { bearer.mtu }
-  /// Why nothing is served any more; nil while the bearer is open.
+  /// The reason why nothing is served. Nil while the bearer is open.
   package var closed: (any Error)? { bearer.closed }
 
-  /// Bit 0 notifications, bit 1 indications of a characteristic value, as this client configured them.
+  /// The bits that this client configured for a characteristic value: bit 0 notifications, bit 1 indications.
   package func configuration(ofValue handle: AttributeHandle) -> UInt16 { session.configuration(ofValue: handle) }
 
-  /// How well the link is protected; attributes may ask for more than the default, none.
+  /// The security of the link (default: none). Attributes may require more.
   package var security: ServerSession.Security {
     get { session.security }
     set { session.security = newValue }
@@ -100,7 +100,7 @@ package final class Server: BearerServer {
     return (inTime(response, outcome), performing + then)
   }
 
-  /// The response when it is to be sent now; a late one is sent in its time.
+  /// Returns the response if it is due now. Schedules a late one.
   private func inTime(_ response: Response, _ decision: Decision) -> Response? {
     guard decision.isAnswered, decision.delay > .zero else { return decision.isAnswered ? response : nil }
     guard late.count < Self.mostLate else { return nil }
@@ -145,8 +145,8 @@ package final class Server: BearerServer {
     (configuration(ofValue: handle) | (unasked[handle] ?? 0)) & bit != 0
   }
 
-  /// Sends a Handle Value Notification when this client asked for it, or need not; values longer than ATT_MTU − 3 are cut, the rest is to be read.
-  /// - Returns: whether it was sent.
+  /// Sends a Handle Value Notification if the client subscribed or `unasked` allows it. Cuts the value to ATT_MTU − 3.
+  /// - Returns: whether the notification was sent.
   @discardableResult
   package func notify(_ handle: AttributeHandle, _ value: [UInt8]) -> Bool {
     guard closed == nil, isSent(handle, 1) else { return false }
@@ -154,18 +154,17 @@ package final class Server: BearerServer {
     return true
   }
 
-  /// Sends a Handle Value Indication when this client asked for it and all earlier ones are confirmed.
+  /// Sends a Handle Value Indication after all earlier ones are confirmed, if the client subscribed or `unasked` allows it.
   package func indicateWhenFree(_ handle: AttributeHandle, _ value: [UInt8]) {
     if isSent(handle, 2) { bearer.indicate(HandleValue(handle, value)) }
   }
 
-  /// An indication waits for its confirmation, or to be sent.
+  /// Whether an indication waits for transmission or confirmation.
   package var isIndicating: Bool { bearer.isIndicating }
 
-  /// Sends a Handle Value Indication after all earlier ones and waits for its confirmation.
-  /// - Returns: false when this client did not ask for it, or no longer does when its turn comes.
-  /// - Throws: what the bearer ended with; ATTError when there is no confirmation within the time of a
-  ///   transaction, which closes the bearer.
+  /// Sends a Handle Value Indication after all earlier ones, and waits for its confirmation.
+  /// - Returns: false if the client is not subscribed, or unsubscribes before its turn.
+  /// - Throws: the error that closed the bearer. ATTError after the transaction time limit, which closes the bearer.
   package func indicate(_ handle: AttributeHandle, _ value: [UInt8]) async throws -> Bool {
     if let closed { throw closed }
     guard configuration(ofValue: handle) & 2 != 0 else { return false }

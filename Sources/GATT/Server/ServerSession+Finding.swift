@@ -1,7 +1,7 @@
 import ATT
 import Bluetooth
 
-/// Requests that ask for attributes by range and type (Vol 3 Part F §3.4.3, §3.4.4.1, §3.4.4.9).
+/// Requests for attributes by range and type (Vol 3 Part F §3.4.3, §3.4.4.1, §3.4.4.9).
 extension ServerSession {
   private func matches(_ range: HandleRange, _ database: AttributeDatabase) throws(Refusal) -> ArraySlice<AttributeDatabase.Attribute> {
     guard range.isValid else { throw Refusal(code: .invalidHandle, handle: range.start) }
@@ -26,7 +26,7 @@ extension ServerSession {
     let type = UUID(UInt32(type))
     var ranges: [HandleRange] = []
     for attribute in try matches(range, database) where attribute.type == type {
-      // An attribute that may not be read must not be guessed either (§3.4.3.3).
+      // A client must not be able to guess the value of an attribute that it may not read (§3.4.3.3).
       guard refusalToRead(attribute) == nil, self.value(of: attribute) == value else { continue }
       guard 1 + (ranges.count + 1) * 4 <= mtu else { break }
       ranges.append(HandleRange(attribute.handle, database.groupEnd(of: attribute)))

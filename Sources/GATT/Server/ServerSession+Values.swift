@@ -1,6 +1,6 @@
 package import ATT
 
-/// Values and their permissions: reads, writes, prepared writes (Vol 3 Part F §3.4.4, §3.4.5, §3.4.6).
+/// Reads, writes and prepared writes, with their permissions (Vol 3 Part F §3.4.4, §3.4.5, §3.4.6).
 extension ServerSession {
   private func attribute(_ handle: AttributeHandle, _ database: AttributeDatabase) throws(Refusal) -> AttributeDatabase.Attribute {
     guard let attribute = database[handle] else { throw Refusal(code: .invalidHandle, handle: handle) }
@@ -70,8 +70,8 @@ extension ServerSession {
 
   private static func bits(_ value: [UInt8]) -> UInt16 { value.reversed().reduce(0) { $0 << 8 | UInt16($1) } }
 
-  /// All or nothing: every part is checked before the first value changes (§3.4.6.3). A part at offset 0 starts the value anew, as a
-  /// Write Request does; without one, the parts change the value that is there.
+  /// Performs prepared writes, all or nothing: checks every part before the first value changes (§3.4.6.3).
+  /// A part at offset 0 replaces the value, as a Write Request does. Otherwise, the parts modify the existing value.
   mutating func execute(_ writes: [PreparedWrite], _ database: inout AttributeDatabase) throws(Refusal) -> [Event] {
     let values = try outcome(of: writes, database)
     for (handle, value) in values { try check(value, for: try attribute(handle, database)) }
@@ -80,7 +80,7 @@ extension ServerSession {
     return events
   }
 
-  /// The values that the parts make, in the order in which the attributes occur first.
+  /// The values that result from the parts, in the order in which their attributes first occur.
   private func outcome(
     of writes: [PreparedWrite], _ database: AttributeDatabase
   ) throws(Refusal) -> [(handle: AttributeHandle, value: [UInt8])] {
@@ -96,7 +96,7 @@ extension ServerSession {
       value.replaceSubrange(write.offset..<min(end, value.count), with: write.value)
       values[write.handle] = value
     }
-    // One transaction over several attributes is a Reliable Write, which each of them has to allow (Part G §4.9.5).
+    // A transaction over several attributes is a Reliable Write, which all of them must allow (Part G §4.9.5).
     if handles.count > 1, let handle = handles.first(where: { !database.allowsReliableWrite($0) }) {
       throw Refusal(code: .requestNotSupported, handle: handle)
     }
@@ -105,7 +105,7 @@ extension ServerSession {
 
   // MARK: Foresight
 
-  /// What a request or command that is permitted does with the value of an attribute. Client configurations are the server's own.
+  /// The effect of a permitted request or command on a value. Excludes client configurations, which the server handles itself.
   package enum Access: Sendable, Equatable {
     case read(AttributeHandle)
     case write(AttributeHandle, value: [UInt8], WriteKind)
@@ -117,7 +117,7 @@ extension ServerSession {
     }
   }
 
-  /// What `answer` would do with values now; nothing where it would refuse. A Read Blob Request at another offset than 0 goes on with a read.
+  /// Predicts the accesses of `answer`. Empty if it would refuse. A Read Blob Request above offset 0 continues a read, so it has none.
   package func accesses(of request: Request, mtu: Int, _ database: AttributeDatabase) -> [Access] {
     switch request {
     case .read(let handle), .readBlob(let handle, offset: 0): return [handle].compactMap { reading($0, database) }
@@ -141,7 +141,7 @@ extension ServerSession {
     return writing(value, to: handle, .writeWithoutResponse, database)
   }
 
-  /// An Execute Write Request ends what was prepared, also when it is refused.
+  /// Discards the prepared writes of an Execute Write Request, even if it is refused.
   package mutating func dropPreparedWrites(of request: Request) { if case .executeWrite = request { prepared = [] } }
 
   private func reading(_ handle: AttributeHandle, _ database: AttributeDatabase) -> Access? {

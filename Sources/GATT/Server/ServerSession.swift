@@ -1,15 +1,15 @@
 package import ATT
 
-/// The server's side of one bearer, without I/O: a request or command of the client goes in, the response and what it changed come out
-/// (Vol 3 Part F §3.4). Holds what belongs to one client: client configurations, prepared writes.
+/// The server's side of one bearer, without I/O: computes responses and changes from requests and commands (Vol 3 Part F §3.4).
+/// Holds the state of one client: client configurations, prepared writes.
 package struct ServerSession: Sendable {
-  /// How well the link is protected; raised by whoever owns the link.
+  /// The security of the link, set by the owner of the link.
   package var security = Security.none
 
   var configurations: [AttributeHandle: UInt16] = [:]
   var prepared: [PreparedWrite] = []
 
-  /// Prepared writes that one client may have open; one more gets Prepare Queue Full (0x09).
+  /// The maximum number of open prepared writes per client. Another one gets Prepare Queue Full (0x09).
   package static let maximumPreparedWrites = 128
 
   package enum Security: Sendable, Comparable { case none, encrypted, authenticated }
@@ -17,14 +17,14 @@ package struct ServerSession: Sendable {
   package enum WriteKind: Sendable, Equatable {
     case request
     case command
-    /// Prepared and executed.
+    /// Prepared and executed parts.
     case long
   }
 
   package enum Event: Sendable, Equatable {
-    /// The database holds the value already.
+    /// A value was written. The database already has it.
     case wrote(AttributeHandle, value: [UInt8], WriteKind)
-    /// A client configuration changed; bit 0 notifications, bit 1 indications.
+    /// A client configuration changed: bit 0 notifications, bit 1 indications.
     case configured(valueHandle: AttributeHandle, bits: UInt16)
   }
 
@@ -34,7 +34,7 @@ package struct ServerSession: Sendable {
     let value: [UInt8]
   }
 
-  /// Becomes an Error Response.
+  /// The content of an Error Response.
   struct Refusal: Error {
     let code: ErrorCode
     var handle: AttributeHandle = 0
@@ -42,17 +42,17 @@ package struct ServerSession: Sendable {
 
   package init() {}
 
-  /// What this client asked for: bit 0 notifications, bit 1 indications.
+  /// The bits that this client configured: bit 0 notifications, bit 1 indications.
   package func configuration(ofValue handle: AttributeHandle) -> UInt16 { configurations[handle] ?? 0 }
 
-  /// Signed writes are ignored: there is no key to check them with. Refusals stay unsaid: commands have no answer.
+  /// Executes a command. Ignores signed writes, because there is no key to verify them. Refuses silently: commands have no answer.
   package mutating func execute(_ command: Command, _ database: inout AttributeDatabase) -> [Event] {
     guard case .write(let handle, let value) = command else { return [] }
     return (try? write(value, to: handle, .writeWithoutResponse, &database)).map { [$0] } ?? []
   }
 
-  /// - Parameter mtu: ATT_MTU, 23…517, to which lists are cut; values are whole here, the bearer cuts the PDU.
-  /// - Returns: the response, to be sent before the events are acted on.
+  /// Computes the response to a request. - Parameter mtu: ATT_MTU, 23…517, which limits lists. Values stay whole: the bearer cuts the PDU.
+  /// - Returns: the response, to be sent before handling the events.
   package mutating func answer(_ request: Request, mtu: Int, _ database: inout AttributeDatabase) -> (response: Response, events: [Event]) {
     var events: [Event] = []
     do throws(Refusal) {

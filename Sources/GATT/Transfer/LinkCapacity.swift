@@ -1,14 +1,14 @@
 package import Bluetooth
 
-/// What a link carries with Write Commands back to back, as far as it is known, and the segments that fill it best.
+/// The throughput of a link for continuous Write Commands, as far as known, and the segment size that fills the link best.
 package struct LinkCapacity: Sendable, Equatable {
-  /// LL payload octets that we may send, 27…251; nil counts as 251.
+  /// The LL payload that we may send, 27…251 bytes. Nil counts as 251.
   package var dataLength: Int?
-  /// Nil counts as 1M: the others order segments alike.
+  /// The PHY. Nil counts as 1M: other PHYs rank segment sizes the same way.
   package var phy: PHY?
-  /// Connection interval; nil counts as an event without end.
+  /// The connection interval. Nil counts as an endless connection event.
   package var interval: Duration?
-  /// What the coded PHY sends with, which no controller tells its host: S=8 unless `learn` finds that it is more.
+  /// Whether the coded PHY uses S=2. Controllers do not report it, so this starts as S=8 until `learn` measures more.
   private var isS2 = false
 
   package init(dataLength: Int? = nil, phy: PHY? = nil, interval: Duration? = nil) {
@@ -17,11 +17,11 @@ package struct LinkCapacity: Sendable, Equatable {
     self.interval = interval
   }
 
-  /// Octets per second of segments of this size: each costs 3 octets of ATT and 4 of L2CAP, in link-layer PDUs of its own, whole ones in each
-  /// connection event (Vol 6 Part B §4.5.6). - Parameter segment: 1…512 octets.
+  /// Computes bytes per second for a segment size. Each segment costs 3 bytes of ATT and 4 of L2CAP, in its own link-layer PDUs.
+  /// A connection event holds only whole PDUs (Vol 6 Part B §4.5.6). - Parameter segment: 1…512 bytes.
   package func rate(_ segment: Int) -> Double { rate(segment, guardTime: 0) }
 
-  /// What the link needs for one segment back to back with others, 0 where nothing can be told. - Parameter segment: as above.
+  /// Computes the time that one of many consecutive segments takes. Zero if it is unknown. - Parameter segment: 1…512 bytes.
   package func airTime(_ segment: Int) -> Duration {
     let rate = rate(segment)
     return rate > 0 ? .seconds(Double(segment) / rate) : .zero
@@ -35,23 +35,23 @@ package struct LinkCapacity: Sendable, Equatable {
 
   private var linkOctets: Int { min(max(dataLength ?? 251, 27), 251) }
 
-  /// What a transfer shows by its pace: on the coded PHY, whether that is more than S=8 can carry.
-  /// - Parameter octets: acknowledged by the peer in this time; nothing is learnt from a few, whose time is not known well enough.
+  /// Learns from the pace of a transfer whether the coded PHY carries more than S=8 can.
+  /// - Parameter octets: the bytes that the peer acknowledged in this time. Ignored below 1000, because short times are inaccurate.
   package mutating func learn(octets: Int, in time: Duration) {
     guard phy == .coded, !isS2, time > .zero, octets >= 1000 else { return }
     isS2 = Double(octets) / (time / .seconds(1)) > 1.2 * Double(linkOctets) / Double(AirTime.exchange(octets: linkOctets, .codedS8)) * 1e6
   }
 
-  /// µs; nil for events so long that their last packet hardly counts.
+  /// The length of a connection event in µs. Nil for events so long that their last packet hardly matters.
   private var event: Int? { interval.flatMap { $0 <= .milliseconds(200) ? Int($0 / .microseconds(1)) : nil } }
 
-  /// The size that brings the most octets through the air per second: its last link-layer PDU is not nearly empty, and its PDUs fill a connection event.
-  /// Both are worth up to 60 % where events are short.
-  /// - Parameter mtu: ATT_MTU in effect, 23…517.
+  /// The segment size with the most bytes per second: its last link-layer PDU is nearly full, and its PDUs fill a connection event.
+  /// Both matter up to 60 % if events are short.
+  /// - Parameter mtu: the ATT_MTU in effect, 23…517.
   package func fastestSegment(mtu: Int) -> Int {
     let rates = rates(mtu: mtu)
-    // Among those that are nearly the fastest the one that loses least where a controller ends its events a little earlier: how much, none of them
-    // tells. It is one of the longer ones, of which a file needs fewer.
+    // Among nearly equal rates, choose the size that loses least if a controller ends its events early. Controllers do not report it.
+    // This is one of the longer sizes, so a file needs fewer segments.
     let enough = (rates.map(\.rate).max() ?? 0) * 0.997
     var best = (segment: WritePlan.largestSegment(mtu: mtu), early: -1.0, rate: 0.0)
     for (segment, rate) in rates where rate >= enough {
@@ -61,19 +61,19 @@ package struct LinkCapacity: Sendable, Equatable {
     return best.segment
   }
 
-  /// Of each size that may be the fastest.
+  /// The rate of each size that may be the fastest.
   private func rates(mtu: Int) -> [(segment: Int, rate: Double)] {
     let largest = WritePlan.largestSegment(mtu: mtu)
-    // Without whole packets per event to look at, k · LL − 7 ≤ MTU − 3 is best, or MTU − 3 itself.
+    // If whole packets per event do not matter, k · LL − 7 ≤ MTU − 3 is best, or MTU − 3 itself.
     let sizes = event == nil ? Array(stride(from: linkOctets - 7, to: largest, by: linkOctets)) + [largest] : Array(1...largest)
     return sizes.map { ($0, rate($0)) }
   }
 
-  /// µs.
+  /// The guard time in µs.
   private static let guardTime = 500
 
-  /// The most that this link carries, in octets per second; nil where not all of it is known.
-  /// - Parameter mtu: as above.
+  /// The maximum rate of this link in bytes per second. Nil if a parameter is unknown.
+  /// - Parameter mtu: the ATT_MTU in effect, 23…517.
   package func limit(mtu: Int) -> Double? {
     guard dataLength != nil, phy != nil, interval != nil else { return nil }
     guard let limit = rates(mtu: mtu).map(\.rate).max(), limit > 0 else { return nil }

@@ -1,20 +1,20 @@
 package import EventLoop
 import Text
 
-/// What a transfer takes its octets from: by their place, because a transfer may go back to where a lost link left it.
+/// A source of bytes for a transfer, with random access, because a transfer may return to the place where a lost link left it.
 @LoopActor
 package protocol OctetSource: AnyObject {
-  /// Octets in all; nil until the end is known.
+  /// The total number of bytes. Nil until the end is known.
   var count: Int? { get }
-  /// Without waiting: nil when the octets at this place must be waited for or read first. Fewer than `count` only at the end, none after it.
+  /// Returns bytes without waiting. Nil if they are not available yet. Fewer than `count` only at the end, empty after it.
   func buffered(at offset: Int, atMost count: Int) -> ArraySlice<UInt8>?
-  /// As `buffered`, and waits. - Throws: why they cannot be had; CancellationError.
+  /// Returns bytes like `buffered`, but waits for them. - Throws: the reason why they are unavailable, CancellationError.
   func octets(at offset: Int, atMost count: Int) async throws -> ArraySlice<UInt8>
-  /// Nothing before this place is asked for again.
+  /// Releases the bytes before this offset, which are not requested again.
   func release(before offset: Int)
-  /// CRC-32 of all before this place. - Throws: as `octets`.
+  /// Computes the CRC-32 of all bytes before this offset. - Throws: as `octets`.
   func crc(upTo offset: Int) async throws -> UInt32
-  /// - Throws: an error if the source has changed since its bytes were read.
+  /// Checks that the source has not changed since its bytes were read. - Throws: an error if it has.
   func checkUnchanged() throws
 }
 
@@ -22,13 +22,13 @@ extension OctetSource {
   package func checkUnchanged() throws {}
 }
 
-/// The error of a source that changed while it was read.
+/// The error of a source that changed during reading.
 package protocol OctetSourceError: Error {
   /// The size in bytes before and now. Nil for another error.
   var change: (before: Int, now: Int)? { get }
 }
 
-/// Octets in memory.
+/// A source of bytes in memory.
 @LoopActor
 package final class OctetArray: OctetSource {
   private let array: [UInt8]

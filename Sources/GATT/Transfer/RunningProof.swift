@@ -1,11 +1,11 @@
 package import ATT
 import EventLoop
 
-/// A question whose answer proves that commands have arrived.
+/// A request whose answer proves that commands have arrived.
 package struct ArrivalQuestion {
-  /// Without side effects.
+  /// A request without side effects.
   package let request: Request
-  /// How many octets the answer speaks for, as a place in what is sent; nil: for all that was sent before the question.
+  /// Extracts the offset up to which the answer confirms arrival. Nil: everything sent before the question.
   package let arrived: @LoopActor (Response) -> Int?
 
   package init(_ request: Request, arrived: @escaping @LoopActor (Response) -> Int? = { _ in nil }) {
@@ -14,27 +14,27 @@ package struct ArrivalQuestion {
   }
 }
 
-/// Proof of arrival while commands flow: a request behind those sent so far, which waits for its answer beside the next ones. ATT allows one open
-/// request at a time (Vol 3 Part F §3.3.2), and commands in between.
+/// Confirms arrival while commands flow: a request follows the commands sent so far, and its answer arrives while the next ones are sent.
+/// ATT allows one open request at a time (Vol 3 Part F §3.3.2), with commands in between.
 @LoopActor
 final class RunningProof {
   struct Answer {
-    /// Octets that were sent and not known to have arrived when it was asked.
+    /// The bytes that were sent but not confirmed when the question was asked.
     let ahead: Int
-    /// Since it was asked.
+    /// The time from question to answer.
     let time: Duration
-    /// Since the peer's link layer had acknowledged the question; nil where that is not known, or not before the answer.
+    /// The time from the link-layer acknowledgment of the question to the answer. Nil if there was no acknowledgment before the answer.
     let delay: Duration?
   }
 
-  /// Octets that are known to have arrived, as a place in what is sent.
+  /// The offset up to which arrival is confirmed.
   private(set) var confirmed: Int
-  /// The last answer spoke for less than was sent before its question.
+  /// Whether the last answer confirmed less than was sent before its question.
   private(set) var isBehind = false
-  /// Why no more proof comes.
+  /// The error that ended the proofs.
   private(set) var failure: (any Error)?
   var onAnswer: (@LoopActor (Answer) -> Void)?
-  /// Since when the answers speak for no more, though more was sent.
+  /// The time since when answers confirm no more, although more was sent.
   private var behindSince: LoopClock.Instant?
 
   private let client: Client
@@ -42,7 +42,7 @@ final class RunningProof {
   private var task: Task<Void, Never>?
   private var waiting: Wait<Void>?
 
-  /// - Parameter offset: the place at which sending begins.
+  /// Creates a proof. - Parameter offset: the offset at which sending starts.
   init(_ client: Client, _ question: ArrivalQuestion, from offset: Int) {
     self.client = client
     self.question = question
@@ -51,15 +51,15 @@ final class RunningProof {
 
   var isOpen: Bool { task != nil }
 
-  /// For all that was sent so far; does nothing while the last question is open.
+  /// Asks about everything sent so far. Does nothing while a question is open.
   /// - Parameters:
-  ///   - sent: a place in what is sent.
-  ///   - isTimed: whether the answer's delay is wanted, which costs a little for each packet meanwhile.
+  ///   - sent: the offset up to which bytes were sent.
+  ///   - isTimed: whether to measure the answer's delay, which costs a little time per packet.
   func ask(_ sent: Int, isTimed: Bool) {
     guard task == nil, failure == nil else { return }
     do {
       let (ahead, begin) = (sent - confirmed, EventLoop.shared.now)
-      // At once: behind these commands and before the next ones.
+      // Send the question at once: after these commands and before the next ones.
       let open = try client.bearer.begin(question.request)
       if isTimed { client.bearer.timeAcknowledgement(of: open) }
       task = EventLoop.shared.spawn {
@@ -88,7 +88,7 @@ final class RunningProof {
     waiting = nil
   }
 
-  /// Returns when no question is open. - Throws: why there is no answer; CancellationError.
+  /// Returns when no question is open. - Throws: the reason why there is no answer, CancellationError.
   func answered() async throws {
     if isOpen {
       let wait = waiting ?? Wait<Void>()
@@ -98,7 +98,7 @@ final class RunningProof {
     if let failure { throw failure }
   }
 
-  /// Nobody waits for an answer any more.
+  /// Stops waiting for an answer.
   func end() {
     task?.cancel()
     task = nil

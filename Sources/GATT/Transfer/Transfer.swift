@@ -1,24 +1,24 @@
 package import ATT
 package import EventLoop
 
-/// Octets of any number on their way to one attribute, segment by segment, as Write Requests or Write Commands (Vol 3 Part G §4.9.1, §4.9.3). What
-/// is sent next is decided when it is sent: by what the link carries then, and by what the peer has answered for.
+/// Sends bytes to one attribute, segment by segment, as Write Requests or Write Commands (Vol 3 Part G §4.9.1, §4.9.3).
+/// Decides each segment when it is sent, from the current link and the peer's answers. The number of bytes is unlimited.
 @LoopActor
 package final class Transfer {
-  /// Octets per segment from now on, 1…ATT_MTU − 3.
+  /// The bytes per segment from now on, 1…ATT_MTU − 3.
   package var segment: Int
-  /// What is known of the link, for how soon the peer can answer.
+  /// The known parameters of the link, which determine how soon the peer can answer.
   package var link = LinkCapacity()
-  /// Peripheral latency, in connection events.
+  /// The peripheral latency, in connection events.
   package var latency = 0
-  /// How far it is, as places in what is sent.
+  /// The progress, as offsets in the source.
   package private(set) var progress: WriteProgress
-  /// Sent so far.
+  /// The number of segments sent so far.
   package private(set) var segments = 0
-  /// Nil unless `WritePacing.adapts`.
+  /// The pace of the device. Nil unless `WritePacing.adapts`.
   package private(set) var pace: TransferPace?
 
-  /// Up to where the peer's link layer, at least, has acknowledged it.
+  /// The offset up to which at least the peer's link layer has acknowledged the bytes.
   package var acknowledged: Int {
     guard let open = client.bearer.unacknowledged else { return proof.confirmed }
     return max(proof.confirmed, progress.sent - open * segment)
@@ -30,24 +30,24 @@ package final class Transfer {
   private let pacing: WritePacing
   private let source: any OctetSource
   private let proof: RunningProof
-  /// Segments since the last question.
+  /// The number of segments since the last question.
   private var unasked = 0
-  /// Segments since the last question about the pace, and when the first of them was sent.
+  /// The number of segments since the last question about the pace. `burstBegin` is the time of the first of them.
   private var burst = 0
-  /// How far sending was at the last question about the pace.
+  /// The offset of sending at the last question about the pace.
   private var probed = 0
-  /// Whether the pace was kept is known when the peer's application has told of all of these.
+  /// A burst that the peer's application has not fully reported. Only then is it known whether the device kept the pace.
   private var untold: (segments: Int, begin: LoopClock.Instant)?
   private var isChanged = false
   private var burstBegin = EventLoop.shared.now
-  /// When the last segment was sent.
+  /// The time of the last segment.
   private var last = EventLoop.shared.now
 
   /// - Parameters:
-  ///   - mode: `.request` or `.command`; any other counts as `.request`.
-  ///   - offset: the place in the source at which it begins.
-  ///   - question: nil: Find Information, which the peer's ATT layer answers behind what it has passed on.
-  ///   - pace: to begin with, where pacing adapts.
+  ///   - mode: `.request` or `.command`. Any other mode counts as `.request`.
+  ///   - offset: the offset in the source at which to start.
+  ///   - question: confirms arrival. Nil: Find Information, which the peer's ATT layer answers after all earlier commands.
+  ///   - pace: the initial pace, if pacing adapts.
   package init(
     _ client: Client, to handle: AttributeHandle, mode: WriteMode, segment: Int, pacing: WritePacing, _ source: any OctetSource,
     from offset: Int = 0, asking question: ArrivalQuestion? = nil, pace: TransferPace = TransferPace()
@@ -63,13 +63,13 @@ package final class Transfer {
     self.pace = pacing.adapts && isCommand ? pace : nil
   }
 
-  /// Until the end of the source. An empty source is one empty segment; where it goes on at the end there is none.
-  /// - Parameter update: told after every segment, and after the last proof.
-  /// - Throws: GATTError, ATTError, SegmentsMissing, what the source throws, what the channel ended with, CancellationError; what `update` throws.
+  /// Sends everything up to the end of the source. Sends an empty source as one empty segment, unless the transfer starts at its end.
+  /// - Parameter update: called after every segment, and after the last proof.
+  /// - Throws: GATTError, ATTError, SegmentsMissing, CancellationError, the error that closed the channel, errors of `source` or `update`.
   package func run(_ update: (@LoopActor (WriteProgress) throws -> Void)? = nil) async throws {
     defer { proof.end() }
     do {
-      // What need not wait is not asked of an asynchronous function: a few of these cost more than the packet.
+      // Avoid asynchronous calls if there is nothing to wait for: a few of them cost more than the packet.
       while true {
         let octets = if let ready = source.buffered(at: progress.sent, atMost: segment) { ready } else { try await load() }
         if octets.isEmpty, segments > 0 || progress.sent > 0 { break }
@@ -98,15 +98,15 @@ package final class Transfer {
     try update?(progress)
   }
 
-  /// The next segment; empty at the end.
+  /// Loads the next segment. Empty at the end.
   private func load() async throws -> ArraySlice<UInt8> {
     let octets = try await source.octets(at: progress.sent, atMost: segment)
-    // The time until there was something to send is not the device's.
+    // Do not count the wait for the source as time of the device.
     burst = 0
     return octets
   }
 
-  /// The link has changed, and what was found with it.
+  /// Continues with this pace, after the link has changed.
   package func begin(_ pace: TransferPace) {
     guard self.pace != nil else { return }
     self.pace = pace
@@ -118,7 +118,7 @@ package final class Transfer {
   private func waitForRoom() async throws {
     if isChanged {
       isChanged = false
-      // What is on its way arrives as fast as the link has become.
+      // Segments in flight arrive at the speed of the changed link.
       while proof.confirmed < progress.sent { try await waitForProof() }
     }
     if let window = pacing.window { try await client.bearer.waitUntilUnacknowledged(below: window) }
@@ -126,7 +126,7 @@ package final class Transfer {
     try await EventLoop.shared.sleep(until: last.advanced(by: pace.gap))
   }
 
-  /// - Returns: false when `waitAhead` has to be asked before the next segment.
+  /// Counts a segment. - Returns: false if `waitAhead` must run before the next one.
   private func isNowSent() -> Bool {
     unasked += 1
     burst += 1
@@ -137,7 +137,7 @@ package final class Transfer {
     return !isFarAhead
   }
 
-  /// The burst is long enough to be asked about. A device that is slow is slower still when it is asked more often.
+  /// Whether the burst is long enough for a question. A slow device becomes even slower with more frequent questions.
   private var isProbeDue: Bool {
     guard let pace, let length = pace.burst, untold == nil else { return false }
     return burst >= (pace.isSlower ? max(8, min(length, pacing.provesEvery ?? length)) : length)
@@ -171,7 +171,7 @@ package final class Transfer {
     proof.onAnswer = { [weak self] in self?.learn($0, burst.segments, burst.begin) }
   }
 
-  /// Where the peer's application counts, it may be behind its ATT layer: it is asked until it has all, or has stopped.
+  /// Waits for more proof. If the peer's application counts bytes, it may lag: asks until it has all, or has stopped.
   private func waitForProof() async throws {
     let (before, begin) = (proof.confirmed, EventLoop.shared.now)
     while true {
@@ -196,16 +196,16 @@ package final class Transfer {
 
   private func learn(_ answer: RunningProof.Answer, _ segments: Int, _ begin: LoopClock.Instant) {
     guard !proof.isBehind else {
-      // Where nobody waits for it, there is no later answer.
+      // If no code waits for this answer, no later answer follows.
       if pace?.ahead != nil { untold = (segments, begin) } else { learn(segments, begin, delay: nil) }
       return
     }
-    // How long it takes to bring what stood before the question, on a link that loses packets, nobody knows.
+    // On a link that loses packets, the time to deliver the segments before the question is unknown: estimate it.
     let delay = answer.delay ?? answer.time - Duration.seconds(Double(answer.ahead) / max(1, link.rate(segment))) * 1.5
     learn(segments, begin, delay: delay)
   }
 
-  /// - Parameter delay: of the answer, behind what stood before it; nil: it told of less.
+  /// Adapts the pace. - Parameter delay: the delay of the answer after the segments before it. Nil: it confirmed less than was sent.
   private func learn(_ segments: Int, _ begin: LoopClock.Instant, delay: Duration?) {
     let interval = (link.interval ?? .milliseconds(50)) * (1 + max(0, latency))
     let airTime = link.airTime(segment)
@@ -218,12 +218,12 @@ package final class Transfer {
   }
 }
 
-/// The peer's application tells of less than was sent to it, and of no more after a while.
+/// The peer's application reports fewer bytes than were sent, and no more after a while.
 package struct SegmentsMissing: Error, Sendable, Equatable {
-  /// Places in what was sent: what it tells of, and how far sending was.
+  /// The number of bytes that the peer reports. `sent` is the number of bytes sent.
   package let arrived: Int
   package let sent: Int
 
-  /// How long nothing more may arrive.
+  /// The longest wait without progress.
   static let patience = Duration.seconds(2)
 }

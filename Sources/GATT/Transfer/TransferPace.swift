@@ -1,8 +1,8 @@
 /// Estimates the pace at which a device accepts Write Commands: slow start, then backoff.
 ///
-/// A device that is slower than the link keeps commands in buffers, does not report how full they are, and drops what they cannot hold.
-/// So it gets a few segments and a question behind them, and then more segments each time. An answer is in time if it arrives as soon as
-/// the link can bring it. A device whose answers are late gets one segment per `gap`, no faster than it took them so far.
+/// Such a device buffers commands, does not report how full its buffers are, and drops the commands that do not fit.
+/// So it gets a few segments and a question after them, then more segments each time. An answer is in time if it arrives as soon as
+/// the link can deliver it. If answers are late, the device gets one segment per `gap`, no faster than it accepted them so far.
 ///
 ///     probing ── in time ──► next probe … last probe ──► free
 ///        │  └── in time on a long interval ──► careful ── in time ──► more segments … as many as fill the link ──► free
@@ -10,82 +10,83 @@
 ///        └── late, repeated, late again ──────────┴──► paced ── in time ──► smaller gap … the air time of a segment ──► free
 ///                                                      paced ── late, repeated, late again ──► larger gap
 ///
-/// A pace that was found before starts as `paced`, or as the last probe if the device kept up.
+/// An earlier pace starts as `paced`, or as the last probe if the device kept up.
 package struct TransferPace: Sendable, Equatable {
   enum Stage: Sendable, Equatable {
-    /// One of the probes. `isRepeated`: the answer before was late, which the link may have been.
+    /// Sends one of the probes. `isRepeated`: the previous answer was late, possibly because of the link.
     case probing(Int, isRepeated: Bool)
-    /// So many segments, and no more before they are known to have been taken.
+    /// Sends this many segments, and no more before the peer confirms them.
     case careful(Int, isRepeated: Bool)
-    /// At `gap`; until it is settled in larger steps.
+    /// Sends one segment per `gap`, which changes in larger steps until it is settled.
     case paced(isSettled: Bool)
-    /// The device is as fast as the link.
+    /// Sends without limit, because the device is as fast as the link.
     case free
   }
 
-  /// Segments that were sent, and when the question behind them was answered.
+  /// A number of segments, and the timing of the answer to the question after them.
   struct Burst: Sendable {
     let segments: Int
-    /// From the first segment to the answer that told of all.
+    /// The time from the first segment to the answer that confirmed all.
     let time: Duration
-    /// How much later the answer came than that of a question that nothing stands before; nil: the first one told of less than was sent.
+    /// The delay compared with an answer to a question without segments before it. Nil: the first answer confirmed less than was sent.
     let lateness: Duration?
-    /// Connection interval: answers come at its multiples.
+    /// The connection interval. Answers arrive at its multiples.
     let interval: Duration
-    /// Of a question that nothing stands before.
+    /// The round trip of a question without segments before it.
     let roundTrip: Duration
-    /// What the link needs for a segment.
+    /// The time that the link needs for a segment.
     let airTime: Duration
   }
 
   private(set) var stage: Stage
-  /// Between the beginnings of two segments; zero: none is needed.
+  /// The time between the starts of two segments. Zero if no pause is necessary.
   package private(set) var gap: Duration
-  /// Below it the device fell behind, lately.
+  /// The smallest gap to try: below it, the device recently fell behind.
   private var floor = Duration.zero
-  /// It may have no room for what comes faster.
+  /// The smallest safe gap: the device may have no buffer for faster segments.
   private var least = Duration.zero
-  /// What its ATT layer answers is no reason to forget that.
+  /// Whether the device's application confirms arrival. Answers of its ATT layer do not justify a smaller `least`.
   private var isCounted = true
-  /// The last answer was late, at this gap.
+  /// Whether the last answer was late, at this gap.
   private var wasLate = false
-  /// The device has shown that it keeps up.
+  /// Whether the device has shown that it keeps up.
   private var isKnown = false
-  /// It did so before.
+  /// Whether the device kept up in an earlier transfer.
   private var keptUp = false
-  /// Connection interval.
+  /// The connection interval.
   private var interval = Duration.zero
-  /// The shortest time to an answer, behind what stood before its question.
+  /// The shortest time to an answer after the segments before its question.
   private var quickest: Duration?
 
-  /// So many segments, then a question; and so many while it is open, nil: any number. What common firmware has room for comes first, then twice as
-  /// much each time, with the question before its end, so that the answer does not find the link idle. One that keeps up with the last keeps up with the link.
+  /// Segments before a question, and segments allowed while it is open (nil: unlimited). Common firmware can buffer the first probe.
+  /// Each next one is twice as long. The question precedes the end, so that the link is not idle at its answer. The last probe decides.
   private static let probes: [(segments: Int, ahead: Int?)] = [(4, 0), (8, 4), (16, 8), (32, 16), (64, nil)]
-  /// On a long interval an answer in the same event has to find something that is still to be sent in it.
+  /// On a long interval, an answer in the same event must find segments that remain to be sent in it.
   private static let longProbes: [(segments: Int, ahead: Int?)] = [(3, 1)] + probes.dropFirst()
 
   private var probes: [(segments: Int, ahead: Int?)] { isLong ? Self.longProbes : Self.probes }
 
-  /// On a longer interval many segments arrive at once, and their answer comes at its end, however fast the device is.
+  /// The longest interval that counts as short. On longer ones, many segments and their answer arrive together, however fast the device is.
   private static let shortInterval = Duration.milliseconds(15)
 
-  /// What a device may be behind with, on shorter ones, while it is paced: two packets that take it long.
+  /// The tolerated lag of a paced device on short intervals: two packets that take it long.
   private static let shortBacklog = Duration.milliseconds(12)
 
   private var isLong: Bool { interval > Self.shortInterval }
 
-  /// - Parameter gap: what was found with this device before; zero: it keeps up.
+  /// Creates a pace. - Parameter gap: the result of an earlier transfer to this device. Zero: it kept up.
   package init(gap: Duration? = nil) {
     self.gap = gap ?? .zero
     floor = self.gap
     keptUp = gap == .zero
-    // One that kept up may have got new firmware, or gets smaller segments: it is asked, and not kept waiting.
+    // A device that kept up may have new firmware, or smaller segments now: ask it, but do not make it wait.
     stage = gap.map { $0 > .zero ? .paced(isSettled: true) : .probing(4, isRepeated: false) } ?? .probing(0, isRepeated: false)
   }
 
+  /// Returns the pace for a new link.
   /// - Parameters:
-  ///   - interval: connection interval, more than 0; nil: unknown, as is then when an answer is late.
-  ///   - isCounted: the device's application is asked. What its ATT layer answers says nothing against a pause that was found before.
+  ///   - interval: the connection interval, above 0. Nil: unknown, so lateness is unknown too.
+  ///   - isCounted: whether the device's application confirms arrival. Answers of its ATT layer do not disprove an earlier pause.
   package func begin(on interval: Duration?, isCounted: Bool = true) -> TransferPace {
     var pace = self
     pace.interval = interval ?? .zero
@@ -99,10 +100,10 @@ package struct TransferPace: Sendable, Equatable {
     return pace
   }
 
-  /// The device is slower than the link, as far as is known.
+  /// Whether the device is slower than the link, as far as known.
   package var isSlower: Bool { gap > .zero }
 
-  /// What was found; nil: nothing yet.
+  /// The resulting gap. Nil before there is a result.
   package var found: Duration? {
     switch stage {
     case .free: isKnown ? .zero : nil
@@ -111,7 +112,7 @@ package struct TransferPace: Sendable, Equatable {
     }
   }
 
-  /// After so many segments the device is asked; nil: no question is needed for this.
+  /// The number of segments before the next question. Nil if the pace needs none.
   var burst: Int? {
     switch stage {
     case .probing(let probe, _): probes[probe].segments
@@ -121,10 +122,10 @@ package struct TransferPace: Sendable, Equatable {
     }
   }
 
-  /// No more segments than these are sent until the answer is there; nil: any number. A device that has kept up with some is not kept waiting.
+  /// The maximum number of segments before the next answer. Nil: unlimited. Devices that have kept up do not have to wait.
   var ahead: Int? {
     switch stage {
-    // Not before it is known whether it was the link.
+    // Wait until it is known whether the link caused the delay.
     case .probing(let probe, let isRepeated): isRepeated ? 0 : probes[probe].ahead
     case .careful, .paced: 0
     case .free: nil
@@ -133,20 +134,20 @@ package struct TransferPace: Sendable, Equatable {
 
   mutating func answered(_ burst: Burst) {
     interval = burst.interval
-    // Where it is estimated from the link's rate, a link that is faster than that makes it negative.
+    // If the delay is estimated from the link's rate, a faster link makes it negative.
     let delay = burst.lateness.map { max(.zero, $0 + burst.roundTrip) }
     quickest = min(quickest ?? delay ?? burst.roundTrip, delay ?? burst.roundTrip)
-    // One that is only a little slower falls behind a little more with each probe, long before its answers miss an event.
+    // A slightly slower device lags a little more with each probe, long before its answers miss an event.
     let isAsQuick = isLong || (delay ?? .zero) <= (quickest ?? .zero) + burst.airTime * 1.5
     let isInTime = isAsQuick && burst.isInTime(within: isLong ? 0.5 : 0.1)
     switch stage {
     case .free: break
     case .probing(let probe, let isRepeated) where isInTime && (!isLong || burst.isQuick || keptUp):
-      // Whom a question has found behind gets no segments ahead of the next one.
+      // After a late answer, send no segments ahead of the next answer.
       if probe + 1 < probes.count { stage = .probing(probe + 1, isRepeated: isRepeated && !isLong) } else { setFree() }
     case .probing where isInTime: stage = .careful(Self.more(burst.segments), isRepeated: false)
     case .careful where isInTime:
-      // The next lot would fill the link.
+      // The next burst would fill the link.
       if burst.airTime * burst.segments > interval * 1.5 {
         setFree()
       } else {
@@ -155,7 +156,7 @@ package struct TransferPace: Sendable, Equatable {
     case .probing(let probe, isRepeated: false): stage = .probing(probe, isRepeated: true)
     case .careful(let segments, isRepeated: false): stage = .careful(segments, isRepeated: true)
     case .probing, .careful:
-      // In one event fewer than it has taken at once; or what it fell behind by, as far as that is known.
+      // On a long interval, send fewer per event than the device accepted at once. Otherwise, add the measured lag.
       least =
         isLong
         ? interval * 1.5 / (burst.segments + (ahead ?? 0))
@@ -166,7 +167,7 @@ package struct TransferPace: Sendable, Equatable {
     }
   }
 
-  /// As small a step as finds a slow device before a few buffers are full.
+  /// Increases a burst in small steps, to detect a slow device before a few buffers are full.
   private static func more(_ segments: Int) -> Int { segments + max(2, segments / 3) }
 
   private mutating func setFree() {
@@ -174,9 +175,9 @@ package struct TransferPace: Sendable, Equatable {
   }
 
   private mutating func adapt(_ burst: Burst, _ isSettled: Bool, _ isAsQuick: Bool) {
-    // The time is known to a connection interval only: whether it has kept up is better known than how long it took.
+    // The time is only known to one connection interval. Whether the device kept up is more certain than its speed.
     if burst.isInTime(within: isLong ? 0.5 : isSettled ? max(1, Self.shortBacklog / interval) : 0.25) {
-      // It was the link, if its answers are early again.
+      // If answers are early again, the link was the cause.
       if isAsQuick, isCounted, !isLong { least = least * 0.97 }
       gap = max(gap * (isSettled ? 0.95 : isLong ? 0.92 : 0.85), floor, least)
       floor = floor * 0.99
@@ -185,7 +186,7 @@ package struct TransferPace: Sendable, Equatable {
     } else if burst.tookAsLong(as: gap), isLong || burst.lateness == nil {
       wasLate = false
     } else if !wasLate {
-      // The link may have been: once more at this gap.
+      // The link may be the cause: try once more at this gap.
       wasLate = true
     } else {
       wasLate = false
@@ -197,21 +198,21 @@ package struct TransferPace: Sendable, Equatable {
 }
 
 extension TransferPace.Burst {
-  /// - Parameter part: of a connection interval.
+  /// Whether the answer is in time. - Parameter part: the allowed lateness, as a fraction of the connection interval.
   fileprivate func isInTime(within part: Double) -> Bool { lateness.map { $0 <= interval * part } ?? false }
 
-  /// While the event goes on, or soon after it.
+  /// Whether the answer arrived during the event, or soon after it.
   fileprivate var isQuick: Bool { lateness.map { $0 + roundTrip <= min(interval / 2, max(.milliseconds(7.5), airTime * 3)) } ?? false }
 
-  /// How long the device took for each, at most.
+  /// The longest time per segment that the device may have taken.
   fileprivate var longest: Duration {
     (lateness.map { max(.zero, $0 + roundTrip) + airTime * segments } ?? time) / max(1, segments)
   }
 
-  /// How long it took, as far as the answer's event tells.
+  /// The likely time per segment, as far as the answer's connection event shows.
   fileprivate var likely: Duration { max(.zero, time - roundTrip - interval / 2) / max(1, segments) }
 
-  /// An application may always tell a little later of what it has got than it gets it: the gap has no part in that.
+  /// Whether the device took as long as the gap. An application may always report a little late, which does not depend on the gap.
   fileprivate func tookAsLong(as gap: Duration) -> Bool {
     time - roundTrip - interval * 2 <= gap * Double(segments) * 1.1
   }

@@ -1,25 +1,26 @@
-/// How a value is asked to be written.
+/// The procedure for writing a value.
 package enum WriteMode: String, Sendable, CaseIterable {
   case auto, request, command, long, reliable
 }
 
-/// How a value of some length goes to an attribute: by which procedure, and cut where. Nothing is ever cut silently: what does not fit is refused
-/// with what would help, or sent in segments that the plan shows.
+/// The procedure and the segments for a value of some length. Never cuts silently: refuses an oversized value with a hint,
+/// or sends it in the segments of the plan.
 package struct WritePlan: Hashable, Sendable {
-  /// Never `.auto`.
+  /// The procedure, never `.auto`.
   package let mode: WriteMode
-  /// The octets of each PDU: of each request or command, or of each Prepare Write. One empty range for an empty value.
+  /// The byte ranges of the PDUs: requests, commands or Prepare Writes. One empty range for an empty value.
   package let segments: [Range<Int>]
 
   /// "The maximum length of an attribute value shall be 512 octets" (Vol 3 Part F §3.2.9).
   package static let largestValue = 512
 
+  /// Plans a write.
   /// - Parameters:
-  ///   - count: octets of the value.
-  ///   - properties: of the characteristic; nil for descriptors and bare handles.
-  ///   - mtu: ATT_MTU in effect, 23…517.
-  ///   - chunk: octets per segment; nil for what fits. With `.auto` and `.request` it asks for a segmented write.
-  /// - Throws: GATTError when the value cannot be written whole in this way.
+  ///   - count: the length of the value in bytes.
+  ///   - properties: the characteristic's properties. Nil for descriptors and bare handles.
+  ///   - mtu: the ATT_MTU in effect, 23…517.
+  ///   - chunk: bytes per segment. Nil: as many as fit. With `.auto` and `.request`, it requests a segmented write.
+  /// - Throws: GATTError if the value cannot be written completely in this way.
   package init(value count: Int, properties: Properties?, mtu: Int, mode asked: WriteMode, chunk: Int? = nil) throws(GATTError) {
     let count = max(0, count)
     let single = Self.largestSegment(mtu: mtu)
@@ -46,6 +47,6 @@ package struct WritePlan: Hashable, Sendable {
     segments = count == 0 ? [0..<0] : stride(from: 0, to: count, by: size).map { $0..<min($0 + size, count) }
   }
 
-  /// Octets of one Write Request or Write Command: ATT_MTU − 3, and never more than an attribute holds.
+  /// Computes the size of one Write Request or Write Command in bytes: ATT_MTU − 3, at most the attribute size limit (512).
   package static func largestSegment(mtu: Int) -> Int { max(1, min(mtu - 3, largestValue)) }
 }

@@ -1,9 +1,9 @@
 import Glibc
 import SystemPackage
 
-/// A file of the user's that records are added to.
+/// A user's file to which records are appended.
 package enum AppendedFile {
-  /// Only the user may read a new one. A pipe that nobody reads is an error, not a wait without a limit.
+  /// Opens a file to append to; a new file is readable by the user only. A pipe without a reader is an error, not an unlimited wait.
   /// - Throws: FileError.unwritable.
   package static func open(_ path: String) throws(FileError) -> OwnedDescriptor {
     do throws(Errno) {

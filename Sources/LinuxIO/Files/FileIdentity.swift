@@ -1,14 +1,13 @@
 import Glibc
 
-/// Which file a path means, for telling whether two paths mean the same one.
+/// The file that a path refers to. Equal values are the same file.
 package enum FileIdentity: Hashable, Sendable {
   case file(device: UInt64, inode: UInt64)
-  /// One that is not there yet: its name in a folder.
+  /// A file that does not exist yet: its name in a folder.
   case name(String, device: UInt64, inode: UInt64)
 
-  /// - Parameter path: `-` is standard input.
-  /// - Returns: nil for what several may share, because nothing of it can be destroyed: a pipe, a device, a socket; and for what cannot be
-  ///   opened anyway.
+  /// Identifies the file at a path; `-` is standard input. Nil for pipes, devices and sockets: several users may share them, because
+  /// writing destroys nothing. Nil also for files that cannot be opened.
   package init?(_ path: String) {
     var status = stat()
     let result = path == "-" ? unsafe fstat(STDIN_FILENO, &status) : unsafe stat(path, &status)
@@ -26,9 +25,9 @@ package enum FileIdentity: Hashable, Sendable {
   }
 }
 
-/// By which it shows that a file was written to.
+/// The size and modification time of a file. A different version shows that the file was written to.
 struct FileVersion: Equatable {
-  /// Octets.
+  /// The size in bytes.
   let size: Int
   private let modified: Int
   private let nanoseconds: Int

@@ -1,12 +1,12 @@
 import Glibc
 
-/// What is in a folder, for whoever types a path.
+/// Lists folders, for path completion.
 package enum FolderNames {
-  /// More than that nobody reads.
+  /// The maximum number of names in a list. A user does not read more.
   static let limit = 10_000
 
-  /// In no order, folders with a slash behind them; none where there is no folder, or one that may not be read.
-  /// - Parameter path: empty: the working directory; `~/` is the user's home.
+  /// Returns the names in a folder, unordered; folders end with a slash. Empty if the folder is missing or unreadable.
+  /// - Parameter path: Empty is the working directory; `~/` is the user's home.
   package static func list(_ path: String, home: String?) -> [String] {
     var path = path.isEmpty ? "." : path
     if path.hasPrefix("~/"), let home { path = home + path.dropFirst() }
@@ -24,7 +24,7 @@ package enum FolderNames {
     return names
   }
 
-  /// Also by way of a symbolic link.
+  /// Whether a path is a folder, or a symbolic link to a folder.
   package static func isFolder(_ path: String) -> Bool {
     var status = stat()
     return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR

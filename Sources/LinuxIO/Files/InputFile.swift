@@ -7,14 +7,14 @@ import SystemPackage
 package enum InputFile {
   package nonisolated static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
-  /// Whether it is a file that can be read twice, which a pipe is not.
+  /// Whether the path is a regular file, which can be read twice. A pipe cannot.
   package nonisolated static func isRegular(_ path: String) -> Bool {
     var status = stat()
     return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
   }
 
-  /// A small file of the user's, at once: nil when there is none, or in a folder that may not be entered. Nothing but a regular file, which
-  /// never makes its reader wait.
+  /// Reads a small user file immediately. Nil if it does not exist, or is in a folder that this user may not enter. Accepts
+  /// regular files only, because they never block.
   /// - Throws: FileError.
   package nonisolated static func readIfThere(_ path: String, limit: Int) throws(FileError) -> [UInt8]? {
     do throws(Errno) {
@@ -30,20 +30,20 @@ package enum InputFile {
       }
     } catch {
       if error == .noSuchFileOrDirectory || error == .notDirectory { return nil }
-      // A folder that this user may not enter, as another's home after su: nobody knows what is in it.
+      // This user may not enter the folder, for example another user's home after su, so we cannot know what it holds.
       if error == .permissionDenied, !exists(path) { return nil }
       throw .unreadable(path, error)
     }
     throw .tooLong(path, limit: limit)
   }
 
-  /// Waits for pipes without blocking the loop. The size that the file system states is never trusted: files in /proc state none, and a file
-  /// may grow while it is read.
+  /// Reads a whole file; waits for pipes without blocking the loop. Ignores the size that the file system reports: it is 0 in
+  /// /proc, and a file may grow while it is read.
   /// - Parameters:
   ///   - path: `-` is standard input.
-  ///   - limit: the largest number of octets taken; one more is an error, never a cut.
-  ///   - patience: in real time, until somebody has opened a named pipe for writing.
-  ///   - whenIdle: called when nothing has come for two seconds of the machine's clock.
+  ///   - limit: The maximum number of bytes. A longer file is an error; it is never truncated.
+  ///   - patience: The real time to wait for a writer of a named pipe.
+  ///   - whenIdle: Called if no data arrives within two seconds of the machine's clock.
   /// - Throws: FileError, ETIMEDOUT for a named pipe without a writer; CancellationError.
   package static func read(
     _ path: String, limit: Int, writerWithin patience: Duration = .seconds(10), whenIdle: (@LoopActor @Sendable () -> Void)? = nil
@@ -59,7 +59,7 @@ package enum InputFile {
     return try await read(descriptor.rawValue, path, limit, patience, whenIdle)
   }
 
-  /// What comes first from a pipe, empty when its writer says nothing yet.
+  /// Waits until a pipe is readable. After `patience`, throws ETIMEDOUT if it has no writer. Returns any bytes that this check has read.
   static func beginning(_ descriptor: Int32, _ path: FileError.Path, _ patience: Duration) async throws -> [UInt8] {
     let isReady = try await race(
       {
@@ -71,7 +71,7 @@ package enum InputFile {
         return false
       })
     if isReady { return [] }
-    // poll(2) does not tell whether there is a writer: to read gives EAGAIN then, else the end.
+    // poll(2) does not tell whether there is a writer. With a writer, read(2) gives EAGAIN; without a writer, it gives the end.
     var buffer = [UInt8](repeating: 0, count: 65_536)
     do throws(Errno) {
       let count = try SystemCall.read(descriptor, into: &buffer)
@@ -100,7 +100,7 @@ package enum InputFile {
     if let patience, status.st_mode & S_IFMT == S_IFIFO { contents = try await beginning(descriptor, name, patience) }
     var buffer = [UInt8](repeating: 0, count: 65_536)
     while true {
-      // Before every read, so that a descriptor that blocks (standard input is not ours to change) never does.
+      // Wait before every read: a blocking descriptor then never blocks. The flags of standard input are not ours to change.
       if !isRegular { _ = try await EventLoop.shared.wait(for: descriptor, .readable) }
       try Task.checkCancellation()
       do throws(Errno) {

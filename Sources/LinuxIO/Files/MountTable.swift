@@ -1,8 +1,8 @@
 /// A file system as /proc/self/mountinfo lists it (proc_pid_mountinfo(5)).
 package struct Mount: Sendable, Equatable {
-  /// The folder where it begins.
+  /// The mount point.
   package let point: String
-  /// `ext4`, `nfs4`, `overlay`…
+  /// The type: `ext4`, `nfs4`, `overlay`…
   package let type: String
 
   package init(point: String, type: String) {
@@ -10,15 +10,15 @@ package struct Mount: Sendable, Equatable {
     self.type = type
   }
 
-  /// The one that a file is on; nil where /proc does not tell.
+  /// Finds the file system of a file. Nil if /proc does not list it.
   /// - Parameters:
-  ///   - path: absolute, without symbolic links.
-  ///   - table: mountinfo.
+  ///   - path: An absolute path without symbolic links.
+  ///   - table: The contents of mountinfo.
   package init?(of path: String, table: String? = SmallFile.text(of: "/proc/self/mountinfo", limit: 1 << 20)) {
     var found: Mount?
     for line in (table ?? "").split(separator: "\n") {
       guard let mount = Mount(line: line), mount.contains(path) else { continue }
-      // Of those in one place the last hides the others.
+      // With several mounts at one point, the last hides the others.
       if mount.point.utf8.count >= found?.point.utf8.count ?? 0 { found = mount }
     }
     guard let found else { return nil }
@@ -33,7 +33,7 @@ package struct Mount: Sendable, Equatable {
 
   private func contains(_ path: String) -> Bool { point == "/" || path == point || path.hasPrefix(point + "/") }
 
-  /// Blanks, tabs, newlines and backslashes are written in octal: `\040`.
+  /// Decodes octal escapes: spaces, tabs, newlines and backslashes (`\040`).
   private static func unescaped(_ word: Substring) -> String {
     var octets: [UInt8] = []
     var rest = Array(word.utf8)[...]

@@ -3,16 +3,16 @@ import Glibc
 import SystemPackage
 import Text
 
-/// A file that is sent: its octets by offset, of any length and in constant memory. A regular file is read again where that is asked for; of
-/// what can be read only once (a pipe, a terminal, a file that states no size) the octets since the last `release` are kept.
+/// The bytes of a file to send, by offset. Works for any length in constant memory. Regular files are reread on demand. Inputs that
+/// can be read only once (pipes, terminals, files without a size) keep the bytes since the last `release`.
 @LoopActor
 package final class OctetFile {
-  /// Octets that are read at a time, and the most that are given at a time.
+  /// The number of bytes per read, and the maximum that `octets` returns.
   package nonisolated static let blockSize = 65_536
-  /// The most octets that are kept of what can be read only once.
+  /// The maximum number of bytes kept of an input that can be read only once.
   package nonisolated static let keptAtMost = 1 << 20
 
-  /// Octets in all: what a regular file had when it was opened. Nil for what states no size, until its end was read.
+  /// The total number of bytes: for a regular file, its size when it was opened. Otherwise nil until the end was read.
   package private(set) var count: Int?
 
   let path: FileError.Path
@@ -22,14 +22,14 @@ package final class OctetFile {
   /// The state of a regular file when it was opened. Nil for an input that can be read only once.
   private(set) var regular: Regular?
 
-  /// What is in memory, the window: octets `start..<end` of the file. Its storage is reused, and what `octets` gives are slices of it.
+  /// The window: bytes `start..<end` of the file. Its storage is reused; `octets` returns slices of it.
   private(set) var buffer = [UInt8](repeating: 0, count: blockSize)
   private(set) var start = 0
   private var filled = 0
   var end: Int { start + filled }
-  /// Nothing before it is asked for again.
+  /// The offset before which no bytes are requested again.
   private var released = 0
-  /// The CRC-32 of what was before the window.
+  /// The CRC-32 of the bytes before the window.
   var sums = RunningSums()
 
   struct Regular {
@@ -38,12 +38,12 @@ package final class OctetFile {
     let version: FileVersion
   }
 
+  /// Opens a file. Returns when the first bytes or the end were read.
   /// - Parameters:
   ///   - path: `-` is standard input.
-  ///   - limit: the largest number of octets taken; one more is an error, never a cut.
-  ///   - patience: in real time, until somebody has opened a named pipe for writing.
-  ///   - whenIdle: called when nothing has come for two seconds of the machine's clock.
-  /// - Returns: when the first octets or the end are there.
+  ///   - limit: The maximum number of bytes. A longer file is an error; it is never truncated.
+  ///   - patience: The real time to wait for a writer of a named pipe.
+  ///   - whenIdle: Called if no data arrives within two seconds of the machine's clock.
   /// - Throws: FileError, ETIMEDOUT for a named pipe without a writer; CancellationError.
   package static func open(
     _ path: String, limit: Int, writerWithin patience: Duration = .seconds(10), whenIdle: (@LoopActor @Sendable () -> Void)? = nil
@@ -52,7 +52,7 @@ package final class OctetFile {
     if file.regular != nil {
       try file.readBlock(at: 0)
       if file.end == min(file.count ?? 0, blockSize), file.end > 0 { return file }
-      // Somebody cuts it right now, or its file system states sizes that are not true: /proc says 0, /sys a page.
+      // Another program truncates the file right now, or its file system reports false sizes: 0 in /proc, a page in /sys.
       try file.checkUnchanged()
       file.regular = nil
       file.count = nil
@@ -92,7 +92,7 @@ package final class OctetFile {
     switch status.st_mode & S_IFMT {
     case S_IFDIR: throw .unreadable(path, .isDirectory)
     case S_IFCHR:
-      // Any other device may give octets for ever, as /dev/zero does.
+      // Any other device may supply bytes forever, as /dev/zero does.
       guard isatty(descriptor) == 1 || status.st_rdev == Self.nullDevice else { throw .endless(path) }
     case S_IFREG:
       let first = max(0, lseek(descriptor, 0, SEEK_CUR))
@@ -104,17 +104,17 @@ package final class OctetFile {
     }
   }
 
-  /// Linux's number of /dev/null: major 1, minor 3.
+  /// The device number of /dev/null on Linux: major 1, minor 3.
   private static let nullDevice: dev_t = 0x103
 
   private func kind() throws(FileError) -> mode_t {
     do throws(Errno) { return try SystemCall.status(descriptor).st_mode & S_IFMT } catch { throw .unreadable(path, error) }
   }
 
-  // MARK: Octets
+  // MARK: Bytes
 
-  /// - Parameter count: more than `blockSize` is taken for that.
-  /// - Returns: fewer than `count` at the end only, none after it.
+  /// Returns the bytes at an offset, at most `blockSize`. Waits for input that can be read only once.
+  /// - Returns: Fewer than `count` bytes only at the end, none after it.
   /// - Throws: FileError, CancellationError.
   package func octets(at offset: Int, atMost count: Int) async throws -> ArraySlice<UInt8> {
     let offset = min(max(0, offset), Int.max >> 1)
@@ -132,8 +132,7 @@ package final class OctetFile {
     return buffered(at: offset, atMost: wanted) ?? []
   }
 
-  /// The same without waiting, reading or allocating.
-  /// - Returns: nil when it is not in memory.
+  /// Returns the bytes at an offset without waiting, reading or allocating. Nil if they are not in memory.
   package func buffered(at offset: Int, atMost count: Int) -> ArraySlice<UInt8>? {
     var wanted = min(max(0, count), Self.blockSize)
     if let all = self.count { wanted = min(wanted, max(0, all - offset)) }
@@ -142,10 +141,10 @@ package final class OctetFile {
     return buffer[offset - start..<offset - start + wanted]
   }
 
-  /// Nothing before `offset` is asked for again.
+  /// Promises that bytes before `offset` are not requested again.
   package func release(before offset: Int) { released = max(released, offset) }
 
-  /// Whether the file is still what was opened: at the end of a transfer. One that was replaced by another is: it is the open one that was read.
+  /// Checks that the open file was not changed, at the end of a transfer. A new file at the same path is no change.
   /// - Throws: FileError.
   package func checkUnchanged() throws(FileError) {
     guard let regular else { return }
@@ -156,7 +155,7 @@ package final class OctetFile {
 
   // MARK: Reading
 
-  /// A regular file: the window is the block at `offset` then, or less where there is less.
+  /// Moves the window of a regular file to the block at `offset`, or to less at the end.
   private func readBlock(at offset: Int) throws(FileError) {
     sums.advance(to: offset, buffer, start..<end)
     start = offset
@@ -169,7 +168,7 @@ package final class OctetFile {
     }
   }
 
-  /// Without a suspension, so for regular files or after a wait. - Returns: 0 at the end.
+  /// Reads without suspending: call it for regular files or after a wait. Returns 0 at the end.
   func read(into buffer: inout [UInt8], _ part: Range<Int>, at offset: Int) throws(FileError) -> Int {
     do throws(Errno) {
       return try SystemCall.read(descriptor, into: &buffer, part, at: regular.map { $0.first + offset })
@@ -178,12 +177,12 @@ package final class OctetFile {
     }
   }
 
-  /// What can be read only once: waits for some octets more, or the end.
+  /// Waits for more bytes, or for the end, of an input that can be read only once.
   func readOn() async throws {
     guard count == nil else { return }
     let room = try makeRoom()
     while true {
-      // Before every read, so that a descriptor that blocks (standard input is not ours to change) never does.
+      // Wait before every read: a blocking descriptor then never blocks. The flags of standard input are not ours to change.
       _ = try await EventLoop.shared.wait(for: descriptor, .readable)
       do {
         let got = try read(into: &buffer, filled..<filled + room, at: end)
@@ -197,8 +196,8 @@ package final class OctetFile {
     }
   }
 
-  /// Behind the window: drops what was released, where that is more than it costs to move the rest, or grows.
-  /// - Returns: octets, at least 1, at most a block.
+  /// Makes room after the window. Drops released bytes if they outweigh the cost of moving the rest; otherwise grows.
+  /// - Returns: The number of bytes, from 1 to a block.
   private func makeRoom() throws(FileError) -> Int {
     let droppable = min(max(0, released - start), filled)
     let kept = filled - droppable
@@ -214,9 +213,9 @@ package final class OctetFile {
     return min(Self.blockSize, buffer.count - filled, Self.keptAtMost - kept)
   }
 
-  /// The CRC-32 of the octets before `offset`. What was read in order costs nothing more; a regular file is read a second time only for what
-  /// went by long ago, or was left out.
-  /// - Parameter offset: the end of the file for all that is behind it.
+  /// Returns the CRC-32 of the bytes before `offset`. Bytes that were read in order cost nothing more. A regular file is read
+  /// again only for bytes that were skipped or passed long ago.
+  /// - Parameter offset: The end of the file for all bytes after it.
   /// - Throws: FileError, CancellationError.
   package func crc(upTo offset: Int) async throws -> UInt32 {
     if regular == nil {
@@ -228,14 +227,14 @@ package final class OctetFile {
       mark = try await read(from: mark, upTo: offset)
     }
     if mark.offset < offset {
-      // Of what can be read only once, the nearest is where the window begins, or what is asked for is gone.
+      // For input that can be read only once, the nearest mark is the start of the window. Otherwise the requested bytes are lost.
       guard (start...end).contains(mark.offset) else { throw FileError.passed(path, offset: mark.offset) }
       mark.add(buffer[mark.offset - start..<offset - start], upTo: offset)
     }
     return mark.crc.value
   }
 
-  /// The second pass over a regular file, which lets others have their turn.
+  /// Reads a regular file a second time, and yields to other tasks.
   private func read(from mark: RunningSums.Mark, upTo offset: Int) async throws -> RunningSums.Mark {
     var mark = mark
     var block = [UInt8](repeating: 0, count: Self.blockSize)
@@ -252,7 +251,7 @@ package final class OctetFile {
   }
 }
 
-/// The CRC-32 of a file's beginning, up to the latest offsets that were passed.
+/// The CRC-32 of a file's first bytes, up to the latest offsets that were passed.
 struct RunningSums {
   struct Mark {
     var offset = 0
@@ -264,14 +263,14 @@ struct RunningSums {
     }
   }
 
-  /// The first is that of nothing; the others are in the order in which they were made, and the one before the last drop out.
+  /// Marks in the order of their creation. The first is the empty one; the oldest of the others is dropped first.
   private var marks = [Mark()]
-  /// So many blocks can a transfer go back, after a lost link for example, without a pass over all before.
+  /// The number of blocks that a transfer can go back without rereading the file, for example after a lost link.
   private static let most = 16
 
   func nearest(to offset: Int) -> Mark { marks.filter { $0.offset <= offset }.max { $0.offset < $1.offset } ?? Mark() }
 
-  /// The octets `window` of the file, in `buffer`, make room for what is at `offset`: those in between were passed.
+  /// Adds the bytes of the window that lie before `offset`. Call it before the window in `buffer` moves to `offset`.
   mutating func advance(to offset: Int, _ buffer: [UInt8], _ window: Range<Int>) {
     guard var last = marks.max(by: { $0.offset < $1.offset }), last.offset >= window.lowerBound else { return }
     let end = min(offset, window.upperBound)

@@ -2,17 +2,17 @@ package import EventLoop
 import Glibc
 import SystemPackage
 
-/// A file of the user's that is written at the end, as a whole: after an error, or a crash, the old one is still there.
+/// Writes a user's file as a whole at the end. After an error or a crash, the old file still exists.
 @LoopActor
 package enum OutputFile {
-  /// Who may read a new one; the user's mask takes from that.
+  /// The permissions of a new file, before the umask.
   package enum Readers: UInt32 { case user = 0o600, everybody = 0o666 }
 
-  /// Whether it can be written, before anything is done for it. - Throws: FileError.unwritable.
+  /// Checks that a file can be written, before any work for it. - Throws: FileError.unwritable.
   package nonisolated static func check(_ path: String) throws(FileError) {
     do throws(Errno) {
       guard let (target, old) = try target(path) else {
-        // Whoever reads a pipe would take its opening and closing for the end.
+        // The reader of a pipe would take opening and closing it for the end.
         if isPipe(path) { try SystemCall.call { unsafe access(path, W_OK) } } else { _ = try open(path, 0) }
         return
       }
@@ -20,7 +20,7 @@ package enum OutputFile {
     } catch { throw .unwritable(path, error) }
   }
 
-  /// In place of what it held; a pipe takes it as fast as it is read.
+  /// Replaces the contents of a file. A pipe takes the bytes as fast as its reader.
   /// - Throws: FileError.unwritable; CancellationError.
   package static func write(_ bytes: [UInt8], to path: String, for readers: Readers) async throws {
     let file: OwnedDescriptor
@@ -31,7 +31,7 @@ package enum OutputFile {
         }
         file = try open(path, O_TRUNC)
       } else {
-        // What others write to it stays.
+        // Keep what other programs write to it.
         file = try open(path, O_APPEND)
       }
     } catch { throw FileError.unwritable(path, error) }
@@ -44,8 +44,8 @@ package enum OutputFile {
     }
   }
 
-  /// The file that is replaced, with links followed, and what is there now. Nil for a pipe, a device, or a descriptor of the shell's: a new file
-  /// under that name would not reach who reads it. - Throws: why it cannot be written.
+  /// Returns the file to replace, with links followed, and its current status. Nil for pipes, devices and descriptors of the shell:
+  /// a new file under that name would not reach the reader. - Throws: Why it cannot be written.
   private nonisolated static func target(_ path: String) throws(Errno) -> (path: String, old: stat?)? {
     if ["/dev/std", "/dev/fd/", "/proc/"].contains(where: path.hasPrefix) { return nil }
     var old = stat()
@@ -54,7 +54,7 @@ package enum OutputFile {
       return (try followed(path), nil)
     }
     guard old.st_mode & S_IFMT == S_IFREG else { return nil }
-    // Who may rename in its folder may still not be allowed to write to it.
+    // A user who may rename files in the folder may still not be allowed to write to this file.
     _ = try open(path, 0)
     return (try followed(path), old)
   }
@@ -64,15 +64,15 @@ package enum OutputFile {
     return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
   }
 
-  /// A folder that takes no new file, as that of another user; a file that is a mount of its own, as in a container.
+  /// Whether to write in place: the folder takes no new file (another user's), or the file is a mount of its own (containers).
   private nonisolated static func staysInPlace(_ old: stat?, _ error: Errno) -> Bool {
     old != nil && [.permissionDenied, .notPermitted, .readOnlyFileSystem, .resourceBusy].contains(error)
   }
 
-  /// The file that links lead to, so that they stay links. It may be missing.
+  /// Follows symbolic links to their target, so that they stay links. The target may be missing.
   private nonisolated static func followed(_ path: String) throws(Errno) -> String {
     var path = path
-    // As many as the kernel follows.
+    // The kernel follows the same number of links.
     for _ in 0..<40 {
       var buffer = [UInt8](repeating: 0, count: 4096)
       let count: Int
@@ -84,7 +84,7 @@ package enum OutputFile {
     throw .tooManySymbolicLinkLevels
   }
 
-  /// A pipe that nobody reads is an error, not a wait without a limit.
+  /// Opens a file for writing. A pipe without a reader is an error, not an unlimited wait.
   private nonisolated static func open(_ path: String, _ flags: Int32) throws(Errno) -> OwnedDescriptor {
     try SystemCall.open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK | flags)
   }

@@ -1,14 +1,14 @@
 import Glibc
 
-/// Files of a few lines, as the kernel makes them up in /proc and /sys.
+/// Reads files of a few lines, for example from /proc and /sys.
 package enum SmallFile {
-  /// The first `limit` octets; nil when it cannot be read.
+  /// Returns the first `limit` bytes. Nil if the file cannot be read.
   package static func text(of path: String, limit: Int = 16_384) -> String? {
     do {
       let file = try SystemCall.open(path, O_RDONLY)
       var buffer = [UInt8](repeating: 0, count: limit)
       var count = 0
-      // What the kernel makes up comes in pieces, however much is asked for.
+      // The kernel returns generated files in pieces, whatever the size of the buffer.
       while count < limit {
         let more = try SystemCall.read(file.rawValue, into: &buffer, count..<limit, at: nil)
         if more == 0 { break }
@@ -20,6 +20,6 @@ package enum SmallFile {
     }
   }
 
-  /// The first line; nil when it cannot be read.
+  /// Returns the first line. Nil if the file cannot be read.
   package static func line(of path: String) -> String? { text(of: path).map { String($0.prefix { $0 != "\n" }) } }
 }

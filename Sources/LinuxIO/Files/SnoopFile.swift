@@ -4,8 +4,8 @@ import Glibc
 package import HCI
 import SystemPackage
 
-/// A trace: every packet as a btsnoop record, written at once, so that a trace is whole up to a crash; on standard output as pcapng, which
-/// Wireshark reads from a pipe.
+/// A trace file. Each packet is written immediately as a btsnoop record, so a trace is complete up to a crash. Standard output gets
+/// pcapng, which Wireshark reads from a pipe.
 @LoopActor
 package final class SnoopFile {
   private var file: OwnedDescriptor
@@ -13,22 +13,22 @@ package final class SnoopFile {
   private let encode: (Snoop.Record) -> [UInt8]
   private var unreported: FileError?
   private var hasFailed = false
-  /// What the reader of a pipe has not taken yet. A file takes everything at once.
+  /// The bytes that the reader of a pipe has not taken yet. A file takes all bytes immediately.
   private var queue = OutputQueue()
   private var queued = 0
   private var watch: Watch?
 
-  /// Octets that may wait for a reader.
+  /// The maximum number of bytes that may wait for a reader.
   static let limit = 4 << 20
 
-  /// Called once, at the first record that could not be written; recording is over then, the command goes on.
+  /// Called once, at the first record that cannot be written. Recording stops then; the command continues.
   package var onFailure: (@LoopActor (FileError) -> Void)?
 
-  /// An existing trace of ours is replaced; nothing else is: a link that someone put there, or another user's file, is refused. A named pipe
-  /// waits for its reader, who lives in real time.
+  /// Opens a trace. Replaces only an existing trace of this user; refuses links and files of other users. Waits in real time
+  /// for the reader of a named pipe.
   /// - Parameters:
-  ///   - limit: in real time.
-  ///   - onWait: called once when it has to wait.
+  ///   - limit: The real time to wait for a reader.
+  ///   - onWait: Called once if it has to wait.
   /// - Throws: FileError, also when a pipe has no reader within `limit`; CancellationError.
   package static func open(
     _ path: String, readerWithin limit: Duration = .seconds(10), onWait: @LoopActor () -> Void = {}
@@ -39,7 +39,7 @@ package final class SnoopFile {
       do throws(Errno) {
         return try opened(path)
       } catch {
-        // Opening would block until there is a reader, and poll(2) cannot wait for one.
+        // Opening would block until there is a reader, and poll(2) cannot wait for a reader.
         guard error == .noSuchAddressOrDevice, OutputFile.isPipe(path), left > 0 else { throw FileError.trace(path, error) }
       }
       if !hasWaited { onWait() }
@@ -52,7 +52,7 @@ package final class SnoopFile {
   private static func opened(_ path: String) throws(Errno) -> SnoopFile {
     // /dev/fd/N is a link by nature: `>(wireshark -k -i -)` of a shell.
     let mayBeLink = path.hasPrefix("/dev/fd/") || path.hasPrefix("/proc/self/fd/")
-    // Only the user may read it: a trace holds values, and keys on request.
+    // Readable by the user only: a trace holds values, and keys on request.
     let flags = O_WRONLY | O_CREAT | O_NOCTTY | O_NONBLOCK | (mayBeLink ? 0 : O_NOFOLLOW)
     let file = try SystemCall.open(path, flags, mode: 0o600)
     let status = try SystemCall.status(file.rawValue)
@@ -72,12 +72,12 @@ package final class SnoopFile {
     self.encode = encode
   }
 
-  /// A trace in pcapng on standard output.
+  /// Opens a trace in pcapng format on standard output.
   /// - Throws: FileError.
   package static func standardOutput() throws(FileError) -> SnoopFile {
     do throws(Errno) {
       let status = try SystemCall.status(STDOUT_FILENO)
-      // A pipe is opened anew, so that not to wait for its reader is nobody else's.
+      // Open the pipe again: O_NONBLOCK then does not affect other processes that share it.
       let file =
         status.st_mode & S_IFMT == S_IFIFO
         ? try SystemCall.open("/proc/self/fd/\(STDOUT_FILENO)", O_WRONLY | O_NONBLOCK | O_NOCTTY)
@@ -95,8 +95,8 @@ package final class SnoopFile {
     write(encode(Snoop.Record(packet: packet, direction: direction, wallClock: EventLoop.shared.wallClock)))
   }
 
-  /// Gives the reader of a pipe a while for the rest, in real time. Idempotent.
-  /// - Throws: FileError when something could not be written and nobody was told.
+  /// Closes the trace. Waits in real time for the reader of a pipe to take the rest. Idempotent.
+  /// - Throws: FileError if a record could not be written and `onFailure` was not set.
   package func close(within limit: Duration = .seconds(1)) async throws {
     if !queue.isEmpty {
       await shielded { [self] in
@@ -131,7 +131,7 @@ package final class SnoopFile {
     do throws(Errno) {
       while queue.isEmpty, !rest.isEmpty { rest = rest.dropFirst(try SystemCall.write(file.rawValue, rest)) }
     } catch .wouldBlock {
-      // It waits, as the rest does.
+      // It waits, like the rest.
       EventLoop.shared.waitForReader()
     }
     guard !rest.isEmpty else { return }

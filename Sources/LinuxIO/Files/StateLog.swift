@@ -1,20 +1,20 @@
 import Glibc
 import SystemPackage
 
-/// A file of the program's own to which several processes add lines, and which is written anew when it has become long.
+/// A file of the program itself to which several processes append lines. A long file is rewritten.
 package enum StateLog {
-  /// Makes the file, and the folders above it, where they are missing, for the user only. A line that another process has left half written stays
-  /// alone.
+  /// Appends a line. Creates the file and missing folders above it, for the user only. An unfinished line of another process stays
+  /// a line of its own.
   /// - Parameters:
-  ///   - line: ends with a line feed.
-  ///   - limit: octets from which the file is written anew.
-  ///   - shorten: what it shall be then.
+  ///   - line: A line that ends with a line feed.
+  ///   - limit: The size in bytes from which the file is rewritten.
+  ///   - shorten: Returns the new contents of a rewritten file.
   /// - Throws: FileError.unwritable.
   package static func append(_ line: [UInt8], to path: String, limit: Int, shorten: ([UInt8]) -> [UInt8]) throws(FileError) {
     do throws(Errno) {
       let file = try open(path)
       let size = Int(try SystemCall.status(file.rawValue).st_size)
-      // It could not be written anew again and again, in a folder that takes no new files.
+      // A folder that takes no new files prevented every rewrite.
       guard size < 16 * limit else { throw .fileTooLarge }
       let isWhole = size == 0 || tail(of: file.rawValue, from: size - 1) == [UInt8(ascii: "\n")]
       let bytes = isWhole ? line : [UInt8(ascii: "\n")] + line
@@ -31,14 +31,14 @@ package enum StateLog {
     }
   }
 
-  /// Locked against being written anew, which takes a moment. Who stopped in it, with Ctrl-Z, makes nobody wait.
+  /// Opens the file with a lock against a rewrite, which takes a moment. A process stopped in it (Ctrl-Z) blocks no other.
   private static func open(_ path: String) throws(Errno) -> OwnedDescriptor {
     var tries = 0
     while true {
       let file = try openOnce(path)
       guard try SystemCall.status(file.rawValue).st_mode & S_IFMT == S_IFREG else { throw .invalidArgument }
       tries += 1
-      // Replaced between opening and locking: that one is no longer the file.
+      // The file was replaced between opening and locking: open the new one.
       if try lock(file.rawValue, LOCK_SH, tries: 200), try !isThere(file.rawValue), tries < 10 { continue }
       return file
     }
@@ -53,7 +53,7 @@ package enum StateLog {
     }
   }
 
-  /// - Returns: false when someone else has it.
+  /// Locks the file. Returns false if another process holds the lock.
   private static func lock(_ descriptor: Int32, _ operation: Int32, tries: Int) throws(Errno) -> Bool {
     for number in 1...tries {
       do throws(Errno) {

@@ -1,14 +1,14 @@
 import CLinux
 import Glibc
 
-/// The capabilities that this program's file has (capabilities(7)): CAP_NET_ADMIN and CAP_NET_RAW.
+/// The capabilities of this program's file (capabilities(7)): CAP_NET_ADMIN and CAP_NET_RAW.
 ///
-/// The file has them as permitted only (`=p`). If they were effective, the kernel would refuse to start the program where one of them is not in the
-/// bounding set, as in most containers (EPERM). A process of root keeps what it has: it has all other capabilities, too, and could take these back.
+/// The file has them as permitted only (`=p`). If they were effective, the kernel would refuse to start the program (EPERM) without them
+/// in the bounding set, as in most containers. Root keeps its capabilities: it has all others too, and could take these back.
 package enum Capabilities {
   private static let ours = bit(.netAdmin) | bit(.netRaw)
 
-  /// Runs `body` with a capability effective, if it is permitted. Only the calling thread gets it.
+  /// Runs `body` with a capability effective, if it is permitted. Only the calling thread gets the capability.
   package static func raised<T: ~Copyable, E: Error>(_ capability: ProcessRights.Capability, _ body: () throws(E) -> T) throws(E) -> T {
     let bit = bit(capability)
     let isRaised = change { $0.effective |= $0.permitted & bit }
@@ -16,7 +16,7 @@ package enum Capabilities {
     return try body()
   }
 
-  /// Makes none of them effective, and none inheritable, so that child processes have none.
+  /// Clears the effective and inheritable sets, so that child processes get no capabilities.
   static func lower() {
     guard geteuid() != 0 else { return }
     change {
@@ -25,7 +25,7 @@ package enum Capabilities {
     }
   }
 
-  /// Gives them up for good. Call it before there is a second thread, because each thread has its own.
+  /// Drops the capabilities for good. Call it before there is a second thread, because each thread has its own.
   package static func drop() {
     guard geteuid() != 0 else { return }
     change {
@@ -35,7 +35,7 @@ package enum Capabilities {
     }
   }
 
-  /// Whether this thread has one that its caller may lack.
+  /// Whether this thread has a capability that its caller may lack.
   static var areHeld: Bool {
     var sets = shim_capabilities()
     return unsafe shim_is_secure() != 0 && shim_get_capabilities(&sets) == 0 && sets.first.permitted & ours != 0
@@ -43,7 +43,7 @@ package enum Capabilities {
 
   private static func bit(_ capability: ProcessRights.Capability) -> UInt32 { 1 << UInt32(capability.rawValue) }
 
-  /// - Returns: whether something has changed.
+  /// Changes the sets. Returns whether they differ now.
   @discardableResult
   private static func change(_ change: (inout __user_cap_data_struct) -> Void) -> Bool {
     var sets = shim_capabilities()

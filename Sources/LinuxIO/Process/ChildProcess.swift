@@ -3,18 +3,18 @@ package import EventLoop
 import Glibc
 import SystemPackage
 
-/// A command of the user's shell, on our standard streams.
+/// Runs shell commands of the user on our standard streams.
 @LoopActor
 package enum ChildProcess {
-  /// Runs `sh -c` to its end; when the task is cancelled it is asked to end, and after a second made to. On a terminal Ctrl-C and Ctrl-\ are for
-  /// the command, and this process ignores them, as system(3) does.
-  /// - Returns: its exit status; 128 + N when the signal N ended it.
+  /// Runs `sh -c` to its end. Canceling the task sends SIGTERM, and SIGKILL after a second. On a terminal, Ctrl-C and Ctrl-\ are for
+  /// the command: this process ignores them, as system(3) does.
+  /// - Returns: The exit status, or 128 + N after signal N.
   /// - Throws: Errno; CancellationError.
   package static func shell(_ command: String, signals: SignalWatch? = nil) async throws -> Int32 {
     let process = try start(["sh", "-c", command])
-    // Not before it is there: whom would Ctrl-C be for?
+    // Only after the start: before, there is no process that Ctrl-C could be for.
     let ignoresInterrupt = isTyped && signals?.ignore(SIGINT) ?? false
-    // Nothing watches for this one.
+    // No watch exists for this signal.
     let ignoresQuit = isTyped && shim_is_ignored(SIGQUIT) == 0 && shim_ignore_signal(SIGQUIT) == 0
     defer {
       if ignoresInterrupt { signals?.rearm(SIGINT) }
@@ -40,9 +40,9 @@ package enum ChildProcess {
     return try result(of: process)
   }
 
-  /// Runs `sh -c` with nothing to read, and its errors left out.
-  /// - Parameter limit: milliseconds; what runs longer is ended.
-  /// - Returns: what it has written to its standard output, nil when that took longer, is 64 KiB or more, or it has failed.
+  /// Runs `sh -c` without input, and discards its errors.
+  /// - Parameter limit: The maximum time in milliseconds. A longer command is killed.
+  /// - Returns: The standard output. Nil after a timeout or a failure, or from 64 KiB on.
   /// - Throws: CancellationError.
   package static func output(of command: String, within limit: Int) async throws -> [UInt8]? {
     var ends: [Int32] = [-1, -1]
@@ -88,25 +88,25 @@ package enum ChildProcess {
     return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
   }
 
-  /// Standard input is a terminal.
+  /// Whether standard input is a terminal.
   private static var isTyped: Bool { isatty(STDIN_FILENO) != 0 }
 
-  /// - Parameter output: what is to be its standard output; nil: all three are ours.
+  /// Starts a process. - Parameter output: The descriptor for standard output. Nil: it inherits all three streams.
   private static func start(_ arguments: [String], output: Int32? = nil) throws(Errno) -> pid_t {
     var process: pid_t = 0
     var attributes = posix_spawnattr_t()
     unsafe posix_spawnattr_init(&attributes)
     defer { unsafe posix_spawnattr_destroy(&attributes) }
-    // What we ignore it would ignore too.
+    // The process would inherit the signals that we ignore.
     var defaults = sigset_t()
     unsafe sigemptyset(&defaults)
     for signal in SignalWatch.ofWriting { unsafe sigaddset(&defaults, signal) }
     unsafe posix_spawnattr_setsigdefault(&attributes, &defaults)
-    // On a terminal it belongs to whom Ctrl-C there is for; else it has a group of its own, so that all of it can be ended.
+    // On a terminal it shares our process group, which Ctrl-C goes to. Otherwise it gets its own group, so that all of it can be killed.
     let isTyped = output == nil && Self.isTyped
     unsafe posix_spawnattr_setpgroup(&attributes, 0)
     unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | (isTyped ? 0 : POSIX_SPAWN_SETPGROUP)))
-    // What else comes on standard input is ours, unless somebody types it.
+    // Other standard input is ours, unless a user types it.
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }

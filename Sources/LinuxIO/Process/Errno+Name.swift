@@ -3,19 +3,19 @@ import Glibc
 package import SystemPackage
 
 extension Errno {
-  /// The C name: `EACCES`.
+  /// The C name, for example `EACCES`.
   package var symbol: String {
     guard let name = unsafe shim_errno_name(rawValue) else { return "errno \(rawValue)" }
     return unsafe String(cString: name)
   }
 
-  /// `Permission denied (EACCES)`: never a number alone.
+  /// The description and the C name, for example `Permission denied (EACCES)`.
   package var words: String { "\(description) (\(symbol))" }
 
-  /// The symbol in JSON records: `eacces`.
+  /// The symbol in JSON records, for example `eacces`.
   package var snakeName: String { String(decoding: symbol.lowercased().utf8.map { $0 == 0x20 ? 0x5F : $0 }, as: UTF8.self) }
 
-  // Those that swift-system has no names for.
+  // Errors that swift-system has no names for.
   package static let badDescriptorState = Self(rawValue: EBADFD)
   package static let invalidExchange = Self(rawValue: EBADE)
   package static let blockedByRFKill = Self(rawValue: ERFKILL)

@@ -3,10 +3,10 @@ import Glibc
 
 /// The environment that C libraries see.
 ///
-/// ncurses and readline read files and settings that the caller's environment names. In a process with more rights than its caller they must not:
-/// ncurses 6.4 only compares user and group numbers, so it does not notice capabilities.
+/// ncurses and readline read files and settings that the environment names. They must not do so in a process with more rights than its
+/// caller. ncurses 6.4 compares only user and group numbers, so it does not notice capabilities.
 package enum LibraryEnvironment {
-  /// The caller's, while libraries see another one.
+  /// The caller's environment, while libraries see another one.
   private nonisolated(unsafe) static var callers: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 
   /// The caller's environment, for child processes.
@@ -16,7 +16,7 @@ package enum LibraryEnvironment {
   package static func restrict() {
     guard unsafe callers == nil, Capabilities.areHeld else { return }
     var entry = unsafe ofChildren
-    // Without a name readline would look for the user's file, also where HOME is not set.
+    // Without this name, readline would look for the user's file even without HOME.
     var shown = unsafe [strdup("INPUTRC=/etc/inputrc")]
     while let text = unsafe entry.pointee {
       if unsafe isShown(String(cString: text)) { unsafe shown.append(text) }
@@ -29,7 +29,7 @@ package enum LibraryEnvironment {
     unsafe shim_set_environment(copy)
   }
 
-  /// Whether a variable names no file of the caller's: terminal type and size, locale, time zone. The C library itself judges the last two.
+  /// Whether a variable names no file of the caller: terminal type and size, locale, time zone. The C library checks the last two.
   static func isShown(_ variable: String) -> Bool {
     let name = variable.prefix { $0 != "=" }
     return ["TERM", "LINES", "COLUMNS", "LANG", "TZ"].contains(name) || name.hasPrefix("LC_")

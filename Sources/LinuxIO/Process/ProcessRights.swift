@@ -1,23 +1,23 @@
 import CLinux
 import Glibc
 
-/// What the kernel lets this process do, and why its file may not have given it more (capabilities(7), execve(2)).
+/// The rights of this process, and why its file may not have given it more (capabilities(7), execve(2)).
 package struct ProcessRights: Sendable, Equatable {
-  /// By its number, the place of its bit in the masks.
+  /// A capability by its number: its bit in the masks.
   package enum Capability: Int, Sendable {
     case netAdmin = 12
     case netRaw = 13
   }
 
-  /// What it may use (CapPrm). Effective it is only where it is used, see `Capabilities`.
+  /// The permitted capabilities (CapPrm). `Capabilities` makes them effective only where they are used.
   package var permitted: UInt64
-  /// CapBnd: what it could get at most.
+  /// The bounding set (CapBnd): all capabilities that the process could get.
   package var bounding: UInt64
-  /// Set by containers and services (prctl(2), PR_SET_NO_NEW_PRIVS): what the program's file has been given counts nothing.
+  /// Whether the kernel ignores the file's capabilities: containers and services set this (prctl(2), PR_SET_NO_NEW_PRIVS).
   package var hasNoNewPrivileges: Bool
-  /// The program's file system is mounted so (statvfs(3), ST_NOSUID): what the file has been given counts nothing.
+  /// Whether the kernel ignores the file's capabilities because of the mount option nosuid (statvfs(3), ST_NOSUID).
   package var isNosuid: Bool
-  /// The program's file system has somewhere to write what a file is given (NFS, vfat and ramfs do not): without, setcap(8) fails.
+  /// Whether the program's file system can store capabilities. NFS, vfat and ramfs cannot: setcap(8) fails there.
   package var keepsCapabilities: Bool
 
   package init(
@@ -30,10 +30,10 @@ package struct ProcessRights: Sendable, Equatable {
     self.keepsCapabilities = keepsCapabilities
   }
 
+  /// Reads the rights from /proc. Nil if they are not found.
   /// - Parameters:
-  ///   - status: of /proc/self/status (proc_pid_status(5)).
-  ///   - executable: the program's path.
-  /// - Returns: nil where /proc does not tell.
+  ///   - status: The contents of /proc/self/status (proc_pid_status(5)).
+  ///   - executable: The path of the program.
   package init?(status: String? = SmallFile.text(of: "/proc/self/status"), executable: String? = ThisProcess.executable()) {
     var fields: [Substring: Substring] = [:]
     for line in (status ?? "").split(separator: "\n") {

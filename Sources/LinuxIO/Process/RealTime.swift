@@ -3,7 +3,7 @@ package import EventLoop
 import Glibc
 import SystemPackage
 
-/// The machine's clock, for waiting for other programs and for dates in files: both know nothing of virtual time.
+/// The machine's clock, for waits for other programs and for dates in files. Neither follows virtual time.
 @LoopActor
 package enum RealTime {
   /// Nanoseconds since 1970-01-01T00:00:00Z.
@@ -13,7 +13,7 @@ package enum RealTime {
     return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
   }
 
-  /// Suspends for so long. Virtual time stands still meanwhile, unless there is something to do in it.
+  /// Suspends for a real time. Virtual time stands still during the wait, unless it has something to do.
   /// - Throws: Errno; CancellationError.
   static func sleep(milliseconds: Int) async throws {
     let timer = OwnedDescriptor(try SystemCall.call { timerfd_create(CLOCK_MONOTONIC, Int32(TFD_NONBLOCK) | Int32(TFD_CLOEXEC)) })

@@ -1,9 +1,9 @@
 import Glibc
 
-/// A process of this machine.
+/// A process on this machine.
 package struct RunningProgram: Hashable, Sendable {
   package let process: Int
-  /// Its file's, as the kernel keeps it: at most 15 octets (proc_pid_comm(5)).
+  /// The name of the program's file, as the kernel keeps it: at most 15 bytes (proc_pid_comm(5)).
   package let name: String
 
   package init(process: Int, name: String) {
@@ -13,21 +13,21 @@ package struct RunningProgram: Hashable, Sendable {
 
   package var isThisProcess: Bool { process == Int(getpid()) }
 
-  /// Lists the programs in /proc by their process numbers.
+  /// Lists the programs in /proc by process number.
   package static func all() -> [RunningProgram] {
     FolderNames.list("/proc", home: nil).compactMap { Int($0.dropLast()) }.sorted()
       .compactMap { number in SmallFile.line(of: "/proc/\(number)/comm").map { RunningProgram(process: number, name: $0) } }
   }
 
-  /// Whether `all` are the machine's: this process is in no PID namespace of its own, as one of a container is, and /proc hides nobody (hidepid).
+  /// Whether `all` is complete: this process has no PID namespace of its own (containers), and /proc hides no process (hidepid).
   package static var areAllSeen: Bool {
     var status = stat()
-    // PROC_PID_INIT_INO of linux/proc_ns.h: the namespace in which the machine was started.
+    // PROC_PID_INIT_INO of linux/proc_ns.h: the initial PID namespace.
     guard unsafe stat("/proc/self/ns/pid", &status) == 0, status.st_ino == 0xEFFF_FFFC else { return false }
     return unsafe access("/proc/1/comm", F_OK) == 0
   }
 
-  /// Which of these sockets, by their inodes, it has open; none where this process may not look: it takes the same user, or CAP_SYS_PTRACE.
+  /// Returns the inodes of `inodes` that the process has open as sockets. Empty without the same user or CAP_SYS_PTRACE.
   package func sockets(among inodes: Set<UInt64>) -> Set<UInt64> {
     let folder = "/proc/\(process)/fd"
     var found: Set<UInt64> = []

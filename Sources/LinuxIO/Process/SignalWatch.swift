@@ -2,8 +2,8 @@ import CLinux
 package import EventLoop
 import Glibc
 
-/// Turns the first SIGINT, SIGTERM or SIGHUP into a call on the loop. A second one of the same kind ends the process at once, by the
-/// kernel's default and so even when the loop is stuck: the handler is taken off as it starts. Every SIGCONT is a call too.
+/// Calls a handler on the loop at the first SIGINT, SIGTERM or SIGHUP. A second one of the same kind ends the process immediately, even if
+/// the loop is stuck: the signal handler resets itself to the kernel's default. Every SIGCONT also calls the handler.
 @LoopActor
 package final class SignalWatch {
   private var readEnd: OwnedDescriptor
@@ -14,15 +14,15 @@ package final class SignalWatch {
 
   package nonisolated static let ending = [SIGINT, SIGTERM, SIGHUP]
   package nonisolated static let interrupt = SIGINT
-  /// The process was stopped (Ctrl-Z) and goes on.
+  /// The signal for a process that continues after a stop (Ctrl-Z).
   package nonisolated static let resumed = SIGCONT
-  /// Ctrl-Z.
+  /// The signal of Ctrl-Z.
   package nonisolated static let stopping = SIGTSTP
-  /// The terminal has another size.
+  /// The signal for a new terminal size.
   package nonisolated static let resized = SIGWINCH
 
-  /// One watch at a time in a process: the handler knows one pipe.
-  /// - Parameter handler: gets the signal's number.
+  /// Starts a watch. A process can have one at a time, because the signal handler knows one pipe.
+  /// - Parameter handler: Called with the signal's number.
   package init(_ signals: [Int32] = ending + [resumed], handler: @escaping @LoopActor (Int32) -> Void) {
     self.signals = signals
     var ends: [Int32] = [-1, -1]
@@ -40,7 +40,7 @@ package final class SignalWatch {
 
   isolated deinit { cancel() }
 
-  /// Hands over what has come, which the loop would do in its next turn: for who must know now.
+  /// Delivers pending signals now, not in the loop's next turn.
   package func deliver() {
     while let number = take() {
       if number == Self.resumed { rearm(number) }
@@ -54,33 +54,33 @@ package final class SignalWatch {
     return Int32(octet[0])
   }
 
-  /// Watches for `signal` once more: a session in which Ctrl-C ends the current command only.
+  /// Watches for `signal` once more, for example in a session where Ctrl-C ends the current command only.
   package func rearm(_ signal: Int32) {
     if watch != nil { _ = shim_watch_signal_once(signal, writeEnd.rawValue) }
   }
 
   /// Ignores `signal` until `rearm`.
-  /// - Returns: false for one that is not watched for, or was ignored before.
+  /// - Returns: False if the signal is not watched or was ignored before.
   package func ignore(_ signal: Int32) -> Bool {
     guard watch != nil, signals.contains(signal), !Self.isIgnored(signal) else { return false }
     return shim_ignore_signal(signal) == 0
   }
 
-  /// Another one, which is a call each time that it comes after `rearm`.
+  /// Adds a signal, which calls the handler once after each `rearm`.
   package func add(_ signal: Int32) {
     guard watch != nil, !signals.contains(signal), !Self.isIgnored(signal) else { return }
     signals.append(signal)
     rearm(signal)
   }
 
-  /// Stops the process, and with it what it has started on its terminal, as Ctrl-Z does by default. Returns when it goes on.
+  /// Stops the process and its children on the terminal, as Ctrl-Z does by default. Returns when the process continues.
   package func stop() {
     _ = shim_default_signal(Self.stopping)
     _ = kill(0, Self.stopping)
     rearm(Self.stopping)
   }
 
-  /// Default dispositions again. Idempotent.
+  /// Restores the default dispositions. Idempotent.
   package func cancel() {
     guard let watch else { return }
     for signal in signals where !Self.isIgnored(signal) { _ = shim_default_signal(signal) }
@@ -90,12 +90,12 @@ package final class SignalWatch {
     writeEnd.close()
   }
 
-  /// Sent for what cannot be written: to a closed pipe, or beyond the size that files may have (ulimit -f).
+  /// The signals of failed writes: to a closed pipe, or beyond the file size limit (ulimit -f).
   nonisolated static let ofWriting = [SIGPIPE, SIGXFSZ]
 
-  /// A failed write is an error like any other then (EPIPE, EFBIG), not the end of the process before the radio is tidied up.
+  /// Makes a failed write an error (EPIPE, EFBIG). The signal would end the process before the radio is tidied up.
   package nonisolated static func ignoreFailedWrites() { for signal in ofWriting { _ = shim_ignore_signal(signal) } }
 
-  /// `nohup` and shells without job control start programs with signals ignored, and mean it.
+  /// Whether the signal is ignored. `nohup` and shells without job control start programs that way on purpose.
   private nonisolated static func isIgnored(_ signal: Int32) -> Bool { shim_is_ignored(signal) != 0 }
 }

@@ -1,12 +1,11 @@
 import CLinux
 import Glibc
 
-/// What a program does once with its own process, before anything runs beside and at the end.
+/// Prepares and ends this process, and reads its environment and arguments.
 package enum ThisProcess {
-  /// A reader that goes away is an error of write(2) then (EPIPE), not a signal in the middle of an open link. And a standard descriptor that
-  /// the caller closed would be given to the next file or socket that is opened, and results or messages would go there: what is put in its
-  /// place fails (EBADF) when it is read or written, as the closed one would. And no capability is effective. And Ctrl-\ is no crash, of which
-  /// the Swift runtime would tell at length.
+  /// Prepares the process. Failed writes become errors (EPIPE), not signals in the middle of an open link. No capability is effective.
+  /// Ctrl-\ does not trigger the long crash report of the Swift runtime. Closed standard descriptors are replaced: otherwise the next
+  /// opened file or socket would get their number, and results or messages would go there. Using a replacement fails (EBADF).
   package static func prepare() {
     Capabilities.lower()
     SignalWatch.ignoreFailedWrites()
@@ -16,7 +15,7 @@ package enum ThisProcess {
     }
   }
 
-  /// Read once, before anything runs beside: `environ` is C's, and not for two threads.
+  /// Reads the environment. Call it once, before there is a second thread: C's `environ` is not safe for two.
   package static func environment() -> [String: String] {
     var variables: [String: String] = [:]
     var entry = unsafe environ
@@ -28,16 +27,16 @@ package enum ThisProcess {
     return variables
   }
 
-  /// The index of the first argument that is not UTF-8, and of which `CommandLine.arguments` has something else in its place.
+  /// Returns the index of the first argument that is not UTF-8. `CommandLine.arguments` has replaced its invalid bytes.
   package static func argumentThatIsNoText() -> Int? {
     CommandLine.arguments.indices.dropFirst().first { index in
-      // U+FFFD stands in place of what is wrong.
+      // U+FFFD replaces invalid bytes.
       guard CommandLine.arguments[index].utf8.contains(0xEF), let octets = unsafe CommandLine.unsafeArgv[index] else { return false }
       return unsafe String(validatingCString: octets) == nil
     }
   }
 
-  /// The path of the program, with links resolved; nil when /proc does not say.
+  /// Returns the path of the program with links resolved. Nil if /proc does not provide it.
   package static func executable() -> String? {
     var buffer = [UInt8](repeating: 0, count: 4096)
     let count = unsafe buffer.withUnsafeMutableBytes { bytes -> Int in

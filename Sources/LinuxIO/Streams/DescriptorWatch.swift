@@ -1,20 +1,20 @@
 import EventLoop
 
-/// The watch over a descriptor that is read while someone listens, and written to while something waits.
+/// A watch on a descriptor, for reading while a handler is set and for writing while output waits.
 @LoopActor
 struct DescriptorWatch {
   private var watch: Watch?
 
-  /// - Returns: false when there is no watch yet, and one has to be opened.
+  /// Changes the interest. Returns false if a watch must be opened first.
   func set(_ interest: Interest) -> Bool {
     guard let watch else { return interest == .nothing }
     watch.setInterest(interest)
     return true
   }
 
-  /// - Parameters:
-  ///   - flush: there is room.
-  ///   - receive: there is something to read, or the end.
+  /// Opens the watch.
+  /// - Parameter flush: Called when the descriptor is writable.
+  /// - Parameter receive: Called when there is data to read, or the end.
   mutating func open(
     _ descriptor: Int32, _ interest: Interest, flush: @escaping @LoopActor () -> Void, receive: @escaping @LoopActor () -> Void
   ) {
@@ -24,7 +24,7 @@ struct DescriptorWatch {
     }
   }
 
-  /// Before the descriptor is closed. Idempotent.
+  /// Ends the watch. Call it before the descriptor is closed. Idempotent.
   mutating func cancel() {
     watch?.cancel()
     watch = nil

@@ -3,8 +3,8 @@ import EventLoop
 import Glibc
 import Synchronization
 
-/// Host names to socket addresses. Asking a name server can take many seconds, so that happens on a thread of its own, and the loop stays
-/// free for Ctrl-C; in virtual time it happens at once, because the clock would run away meanwhile.
+/// Resolves host names to socket addresses. A name server can take many seconds, so the query runs on its own thread and the loop stays
+/// free for Ctrl-C. In virtual time it blocks the loop, because the clock would otherwise run ahead.
 @LoopActor
 enum HostResolver {
   static func addresses(of host: String, port: UInt16, until deadline: LoopClock.Instant) async throws -> [SocketAddress] {
@@ -24,7 +24,7 @@ enum HostResolver {
     return addresses
   }
 
-  /// - Parameter host: nil for this machine's own loopback addresses, of which nobody is asked.
+  /// Looks a host up. - Parameter host: Nil is this machine's own loopback addresses, without a query.
   private nonisolated static func lookUp(_ host: String?, _ port: UInt16, numericOnly: Bool) throws(TransportError) -> [SocketAddress] {
     var hints = unsafe addrinfo()
     unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -33,7 +33,7 @@ enum HostResolver {
     let code = unsafe getaddrinfo(host, String(port), &hints, &list)
     defer { if let list = unsafe list { unsafe freeaddrinfo(list) } }
     guard code == 0 else {
-      // Known without a hosts file and a name server (RFC 6761 §6.3): an empty root has neither.
+      // localhost needs no hosts file and no name server (RFC 6761 §6.3). A minimal root file system has neither.
       if host == "localhost", !numericOnly { return try lookUp(nil, port, numericOnly: true) }
       let reason = unsafe String(cString: gai_strerror(code))
       throw .unknownHost(host ?? "localhost", reason: reason)

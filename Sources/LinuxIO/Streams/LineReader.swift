@@ -2,13 +2,13 @@ package import EventLoop
 import Glibc
 import SystemPackage
 
-/// The lines of a descriptor as whoever takes them asks for them: what is not taken stays with the writer.
+/// Reads lines of a descriptor on demand. Lines that are not requested stay with the writer.
 @LoopActor
 package final class LineReader {
   package enum Line: Sendable, Equatable {
-    /// Without its line feed.
+    /// A line without its line feed.
     case octets([UInt8])
-    /// Longer than the limit; the rest of it is passed over.
+    /// A line longer than the limit. The rest of it is skipped.
     case tooLong
   }
 
@@ -21,13 +21,13 @@ package final class LineReader {
   private var searched = 0
   private var isPassing = false
   private var hasEnded = false
-  /// Somebody waits for the next line.
+  /// Whether a task waits for the next line.
   package private(set) var isWaiting = false
 
-  /// - Parameters:
-  ///   - descriptor: stays the caller's.
-  ///   - limit: octets of a line.
-  ///   - beginning: what was read of it before.
+  /// Creates a reader.
+  /// - Parameter descriptor: A descriptor that the caller closes.
+  /// - Parameter limit: The maximum length of a line in bytes.
+  /// - Parameter beginning: The bytes that were read before.
   package init(_ descriptor: Int32 = STDIN_FILENO, limit: Int, beginning: [UInt8] = []) {
     self.descriptor = descriptor
     buffer = beginning
@@ -35,7 +35,7 @@ package final class LineReader {
     self.limit = limit
   }
 
-  /// - Returns: nil at the end; a last line needs no line feed.
+  /// Returns the next line, or nil at the end. The last line needs no line feed.
   /// - Throws: FileError; CancellationError.
   package func next() async throws -> Line? {
     while true {
@@ -70,7 +70,7 @@ package final class LineReader {
   }
 
   private func fill() async throws {
-    // A regular file and /dev/null are always ready to poll(2), so one way serves all.
+    // poll(2) reports regular files and /dev/null as always ready, so they need no other code.
     isWaiting = true
     defer { isWaiting = false }
     _ = try await EventLoop.shared.wait(for: descriptor, .readable)
@@ -86,7 +86,7 @@ package final class LineReader {
       buffer += chunk[..<count]
     } catch .wouldBlock {
     } catch {
-      // A terminal whose process group is not in the foreground, or that hung up.
+      // The terminal hung up, or our process group is not in its foreground.
       throw FileError.unreadable(name, error)
     }
   }

@@ -4,7 +4,7 @@ import Glibc
 import HCI
 package import SystemPackage
 
-/// A stream socket that programs connect to. Each connection is H4 with a host at its other end.
+/// A stream socket that accepts connections. Each connection carries H4 with a host at its other end.
 @LoopActor
 package final class Listener {
   package enum Event {
@@ -24,11 +24,11 @@ package final class Listener {
   private var retry: LoopTimer?
   private var isExhausted = false
 
-  /// Connections of one turn at most; then the loop gets to those that there are.
+  /// The maximum number of new connections per turn. Then the loop serves the existing ones.
   private static let connectionsPerTurn = 16
-  /// Descriptors become free without anybody telling.
+  /// The pause before the next try: the system does not report that descriptors became free.
   private static let pause = Duration.milliseconds(200)
-  /// Octets that a host may leave before it is not read any more.
+  /// The maximum number of unread bytes of a host, beyond which we stop reading from it.
   package nonisolated static let backlogLimit = 1 << 16
 
   init(_ descriptor: consuming OwnedDescriptor, _ address: TransportAddress, _ socketFile: SocketFile? = nil) {
@@ -39,7 +39,7 @@ package final class Listener {
 
   isolated deinit { close() }
 
-  /// Connections are taken while a handler is set; the others wait.
+  /// Handles events. Connections are accepted while a handler is set; otherwise they wait.
   package var handler: (@LoopActor (Event) -> Void)? {
     didSet {
       guard handler != nil, watch == nil, descriptor.rawValue >= 0 else { return }
@@ -47,7 +47,7 @@ package final class Listener {
     }
   }
 
-  /// Removes a UNIX socket's file. Idempotent. Connections that were taken stay.
+  /// Closes the listener and removes a UNIX socket's file. Idempotent. Accepted connections stay open.
   package func close() {
     watch?.cancel()
     watch = nil
@@ -79,14 +79,14 @@ package final class Listener {
 
   private func transport(_ connection: consuming OwnedDescriptor) -> StreamTransport {
     if case .tcp = address {
-      // As for connecting; and a host whose machine went away without a word is noticed one day.
+      // No Nagle delay, as for outgoing connections. Keepalive detects hosts whose machine disappeared silently.
       try? SystemCall.setOption(connection.rawValue, Int32(IPPROTO_TCP), TCP_NODELAY, Int32(1))
       try? SystemCall.setOption(connection.rawValue, SOL_SOCKET, SO_KEEPALIVE, Int32(1))
     }
     return StreamTransport(connection, name: address.description, receiving: .hostToController, backlogLimit: Self.backlogLimit)
   }
 
-  /// The connection still waits, and the socket stays readable: watching it would make the loop spin.
+  /// Pauses. The connection still waits and the socket stays readable, so a watch would make the loop spin.
   private func wait(_ error: Errno) {
     watch?.setInterest([])
     retry = EventLoop.shared.schedule(after: Self.pause) { [weak self] in self?.watch?.setInterest(.readable) }
@@ -98,7 +98,7 @@ package final class Listener {
     [.tooManyOpenFiles, .tooManyOpenFilesInSystem, .noBufferSpace, .noMemory].contains(error)
   }
 
-  /// What went wrong with one connection before it was taken (accept(2)).
+  /// Whether the error concerns one connection that failed before it was accepted (accept(2)).
   private static func isOfConnection(_ error: Errno) -> Bool {
     [
       .connectionAbort, .protocolError, .networkDown, .noRouteToHost, .hostIsDown, .networkUnreachable, .notPermitted, .timedOut,
@@ -106,10 +106,10 @@ package final class Listener {
     ].contains(error)
   }
 
-  /// Listens. A UNIX socket is this user's alone (0600), and replaces one at which nobody listens any more.
+  /// Listens at an address. A UNIX socket has mode 0600, and replaces a stale socket that no program listens at.
   /// - Parameters:
-  ///   - address: TCP or a UNIX socket.
-  ///   - timeout: for the name server.
+  ///   - address: A TCP address or a UNIX socket.
+  ///   - timeout: The time for the name server.
   /// - Throws: TransportError; CancellationError.
   package static func open(_ address: TransportAddress, timeout: Duration = .seconds(10)) async throws -> Listener {
     switch address {
@@ -128,7 +128,7 @@ package final class Listener {
     try removeStale(path, address)
     let descriptor = try SystemCall.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue))
     let number = descriptor.rawValue
-    // bind(2) gives the file these rights, so that there is no moment with others.
+    // bind(2) gives the file these rights from the start.
     try SystemCall.call { fchmod(number, 0o600) }
     try SystemCall.bind(number, address)
     let file = SocketFile(path)
@@ -139,7 +139,7 @@ package final class Listener {
     return Listener(descriptor, name, file)
   }
 
-  /// What a program left behind that was killed: a socket that refuses connections. Nothing else is removed.
+  /// Removes the stale socket of a killed program, which refuses connections. Removes nothing else.
   private static func removeStale(_ path: String, _ address: SocketAddress) throws(Errno) {
     guard let file = SocketFile(path) else { return }
     guard file.isSocket else { throw .fileExists }
@@ -148,7 +148,7 @@ package final class Listener {
       switch error {
       case .connectionRefused: return file.remove()
       case .noSuchFileOrDirectory: return
-      // Somebody may listen, but this user may not connect.
+      // A program may listen, but this user may not connect.
       case .permissionDenied: throw error
       default: break
       }
@@ -156,13 +156,13 @@ package final class Listener {
     throw .addressInUse
   }
 
-  /// The first of `candidates` that this machine has.
+  /// Listens at the first of `candidates` that this machine has.
   private static func tcp(_ host: String, _ candidates: [SocketAddress]) throws(Errno) -> Listener {
     var last = Errno.addressNotAvailable
     for candidate in candidates {
       do throws(Errno) {
         let descriptor = try SystemCall.socket(candidate.family, Int32(SOCK_STREAM.rawValue))
-        // Connections that have just ended do not keep the port.
+        // Connections that ended recently do not block the port.
         try SystemCall.setOption(descriptor.rawValue, SOL_SOCKET, SO_REUSEADDR, Int32(1))
         try SystemCall.bind(descriptor.rawValue, candidate)
         try SystemCall.listen(descriptor.rawValue)
@@ -176,7 +176,7 @@ package final class Listener {
   }
 }
 
-/// A file that may be removed, as long as it is still the one that it was.
+/// A file that is removed only if it is still the same file.
 struct SocketFile {
   private let path: String
   private let device: dev_t

@@ -1,30 +1,30 @@
 import DequeModule
 
-/// Packets that the kernel has not taken yet, in order, one behind the other in memory that is kept for the next ones. A stream may take a part
-/// of the first one, or many at once.
+/// Packets that the kernel has not taken yet, in order, in one block of reused memory. A stream may take part of the first packet, or
+/// many packets in one call.
 struct OutputQueue {
-  /// What is left of each packet.
+  /// The remaining length of each packet.
   private var lengths: Deque<Int> = []
-  /// The bytes of the packets, from `taken` on.
+  /// The bytes of the packets, starting at `taken`.
   private var memory: [UInt8] = []
   private var taken = 0
 
-  /// More memory than this is given back when nothing waits any more.
+  /// The maximum capacity in bytes of an empty queue. A larger block is freed.
   private static let kept = 65_536
 
   var isEmpty: Bool { lengths.isEmpty }
   var count: Int { lengths.count }
-  /// What is left of all packets.
+  /// The number of remaining bytes of all packets.
   var octets: Int { memory.count - taken }
 
-  /// What is left of the first packet.
+  /// The rest of the first packet.
   var front: ArraySlice<UInt8>? { lengths.first.map { memory[taken..<taken + $0] } }
 
-  /// What is left of all of them.
+  /// The rest of all packets.
   var all: ArraySlice<UInt8> { memory[taken...] }
 
   mutating func append(_ packet: [UInt8]) {
-    // What was taken gives way when it is as much as what would have to be moved.
+    // Remove the taken bytes if there are at least as many as bytes to move.
     if taken > 4096, taken >= octets {
       memory.removeFirst(taken)
       taken = 0
@@ -33,7 +33,7 @@ struct OutputQueue {
     memory.append(contentsOf: packet)
   }
 
-  /// The kernel took this many octets.
+  /// Removes the number of bytes that the kernel took.
   mutating func removeFirst(_ octets: Int) {
     var left = min(max(0, octets), self.octets)
     taken += left
@@ -45,7 +45,7 @@ struct OutputQueue {
     if lengths.isEmpty { empty() }
   }
 
-  /// The kernel took the first packet.
+  /// Removes the first packet, which the kernel took.
   mutating func removeFirst() {
     guard let first = lengths.popFirst() else { return }
     taken += first

@@ -1,8 +1,8 @@
 import Glibc
 
-/// A file descriptor with one owner, closed exactly once: by `close()` or with its owner.
+/// A file descriptor with one owner. It is closed exactly once: by `close()` or with its owner.
 package struct OwnedDescriptor: ~Copyable {
-  /// −1 once closed.
+  /// The descriptor, or −1 after closing.
   package private(set) var rawValue: Int32
 
   package init(_ rawValue: Int32) { self.rawValue = rawValue }
@@ -12,7 +12,7 @@ package struct OwnedDescriptor: ~Copyable {
     if rawValue >= 0 { _ = Glibc.close(rawValue) }
   }
 
-  /// Idempotent.
+  /// Closes the descriptor. Idempotent.
   package mutating func close() {
     if rawValue >= 0 { _ = Glibc.close(rawValue) }
     rawValue = -1

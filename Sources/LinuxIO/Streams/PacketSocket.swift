@@ -3,14 +3,14 @@ package import EventLoop
 import Glibc
 package import SystemPackage
 
-/// A socket on which one call moves one packet: raw HCI, the user channel, L2CAP. Nothing blocks and nothing is dropped on the way out.
+/// A socket that transfers one packet per call: raw HCI, the user channel, L2CAP. It never blocks, and never drops outgoing packets.
 @LoopActor
 package final class PacketSocket {
   package enum Event {
     case packet([UInt8])
-    /// The kernel threw away this many packets because its buffer was full (SO_RXQ_OVFL).
+    /// The kernel dropped this many packets because its buffer was full (SO_RXQ_OVFL).
     case dropped(Int)
-    /// A packet that was longer than the buffer; its first part and its true length.
+    /// A packet that was longer than the buffer: its first part and its full length.
     case cut([UInt8], length: Int)
     /// The last event. Nil: the other side closed.
     case ended(Errno?)
@@ -21,22 +21,22 @@ package final class PacketSocket {
   private var watch = DescriptorWatch()
   private var queue = OutputQueue()
   private let room = Gate()
-  /// Why there will be none.
+  /// The error that ended the socket: there is no room after it.
   private var roomEnd: Errno?
   private var buffer: [UInt8]
-  /// The last one that was received, for its memory: a handler that is done with a packet leaves it to the next.
+  /// The last received packet. If the handler has released it, its memory is reused.
   private var packet: [UInt8] = []
   private var drops: UInt32 = 0
   private var pendingError: Errno?
   package private(set) var isOver = false
   private var isReading = false
 
-  /// Packets in one go at most; then the loop gets to its timers and other descriptors.
+  /// The maximum number of packets per turn. Then the loop serves its timers and other descriptors.
   private static let packetsPerTurn = 256
 
-  /// - Parameters:
-  ///   - largest: octets of the largest packet to expect.
-  ///   - capability: what the kernel asks for at each packet that is sent.
+  /// Wraps an open socket.
+  /// - Parameter largest: The size in bytes of the largest expected packet.
+  /// - Parameter capability: The capability that the kernel requires for each sent packet.
   package init(_ descriptor: consuming OwnedDescriptor, largest: Int, sendingWith capability: ProcessRights.Capability? = nil) {
     self.descriptor = descriptor
     self.capability = capability
@@ -50,7 +50,7 @@ package final class PacketSocket {
   /// The received packets that the kernel has dropped so far. HCI sockets do not report them in another way. Nil if unknown.
   package var droppedPackets: Int? { isOver ? nil : SystemCall.droppedPackets(descriptor.rawValue) }
 
-  /// Reading starts when a handler is set, so that nothing is lost before.
+  /// Handles events. Reading starts when a handler is set, so no packet is lost before.
   package var handler: (@LoopActor (Event) -> Void)? {
     didSet {
       updateWatch()
@@ -58,8 +58,8 @@ package final class PacketSocket {
     }
   }
 
-  /// Queues the packet when the kernel has no room.
-  /// - Throws: what the kernel says to this packet; when it had to be queued, failures come as `.ended`.
+  /// Sends a packet, or queues it when the kernel has no room.
+  /// - Throws: The kernel's error for this packet. Failures of queued packets arrive as `.ended`.
   package func send(_ packet: [UInt8]) throws(Errno) {
     guard !isOver else { throw .socketNotConnected }
     guard queue.isEmpty else { return queue.append(packet) }
@@ -71,7 +71,7 @@ package final class PacketSocket {
     }
   }
 
-  /// Ends the socket with this error, after what was received before it, and not from within the caller.
+  /// Ends the socket with this error, after the packets received before it. The event does not occur inside this call.
   package func fail(_ error: Errno) {
     if pendingError == nil { pendingError = error }
     receiveSoon()
@@ -79,13 +79,13 @@ package final class PacketSocket {
 
   private func receiveSoon() { EventLoop.shared.schedule(after: .zero) { [weak self] in self?.receive() } }
 
-  /// True while packets wait in this process.
+  /// Whether packets wait in this process.
   package var hasBacklog: Bool { !queue.isEmpty }
 
-  /// Returns when the queue of this process is empty.
-  /// - Parameter deadline: nil is no limit.
-  /// - Returns: false when it was not before `deadline`.
-  /// - Throws: Errno when the socket is over; CancellationError.
+  /// Waits until the queue of this process is empty.
+  /// - Parameter deadline: Nil means no limit.
+  /// - Returns: False if the deadline passed first.
+  /// - Throws: Errno if the socket has ended; CancellationError.
   package func waitForRoom(until deadline: LoopClock.Instant? = nil) async throws -> Bool {
     if isOver { throw Errno.socketNotConnected }
     guard hasBacklog else { return true }
@@ -94,10 +94,10 @@ package final class PacketSocket {
     return isOpen
   }
 
-  /// Reads what is there now: to learn the reason for an end that another socket has just reported.
+  /// Reads available packets now, to learn the reason for an end that another socket has just reported.
   package func pump() { if handler != nil { receive() } }
 
-  /// Silent and idempotent.
+  /// Closes the socket without an event. Idempotent.
   package func close() {
     guard !isOver else { return }
     isOver = true
@@ -133,7 +133,7 @@ package final class PacketSocket {
     } catch {
       queue = OutputQueue()
       if pendingError == nil { pendingError = error }
-      // What was received before is still there, and the read end knows when it is over.
+      // Packets received earlier are still available. The read end detects when they are used up.
       receive()
       return endRoom(error)
     }
@@ -170,14 +170,14 @@ package final class PacketSocket {
         if let pendingError { end(pendingError) }
         return
       } catch {
-        // An error overtakes the packets that were received before it, and reading it clears it.
+        // An error overtakes packets that were received before it, and reading it clears it.
         if pendingError != nil { return end(pendingError) }
         pendingError = error
       }
     }
   }
 
-  /// An empty packet and the end both read as zero octets.
+  /// Whether the other side hung up. An empty packet and the end both read as zero bytes.
   private var isHungUp: Bool {
     // A GNU extension that Glibc's module does not show.
     let POLLRDHUP: Int32 = 0x2000

@@ -3,14 +3,14 @@ package import EventLoop
 import Glibc
 import SystemPackage
 
-/// A controller on a serial line: 8 data bits, no parity, one stop bit, RTS/CTS, as H4 asks (Vol 4 Part A §2).
+/// Opens a controller on a serial line: 8 data bits, no parity, one stop bit, RTS/CTS, as H4 requires (Vol 4 Part A §2).
 @LoopActor
 package enum SerialPort {
-  /// What the Zephyr sample `hci_uart` uses on the boards that people buy for this (`btattach -S 1000000`), hardware flow control included.
+  /// The rate of the Zephyr sample `hci_uart` on common boards (`btattach -S 1000000`), which includes hardware flow control.
   /// USB CDC devices (`/dev/ttyACM0`) ignore the number.
   package nonisolated static let defaultBaud = 1_000_000
 
-  /// The rates that termios has names for.
+  /// The rates for which termios has names.
   package nonisolated static let speeds: [Int: UInt32] = [
     9600: UInt32(B9600), 19_200: UInt32(B19200), 38_400: UInt32(B38400), 57_600: UInt32(B57600), 115_200: UInt32(B115200),
     230_400: UInt32(B230400), 460_800: UInt32(B460800), 500_000: UInt32(B500000), 576_000: UInt32(B576000), 921_600: UInt32(B921600),
@@ -18,7 +18,7 @@ package enum SerialPort {
     2_500_000: UInt32(B2500000), 3_000_000: UInt32(B3000000), 3_500_000: UInt32(B3500000), 4_000_000: UInt32(B4000000),
   ]
 
-  /// The line's settings are not restored at the end: a controller's line is nobody's terminal.
+  /// Opens a serial line. Its settings are not restored at the end: a controller's line is not a terminal.
   /// - Throws: `.serialLine`, or `.unknownBaudRate` for a rate that termios does not know.
   package static func open(_ path: String, baud: Int = defaultBaud) throws(TransportError) -> StreamTransport {
     guard let speed = speeds[baud] else { throw .unknownBaudRate(baud) }
@@ -33,7 +33,7 @@ package enum SerialPort {
       settings.c_cflag &= ~tcflag_t(CSTOPB)
       unsafe cfsetspeed(&settings, speed)
       try SystemCall.call { unsafe tcsetattr(descriptor.rawValue, TCSANOW, &settings) }
-      // Two programs on one line would each get half of the packets. Root passes all the same.
+      // Two programs on one line would each get half of the packets. This does not keep root out.
       try SystemCall.call { shim_make_exclusive(descriptor.rawValue) }
       try SystemCall.call { tcflush(descriptor.rawValue, TCIOFLUSH) }
       return StreamTransport(descriptor, name: address.description)

@@ -5,17 +5,17 @@ import SystemPackage
 /// Standard input, read without blocking the loop.
 @LoopActor
 package enum StandardInput {
-  /// Someone feeds it: a pipe, a socket or a file, not a terminal and not /dev/null.
+  /// Whether standard input is a pipe, a socket or a file, not a terminal or /dev/null.
   package static nonisolated var isFed: Bool { kind.map { [S_IFIFO, S_IFREG, S_IFSOCK].contains($0) } ?? false }
 
   package static nonisolated var isTerminal: Bool { isatty(STDIN_FILENO) == 1 }
 
   package static nonisolated var outputIsTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
-  /// Another program feeds it.
+  /// Whether standard input is a pipe.
   package static nonisolated var isPipe: Bool { kind == S_IFIFO }
 
-  /// All that will come is there.
+  /// Whether standard input is a file: all of its input exists already.
   package static nonisolated var isFile: Bool { kind == S_IFREG }
 
   private static nonisolated var kind: mode_t? {
@@ -23,8 +23,8 @@ package enum StandardInput {
     return unsafe fstat(STDIN_FILENO, &status) == 0 ? status.st_mode & S_IFMT : nil
   }
 
-  /// What comes first, at most 64 KiB; none at the end.
-  /// - Parameter whenIdle: called when nothing has come for two seconds of the machine's clock.
+  /// Returns the first input, at most 64 KiB. Empty at the end.
+  /// - Parameter whenIdle: Called if no data arrives within two seconds of the machine's clock.
   /// - Throws: FileError; CancellationError.
   package static func beginning(whenIdle: @escaping @LoopActor @Sendable () -> Void) async throws -> [UInt8] {
     let idling = EventLoop.shared.spawn { if (try? await RealTime.sleep(milliseconds: 2000)) != nil { whenIdle() } }

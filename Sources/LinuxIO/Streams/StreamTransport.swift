@@ -5,30 +5,30 @@ import Glibc
 package import HCI
 import SystemPackage
 
-/// H4 packets over a stream: TCP, a UNIX socket or a serial line (Vol 4 Part A). At its other end is a controller, or a host.
+/// H4 packets over a stream: TCP, a UNIX socket or a serial line (Vol 4 Part A). The other end is a controller or a host.
 @LoopActor
 package final class StreamTransport: HCI.HostTransport {
   package let name: String
-  /// Nothing more is read while the other side has left more octets than this: whoever does not take answers gets no more of them.
+  /// The maximum backlog in bytes. Beyond it we stop reading: an other side that takes no answers gets no more.
   private let backlogLimit: Int
   private var descriptor: OwnedDescriptor
   private var watch = DescriptorWatch()
   private var framer: H4Framer
-  /// The last one that was received, for its memory: a handler that is done with a packet leaves it to the next.
+  /// The last received packet. If the handler has released it, its memory is reused.
   private var packet: [UInt8] = []
   private var unsent = OutputQueue()
-  /// The kernel had no room.
+  /// Whether the kernel had no room.
   private var isBlocked = false
   private lazy var turnEnd = DeferredAction { [weak self] in self?.flush() }
   private var ending: TransportError?
   private var isOver = false
   private var isDelivering = false
-  /// For one read a turn: no more packets than a turn can handle, or queues would only grow.
+  /// The buffer for one read per turn. It holds no more packets than a turn can handle, or queues would only grow.
   private var buffer: [UInt8]
 
-  /// - Parameters:
-  ///   - name: as the user knows it: `tcp:localhost:9000`.
-  ///   - receiving: which way packets come. What a host sends is read in smaller parts: a command has four octets and causes more work than an event.
+  /// Wraps an open stream.
+  /// - Parameter name: The address as the user knows it: `tcp:localhost:9000`.
+  /// - Parameter receiving: The direction of received packets. Reads from a host are smaller: a 4-byte command costs more than an event.
   init(_ descriptor: consuming OwnedDescriptor, name: String, receiving: HCI.Direction = .controllerToHost, backlogLimit: Int = .max) {
     self.descriptor = descriptor
     self.name = name
@@ -40,7 +40,7 @@ package final class StreamTransport: HCI.HostTransport {
   // The descriptor must not be closed before the loop has forgotten it.
   isolated deinit { watch.cancel() }
 
-  /// Reading starts when a handler is set, so that nothing is lost before.
+  /// Handles events. Reading starts when a handler is set, so no packet is lost before.
   package var handler: (@LoopActor (HCI.TransportEvent) -> Void)? {
     didSet {
       guard !isOver else { return }
@@ -49,7 +49,7 @@ package final class StreamTransport: HCI.HostTransport {
     }
   }
 
-  /// Octets that are written at once; fewer wait for others of the same turn, because a call of the kernel costs more than all else of a packet.
+  /// The number of bytes that triggers a write. Fewer wait for the end of the turn, because a system call dominates a packet's cost.
   private static let batch = 16_384
 
   package func send(_ packet: [UInt8]) {
@@ -90,11 +90,11 @@ package final class StreamTransport: HCI.HostTransport {
     do throws(Errno) {
       while !unsent.isEmpty { unsent.removeFirst(try SystemCall.write(descriptor.rawValue, unsent.all)) }
     } catch .wouldBlock {
-      // The watch says when there is room.
+      // The watch reports when there is room.
       isBlocked = true
     } catch {
-      // What the other side sent before it left is still to be read, and may say more than EPIPE does. Not from within send, which its
-      // caller does not expect to end anything.
+      // Read the other side's last packets first: they may tell more than EPIPE. Do it later, because the caller of send does
+      // not expect it to end anything.
       unsent = OutputQueue()
       EventLoop.shared.schedule(after: .zero) { [weak self] in
         guard let self else { return }
@@ -106,7 +106,7 @@ package final class StreamTransport: HCI.HostTransport {
     updateWatch()
   }
 
-  /// - Returns: true when there may be more to read.
+  /// Reads once. Returns true if there may be more to read.
   @discardableResult
   private func receive() -> Bool {
     guard !isOver, ending == nil else { return false }
@@ -133,7 +133,7 @@ package final class StreamTransport: HCI.HostTransport {
     release()
   }
 
-  /// In order, and not from within itself: a handler may send, close, or set another handler.
+  /// Delivers packets in order, without reentry: a handler may send, close, or set another handler.
   private func deliver() {
     guard !isDelivering else { return }
     isDelivering = true
@@ -149,7 +149,7 @@ package final class StreamTransport: HCI.HostTransport {
     }
   }
 
-  /// Opens the transport; nothing has been said to the controller yet.
+  /// Opens the transport. It sends nothing to the controller yet.
   /// - Throws: TransportError; CancellationError.
   package static func connect(to address: TransportAddress, timeout: Duration) async throws -> StreamTransport {
     let deadline = EventLoop.shared.now.advanced(by: timeout)
@@ -163,7 +163,7 @@ package final class StreamTransport: HCI.HostTransport {
     }
   }
 
-  /// The first of `candidates` that answers, in the resolver's order.
+  /// Connects to the first of `candidates` that answers, in the resolver's order.
   private static func connect(
     _ candidates: [SocketAddress], _ name: TransportAddress, _ deadline: LoopClock.Instant
   ) async throws -> StreamTransport {
@@ -178,7 +178,7 @@ package final class StreamTransport: HCI.HostTransport {
           }
           if let failure = SystemCall.pendingError(descriptor.rawValue) { throw failure }
         }
-        // HCI packets are small and each waits for an answer: Nagle's delay would be added to every one.
+        // HCI packets are small and each waits for an answer: Nagle's algorithm would delay every one.
         if candidate.family != AF_UNIX { try SystemCall.setOption(descriptor.rawValue, Int32(IPPROTO_TCP), TCP_NODELAY, Int32(1)) }
         return StreamTransport(descriptor, name: name.description)
       } catch let error as Errno {

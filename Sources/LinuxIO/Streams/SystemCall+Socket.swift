@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 package import SystemPackage
 
-/// A socket address as the octets that the kernel takes.
+/// A socket address in the kernel's byte format.
 package struct SocketAddress: Equatable {
   package let bytes: [UInt8]
 
@@ -15,7 +15,7 @@ package struct SocketAddress: Equatable {
   /// The port of an Internet address.
   var port: UInt16? { [AF_INET, AF_INET6].contains(family) && bytes.count >= 4 ? UInt16(bytes[2]) << 8 | UInt16(bytes[3]) : nil }
 
-  /// - Parameter path: at most 107 octets; nil when it does not fit or holds a zero octet.
+  /// Returns the address of a UNIX socket. Nil if the path has over 107 bytes or contains a zero byte.
   package static func unix(_ path: String) -> Self? {
     let octets = Array(path.utf8)
     guard !octets.isEmpty, octets.count <= 107, !octets.contains(0) else { return nil }
@@ -24,7 +24,7 @@ package struct SocketAddress: Equatable {
 }
 
 extension SystemCall {
-  /// Non-blocking and closed on exec.
+  /// Opens a socket that is non-blocking and closed on exec.
   package static func socket(_ family: Int32, _ type: Int32, _ protocolNumber: Int32 = 0) throws(Errno) -> OwnedDescriptor {
     let flags = Int32(SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
     return OwnedDescriptor(try call { Glibc.socket(family, type | flags, protocolNumber) })
@@ -34,15 +34,15 @@ extension SystemCall {
     try unsafe withSocketAddress(address) { unsafe Glibc.bind(descriptor, $0, $1) }
   }
 
-  /// - Throws: `.nowInProgress` as a rule.
+  /// Connects a socket. - Throws: `.nowInProgress` as a rule.
   package static func connect(_ descriptor: Int32, _ address: SocketAddress) throws(Errno) {
     try unsafe withSocketAddress(address) { unsafe Glibc.connect(descriptor, $0, $1) }
   }
 
-  /// Listens, with the longest queue of waiting connections that the system allows.
+  /// Listens with the longest queue of waiting connections that the system allows.
   static func listen(_ descriptor: Int32) throws(Errno) { try call { Glibc.listen(descriptor, SOMAXCONN) } }
 
-  /// Non-blocking and closed on exec.
+  /// Accepts a connection. Its descriptor is non-blocking and closed on exec.
   /// - Throws: `.wouldBlock` when no connection waits.
   static func accept(_ descriptor: Int32) throws(Errno) -> OwnedDescriptor {
     let connection = OwnedDescriptor(try call { Glibc.accept(descriptor, nil, nil) })
@@ -52,7 +52,7 @@ extension SystemCall {
     return connection
   }
 
-  /// With the port that was chosen.
+  /// Returns the local address, with the port that the system chose.
   static func localAddress(_ descriptor: Int32) throws(Errno) -> SocketAddress {
     var bytes = [UInt8](repeating: 0, count: MemoryLayout<sockaddr_storage>.size)
     var length = socklen_t(bytes.count)
@@ -79,7 +79,7 @@ extension SystemCall {
   }
 
   /// Returns the number of received packets that the kernel dropped since the socket was opened (SO_MEMINFO, SK_MEMINFO_DROPS).
-  /// - Returns: nil if the kernel does not count them.
+  /// - Returns: Nil if the kernel does not count them.
   static func droppedPackets(_ descriptor: Int32) -> Int? {
     let none = InlineArray<9, UInt32>(repeating: 0)
     guard let counters = try? option(descriptor, SOL_SOCKET, SO_MEMINFO, none) else { return nil }
@@ -93,7 +93,7 @@ extension SystemCall {
     return value
   }
 
-  /// SO_ERROR, which reading clears; nil when there is none.
+  /// Returns the pending error (SO_ERROR) and clears it. Nil if there is no error.
   package static func pendingError(_ descriptor: Int32) -> Errno? {
     do throws(Errno) {
       let code = try option(descriptor, SOL_SOCKET, SO_ERROR, Int32(0))
@@ -103,7 +103,7 @@ extension SystemCall {
     }
   }
 
-  /// Raises the receive buffer as far as the system lets us; the kernel doubles the number for its own bookkeeping.
+  /// Raises the receive buffer as far as the system permits. The kernel doubles the number for its own bookkeeping.
   package static func raiseReceiveBuffer(_ descriptor: Int32, to octets: Int32) {
     // SO_RCVBUFFORCE needs CAP_NET_ADMIN; SO_RCVBUF is silently cut to net.core.rmem_max.
     do throws(Errno) {

@@ -1,9 +1,9 @@
 package import Glibc
 package import SystemPackage
 
-/// The one way to the kernel: results or `Errno`, calls interrupted by a signal repeated.
+/// Wraps all system calls. They return results or throw `Errno`; calls interrupted by a signal are repeated.
 package enum SystemCall {
-  /// - Throws: errno when `body` returns a negative number.
+  /// Makes a system call. - Throws: errno if `body` returns a negative number.
   @discardableResult
   package static func call<T: FixedWidthInteger & SignedInteger>(_ body: () -> T) throws(Errno) -> T {
     while true {
@@ -14,13 +14,13 @@ package enum SystemCall {
     }
   }
 
-  /// - Returns: octets read; 0 at the end.
+  /// Reads into a buffer. Returns the number of bytes read, 0 at the end.
   package static func read(_ descriptor: Int32, into buffer: inout [UInt8]) throws(Errno) -> Int {
     try call { unsafe Glibc.read(descriptor, &buffer, buffer.count) }
   }
 
-  /// Into a part of `buffer`. - Parameter position: in the file; nil where it stands, which moves on.
-  /// - Returns: octets read; 0 at the end.
+  /// Reads into a part of `buffer`. Returns the number of bytes read, 0 at the end.
+  /// - Parameter position: The offset in the file. Nil reads at the current position and advances it.
   package static func read(_ descriptor: Int32, into buffer: inout [UInt8], _ part: Range<Int>, at position: Int?) throws(Errno) -> Int {
     try call {
       unsafe buffer.withUnsafeMutableBytes {
@@ -31,7 +31,7 @@ package enum SystemCall {
     }
   }
 
-  /// - Returns: octets written, possibly fewer than given.
+  /// Writes bytes. Returns the number of bytes written, possibly fewer than given.
   package static func write(_ descriptor: Int32, _ bytes: ArraySlice<UInt8>) throws(Errno) -> Int {
     try call { unsafe bytes.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) } }
   }

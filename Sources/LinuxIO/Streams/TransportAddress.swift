@@ -1,19 +1,19 @@
 /// The address of a controller that speaks H4: `tcp:HOST:PORT`, `unix:PATH`, `serial:PATH[@BAUD]`.
 package enum TransportAddress: Equatable, Sendable, CustomStringConvertible {
-  /// - Parameter host: a name or a numeric address, without brackets.
+  /// A TCP port of a host: a name or a numeric address without brackets.
   case tcp(host: String, port: UInt16)
   case unix(path: String)
-  /// - Parameter baud: bits a second; see `SerialPort`.
+  /// A serial line. The baud rate is in bits per second; see `SerialPort`.
   case serial(path: String, baud: Int)
 
-  /// Reads an address to listen at: no serial line. Port 0 is any free port.
+  /// Parses an address to listen at, which excludes serial lines. Port 0 is any free port.
   /// - Throws: TransportError.notAnAddress.
   package init(listening text: String) throws(TransportError) {
     try self.init(text, portsFrom: 0)
     if case .serial = self { throw .notAnAddress(text, .listener) }
   }
 
-  /// - Throws: TransportError.notAnAddress that says which form is wanted.
+  /// Parses an address. - Throws: TransportError.notAnAddress with the expected form.
   package init(_ text: String) throws(TransportError) { try self.init(text, portsFrom: 1) }
 
   private init(_ text: String, portsFrom least: UInt16) throws(TransportError) {
@@ -44,7 +44,7 @@ package enum TransportAddress: Equatable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// ASCII digits only, at most nine.
+  /// Parses one to nine ASCII digits.
   private static func decimal(_ text: Substring) -> Int? {
     guard (1...9).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
     return Int(text)

@@ -1,14 +1,14 @@
 package import Bluetooth
 package import SystemPackage
 
-/// Why a controller behind a byte stream cannot be reached, or is not reached any more.
+/// An error that prevents or ends the connection to a controller over a byte stream.
 package enum TransportError: Error, Equatable, Sendable {
-  /// What stands in place of an address, and what was wanted.
+  /// The text is not an address; the expected form.
   case notAnAddress(String, Wanted)
-  /// A UNIX socket's path that does not fit its address.
+  /// The path is too long for a UNIX socket's address.
   case pathTooLong(String)
   case unknownBaudRate(Int)
-  /// `reason`: the resolver's.
+  /// The resolver does not know the host; `reason` is its message.
   case unknownHost(String, reason: String)
   /// The name server did not answer in time.
   case unresolvedHost(String)
@@ -16,13 +16,13 @@ package enum TransportError: Error, Equatable, Sendable {
   case connectTimeout(TransportAddress)
   case serialLine(TransportAddress, Errno)
 
-  /// At which hosts should have been waited for: in use, not ours, not allowed.
+  /// The listener failed: the address is in use, not ours, or not allowed.
   case cannotListen(TransportAddress, Errno)
 
-  // How it ended: `transport` is its address, as the user knows it.
+  // How the connection ended. `transport` is its address as the user knows it.
   /// The other side closed the stream.
   case closedByOtherSide(transport: String)
-  /// What arrives is not H4 (Vol 4 Part A).
+  /// The received data is not H4 (Vol 4 Part A).
   case notH4(transport: String, MalformedPacket)
   case lost(transport: String, Errno)
 

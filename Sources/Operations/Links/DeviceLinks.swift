@@ -6,44 +6,44 @@ package import Finding
 import GAP
 package import GATT
 
-/// The way to a link, for a command. One-shot commands and sessions have one implementation each.
+/// Provides links to commands. One-shot commands and sessions have one implementation each.
 @LoopActor
 package protocol DeviceLinks: AnyObject {
   var session: Session { get }
   var reporter: any LinkReporter { get }
-  /// Sees the client of each new link.
+  /// The observer of each new link's client.
   var clientObserver: Session.ClientObserver? { get }
 
   /// Returns a link to the device with the requested parameters. Connects if there is none.
-  /// - Throws: the reason why there is no link. Leaves nothing open then.
+  /// - Throws: The reason for the failure. Leaves nothing open then.
   func connection(for request: LinkRequest) async throws -> Connection
   /// Whether a session keeps this link for later commands.
   func keeps(_ connection: Connection) -> Bool
-  /// The device of a command that names none. Nil without a session.
+  /// The device of commands that name none. Nil without a session.
   var currentDevice: PeerSelector? { get }
   /// The description of the device's own protocol, once a command has loaded it.
   var device: DeviceDescription? { get set }
   /// Whether the session shows this value without the command.
   func showsInBackground(_ event: ValueEvent) -> Bool
 
-  /// Finds the device of a request. A session may find that it has the device already.
+  /// Finds the device of a request. A session may already have a link to it.
   func search(for request: LinkRequest, within limit: Duration) async throws -> FoundDevice
-  /// The search is over, and the connection attempt begins.
+  /// Called after the search, before the connection attempt.
   func willConnect(to match: PeerMatch)
-  /// The link is there, and nothing was sent. An error takes the link down.
+  /// Called with a new link, before anything is sent. An error takes the link down.
   func willUse(_ connection: Connection) throws
-  /// The connection attempt failed.
+  /// Called after a failed connection attempt.
   func didNotConnect()
-  /// Takes note of a new link, which has its parameters.
+  /// Called with a new link after its parameters are agreed.
   func didConnect(_ connection: Connection)
 }
 
 /// The result of a search for a device.
 package enum FoundDevice: Sendable {
   case peer(PeerMatch)
-  /// A link that exists.
+  /// An existing link.
   case connection(Connection)
-  /// The device was there, but its link is gone. The search starts over.
+  /// The device was found, but its link is lost. The search starts over.
   case gone
 }
 
@@ -54,7 +54,7 @@ extension DeviceLinks {
   package func didConnect(_ connection: Connection) {}
 
   /// Runs `body` on a link, and releases the link on every path.
-  /// - Parameter isRepeatable: `body` only reads. It runs again if the device closes the link before it answers.
+  /// - Parameter isRepeatable: Whether `body` only reads. If so, it runs again if the device closes the link before it answers.
   package func withLink<T: Sendable>(
     _ request: LinkRequest, isRepeatable: Bool = false, _ body: @escaping @LoopActor (Connection) async throws -> T
   ) async throws -> T {
@@ -77,11 +77,11 @@ extension DeviceLinks {
     }
   }
 
-  /// Ends a link that was made for one command. A link that a session keeps stays up.
+  /// Ends a link made for one command. A link that a session keeps stays up.
   package func release(_ connection: Connection) async { if !keeps(connection) { await session.disconnect(connection) } }
 
   /// Waits before the next attempt after a lost link.
-  /// - Throws: `error` if a new link does not help, or if `policy` has no attempt left; CancellationError.
+  /// - Throws: `error` if a new link does not help, or if `policy` has no attempt left; `CancellationError`.
   package func pause(after error: any Error, _ policy: inout RetryPolicy) async throws {
     guard reporter.problem(error).isLoss, let pause = policy.next() else { throw error }
     reporter.report(.reconnecting(after: error, in: policy.pausesGrow ? pause : nil))
@@ -89,8 +89,8 @@ extension DeviceLinks {
     try await EventLoop.shared.sleep(until: policy.deadline.map { min($0, wake) } ?? wake)
   }
 
-  /// Makes a new link to a device, with its parameters. With `LinkRequest.waits`, retries until it succeeds or the time limit ends.
-  /// - Throws: the reason of the last failure. Leaves nothing open then.
+  /// Connects to a device and requests the parameters. With `LinkRequest.waits`, retries until it succeeds or the time limit ends.
+  /// - Throws: The reason for the last failure. Leaves nothing open then.
   package func open(_ request: LinkRequest) async throws -> Connection {
     var deadline = EventLoop.shared.now.advanced(by: request.patience)
     if request.waits { reporter.report(.waiting(request.selector)) }
@@ -130,7 +130,7 @@ extension DeviceLinks {
     }
   }
 
-  /// Connects to a device that was found.
+  /// Connects to a device after a search.
   private func connect(
     _ match: PeerMatch, _ request: LinkRequest, until deadline: LoopClock.Instant
   ) async throws -> Connection {
@@ -155,8 +155,8 @@ extension DeviceLinks {
 
   // MARK: Parameters
 
-  /// Requests the parameters of a link that exists.
-  /// - Throws: the reason for a lost link; CancellationError.
+  /// Requests the parameters of an existing link.
+  /// - Throws: The reason for a lost link; `CancellationError`.
   package func request(_ parameters: LinkParameterRequest, of connection: Connection) async throws {
     let client = connection.client
     if let wanted = parameters.mtu, wanted != client.mtu {
@@ -170,7 +170,7 @@ extension DeviceLinks {
   }
 
   /// Requests the parameters of the Link Layer. A refusal is an error.
-  /// - Throws: as the procedures of `Link`.
+  /// - Throws: The errors of the procedures of `Link`.
   package func demand(_ parameters: LinkParameterRequest, of connection: Connection) async throws {
     for parameter in parameters.ofLinkLayer {
       reporter.report(.agreed(try await parameter.request(of: connection.link), requested: parameter))
@@ -198,7 +198,7 @@ extension DeviceLinks {
 
 extension Session {
   /// Finds a device, and reports the events of the search.
-  /// - Throws: as `Central.find`, with advice.
+  /// - Throws: The errors of `Central.find`, with advice.
   package func find(_ search: PeerSearch, _ reporter: any LinkReporter) async throws -> PeerMatch {
     reporter.report(.searching(search.selector, within: search.limit))
     let match: PeerMatch

@@ -4,42 +4,42 @@ package import Finding
 package import GAP
 package import Text
 
-/// An event on the way to a link.
+/// An event of a connection attempt.
 package enum LinkEvent: Sendable {
-  /// Retries until the device appears.
+  /// The program retries until the device appears.
   case waiting(PeerSelector)
-  /// A search begins.
+  /// A search starts.
   case searching(PeerSelector, within: Duration)
   /// The number of devices heard so far.
   case heard(Int)
-  /// The devices that the search has heard, also those that do not match.
+  /// The devices heard by the search, including those that do not match.
   case searched([DeviceView])
   case searchEnded
-  /// Several devices match, and this one is the strongest.
+  /// Several devices match. This one is the strongest.
   case chose(PeerMatch, PeerSelector)
-  /// A session has the device already, by another name.
+  /// A session already has the device, under another name.
   case isSame(String, as: String)
   case connecting(PeerAddress, name: UntrustedText?)
-  /// The attempt failed, and another one follows.
+  /// The attempt failed. Another one follows.
   case stillWaiting(any Error)
   case connected
-  /// The link has its parameters.
+  /// The parameters of the link are agreed.
   case ready(Connection)
   /// The device agreed to another MTU.
   case mtu(Int, requested: Int)
-  /// The link keeps its MTU, because it is exchanged only once.
+  /// The link keeps its MTU, which can be exchanged only once.
   case mtuStays(Int, requested: Int)
   /// The device agreed to a parameter. Nil if the result is unknown.
   case agreed(LinkParameter?, requested: LinkParameter)
-  /// The device or the controller refused a parameter, which only leaves the link slower.
+  /// The device or the controller refused a parameter. The link works, but slower.
   case refused(LinkParameter, any Error)
-  /// The device closed the link before it answered, and it is connected again.
+  /// The device closed the link before it answered. It is connected again.
   case tryingAgain(PeerAddress, RetryReason)
-  /// The link is lost. The next attempt follows after this pause, which is nil if all pauses have the same length.
+  /// The link is lost. The next attempt follows after this pause. Nil if all pauses have the same length.
   case reconnecting(after: any Error, in: Duration?)
 }
 
-/// What an error means for a link.
+/// The meaning of an error for a link.
 package enum LinkProblem: Sendable, Equatable {
   /// The link is lost.
   case disconnected
@@ -51,20 +51,20 @@ package enum LinkProblem: Sendable, Equatable {
   package var isLoss: Bool { self != .other }
 }
 
-/// The facts of a search or a connection attempt that failed.
+/// The facts about a failed search or connection attempt.
 package struct FailedSearch: Sendable {
   package let selector: PeerSelector
-  /// The first and the last time that the device was heard, in nanoseconds since 1970-01-01T00:00:00Z. Nil if it was not heard.
+  /// The first and the last time the device was heard, in nanoseconds since 1970-01-01T00:00:00Z. Nil if it was not heard.
   package var heard: ClosedRange<Int64>?
 }
 
-/// Shows the events of links, and knows the program's words for errors.
+/// Shows the events of links, and explains errors.
 @LoopActor
 package protocol LinkReporter: AnyObject {
   func report(_ event: LinkEvent)
   /// Adds advice to the error of a search or a connection attempt.
   func explained(_ error: any Error, _ search: FailedSearch) -> any Error
-  /// Adds to the error of a command what only the connection knows.
+  /// Adds facts about the connection to the error of a command.
   func explained(_ error: any Error, on connection: Connection) -> any Error
   func problem(_ error: any Error) -> LinkProblem
   /// Looks up the name that a device advertised earlier.

@@ -3,33 +3,33 @@ import EventLoop
 package import Finding
 import GAP
 
-/// The device that a command needs a link to, and the parameters of the link.
+/// A command's request for a link: the device and the link parameters.
 package struct LinkRequest: Sendable {
   package var selector: PeerSelector
   /// Whether to connect if a session has no link to the device.
   package var connects = true
-  /// Whether to restore the link of a session if it is lost.
+  /// Whether to restore a session's link if it is lost.
   package var restores = false
-  /// Takes the first match instead of the strongest.
+  /// Whether to take the first match instead of the strongest.
   package var takesFirst = false
-  /// Refuses to choose among several matches.
+  /// Whether to refuse to choose among several matches.
   package var demandsOne = false
-  /// Retries until the device appears, or until `patience` ends.
+  /// Whether to retry until the device appears or `patience` ends.
   package var waits = false
-  /// Looks up the name of a device that was not heard.
+  /// Whether to look up the name of a device that was not heard.
   package var looksUpName = false
   /// The time limit of the search.
   package var patience = PeerSearch.usualLimit
   /// The time limits of a new link, and its retries.
   package var limits = Session.Limits()
   package var parameters = LinkParameterRequest()
-  /// Exchanges the MTU while it connects. False if the caller exchanges the MTU when it needs to.
+  /// Whether to exchange the MTU while connecting. False if the caller exchanges it later.
   package var exchangesMTU = true
 
   package init(_ selector: PeerSelector) { self.selector = selector }
 
-  /// The search for the device.
-  /// - Parameter limit: the time left.
+  /// Returns the search for the device.
+  /// - Parameter limit: The time left.
   package func search(within limit: Duration) -> PeerSearch {
     var search = PeerSearch(selector, takesFirst: takesFirst, demandsOne: demandsOne, limit: limit)
     search.isUrgent = waits
@@ -37,7 +37,7 @@ package struct LinkRequest: Sendable {
   }
 }
 
-/// The parameters to request of a link before it is used. Nil leaves a parameter as it is.
+/// The parameters to request before a link is used. Nil leaves a parameter unchanged.
 package struct LinkParameterRequest: Sendable, Equatable {
   /// The ATT_MTU to offer, 23…517. Nil offers the largest.
   package var mtu: Int?
@@ -53,13 +53,13 @@ package struct LinkParameterRequest: Sendable, Equatable {
     self.interval = interval
   }
 
-  /// The parameters of the Link Layer in the order of their requests. A long interval slows every other procedure, so it is last.
+  /// The Link Layer parameters in the order of their requests. A long interval slows the other procedures, so it is last.
   var ofLinkLayer: [LinkParameter] {
     [dataLength.map { .dataLength($0) }, phy.map { .phy($0) }, interval.map { .interval($0) }].compactMap(\.self)
   }
 }
 
-/// One parameter of the Link Layer.
+/// A parameter of the Link Layer.
 package enum LinkParameter: Sendable, Equatable {
   /// The largest payload in bytes.
   case dataLength(Int)
@@ -68,8 +68,8 @@ package enum LinkParameter: Sendable, Equatable {
   case interval(Duration)
 
   /// Requests the parameter.
-  /// - Returns: the agreed value. Nil if it is unknown.
-  /// - Throws: as the procedures of `Link`.
+  /// - Returns: The agreed value. Nil if it is unknown.
+  /// - Throws: The errors of the procedures of `Link`.
   @LoopActor
   func request(of link: any Link) async throws -> LinkParameter? {
     switch self {

@@ -3,7 +3,7 @@ package import EventLoop
 package import Finding
 package import GATT
 
-/// The links of commands on the command line: each command makes its own.
+/// The links of one-shot commands: each command makes its own.
 @LoopActor
 package final class OneShotLinks: DeviceLinks {
   package let session: Session

@@ -1,14 +1,14 @@
 package import EventLoop
 import Finding
 
-/// The policy for restoring a lost link: how often to try, and after which pauses.
+/// The policy for restoring a lost link: the number of attempts and the pauses between them.
 package struct RetryPolicy: Sendable, Equatable {
   /// The number of attempts left. Nil for no limit.
   package var attempts: Int?
   /// The pause before the first attempt. It doubles after each, up to `longestPause`.
   package var firstPause = Duration.milliseconds(500)
   package var longestPause = Duration.seconds(30)
-  /// The search time of one attempt. Shorter than a connection attempt by the user, which waits for the same controller.
+  /// The search time of one attempt. Short, because a connection attempt by the user waits for the same controller.
   package var search = PeerSearch.usualLimit
   /// The time to give up. Nil for never.
   package var deadline: LoopClock.Instant?
@@ -27,11 +27,11 @@ package struct RetryPolicy: Sendable, Equatable {
   /// Whether the pauses grow.
   var pausesGrow: Bool { longestPause > firstPause }
 
-  /// Starts over with the first pause, because a link held.
+  /// Starts over with the first pause. Called when a link holds.
   package mutating func restart() { pause = nil }
 
   /// Takes the next attempt.
-  /// - Returns: the pause before it. Nil if none is left.
+  /// - Returns: The pause before it. Nil if no attempt is left.
   mutating func next() -> Duration? {
     guard attempts != 0 else { return nil }
     attempts? -= 1

@@ -6,9 +6,8 @@ import GATT
 import Text
 
 extension Connection {
-  /// Returns the descriptions that fit this device. Ignores unknown facts, such as advertising data after a connection by address. A description
-  /// with unknown facts only does not fit.
-  /// - Throws: as `Client.discover`.
+  /// Returns the descriptions that match this device. Ignores unknown facts. A description with only unknown facts does not match.
+  /// - Throws: The errors of `Client.discover`.
   package func fitting(_ devices: [DeviceDescription]) async throws -> [DeviceDescription] {
     let devices = devices.filter { !$0.match.isEmpty }
     guard !devices.isEmpty else { return [] }
@@ -28,7 +27,7 @@ extension Connection {
     }
   }
 
-  /// The name in the characteristic Device Name.
+  /// Reads the Device Name characteristic. Nil if that fails.
   private func deviceName() async throws -> String? {
     do {
       return try await client.read(uuid: UUID(0x2A00)).first.flatMap {

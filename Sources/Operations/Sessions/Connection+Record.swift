@@ -3,7 +3,7 @@ import EventLoop
 package import Text
 
 extension Connection {
-  /// Which device a record is about. - Parameter json: the record; the name is null when the device was not heard.
+  /// Writes the members that identify the device: address, type and name. The name is null if the device was not heard.
   @LoopActor
   package func identify(in json: inout RecordWriter) {
     let members =

@@ -5,7 +5,7 @@ package import GAP
 package import GATT
 package import Text
 
-/// One peer of a session: the link, and the client on it. It stays the same when a lost link is restored; link and client are others then.
+/// A session's connection to one peer. The object survives a restoration, which replaces `link` and `client`.
 @LoopActor
 package final class Connection {
   package private(set) var link: any Link
@@ -15,30 +15,30 @@ package final class Connection {
   /// The selector that found it. Nil for its address.
   package let selector: PeerSelector?
   let limits: Session.Limits
-  /// Sees the client of each link before anything is sent.
+  /// The observer of each link's client, called before anything is sent.
   let clientObserver: Session.ClientObserver?
   /// The number of retries left when it connected.
   package let retries: Int
   /// The advertisements heard during the search. Empty without a search.
   package var payloads: [[UInt8]] = []
-  /// See `identify(in:)`.
+  /// The cached members of `identify(in:)`.
   var identity: RecordWriter.Members?
-  /// Serializes the commands of the device file.
+  /// The queue that serializes the commands of the device file.
   let calls = TurnQueue()
   /// The number of calls.
   var callNumber: Int64 = 0
-  /// Earlier calls whose answers may still arrive.
+  /// The earlier calls whose answers may still arrive.
   var unanswered: [UnansweredCall] = []
 
-  /// Subscriptions that survive a lost connection.
+  /// The subscriptions that survive a lost connection.
   private(set) var lasting: [SubscribedValues] = []
-  /// The state of a lost link, kept until one is restored.
+  /// The state of a lost link. Nil after a restoration.
   private(set) var legacy: Legacy?
   private var restoring: Wait<Void>?
   private var ended: Wait<Void>?
   private var isEnded = false
 
-  /// State of a lost link that the next one takes over.
+  /// The state of a lost link that its successor takes over.
   struct Legacy {
     let requestedMTU: Int?
     let wasDiscovered: Bool
@@ -66,7 +66,7 @@ package final class Connection {
   /// Whether a search would find this peer, as far as known without a search.
   package func isMeant(by selector: PeerSelector) -> Bool { selector == self.selector || selector.means(peer, named: name) }
 
-  /// Waits for the end of a restoration that is under way. - Throws: CancellationError.
+  /// Waits for the end of a running restoration. - Throws: `CancellationError`.
   package func untilRestored() async throws { try await restoring?.value() }
 
   // MARK: Subscriptions
@@ -77,8 +77,8 @@ package final class Connection {
 
   // MARK: Restoration
 
-  /// Runs a restoration, which ends when the connection does.
-  /// - Throws: RestorationError.ended, `.isUnderWay`; what `body` throws.
+  /// Runs a restoration. It stops when the connection ends.
+  /// - Throws: `RestorationError.ended`, `.isUnderWay`; the errors of `body`.
   func restoring<T: Sendable>(_ body: @escaping @LoopActor () async throws -> T) async throws -> T {
     guard restoring == nil else { throw RestorationError.isUnderWay }
     guard !isEnded else { throw RestorationError.ended }
@@ -100,7 +100,7 @@ package final class Connection {
     }
   }
 
-  /// Adopts a new link, which may be to another address of the same peer.
+  /// Adopts a new link. The peer may have a new address.
   func move(to link: any Link, _ client: Client) {
     self.link = link
     self.client = client
@@ -109,7 +109,7 @@ package final class Connection {
 
   func isRestored() { legacy = nil }
 
-  /// Disconnects and closes the client. Also works in a cancelled task.
+  /// Disconnects and closes the client. Also works in a canceled task.
   func takeDown() async {
     await shielded { [link, client] in
       await link.disconnect()
@@ -117,7 +117,7 @@ package final class Connection {
     }
   }
 
-  /// Ends restoration. A running one has ended when this returns.
+  /// Ends the connection. A running restoration has stopped when this returns.
   func end() async {
     isEnded = true
     ended?.resume(returning: ())

@@ -5,7 +5,7 @@ package import GATT
 package import Text
 package import Values
 
-/// What the last whole discovery of a device found, for whoever wants to name an attribute without connecting. Kept as a log like `HeardDevices`.
+/// The attributes found by the last full discovery of each device, for use without a connection. Kept as a log like `HeardDevices`.
 package struct KnownAttributes: Sendable, Equatable {
   package struct Item: Sendable, Equatable {
     package let service: UUID
@@ -13,7 +13,7 @@ package struct KnownAttributes: Sendable, Equatable {
     /// The handle of its value.
     package let handle: AttributeHandle
     package let properties: Properties
-    /// What its descriptors said when they were read; empty where they were not, or say more than anybody shows.
+    /// The contents of its descriptors. Empty if they were not read, or exceed the limits.
     package let description: ValueDescription
 
     package init(
@@ -31,14 +31,14 @@ package struct KnownAttributes: Sendable, Equatable {
 
   /// The attributes of one device.
   package struct Record: Sendable, Equatable {
-    /// Which adapter it was connected by: on another air the address may be another device's.
+    /// The adapter's air. On another air, the address may belong to another device.
     package let air: String
     package let peer: PeerAddress
     /// The advertised name.
     package let name: UntrustedText?
     /// The selector that found it, if not its address.
     package let selector: PeerSelector?
-    /// Characteristics, in the order of their handles.
+    /// The characteristics in the order of their handles.
     package let items: [Item]
 
     package init(air: String, peer: PeerAddress, name: UntrustedText?, selector: PeerSelector?, items: [Item]) {
@@ -49,24 +49,24 @@ package struct KnownAttributes: Sendable, Equatable {
       self.items = Array(items.prefix(KnownAttributes.longest))
     }
 
-    /// - Parameter selector: what somebody typed.
+    /// Whether a selector means this device.
     package func isMeant(by selector: PeerSelector) -> Bool {
       selector.means(peer, named: name) || self.selector.map { selector.isSame(as: $0) } ?? false
     }
   }
 
-  /// The latest first; each device of an air once.
+  /// The records, latest first. Each device of an air has one record.
   package private(set) var records: [Record] = []
 
-  /// Characteristics of a device; one that has more is not known beyond.
+  /// The maximum number of characteristics of a device. Further ones are dropped.
   package static let longest = 256
-  /// Parts of a value whose formats are known.
+  /// The maximum number of formats of a value.
   static let mostFormats = 8
-  /// How many devices are remembered, and how many octets of them: less than what the log is written anew from.
+  /// The limits: the number of devices, and the size in bytes. The size is below the limit that causes the log to be rewritten.
   package static let capacity = 64
   static let size = 48 << 10
 
-  /// - Parameter limit: how many records are enough.
+  /// Parses a log from its end, up to `limit` records.
   package init(parsing log: [UInt8], limit: Int = KnownAttributes.capacity, where isWanted: (Record) -> Bool = { _ in true }) {
     for line in log.split(separator: 0x0A).reversed() where records.count < limit {
       guard Record.head(of: line).map(isWanted) ?? true, let record = Record(parsing: line), isWanted(record),
@@ -76,7 +76,7 @@ package struct KnownAttributes: Sendable, Equatable {
     }
   }
 
-  /// The shortest log that says the same, as far as there is room.
+  /// The shortest equivalent log, up to `size` bytes.
   package var log: [UInt8] {
     var (lines, size): ([[UInt8]], Int) = ([], 0)
     for line in records.lazy.map(\.line) {
@@ -89,10 +89,10 @@ package struct KnownAttributes: Sendable, Equatable {
 }
 
 extension KnownAttributes.Record {
-  /// Whose attributes they are, without reading them, as far as the line is one of ours; nil where it is not.
+  /// Parses a line without its attributes, to identify the device. Nil if the line is not a record.
   fileprivate static func head(of line: ArraySlice<UInt8>) -> Self? {
     let mark = Array(#","attributes":["#.utf8)
-    // No string can have it: in one, a quotation mark stands behind a backslash.
+    // Strings cannot contain the mark, because JSON escapes quotation marks.
     guard let place = line.indices.first(where: { line[$0] == mark[0] && line[$0...].starts(with: mark) }) else { return nil }
     return Self(parsing: line[..<place] + mark + Array("]}".utf8))
   }
@@ -110,7 +110,7 @@ extension KnownAttributes.Record {
       var formats: [PresentationFormat] = []
       if case .array(let values)? = entry["formats"]?.kind {
         formats = values.compactMap { $0.string.flatMap { Hex.decode($0) }.flatMap { PresentationFormat($0) } }
-        // What lacks a part has another meaning.
+        // A list with a missing part would have another meaning.
         if formats.count != values.count { formats = [] }
       }
       return .init(
@@ -142,7 +142,7 @@ extension KnownAttributes.Record {
 }
 
 extension KnownAttributes.Item {
-  /// - Parameter description: of a characteristic, as far as it is known.
+  /// Returns the characteristics of a table. `description` provides the known description of each.
   package static func all(of table: AttributeTable, _ description: (Characteristic) -> ValueDescription) -> [Self] {
     table.services.flatMap { service in
       service.characteristics.map {

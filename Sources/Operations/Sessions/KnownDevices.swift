@@ -2,8 +2,8 @@ package import Bluetooth
 package import Finding
 package import Text
 
-/// Devices that were connected before, and names that users gave to peers. Kept as a log: records are added at its end, and the later one is
-/// right. Lines that are no records, as a full disk or another version may leave, are passed over.
+/// The previously connected devices, and the aliases of peers. Kept as an append-only log: later records win. Invalid lines, left by a full
+/// disk or another version, are ignored.
 package struct KnownDevices: Sendable, Equatable {
   package struct Device: Sendable, Equatable {
     package let peer: PeerAddress
@@ -13,7 +13,7 @@ package struct KnownDevices: Sendable, Equatable {
     package var selector: PeerSelector?
     /// The time of the last connection (RFC 3339).
     package let time: String
-    /// The simulated or recorded air that it is on, as `--adapter` names it; nil: a device that a radio heard.
+    /// The simulated or recorded air, in the form of `--adapter`. Nil for a real radio.
     package let air: String?
 
     package init(_ peer: PeerAddress, name: UntrustedText?, selector: PeerSelector? = nil, time: String, air: String? = nil) {
@@ -25,10 +25,10 @@ package struct KnownDevices: Sendable, Equatable {
     }
   }
 
-  /// A name that a user gave to a peer.
+  /// A user's name for a peer.
   private struct Alias: Hashable {
     let name: String
-    /// The simulated or recorded air; nil for a real radio.
+    /// The simulated or recorded air. Nil for a real radio.
     let air: String?
   }
 
@@ -43,23 +43,23 @@ package struct KnownDevices: Sendable, Equatable {
     case alias(String, PeerSelector?, air: String? = nil)
   }
 
-  /// The devices of all airs. The one that was connected longest ago comes first, and is forgotten first.
+  /// The devices of all airs, least recently connected first. The first is dropped first.
   package private(set) var devices: [Device] = []
   private var names: [Alias: PeerSelector] = [:]
 
-  /// How many devices and how many aliases of radios are remembered, and how many of all other airs.
+  /// The maximum number of devices and of aliases. Real radios and all other airs have separate limits.
   package static let capacity = 256
 
   package init() {}
 
   package init(parsing log: [UInt8]) {
     var (seen, named): (Set<Key>, Set<Alias>) = ([], [])
-    // From the end, because what stands there is right.
+    // From the end, because later records win.
     for line in log.split(separator: 0x0A).reversed() {
       switch Record(parsing: line) {
       case .connected(let device):
         if seen.insert(Key(peer: device.peer, air: device.air)).inserted {
-          // Whatever is simulated, no real device is forgotten for it.
+          // Simulated devices must not displace real ones.
           if devices.count(where: { ($0.air == nil) == (device.air == nil) }) < Self.capacity { devices.append(device) }
         } else if device.name != nil || device.selector != nil,
           let index = devices.firstIndex(where: { $0.peer == device.peer && $0.air == device.air })
@@ -76,10 +76,10 @@ package struct KnownDevices: Sendable, Equatable {
     devices.reverse()
   }
 
-  /// The devices of one air; who was connected longest ago stands first.
+  /// Returns the devices of one air, least recently connected first.
   package func devices(on air: String?) -> [Device] { devices.filter { $0.air == air } }
 
-  /// What names mean on an air: those that were given there stand above those of radios, which hold everywhere.
+  /// Returns the aliases that apply on an air. Its own aliases override those of real radios, which apply everywhere.
   package func aliases(on air: String? = nil) -> [String: PeerSelector] {
     var aliases: [String: PeerSelector] = [:]
     for (alias, peer) in names where alias.air == air || alias.air == nil && names[Alias(name: alias.name, air: air)] == nil {
@@ -88,7 +88,7 @@ package struct KnownDevices: Sendable, Equatable {
     return aliases
   }
 
-  /// Whether the name was given on this very air.
+  /// Whether the alias was defined on this air.
   package func hasAlias(_ name: String, on air: String?) -> Bool { names[Alias(name: name, air: air)] != nil }
 
   /// The shortest equivalent log.
@@ -97,16 +97,16 @@ package struct KnownDevices: Sendable, Equatable {
       + devices.flatMap { Record.connected($0).line }
   }
 
-  /// The device of an air that was connected last, without reading the whole log.
+  /// Returns the last connected device of an air, without parsing the whole log.
   package static func last(in log: [UInt8], on air: String? = nil) -> Device? { last(in: log, on: air) { _ in true } }
 
-  /// What names mean on an air, without reading what is said of devices.
+  /// Returns the aliases that apply on an air, without parsing the devices.
   package static func aliases(in log: [UInt8], on air: String?) -> [String: PeerSelector] {
     let lines = log.split(separator: 0x0A).filter { $0.starts(with: Record.aliasStart) }
     return Self(parsing: Array(lines.joined(separator: [0x0A]))).aliases(on: air)
   }
 
-  /// The name that a device of an air was heard by last, without reading the whole log. - Returns: nil when it never was.
+  /// Returns the last heard name of a device, without parsing the whole log. Nil if no name was heard.
   package static func name(of peer: PeerAddress, in log: [UInt8], on air: String?) -> UntrustedText? {
     last(in: log, on: air) { $0.peer == peer && $0.name != nil }?.name
   }
@@ -118,7 +118,7 @@ package struct KnownDevices: Sendable, Equatable {
     return nil
   }
 
-  /// What can be an alias: 1 to 64 characters without blanks, separators and what a terminal would not show, and not `last`, which has a meaning of its own.
+  /// Whether a name can be an alias: 1–64 visible characters without blanks and separators. Excludes `last`, which is reserved.
   package static func isAlias(_ name: String) -> Bool {
     (1...64).contains(name.count) && name != "last" && name != "." && DisplayText.escape(name) == name
       && !name.contains { $0.isWhitespace || "@;,\"'\\#{}".contains($0) }

@@ -5,7 +5,7 @@ package import GATT
 package enum RestorationEvent: Sendable {
   /// The reason why the link is down.
   case lost(any Error)
-  /// The number of the try, from 1, which begins after this pause; and why the one before has failed.
+  /// An attempt starts after this pause. Includes its number, from 1, and the reason for the previous failure.
   case trying(Int, in: Duration, after: (any Error)?)
   case restored(Restoration)
 }
@@ -13,7 +13,7 @@ package enum RestorationEvent: Sendable {
 /// A restored link.
 package struct Restoration: Sendable {
   package enum Discovery: Sendable, Equatable {
-    /// No discovery had run before.
+    /// No discovery had run on the lost link.
     case notNeeded
     /// The peer's Database Hash is the same.
     case skipped
@@ -22,7 +22,7 @@ package struct Restoration: Sendable {
 
   /// A subscription that could not be restored.
   package struct Missing: Sendable {
-    /// The characteristic before.
+    /// The characteristic before the loss.
     package let characteristic: Characteristic
     /// The reason. Nil if the characteristic no longer exists.
     package let reason: (any Error)?

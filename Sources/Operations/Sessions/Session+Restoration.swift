@@ -6,13 +6,12 @@ import GATT
 import Text
 
 extension Session {
-  /// Makes a new link to the peer of a lost connection: tries until it succeeds, with growing pauses; then exchanges the MTU again, takes over
-  /// the database if the peer's Database Hash is the same, else discovers again what had been discovered, and subscribes again to what
-  /// `SubscribedValues.init(lastingOn:)` had. The connection stays the same object. A link that is still up is taken down first.
+  /// Restores a lost connection, with growing pauses between attempts. Then exchanges the MTU and subscribes again for each
+  /// `SubscribedValues.init(lastingOn:)`. Discovers again unless the Database Hash is unchanged. Disconnects first if the link is still up.
   ///
-  /// Commands find it closed meanwhile; `Connection.untilRestored` waits.
-  /// - Returns: what was restored and what not.
-  /// - Throws: RestorationError; CancellationError. The connection stays lost then, and can be restored later.
+  /// During restoration, commands find the connection closed; `Connection.untilRestored` waits.
+  /// - Returns: The restored and the missing parts.
+  /// - Throws: `RestorationError`; `CancellationError`. The connection can be restored later.
   @discardableResult
   package func restore(
     _ connection: Connection, _ policy: RetryPolicy = RetryPolicy(),
@@ -58,7 +57,7 @@ extension Session {
     var missing: [Restoration.Missing] = []
   }
 
-  /// One try. - Throws: why there is no link, or no longer; nothing is left behind then.
+  /// Makes one attempt. - Throws: The reason for the failure. Leaves nothing open then.
   private func tryToRestore(_ connection: Connection, within limit: Duration) async throws -> Part {
     let central = try await central()
     let deadline = EventLoop.shared.now.advanced(by: limit)
@@ -76,7 +75,7 @@ extension Session {
     }
   }
 
-  /// Everything but the link.
+  /// Restores the state on a new link: MTU, database and subscriptions.
   private func restore(_ connection: Connection) async throws -> Part {
     var part = Part()
     let client = connection.client
@@ -93,7 +92,7 @@ extension Session {
         part.missing += missing
       }
     } catch  where client.closed == nil && !(error is CancellationError) {
-      // The link is of use all the same.
+      // The link is useful even without them.
       part.missing = connection.lasting.flatMap { $0.missing(error) }
     }
     return part
@@ -101,8 +100,8 @@ extension Session {
 }
 
 extension Central {
-  /// The peer of a lost connection. Another device must never take its place, so only what changes its address is searched for: it is the one
-  /// whose advertisement carries the MAC, or, with a private address, the only one of its name, or that matches as the first did.
+  /// Finds the peer of a lost connection again. Another device must never take its place, so it searches only if the address may change.
+  /// Then it uses the MAC in the advertisement, or the unique name or original selector of a private address.
   fileprivate func findAgain(_ connection: Connection, within limit: Duration) async throws -> PeerAddress {
     guard var selector = connection.selector, selector.mayFindNewAddress(of: connection.peer) else { return connection.peer }
     if !selector.isUnique, let name = connection.name, !name.isEmpty { selector = .name(Glob.literal(name.raw)) }
@@ -113,7 +112,7 @@ extension Central {
 }
 
 extension PeerSelector {
-  /// Whether the peer may have another address by now, by which this finds it.
+  /// Whether the peer may have a new address that this selector can find.
   fileprivate func mayFindNewAddress(of peer: PeerAddress) -> Bool {
     switch self {
     case .address: false

@@ -5,52 +5,52 @@ package import GAP
 package import GATT
 package import Text
 
-/// An adapter with the links, clients and subscriptions on it. A command of the shell is a session with one step; a session that stays open
-/// runs many, one after the other or side by side.
+/// An adapter with its links, clients and subscriptions. A one-shot command is a session with one step. An open session runs many, also in
+/// parallel.
 @LoopActor
 package final class Session {
   /// The time limits for the steps of a connection.
   package struct Limits: Sendable, Equatable {
     package var connecting = Duration.seconds(20)
-    /// An ATT transaction, Vol 3 Part F §3.3.3.
+    /// The time limit of an ATT transaction, Vol 3 Part F §3.3.3.
     package var transaction = Duration.seconds(30)
-    /// The number of retries if a connection fails, or the device closes it before it answers.
+    /// The number of retries if a connection fails or the device closes it before it answers.
     package var retries = 1
 
     package init() {}
   }
 
-  /// Sees the clients of one connection. A type of its own, so that a trailing closure cannot be taken for it.
+  /// An observer of the clients of one connection. A separate type, so that no trailing closure binds to it.
   package struct ClientObserver: Sendable {
     let onClient: @LoopActor (Client) -> Void
 
     package init(onClient: @escaping @LoopActor (Client) -> Void) { self.onClient = onClient }
   }
 
-  /// Sees every client before anything is sent: for its notes and PDUs.
+  /// The observer of every client, called before anything is sent.
   package var onClient: (@LoopActor (Client) -> Void)?
-  /// Sees every advertising report of a session that stays open, whoever asked for it.
+  /// The observer of every advertising report of an open session.
   package var onReport: (@LoopActor (AdvertisingReport) -> Void)?
-  /// Called before a connection ends.
+  /// The observer of disconnections, called before a connection ends.
   package var onDisconnect: (@LoopActor (Connection) -> Void)?
-  /// Its clients ask to be told when a peer's services change. (A single step is over before they do, and would pay a round trip.)
+  /// Whether the session stays open. Its clients then enable Service Changed indications, which cost a round trip.
   package var staysOpen = false
-  /// In the order in which they were made; without those that were closed here.
+  /// The connections in the order of their creation, without those closed here.
   package private(set) var connections: [Connection] = []
 
   private let open: @LoopActor () async throws -> any Central
   private var opened: (any Central)?
   private var opening: Wait<any Central>?
 
-  /// - Parameter open: makes the adapter ready, at the first need.
+  /// Creates a session. `open` prepares the adapter at first use.
   package init(open: @escaping @LoopActor () async throws -> any Central) { self.open = open }
 
-  /// The adapter, opened once, whoever asks first; and anew when it has died.
-  /// - Throws: what `open` throws; the next call tries again.
+  /// Returns the adapter, opened at first use and again after it failed.
+  /// - Throws: The errors of `open`. The next call tries again.
   package func central() async throws -> any Central {
     if let opened, opened.failure == nil { return opened }
     while let opening {
-      // Whoever opens it may be cancelled; the others go on and open it themselves.
+      // If the opening task is canceled, another caller opens it.
       do { return try await opening.value() } catch is CancellationError { try Task.checkCancellation() }
     }
     if let opened, opened.failure == nil { return opened }
@@ -81,10 +81,10 @@ package final class Session {
 
   /// Connects to a peer. Other links stay up.
   /// - Parameters:
-  ///   - selector: by which it was found.
-  ///   - observer: sees the client of this connection, and of each restored link, before anything is sent.
-  ///   - asking: what the device is asked first. It is connected when it has answered; a device that closes the link before is tried again.
-  /// - Throws: as `Central.connect`, and why the link was lost meanwhile. Nothing is left behind.
+  /// - selector: The selector that found the peer.
+  /// - observer: Sees the client of this connection and of each restored link, before anything is sent.
+  /// - asking: Sends the first requests. Connected means answered: if the device closes the link earlier, it is tried again.
+  /// - Throws: The errors of `Central.connect`; the reason for a lost link. Leaves nothing open then.
   package func connect(
     _ peer: PeerAddress, name: UntrustedText? = nil, foundBy selector: PeerSelector? = nil, limits: Limits = Limits(),
     observer: ClientObserver? = nil,
@@ -110,8 +110,7 @@ package final class Session {
     return client
   }
 
-  /// What was subscribed to is switched off again, then the link is taken down; also in a cancelled task. A peer that does not answer keeps nobody
-  /// waiting. A restoration that is under way ends.
+  /// Unsubscribes (within a second), then takes the link down. Stops a running restoration. Also works in a canceled task.
   package func disconnect(_ connection: Connection) async {
     connections.removeAll { $0 === connection }
     onDisconnect?(connection)
@@ -125,7 +124,7 @@ package final class Session {
     }
   }
 
-  /// Links down, scan off, the adapter closed; also in a cancelled task. The next command opens it again.
+  /// Disconnects, stops scanning and closes the adapter. Also works in a canceled task. The next command opens it again.
   package func close() async {
     if let opening { await shielded { _ = try? await opening.value() } }
     let ending = connections.map { connection in EventLoop.shared.spawn { await self.disconnect(connection) } }

@@ -4,42 +4,41 @@ package import EventLoop
 package import GATT
 package import Text
 
-/// The values of several characteristics in the order of arrival, each from the moment before the peer was asked to send them. While nobody takes
-/// them the link goes on, and they wait.
+/// The values of several characteristics in the order of arrival, from just before each subscription. Values wait until they are taken.
 @LoopActor
 package final class SubscribedValues {
-  /// One characteristic that is subscribed to, or was until the link was lost.
+  /// A characteristic with a subscription, current or lost with the link.
   private struct Item {
     /// The characteristic on the present link.
     var characteristic: Characteristic
-    /// Its place in the database; nil if discovery has not found it.
+    /// The place in the database. Nil if it was not discovered.
     let place: CharacteristicPlace?
     var format: ValueFormat
     /// The subscription. Nil while the link is lost, after a change of services, and if it could not be restored.
     var subscription: Subscription?
-    /// Whether it is being switched off, or the peer has refused that.
+    /// Whether its subscription is being canceled, or the peer refused that.
     var isLeaving = false
   }
 
   private var client: Client
-  /// The connection that may be restored; nil if the values end with the link.
+  /// The connection whose restoration continues the values. Nil if they end with the link.
   private weak var connection: Connection?
   private let values: BoundedQueue<(ValueEvent, UUID, ValueFormat)>
-  /// The types of those that are listened to, and how their values are shown, by their value handle.
+  /// The type and format of each subscribed characteristic, by value handle.
   private var types: [AttributeHandle: (UUID, ValueFormat)] = [:]
   private var items: [Item] = []
   private var observer: ValueObserver?
   private var loss: Task<Void, Never>?
   private var renewal: Task<Void, Never>?
   private var mustRenew = false
-  /// How often one renewal begins again because of a change: a peer may say so whenever it is asked.
+  /// The maximum number of rounds of one renewal. A peer may report a change after every request.
   private static let renewals = 8
 
-  /// The peer's services have changed, and what is still there is subscribed to again. Told what is not.
+  /// The observer of renewals after a change of services. Receives the subscriptions that could not be renewed.
   package var onRenewed: (@LoopActor ([Restoration.Missing]) -> Void)?
 
-  /// Ends with the link of `client`.
-  /// - Parameter onDrop: told how many values were not kept because nobody took thousands of them.
+  /// Creates a queue that ends with the link of `client`.
+  /// - Parameter onDrop: Receives the number of values dropped from the full queue.
   package init(_ client: Client, onDrop: (@LoopActor (Int) -> Void)? = nil) {
     self.client = client
     values = BoundedQueue(capacity: 16_384, onDrop: onDrop)
@@ -49,8 +48,8 @@ package final class SubscribedValues {
     }
   }
 
-  /// Outlives the link: goes on when that is restored, and ends with the connection. See `Session.restore`.
-  /// - Parameter onDrop: told how many values were not kept because nobody took thousands of them.
+  /// Creates a queue that outlives the link: it continues after a restoration and ends with the connection. See `Session.restore`.
+  /// - Parameter onDrop: Receives the number of values dropped from the full queue.
   package init(lastingOn connection: Connection, onDrop: (@LoopActor (Int) -> Void)? = nil) {
     client = connection.client
     self.connection = connection
@@ -68,16 +67,16 @@ package final class SubscribedValues {
     }
   }
 
-  /// What is subscribed to now.
+  /// The characteristics with a current subscription.
   package var characteristics: [Characteristic] { items.compactMap { $0.subscription == nil ? nil : $0.characteristic } }
 
-  /// Subscribes. One that is subscribed to already stays so.
-  /// - Parameter format: how its values are to be shown from now on, for whoever takes them.
-  /// - Throws: as `Client.subscribe`.
+  /// Subscribes to a characteristic. Keeps an existing subscription.
+  /// - Parameter format: The display format of its values from now on.
+  /// - Throws: The errors of `Client.subscribe`.
   package func add(_ characteristic: Characteristic, as format: ValueFormat = .auto) async throws {
     if let index = items.firstIndex(where: { $0.subscription != nil && $0.characteristic.valueHandle == characteristic.valueHandle }) {
       if items[index].isLeaving {
-        // What the peer has now, nobody knows.
+        // The peer's CCCD value is unknown now.
         items.remove(at: index)
         types[characteristic.valueHandle] = nil
       } else {
@@ -99,14 +98,14 @@ package final class SubscribedValues {
     }
   }
 
-  /// Switches one off again, also on the peer; its values that wait are still given out. One that is not subscribed to stays so. After an error it
-  /// is still there, and can be asked for again.
-  /// - Throws: the errors of a write; CancellationError.
+  /// Unsubscribes, also on the peer, but keeps the values that wait. After an error, the subscription remains and can be removed again.
+  /// Does nothing without a subscription.
+  /// - Throws: The errors of a write; `CancellationError`.
   package func remove(_ characteristic: Characteristic) async throws {
     let isMeant = { (item: Item) in
       item.characteristic.valueHandle == characteristic.valueHandle && item.characteristic.uuid == characteristic.uuid
     }
-    // One that could not be restored may have been where another one is now.
+    // A lost subscription may have the handle of a current one.
     guard let index = items.firstIndex(where: { $0.subscription != nil && isMeant($0) }) ?? items.firstIndex(where: isMeant) else { return }
     guard let subscription = items[index].subscription else {
       items.remove(at: index)
@@ -114,12 +113,12 @@ package final class SubscribedValues {
     }
     items[index].isLeaving = true
     try await subscription.cancel()
-    // Else it was subscribed to again meanwhile, or is gone.
+    // During `cancel`, another task may have removed or resubscribed it.
     guard let index = items.firstIndex(where: { $0.subscription === subscription }) else { return }
     types[items.remove(at: index).characteristic.valueHandle] = nil
   }
 
-  /// - Throws: as `remove`: the first error, when all were tried.
+  /// Removes all. - Throws: The first error of `remove`, after all were tried.
   package func removeAll() async throws {
     var failure: (any Error)?
     for item in items.reversed() {
@@ -128,33 +127,33 @@ package final class SubscribedValues {
     if let failure { throw failure }
   }
 
-  /// The next value, with the type of its characteristic. One taker at a time.
-  /// - Parameter isNeeded: nothing good comes of waiting in vain: see `Client.exhausted`.
-  /// - Returns: nil at `deadline`, and when `close(at:)` says so (see `isClosed`).
-  /// - Throws: why the link ended, once nothing is left; of one that is needed, why none comes; CancellationError.
+  /// Returns the next value, with the type of its characteristic. Only one task may take values at a time.
+  /// - Parameter isNeeded: Whether to fail when no value can arrive: see `Client.exhausted`.
+  /// - Returns: Nil at `deadline`, and at the time set by `close(at:)` (see `isClosed`).
+  /// - Throws: The reason for the end of the link, after the last value; if `isNeeded`, why none can arrive; `CancellationError`.
   package func next(until deadline: LoopClock.Instant?, isNeeded: Bool = false) async throws -> (ValueEvent, UUID)? {
     guard isNeeded else { return try await nextToShow(until: deadline).map { ($0.0, $0.1) } }
     return try await values.next(until: deadline, vain: { [client] in client.exhausted }).map { ($0.0, $0.1) }
   }
 
-  /// The next value when it is there already: `next` without an asynchronous call.
+  /// Returns the next value if it has arrived, without an asynchronous call.
   package func ready() throws -> (ValueEvent, UUID)? { try values.ready().map { ($0.0, $0.1) } }
 
-  /// Waits for the next value, and returns it with the format that `add` was given.
+  /// Waits for the next value and returns it with the format given to `add`.
   package func nextToShow(until deadline: LoopClock.Instant?) async throws -> (ValueEvent, UUID, ValueFormat)? {
     try await values.next(until: deadline)
   }
 
-  /// The taker gives up: how many values it leaves is told.
-  /// - Parameter taken: those that it took for nothing.
+  /// Stops taking values. Reports the number of values left in the queue.
+  /// - Parameter taken: The number of values that were taken but not used.
   package func abandon(taken: Int) { values.abandon(taken: taken) }
 
-  /// What comes later is not given out.
+  /// Ignores values that arrive after `end`.
   package func close(at end: LoopClock.Instant) { values.close(at: end) }
 
   package var isClosed: Bool { values.isClosed }
 
-  /// Switches off what was subscribed to, also on the peer, within a second: it may be one that does not answer. Also in a cancelled task.
+  /// Unsubscribes from all, also on the peer, within a second. Also works in a canceled task.
   package func end() async {
     observer?.cancel()
     loss?.cancel()
@@ -169,9 +168,9 @@ package final class SubscribedValues {
     }
   }
 
-  // MARK: The services of the peer change, while the link stays
+  // MARK: Changes of services during a link
 
-  /// Returns when what was subscribed to is subscribed to again, if it is to be.
+  /// Waits for a running renewal.
   package func untilRenewed() async { await renewal?.value }
 
   private func servicesChanged(_ range: HandleRange) {
@@ -181,7 +180,7 @@ package final class SubscribedValues {
     renew()
   }
 
-  /// Subscribes again to what is not subscribed to, wherever that is now.
+  /// Subscribes again to lost characteristics, at their new handles.
   private func renew() {
     guard items.contains(where: { $0.subscription == nil }) else { return }
     mustRenew = true
@@ -193,7 +192,7 @@ package final class SubscribedValues {
     }
   }
 
-  /// - Returns: what is not subscribed to; nil when the link or this has ended.
+  /// Returns the missing subscriptions. Nil if the link or this object has ended.
   private func renewed() async -> [Restoration.Missing]? {
     var missing: [Restoration.Missing] = []
     let client = client
@@ -209,26 +208,26 @@ package final class SubscribedValues {
 
   // MARK: For the connection
 
-  /// The link is lost. What was subscribed to stays known.
+  /// Handles the loss of the link. Remembers the subscriptions.
   func suspend() {
     types = [:]
     items.removeAll(where: \.isLeaving)
     for index in items.indices { items[index].subscription = nil }
   }
 
-  /// Nobody will restore the link.
+  /// Ends the values of a link that will not be restored.
   func close(throwing reason: any Error) {
     renewal?.cancel()
     values.close(throwing: reason)
   }
 
-  /// What is left of them when nothing can be restored.
+  /// Returns all subscriptions as missing.
   func missing(_ reason: any Error) -> [Restoration.Missing] {
     items.map { Restoration.Missing(characteristic: $0.characteristic, reason: reason) }
   }
 
-  /// Subscribes again on the connection's new client, whose database is known.
-  /// - Returns: how many there are, and which are not. - Throws: why this link ended too; CancellationError.
+  /// Subscribes again on the connection's new client, which knows the database.
+  /// - Returns: The number of restored subscriptions, and the missing ones. - Throws: The reason for a lost link; `CancellationError`.
   func restore(on client: Client, _ table: AttributeTable) async throws -> (restored: Int, missing: [Restoration.Missing]) {
     self.client = client
     observe()
@@ -238,7 +237,7 @@ package final class SubscribedValues {
   private func resubscribe(on client: Client, _ table: AttributeTable) async throws -> (restored: Int, missing: [Restoration.Missing]) {
     var count = 0
     var missing: [Restoration.Missing] = []
-    // By place: while one is written, others may be added or removed.
+    // Identify by place, because others may be added or removed during a write.
     for (place, old, format) in items.map({ ($0.place, $0.characteristic, $0.format) }) {
       func index() -> Int? { items.firstIndex { $0.place == place && $0.characteristic == old && $0.subscription == nil } }
       guard index() != nil else { continue }
@@ -246,12 +245,12 @@ package final class SubscribedValues {
         missing.append(Restoration.Missing(characteristic: old, reason: nil))
         continue
       }
-      // Else someone else subscribes to it now.
+      // Otherwise another task is subscribing to it now.
       guard types[new.valueHandle] == nil else { continue }
       types[new.valueHandle] = (new.uuid, format)
       do {
         let subscription = try await client.subscribe(new, keepingValues: false)
-        // It has changed again.
+        // The services have changed again.
         if subscription.isGone { continue }
         guard let index = index() else {
           types[new.valueHandle] = nil

@@ -8,11 +8,11 @@ enum ADStructureText {
   static func meaning(_ structure: ADStructure) -> String? {
     let data = structure.data
     switch (structure.type, data.count) {
-    // §1.9; 0xFFFF: no specific value.
+    // §1.9. 0xFFFF means no specific value.
     case (0x12, 4):
       let bounds = [number(data[..<2]), number(data[2...])].map { $0 == 0xFFFF ? "any" : interval($0, 1.25) }
       return bounds[0] == bounds[1] ? bounds[0] : "\(bounds[0]) to \(bounds[1])"
-    // §1.15; the long form has 3 or 4 bytes.
+    // §1.15. The long form has 3 or 4 bytes.
     case (0x1A, 2), (0x2F, 3), (0x2F, 4): return interval(number(data[...]), 0.625)
     // §1.16: bit 0 of the last byte is set for a random address.
     case (ADType.leDeviceAddress, 7):
@@ -24,7 +24,7 @@ enum ADStructureText {
         "peripheral and central, central preferred",
       ]
       return Int(data[0]) < roles.count ? roles[Int(data[0])] : nil
-    // §1.18: the first byte is a code for the scheme, or 1 if the URI is complete.
+    // §1.18: the first byte is a code for the scheme. 1 marks a complete URI.
     case (ADType.uri, 1...):
       let schemes: [UInt8: String] = [0x01: "", 0x16: "http:", 0x17: "https:"]
       guard let scheme = schemes[data[0]], DisplayText.isPrintable(data[1...]) else { return nil }
@@ -33,7 +33,7 @@ enum ADStructureText {
     }
   }
 
-  /// Reads the least significant byte first.
+  /// Decodes a little-endian number.
   private static func number(_ octets: ArraySlice<UInt8>) -> UInt64 { octets.reversed().reduce(0) { $0 << 8 | UInt64($1) } }
 
   private static func interval(_ number: UInt64, _ unit: Double) -> String { "\((Double(number) * unit).plainText) ms" }

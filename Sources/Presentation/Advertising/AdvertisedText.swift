@@ -2,7 +2,7 @@ import DeviceFiles
 import Finding
 import Text
 
-/// Advertising data in a known format, as JSON and as text for the table.
+/// Formats advertising data in a known format as JSON, and as text for the table.
 enum AdvertisedText {
   /// Writes `decoded`. A JSON object has each key once, so the last data of each format is shown.
   static func json(_ json: inout RecordWriter, _ all: [DecodedData]) {
@@ -42,7 +42,7 @@ enum AdvertisedText {
     }
   }
 
-  /// One line, such as `iBeacon 1/2 e2c56db5-…`: the parts that differ between devices come first.
+  /// Returns one line, such as `iBeacon 1/2 e2c56db5-…`. The parts that differ between devices come first.
   static func line(_ data: DecodedData) -> String {
     func value(_ name: String) -> String { data[name].map(text) ?? "" }
     if let device = data.device { return described(data, by: device) }
@@ -69,14 +69,14 @@ enum AdvertisedText {
     }
   }
 
-  /// `Tracker: alarm 0, level 60 %`
+  /// Formats data of a device file: `Tracker: alarm 0, level 60 %`.
   private static func described(_ data: DecodedData, by device: String) -> String {
     if let problem = data.problem { return "\(device): \(sentence(problem))" }
     let parts = data.fields.map { "\($0.name) \(text($0.value))" }
     return parts.isEmpty ? device : "\(device): \(parts.joined(separator: ", "))"
   }
 
-  /// One object. A number whose unit is not % needs no name, and a state replaces its value.
+  /// Formats one BTHome object. Omits the name before a unit other than %, and the value beside a state.
   private static func object(_ fields: [DecodedData.Field]) -> String {
     let hasState = fields.contains { $0.name == "state" }
     let texts = fields.filter { !($0.name == "arguments" || hasState && $0.name == "value") }.map { text($0.value) }.filter { !$0.isEmpty }

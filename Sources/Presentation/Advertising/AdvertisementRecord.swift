@@ -3,7 +3,7 @@ package import Finding
 package import GAP
 package import Text
 
-/// Writes recorded advertising data as JSON: the fields of a scan record, except those that only a receiver knows.
+/// Writes recorded advertising data as JSON, with the fields of a scan record that do not need a receiver.
 package enum AdvertisementRecord {
   package static func write(
     _ json: inout RecordWriter, _ advertisement: Advertisement, _ octets: [UInt8], _ sender: PeerAddress?, _ formats: AdvertisingFormats

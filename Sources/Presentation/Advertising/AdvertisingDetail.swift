@@ -3,9 +3,9 @@ package import Finding
 import GAP
 import Text
 
-/// The lines of `scan -v`: one for each AD structure that a device advertises.
+/// The lines of `scan -v`: one for each advertised AD structure.
 package enum AdvertisingDetail {
-  /// Lists a device with the last payload of each PDU type. - Parameter paint: colors the first line.
+  /// Lists a device with the last payload of each PDU type. `paint` colors the first line.
   package static func lines(_ device: DeviceView, _ formats: AdvertisingFormats, paint: (String) -> String) -> [String] {
     var facts = [device.peer.type.rawValue]
     if device.isConnectable { facts.append("connectable") }
@@ -17,7 +17,7 @@ package enum AdvertisingDetail {
       + device.payloadsInOrder.flatMap { lines($0.data, of: device.peer, pdu: $0.pdu, formats) }
   }
 
-  /// Lists the AD structures of one payload, with the PDU type on the first line.
+  /// Lists the AD structures of a payload, with the PDU type on the first line.
   static func lines(_ data: [UInt8], of peer: PeerAddress?, pdu: AdvertisingReport.PDU, _ formats: AdvertisingFormats) -> [String] {
     let label = pdu.rawValue
     return parts(data, of: peer, formats).enumerated().map {
@@ -32,7 +32,7 @@ package enum AdvertisingDetail {
     if parts.isEmpty { parts = ["(empty)"] }
     if let error = advertisement.error { parts.append("(malformed: \(error))") }
     if let peer, case .found(let macs) = MACFinder.find(in: advertisement, sender: peer) {
-      // A guess would look like a fact.
+      // Omit guesses, which would look like facts.
       parts += macs.filter { $0.confidence > .low }.map { "→ MAC \($0.text) in \($0.source), offset \($0.offset), \($0.rule)" }
     }
     return parts
@@ -43,9 +43,9 @@ package enum AdvertisingDetail {
     return "\(name)  \(value(structure, sender, formats))"
   }
 
-  /// The meaning if known, with the bytes if they add information.
+  /// Returns the meaning if known, with the bytes if they add information.
   private static func value(_ structure: ADStructure, _ sender: Address?, _ formats: AdvertisingFormats) -> String {
-    // The parser reads one structure as an advertisement.
+    // The parser needs an advertisement, so wrap the structure in one.
     let alone = Advertisement(structures: [structure]) ?? Advertisement([])
     let octets = Hex.encode(structure.data)
     switch structure.type {
@@ -74,7 +74,7 @@ package enum AdvertisingDetail {
 
   private static func meaning(_ data: DecodedData?) -> String { data.map { "  \(DisplayText.escape(AdvertisedText.line($0)))" } ?? "" }
 
-  /// Core Specification Supplement, Part A §1.3.
+  /// Lists the names of the flags (Core Specification Supplement, Part A §1.3).
   private static func flags(_ bits: UInt8) -> String {
     let names = [
       "LE Limited Discoverable", "LE General Discoverable", "BR/EDR Not Supported", "LE and BR/EDR Controller", "LE and BR/EDR Host",

@@ -7,7 +7,7 @@ import Text
 /// A MAC found in advertising data, as text or JSON.
 @LoopActor
 package enum MACRecord {
-  /// Writes the MAC. - Parameter line: the line of the input; nil for a MAC that was heard.
+  /// Writes the MAC. `line` is the line of the input. Nil for a MAC that was heard.
   package static func show(_ mac: FoundMAC, sender: PeerAddress?, line: Int? = nil, _ output: Output) async throws {
     if output.style.json {
       try await output.record {

@@ -46,7 +46,7 @@ package struct ScanFacts {
   private static func add(_ text: String, to list: inout [String]) { if !list.contains(text) { list.append(text) } }
 
   private static func mac(in advertisement: Advertisement, beside others: [Advertisement], of peer: PeerAddress) -> String? {
-    // A guess would look like a fact.
+    // Omit guesses, which would look like facts.
     guard case .found(let macs) = MACFinder.find(in: advertisement, beside: others, sender: peer), let mac = macs.first,
       mac.confidence > .low
     else { return nil }

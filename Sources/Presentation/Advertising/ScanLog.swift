@@ -3,22 +3,22 @@ import LinuxIO
 import SystemPackage
 import Terminal
 
-/// Writes the JSON records of a scan to a file, whatever standard output shows.
+/// Writes the JSON records of a scan to a file, independent of standard output.
 @LoopActor
 package final class ScanLog {
   private let path: String
   private let sink: Sink
   private var file: OwnedDescriptor
 
-  /// Opens the file and appends to it.
-  /// - Throws: FileError.
+  /// Opens the file for appending.
+  /// - Throws: `FileError`.
   package init(_ path: String) throws {
     self.path = path
     file = try AppendedFile.open(path)
     sink = Sink(file.rawValue, limit: Output.limit)
   }
 
-  /// Writes a record. Waits until the reader has room for it.
+  /// Writes a record. Waits until the output has room for it.
   func write(_ record: [UInt8]) async throws { try await told { try await self.sink.write(record) } }
 
   /// Writes the rest. Waits at most one second for a slow reader.

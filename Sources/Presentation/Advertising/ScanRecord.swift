@@ -4,7 +4,7 @@ import GAP
 import Terminal
 import Text
 
-/// One advertisement as text or JSON.
+/// An advertisement as text or JSON.
 enum ScanRecord {
   static func json(
     _ json: inout RecordWriter, _ report: AdvertisingReport, _ advertisement: Advertisement, _ time: Int64, _ formats: AdvertisingFormats,
@@ -35,7 +35,7 @@ enum ScanRecord {
     if namesPeer { json.string("peer", report.peer?.description) }
   }
 
-  /// Writes the lists. - Returns: whether a company or a service has several structures, of which only the last is shown.
+  /// Writes the lists. - Returns: Whether a company or a service has several structures, of which only the last is shown.
   @discardableResult
   static func lists(
     _ json: inout RecordWriter, _ services: [UUID], _ manufacturerData: [(company: UInt16, data: [UInt8])],
@@ -52,7 +52,7 @@ enum ScanRecord {
     return ofCompanies.count < manufacturerData.count || ofServices.count < serviceData.count
   }
 
-  /// A JSON object has each key once: of two structures with the same id the last is shown; `structures` has both.
+  /// Keeps the last item for each ID, because a JSON object has each key once. `structures` lists all.
   private static func merged<Item, ID: Equatable>(_ items: [Item], by id: (Item) -> ID) -> [Item] {
     guard items.count > 1 else { return items }
     var result: [Item] = []

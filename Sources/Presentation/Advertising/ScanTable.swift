@@ -3,14 +3,14 @@ import Finding
 import Terminal
 import Text
 
-/// The devices of a scan as rows that fit a terminal. Color repeats the signal strength of the number and the bar.
+/// The devices of a scan as rows for a terminal. Color only repeats the signal strength.
 package struct ScanTable {
   let width: Int
-  /// Whether the terminal shows UTF-8; else ASCII.
+  /// Whether the terminal shows UTF-8. Otherwise, ASCII is used.
   let isUTF8: Bool
   let paint: (String, Paint) -> String
 
-  /// Whether all columns fit. A narrow terminal shows strength, name, address and facts, which tell devices apart.
+  /// Whether all columns fit. A narrow terminal shows strength, name, address and facts.
   private var hasBar: Bool { width >= 72 }
   private var nameColumns: Int { width >= 120 ? 24 : width >= 72 ? 12 : 9 }
 
@@ -21,9 +21,10 @@ package struct ScanTable {
     return LiveView.Line(paint(text, .bold), columns: DisplayText.width(text))
   }
 
+  /// Formats the row of a device.
   /// - Parameters:
-  ///   - time: now, nanoseconds since 1970-01-01T00:00:00Z.
-  ///   - facts: from the device's advertisements, the most specific first.
+  /// - time: The current time in nanoseconds since 1970-01-01T00:00:00Z.
+  /// - facts: The facts in the device's advertisements, the most specific first.
   func row(_ device: DeviceView, at time: Int64, _ facts: ScanFacts) -> LiveView.Line {
     var strength = padLeft(device.signal.level.map { String(Int($0.rounded())) } ?? "?", 4)
     if hasBar { strength += " " + Self.bar(device.signal.level, isUTF8: isUTF8) + trend(device.signal.trend) + " " }
@@ -47,7 +48,7 @@ package struct ScanTable {
 
   // MARK: Columns
 
-  /// `p` public, `r` random and static, `~` random and changing.
+  /// Returns the kind of an address: `p` public, `r` random static, `~` random and changing.
   package static func kind(_ peer: PeerAddress) -> String {
     switch peer.randomKind {
     case nil: "p"
@@ -56,7 +57,7 @@ package struct ScanTable {
     }
   }
 
-  /// A bar of six steps, 10 dB each.
+  /// Returns a bar of six steps, 10 dB each.
   package static func bar(_ level: Double?, isUTF8: Bool) -> String {
     let filled = level.map { max(0, min(6, Int(($0 + 104) / 10))) } ?? 0
     return String(repeating: isUTF8 ? "▆" : "#", count: filled) + String(repeating: isUTF8 ? "▁" : ".", count: 6 - filled)
@@ -75,7 +76,7 @@ package struct ScanTable {
     return level >= -60 ? .green : level >= -80 ? .yellow : .dim
   }
 
-  /// A duration in at most four columns.
+  /// Formats a duration in at most four columns.
   package static func duration(_ seconds: Double) -> String {
     if seconds < 9.95 { return tenths(seconds) + "s" }
     if seconds < 999.5 { return "\(Int(seconds.rounded()))s" }
@@ -83,7 +84,7 @@ package struct ScanTable {
     return "\(Int(min(seconds / 3600, 999)))h"
   }
 
-  /// An interval in at most five columns.
+  /// Formats an interval in at most five columns.
   static func interval(_ seconds: Double) -> String {
     seconds < 0.9995 ? "\(Int((seconds * 1000).rounded()))ms" : duration(seconds)
   }
@@ -104,7 +105,7 @@ package struct ScanTable {
     var text = ""
     for part in parts {
       let left = room - DisplayText.width(text) - (text.isEmpty ? 0 : separator.count)
-      // Two letters and an ellipsis would say nothing.
+      // Two letters and an ellipsis would be useless.
       guard text.isEmpty || left >= min(5, DisplayText.width(part)) else { break }
       text += (text.isEmpty ? "" : separator) + clip(part, to: left)
     }

@@ -5,7 +5,7 @@ package import GAP
 package import Terminal
 import Text
 
-/// Shows the results of a scan as JSON lines, plain lines, or a table that is drawn in place.
+/// Shows the results of a scan as JSON lines, plain lines, or a live table.
 @LoopActor
 package final class ScanView {
   private let output: Output
@@ -19,9 +19,9 @@ package final class ScanView {
   private let live = LiveView()
   private let begin = EventLoop.shared.now
   private var drawnAt: LoopClock.Instant?
-  /// Redraws without new reports, because ages grow and the terminal may change its size.
+  /// The timer that redraws without new reports, because ages grow and the terminal size may change.
   private var timer: LoopTimer?
-  /// The facts of each device, and how often its payloads had changed by then.
+  /// The facts of each device, with the number of payload changes they are based on.
   private var facts: [PeerAddress: (changes: Int, facts: ScanFacts)] = [:]
 
   package init(
@@ -39,10 +39,10 @@ package final class ScanView {
 
   package var records: Int { watch.records }
   package var deviceCount: Int { watch.deviceCount }
-  /// All devices heard, including those that do not match the filter.
+  /// The devices heard, including those that do not match the filter.
   package var heard: [DeviceView] { watch.all }
 
-  /// Adds a report. - Parameter time: of arrival, nanoseconds since 1970-01-01T00:00:00Z.
+  /// Adds a report. `time` is its arrival in nanoseconds since 1970-01-01T00:00:00Z.
   package func add(_ report: AdvertisingReport, at time: Int64) async throws {
     let record = watch.add(report, at: isLive ? time : nil)
     if let log, let record { try await log.write(Output.record { write(&$0, record, at: time) }) }
@@ -69,7 +69,7 @@ package final class ScanView {
   /// Shows the empty table.
   package func start() throws { if isLive { try redraw() } }
 
-  /// Shows the final state. - Parameter error: the reason for the end, if any. It replaces a table without devices.
+  /// Shows the final state. `error` is the reason for the end, if any. It replaces a table without records.
   package func finish(after error: (any Error)? = nil) async throws {
     timer?.cancel()
     timer = nil
@@ -100,7 +100,7 @@ package final class ScanView {
 
   private func table(isLast: Bool) -> [LiveView.Line] {
     let table = ScanTable(width: output.width, isUTF8: output.isUTF8, paint: output.paint)
-    // The header, the summary, and the line of the cursor.
+    // The other three lines: header, summary, and cursor.
     let room = max(1, output.height - 3)
     let time = EventLoop.shared.wallClock
     let all = watch.devicesWithRecords

@@ -4,7 +4,7 @@ import GATT
 import Text
 
 extension ClientNote {
-  /// One line for users.
+  /// The note as one line for users.
   package var text: String {
     switch self {
     case .mtuBelowLeast(offered: let offered, let mtu):

@@ -5,11 +5,11 @@ import Operations
 import Text
 
 extension Connection {
-  /// For people: the name, or the address.
+  /// The name of the device for people. Its address if the name is unknown.
   @LoopActor
   package var title: String { name.map { $0.isEmpty ? peer.description : $0.description } ?? peer.description }
 
-  /// Adds to the error of a command what only the connection knows: the device, and whether it disconnected during discovery.
+  /// Adds facts about the connection to a command's error: the device, and a disconnection during discovery.
   package func explained(_ error: any Error) -> any Error {
     if var write = error as? IncompleteWrite {
       write.device = title

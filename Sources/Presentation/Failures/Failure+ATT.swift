@@ -32,7 +32,7 @@ extension Failure {
 }
 
 extension Violation {
-  /// Describes the violation. Shows at most 32 bytes, and ends without a full stop.
+  /// The violation as a sentence without a full stop. Shows at most 32 bytes.
   var sentence: String {
     let shown = octets.isEmpty ? "no bytes" : Hex.encode(octets.prefix(32)) + (octets.count > 32 ? "… (\(octets.count) bytes)" : "")
     return "The device violated the Attribute Protocol: \(opcode) [\(shown)]: \(reason)"

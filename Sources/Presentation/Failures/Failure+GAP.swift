@@ -44,7 +44,7 @@ extension Failure {
     let link = "Connection to \(error.peer.address)"
     switch error.cause {
     case .lost(let reason): self.init(.linkLost, "\(link) lost: \(Self.words(reason))", status: reason)
-    // We asked for it, whatever reason the controller gives.
+    // blectl asked for it, so ignore the controller's reason.
     case .endedHere(let reason?): self.init(.linkLost, "\(link) closed by blectl", status: reason)
     case .endedHere(nil): self.init(.linkLost, "\(link) closed. The controller did not confirm it")
     case .handleReused(let adapter): self.init(.linkLost, "\(link) lost: \(adapter) gave its handle to another connection")
@@ -52,7 +52,7 @@ extension Failure {
     }
   }
 
-  /// Why a controller ended a connection or did not make it, with the HCI status.
+  /// Explains why a connection ended or failed, with the HCI status.
   static func words(_ status: ControllerErrorCode) -> String {
     let reason =
       switch status {
@@ -79,7 +79,7 @@ extension Failure {
 }
 
 extension GAPNote {
-  /// One line for users.
+  /// The note as one line for users.
   package var text: String {
     switch self {
     case .tryingAgain(let peer, .notEstablished): return "\(peer.address) did not answer the first packets. Trying again."

@@ -111,7 +111,7 @@ extension Failure {
     "Its properties: \(properties.names.isEmpty ? "none" : properties.names.joined(separator: ", "))."
   }
 
-  /// Many tools write UUIDs with 0x. Here 0x marks a handle.
+  /// Explains the prefix 0x, which marks a handle. Many tools use it for UUIDs.
   private static func uuidHint(_ handle: AttributeHandle) -> String {
     let uuid = UUID(UInt32(handle.number))
     guard AssignedNumbers.name(of: uuid) != nil || handle.number >= 0xFC00 else { return "" }
@@ -120,7 +120,7 @@ extension Failure {
 
   // MARK: Names
 
-  /// - Parameter advice: the advice for an unknown name; nil for the usual one.
+  /// Creates the failure for an invalid selector. `advice` is for an unknown name. Nil for the usual advice.
   package init(_ text: String, _ fault: Selector.Fault, advice: String? = nil) {
     self.init(
       .usage,
@@ -142,7 +142,7 @@ extension Failure {
     }
   }
 
-  /// What an unknown name of an attribute may mean.
+  /// Guesses the meaning of an unknown attribute name.
   private static func advice(for name: String) -> String? {
     if let number = UInt16(name) { return "A handle is hex after 0x: 0x\(Hex.encode(number)) is \(number)." }
     if name.hasSuffix(",") { return "Separate commands with a semicolon." }
@@ -167,7 +167,7 @@ extension Failure {
 }
 
 extension Attribute {
-  /// `ffe1 (handle 0x0010)`, or the handle alone before discovery.
+  /// The short name for messages: `ffe1 (handle 0x0010)`. Only the handle before discovery.
   var shortName: String {
     switch self {
     case .characteristic(let item, _): "\(item.uuid) (handle \(handle))"

@@ -49,6 +49,6 @@ extension Failure {
 }
 
 extension ControllerErrorCode {
-  /// The code as messages show it: `HCI 0x13`.
+  /// The code in messages: `HCI 0x13`.
   var tag: String { "HCI 0x\(Hex.encode(rawValue))" }
 }

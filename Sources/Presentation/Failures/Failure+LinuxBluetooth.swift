@@ -94,7 +94,7 @@ extension Failure {
     }
   }
 
-  /// Names the switch and how to switch it on.
+  /// Names the rfkill switch and explains how to turn it on.
   private static func words(_ block: RFKill.Switch) -> String {
     let name = "the switch \(block.device) (\(DisplayText.escape(block.name)))"
     return block.state == .hardBlocked
@@ -117,7 +117,7 @@ extension Failure {
     }
   }
 
-  /// The command that gives a program the capabilities for radios. `Capabilities` explains why they are not effective.
+  /// Returns the command that gives a program the capabilities for radios. See `Capabilities` for why they are not effective.
   package static func setcap(_ path: String) -> String { "sudo setcap cap_net_raw,cap_net_admin=p \(quoted(path))" }
 
   /// Quotes a path for a shell.

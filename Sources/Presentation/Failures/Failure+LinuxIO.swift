@@ -52,7 +52,7 @@ extension Failure {
     }
   }
 
-  /// Why nothing can be written.
+  /// Returns the reason that writing failed.
   private static func reason(_ errno: Errno) -> String {
     switch errno {
     case .noSuchFileOrDirectory: "no such folder (ENOENT)."
@@ -63,7 +63,7 @@ extension Failure {
   }
 
   private static func name(_ path: FileError.Path) -> String { path.map { "“\($0)”" } ?? "standard input" }
-  /// The name at the start of a message.
+  /// Returns the name of a file at the start of a message.
   private static func named(_ path: FileError.Path) -> String { path == nil ? "Standard input" : "The file " + name(path) }
 
   package init(_ error: TransportError) {

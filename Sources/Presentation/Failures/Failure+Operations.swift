@@ -14,7 +14,7 @@ package import Transfer
 extension Failure {
   package init(_ error: PeerSearchError) { self.init(error, isRecorded: false) }
 
-  /// - Parameter isRecorded: whether the search was in a recording.
+  /// Creates the failure of a search. `isRecorded` tells whether it was in a recording.
   package init(_ error: PeerSearchError, isRecorded: Bool) {
     switch error {
     case .notFound(let selector, let devices, let names, let limit):
@@ -35,7 +35,7 @@ extension Failure {
     }
   }
 
-  /// Lists the names that were heard. A glob must match the whole name, but people type a part of it.
+  /// Lists the names that were heard. Suggests a wider glob, because people type a part of the name.
   private static func heard(_ names: [UntrustedText], _ selector: PeerSelector) -> String {
     guard case .name(let pattern) = selector, !names.isEmpty else { return "" }
     let list = names.prefix(8).map(\.description).joined(separator: ", ") + (names.count > 8 ? ", …" : "")
@@ -157,7 +157,7 @@ extension Failure {
     }
   }
 
-  /// How the device ended the connection; nil if another side ended it.
+  /// Returns how the device ended the connection. Nil if another side ended it.
   private static func endByDevice(_ cause: any Error) -> String? {
     let reason: ControllerErrorCode? =
       switch cause {
@@ -190,7 +190,7 @@ extension Failure {
     }
   }
 
-  /// - Parameter reporter: the characteristic that reports, as the user named it.
+  /// Creates the failure of a verification. `reporter` is the user's name of the report characteristic.
   package init(_ error: VerificationFailure, reporter: String?) {
     switch error {
     case .otherValue(let uuid, let count, let sent):
@@ -220,12 +220,12 @@ extension Failure {
 
   /// Creates the failure of a transfer, with the byte counts and the way to resume.
   /// - Parameters:
-  ///   - isRemembered: whether `--resume` can continue this transfer.
-  ///   - advises: false if the command reconnects and resumes without the user.
+  /// - isRemembered: Whether `--resume` can continue this transfer.
+  /// - advises: Whether to advise the user. False if the command resumes without the user.
   package init(transfer error: IncompleteWrite, isRemembered: Bool = false, advises: Bool = true) {
     if error.cause is CancellationError { self.init(.interrupted, "Interrupted") } else { self.init(error.cause) }
     if kind == .linkLost { written = Written(sent: error.sent, acknowledged: error.progress.confirmed) }
-    // A recording receives nothing.
+    // A replay receives no bytes.
     if error.cause is ReplayError { return }
     let (confirmed, sent) = (error.progress.confirmed, error.progress.sent)
     let more = sent > confirmed ? ", and up to \(sent) may have (to narrow this, use --ack-every)" : ""

@@ -5,7 +5,7 @@ package import Replay
 import Text
 
 extension Failure {
-  /// An expectation that failed: after other requests than the recorded ones, the device's answers are unknown.
+  /// Creates an expectation failure. After requests other than the recorded ones, the device's answers are unknown.
   package init(_ error: ReplayError) {
     let message =
       switch error {
@@ -29,7 +29,7 @@ extension Failure {
     return "Its next request: \(text(next))."
   }
 
-  /// Names the first difference between two long values, because the line has no room for both.
+  /// Returns the first difference between two long values, because the message has no room for both.
   private static func difference(_ ours: [UInt8], _ theirs: [UInt8]) -> String? {
     guard let ours = Write(ours), let theirs = Write(theirs), ours.kind == theirs.kind, ours.handle == theirs.handle,
       ours.offset == theirs.offset,
@@ -84,7 +84,7 @@ extension Failure {
     }
   }
 
-  /// The attribute in the form of a selector if its type is known, else the handle.
+  /// Returns the attribute as a selector if its type is known, else the handle.
   private static func name(_ handle: AttributeHandle, _ attribute: ReplayError.Attribute?) -> String {
     guard let attribute else { return "handle \(handle)" }
     return "\(attribute.characteristic.map { "\($0)@" } ?? "")\(attribute.type) (handle \(handle))"
@@ -98,7 +98,7 @@ extension Failure {
 
   private static let shownOctets = 32
 
-  /// At most `shownOctets` bytes in hex.
+  /// Shows at most `shownOctets` bytes in hex.
   private static func hex(_ octets: [UInt8]) -> String {
     octets.isEmpty
       ? "no bytes" : Hex.encode(octets.prefix(shownOctets)) + (octets.count > shownOctets ? "… (\(octets.count) bytes)" : "")
@@ -106,7 +106,7 @@ extension Failure {
 }
 
 extension Recording {
-  /// Describes the packets that the recording lacks; nil if it is complete.
+  /// Describes the packets missing from the recording. Nil if it is complete.
   package func holes(in file: String) -> String? {
     var parts: [String] = []
     if drops > 0 { parts.append("\(drops) packet(s) were lost") }

@@ -2,7 +2,7 @@ package import ScriptLanguage
 package import Text
 
 extension Failure {
-  /// A missing file has its own exit code, unless a script has mistakes as well.
+  /// Creates the failure of a script. A missing file has its own exit code, unless the script also has mistakes.
   package init(_ error: ScriptErrors) {
     let failures = error.errors.map { Failure($0) }
     let more = failures.count > 1 ? " (and \(failures.count - 1) more mistakes)" : ""
@@ -22,6 +22,6 @@ extension Failure {
 }
 
 extension ScriptPlace {
-  /// The place in the form of compilers, `FILE:LINE:COLUMN`, so that editors find it.
+  /// The place in the form of compilers, `FILE:LINE:COLUMN`, which editors understand.
   var text: String { "\(DisplayText.escape(file)):\(line)" + (column.map { ":\($0)" } ?? "") }
 }

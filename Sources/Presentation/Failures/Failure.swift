@@ -17,30 +17,30 @@ import Terminal
 package import Text
 import Transfer
 
-/// An error as users and scripts see it: a message, the fields of the JSON error, and by its kind the exit code.
+/// An error for users and scripts: a message, the fields of the JSON error, and a kind, which determines the exit code.
 ///
-/// A message says what failed, why, and what to do. Each room below throws facts; the file `Failure+ROOM.swift` has the messages for them.
+/// A message says what failed, why, and what to do. Lower rooms throw facts. `Failure+ROOM.swift` has their messages.
 package struct Failure: Error, Equatable {
-  /// JSON's `kind`.
+  /// The `kind` of the JSON error.
   package enum Kind: String, CaseIterable {
-    /// No such device, service, characteristic or handle; no MAC in the advertisement.
+    /// A missing device, service, characteristic or handle, or no MAC in the advertisement.
     case notFound = "not_found"
-    /// Several candidates match where one is needed.
+    /// Several candidates match, but only one is allowed.
     case ambiguous
     /// The adapter cannot be used: none, down, blocked, no permission, taken.
     case adapter
     case timeout
-    /// The peer answered with an ATT Error Response; `code` is its error code.
+    /// The peer answered with an ATT Error Response. `code` is its error code.
     case att
     /// The peer or the controller sent an invalid answer.
     case protocolViolation = "protocol"
-    /// A device answered a command of its device file with an error; `code` and `name` are the device's.
+    /// A device answered a device file command with an error. `code` and `name` are the device's.
     case device
-    /// A controller refused a command; `code` is the status.
+    /// A controller refused a command. `code` is the status.
     case hci
-    /// The link was lost; `code` is the reason when known.
+    /// The link was lost. `code` is the reason if known.
     case linkLost = "link_lost"
-    /// A condition that the user stated does not hold.
+    /// The user's expectation was not met.
     case expectation
     case usage
     case input
@@ -51,11 +51,11 @@ package struct Failure: Error, Equatable {
   }
 
   package var kind: Kind
-  /// One line for people. Control characters are escaped, because names of files, selectors and settings may contain any text.
+  /// The message on one line. Control characters are escaped, because names and selectors may contain any text.
   package var message: String { didSet { message = DisplayText.visible(message) } }
-  /// ATT error code, HCI status or errno, as `name` says.
+  /// The ATT error code, HCI status or errno. `name` tells which.
   package var code: Int?
-  /// Snake case name of `code`: `write_not_permitted`.
+  /// The snake case name of `code`: `write_not_permitted`.
   package var name: String?
 
   /// The offset at which a transfer can resume.
@@ -63,12 +63,12 @@ package struct Failure: Error, Equatable {
   /// The progress of a write whose connection was lost.
   var written: Written?
 
-  /// The numbers of bytes that were sent, and that the device confirmed.
+  /// The numbers of bytes sent and confirmed by the device.
   struct Written: Equatable {
     var sent: Int
     var acknowledged: Int
   }
-  /// The message was already printed.
+  /// Whether the message was already printed.
   package var isTold = false
 
   package init(_ kind: Kind, _ message: String, code: Int? = nil, name: String? = nil) {
@@ -78,7 +78,7 @@ package struct Failure: Error, Equatable {
     self.name = name
   }
 
-  /// Creates the failure for any error. The only place that turns facts into messages.
+  /// Creates the failure for any error. This is the only place that turns facts into messages.
   package init(_ error: any Error) {
     switch error {
     case let error as Failure: self = error
@@ -128,7 +128,7 @@ package struct Failure: Error, Equatable {
     }
   }
 
-  /// The input was wrong, so nothing was done.
+  /// Whether the input was wrong, so that nothing was done.
   package var isRefusal: Bool { kind == .usage || kind == .input }
 
   /// An interruption without more to report.
@@ -150,7 +150,7 @@ package struct Failure: Error, Equatable {
     if let offset = resumeOffset { json.integer("resume_offset", offset) }
   }
 
-  /// Shortens what the user typed, so that the reason after it stays in view.
+  /// Shortens the user's text, so that the reason after it stays visible.
   package static func head(_ text: String) -> String { DisplayText.clipMiddle(DisplayText.escape(text), to: 60) }
 
   /// The reason in a few words, for places without room for a message.
@@ -168,7 +168,7 @@ package struct Failure: Error, Equatable {
 
   package var exitStatus: ExitStatus {
     switch kind {
-    // Invalid Handle: the peer says that there is no such attribute.
+    // Invalid Handle: the peer has no such attribute.
     case .att where code == 0x01: .notFound
     case .notFound, .ambiguous: .notFound
     case .adapter: .adapter
@@ -186,23 +186,23 @@ package struct Failure: Error, Equatable {
 }
 
 extension Double {
-  /// The number as people type it, without an empty fraction: `20`, `0.5`.
+  /// The number without an empty fraction: `20`, `0.5`.
   package var plainText: String { self == rounded() && abs(self) < 1e15 ? "\(Int(self))" : "\(self)" }
 }
 
 extension Duration {
-  /// Seconds, rounded to milliseconds, without an empty fraction: `20`, `0.5`.
+  /// The duration in seconds, rounded to milliseconds, without an empty fraction: `20`, `0.5`.
   package var secondsText: String {
     let whole = components
     if whole.attoseconds == 0 { return "\(whole.seconds)" }
     return ((inSeconds * 1000).rounded() / 1000).plainText
   }
 
-  /// Milliseconds, without an empty fraction: `15`, `7.5`.
+  /// The duration in milliseconds, without an empty fraction: `15`, `7.5`.
   package var millisecondsText: String { inMilliseconds.plainText }
 }
 
 extension String {
-  /// This text with a full stop, unless it has an end.
+  /// The text with a full stop, unless it has an end mark.
   package var asSentence: String { last.map { ".?!…".contains($0) } ?? true ? self : self + "." }
 }

@@ -1,6 +1,6 @@
-/// Recognizes files that are not traces but contain one, or that other programs read.
+/// Recognizes files that are not traces but contain one, or belong to other programs.
 package enum ForeignFile {
-  /// Explains what the file is and what to do with it; nil for an unknown format.
+  /// Explains the kind of file and what to do with it. Nil for an unknown format.
   package static func explain(_ file: [UInt8]) -> String? {
     for (magic, text) in magics where file.starts(with: magic) { return text }
     let head = file.prefix(1 << 20)
@@ -23,8 +23,8 @@ package enum ForeignFile {
     ),
   ]
 
-  /// Recognizes records, as the format has no magic number: each has a length, seconds, microseconds and a known type. The last may be cut.
-  /// - Parameter add: appends the next byte of a length.
+  /// Recognizes a PacketLogger file by its records: length, seconds, microseconds and a known type. The last record may be cut.
+  /// - Parameter add: Adds the next byte of a length.
   private static func isPacketLogger(_ file: [UInt8], _ add: (Int, UInt8) -> Int) -> Bool {
     var (offset, count) = (0, 0)
     while count < 8, offset + 13 <= file.count {

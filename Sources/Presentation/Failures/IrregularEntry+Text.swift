@@ -4,7 +4,7 @@ import GATT
 import Text
 
 extension IrregularEntry {
-  /// One line for users.
+  /// The entry as one line for users.
   var text: String {
     let range = { (range: HandleRange) in "\(range.start)-\(range.end)" }
     return switch fault {

@@ -4,11 +4,11 @@ package import EventLoop
 package import GATT
 package import Terminal
 
-/// Before Write Commands, which a peer may drop without a word.
+/// The check before Write Commands, which a peer may drop silently.
 @LoopActor
 package enum CommandCheck {
-  /// - Parameter isForced: the user has asked for commands.
-  /// - Throws: as `Client.checkCommands`.
+  /// Prints a note if the attribute does not permit commands, then checks the client. `isForced` means that the user asked for commands.
+  /// - Throws: The errors of `Client.checkCommands`.
   package static func check(_ target: Attribute, _ client: Client, isForced: Bool, _ output: Output) async throws {
     if isForced, let properties = target.properties, !properties.contains(.writeWithoutResponse) {
       output.note(

@@ -6,13 +6,13 @@ package import Operations
 package import Terminal
 import Text
 
-/// The current parameters of a link, as a record and as text, for all commands that show them.
+/// The current parameters of a link, as a record and as text.
 package struct LinkFacts {
-  /// ATT_MTU in effect.
+  /// The ATT_MTU in effect.
   let mtu: Int
   let parameters: LinkParameters
 
-  /// - Throws: why the link was lost.
+  /// Reads the parameters. - Throws: The reason for a lost link.
   @LoopActor
   package init(of connection: Connection) async throws {
     parameters = try await connection.link.parameters()
@@ -29,7 +29,7 @@ package struct LinkFacts {
     json.integer("rssi", parameters.rssi)
   }
 
-  /// One line for each known parameter.
+  /// The known parameters, one line each.
   var lines: [String] {
     let facts: [(String, String?)] = [
       ("MTU", Quantity.octets(mtu)), ("interval", parameters.interval.map { "\($0.millisecondsText) ms" }),

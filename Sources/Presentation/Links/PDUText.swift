@@ -1,7 +1,7 @@
 package import ATT
 import Text
 
-/// One line per ATT PDU for `-vv`, in the manner of btmon: `<` sent, `>` received.
+/// Formats ATT PDUs for `-vv` in the style of btmon: `<` sent, `>` received.
 package enum PDUText {
   package static func line(_ direction: ATT.Direction, _ pdu: [UInt8]) -> String {
     "\(direction == .sent ? "<" : ">") \(opcode(pdu)) \(Hex.encode(pdu))"
@@ -9,8 +9,8 @@ package enum PDUText {
 
   private static func opcode(_ pdu: [UInt8]) -> String { pdu.first.map { ATT.Opcode(rawValue: $0).description } ?? "empty" }
 
-  /// The PDU without its bytes: `Read Request battery_level`, with the attribute and the reason of an error.
-  /// - Parameter names: returns the name of an attribute; nil shows its handle, such as `0x0012`.
+  /// Returns the PDU without its value: `Read Request battery_level`, with the reason of an error.
+  /// - Parameter names: Returns the name of an attribute. Nil shows its handle, such as `0x0012`.
   package static func name(_ pdu: [UInt8], names: (AttributeHandle) -> String?) -> String {
     guard let first = pdu.first else { return "empty" }
     let opcode = ATT.Opcode(rawValue: first)

@@ -5,13 +5,13 @@ import Terminal
 import Text
 import Transfer
 
-/// The progress of a transfer: a bar on the terminal, records with `--json`, four times a second at most.
+/// Shows the progress of a transfer up to four times a second: a bar on the terminal, or records with `--json`.
 @LoopActor
 final class Progress {
   private let connection: Connection
   private let output: Output
   private var shown: Int?
-  /// Set by a timer: each segment asks for an update, and reading the clock costs as much as sending a segment.
+  /// Whether an update is due, set by a timer. Reading the clock for each segment would cost as much as sending it.
   private var isDue = true
   private var timer: LoopTimer?
 
@@ -43,10 +43,10 @@ final class Progress {
     }
   }
 
-  /// Formats the progress line. The bar fills the room beside the numbers. The last two columns stay free for the terminal's `^C`.
+  /// Formats the progress line. The bar fills the remaining width, except two columns for the terminal's `^C`.
   /// - Parameters:
-  ///   - total: nil if unknown.
-  ///   - begin: bytes sent before this transfer: the share counts them, the rate does not.
+  /// - total: Nil if unknown.
+  /// - begin: The bytes sent before this transfer. The share includes them, the rate does not.
   nonisolated static func line(_ done: Int, _ total: Int?, from begin: Int, inFlight: Int, seconds: Double, width: Int) -> String {
     let rate = Quantity.rate(done - begin, in: seconds)
     guard let total else { return DisplayText.clip("\(Quantity.octets(done))  \(rate)  \(inFlight) in flight", to: max(1, width - 2)) }

@@ -4,7 +4,7 @@ package enum Quantity {
 
   package static func segments(_ count: Int) -> String { count == 1 ? "1 segment" : "\(count) segments" }
 
-  /// Thousands of bytes per second, with one digit after the point, or two below 1.
+  /// Formats a rate in kB/s with one decimal, or two below 1.
   package static func rate(_ octets: Int, in seconds: Double) -> String {
     guard seconds > 0 else { return "- kB/s" }
     let rate = Double(octets) / seconds / 1000
@@ -12,9 +12,9 @@ package enum Quantity {
     return "\((rate * digits).rounded() / digits) kB/s"
   }
 
-  /// `0:07`, `12:30`.
+  /// Formats minutes and seconds: `0:07`, `12:30`.
   static func time(_ seconds: Double) -> String {
-    // 100 hours at most, so that the number cannot overflow.
+    // Limit to 100 hours to avoid overflow.
     let whole = Int(min(max(0, seconds), 359_999).rounded(.up))
     return "\(whole / 60):\(whole % 60 < 10 ? "0" : "")\(whole % 60)"
   }

@@ -12,9 +12,9 @@ import Transfer
 @LoopActor
 package final class TransferText: DeliveryObserver {
   private let output: Output
-  /// The file as the user named it.
+  /// The user's name of the file.
   private let file: String
-  /// The characteristic of `--verify notify:ATTR`, as the user named it. Nil if there is none.
+  /// The characteristic of `--verify notify:ATTR`, as typed. Nil if there is none.
   private let reporter: String?
   /// Whether the user asked for Write Commands.
   private let forcesCommands: Bool
@@ -76,7 +76,7 @@ package final class TransferText: DeliveryObserver {
     }
   }
 
-  /// The known parameters: `1M, 15 ms, 251 bytes`.
+  /// Formats the known parameters: `1M, 15 ms, 251 bytes`.
   private static func facts(_ link: LinkParameters) -> String {
     let known = [
       link.phy.map { $0.name.uppercased() }, link.interval.map { "\($0.millisecondsText) ms" }, link.maxTxOctets.map(Quantity.octets),
@@ -138,7 +138,7 @@ package final class TransferText: DeliveryObserver {
 }
 
 extension FileDelivery.Verdict {
-  /// The JSON field `verified`.
+  /// The value of the JSON field `verified`.
   fileprivate var isPassed: Bool? {
     switch self {
     case .notAsked: nil
@@ -147,11 +147,11 @@ extension FileDelivery.Verdict {
     }
   }
 
-  /// The JSON field `verified_from`.
+  /// The value of the JSON field `verified_from`.
   fileprivate var beginning: Int? { if case .passed(let place) = self { place } else { nil } }
 }
 
-/// The source of a transfer.
+/// The file as the source of a transfer.
 extension OctetFile: OctetSource {}
 
 extension FileError: OctetSourceError {

@@ -7,7 +7,7 @@ package import Transfer
 /// The output of `tune`.
 @LoopActor
 package enum TuneText {
-  /// The settings of a trial: `command, 244 bytes, 4 in flight, 6 ms pause`.
+  /// Formats the settings of a trial: `command, 244 bytes, 4 in flight, 6 ms pause`.
   package static func name(_ trial: TransferTrial) -> String {
     var parts = [trial.mode.rawValue, Quantity.octets(trial.segment)]
     if let window = trial.window { parts.append("\(window) in flight") }

@@ -41,7 +41,7 @@ package enum PacketRecord {
     case .mask(let bits, let octets):
       // Larger numbers exceed the precision of a double, which JSON readers use.
       if octets > 6 { json.string(key, PacketText.hex(bits, octets)) } else { json.integer(key, bits) }
-    // Vol 4 Part E §7.7.65: not available.
+    // Not available (Vol 4 Part E §7.7.65).
     case .quantity(127, _, unit: "dBm"): json.integer(key, Int?.none)
     case .quantity(let number, let factor, let unit):
       json.integer(key, number)

@@ -6,7 +6,7 @@ import GAP
 import Replay
 import Text
 
-/// Renders a decoded packet for people: `LE Set Scan Enable  enable on, filter duplicates off`. The items of lists are on lines of their own.
+/// Formats a decoded packet: `LE Set Scan Enable  enable on, filter duplicates off`. List items have their own lines.
 package enum PacketText {
   package static func lines(_ packet: DecodedPacket, names: (AttributeHandle) -> AttributeName? = { _ in nil }) -> [String] {
     var line = packet.name
@@ -31,7 +31,7 @@ package enum PacketText {
     return [line] + below
   }
 
-  /// Whether the rest of the line already shows the field: the number of items, or the opcode of a named command.
+  /// Whether the line already shows the field: the number of items, or the opcode of a named command.
   private static func isSaid(_ field: PacketField, _ name: String) -> Bool {
     switch field.name {
     case "opcode": HCITable.commands[UInt16(clamping: field.value.number ?? 0)]?.name == name

@@ -7,7 +7,7 @@ import Replay
 package import Terminal
 import Text
 
-/// The summary of a trace: packets, refused commands, and for each connection its requests, timing and errors.
+/// The summary of a trace: packets, refused commands, and the requests, timing and errors of each connection.
 package struct TraceSummaryText {
   private let decoder: TraceDecoder
   private let duration: Int64
@@ -15,7 +15,7 @@ package struct TraceSummaryText {
   private let leftOut: Int
   private let showsAdapter: Bool
 
-  /// - Parameter duration: The nanoseconds from the first packet to the last.
+  /// Creates the summary. `duration` is the time from the first packet to the last in nanoseconds.
   package init(_ decoder: TraceDecoder, duration: Int64, lost: Int, leftOut: Int) {
     (self.decoder, self.duration, self.lost, self.leftOut) = (decoder, duration, lost, leftOut)
     showsAdapter = Set(decoder.allLinks.map(\.adapter)).count > 1
@@ -28,9 +28,9 @@ package struct TraceSummaryText {
 
   private static func command(_ opcode: UInt16) -> String { HCITable.commands[opcode]?.name ?? PacketText.hex(UInt64(opcode), 2) }
 
-  // MARK: For people
+  // MARK: Text
 
-  /// The connections to describe with `lines(of:)`. There may be too many for one array of lines.
+  /// The connections for `lines(of:)`. There may be too many for one array of lines.
   package var links: [Int] { decoder.allLinks.indices.filter { !decoder.allLinks[$0].isClassic } }
 
   package func lines(of link: Int, columns: Int?) -> [String] {
@@ -163,7 +163,7 @@ package struct TraceSummaryText {
     return subject.type.map { PacketText.named($0) } ?? "-"
   }
 
-  // MARK: For programs
+  // MARK: JSON
 
   private var air: [(String, Int)] {
     [("air", summary.air), ("advertising", summary.advertising), ("isochronous", summary.isochronous), ("damaged", summary.damaged)]

@@ -2,12 +2,12 @@ package import DeviceFiles
 
 /// The values that a parameter of a device's command accepts.
 package struct CallParameter {
-  /// `integer`, `number`, `text`, `bytes`, `list`.
+  /// The type: `integer`, `number`, `text`, `bytes` or `list`.
   let type: String
-  /// The limits as JSON literals; nil without a limit.
+  /// The limits as JSON literals. Nil without a limit.
   let least: String?
   let greatest: String?
-  /// Names for some of the values.
+  /// The names of some of the values.
   package let choices: [String]
   /// The form of a list: `hour/minutes,hour/minutes`.
   let form: String?
@@ -56,7 +56,7 @@ package struct CallParameter {
 
   private static func literal(_ number: Double) -> String { DeviceValue.number(number).plainText }
 
-  /// The range of the field, or of each number in a list.
+  /// Returns the range of the field, or of each number in a list.
   private static func range(_ field: DeviceFiles.Frame.Field) -> (least: String, greatest: String)? {
     switch field {
     case .number(let number): return range(number)
@@ -81,7 +81,7 @@ package struct CallParameter {
     }
   }
 
-  /// The form to type: commas between items, slashes between their fields.
+  /// Returns the form to type: commas between items, slashes between their fields.
   private static func form(_ list: DeviceFiles.Frame.ListField) -> String {
     let item =
       switch list.item {

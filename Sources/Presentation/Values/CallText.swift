@@ -29,7 +29,7 @@ package enum CallText {
     }
   }
 
-  /// One line such as `level = 60 %`, or one line for each object of a list.
+  /// Returns one line such as `level = 60 %`, or one line for each object of a list.
   private static func lines(_ value: NamedValue, unit: String?) -> [String] {
     if case .list(let items) = value.value, case .object? = items.first {
       return items.enumerated().map { "\(value.name)[\($0 + 1)] = \(DisplayText.escape($1.plainText))" }
@@ -50,7 +50,7 @@ package enum CallText {
     "\(DisplayText.clipMiddle(Hex.encode(packet.packet), to: 48)) \(Failure.sentence(packet.reason))"
   }
 
-  // MARK: The list of commands
+  // MARK: Commands
 
   package static func list(_ device: DeviceDescription, of connection: Connection?, _ output: Output) async throws {
     for command in device.commands {
@@ -88,7 +88,7 @@ package enum CallText {
     if let number { json.literal(.init(key), number) } else { json.string(.init(key), nil) }
   }
 
-  /// `days=  1 to 30 (default: 3)  how many days`
+  /// Formats a parameter: `days=  1 to 30 (default: 3)  how many days`.
   private static func text(_ parameter: DeviceCommand.Parameter) -> String {
     var facts = CallParameter(parameter).text
     if let unit = parameter.field.note.unit { facts += " \(unit)" }

@@ -4,17 +4,17 @@ package import GATT
 import Text
 package import Values
 
-/// A characteristic with its value and descriptors, as far as they were read.
+/// A characteristic with the values and descriptors read so far.
 package struct CharacteristicFacts {
   package typealias Values = [AttributeHandle: Result<[UInt8], any Error>]
 
   package let characteristic: Characteristic
-  /// The values of the whole database: a descriptor may refer to descriptors of other characteristics.
+  /// The values of the whole database, because a descriptor may refer to other characteristics' descriptors.
   let values: Values
 
   private var description: ValueDescription { ValueDescription(of: characteristic) { try? values[$0]?.get() } }
 
-  /// The name that the firmware gives it.
+  /// The name defined by the firmware.
   package var userDescription: String? { description.userDescription }
 
   package var formats: [PresentationFormat] { description.formats }
@@ -24,7 +24,7 @@ package struct CharacteristicFacts {
     self.values = values
   }
 
-  /// The ends of a Valid Range descriptor, decoded like the value. Nil for an unknown type or one with several fields.
+  /// Decodes the ends of a Valid Range descriptor like the value. Nil for an unknown type or one with several fields.
   func range(_ value: [UInt8]) -> (lower: DecodedField, upper: DecodedField)? {
     guard value.count >= 2, value.count.isMultiple(of: 2) else { return nil }
     let ends = [value.prefix(value.count / 2), value.suffix(value.count / 2)].compactMap {
@@ -35,9 +35,9 @@ package struct CharacteristicFacts {
     return ends.count == 2 ? (ends[0], ends[1]) : nil
   }
 
-  // MARK: For programs
+  // MARK: JSON
 
-  /// - Parameter name: returns the name of a descriptor.
+  /// Writes the facts. `name` returns the name of a descriptor.
   func json(_ json: inout RecordWriter, name: (UUID) -> String?) {
     if let userDescription { json.string("user_description", userDescription) }
     json.objects("descriptors", characteristic.descriptors) { json, descriptor in
@@ -68,7 +68,7 @@ package struct CharacteristicFacts {
     }
   }
 
-  // MARK: For people
+  // MARK: Text
 
   var valueText: String? {
     switch values[characteristic.valueHandle] {
@@ -84,7 +84,7 @@ package struct CharacteristicFacts {
       if descriptor.uuid == UUID(0x2906), let range = range(value) {
         return "\(DecodedText.text(of: range.lower, unit: false)) … \(DecodedText.text(of: range.upper, unit: true))"
       }
-      // Bytes only if no meaning is known.
+      // Show bytes only if no meaning is known.
       guard (try? DecodedValue.of(value, type: descriptor.uuid)) != nil else { return ValueText.forEyes(value, of: descriptor.uuid) }
       return DecodedText.text(value, of: descriptor.uuid) ?? "\"\(DisplayText.escape(DisplayText.withoutTrailingNULs(value)))\""
     case .failure(let error)?: return "(\(Failure(error).word))"

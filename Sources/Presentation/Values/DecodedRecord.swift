@@ -3,7 +3,7 @@ import GATT
 package import Text
 package import Values
 
-/// The meaning of a value for programs: `decoded`, or `decoded_error` if the bytes do not fit.
+/// Writes the meaning of a value as JSON: `decoded`, or `decoded_error` if the bytes do not fit.
 package enum DecodedRecord {
   package static func write(_ json: inout RecordWriter, _ value: [UInt8], of uuid: UUID?, formats: [PresentationFormat] = []) {
     do throws(ValueMismatch) {
@@ -21,10 +21,10 @@ package enum DecodedRecord {
     }
   }
 
-  /// Writes a value in the format of `--as`. JSON has no NaN or infinity: `decoded` is null then, and `decoded_name` names it.
+  /// Writes a value in the format of `--as`. For NaN and infinity, `decoded` is null and `decoded_name` has the name.
   static func write(_ json: inout RecordWriter, _ value: [UInt8], as format: ValueFormat) {
     if let numbers = format.numbers(value) {
-      // nan, inf and -inf.
+      // Matches nan, inf and -inf.
       let isNamed = numbers.map { $0.contains("n") }
       let values = zip(numbers, isNamed).map { $1 ? "null" : $0 }
       let names = isNamed.contains(true) ? zip(numbers, isNamed).map { $1 ? "\"\($0)\"" : "null" } : []

@@ -4,9 +4,9 @@ import GATT
 import Text
 package import Values
 
-/// The meaning of a value for people: `72 bpm, contact, RR 833 ms`.
+/// The meaning of a value as text: `72 bpm, contact, RR 833 ms`.
 package enum DecodedText {
-  /// Returns the meaning. Nil for an unknown type without a format, and for plain text, which the value itself shows.
+  /// Returns the meaning. Nil for an unknown type without a format, and for plain text.
   package static func text(_ value: [UInt8], of uuid: UUID?, formats: [PresentationFormat] = []) -> String? {
     do throws(ValueMismatch) {
       guard let decoded = try DecodedValue.of(value, type: uuid, formats: formats) else { return nil }
@@ -57,7 +57,7 @@ package enum DecodedText {
     return parts.isEmpty ? nil : parts.joined(separator: ", ")
   }
 
-  /// A presentation format: `sint16 × 10^-2 °C, inside`.
+  /// Formats a presentation format: `sint16 × 10^-2 °C, inside`.
   private static func format(_ decoded: DecodedValue) -> String {
     var text = ""
     var isNamed = false
@@ -76,7 +76,7 @@ package enum DecodedText {
     return text
   }
 
-  /// A field's value alone.
+  /// Returns the value of a field, optionally with its unit.
   static func text(of field: DecodedField, unit: Bool) -> String {
     guard let sign = field.unit, unit, hasNumber(field) else { return value(field) }
     return "\(value(field)) \(sign)"
@@ -115,7 +115,7 @@ package enum DecodedText {
     }
   }
 
-  /// The text of a set flag, or the meaning of a group of bits.
+  /// Returns the text of a set flag, or the meaning of a group of bits.
   private static func part(_ flag: DecodedField.Flag) -> String? {
     if flag.isSingleBit { return flag.value == 0 ? nil : lowered(flag.meaning ?? flag.name) }
     guard let meaning = flag.meaning else { return nil }
@@ -123,7 +123,7 @@ package enum DecodedText {
     return lowered(saysItself ? meaning : "\(flag.name) \(meaning)")
   }
 
-  /// Lower case but for names and abbreviations: `energy expended`, `RR`.
+  /// Lowercases a name except proper names and abbreviations: `energy expended`, `RR`.
   private static func lowered(_ name: String) -> String {
     name.split(separator: " ").map { word in
       let rest = word.dropFirst()

@@ -1,7 +1,7 @@
 package import DeviceFiles
 package import Text
 
-/// A value of a device file as JSON: of an answer, or of advertising data.
+/// Writes values of a device file as JSON, from answers and from advertising data.
 package enum DeviceValueRecord {
   package static func write(_ named: NamedValue, _ json: inout RecordWriter) {
     let name = named.name

@@ -4,10 +4,10 @@ package import GATT
 package import Terminal
 package import Text
 
-/// One service with its characteristics and descriptors, as a JSON record or as a tree.
+/// A service with its characteristics and descriptors, as a JSON record or as a tree.
 package enum ServiceTree {
   package typealias Values = CharacteristicFacts.Values
-  /// Names from a device file, for UUIDs without another name.
+  /// The names in a device file, for UUIDs without another name.
   package typealias Names = [UUID: String]
 
   package static func json(_ json: inout RecordWriter, _ service: Service, _ values: Values, _ names: Names) {

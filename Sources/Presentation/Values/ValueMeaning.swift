@@ -4,9 +4,9 @@ import GATT
 import Text
 package import Values
 
-/// The type, description and name of a value, for all commands that show it.
+/// The type, description and name of a value.
 package struct ValueMeaning {
-  /// The type of the attribute; nil if unknown.
+  /// The type of the attribute. Nil if unknown.
   package let uuid: UUID?
   package let description: ValueDescription
   /// The name of the UUID in names.json.
@@ -18,7 +18,7 @@ package struct ValueMeaning {
     ownName = uuid.flatMap { OwnNames.current?.uuids[$0] }
   }
 
-  /// Writes the names of the user and of the firmware to a record.
+  /// Writes the user's and the firmware's names to a record.
   func write(_ json: inout RecordWriter) {
     if let ownName { json.string("uuid_name", ownName) }
     if let name = description.userDescription { json.string("user_description", name) }

@@ -3,15 +3,15 @@ import GATT
 package import Text
 package import Values
 
-/// Values as text for people and for the JSON field `text`.
+/// Formats values as text for people, and for the JSON field `text`.
 package enum ValueText {
-  /// The value as text if it is printable UTF-8, without the NULs at its end; else nil.
+  /// Returns the value as text without trailing NULs. Nil if it is not printable UTF-8.
   package static func text(_ value: [UInt8]) -> String? {
     let octets = DisplayText.withoutTrailingNULs(value)
     return DisplayText.isPrintable(octets) ? String(decoding: octets, as: UTF8.self) : nil
   }
 
-  /// The bytes in hex, followed by their meaning if known, or by their text if printable.
+  /// Returns the bytes in hex, followed by their meaning if known, or by their text if printable.
   package static func forEyes(_ value: [UInt8], of uuid: UUID? = nil, formats: [PresentationFormat] = []) -> String {
     if value.isEmpty { return "(empty)" }
     let meaning = DecodedText.text(value, of: uuid, formats: formats) ?? text(value).map { "\"\(DisplayText.escape($0))\"" }
@@ -22,13 +22,13 @@ package enum ValueText {
     forEyes(value, of: meaning.uuid, formats: meaning.description.formats)
   }
 
-  /// The value as a command's result: in the requested format, or with its meaning for `auto`.
+  /// Returns the value as a command's result: in the requested format, or with its meaning for `auto`.
   package static func result(_ value: [UInt8], of uuid: UUID?, formats: [PresentationFormat] = [], as format: ValueFormat) -> String {
     guard format == .auto, let decoded = DecodedText.text(value, of: uuid, formats: formats) else { return format.render(value) }
     return "\(value.isEmpty ? "(empty)" : Hex.encode(value))  \(decoded)"
   }
 
-  /// Writes the names and `decoded`: in the requested format, else by the characteristic's meaning.
+  /// Writes the names and `decoded`, in the requested format or by the characteristic's meaning.
   package static func write(_ json: inout RecordWriter, _ value: [UInt8], _ meaning: ValueMeaning, as format: ValueFormat) {
     meaning.write(&json)
     if format == .auto {
@@ -38,8 +38,8 @@ package enum ValueText {
     }
   }
 
-  /// Checks that a value consists of whole numbers of the format.
-  /// - Throws: Failure if not: programs that asked for the format would misread another one.
+  /// Checks that a value consists of whole numbers in the format.
+  /// - Throws: `Failure` if not, because programs that asked for the format would misread another one.
   package static func check(_ value: [UInt8], _ format: ValueFormat) throws {
     guard let octets = format.numberOctets, value.isEmpty || !value.count.isMultiple(of: octets) else { return }
     let shown = value.isEmpty ? "" : " (\(Hex.encode(value)))"

@@ -5,7 +5,7 @@ import Text
 struct RecordedAnswer {
   struct Field {
     let path: String
-    /// The condition in a script; nil if a script cannot state it.
+    /// The condition in a script. Nil if a script cannot state it.
     let predicate: String?
     let text: String
   }
@@ -15,7 +15,7 @@ struct RecordedAnswer {
 
   private static let limit = 64
 
-  /// - Parameter values: an object.
+  /// - Parameter values: The answer, a JSON object.
   init(_ values: JSONTree) {
     guard case .object(let members) = values.kind else { return }
     for (name, value) in members { add(name, value) }
@@ -40,7 +40,7 @@ struct RecordedAnswer {
     fields.append(Field(path: path, predicate: predicate, text: ScriptValue.field(value).text))
   }
 
-  /// The text in quotes; nil if it contains unprintable characters or line breaks.
+  /// Returns the text in quotes. Nil if it contains unprintable characters or line breaks.
   static func quote(_ text: String) -> String? {
     guard text.isEmpty || DisplayText.isPrintable(Array(text.utf8)) else { return nil }
     return text.contains { "\"\\$`".contains($0) } ? "'" + text.replacing("'", with: "'\\''") + "'" : "\"\(text)\""

@@ -21,7 +21,7 @@ final class RecordedCommand: CommandObserver {
   struct Value {
     let attribute: String
     let octets: [UInt8]
-    /// The time since the command began.
+    /// The time since the command started.
     let after: Duration
   }
 
@@ -51,7 +51,7 @@ final class RecordedCommand: CommandObserver {
   private let begin = EventLoop.shared.now
   private weak var recorder: ScriptRecorder?
 
-  /// The number of values kept for one command: as many as a session keeps.
+  /// The maximum number of values of one command, as in a session.
   static let limit = 256
   private static let shownLimit = 20
 

@@ -16,7 +16,7 @@ struct RecordedScript {
 
   mutating func line(_ line: String) { text += (Self.isOneLine(line) ? line : "  # " + DisplayText.escape(line)) + "\n" }
 
-  /// Adds a comment. - Parameter text: escaped, or without text from a device.
+  /// Adds a comment. The text must be escaped, or must not contain text from a device.
   private mutating func comment(_ text: String) { line("  # \(text)") }
 
   mutating func begin(_ device: String?, at time: String) {
@@ -37,7 +37,7 @@ struct RecordedScript {
     if command.omitted > 0 { comment("\(command.omitted) more value(s) received") }
   }
 
-  /// Adds a command. - Returns: false if the script does not repeat it.
+  /// Adds a command. Returns false if the script does not repeat it.
   private mutating func addCommand(_ command: RecordedCommand) -> Bool {
     var words = command.words
     if command.isEndless, let duration = command.duration {
@@ -103,7 +103,7 @@ struct RecordedScript {
     line("  expect \(ShellWords.quote(value.attribute)) \(predicate) within \(min(seconds, 86_400))s")
   }
 
-  /// The results of a command, with the keys that tell repeated ones apart.
+  /// Returns the results of a command, with keys that identify repeated results.
   static func expectations(of command: RecordedCommand) -> [(key: String, value: String)] {
     let typed = typed(command.words)
     return command.reads.compactMap { reading in (try? reading.result.get()).map { (reading.attribute, Hex.encode($0)) } }
@@ -126,6 +126,6 @@ struct RecordedScript {
   /// Whether the user, or the reader of the output, ended the command.
   private func isInterrupted(_ command: RecordedCommand) -> Bool { [.interrupted, .output].contains(command.failure?.kind) }
 
-  /// The words as a user types them.
+  /// Returns the words as a user types them.
   private static func typed(_ words: [String]) -> String { words.map { ShellWords.quote($0) }.joined(separator: " ") }
 }

@@ -2,17 +2,16 @@ import CommandLine
 import EventLoop
 import Text
 
-/// The words of a command in a script: without PEER, which the script names once, and without process options. Connection options move to
-/// `connect`.
+/// The words of a command in a script, without PEER and process options. Connection options move to `connect`.
 @LoopActor
 struct RecordedWords {
   private enum Part {
     /// The command's name.
     case name(String)
     case argument(String)
-    /// An option with its value.
+    /// An option and its value, if any.
     case option([String])
-    /// Only arguments follow.
+    /// The word `--`. Only arguments follow.
     case endOfOptions
 
     var words: [String] {
@@ -30,8 +29,8 @@ struct RecordedWords {
   var words: [String] { parts.flatMap(\.words) }
 
   /// - Parameters:
-  ///   - words: the command's name, perhaps after global options.
-  ///   - hasPeer: whether the first argument is PEER.
+  ///   - words: The name of the command, perhaps after global options.
+  ///   - hasPeer: Whether the first argument is PEER.
   init(_ words: [String], of type: any LoopCommand.Type, hasPeer: Bool, _ commands: SessionCommands) {
     let words = commands.commandFirst(words)
     let options = commands.options(of: type)
@@ -63,7 +62,7 @@ struct RecordedWords {
 
   private static func isVerbose(_ word: String) -> Bool { word.count > 1 && word.dropFirst().allSatisfy { "qv".contains($0) } }
 
-  /// Replaces the VALUE of `write` by hex if it comes from standard input or does not fit one line.
+  /// Writes the VALUE of `write` as hex if it comes from standard input or does not fit one line.
   mutating func writes(_ octets: [UInt8]) {
     let arguments = parts.indices.filter { if case .argument = parts[$0] { true } else { false } }
     guard arguments.count == 2, case .argument(let value) = parts[arguments[1]], value == "-" || !RecordedScript.isOneLine(value) else {

@@ -25,7 +25,7 @@ package final class ScriptRecorder: LineRecorder {
   /// The latest command, even if it is left out.
   private(set) var last: RecordedCommand?
 
-  /// The number of commands kept.
+  /// The maximum number of recorded commands.
   private let limit: Int
 
   /// - Throws: FileError if the file cannot be written.
@@ -51,7 +51,7 @@ package final class ScriptRecorder: LineRecorder {
 
   // MARK: One command
 
-  /// Runs a command of the command line. - Parameter arguments: its words, starting with the command's name.
+  /// Runs a command of the command line. The arguments start with its name.
   package func run(_ command: any LoopCommand, _ arguments: [String], in context: Context) async throws {
     if let peer = command.recordedDevice { device = try await context.configuration.resolve(peer) }
     guard command.traits.isSession else {
@@ -73,7 +73,7 @@ package final class ScriptRecorder: LineRecorder {
     let link = words.link.isEmpty ? nil : add(["connect"] + words.link, .connection)
     let recorded = add(words.words, parts: words, Self.kind(command), isEndless: command.runsUntilStopped)
     do { try await record(recorded, command, context) } catch {
-      // Without a link, it was the connection that failed.
+      // Without a link, the connection failed, not the command.
       if !recorded.hasLink {
         recorded.becomes(.comment("not run"))
         let connection = link ?? add(["connect"], .connection)
@@ -101,7 +101,7 @@ package final class ScriptRecorder: LineRecorder {
 
   // MARK: A session
 
-  /// Adds a line of a session. - Parameter lane: the lane of its device; nil for a command without a device.
+  /// Adds a line of a session. `lane` is the lane of its device, and nil for a command without a device.
   func begin(_ line: ShellLine, _ words: [String], _ lane: Lane?, _ output: Output) -> any CommandObserver {
     let form = line.command.recordedForm
     let named = line.command.peerOptions != nil && !line.isAboutCurrent
@@ -117,7 +117,7 @@ package final class ScriptRecorder: LineRecorder {
     return recorded
   }
 
-  /// Whether the lane is that of the script's device. A session creates a new lane for a device that it disconnected before.
+  /// Whether the lane belongs to the script's device. A session creates a new lane for a device that it disconnected before.
   private func isOfScript(_ other: Lane) -> Bool {
     let selector = device ?? other.selector
     device = selector

@@ -14,8 +14,8 @@ enum CallCheck {
   private static var known: [String: DeviceDescription] = [:]
 
   /// - Parameters:
-  ///   - words: with the paths of device files.
-  ///   - typed: the same line as it stands in the script.
+  ///   - words: The words with the paths of device files.
+  ///   - typed: The same line as written in the script.
   static func check(_ call: DeviceCall, _ words: [String], _ typed: ScriptCheck.Command) throws(ScriptCheck.CommandMistake) {
     guard let path = call.file else { return }
     let file = zip(words, typed.words).first { $0.0 == path || $0.0 == "--device=\(path)" }?.1
@@ -41,14 +41,14 @@ enum CallCheck {
     _ call: DeviceCall, _ request: DeviceRequest, _ typed: ScriptCheck.Command, at name: String
   ) throws(ScriptCheck.CommandMistake) {
     let names = call.parameters.map { DeviceRequest.parts($0).name }
-    // A parameter whose name is a variable may be any.
+    // If the name of a parameter is a variable, any parameter may be meant.
     guard names.allSatisfy({ name in request.command.parameters.contains { $0.name == name } }) else { return }
     for parameter in request.command.parameters where parameter.defaultValue == nil && !names.contains(parameter.name) {
       throw mistake(Failure(.usage, "\(name): \(Failure.missing(parameter.name))"), at: name)
     }
   }
 
-  /// - Returns: nil for what is no regular file, and may be read once only.
+  /// - Returns: Nil if the path is not a regular file, which may be readable only once.
   private static func loaded(_ path: String, at word: String?) throws(ScriptCheck.CommandMistake) -> DeviceDescription? {
     if let device = known[path] { return device }
     do {

@@ -7,7 +7,7 @@ import TestReports
 /// Collects the ATT PDUs of a test.
 @LoopActor
 final class PacketLog {
-  /// The number of packets that a test keeps, the last ones.
+  /// The maximum number of packets kept for a test. Drops the oldest.
   static let limit = 20_000
   /// The number of packets that a problem shows.
   static let shown = 20
@@ -29,7 +29,7 @@ final class PacketLog {
 
   init() { start = EventLoop.shared.now }
 
-  /// A test begins.
+  /// Starts a test.
   func begin() {
     (packets, omitted) = ([], 0)
     tables = tables.suffix(1)
@@ -80,7 +80,7 @@ final class PacketLog {
 
   var last: [TestPacket] { shown(packets.suffix(Self.shown)) }
 
-  /// - Returns: the last ones, and how many came before.
+  /// - Returns: The last packets, and the number of earlier ones.
   func taken() -> (packets: [TestPacket], omitted: Int) {
     let kept = packets.suffix(Self.limit)
     return (shown(kept), omitted + packets.count - kept.count)

@@ -28,9 +28,9 @@ struct ScriptLoader {
   init(variables: [String: String]) { self.variables = variables }
 
   /// - Parameters:
-  ///   - path: `-` is standard input.
-  ///   - hasPeer: a device is named, whatever the script says.
-  ///   - commands: the commands that it may use.
+  ///   - path: The file, or `-` for standard input.
+  ///   - hasPeer: Whether the command line names a device.
+  ///   - commands: The commands that the script may use.
   /// - Throws: ScriptErrors with all mistakes; FileError.
   static func load(_ path: String, variables: [String: String], hasPeer: Bool, _ commands: SessionCommands) async throws -> Script {
     var loader = ScriptLoader(variables: variables)
@@ -66,10 +66,10 @@ struct ScriptLoader {
     return mistakes
   }
 
-  /// - Throws: ScriptError for what ends the reading of all files; FileError.
+  /// - Throws: ScriptError for a mistake that stops the reading of all files; FileError.
   private mutating func statements(_ path: String, _ name: String, inside stack: [String]) async throws -> [ScriptStatement] {
     let bytes = try await InputFile.read(path, limit: ScriptLine.maximumLength)
-    // Empty files take time, too.
+    // Count empty files, too, because they take time.
     octets += max(bytes.count, 1024)
     guard octets <= Self.limit else {
       throw ScriptError(ScriptPlace(file: name, line: 1), "The script and its included files are too long (maximum \(Self.limit) bytes).")
@@ -117,20 +117,20 @@ struct ScriptLoader {
     guard !stack.contains(path) else {
       throw mistake("\(DisplayText.quote(name)) includes itself" + (stack.last == path ? "." : " through other files."))
     }
-    // End the reading: many outer files would each report it again.
+    // Stop reading, or many outer files would report the same mistake.
     guard stack.count < Self.depth else { throw line.error(at: word, "Includes are nested deeper than \(Self.depth) levels.") }
     do { return try await statements(path, path, inside: stack) } catch let error as FileError { throw mistake(Failure(error).message) }
   }
 
   // MARK: Files
 
-  /// The path of a file that a script names. - Parameter script: its own path.
+  /// Returns the path of a file that a script names. A relative name starts at the folder of the script.
   static func path(_ name: String, in script: String) -> String {
     guard !name.hasPrefix("/"), let end = script.lastIndex(of: "/") else { return name }
     return script[...end] + name
   }
 
-  /// A line with the paths of the device files that it names, as seen from the script.
+  /// Returns the words of a line with the paths of device files relative to the script.
   static func paths(of words: [String], in script: String) -> [String] {
     var words = words
     for (index, word) in words.enumerated() {
@@ -141,8 +141,8 @@ struct ScriptLoader {
     return words
   }
 
-  /// The scripts that a file, a folder or `-` stands for.
-  /// - Throws: Failure for a folder without any.
+  /// Returns the scripts in a file, a folder or `-`.
+  /// - Throws: Failure for a folder without scripts.
   static func files(_ path: String) throws -> [String] {
     let folder = path.hasSuffix("/") && path != "/" ? String(path.dropLast()) : path
     guard FolderNames.isFolder(path) else { return [path] }
@@ -166,7 +166,7 @@ struct ScriptLoader {
 
   // MARK: Commands
 
-  /// The message for a line that needs a device if none is named.
+  /// The message for a line that needs a device if the script names none.
   static let noDevice = "This line needs a device. Add `device PEER` to the script, or use --peer."
 
   private static func program(_ commands: SessionCommands) -> ScriptCheck.Program {
@@ -215,7 +215,7 @@ struct ScriptLoader {
     return (need, command.deviceCall)
   }
 
-  /// Why a script cannot use a command, or what to use instead; nil if it can.
+  /// Returns why a script cannot use a command, or what to use instead. Nil if it can.
   private static func refusal(of name: String, _ commands: SessionCommands) -> String? {
     (commands.type(named: name) ?? commands.set.type(named: name))?.traits.scriptRefusal
   }

@@ -5,13 +5,13 @@ import TestReports
 /// A destination for the results of a run.
 @LoopActor
 protocol ScriptReport {
-  /// - Parameter count: of the tests that are to be run; nil when that is not known.
+  /// - Parameter count: The number of tests. Nil if unknown.
   func begin(_ count: Int?) async throws
-  /// Once for each test, when it is over.
+  /// Adds a finished test.
   func add(_ result: TestResult) async throws
   /// Adds a test that did not start because the run ended early.
   func addNotRun(_ result: TestResult) async throws
-  /// - Parameter isComplete: the run came to its end.
+  /// - Parameter isComplete: Whether the run reached its end.
   func end(_ summary: RunSummary, isComplete: Bool) async throws
 }
 
@@ -47,7 +47,7 @@ final class TextScriptReport: ScriptReport {
     try await output.write(Output.line(report.test(result).joined(separator: "\n")))
   }
 
-  /// The summary counts them.
+  /// Prints nothing, because the summary counts these tests.
   func addNotRun(_ result: TestResult) async throws {}
 
   func end(_ summary: RunSummary, isComplete: Bool) async throws {

@@ -51,7 +51,7 @@ final class ScriptRun {
       && (options.tags.isEmpty || options.tags.contains { test.tags.contains($0) })
   }
 
-  /// The number of results, unless commands outside of tests fail.
+  /// Returns the number of results, unless commands outside of tests fail.
   func count(_ scripts: [Script]) -> Int {
     scripts.reduce(0) { $0 + ($1.tests.isEmpty ? selectsWhole ? 1 : 0 : $1.tests.count(where: selects)) } * options.repetitions
   }
@@ -59,12 +59,12 @@ final class ScriptRun {
   /// Whether a file without tests is selected, which counts as one test.
   private var selectsWhole: Bool { options.only.isEmpty && options.tags.isEmpty }
 
-  /// - Throws: CancellationError; OutputFailure. The reports are written then, too, as far as they go.
+  /// Runs the scripts. Throws CancellationError or OutputFailure, after it has written the reports as far as possible.
   func run(_ scripts: [Script]) async throws {
     (summary.start, summary.date) = (EventLoop.shared.wallClock, RealTime.now)
     let start = EventLoop.shared.now
     let total = count(scripts)
-    // Each file whose lines outside of tests fail adds a result.
+    // If lines outside of tests fail, their file adds a result.
     let isKnown = !scripts.contains { !$0.tests.isEmpty && $0.hasOwnSteps }
     for report in reports { try await report.begin(isKnown ? total : nil) }
     let outcome: Result<Void, any Error>
@@ -198,7 +198,7 @@ final class ScriptRun {
     }
   }
 
-  /// - Throws: ExitStatus, which says what the tests came to.
+  /// - Throws: The exit status of failed tests.
   func throwStatus() throws {
     if summary.failed > 0 { throw ExitStatus.expectation }
     if summary.errors > 0 { throw errorStatus ?? .internal }

@@ -22,7 +22,7 @@ extension ScriptRunner {
     try judge(try verdict(predicate, on: value, line), value, predicate, extraction, line)
   }
 
-  /// The part of the last result that an extraction selects.
+  /// Returns the part of the last result that an extraction selects.
   func value(_ extraction: Extraction, _ line: ScriptLine) throws -> ScriptValue {
     guard let result else {
       throw StepFailure(Failure(.expectation, "The previous command has no result."), line)
@@ -77,7 +77,7 @@ extension ScriptRunner {
 
   // MARK: For people
 
-  /// The condition of the line, with the values of its variables.
+  /// Returns the condition of the line, with the values of its variables.
   private func expected(_ predicate: Predicate, _ extraction: Extraction, _ line: ScriptLine) throws -> String {
     var parts: [String] = []
     if let format = extraction.format { parts += ["as", try text(of: format, line)] }
@@ -104,10 +104,10 @@ extension ScriptRunner {
     }
   }
 
-  /// The value of a result, in hex and decoded.
+  /// Returns the value of a result, in hex and decoded.
   func shown(_ result: ScriptResult) -> String { shown(.octets(result.octets ?? []), of: result) }
 
-  /// A value in hex and decoded.
+  /// Returns a value in hex and decoded.
   private func shown(_ value: ScriptValue, of result: ScriptResult?) -> String {
     func text(_ octets: [UInt8]) -> String { ValueText.forEyes(octets, meaning(of: octets, in: result?.record)) }
     return switch value {
@@ -118,7 +118,7 @@ extension ScriptRunner {
     }
   }
 
-  /// - Parameter record: of the value.
+  /// - Parameter record: The record that contains the value.
   func meaning(of octets: [UInt8], in record: JSONTree?) -> ValueMeaning {
     let uuid = record?["uuid"]?.string.flatMap { UUID($0) }
     guard let handle = record?["handle"]?.integer.flatMap({ UInt16(exactly: $0) }), let connection = shell.current?.connection else {
@@ -139,7 +139,7 @@ extension ScriptRunner {
     step.add(StepValue(name: name, at: start.duration(to: EventLoop.shared.now), text: DisplayText.escape(value.text), number: number.real))
   }
 
-  /// Values that came since the last command.
+  /// Returns the values that arrived since the last command.
   func otherValues() -> [String] {
     guard let lane = shell.current else { return [] }
     return lane.recent.map { event, uuid in "\(uuid?.description ?? event.handle.description) \(text(event, uuid))" }
@@ -236,7 +236,7 @@ extension ScriptRunner {
     } else {
       error.actual = "nothing"
     }
-    // Values that did not fit have a row of their own.
+    // Report the count: the values that did not fit have their own row.
     if number > 0 { error.actual = "\(number) of \(count)" }
     return error
   }

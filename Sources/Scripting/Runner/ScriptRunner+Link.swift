@@ -8,7 +8,7 @@ import Terminal
 
 /// The connection of a script.
 extension ScriptRunner {
-  /// The current connection, made if there is none.
+  /// Returns the current connection. Connects if there is none.
   /// - Throws: StepFailure.
   func link(_ line: ScriptLine) async throws -> (lane: Lane, connection: Connection) {
     if shell.current?.connection == nil || expectsLoss { try await connect(line) }
@@ -39,7 +39,7 @@ extension ScriptRunner {
   }
 
   /// Retries a failed setup once: the adapter may have been busy, or the device still starting.
-  /// - Parameter isConnect: else only the adapter counts; that a device was not heard is what the command has found out.
+  /// - Parameter isConnect: Whether to retry if the device was not found. Other commands retry only after adapter errors.
   func twice(isConnect: Bool = true, _ body: @LoopActor () async throws -> Void) async throws {
     let before = log.count
     do { return try await body() } catch {

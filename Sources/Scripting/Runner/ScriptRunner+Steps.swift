@@ -11,8 +11,8 @@ import Text
 
 /// Runs the lines of a script.
 extension ScriptRunner {
-  /// - Throws: StepFailure, SkippedTest; what ends the run.
-  /// - Parameter following: what is run after these, from the inside to the outside: values that it expects may come earlier.
+  /// - Throws: StepFailure, SkippedTest; errors that end the run.
+  /// - Parameter following: The later statements, from inner to outer blocks. Their expected values may arrive early.
   func run(_ statements: [ScriptStatement], then following: [ArraySlice<ScriptStatement>] = []) async throws {
     for (index, statement) in statements.enumerated() {
       let rest = [statements[(index + 1)...]] + following
@@ -84,10 +84,10 @@ extension ScriptRunner {
     mistake("The variable \(error.name) has no value: the line that sets it did not run.", line)
   }
 
-  /// A mistake in the script that shows only while it runs.
+  /// Returns the failure for a mistake that only shows while the script runs.
   func mistake(_ sentence: String, _ line: ScriptLine) -> StepFailure { StepFailure(Failure(.usage, sentence), line) }
 
-  /// The text of a line, with the values of its variables.
+  /// Returns the text of a line, with the values of its variables.
   private func shown(_ line: ScriptLine) -> String {
     guard line.words.contains(where: { !$0.variables.isEmpty }) else { return line.source }
     return line.words.map { word in
@@ -96,7 +96,7 @@ extension ScriptRunner {
     }.joined(separator: " ")
   }
 
-  /// - Parameter standard: when nothing is said.
+  /// - Parameter standard: The default time.
   func time(_ word: ShellWord?, _ line: ScriptLine, standard: Duration = ScriptTime.standard) throws -> Duration {
     guard let word else { return standard }
     let text = try text(of: word, line)
@@ -171,7 +171,7 @@ extension ScriptRunner {
         words.insert(device, at: words.firstIndex(of: parsed.name).map { $0 + 1 } ?? 1)
       }
     }
-    // Skip commands that change the current device or its connection.
+    // Do not subscribe before commands that change the current device or its connection.
     if traits.deviceChange == .none { try await subscribe(for: following) }
     self.step = StepRecorder()
     var failure: Failure?
@@ -222,7 +222,7 @@ extension ScriptRunner {
     throw error
   }
 
-  /// The record of a failure.
+  /// Returns the record of a failure.
   private static func record(of failure: Failure) -> JSONTree {
     RecordWriter.value {
       $0.string("event", "error")
@@ -244,7 +244,7 @@ extension ScriptRunner {
     }
   }
 
-  /// Adds the attributes of those up to the first command. - Returns: whether there is one.
+  /// Adds the attributes that the statements up to the first command expect. Returns whether there is a command.
   private func expected(by statements: ArraySlice<ScriptStatement>, _ attributes: inout [String]) -> Bool {
     for statement in statements {
       switch statement.kind {
@@ -269,7 +269,7 @@ extension ScriptRunner {
 }
 
 extension Shell {
-  /// - Throws: as `run`; Failure(.timeout).
+  /// - Throws: The errors of `run`; Failure(.timeout).
   fileprivate func run(_ words: [String], within limit: Duration?) async throws {
     guard let limit else { return try await run(words) }
     let end = EventLoop.shared.now.advanced(by: limit)

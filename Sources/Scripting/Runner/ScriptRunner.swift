@@ -19,7 +19,7 @@ final class ScriptRunner: ResultObserver {
   let device: String?
   let shell: Shell
   let log: PacketLog
-  /// The file and the test, for the records that are shown.
+  /// The file and the test, for the records that blectl prints.
   private(set) var members: RecordWriter.Members?
   var variables: ScriptVariables
   /// The result that `expect` without ATTR checks.
@@ -59,14 +59,14 @@ final class ScriptRunner: ResultObserver {
 
   /// The number of values since the last command that are kept.
   static let valueLimit = 1 << 16
-  /// Steps that a result keeps.
+  /// The maximum number of steps in a result.
   static let limit = 5000
   private static let noteLimit = 1000
 
   /// - Parameters:
-  ///   - device: stands above the script's own.
-  ///   - repetition: counted from 1, where everything runs several times.
-  ///   - setupFailure: of a script before this one, about the same device.
+  ///   - device: The device from the command line, which overrides the script's own.
+  ///   - repetition: The number of the repetition, from 1. Nil without repetitions.
+  ///   - setupFailure: The failed setup of an earlier script for the same device.
   init(
     _ script: Script, device: String?, _ options: ScriptRun.Options, repetition: Int?, setupFailure: SetupFailure?,
     _ process: ProcessContext
@@ -84,10 +84,11 @@ final class ScriptRunner: ResultObserver {
     shell.observer = self
   }
 
+  /// Runs the selected tests.
   /// - Parameters:
-  ///   - selects: which tests to run.
-  ///   - report: told of each when it is over. - Returns: whether to go on.
-  /// - Throws: CancellationError; OutputFailure; what `report` throws.
+  ///   - selects: Selects the tests to run.
+  ///   - report: Receives each result. Returns whether to continue.
+  /// - Throws: CancellationError; OutputFailure; the errors of `report`.
   func run(_ selects: (Script.Test) -> Bool, report: @LoopActor (TestResult) async throws -> Bool) async throws {
     let outcome: Result<Void, any Error>
     do { outcome = .success(try await tests(selects, report)) } catch { outcome = .failure(error) }
@@ -201,7 +202,7 @@ final class ScriptRunner: ResultObserver {
       date: date, duration: start.duration(to: EventLoop.shared.now), steps: steps, notes: notes, packets: packets, omittedPackets: omitted)
   }
 
-  /// - Throws: what ends the whole run.
+  /// - Throws: Errors that end the whole run.
   private func outcome(_ body: @LoopActor () async throws -> Void) async throws -> TestResult.Outcome {
     do {
       try await body()

@@ -2,24 +2,24 @@ import ATT
 import EventLoop
 import GATT
 
-/// The subscriptions that a script made for `expect`. They end with the connection, or with `unsubscribe`.
+/// The subscriptions that a script made for `expect`. They end with the connection or with `unsubscribe`.
 @LoopActor
 final class ScriptSubscriptions {
   private weak var client: Client?
   private var handles: [AttributeHandle: Subscription] = [:]
 
-  /// - Returns: whether it is subscribed to only now.
-  /// - Throws: as `Client.subscribe`.
+  /// - Returns: Whether the subscription is new.
+  /// - Throws: The errors of `Client.subscribe`.
   func add(_ characteristic: Characteristic, _ client: Client) async throws -> Bool {
     if self.client !== client { (self.client, handles) = (client, [:]) }
-    // `expect` may look at a field of the decoded value.
+    // `expect` may use a field of the decoded value.
     try? await client.readDescription(of: characteristic)
     if client.isSubscribed(to: characteristic) { return false }
     handles[characteristic.valueHandle] = try await client.subscribe(characteristic, keepingValues: false)
     return true
   }
 
-  /// - Throws: as `Subscription.cancel`.
+  /// - Throws: The errors of `Subscription.cancel`.
   func end() async throws {
     let ending = handles.values
     handles = [:]

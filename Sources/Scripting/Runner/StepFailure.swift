@@ -8,7 +8,7 @@ struct StepFailure: Error {
   let outcome: TestOutcome
   var expected: String?
   var actual: String?
-  /// The values that arrived, if several were expected.
+  /// The values that arrived, if the line expected several.
   var arrived: [String] = []
   var took: Duration?
   /// Other values that arrived.
@@ -20,7 +20,7 @@ struct StepFailure: Error {
     outcome = TestOutcome(of: failure, in: step)
   }
 
-  /// - Parameter before: how many more came, which are not kept.
+  /// - Parameter before: The number of earlier values, which are not kept.
   func with(_ arrived: [String], before: Int) -> Self {
     var error = self
     error.arrived = (before > 0 ? ["(\(before) earlier, not shown)"] : []) + arrived

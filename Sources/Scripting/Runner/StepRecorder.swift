@@ -10,13 +10,13 @@ struct StepRecorder {
   private(set) var values: [StepValue] = []
   /// The number of times that a value was shown but not yet expected.
   private var told: [String: Int] = [:]
-  /// Values of one step that are kept.
+  /// The maximum number of values of one step.
   static let limit = 500
 
   init() {}
 
   /// - Parameters:
-  ///   - isExpected: This line expects the value, which the session may have shown before.
+  ///   - isExpected: Whether this line expects the value, which the session may have shown before.
   ///   - meaning: Explains the bytes in a record.
   mutating func take(
     _ record: JSONTree, at time: Duration, isCommand: Bool, isExpected: Bool = false, _ meaning: ([UInt8], JSONTree) -> ValueMeaning
@@ -34,7 +34,7 @@ struct StepRecorder {
 
   mutating func add(_ value: StepValue) { if values.count < Self.limit { values.append(value) } }
 
-  /// The value of a characteristic, in hex and as what it means.
+  /// Returns the value of a characteristic, in hex and decoded.
   private static func value(_ record: JSONTree, _ time: Duration, _ meaning: ([UInt8], JSONTree) -> ValueMeaning) -> StepValue? {
     guard let hex = record["value"]?.string, let octets = Hex.decode(hex) else { return nil }
     let text = ValueText.forEyes(octets, meaning(octets, record))

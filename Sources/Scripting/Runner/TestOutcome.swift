@@ -1,6 +1,6 @@
 import Presentation
 
-/// How a failed step counts for its test. The exit code and the reports follow from this.
+/// The effect of a failed step on its test. The exit code and the reports follow from this.
 enum TestOutcome: Equatable {
   /// The device failed: exit code 7.
   case failed
@@ -9,15 +9,15 @@ enum TestOutcome: Equatable {
   /// The adapter or the device could not be reached: an error, and the tests after it do not run.
   case unreachable
 
-  /// What the outcome depends on, besides the failure.
+  /// The circumstances of a failed step that affect the outcome.
   struct Step {
-    /// Connects, as `connect` does, or the first command of a test.
+    /// Whether it connects, as `connect` and the first command of a test do.
     var isConnection = false
-    /// No connection exists before it.
+    /// Whether no connection exists before it.
     var isFirst = false
-    /// Runs a command of the device file.
+    /// Whether it runs a command of the device file.
     var isCall = false
-    /// `fails` follows.
+    /// Whether `fails` follows.
     var expectsFailure = false
   }
 

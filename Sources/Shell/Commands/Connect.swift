@@ -46,7 +46,7 @@ package struct Connect: SessionCommand, PeerCommand {
     try await Repl.converse(shell, endingWith: lane)
   }
 
-  /// The link stays for the commands that follow.
+  /// Connects and keeps the connection for the commands that follow.
   func run(in context: Context, _ session: SessionLinks) async throws {
     if input != nil { throw Failure(.usage, "connect - is for the command line. In a session the connection stays open anyway.") }
     do {

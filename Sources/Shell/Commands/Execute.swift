@@ -4,7 +4,7 @@ import Operations
 import Presentation
 import Text
 
-/// `-e`: no name among the commands, because it is how `sed` and `perl` take theirs.
+/// The command `-e`. An option instead of a name, as `sed` and `perl` take their scripts.
 package struct Execute: LoopCommand {
   static let configuration = CommandConfiguration(
     named: "-e", abstract: "Run several commands over one connection.",
@@ -50,7 +50,7 @@ package struct Execute: LoopCommand {
     let list = try CommandList(commands)
     if list.isEmpty { throw Failure(.usage, "-e is empty. Give it commands, as in -e 'read 2a19'.") }
     let shell = Shell(context.process, timeout: step.timeout)
-    // What is no command is said before a device is bothered.
+    // Report a wrong command before blectl connects to the device.
     try list.check(in: shell)
     if let peer {
       let target = Target(peer: peer, takesFirst: choice.first, demandsOne: choice.unique, link: link)

@@ -8,7 +8,7 @@ import Presentation
 import Terminal
 import Text
 
-/// The link itself, for sessions that stay open: a one-shot command that only looks at a link is `connect`.
+/// The `rssi` command. It is for sessions that stay open: a single command that shows a connection is `connect`.
 
 package struct Rssi: PeerCommand {
   static let configuration = CommandConfiguration(
@@ -37,7 +37,7 @@ package struct Rssi: PeerCommand {
     if let every, !(every >= 0.1 && every <= 86_400) { throw ValidationError("--every takes seconds from 0.1 to 86400, not \(every)") }
   }
 
-  /// 0: without end, which a distance alone asks for.
+  /// The number of readings. 0 means without end, which `--every` without `--count` selects.
   private var readings: Int { count ?? (every == nil ? 1 : 0) }
 
   func run(in context: Context) async throws {
@@ -92,7 +92,7 @@ package struct Params: PeerCommand {
     var target = who.target
     var requested = target.requested
     requested.dataLength = dataLength
-    // Here a refusal is not by the way.
+    // Here a refused parameter is an error, so request the parameters below.
     target.requested = LinkParameterRequest()
     try await context.withPeer(target, exchangingMTU: false) { [requested] connection in
       try await context.links.demand(requested, of: connection)

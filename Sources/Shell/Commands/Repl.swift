@@ -23,8 +23,8 @@ package struct Repl: LoopCommand {
     try await Self.converse(Shell(context.process, timeout: step.timeout), connecting: peer)
   }
 
-  /// With whoever is at standard input.
-  /// - Parameter link: the device whose loss ends it, unless it is to be made again.
+  /// Talks to the user or the program at standard input.
+  /// - Parameter link: The device whose loss ends the session, unless lost connections are restored.
   @LoopActor
   static func converse(_ shell: Shell, connecting peer: PeerArgument? = nil, endingWith link: Lane? = nil) async throws {
     do {

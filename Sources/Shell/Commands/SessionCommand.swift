@@ -2,7 +2,7 @@ import CommandLine
 import EventLoop
 import Presentation
 
-/// A command that uses the session that it runs in: its links, its settings, or its lines.
+/// A command that uses the links, the settings or the lines of its session.
 protocol SessionCommand: LoopCommand {
   @LoopActor func run(in context: Context, _ session: SessionLinks) async throws
 }
@@ -11,6 +11,6 @@ extension SessionCommand {
   /// Runs on the command line, which does not have most of these commands.
   func run(in context: Context) async throws { throw Failure(.internal, "This command needs a session.") }
 
-  /// Only commands about a device wait for one.
+  /// The options without effect. Only commands with a PEER wait for a device.
   static var unusedOptions: [String] { takesPeer ? [] : ["--timeout"] }
 }

@@ -43,7 +43,7 @@ package struct SetSetting: SessionCommand {
     }
     if let name {
       var settings = shell.settings
-      // Says which there are.
+      // Throws an error that lists the names.
       if !ShellSettings.names.contains(name) { try settings.set(name, to: "") }
     }
     for setting in shell.settings.values where name == nil || name == setting.name {

@@ -42,7 +42,7 @@ package struct Subscribe: SessionCommand, ValueCommand {
         try await session.shell.backgroundValues(lane, connection, context.observer).add($0, format)
       }
     } catch {
-      // It stays for what is subscribed to.
+      // Disconnect: the connection was only for the subscription.
       if isNew, let lane = session.lane { await session.shell.disconnect(lane) }
       throw error
     }

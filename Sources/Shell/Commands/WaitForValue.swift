@@ -73,10 +73,10 @@ package struct WaitForValue: SessionCommand, ValueCommand {
     }
   }
 
-  /// The packets that it cannot have seen; nil when there can be none.
+  /// Returns a note about values that `wait` cannot see. Nil if there are none.
   @LoopActor
   private func unseen(_ characteristic: Characteristic, isLate: Bool, _ lane: Lane) -> String? {
-    // Nothing ran on this link.
+    // No command ran on this link before.
     guard let command = lane.lastCommand else { return nil }
     let attribute = DisplayText.escape(pattern.attribute)
     if isLate {
@@ -100,7 +100,7 @@ package struct WaitForValue: SessionCommand, ValueCommand {
         let what = pattern.typed.map { " that start with \(DisplayText.escape($0))" } ?? ""
         let attribute = DisplayText.escape(pattern.attribute)
         let typed = ShellWords.quote(pattern.attribute)
-        // What a write in front of it brought about may have come before.
+        // The values that the preceding command caused may have arrived before.
         let hint =
           isLate && number == 0
           ? " blectl was not subscribed to \(attribute) before. Run `subscribe \(typed)` first, or use `write … --expect \(typed)`" : ""
