@@ -3,6 +3,8 @@ import EventLoop
 import HCI
 import LinuxBluetooth
 import LinuxIO
+import Presentation
+import Text
 
 /// The facts that `doctor` collects on this machine. `findings` interprets them.
 struct Examination: Sendable {
@@ -31,7 +33,7 @@ struct Examination: Sendable {
   /// The switch of the platform that hides the adapters.
   var platformBlock: RFKill.Switch?
   /// The capabilities of this process. Nil if /proc is not mounted.
-  var rights: ProcessRights?
+  var rights: ProcessCapabilities?
   /// The program's path.
   var executable = "blectl"
   /// The file system of the program's file.
@@ -61,7 +63,7 @@ struct Examination: Sendable {
           release: $0, version: SmallFile.line(of: "/proc/sys/kernel/version") ?? "",
           signature: SmallFile.line(of: "/proc/version_signature") ?? "")
       },
-      adapters: .success([]), wanted: wanted, platformBlock: RFKill().platformBlock, rights: ProcessRights(),
+      adapters: .success([]), wanted: wanted, platformBlock: RFKill().platformBlock, rights: ProcessCapabilities(),
       executable: executable ?? "blectl", fileSystem: executable.flatMap { Mount(of: $0) },
       daemons: programs.filter { $0.name == "bluetoothd" }.map(\.process), seesAllProcesses: RunningProgram.areAllSeen,
       hci: SocketUsers(.hci, among: programs),
@@ -86,5 +88,197 @@ extension Examination.Adapter {
     autoConnections = info.autoConnections()
     wifi = info.wifiOfSameDevice()
     if hasDaemon { isDiscovering = try await BluetoothDaemon.isDiscovering(info.name) }
+  }
+}
+
+extension Examination {
+  // MARK: Other programs
+
+  var others: [Finding] { [daemon] + chosen.flatMap { scans($0) + automatic($0) + held($0) } + programs }
+
+  /// The command that runs `doctor` as root. It has the program's path, because root's PATH may lack its folder.
+  var asRoot: String { "sudo \(Failure.quoted(executable)) doctor" }
+
+  private var daemon: Finding {
+    if daemons.isEmpty, !seesAllProcesses {
+      return Finding(
+        state: .note, subject: "bluetoothd",
+        message:
+          "Unknown: some processes are hidden (container, or /proc with hidepid). "
+          + "If bluetoothd runs, it may scan or hold connections."
+      )
+    }
+    guard !daemons.isEmpty else { return Finding(state: .ok, subject: "bluetoothd", message: "Not running. blectl does not need it.") }
+    var message = "Running (pid \(daemons.map(String.init).joined(separator: ", ")))"
+    let answers = chosen.compactMap(\.isDiscovering)
+    message += answers.isEmpty || answers.contains(true) ? "." : ", not scanning."
+    if answers.isEmpty, !chosen.isEmpty {
+      message += " Cannot tell whether it is scanning: neither busctl nor dbus-send gets an answer."
+    }
+    message += " It adopts connections that no other program uses."
+    if chosen.contains(where: { $0.autoConnections == nil }) {
+      message += " Only root can list the devices that it connects to automatically: `\(asRoot)`"
+    } else if chosen.allSatisfy({ $0.autoConnections == [] }) {
+      message += " It connects to no device automatically."
+    }
+    return Finding(state: .ok, subject: "bluetoothd", message: message)
+  }
+
+  private func scans(_ adapter: Adapter) -> [Finding] {
+    guard adapter.isDiscovering == true else { return [] }
+    return [
+      Finding(
+        state: .note, subject: adapter.info.name,
+        message:
+          "bluetoothd is scanning for another program. blectl shares that scan, so it may miss repeated advertisements. "
+          + "Close the desktop's Bluetooth settings, or type `scan off` in bluetoothctl.")
+    ]
+  }
+
+  private func automatic(_ adapter: Adapter) -> [Finding] {
+    (adapter.autoConnections ?? []).map { peer in
+      let advice =
+        daemons.isEmpty
+        ? "To stop that: `sudo btmgmt --index \(adapter.info.index) del-device -t \(peer.type == .public ? 1 : 2) \(peer.address)`"
+        : "To stop that: `bluetoothctl disconnect \(peer.address)` (until it reconnects) "
+          + "or `bluetoothctl remove \(peer.address)` (for good)"
+      return Finding(
+        state: .note, subject: adapter.info.name,
+        message:
+          "The kernel connects to \(peer) as soon as it hears it. Then no other program can connect. \(advice)")
+    }
+  }
+
+  private func held(_ adapter: Adapter) -> [Finding] {
+    let holders = l2cap.programs.map { Self.name($0) } + (l2cap.unknown > 0 ? ["another program"] : [])
+    let subject = holders.isEmpty ? "another program" : holders.joined(separator: " or ")
+    return adapter.links.map { link in
+      let advice = daemons.isEmpty ? "Stop that program." : "To disconnect it: `bluetoothctl disconnect \(link.address)`"
+      return Finding(
+        state: .note, subject: adapter.info.name,
+        message: "In use: \(subject) is connected to \(link.address), so no other program can connect. \(advice)")
+    }
+  }
+
+  /// Other programs with HCI sockets, which may send commands of their own.
+  private var programs: [Finding] {
+    let programs = strangers(hci)
+    guard !programs.isEmpty, !found.isEmpty else { return [] }
+    return [
+      Finding(
+        state: .note, subject: "HCI",
+        message:
+          "Also open in \(Self.names(programs)). A program that only monitors, such as btmon, is harmless. "
+          + "If scans or connections misbehave, run: `kill \(programs.map { String($0.process) }.joined(separator: " "))`"
+      )
+    ]
+  }
+
+  /// Returns all programs except bluetoothd, which never opens a user channel or sends commands past the kernel.
+  func strangers(_ users: SocketUsers) -> [RunningProgram] { users.programs.filter { !daemons.contains($0.process) } }
+
+  static func names(_ programs: [RunningProgram]) -> String { programs.map { name($0) }.joined(separator: ", ") }
+  private static func name(_ program: RunningProgram) -> String { "\(DisplayText.escape(program.name)) (pid \(program.process))" }
+
+  // MARK: Hints
+
+  var hints: [Finding] {
+    let wifi = chosen.compactMap { adapter in
+      adapter.wifi.map {
+        Finding(
+          state: .note, subject: adapter.info.name,
+          message:
+            "The same USB device has a Wi-Fi interface (\(DisplayText.escape($0))), which shares the 2.4 GHz band. "
+            + "If scans miss devices or transfers are slow, use Wi-Fi at 5 GHz or another adapter.")
+      }
+    }
+    guard let version else { return wifi }
+    let defects = KernelDefect.of(version, self).map {
+      Finding(
+        state: .note, subject: "kernel",
+        message: "Known bug in \(version), unless your distribution fixed it: \($0.what). \($0.advice) Source: \($0.source)")
+    }
+    return wifi + defects
+  }
+}
+
+extension Examination {
+  /// All findings, in the order in which to fix them. Hints are last.
+  var findings: [Finding] {
+    let system = kernel.map { [Finding(state: .ok, subject: "kernel", message: "Linux \(DisplayText.escape($0))")] } ?? []
+    switch adapters {
+    case .failure(let problem): return system + [Finding(state: .failure, subject: "kernel", message: Failure(problem).message)]
+    case .success: return system + radios + [permission] + others + hints
+    }
+  }
+
+  // MARK: Radios
+
+  private var radios: [Finding] {
+    guard !found.isEmpty else {
+      return [Finding(state: .failure, subject: "adapter", message: Failure(AdapterProblem.none(platformBlock: platformBlock)).message)]
+    }
+    if let wanted, chosen.isEmpty {
+      let problem = AdapterProblem.unknown("hci\(wanted)", others: found.map(\.info.name))
+      return [Finding(state: .failure, subject: "hci\(wanted)", message: Failure(problem).message)]
+    }
+    // Without --adapter, one usable adapter is enough.
+    let isEnough = wanted == nil && found.contains { $0.info.problem == nil }
+    return found.map { adapter in
+      let isNeeded = wanted.map { $0 == adapter.info.index } ?? !isEnough
+      if let problem = adapter.info.problem {
+        let message = if case .taken = problem, let owner { owner } else { Failure(problem).message }
+        return Finding(state: isNeeded ? .failure : .note, subject: adapter.info.name, message: message)
+      }
+      let facts = [adapter.info.address?.description ?? "no public address", adapter.info.bus, "up"] + adapter.features
+      return Finding(state: .ok, subject: adapter.info.name, message: facts.joined(separator: " "))
+    }
+  }
+
+  /// The programs that may hold an adapter's user channel, which is an HCI socket. Nil if none was found.
+  private var owner: String? {
+    let programs = strangers(hci)
+    let names = Self.names(programs)
+    return switch programs.count {
+    case 0 where hci.unknown == 0: nil
+    case 0: "In use: another user's program owns its HCI user channel. To find that program: `\(asRoot)`"
+    case 1: "In use: \(names) owns its HCI user channel. To stop that program: `kill \(programs[0].process)`"
+    default: "In use: one of \(names) owns its HCI user channel. Stop that program."
+    }
+  }
+
+  // MARK: Rights
+
+  /// Whether this process may scan over a raw HCI socket. Connecting needs no capability.
+  private var permission: Finding {
+    guard let rights else {
+      return Finding(state: .note, subject: "rights", message: "Unknown capabilities: /proc is not mounted.")
+    }
+    if rights.has(.netRaw) {
+      let both = rights.has(.netAdmin)
+      return Finding(
+        state: .ok, subject: "rights",
+        message: "CAP_NET_RAW\(both ? ", CAP_NET_ADMIN" : ". Scanning works. The user channel (-i user:N) also needs CAP_NET_ADMIN.")")
+    }
+    let path = Failure.quoted(executable)
+    let advice =
+      if !rights.mayGet(.netRaw) {
+        "A container or service withholds it (bounding set). Start the container with --cap-add NET_RAW --cap-add NET_ADMIN, "
+          + "or run blectl outside it."
+      } else if rights.hasNoNewPrivileges {
+        "A container, sandbox or service forbids new privileges (no_new_privs). Run blectl outside it."
+      } else if rights.isNosuid {
+        "setcap has no effect on \(path): its file system is mounted nosuid. Install the package, or use sudo."
+      } else if !rights.keepsCapabilities {
+        "setcap fails on \(path): its file system"
+          + (fileSystem.map { " (\(DisplayText.escape($0.type)) at \(DisplayText.escape($0.point)))" } ?? "")
+          + " cannot store capabilities. Copy the program to another one: "
+          + "`sudo install \(path) /usr/local/bin/blectl && \(Failure.setcap("/usr/local/bin/blectl"))`"
+      } else if fileSystem?.type == "overlay" {
+        "Run: `\(Failure.setcap(executable))` (on an overlay, this lasts until the container or live system stops)"
+      } else {
+        "Run: `\(Failure.setcap(executable))`"
+      }
+    return Finding(state: .failure, subject: "rights", message: "This process lacks CAP_NET_RAW, which scanning needs. \(advice)")
   }
 }

@@ -67,3 +67,158 @@ package struct HTMLReport {
       """
   }
 }
+
+extension HTMLReport {
+  /// The style sheet, with colors for light and dark pages. No information depends on the colors.
+  static let style = """
+
+    :root{color-scheme:light dark}
+    body{font:15px/1.5 system-ui,sans-serif;max-width:70rem;margin:0 auto;padding:1rem 1rem 4rem;overflow-wrap:anywhere}
+    h1{font-size:1.4rem;margin:.5rem 0}
+    h2{font-size:1.1rem;margin:2rem 0 .3rem}
+    p{margin:.3rem 0}
+    code,pre{font:13px/1.45 ui-monospace,monospace;white-space:pre-wrap}
+    pre,.problem{margin:.4rem 0;padding:.5rem .7rem;border-radius:4px;background:light-dark(#f3f5f7,#1b2027)}
+    .problem{border-left:3px solid light-dark(#cf222e,#ff7b72)}
+    .error .problem{border-color:light-dark(#9a6700,#e3b341)}
+    .problem pre{padding:0}
+    .dim,.time,dt,td:nth-child(1),td:nth-child(3),td:nth-child(4){color:light-dark(#57606a,#9aa4af)}
+    b.passed,h1 .passed{color:light-dark(#1a7f37,#3fb950)}
+    b.failed,h1 .failed,tr.failed code{color:light-dark(#cf222e,#ff7b72)}
+    b.error,h1 .error{color:light-dark(#9a6700,#e3b341)}
+    b{display:inline-block;width:1.1em;text-align:center}
+    .bar{display:flex;height:8px;border-radius:4px;overflow:hidden;background:light-dark(#d0d7de,#30363d)}
+    .bar .passed{background:light-dark(#2da44e,#3fb950)}
+    .bar .failed{background:light-dark(#cf222e,#f85149)}
+    .bar .error{background:light-dark(#bf8700,#d29922)}
+    .bar .skipped{background:light-dark(#8c959f,#6e7681)}
+    .test{border-top:1px solid light-dark(#d8dee4,#30363d);padding:.25rem 0;content-visibility:auto;contain-intrinsic-size:auto 2rem}
+    .test[open]{padding-bottom:1rem}
+    summary{cursor:pointer}
+    .time{float:right;margin-left:1rem;font-variant-numeric:tabular-nums}
+    .tag{font-size:12px;padding:0 .4em;border-radius:4px;background:light-dark(#ddf4ff,#12304d)}
+    dl{display:grid;grid-template-columns:6rem 1fr;margin:.3rem 0}
+    dt{grid-column:1}
+    dd{grid-column:2;margin:0}
+    table{border-collapse:collapse;width:100%;margin:.4rem 0}
+    td{padding:.1rem .6rem .1rem 0;vertical-align:top;font-size:13px;font-variant-numeric:tabular-nums}
+    td:nth-child(2){width:100%}
+    td:nth-child(1),td:nth-child(4){white-space:nowrap}
+    td:nth-child(3){min-width:5rem}
+    pre.values{margin:0;padding:0 0 0 1rem;background:none}
+    figure{margin:.8rem 0}
+    figcaption{font-size:13px}
+    svg{width:100%;height:auto;font:11px system-ui,sans-serif}
+    svg text{fill:light-dark(#57606a,#9aa4af)}
+    svg .axis{stroke:light-dark(#d0d7de,#3d444d)}
+    svg .sent{stroke:light-dark(#0969da,#58a6ff);stroke-width:2}
+    svg .received{stroke:light-dark(#8250df,#bc8cff);stroke-width:2}
+    svg .step{fill:light-dark(#d0d7de,#3d444d)}
+    svg .step.failed{fill:light-dark(#cf222e,#f85149)}
+    svg .line{fill:none;stroke:light-dark(#0969da,#58a6ff);stroke-width:1.5}
+    svg circle{fill:light-dark(#0969da,#58a6ff)}
+    body:has(#only:checked) :is(.passed.test,.skipped.test,section:not(:has(.failed.test,.error.test,.not_run.test))){display:none}
+
+    """
+}
+
+extension HTMLReport {
+  /// The maximum number of packets that a test lists. Omits the oldest.
+  private static let packetLimit = 1000
+
+  /// Renders one test, collapsed if it passed.
+  static func test(_ result: TestResult, _ anchor: String) -> String {
+    let (sign, note): (String, String) =
+      switch result.outcome {
+      case .passed: ("✓", "")
+      case .failed: ("✗", "")
+      case .error: ("!", " <span class=\"dim\">error: the setup failed, not the device</span>")
+      case .notRun(let why): ("–", " <span class=\"dim\">not run, because the setup failed: \(text(why))</span>")
+      case .skipped(let why): ("–", " <span class=\"dim\">skipped\(why.isEmpty ? "" : ": " + text(why))</span>")
+      }
+    let tags = result.tags.map { " <span class=\"tag\">\(text($0))</span>" }.joined()
+    var page = "<details class=\"test \(result.status)\" id=\"\(anchor)\"\(result.problem == nil ? "" : " open")>\n<summary>"
+    page += "<span class=\"time\">\(ReportText.seconds(result.duration)) s</span>"
+    page += "<b class=\"\(result.status)\">\(sign)</b> \(text(result.title))\(tags)\(note)</summary>\n"
+    page += "<p class=\"dim\">\(text(result.file)):\(result.line) · \(Timestamp.text(result.date))</p>\n"
+    if let problem = result.problem { page += self.problem(problem) }
+    for note in result.notes { page += "<p>\(text(note))</p>\n" }
+    page += steps(result)
+    let packets = result.packets.isEmpty ? result.problem?.packets ?? [] : result.packets
+    page += SVGTimeline(packets: packets, steps: result.steps, duration: result.duration).text
+    page += plots(result.steps)
+    page += self.packets(result, shown: result.problem?.packets.count ?? 0)
+    return page + "</details>\n"
+  }
+
+  private static func problem(_ problem: TestProblem) -> String {
+    var rows = "<div class=\"problem\">\n<p><code>\(text(problem.file)):\(problem.line)  \(text(problem.source))</code></p>\n"
+    rows += "<p><strong>\(text(problem.message))</strong></p>\n<dl>\n"
+    func row(_ label: String, _ values: [String]) {
+      guard !values.isEmpty else { return }
+      rows += "<dt>\(label)</dt>" + values.map { "<dd><code>\(text($0))</code></dd>" }.joined() + "\n"
+    }
+    row("expected", problem.expected.map { [$0] } ?? [])
+    row("actual", problem.actualValues)
+    row("took", problem.took.map { [ReportText.seconds($0) + " s"] } ?? [])
+    row("kind", problem.kind == "expectation" ? [] : [problem.kindAndName])
+    row("others", problem.others)
+    row("also", problem.further)
+    rows += "</dl>\n"
+    if !problem.packets.isEmpty { rows += "<p class=\"dim\">last packets before the failure</p>\n" + listing(problem.packets) }
+    return rows + "</div>\n"
+  }
+
+  private static func steps(_ result: TestResult) -> String {
+    guard !result.steps.isEmpty else { return "" }
+    var rows = "<table>\n"
+    for step in result.steps {
+      let place = step.file == result.file ? "line \(step.line)" : "\(text(step.file)):\(step.line)"
+      rows += "<tr\(step.failed ? " class=\"failed\"" : "")><td>\(ReportText.offset(step.at))</td>"
+      rows += "<td><code>\(text(step.text))</code>\(values(step.values))</td>"
+      rows += "<td>\(place)</td><td>\(ReportText.seconds(step.duration)) s</td></tr>\n"
+    }
+    return rows + "</table>\n"
+  }
+
+  /// Renders the values of a step, collapsed if there are many.
+  private static func values(_ values: [StepValue]) -> String {
+    guard !values.isEmpty else { return "" }
+    let lines = values.map { "\(ReportText.offset($0.at))  \(text($0.name))  \(text($0.text))" }.joined(separator: "\n")
+    let listing = "<pre class=\"values\">\(lines)</pre>"
+    return values.count > 10 ? "<details><summary>\(values.count) values</summary>\(listing)</details>" : listing
+  }
+
+  /// Renders the packets that the problem does not show.
+  private static func packets(_ result: TestResult, shown: Int) -> String {
+    guard result.packets.count > shown || result.omittedPackets > 0 else { return "" }
+    let (packets, before) = TestLog.lastPackets(result, packetLimit)
+    let count = ReportText.count(packets.count + before, "packet", "packets")
+    let omitted = before > 0 ? "<p class=\"dim\">\(before) earlier, not shown</p>\n" : ""
+    return "<details><summary>\(count)</summary>\n\(omitted)\(listing(packets))</details>\n"
+  }
+
+  private static func listing(_ packets: some Sequence<TestPacket>) -> String {
+    "<pre>" + packets.map { text(TestLog.line($0)) + "\n" }.joined() + "</pre>\n"
+  }
+
+  /// Plots the numbers that arrived more than once, in the order of their first values.
+  private static func plots(_ steps: [StepResult]) -> String {
+    struct Series: Hashable {
+      let name: String
+      let unit: String?
+    }
+    var order: [Series] = []
+    var points: [Series: [SVGPlot.Point]] = [:]
+    for value in steps.flatMap(\.values) {
+      guard let number = value.number, number.isFinite else { continue }
+      let series = Series(name: value.name, unit: value.unit)
+      if points[series] == nil { order.append(series) }
+      points[series, default: []].append(SVGPlot.Point(at: value.at, number: number))
+    }
+    return order.compactMap { series in
+      guard let points = points[series], points.count > 1 else { return nil }
+      return SVGPlot(name: series.name, unit: series.unit, points: points).text
+    }.joined()
+  }
+}

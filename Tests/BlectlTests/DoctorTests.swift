@@ -25,7 +25,7 @@ import Testing
 
   /// What is asked of the machine: adapters or none at all, and the rights of the process.
   private static func findings(
-    _ adapters: [Examination.Adapter]?, _ rights: ProcessRights? = ProcessRights(permitted: full, bounding: full), wanted: Int? = nil,
+    _ adapters: [Examination.Adapter]?, _ rights: ProcessCapabilities? = ProcessCapabilities(permitted: full, bounding: full), wanted: Int? = nil,
     blocked: RFKill.State? = nil, fileSystem: Mount? = nil, version: KernelVersion? = nil, daemons: [Int] = [], seesAll: Bool = true,
     hci: SocketUsers = SocketUsers(), l2cap: SocketUsers = SocketUsers()
   ) -> [Finding] {
@@ -71,21 +71,21 @@ import Testing
     (findings([adapter { $0.isUp = false }, adapter { $0.index = 1 }], wanted: 0), "hci0", "sudo hciconfig hci0 up"),
     (findings([up], wanted: 3), "hci3", "Found: hci0"),
     (
-      findings([up], ProcessRights(permitted: 0, bounding: full)), "rights",
+      findings([up], ProcessCapabilities(permitted: 0, bounding: full)), "rights",
       "sudo setcap cap_net_raw,cap_net_admin=p '/opt/my tools/blectl'"
     ),
-    (findings([up], ProcessRights(permitted: 1 << 12, bounding: full)), "rights", "sudo setcap"),
-    (findings([up], ProcessRights(permitted: 1 << 13, bounding: full)), nil, ""),
-    (findings([up], ProcessRights(permitted: 0, bounding: 0)), "rights", "--cap-add NET_RAW"),
-    (findings([up], ProcessRights(permitted: 0, bounding: full, hasNoNewPrivileges: true)), "rights", "no_new_privs"),
-    (findings([up], ProcessRights(permitted: 0, bounding: full, isNosuid: true)), "rights", "mounted nosuid"),
+    (findings([up], ProcessCapabilities(permitted: 1 << 12, bounding: full)), "rights", "sudo setcap"),
+    (findings([up], ProcessCapabilities(permitted: 1 << 13, bounding: full)), nil, ""),
+    (findings([up], ProcessCapabilities(permitted: 0, bounding: 0)), "rights", "--cap-add NET_RAW"),
+    (findings([up], ProcessCapabilities(permitted: 0, bounding: full, hasNoNewPrivileges: true)), "rights", "no_new_privs"),
+    (findings([up], ProcessCapabilities(permitted: 0, bounding: full, isNosuid: true)), "rights", "mounted nosuid"),
     (
       findings(
-        [up], ProcessRights(permitted: 0, bounding: full, keepsCapabilities: false), fileSystem: Mount(point: "/opt", type: "nfs4")),
+        [up], ProcessCapabilities(permitted: 0, bounding: full, keepsCapabilities: false), fileSystem: Mount(point: "/opt", type: "nfs4")),
       "rights", "(nfs4 at /opt) cannot store capabilities. Copy the program"
     ),
     (
-      findings([up], ProcessRights(permitted: 0, bounding: full), fileSystem: Mount(point: "/", type: "overlay")), "rights",
+      findings([up], ProcessCapabilities(permitted: 0, bounding: full), fileSystem: Mount(point: "/", type: "overlay")), "rights",
       "blectl'` (on an overlay"
     ),
     (findings([up], nil), nil, ""),

@@ -1,5 +1,14 @@
+import Bluetooth
+import EventLoop
+import GAP
+import HCI
+import LEHost
+import LinuxBluetooth
 package import LinuxIO
+import Peripherals
 import Presentation
+import Replay
+package import Simulation
 import Text
 
 /// The SPEC of `--adapter`.
@@ -48,5 +57,70 @@ package enum AdapterSpec: Sendable, Equatable {
       .usage,
       "Unknown adapter \(DisplayText.quote(text)). Use hci0, user:0, tcp:HOST:PORT, unix:PATH, "
         + "serial:/dev/ttyACM0[@BAUD], sim, sim:FILE or replay:TRACE.")
+  }
+}
+
+extension AdapterSpec {
+  /// Opens the radio.
+  /// - Parameters:
+  /// - note: Tells the user which packets a recording lacks.
+  /// - discovered: Receives the devices whose services a recording contains.
+  @LoopActor
+  func open(
+    tap: (any HCI.Tap)?, note: (String) -> Void, discovered: @LoopActor (Set<PeerAddress>) -> Void = { _ in }
+  ) async throws -> any Central {
+    switch self {
+    case .kernel(let index):
+      return try await KernelCentral.open(adapter: index, tap: tap)
+    case .user(let index):
+      return try await host(UserChannel.open(index), "user:\(index)", tap)
+    case .stream(let address):
+      return try await host(StreamTransport.connect(to: address, timeout: .seconds(10)), "\(address)", tap)
+    case .simulation(let file):
+      return try await host(VirtualController(air: try await Self.air(file)), file.map { "sim:\($0)" } ?? "sim", tap)
+    case .replay(let file):
+      let recording = try await Self.recording(file)
+      if let sentence = recording.holes(in: file) { note(sentence) }
+      discovered(recording.discoveredPeers)
+      let loop = EventLoop.shared
+      // Records show the recorded times.
+      if loop.isVirtual { loop.wallClock = recording.start }
+      let central = try await host(ReplayTransport(recording) { if loop.isVirtual { loop.wallClock += $0 } }, "replay:\(file)", tap)
+      central.unheardPeer = { recording.unheardPeer($0) }
+      return central
+    }
+  }
+
+  @LoopActor
+  private static func recording(_ file: String) async throws -> Recording {
+    let octets = try await InputFile.read(file, limit: 100 << 20)
+    do { return try await Recording.read(octets) } catch let error as MalformedPacket {
+      let reason = ForeignFile.explain(octets) ?? "\(error)"
+      throw Failure(.input, "Cannot replay \(DisplayText.quote(file)): \(reason)")
+    }
+  }
+
+  @LoopActor
+  private func host(_ transport: any HCI.Transport, _ name: String, _ tap: (any HCI.Tap)?) async throws -> HostCentral {
+    let central = HostCentral(transport, name: name, tap: tap)
+    do {
+      try await central.start()
+      return central
+    } catch {
+      await shielded { await central.close() }
+      throw error
+    }
+  }
+
+  /// Creates the simulated air with the preset peripherals, or with the peripherals of a file.
+  @LoopActor
+  package static func air(_ file: String?) async throws -> Air {
+    let air = Air()
+    let descriptions =
+      if let file { try PeripheralFile.parse(try await InputFile.read(file, limit: 4 << 20), name: file) } else {
+        try Presets.peripherals()
+      }
+    air.add(descriptions)
+    return air
   }
 }

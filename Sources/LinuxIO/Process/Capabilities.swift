@@ -9,7 +9,8 @@ package enum Capabilities {
   private static let ours = bit(.netAdmin) | bit(.netRaw)
 
   /// Runs `body` with a capability effective, if it is permitted. Only the calling thread gets the capability.
-  package static func raised<T: ~Copyable, E: Error>(_ capability: ProcessRights.Capability, _ body: () throws(E) -> T) throws(E) -> T {
+  package static func raised<T: ~Copyable, E: Error>(_ capability: ProcessCapabilities.Capability, _ body: () throws(E) -> T) throws(E) -> T
+  {
     let bit = bit(capability)
     let isRaised = change { $0.effective |= $0.permitted & bit }
     defer { if isRaised { change { $0.effective &= ~bit } } }
@@ -41,7 +42,7 @@ package enum Capabilities {
     return unsafe shim_is_secure() != 0 && shim_get_capabilities(&sets) == 0 && sets.first.permitted & ours != 0
   }
 
-  private static func bit(_ capability: ProcessRights.Capability) -> UInt32 { 1 << UInt32(capability.rawValue) }
+  private static func bit(_ capability: ProcessCapabilities.Capability) -> UInt32 { 1 << UInt32(capability.rawValue) }
 
   /// Changes the sets. Returns whether they differ now.
   @discardableResult

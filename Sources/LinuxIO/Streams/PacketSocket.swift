@@ -17,7 +17,7 @@ package final class PacketSocket {
   }
 
   private var descriptor: OwnedDescriptor
-  private let capability: ProcessRights.Capability?
+  private let capability: ProcessCapabilities.Capability?
   private var watch = DescriptorWatch()
   private var queue = OutputQueue()
   private let room = Gate()
@@ -37,7 +37,7 @@ package final class PacketSocket {
   /// Wraps an open socket.
   /// - Parameter largest: The size in bytes of the largest expected packet.
   /// - Parameter capability: The capability that the kernel requires for each sent packet.
-  package init(_ descriptor: consuming OwnedDescriptor, largest: Int, sendingWith capability: ProcessRights.Capability? = nil) {
+  package init(_ descriptor: consuming OwnedDescriptor, largest: Int, sendingWith capability: ProcessCapabilities.Capability? = nil) {
     self.descriptor = descriptor
     self.capability = capability
     buffer = [UInt8](repeating: 0, count: largest)

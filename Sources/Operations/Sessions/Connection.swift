@@ -1,4 +1,6 @@
+import ATT
 package import Bluetooth
+package import DeviceFiles
 package import EventLoop
 package import Finding
 package import GAP
@@ -125,5 +127,53 @@ package final class Connection {
     let reason = client.closed ?? LinkEnd(peer, .channelClosed)
     for values in lasting { values.close(throwing: reason) }
     lasting = []
+  }
+}
+
+extension Connection {
+  /// Writes the members that identify the device: address, type and name. The name is null if the device was not heard.
+  @LoopActor
+  package func identify(in json: inout RecordWriter) {
+    let members =
+      identity
+      ?? RecordWriter.Members {
+        $0.address("address", peer.address)
+        $0.string("address_type", peer.type.rawValue)
+        $0.string("name", name?.raw)
+      }
+    identity = members
+    json.members(members)
+  }
+}
+
+extension Connection {
+  /// Returns the descriptions that match this device. Ignores unknown facts. A description with only unknown facts does not match.
+  /// - Throws: The errors of `Client.discover`.
+  package func fitting(_ devices: [DeviceDescription]) async throws -> [DeviceDescription] {
+    let devices = devices.filter { !$0.match.isEmpty }
+    guard !devices.isEmpty else { return [] }
+    var known = name?.raw
+    if known == nil, devices.contains(where: { !$0.match.names.isEmpty }) { known = try await deviceName() }
+    let services = Set(try await client.discover().services.map(\.uuid))
+    let data = payloads.flatMap { Advertisement($0).manufacturerData }
+    return devices.filter { device in
+      let match = device.match
+      var facts: [Bool] = []
+      if !match.services.isEmpty { facts.append(services.isSuperset(of: match.services)) }
+      if let known, !match.names.isEmpty { facts.append(match.names.contains { Glob.matches($0, known) }) }
+      if !payloads.isEmpty {
+        facts += match.manufacturerData.map { wanted in data.contains { $0.company == wanted.company && wanted.matches($0.data) } }
+      }
+      return !facts.isEmpty && facts.allSatisfy(\.self)
+    }
+  }
+
+  /// Reads the Device Name characteristic. Nil if that fails.
+  private func deviceName() async throws -> String? {
+    do {
+      return try await client.read(uuid: UUID(0x2A00)).first.flatMap {
+        String(validating: DisplayText.withoutTrailingNULs($0.value), as: UTF8.self)
+      }
+    } catch is GATTError where client.closed == nil { return nil }
   }
 }

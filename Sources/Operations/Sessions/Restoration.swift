@@ -1,6 +1,9 @@
 package import Bluetooth
 import EventLoop
+import Finding
+import GAP
 package import GATT
+import Text
 
 package enum RestorationEvent: Sendable {
   /// The reason why the link is down.
@@ -46,4 +49,121 @@ package enum RestorationError: Error, Sendable {
   case ended
   /// Another task is restoring it.
   case isUnderWay
+}
+
+extension Session {
+  /// Restores a lost connection, with growing pauses between attempts. Then exchanges the MTU and subscribes again for each
+  /// `SubscribedValues.init(lastingOn:)`. Discovers again unless the Database Hash is unchanged. Disconnects first if the link is still up.
+  ///
+  /// During restoration, commands find the connection closed; `Connection.untilRestored` waits.
+  /// - Returns: The restored and the missing parts.
+  /// - Throws: `RestorationError`; `CancellationError`. The connection can be restored later.
+  @discardableResult
+  package func restore(
+    _ connection: Connection, _ policy: RetryPolicy = RetryPolicy(),
+    onEvent: @escaping @LoopActor (RestorationEvent) -> Void = { _ in }
+  ) async throws -> Restoration {
+    guard connections.contains(where: { $0 === connection }) else { throw RestorationError.ended }
+    let restoration = try await connection.restoring { [self] in
+      let begin = EventLoop.shared.now
+      onEvent(.lost(connection.client.closed ?? LinkEnd(connection.peer, .endedHere(nil))))
+      await connection.takeDown()
+      var (policy, tries) = (policy, 0)
+      var last: (any Error)?
+      while true {
+        let pause = policy.next()
+        let next = pause.map { EventLoop.shared.now.advanced(by: $0) }
+        guard let pause, let next, policy.deadline.map({ next < $0 }) ?? true else {
+          if let deadline = policy.deadline { try await EventLoop.shared.sleep(until: deadline) }
+          throw RestorationError.gaveUp(after: begin.duration(to: EventLoop.shared.now), tries: tries, last: last)
+        }
+        onEvent(.trying(tries + 1, in: pause, after: last))
+        try await EventLoop.shared.sleep(until: next)
+        tries += 1
+        do {
+          let limit = policy.deadline.map { min(policy.search, EventLoop.shared.now.duration(to: $0)) } ?? policy.search
+          let part = try await self.tryToRestore(connection, within: limit)
+          connection.isRestored()
+          return Restoration(
+            peer: connection.peer, time: begin.duration(to: EventLoop.shared.now), tries: tries, discovery: part.discovery,
+            subscriptions: part.subscriptions, missing: part.missing)
+        } catch {
+          try Task.checkCancellation()
+          last = error
+        }
+      }
+    }
+    onEvent(.restored(restoration))
+    return restoration
+  }
+
+  private struct Part {
+    var discovery = Restoration.Discovery.notNeeded
+    var subscriptions = 0
+    var missing: [Restoration.Missing] = []
+  }
+
+  /// Makes one attempt. - Throws: The reason for the failure. Leaves nothing open then.
+  private func tryToRestore(_ connection: Connection, within limit: Duration) async throws -> Part {
+    let central = try await central()
+    let deadline = EventLoop.shared.now.advanced(by: limit)
+    let peer = try await central.findAgain(connection, within: limit)
+    let rest = max(.milliseconds(1), EventLoop.shared.now.duration(to: deadline))
+    let link = try await central.connect(peer, timeout: rest, retries: connection.limits.retries)
+    connection.move(to: link, client(on: link, connection.limits, connection.clientObserver))
+    do {
+      let part = try await restore(connection)
+      if let closed = connection.client.closed { throw closed }
+      return part
+    } catch {
+      await connection.takeDown()
+      throw error
+    }
+  }
+
+  /// Restores the state on a new link: MTU, database and subscriptions.
+  private func restore(_ connection: Connection) async throws -> Part {
+    var part = Part()
+    let client = connection.client
+    guard let legacy = connection.legacy else { return part }
+    if let mtu = legacy.requestedMTU { try await client.exchangeMTU(mtu) }
+    guard legacy.wasDiscovered else { return part }
+    if let known = legacy.database, try await client.takeOver(known) { part.discovery = .skipped }
+    do {
+      let table = try await client.discover()
+      if part.discovery == .notNeeded { part.discovery = .done }
+      for values in connection.lasting {
+        let (restored, missing) = try await values.restore(on: client, table)
+        part.subscriptions += restored
+        part.missing += missing
+      }
+    } catch  where client.closed == nil && !(error is CancellationError) {
+      // The link is useful even without them.
+      part.missing = connection.lasting.flatMap { $0.missing(error) }
+    }
+    return part
+  }
+}
+
+extension Central {
+  /// Finds the peer of a lost connection again. Another device must never take its place, so it searches only if the address may change.
+  /// Then it uses the MAC in the advertisement, or the unique name or original selector of a private address.
+  fileprivate func findAgain(_ connection: Connection, within limit: Duration) async throws -> PeerAddress {
+    guard var selector = connection.selector, selector.mayFindNewAddress(of: connection.peer) else { return connection.peer }
+    if !selector.isUnique, let name = connection.name, !name.isEmpty { selector = .name(Glob.literal(name.raw)) }
+    var search = PeerSearch(selector, demandsOne: !selector.isUnique, limit: limit)
+    search.preferred = connection.peer
+    return try await find(search).peer
+  }
+}
+
+extension PeerSelector {
+  /// Whether the peer may have a new address that this selector can find.
+  fileprivate func mayFindNewAddress(of peer: PeerAddress) -> Bool {
+    switch self {
+    case .address: false
+    case .mac: true
+    case .name, .service: peer.randomKind == .resolvablePrivate || peer.randomKind == .nonResolvablePrivate
+    }
+  }
 }

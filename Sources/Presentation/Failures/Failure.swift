@@ -165,24 +165,6 @@ package struct Failure: Error, Equatable {
     default: (name ?? message).replacing("_", with: " ")
     }
   }
-
-  package var exitStatus: ExitStatus {
-    switch kind {
-    // Invalid Handle: the peer has no such attribute.
-    case .att where code == 0x01: .notFound
-    case .notFound, .ambiguous: .notFound
-    case .adapter: .adapter
-    case .timeout: .timeout
-    case .att, .protocolViolation, .device, .hci: .refused
-    case .linkLost: .linkLost
-    case .expectation: .expectation
-    case .usage: .usage
-    case .input: .input
-    case .output: .output
-    case .interrupted: .interrupted
-    case .internal: .internal
-    }
-  }
 }
 
 extension Double {

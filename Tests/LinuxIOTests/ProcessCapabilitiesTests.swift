@@ -1,7 +1,7 @@
 import LinuxIO
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ProcessRightsTests {
+@Suite(.timeLimit(.minutes(1))) struct ProcessCapabilitiesTests {
   /// As /proc/self/status has them, and what is made of each.
   @Test(
     arguments: [
@@ -11,7 +11,7 @@ import Testing
       ("CapPrm:\t000001ffffffffff\nCapBnd:\t000001ffffffffff\n", true, true, true, false),
     ])
   func readsWhatTheKernelTells(_ status: String, _ hasRaw: Bool, _ hasAdmin: Bool, _ mayGetRaw: Bool, _ isHeldBack: Bool) throws {
-    let rights = try #require(ProcessRights(status: status, executable: nil))
+    let rights = try #require(ProcessCapabilities(status: status, executable: nil))
     #expect(rights.has(.netRaw) == hasRaw && rights.has(.netAdmin) == hasAdmin && rights.mayGet(.netRaw) == mayGetRaw)
     #expect(rights.hasNoNewPrivileges == isHeldBack && !rights.isNosuid)
   }
@@ -20,12 +20,12 @@ import Testing
   @Test func asksTheFileSystem() throws {
     let status = "CapPrm:\t0\nCapBnd:\t0\n"
     let (proc, own) = (
-      ProcessRights(status: status, executable: "/proc/self/status"), ProcessRights(status: status, executable: "/usr/bin/env")
+      ProcessCapabilities(status: status, executable: "/proc/self/status"), ProcessCapabilities(status: status, executable: "/usr/bin/env")
     )
     #expect(proc?.keepsCapabilities == false && own?.keepsCapabilities == true)
   }
 
   @Test(arguments: [nil, "", "CapPrm:\t0\n", "CapPrm:\tzz\nCapBnd:\t0\n", "CapBnd\n:::\n"]) func whatTellsNothing(_ status: String?) {
-    #expect(ProcessRights(status: status, executable: nil) == nil)
+    #expect(ProcessCapabilities(status: status, executable: nil) == nil)
   }
 }

@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 
 /// The rights of this process, and why its file may not have given it more (capabilities(7), execve(2)).
-package struct ProcessRights: Sendable, Equatable {
+package struct ProcessCapabilities: Sendable, Equatable {
   /// A capability by its number: its bit in the masks.
   package enum Capability: Int, Sendable {
     case netAdmin = 12
