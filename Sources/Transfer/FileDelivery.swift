@@ -94,7 +94,7 @@ package final class FileDelivery {
   private func deliver(on connection: Connection, _ reporter: (any LinkReporter)?) async throws -> Verdict {
     let target = try await connection.client.attribute(plan.attribute, discovering: true)
     let place = TransferMemory.Place(connection.peer, target.handle, air: plan.air)
-    if transfer.links == 0 {
+    if transfer.use.count == 0 {
       let memory = store.transfers
       transfer.pace = memory.paces[place]
       if plan.resumes { try await resume(at: memory.points[place]) }
@@ -110,7 +110,7 @@ package final class FileDelivery {
     } catch TransferError.nothingToSend(_, let total) {
       throw NothingLeft(bytes: total ?? transfer.offset)
     } catch {
-      throw transfer.links > 0 ? await interruption(error, place, reporter) : error
+      throw transfer.use.count > 0 ? await interruption(error, place, reporter) : error
     }
     if case .failed = verdict {} else { rememberSuccess(place) }
     try await observer.didDeliver(transfer, verdict, on: connection)
@@ -163,7 +163,7 @@ package final class FileDelivery {
   /// Remembers a pace for a device that drops fast commands: the rate at which its bytes arrived.
   private func rememberPace(arrived: Int, _ place: TransferMemory.Place) {
     guard let segment = transfer.segment, arrived > transfer.offset else { return }
-    let gap = transfer.seconds * 1e6 * Double(segment) / Double(arrived - transfer.offset)
+    let gap = transfer.use.seconds * 1e6 * Double(segment) / Double(arrived - transfer.offset)
     if let pace = transfer.pace(of: Int(min(gap * 1.1, Self.longestPause))) { store.remember(.pace(place, pace)) }
   }
 

@@ -40,48 +40,27 @@ package final class FileTransfer {
   package var segment: Int? { transfer?.segment }
   /// The mode. Nil before the first link.
   package private(set) var mode: TransferOptions.Mode?
-  /// The last known parameters of the link.
-  package internal(set) var link = LinkParameters()
-  package private(set) var links = 0
-  package private(set) var mtu = 0
-  /// The number of bytes that the links could have carried. Nil if unknown.
-  package private(set) var capacity: Double? = 0
-  package private(set) var begin: LoopClock.Instant?
-  /// The duration so far, including time without a link.
-  package var seconds: Double { begin.map { $0.duration(to: since).inSeconds } ?? 0 }
+  package private(set) var use = LinkUse()
 
   private let selector: Selector
-  private let report: Selector?
-  let options: TransferOptions
+  private let options: TransferOptions
   private let source: any OctetSource
   /// The first byte to send.
   package private(set) var offset = 0
-  /// The device's counter value at a known byte of the file.
-  private var counter: (value: Int, place: Int)?
-  private var subscription: Subscription?
-  /// The device's report before the first segment on this link. Nil later.
-  private var toldBefore: ArrivalReport?
-  /// The latest reports on this link, while commands flow.
-  private var reports: [ArrivalReport] = []
-  private static let keptReports = 32
+  private let reports: DeviceReports
   /// The transfer on the present link, or on the last one.
-  private(set) var transfer: Transfer?
+  private var transfer: Transfer?
   /// The position between two links, and after the last one. Nil while segments are sent.
   private var resting: WriteProgress?
   private var earlierSegments = 0
-  var since = EventLoop.shared.now
-  /// The capacity of the link, refined by measurements. `start` is the position when the link got these parameters.
-  var model = LinkCapacity()
-  var isSlower = false
-  var isCounted = false
+  private var isSlower = false
   /// The pause between two segments, found on the last link. Zero if none is needed. Nil if not searched or not found.
   package var gap: Duration? { transfer?.pace?.found }
-  var start = 0
 
   /// Creates a transfer. `report` is the characteristic that reports byte count and CRC-32, in notifications and (if readable) on request.
   package init(to selector: Selector, _ options: TransferOptions, _ source: any OctetSource, report: Selector?) {
     self.selector = selector
-    self.report = report
+    reports = DeviceReports(report)
     self.options = options
     self.source = source
   }
@@ -160,20 +139,18 @@ package final class FileTransfer {
     let target = try await client.attribute(selector, discovering: true)
     let mode = try options.mode(for: target)
     self.mode = mode
-    mtu = client.mtu
     let question = try await subscribe(client)
     // The device may have lost bytes that arrived. Only a report would show it.
-    if links == 0, toldBefore == nil, offset > 0, try await isEnd(offset) {
+    if use.count == 0, reports.before == nil, offset > 0, try await isEnd(offset) {
       throw TransferError.nothingToSend(from: offset, of: source.count)
     }
-    link = try await connection.link.parameters()
-    (model, start) = (LinkCapacity(link), progress.sent)
-    let pace = newPace(isCounted: question != nil)
+    use.connect(try await connection.link.parameters(), mtu: client.mtu, at: progress.sent)
+    let pace = newPace()
     isSlower = mode == .command && options.pacing(segment: 1).adapts && pace.isSlower
-    let segment = try options.segment(mode, mtu: client.mtu, link: model, isSlower: isSlower)
+    let segment = try options.segment(mode, mtu: client.mtu, link: use.model, isSlower: isSlower)
     try await check(target, mode)
     let transfer = Transfer(
-      client, to: target.handle, mode: mode.writeMode, segment: segment, pacing: options.pacing(segment: segment, link: model), source,
+      client, to: target.handle, mode: mode.writeMode, segment: segment, pacing: options.pacing(segment: segment, link: use.model), source,
       from: progress.sent, asking: question, pace: pace)
     let beginning = progress.sent
     earlierSegments = segments
@@ -181,19 +158,17 @@ package final class FileTransfer {
     resting = nil
     adapt(transfer)
     connection.link.onParameters = { [weak self] in self?.linkChanged($0) }
-    links += 1
-    if begin == nil { begin = EventLoop.shared.now }
-    since = EventLoop.shared.now
+    use.start(at: EventLoop.shared.now)
     defer {
       connection.link.onParameters = nil
-      account()
+      use.account(until: EventLoop.shared.now)
       self.pace = found ?? self.pace
-      if transfer.segments > 0 { toldBefore = nil }
+      if transfer.segments > 0 { reports.forgetBefore() }
     }
     var refusal: (any Error)?
     do {
       try await transfer.run { _ in
-        if self.link.phy == .coded { self.learn(transfer.acknowledged) }
+        if self.use.parameters.phy == .coded, self.use.learn(transfer.acknowledged, EventLoop.shared.now) { self.planAnew() }
         if transfer.pace?.isSlower ?? false != self.isSlower { self.paceChanged() }
         do { try self.onProgress?(self) } catch {
           refusal = error
@@ -219,61 +194,37 @@ package final class FileTransfer {
   /// - Parameter other: Receives the values that are not reports.
   /// - Returns: Nil if there is no report characteristic.
   package func verify(until deadline: LoopClock.Instant, other: @LoopActor (ValueEvent) -> Void) async throws -> ArrivalProof.Outcome? {
-    guard let subscription else { return nil }
+    guard let subscription = reports.subscription else { return nil }
     let proof = try await proof()
     // A device that already had everything got no segments, so it sends no notification.
-    if let toldBefore, proof.judge(toldBefore) == .proven(from: 0) { return .proven(from: 0) }
+    if let before = reports.before, proof.judge(before) == .proven(from: 0) { return .proven(from: 0) }
     return try await subscription.arrival(of: proof, until: deadline, other: other)
   }
 
   // MARK: Reports of the device
 
-  /// Subscribes to reports. Returns the question for the device's count while commands flow, or nil if the count is not readable.
+  /// Subscribes to reports, and finds the position to send from.
+  /// - Returns: The question for the device's count while commands flow. Nil if the count is not readable.
   private func subscribe(_ client: Client) async throws -> ArrivalQuestion? {
-    var told: ArrivalReport?
-    var handle: AttributeHandle?
-    if let report {
-      let characteristic = try await client.characteristic(report)
-      subscription = try await client.subscribe(characteristic)
-      if characteristic.properties.contains(.read) {
-        handle = characteristic.valueHandle
-        told = try? await ArrivalReport(client.read(characteristic.valueHandle))
-      }
-    }
-    (toldBefore, reports) = (told, [])
-    if links > 0 {
+    let told = try await reports.open(client)
+    if use.count > 0 {
       try await goOn(told)
     } else if let told {
       try await begin(told)
     } else if resumes, offset > 0 {
       onEvent?(.resumesUnasked(at: offset))
     }
-    guard let handle, counter != nil else { return nil }
-    let beginning = progress.sent
-    return ArrivalQuestion(.read(handle)) { [weak self] response in
-      // Other values prove nothing.
-      guard case .read(let value) = response, let report = ArrivalReport(value), let self, let counter = self.counter else { return 0 }
-      keep(report)
-      if report.count < counter.value { self.counter = (0, beginning) }
-      return (self.counter ?? counter).place + report.count - (self.counter ?? counter).value
-    }
-  }
-
-  private func keep(_ report: ArrivalReport) {
-    guard report != reports.last else { return }
-    if reports.count == Self.keptReports { reports.removeFirst() }
-    reports.append(report)
+    return reports.question(from: progress.sent)
   }
 
   /// Returns up to which byte the device's CRC-32 matches the file. A device that dropped a segment may count the later ones.
   /// - Parameter beginning: The position at which this link started.
   /// - Returns: Nil if there are no reports to compare.
   private func intact(from beginning: Int) async -> Int? {
-    guard let counter, !reports.isEmpty else { return nil }
-    // Its CRC-32 covers other bytes, too.
-    guard counter.value == 0 || counter.value == counter.place else { return beginning }
+    guard reports.counter != nil, !reports.latest.isEmpty else { return nil }
+    guard reports.coversFile else { return beginning }
     do {
-      for report in reports.reversed() {
+      for report in reports.latest.reversed() {
         if let place = try await place(of: report) { return place }
       }
       return beginning
@@ -295,7 +246,7 @@ package final class FileTransfer {
       onEvent?(.startsOver(remembered: offset))
       begin(at: 0)
     }
-    counter = (told.count, offset)
+    reports.count(told, as: offset)
     if told.count != 0, told.count != offset { onEvent?(.counterIsAt(told.count)) }
   }
 
@@ -310,30 +261,19 @@ package final class FileTransfer {
   /// Prepares to continue after a lost link.
   private func goOn(_ told: ArrivalReport?) async throws {
     var place = progress.confirmed
-    if let told, let counter {
-      place = counter.place + told.count - counter.value
+    let counted = told.flatMap { reports.place(of: $0) }
+    if let told, let counted {
+      place = counted
       // The response to the last request may be lost with the link.
       let latest = progress.sent + (mode == .request ? segment ?? 0 : 0)
       guard place >= progress.confirmed, place <= latest else { throw TransferError.otherOctets(told) }
-      if counter.value == 0 || counter.value == counter.place {
+      if reports.coversFile {
         let proof = try await proof(at: place)
         guard told == proof.part || told == proof.whole else { throw TransferError.otherOctets(told) }
       }
     }
-    onEvent?(.goesOn(at: place, sent: progress.sent, isTold: told != nil && counter != nil))
+    onEvent?(.goesOn(at: place, sent: progress.sent, isTold: counted != nil))
     resting = WriteProgress(sent: place, confirmed: place)
-  }
-
-  /// Adds the number of bytes that the link could have carried since the last call.
-  func account() {
-    let now = EventLoop.shared.now
-    let seconds = since.duration(to: now).inSeconds
-    since = now
-    guard let limit = model.limit(mtu: mtu) else {
-      capacity = nil
-      return
-    }
-    capacity? += limit * seconds
   }
 }
 
@@ -350,72 +290,56 @@ extension OctetSource {
 
 /// Handles parameter changes during a transfer, and estimates the device's pace.
 extension FileTransfer {
-  func linkChanged(_ parameters: LinkParameters) {
-    account()
+  private func linkChanged(_ parameters: LinkParameters) {
     let found = found
-    let phy = link.phy
-    link = parameters
-    // Events contain the PHY only if it changed.
-    if link.phy == nil { link.phy = phy }
-    (model, start) = (LinkCapacity(link), progress.sent)
+    use.change(to: parameters, at: progress.sent, EventLoop.shared.now)
     if let transfer, mode == .command {
       if let found { pace = found }
-      if transfer.pace?.found == nil || !(found?.holds(on: link.interval, airTime: airTime) ?? false) {
-        transfer.begin(newPace(isCounted: isCounted))
+      if transfer.pace?.found == nil || !(found?.holds(on: use.parameters.interval, airTime: airTime) ?? false) {
+        transfer.begin(newPace())
         isSlower = transfer.pace?.isSlower ?? false
       }
     }
     planAnew()
   }
 
-  /// Learns whether the coded PHY uses S=2.
-  func learn(_ place: Int) {
-    let before = model
-    model.learn(octets: place - start, in: since.duration(to: EventLoop.shared.now))
-    if model != before { planAnew() }
-  }
-
   /// Starts a pace. Uses the remembered gap only if it holds on this link.
-  func newPace(isCounted: Bool) -> TransferPace {
-    self.isCounted = isCounted
-    let known = pace.flatMap { $0.holds(on: link.interval, airTime: airTime) ? $0 : nil }
-    return TransferPace(gap: known.map { .microseconds($0.gap) }).begin(on: link.interval, isCounted: isCounted)
+  private func newPace() -> TransferPace {
+    let known = pace.flatMap { $0.holds(on: use.parameters.interval, airTime: airTime) ? $0 : nil }
+    return TransferPace(gap: known.map { .microseconds($0.gap) }).begin(on: use.parameters.interval, isCounted: reports.isCounted)
   }
 
-  /// The air time of a segment at full speed.
-  private var airTime: Duration { mtu > 0 ? model.airTime(options.chunk ?? model.fastestSegment(mtu: mtu)) : .zero }
+  private var airTime: Duration { use.airTime(chunk: options.chunk) }
 
   /// The pace that the transfer found on its current link.
-  var found: TransferMemory.Pace? { transfer?.pace?.found.flatMap { pace(of: Int($0 / .microseconds(1))) } }
+  private var found: TransferMemory.Pace? { transfer?.pace?.found.flatMap { pace(of: Int($0 / .microseconds(1))) } }
 
   /// Returns a pace measured on the current link. Nil if its interval is unknown. `gap` is in microseconds.
   package func pace(of gap: Int) -> TransferMemory.Pace? {
-    link.interval.map { TransferMemory.Pace(gap: gap, interval: Int($0 / .microseconds(1)), airTime: Int(airTime / .microseconds(1))) }
+    use.parameters.interval.map {
+      TransferMemory.Pace(gap: gap, interval: Int($0 / .microseconds(1)), airTime: Int(airTime / .microseconds(1)))
+    }
   }
 
-  func paceChanged() {
+  private func paceChanged() {
     isSlower.toggle()
     planAnew { .deviceIsSlower(isSlower, from: $0, to: $1) }
   }
 
-  private func planAnew() { planAnew { .plannedAnew(from: $0, to: $1, link) } }
+  private func planAnew() { planAnew { .plannedAnew(from: $0, to: $1, use.parameters) } }
 
   private func planAnew(_ event: (_ before: Int, _ now: Int) -> Event) {
     guard let transfer, let mode else { return }
     adapt(transfer)
-    guard options.chunk == nil, let segment = try? options.segment(mode, mtu: mtu, link: model, isSlower: isSlower),
+    guard options.chunk == nil, let segment = try? options.segment(mode, mtu: use.mtu, link: use.model, isSlower: isSlower),
       segment != transfer.segment
     else { return }
     onEvent?(event(transfer.segment, segment))
     transfer.segment = segment
   }
 
-  func adapt(_ transfer: Transfer) {
-    transfer.link = model
-    transfer.latency = link.latency ?? 0
+  private func adapt(_ transfer: Transfer) {
+    transfer.link = use.model
+    transfer.latency = use.parameters.latency ?? 0
   }
-}
-
-extension LinkCapacity {
-  package init(_ link: LinkParameters) { self.init(dataLength: link.maxTxOctets, phy: link.phy, interval: link.interval) }
 }

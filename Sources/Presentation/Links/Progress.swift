@@ -38,7 +38,7 @@ final class Progress {
         connection.identify(in: &$0)
       }
     } else if output.canAnimateErr {
-      let seconds = transfer.begin.map { $0.duration(to: EventLoop.shared.now).inSeconds } ?? 0
+      let seconds = transfer.use.begin.map { $0.duration(to: EventLoop.shared.now).inSeconds } ?? 0
       output.progress(Self.line(done, total, from: transfer.offset, inFlight: transfer.inFlight, seconds: seconds, width: output.width))
     }
   }

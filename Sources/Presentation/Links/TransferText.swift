@@ -86,9 +86,9 @@ package final class TransferText: DeliveryObserver {
 
   func didDeliver(_ transfer: FileTransfer, _ verdict: FileDelivery.Verdict, on connection: Connection) async throws {
     let octets = transfer.progress.sent - transfer.offset
-    let seconds = transfer.seconds
+    let seconds = transfer.use.seconds
     let shown = (seconds * 1000).rounded() / 1000
-    let limit = transfer.capacity.flatMap { seconds > 0 && $0 > 0 ? $0 / seconds : nil }
+    let limit = transfer.use.capacity.flatMap { seconds > 0 && $0 > 0 ? $0 / seconds : nil }
     let (segment, mode) = (transfer.segment ?? 0, transfer.mode?.rawValue ?? "")
     if output.style.json {
       try await output.record {
@@ -96,7 +96,7 @@ package final class TransferText: DeliveryObserver {
         $0.integer("bytes", octets)
         $0.integer("segments", transfer.segments)
         $0.integer("chunk", segment)
-        $0.integer("mtu", transfer.mtu)
+        $0.integer("mtu", transfer.use.mtu)
         $0.number("seconds", shown)
         $0.number("bytes_per_second", (seconds > 0 ? Double(octets) / seconds : 0).rounded())
         $0.string("mode", mode)
@@ -105,12 +105,12 @@ package final class TransferText: DeliveryObserver {
         $0.integer("acknowledged", transfer.progress.confirmed)
         $0.integer("verified_from", verdict.beginning)
         connection.identify(in: &$0)
-        $0.number("interval_ms", transfer.link.interval?.inMilliseconds)
-        $0.string("phy", transfer.link.phy?.name)
-        $0.integer("data_length", transfer.link.maxTxOctets)
+        $0.number("interval_ms", transfer.use.parameters.interval?.inMilliseconds)
+        $0.string("phy", transfer.use.parameters.phy?.name)
+        $0.integer("data_length", transfer.use.parameters.maxTxOctets)
         $0.number("limit_bytes_per_second", limit?.rounded())
         $0.number("gap_ms", transfer.gap?.inMilliseconds)
-        $0.integer("reconnects", transfer.links - 1)
+        $0.integer("reconnects", transfer.use.count - 1)
       }
       return
     }
@@ -126,9 +126,9 @@ package final class TransferText: DeliveryObserver {
       return try await output.line("Nothing left to send: the device has all \(Quantity.octets(transfer.progress.sent)). \(proof)")
     }
     let share = limit.map { ", \(Int((100 * Double(octets) / seconds / $0).rounded())) % of link capacity" } ?? ""
-    let known = Self.facts(transfer.link)
-    let plan = "MTU \(transfer.mtu), \(Quantity.segments(transfer.segments)) of \(segment) by \(mode)"
-    let links = transfer.links > 1 ? ", over \(transfer.links) connections" : ""
+    let known = Self.facts(transfer.use.parameters)
+    let plan = "MTU \(transfer.use.mtu), \(Quantity.segments(transfer.segments)) of \(segment) by \(mode)"
+    let links = transfer.use.count > 1 ? ", over \(transfer.use.count) connections" : ""
     let gap = ((transfer.gap ?? .zero).inMilliseconds * 10).rounded() / 10
     let pace = gap > 0 ? " One segment every \(gap.plainText) ms: the device is slower than the link." : ""
     try await output.line(

@@ -1,0 +1,68 @@
+import ATT
+import EventLoop
+import GATT
+import Operations
+
+/// The reports of a device about the bytes of a file, and the position in the file that its counter stands for.
+@LoopActor
+final class DeviceReports {
+  /// The characteristic that reports byte count and CRC-32, in notifications and (if readable) on request. Nil without one.
+  private let selector: Selector?
+  private(set) var subscription: Subscription?
+  /// The report before the first segment on this link. Nil later.
+  private(set) var before: ArrivalReport?
+  /// The latest reports on this link, while commands flow.
+  private(set) var latest: [ArrivalReport] = []
+  private static let limit = 32
+  /// The device's counter value at a known byte of the file.
+  private(set) var counter: (value: Int, place: Int)?
+  /// The handle of a readable report.
+  private var handle: AttributeHandle?
+
+  init(_ selector: Selector?) { self.selector = selector }
+
+  /// Whether the device answers with its count while commands flow.
+  var isCounted: Bool { handle != nil && counter != nil }
+
+  /// Whether the CRC-32 covers the bytes of the file only.
+  var coversFile: Bool { counter.map { $0.value == 0 || $0.value == $0.place } ?? false }
+
+  /// Subscribes on a new link. Returns the report before the first segment, or nil if it is not readable.
+  func open(_ client: Client) async throws -> ArrivalReport? {
+    (before, latest, handle) = (nil, [], nil)
+    guard let selector else { return nil }
+    let characteristic = try await client.characteristic(selector)
+    subscription = try await client.subscribe(characteristic)
+    guard characteristic.properties.contains(.read) else { return nil }
+    handle = characteristic.valueHandle
+    before = try? await ArrivalReport(client.read(characteristic.valueHandle))
+    return before
+  }
+
+  func forgetBefore() { before = nil }
+
+  /// Takes the counter value of a report as that of `place` in the file.
+  func count(_ report: ArrivalReport, as place: Int) { counter = (report.count, place) }
+
+  /// Returns the position in the file that a report stands for. Nil without a known counter value.
+  func place(of report: ArrivalReport) -> Int? { counter.map { $0.place + report.count - $0.value } }
+
+  /// Returns the question for the device's count while commands flow. Nil if the count is not readable.
+  /// - Parameter beginning: The position at which this link started. A counter that restarts counts from there.
+  func question(from beginning: Int) -> ArrivalQuestion? {
+    guard let handle, isCounted else { return nil }
+    return ArrivalQuestion(.read(handle)) { [weak self] response in
+      // Other values prove nothing.
+      guard case .read(let value) = response, let report = ArrivalReport(value), let self, let counter else { return 0 }
+      keep(report)
+      if report.count < counter.value { self.counter = (0, beginning) }
+      return place(of: report)
+    }
+  }
+
+  private func keep(_ report: ArrivalReport) {
+    guard report != latest.last else { return }
+    if latest.count == Self.limit { latest.removeFirst() }
+    latest.append(report)
+  }
+}

@@ -1,0 +1,75 @@
+package import EventLoop
+package import GAP
+import GATT
+
+/// The links of a transfer: the parameters of the last one, the capacity of all, and their time.
+package struct LinkUse {
+  /// The number of links so far.
+  package private(set) var count = 0
+  /// The ATT_MTU of the last link.
+  package private(set) var mtu = 0
+  /// The last known parameters of the link.
+  package private(set) var parameters = LinkParameters()
+  /// The capacity of the link, refined by measurements.
+  private(set) var model = LinkCapacity()
+  /// The number of bytes that the links could have carried. Nil if unknown.
+  package private(set) var capacity: Double? = 0
+  /// The time of the first segment. Nil before it.
+  package private(set) var begin: LoopClock.Instant?
+  /// The time up to which `capacity` counts.
+  private var accounted: LoopClock.Instant?
+  /// The position in the file when the link got its parameters.
+  private var start = 0
+
+  /// The duration so far, including time without a link.
+  package var seconds: Double { begin.flatMap { begin in accounted.map { begin.duration(to: $0).inSeconds } } ?? 0 }
+
+  /// A new link, before its first segment at `position` of the file.
+  mutating func connect(_ parameters: LinkParameters, mtu: Int, at position: Int) {
+    (self.parameters, self.mtu) = (parameters, mtu)
+    (model, start) = (LinkCapacity(parameters), position)
+  }
+
+  /// The first segment on a link follows.
+  mutating func start(at now: LoopClock.Instant) {
+    count += 1
+    begin = begin ?? now
+    accounted = now
+  }
+
+  /// Adds the number of bytes that the link could have carried since the last call.
+  mutating func account(until now: LoopClock.Instant) {
+    let seconds = (accounted ?? now).duration(to: now).inSeconds
+    accounted = now
+    guard let limit = model.limit(mtu: mtu) else {
+      capacity = nil
+      return
+    }
+    capacity? += limit * seconds
+  }
+
+  /// Takes changed parameters from `position` of the file on.
+  mutating func change(to parameters: LinkParameters, at position: Int, _ now: LoopClock.Instant) {
+    account(until: now)
+    let phy = self.parameters.phy
+    connect(parameters, mtu: mtu, at: position)
+    // Events contain the PHY only if it changed.
+    guard parameters.phy == nil else { return }
+    self.parameters.phy = phy
+    model = LinkCapacity(self.parameters)
+  }
+
+  /// Learns whether the coded PHY uses S=2. Returns whether that changed the model.
+  mutating func learn(_ position: Int, _ now: LoopClock.Instant) -> Bool {
+    let before = model
+    model.learn(octets: position - start, in: (accounted ?? now).duration(to: now))
+    return model != before
+  }
+
+  /// The air time of a segment at full speed.
+  func airTime(chunk: Int?) -> Duration { mtu > 0 ? model.airTime(chunk ?? model.fastestSegment(mtu: mtu)) : .zero }
+}
+
+extension LinkCapacity {
+  package init(_ link: LinkParameters) { self.init(dataLength: link.maxTxOctets, phy: link.phy, interval: link.interval) }
+}
