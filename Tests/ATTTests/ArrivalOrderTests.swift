@@ -5,7 +5,7 @@ import Testing
 
 @testable import ATT
 
-/// Tasks act on what arrives in one piece one after the other.
+/// Tasks handle values and answers in the order of their arrival, even if these arrive together.
 @Suite(.timeLimit(.minutes(1))) struct ArrivalOrderTests {
   @LoopActor
   private final class Listener: BearerClient {
@@ -24,8 +24,8 @@ import Testing
   private static func value(_ number: UInt8, _ handle: UInt8 = 1) -> [UInt8] { [0x1B, handle, 0, number] }
 
   /// - Parameters:
-  ///   - hops: how many jobs the requester takes until it acts, as tasks inside of tasks do.
-  ///   - pdus: that arrive in one turn.
+  ///   - hops: The number of jobs before the requester acts, as with nested tasks.
+  ///   - pdus: The PDUs that arrive in one turn.
   @LoopActor
   private static func order(_ pdus: [[UInt8]], hops: Int = 5, isShared: Bool = false, thenLosing isLost: Bool = false) async throws
     -> [String]
@@ -39,7 +39,7 @@ import Testing
     var shown: [Task<Void, Never>] = []
     listener.note = { text in
       guard isShared, text != "closed" else { return order.append(text) }
-      // The takers of odd values are slower.
+      // Tasks with odd values are slower.
       let isSlow = text.contains("1") || text.contains("3")
       shown.append(
         EventLoop.shared.spawn {
@@ -84,14 +84,14 @@ import Testing
       try await Self.order([Self.value(1, 1), Self.value(2, 2), Self.value(3, 1), Self.value(4, 2), Self.response], isShared: true)
     }
     #expect(order == ["[1]", "[2]", "[3]", "[4]", "answer", "closed"])
-    // Without a request that is outstanding, too.
+    // The same without an outstanding request.
     let behind = try await onLoop {
       try await Self.order([Self.response, Self.value(1, 1), Self.value(2, 2), Self.value(3, 1), Self.value(4, 2)], isShared: true)
     }
     #expect(behind == ["answer", "[1]", "[2]", "[3]", "[4]", "closed"])
   }
 
-  /// A flood is not kept: it is delivered at once, in order.
+  /// A flood is delivered immediately and in order.
   @Test func aFloodIsDelivered() async throws {
     let count = 2 * ArrivalOrder.limit
     let order = try await onLoop {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Text
 
-/// The rules of a bearer, without a bearer.
+/// Tests the rules of a bearer without a bearer.
 @Suite(.timeLimit(.minutes(1))) struct BearerStateTests {
   @Test func oneAtATimeAndInOrder() {
     var state = BearerState()
@@ -58,7 +58,7 @@ import Text
     #expect(state.receive([0x0B, 1]).isEmpty)
   }
 
-  /// Nonsense of another kind is no answer: the real one may still come.
+  /// A malformed response of another kind is not the answer: the real one may still arrive.
   @Test(arguments: [[0x09], [0x05, 3], [0x03, 0], [0x11, 6, 1]] as [[UInt8]])
   func aMalformedResponseOfAnotherKindIsNotTheAnswer(_ wrong: [UInt8]) throws {
     var state = BearerState()
@@ -69,7 +69,7 @@ import Text
       return
     }
     #expect(violation.octets == wrong && violation.endsBearer && state.isClosed)
-    // During the exchange of the MTU it ends only that, and without a request nothing.
+    // During an MTU exchange it ends only the exchange, and without a request nothing.
     var other = BearerState()
     guard case .fault(.malformed)? = other.receive(wrong).first else {
       Issue.record("\(wrong) was taken")
@@ -108,12 +108,12 @@ import Text
     var state = BearerState()
     #expect(state.receive(Request.exchangeMTU(clientRxMTU: asked).bytes) == [.answer([0x03, 0x05, 0x02])])
     #expect(state.mtu == mtu)
-    // The same value in both roles.
+    // ATT_MTU is the same in both roles.
     state.offer(rxMTU: 100)
     #expect(state.rxMTU == 517)
   }
 
-  /// What was agreed stays, 23 too; a value below the least agrees nothing.
+  /// The agreed MTU stays, even if it is 23. A value below the minimum agrees nothing.
   @Test func theMTUIsAgreedOnce() {
     var state = BearerState()
     _ = state.receive(Request.exchangeMTU(clientRxMTU: 22).bytes)
@@ -135,9 +135,9 @@ import Text
     let other = state.indicate(HandleValue(0x15, [UInt8](repeating: 3, count: 30)))
     let third = state.indicate(HandleValue(0x12, [4]))
     #expect(second.actions.isEmpty && other.actions.isEmpty && state.isIndicating)
-    // A request may go out before the confirmation comes.
+    // A request may be sent before the confirmation arrives.
     #expect(state.submit(.read(1)).actions.count == 2)
-    // What was sent cannot be taken back.
+    // A sent indication cannot be withdrawn.
     #expect(state.withdrawIndications(of: 0x12) == [.confirm(second.token, false), .confirm(third.token, false)])
     #expect(
       state.receive([0x1E]) == [
@@ -173,7 +173,7 @@ import Text
     #expect(state.receive([0x0B]) == [.fault(.stray(.response(.read)))])
     #expect(state.receive([0xFF, 1]) == [.fault(.unknownCommand(Opcode(rawValue: 0xFF)))])
     #expect(state.receive([0xBF]) == [.answer([0x01, 0xBF, 0, 0, 0x06])])
-    // What is served keeps to ATT_MTU, 23 here; what we asked for may come up to our offer.
+    // Served PDUs keep to ATT_MTU, 23 here. Answers to our requests may be as long as our offer.
     #expect(state.receive([0x52] + [UInt8](repeating: 1, count: 23)).count == 1)
     #expect(state.receive([0x12] + [UInt8](repeating: 1, count: 23)).last == .answer([0x01, 0x12, 0, 0, 0x04]))
     #expect(state.receive([UInt8](repeating: 0x1B, count: 517)).count == 1)
@@ -192,7 +192,7 @@ import Text
     #expect(Hex.encode(BearerState.answerWithoutServer(request).bytes) == answer)
   }
 
-  /// Whatever arrives, every request ends exactly once, and there is never more than one outstanding.
+  /// Every request ends exactly once, and at most one is outstanding, whatever arrives.
   @Test func everyRequestEndsOnce() throws {
     var random = SplitMix64(seed: 7)
     let requests: [Request] = [
@@ -216,7 +216,7 @@ import Text
             #expect(open.remove(token) != nil, "ended twice, or never began")
             ended.insert(token)
           case .close:
-            // The bearer ends all that waits.
+            // The bearer ends all waiting requests.
             ended.formUnion(open)
             open = []
           default: break
@@ -226,7 +226,7 @@ import Text
       for _ in 0..<40 {
         switch random.next() % 8 {
         case 0, 1:
-          // A bearer that has ended asks no more.
+          // An ended bearer sends no requests.
           if state.isClosed { continue }
           let (token, actions) = state.submit(requests[Int(random.next() % UInt64(requests.count))])
           open.insert(token)

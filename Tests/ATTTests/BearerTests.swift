@@ -131,7 +131,7 @@ import Text
     }
   }
 
-  /// Of the transactions that begin while it is set; and of one whose answer is in the way of the next.
+  /// The limit applies to transactions that start while it is set, and to one that blocks the next.
   @Test func aLimitForTheTime() async throws {
     try await onLoop {
       let (near, _) = MemoryChannel.pair()
@@ -175,7 +175,7 @@ import Text
     func closed(_ error: any Error) { ends.append(error) }
   }
 
-  /// Has one attribute, and what it does about the request for another comes after the answer.
+  /// A server with one attribute that notifies after it answered a request for another one.
   @LoopActor private final class RecordingServer: BearerServer {
     var commands: [Command] = []
     var ends = 0

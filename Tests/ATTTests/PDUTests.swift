@@ -110,7 +110,7 @@ import Text
     #expect(items.count == whole)
   }
 
-  /// One number, one opcode, one name; and back.
+  /// Every opcode has one number and one name, and both map back to it.
   @Test func opcodesAreDeclaredOnce() {
     var names: [String: UInt8] = [:]
     for value in UInt8.min...UInt8.max {
@@ -130,7 +130,7 @@ import Text
     #expect(Request.readByType(.all, type: UUID(0x1234_5678)).bytes.count == 21)
   }
 
-  /// Every prefix and 100 000 mutations: a value or an error, and what was accepted encodes to something that decodes to the same.
+  /// Every prefix and 100 000 mutations give a value or an error. A decoded value encodes and decodes to the same value.
   @Test func neverTraps() {
     var accepted = 0
     hostile(Self.vectors.map(\.bytes)) { bytes in

@@ -7,7 +7,7 @@ import struct CommandLine.Configuration
 @testable import CommandLine
 @testable import blectl
 
-/// Another adapter in place of hci0, for scripts that name it.
+/// Another adapter replaces hci0, for scripts that name it.
 @Suite(.timeLimit(.minutes(1))) struct AdapterReplacementTests {
   private let folder = TemporaryFolder.path()
   private var path: String { folder + "/blectl/config.json" }
@@ -24,7 +24,7 @@ import struct CommandLine.Configuration
     try configure(#"{"adapters": {"hci0": "sim", "hci2": "unix:/tmp/other", "hci3": "hci0"}}"#)
     let air = ["BLECTL_HCI0": "unix:/tmp/air", "BLECTL_HCI1": "", "BLECTL_HCI4": "hci1"]
     let unix = try AdapterSpec("unix:/tmp/air")
-    // The variable stands above the file; what replaces is not replaced; an empty variable is none.
+    // The variable takes precedence over the file, a replacement is not replaced again, and an empty variable is ignored.
     #expect(try configuration("hci0", air).adapter() == unix)
     #expect(try configuration(nil, air.merging(["BLECTL_ADAPTER": "hci0"]) { $1 }).adapter() == unix)
     #expect(try configuration("hci0").adapter() == .simulation(file: nil))
@@ -52,7 +52,7 @@ import struct CommandLine.Configuration
     let result = try Blectl.run(["scan", "-d", "1"], environment: ["XDG_CONFIG_HOME": folder], adapter: "hci0")
     #expect(result.status == (message.contains("Unknown adapter") ? 64 : 66), "\(result.errors)")
     #expect(result.errors.hasPrefix("blectl: \(path)\(message)"), "\(result.errors)")
-    // What names no adapter of the kernel does not care.
+    // A command without a kernel adapter ignores the replacement.
     #expect(try Blectl.run(["scan", "-d", "1"], environment: ["XDG_CONFIG_HOME": folder]).status == 0)
   }
 
@@ -63,7 +63,7 @@ import struct CommandLine.Configuration
     ] {
       let result = try Blectl.run(words, environment: ["BLECTL_HCI0": "sim"], adapter: nil)
       #expect(result.status == 0 && !result.text.isEmpty, "\(result.errors)")
-      // gatttool has no notes.
+      // gatttool prints no notes.
       let notes = result.errors.split(separator: "\n").count { $0.contains("Using sim instead of hci0 (BLECTL_HCI0)") }
       #expect(notes == (words[0] == "gatttool" ? 0 : 1), "\(result.errors)")
     }

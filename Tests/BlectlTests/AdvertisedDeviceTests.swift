@@ -9,13 +9,13 @@ import Text
 @testable import Presentation
 @testable import blectl
 
-/// What a device file says of advertisements and names: `scan`, `mac-from-adv` and `services` with `--device`.
+/// Device files describe advertisements and names: `scan`, `mac-from-adv` and `services` with `--device`.
 @Suite(.timeLimit(.minutes(1))) struct AdvertisedDeviceTests {
   private static let tracker = "\(ExampleTests.folder)/tracker.json"
   private static let lock = "\(ExampleTests.folder)/gate-lock.json"
   private static let band = "\(ExampleTests.folder)/band-7.json"
 
-  /// Three devices of one company: as the file says, cut, and with another layout.
+  /// Three devices of one company: one that matches the file, one with truncated data, and one with another layout.
   private static let three = #"""
     {"device": "Gate\\Sense", "match": {"name": "Good"}, "names": {"fff1": "Gate", "2a19": "Own", "fff0": "Sense"},
      "advertisement": {"mac": "mfg:0305@-6:be", "manufacturer_data": {"0305": {"header": "02", "fields": [
@@ -56,13 +56,13 @@ import Text
     #expect(foreign["decoded"]?.isNull("device_0305") == true)
     #expect(foreign.string("decoded_error") == "device_0305: not in the device file")
     #expect(result.status == 0 && result.errors.isEmpty)
-    // Nobody asked for it.
+    // Without --device there is no decoded field.
     #expect(try !three("scan", "-d", "2", "--json").result.text.contains("decoded"))
   }
 
   @Test func scannedAsText() throws {
     let lines = try three("scan", "-d", "2", "-v", "--device", "FILE").result.lines
-    // Escaped, as whatever was on the air.
+    // Escaped, like any text from the air.
     let good = ##"Gate\\Sense: count 18446744073709551615, level 61.5 %, state open, name \x1b[, steps 1, 2"##
     for text in [good, "Gate\\\\Sense: cut: 3 of 15 bytes", "Gate\\\\Sense: not in the device file"] {
       #expect(lines.contains { $0.hasPrefix("D1:") && $0.hasSuffix(" (\(text))") }, "\(lines)")
@@ -78,7 +78,7 @@ import Text
       environment: ["BLECTL_CLOCK": "virtual", "NO_COLOR": "1"])
     let (status, text) = terminal.finish()
     #expect(status == 0 && text.contains("Gate\\\\Sense: count 18446744073709551615, level 61.5 %, state open"), "\(text)")
-    // What does not fit is said, and shown as it is.
+    // Data that does not match is reported and shown as it is.
     #expect(text.contains("Gate\\\\Sense: cut: 3 of 15 bytes · ") && text.contains("0305:02ffff"), "\(text)")
   }
 
@@ -88,7 +88,7 @@ import Text
     #expect(try Blectl.run("scan", "-d", "1", "--device", Self.lock).errors.isEmpty)
   }
 
-  /// Whatever is sent, as a record and as text.
+  /// Truncated data of any length gives a record and a text.
   @Test func everyTruncationIsARecord() throws {
     let device = try DeviceFile.parse(Array(Self.three.utf8), name: "three.json")
     let formats = AdvertisingFormats(device: device)
@@ -108,7 +108,7 @@ import Text
   // MARK: mac-from-adv
 
   @Test func theRuleOfTheFile() throws {
-    // Reversed in the data of this lock, which its file knows.
+    // This lock's data has the MAC reversed, as its file specifies.
     let result = try Blectl.run("mac-from-adv", "name:GateLock", "--first", "--device", Self.lock, "--json", adapter: "sim:\(Self.lock)")
     let record = try #require(try result.records.first, "\(result.errors)")
     #expect(record.string("mac")?.hasPrefix("A4:C1:38:00:11:") == true && record.string("rule") == "mfg:0305@-6:le")
@@ -155,7 +155,7 @@ import Text
     #expect(text.contains("fff1 Mine  0x") && text.contains("fff0 Sense  "), "\(text)")
   }
 
-  /// Once `call` has found the file.
+  /// A session uses the names after `call` has found the file.
   @Test func namesInASession() throws {
     let (_, before) = try three("-e", "services", "name:Good")
     #expect(before.status == 0 && !before.text.contains("fff1 Gate"))
@@ -168,7 +168,7 @@ import Text
   @Test func aFileThatCannotBeUsed() throws {
     let file = try TemporaryFolder.file(Array("{\n  \"device\": 1}".utf8))
     for command in [["scan"], ["mac-from-adv"], ["services", "name:Good"], ["call", "name:Good", "go"]] {
-      // On an adapter that is not there: nothing is sent before.
+      // The adapter does not exist, so the error is reported before anything is sent.
       let result = try Blectl.run(command + ["--device", file], adapter: "hci99")
       #expect(result.status == 66 && result.errors.contains("\(file):2:13: device: Expected a string, found a number"), "\(result.errors)")
       #expect(try Blectl.run(command + ["--device", "\(file).none"], adapter: "hci99").status == 66)

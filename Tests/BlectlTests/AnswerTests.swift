@@ -1,11 +1,11 @@
 import TestSupport
 import Testing
 
-/// What a device says to a write: several answers on one link.
+/// A device answers a write with several values on one link.
 @Suite(.timeLimit(.minutes(1))) struct AnswerTests {
   static let history = ["567c03010014", "567c0302ab28", "567c03034323"]
 
-  /// The wristband's three packets of history.
+  /// All three packets of the wristband's history are collected.
   @Test(arguments: [
     ["--expect", "ff01", "--expect-count", "3"], ["--expect", "ff01=567c0303", "--expect", "ff01=567c0301", "--expect", "ff01=567c0302"],
     ["--expect", "ff01=567c", "--expect", "ff01=567c0302", "--expect", "fee0/ff01=56"], ["--collect", "2"],
@@ -15,7 +15,7 @@ import Testing
     #expect(result.status == 0, "\(result.errors)")
     let records = try result.records
     #expect(records.first?.string("event") == "written")
-    // --collect alone listens to the heart rate as well.
+    // --collect alone also listens to the heart rate.
     let packets = records.dropFirst().filter { $0.string("uuid") == "ff01" }
     #expect(packets.compactMap { $0.string("value").map { String($0.prefix(12)) } } == Self.history, "\(result.text)")
     #expect(packets.allSatisfy { $0.string("event") == "notification" && $0.string("name") == "Band-7" })
@@ -35,7 +35,7 @@ import Testing
       "\(two.errors)")
   }
 
-  /// A lock that says FAIL is not waited for.
+  /// A FAIL from the lock ends the wait immediately.
   @Test(arguments: ["ffe2=4641494c", "ffe2=\"FAIL\"", "ffe2=46", "ffe2"]) func aFailureEndsAtOnce(_ pattern: String) throws {
     let result = try Blectl.run(
       "write", "name:GateLock", "ffe1", String(repeating: "01", count: 104), "--expect", "ffe2=\"OPEN\"", "--fail-on", pattern, "--json",
@@ -43,7 +43,7 @@ import Testing
     #expect(result.status == 7, "\(result.errors)")
     let message = result.error?.string("message") ?? ""
     #expect(message == "ffe2 sent a value that matches --fail-on: 4641494c  \"FAIL\"", "\(result.errors)")
-    // What it says is a result.
+    // The refused value is a result.
     #expect(try result.records.map { "\($0.string("event") ?? "") \($0.string("value") ?? "")" } == ["written ", "notification 4641494c"])
     let alone = try Blectl.run(
       "write", "name:GateLock", "ffe1", String(repeating: "01", count: 104), "--expect", "ffe2=\"OPEN\"", "-t", "2")
@@ -58,7 +58,7 @@ import Testing
     #expect(result.status == 0 && result.lines.count == 1 && result.text.hasSuffix("  \"OPEN\"\n"), "\(result.errors)")
   }
 
-  /// While segments are still to be written.
+  /// A failure ends a write that still has segments left.
   @Test func aFailureEndsAWriteThatGoesOn() throws {
     let file = try TemporaryFolder.file(
       Array(
@@ -76,7 +76,7 @@ import Testing
     #expect(result.error?.string("message") == "fff2 sent a value that matches --fail-on: ee07", "\(result.errors)")
   }
 
-  /// What came while segments were still to be written, too.
+  /// Values collected before a failure are shown, even with segments left.
   @Test func whatWasCollectedBeforeAFailureIsShown() throws {
     let file = try TemporaryFolder.file(
       Array(
@@ -114,7 +114,7 @@ import Testing
     #expect(result.errors.hasPrefix("blectl: "), "\(result.errors)")
   }
 
-  /// Of two values that answer, the second is one too many, and no wrong one.
+  /// The second of two values that answer is surplus, not wrong.
   @Test func oneMoreIsNoWrongAnswer() throws {
     let result = try Blectl.run("write", "name:Band-7", "ff02", "1b9902", "--expect", "ff01", "--expect", "2a37")
     #expect(result.status == 0 && result.lines.count == 2, "\(result.text)")
@@ -122,7 +122,7 @@ import Testing
     #expect(!result.errors.contains("does not match --expect"))
   }
 
-  /// Before anything is on the air.
+  /// Errors in the command line are found before anything is sent.
   @Test(arguments: [
     ["write", "name:GateLock", "ffe1", "00", "--expect", "nosuch"],
     ["write", "name:GateLock", "ffe1", "00", "--collect", "1", "--fail-on", "no such=00"],

@@ -4,11 +4,11 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What arrives in one piece is shown in the order of arrival, whoever waits for it.
+/// PDUs that arrive in one piece are shown in the order of arrival, whichever task waits for them.
 @Suite(.timeLimit(.minutes(1))) struct ArrivalOrderTests {
   private static let value: [UInt8] = [0x1B, 0x14, 0, 2, 1]
 
-  /// A device that answers a Write Request with the response and a value in one connection event.
+  /// Returns a device that answers a Write Request with the response and a value in one connection event.
   private static func device(valueFirst: Bool) throws -> H4Controller {
     try ScriptedDevice { pdu in
       guard pdu.starts(with: [0x12, 0x14, 0]) else { return nil }
@@ -16,7 +16,7 @@ import Testing
     }.controller()
   }
 
-  /// eQ-3's script waits for the line about the write, and drops what comes before it.
+  /// eQ-3's script waits for the line about the write, and drops everything before it.
   @Test(arguments: [false, true]) func gatttool(_ valueFirst: Bool) throws {
     let controller = try Self.device(valueFirst: valueFirst)
     let running = try Blectl.start(
@@ -46,7 +46,7 @@ import Testing
     #expect(events == (valueFirst ? ["notification", "written"] : ["written", "notification"]), "\(result.errors)")
   }
 
-  /// Values that one command and the session's background show take turns, as they came.
+  /// Values for a command and for the session appear in their order of arrival.
   @Test func twoTakers() throws {
     var items = ScriptedDevice.items
     items[1].value[0] = 0x12

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Completion
 
-/// What is typed at a prompt of bash, and what may be put there: nothing that a stranger's device is called may run.
+/// Completion at a bash prompt: the name of an untrusted device must never run as code.
 @Suite(.timeLimit(.minutes(1))) struct BashLineTests {
   private static let breaks = " \t\n\"'@><=;|&(:"
 
@@ -11,13 +11,13 @@ import Testing
     ("blectl read name:Ba", ["blectl", "read"], "name:Ba", "name:"), ("blectl read C0:FF:E", ["blectl", "read"], "C0:FF:E", "C0:FF:"),
     ("blectl read --as=u1", ["blectl", "read"], "--as=u1", "--as="), ("blectl read @la", ["blectl", "read"], "@la", ""),
     ("blectl read x ffe1@29", ["blectl", "read", "x"], "ffe1@29", "ffe1"),
-    // In a quote that is open everything behind it is readline's word; in one that is closed nothing begins a word.
+    // After an open quote, everything is one readline word. In a closed quote, no word starts.
     ("blectl read 'name:Two W", ["blectl", "read"], "name:Two W", ""),
     ("blectl read name:'Two W", ["blectl", "read"], "name:Two W", "name:"),
     ("blectl read 'a:b'c", ["blectl", "read"], "a:bc", ""), ("blectl read \"a\\\"b\\c", ["blectl", "read"], "a\"b\\c", ""),
     ("blectl read name\\:Two\\ W", ["blectl", "read"], "name:Two W", ""), ("blectl '' ", ["blectl", ""], "", ""),
     ("blectl read a\\", ["blectl", "read"], "a\\", ""),
-    // Another command, and where its output goes.
+    // Other commands, and redirections.
     ("sudo id; blectl sc", ["blectl"], "sc", ""), ("blectl scan 2>/dev/null re", ["blectl", "scan"], "re", ""),
     ("blectl scan --log>x ", ["blectl", "scan", "--log"], "", ""), ("blectl scan 2>&1 --dur", ["blectl", "scan"], "--dur", ""),
     ("blectl scan &>x re", ["blectl", "scan"], "re", ""), ("blectl scan >|x re", ["blectl", "scan"], "re", ""),
@@ -45,17 +45,17 @@ import Testing
     #expect(replacement("a:b", "name:a:b") == nil)
     #expect(replacement("", "#x") == "\\#x" && replacement("a", "a#x") == "a#x")
     #expect(replacement("'name:T", "name:Two Words") == "name:Two Words")
-    // No way to say it there.
+    // There is no way to write it there.
     #expect(replacement("\"name:a", "name:a!b") == nil && replacement("'name:a", "name:a!b") == "name:a!b")
   }
 
-  /// However a quote was begun, bash reads the name again, and nothing else.
+  /// Whatever quote was opened, bash reads exactly the name again.
   @Test(arguments: ["", "'", "\""]) func hostileNames(_ quote: String) throws {
     let names = [
       "$(id)", "`id`", "it's", "\"", "a;id", "a&&id", "a|id", ">x", "<(id)", "{a,b}", "~root", "*?[a]", "\\", "größe", "two  words",
       "${HOME}",
       "-rf", "%1", "^a^b",
-      // A shell sees the backquote, whatever stands above it.
+      // The shell sees the backquote despite a combining mark.
       "`\u{301}id`\u{301}", "$\u{301}(id)", "\"\u{301}$(id)",
     ]
     for name in names {
@@ -64,7 +64,7 @@ import Testing
       let read = BashLine("blectl read \(quote)\(replacement)\(quote) ", breaks: Self.breaks)
       #expect(read.words == ["blectl", "read", name], "\(replacement)")
       guard quote.isEmpty else { continue }
-      // Every character that means anything stands behind a backslash.
+      // A backslash precedes every character with a special meaning.
       var scalars = replacement.unicodeScalars[...]
       while let scalar = scalars.popFirst() {
         if scalar == "\\" {

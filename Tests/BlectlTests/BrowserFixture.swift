@@ -7,10 +7,10 @@ import Text
 
 @testable import Browser
 
-/// A browser that has heard and connected something.
+/// Browsers with devices and connections, for tests.
 enum BrowserFixture {
   static let second: Int64 = 1_000_000_000
-  /// 2026-01-01T00:00:00Z.
+  /// The start time, 2026-01-01T00:00:00Z.
   static let begin: Int64 = 1_767_225_600 * second
 
   static func peer(_ number: Int) -> PeerAddress { PeerAddress(Address(rawValue: 0xD100_0000_0000 + UInt64(number)), .random) }
@@ -53,7 +53,7 @@ enum BrowserFixture {
     return AttributeTable(services: [access, battery, own])
   }()
 
-  /// The first device, connected and read, with the cursor in its tree.
+  /// Returns a browser connected to the first device, with the cursor in its tree.
   static func connected(isUTF8: Bool = true, adapter: String? = nil, table: AttributeTable = table) -> Browser {
     var browser = browser(isUTF8: isUTF8, adapter: adapter)
     _ = browser.handle(.enter)
@@ -66,7 +66,7 @@ enum BrowserFixture {
     return browser
   }
 
-  /// With the cursor on this attribute.
+  /// Returns a connected browser with the cursor on this attribute.
   static func at(_ handle: AttributeHandle) -> Browser {
     var browser = connected()
     browser.peers[peer(0)]?.reveal(handle)
@@ -75,13 +75,13 @@ enum BrowserFixture {
 }
 
 extension Browser {
-  /// The text of the screen.
+  /// Returns the text of the screen.
   mutating func text(_ width: Int = 100, _ height: Int = 30, at time: Int64 = BrowserFixture.begin + 2 * BrowserFixture.second) -> [String]
   {
     frame(width: width, height: height, at: time).lines.map(\.text)
   }
 
-  /// Keys one after the other. - Returns: what the last one asks for.
+  /// Presses keys one after the other. - Returns: The actions of the last key.
   @discardableResult
   mutating func press(_ keys: Key...) -> [BrowserAction] {
     var actions: [BrowserAction] = []

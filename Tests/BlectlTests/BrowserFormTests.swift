@@ -6,7 +6,7 @@ import Testing
 
 @testable import Browser
 
-/// What is typed in the browser, and the command line that it stands for.
+/// Forms of the browser, and the equivalent command lines.
 @Suite(.timeLimit(.minutes(1))) struct BrowserFormTests {
   typealias Fixture = BrowserFixture
 
@@ -21,7 +21,7 @@ import Testing
     browser.press(.backspace, .backspace)
     browser.type("ff")
     #expect(browser.press(.enter) == [.write(peer, 0x22, [1, 0xFF], .auto)])
-    // What was written comes back; what was being typed too.
+    // The history has the written value and the unfinished one.
     browser.press(.character("w"), .up)
     #expect(browser.text().contains { $0.contains("value   01ff") && $0.contains("earlier value 1 of 1") })
     browser.press(.down, .character("7"))
@@ -50,7 +50,7 @@ import Testing
     _ = form.handle(.character("x"))
     #expect(form.handle(.enter) == .editing && form.problem?.contains("Invalid hex") == true)
     _ = form.handle(.backspace)
-    // Nothing is more often forgotten than meant.
+    // An empty value is more often a slip than intended.
     #expect(form.handle(.enter) == .editing && form.problem?.contains("empty") == true)
     #expect(form.handle(.enter) == .write([], BrowserPeer.Written(format: "hex", text: "", mode: .auto)))
     #expect(form.handle(.escape) == .cancelled)
@@ -83,7 +83,7 @@ import Testing
     #expect(written == "blectl -i sim write \(address) ffe1 --as utf8 'it'\\''s'")
   }
 
-  /// Two of a kind are named by their service, or by their handle.
+  /// Selectors of attributes with the same UUID include the service or the handle.
   @Test func selectorsMeanOneAttribute() throws {
     var services: [Service] = []
     for (number, uuid) in [(0, 0x180F), (1, 0xFFE0), (2, 0xFFE0)] as [(Int, UInt32)] {

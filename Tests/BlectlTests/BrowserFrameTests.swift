@@ -8,11 +8,11 @@ import Text
 
 @testable import Browser
 
-/// What the browser draws, at every size and whatever the air says.
+/// The browser draws correctly at every size, with any input from the air.
 @Suite(.timeLimit(.minutes(1))) struct BrowserFrameTests {
   static let sizes = [(20, 5), (39, 9), (40, 10), (60, 20), (80, 24), (89, 25), (90, 25), (100, 30), (160, 50), (300, 100), (1, 1)]
 
-  /// What a browser can look like.
+  /// Returns browsers in all states that look different.
   static func states(isUTF8: Bool) -> [(String, Browser)] {
     var states: [(String, Browser)] = [
       ("empty", Browser(isUTF8: isUTF8)), ("devices", BrowserFixture.browser(devices: 30, isUTF8: isUTF8)),
@@ -87,7 +87,7 @@ import Text
         if let cursor = frame.cursor {
           #expect((0..<height).contains(cursor.row) && (0..<width).contains(cursor.column), "\(name) \(width)×\(height)")
         }
-        // Drawn once more it is the same: nothing jumps.
+        // A second frame is the same: nothing jumps.
         #expect(browser.frame(width: width, height: height, at: BrowserFixture.begin + 3 * BrowserFixture.second) == frame, "\(name)")
       }
     }
@@ -97,7 +97,7 @@ import Text
     var browser = BrowserFixture.browser()
     #expect(browser.text(39, 10).joined(separator: "\n").contains("This window has 39×10."))
     #expect(browser.text(40, 10).first?.contains("Devices") == true)
-    // It still ends.
+    // The browser still quits.
     _ = browser.frame(width: 10, height: 3, at: BrowserFixture.begin)
     #expect(browser.press(.character("q")) == [.quit])
   }
@@ -113,7 +113,7 @@ import Text
     #expect(devices.contains { $0.contains("\\x1b[31m") }, "\(devices)")
   }
 
-  /// Whole sentences and whole hints, however small it is; the last page of the help is a whole one.
+  /// Sentences and hints of the help are never cut at any size, and its last page is full.
   @Test(arguments: [(60, 20), (40, 10), (100, 30)]) func nothingOfTheHelpIsCut(_ width: Int, _ height: Int) {
     var browser = BrowserFixture.connected()
     #expect(browser.text(width, height).last?.contains("…") == false)
@@ -129,7 +129,7 @@ import Text
     #expect(browser.text(width, height)[height - 3].contains("drag."), "\(browser.text(width, height))")
   }
 
-  /// Of a link its own strength, and no age of advertisements that do not come any more; the log says whose its lines are, also afterwards.
+  /// A connected device shows the strength of its link, without an age. The log keeps the device's name after the connection.
   @Test func aLinkIsNoOldAdvertisement() {
     var browser = BrowserFixture.connected()
     var parameters = LinkParameters()
@@ -179,7 +179,7 @@ import Text
     #expect(
       screen.first?.contains("Panel · connection lost") == true && screen.last?.hasPrefix("Panel: the link was lost") == true, "\(screen)")
     #expect(screen.contains { $0.contains("│! ") })
-    // The values stay, and after some seconds the keys are told again.
+    // The values stay, and after some seconds the keys are shown again.
     #expect(screen.contains { $0.contains("60 %") })
     _ = browser.text()
     #expect(browser.text(at: BrowserFixture.begin + 60 * BrowserFixture.second).last?.hasPrefix("Enter reconnect") == true)
@@ -215,7 +215,7 @@ import Text
     #expect(utf8[10].hasPrefix("    -100 s") && utf8[10].hasSuffix("now"), "\(utf8)")
     let ascii = Plot(pen: Pen(isUTF8: false), width: 40, height: 11).lines(samples, now: now).map(\.text)
     #expect(ascii[0].hasSuffix("*") && ascii[9].dropFirst(4).hasPrefix("*"), "\(ascii)")
-    // The same number all the time has an axis too.
+    // A constant value has an axis too.
     let flat = samples.map { SampleHistory.Sample(time: $0.time, value: 5) }
     #expect(Plot(pen: Pen(isUTF8: false), width: 40, height: 11).lines(flat, now: now).contains { $0.text.hasPrefix("5|**") })
     #expect(Plot(pen: Pen(isUTF8: true), width: 40, height: 11).lines([], now: now).first?.text.hasPrefix("no numbers yet") == true)

@@ -70,14 +70,14 @@ import Testing
     var browser = Fixture.browser(devices: 8)
     browser.press(.character("/"))
     browser.type("panel")
-    // At once: whoever types fast does not wait for a frame.
+    // The filter applies immediately, so fast typists need not wait for a frame.
     #expect(browser.devices.map(\.peer) == [Fixture.peer(0)])
     browser.press(.enter)
     #expect(browser.text().first?.contains("Devices with “panel”") == true)
     browser.press(.escape)
     _ = browser.text()
     #expect(browser.devices.count == 8)
-    // By address; Escape in the prompt shows all again.
+    // Filter by address; Escape in the prompt shows all again.
     browser.press(.character("/"))
     browser.type("00:03")
     _ = browser.text()
@@ -87,7 +87,7 @@ import Testing
     #expect(browser.devices.count == 8)
   }
 
-  /// The cursor is never on a device that the filter hides, and goes to the first that it means.
+  /// The cursor is never on a device that the filter hides. It moves to the first match.
   @Test func filteringMovesTheCursor() {
     var browser = Fixture.browser(devices: 8)
     browser.select(Fixture.peer(3))
@@ -95,7 +95,7 @@ import Testing
     browser.type("panel")
     #expect(browser.shown == Fixture.peer(0))
     #expect(browser.press(.enter, .enter) == [.connect(Fixture.peer(0))])
-    // A link is seen whatever the filter is; the cursor does not stay on it.
+    // Connected devices pass every filter, but the cursor does not stay on them.
     browser.connected(Fixture.peer(0), mtu: 23, at: Fixture.begin)
     browser.press(.escape, .character("/"), .control("u"))
     browser.type("00:03")
@@ -122,7 +122,7 @@ import Testing
     for (keys, handle) in [
       ([Key.down], 3), ([.character("j")], 3), ([.down, .down, .down], 0x12), ([.down, .up], 1), ([.end], 0x24), ([.end, .home], 1),
       ([.character("G"), .character("g")], 1), ([.pageDown], 0x24), ([.pageDown, .pageUp], 1),
-      // Left goes up, right opens, Space does either.
+      // Left collapses, right expands, Space toggles.
       ([.down, .left], 1), ([.down, .down, .down, .right, .down], 0x13), ([.down, .down, .down, .right, .down, .left], 0x12),
       ([.down, .down, .down, .character(" "), .down, .down], 0x14), ([.down, .down, .down, .character(" "), .character(" "), .down], 0x20),
       // A folded service hides its rows.
@@ -145,7 +145,7 @@ import Testing
   func keysOnAttributes(_ handle: AttributeHandle, _ key: Character, _ actions: [BrowserAction]) {
     var browser = Fixture.at(handle)
     #expect(browser.press(.character(key)) == actions)
-    // What is not done is said.
+    // A key without an action shows a message.
     #expect((browser.said != nil) == actions.isEmpty)
   }
 
@@ -181,7 +181,7 @@ import Testing
   @Test func afterALossEnterConnectsAndOthersSaySo() {
     var browser = Fixture.at(0x12)
     browser.closed(peer, "lost", at: Fixture.begin)
-    // Before a form is filled in in vain, too.
+    // The same before a form opens that could not be sent.
     for key in "rwsa" {
       #expect(browser.press(.character(key)) == [] && browser.overlay == nil)
       #expect(browser.said?.isProblem == true && browser.said?.text.contains("Press Enter to connect.") == true)
@@ -190,7 +190,7 @@ import Testing
     #expect(browser.press(.enter) == [])
   }
 
-  /// Each letter searches from where the search has begun; what only the first letters meant is folded again, and with Escape all is as before.
+  /// Each letter searches from the start of the search. Items that no longer match are folded again, and Escape restores all.
   @Test func searchingLeavesNothingUnfolded() {
     var browser = Fixture.connected()
     let before = browser.cursor
@@ -256,7 +256,7 @@ import Testing
       browser.press(key)
       #expect(browser.log.below == below, "\(key)")
     }
-    // What is read stays where it is.
+    // The text being read stays in place.
     browser.pdu(.sent, [0x0A, 3, 0], of: peer, at: Fixture.begin)
     #expect(browser.log.below == 4)
     browser.press(.character("l"))
@@ -307,7 +307,7 @@ import Testing
     #expect(browser.text().first?.contains("Keys") == true)
     browser.press(.down)
     #expect(browser.text().dropFirst().first?.contains("select a device") == true)
-    // Whatever is pressed there only closes it.
+    // Any key only closes it.
     #expect(browser.press(.character("q")) == [] && browser.overlay == nil)
     #expect(browser.press(.control("l")) == [.redraw])
     #expect(browser.press(.character("q")) == [.quit])

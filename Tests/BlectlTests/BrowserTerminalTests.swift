@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What `blectl browse` makes of its terminal, in real time: its size, Ctrl-Z, and every way out.
+/// `blectl browse` handles its terminal in real time: size, Ctrl-Z, and every way to exit.
 @Suite(.timeLimit(.minutes(1))) struct BrowserTerminalTests {
   static let real = ["BLECTL_CLOCK": "real"]
 
@@ -23,7 +23,7 @@ import Testing
     browser.quit()
   }
 
-  /// Also in virtual time, while it stands still.
+  /// Resizing also works while virtual time stands still.
   @Test func resizingInVirtualTime() throws {
     let browser = try BrowserTerminal(["name:Band-7"])
     try browser.see("Battery Level", "┌ Devices")
@@ -32,7 +32,7 @@ import Testing
     browser.quit()
   }
 
-  /// Whatever the air does, keys are answered, and of many devices the strongest are seen.
+  /// A busy air does not delay keys, and the list shows the strongest devices.
   @Test func aBusyAir() throws {
     let controller = try H4Controller()
     let browser = try BrowserTerminal(adapter: controller.adapter, columns: 80)
@@ -42,7 +42,7 @@ import Testing
     browser.type(BrowserTerminal.end)
     try browser.see("224–250 of 250")
     browser.type("q")
-    // It may be gone already.
+    // The program may have exited already.
     _ = controller.flood(250)
     #expect(browser.finish() == 0 && browser.isAsBefore)
   }
@@ -59,7 +59,7 @@ import Testing
     #expect(browser.isAsBefore && browser.terminal.echoes, "\(browser.screen.modes)")
   }
 
-  /// The radio is gone in the middle of a link.
+  /// The radio disappears during a connection.
   @Test func theRadioGoes() throws {
     let path = TemporaryPath()
     let air = try Blectl.start(["sim", "--listen", "unix:\(path.path)", "--stay"], adapter: nil, virtual: false)
@@ -72,7 +72,7 @@ import Testing
     #expect(browser.isAsBefore && browser.terminal.octets.suffix(200).contains(0x3A), "\(browser.screen.text)")
   }
 
-  /// A terminal with a shell, which has the browser as one of its jobs: a signal is for the browser alone.
+  /// A terminal with a shell, which runs the browser as a job. Signals go to the browser only.
   private func shell(_ script: String, environment: [String: String] = [:]) throws -> (FullScreen, PseudoTerminal) {
     let terminal = try PseudoTerminal(
       ["bash", "-c", "set -m; ulimit -c 0; \(script)"], columns: 80, rows: 24, environment: environment, hasKeys: true)
@@ -89,7 +89,7 @@ import Testing
     try #require(isShown, "\(shell.screen.text)", sourceLocation: place)
   }
 
-  /// To the last flag; and after a crash, which a shell has to live with.
+  /// The terminal gets every flag back, even after a crash, when the shell has to continue.
   @Test(arguments: [0, SIGSEGV, SIGABRT, SIGQUIT, SIGTERM]) func theTerminalIsTheSame(_ signal: Int32) throws {
     let (before, after) = (TemporaryPath(), TemporaryPath())
     let shell = try shell(
@@ -105,19 +105,19 @@ import Testing
     #expect(modes.isDisjoint(with: ["?1049", "?1000", "?1006", "?1"]) && modes.contains("?25"), "\(modes)")
   }
 
-  /// Ctrl-\ ends the program as it ends others: it is no crash that somebody has to be told about.
+  /// Ctrl-\ ends the program like any other, without a crash report.
   @Test(arguments: ["browse", "repl"]) func ctrlBackslash(_ command: String) throws {
     let shell = try shell(
       "'\(Blectl.path)' \(command) -i sim; echo ended $?", environment: ["SWIFT_BACKTRACE": "enable=yes,interactive=no,color=no"])
     try see(shell) { $0.contains(command == "browse" ? "Panel" : "blectl>") }
     shell.1.type("\u{1C}")
     try see(shell) { $0.contains("ended 131") }
-    // The release build, which has Swift's runtime inside, says at its start that it finds no program for backtraces.
+    // The release build contains Swift's runtime, which reports at startup that it finds no backtrace program.
     let text = shell.1.finish().text.components(separatedBy: "unable to locate swift-backtrace; disabling backtracing").joined()
     #expect(!text.contains("crashed") && !text.contains("acktrace"), "\(text)")
   }
 
-  /// Ctrl-Z gives the shell its terminal, fg brings the screen back.
+  /// Ctrl-Z returns the terminal to the shell, and fg restores the screen.
   @Test func stoppedAndContinued() throws {
     let shell = try shell(
       "'\(Blectl.path)' browse -i sim; echo stopped $?; stty -a | grep -o ' echo '; read -r line; fg >/dev/null; echo ended $?")
@@ -133,7 +133,7 @@ import Testing
     #expect(shell.1.finish().status == 0)
   }
 
-  /// Some terminals bring the description of their own kind of xterm, which is not always found.
+  /// Some terminals use their own xterm description, which is not always installed.
   @Test func anUnknownXtermIsOne() throws {
     let browser = try BrowserTerminal(environment: ["TERM": "xterm-nobody-knows"])
     try browser.see("Panel")
@@ -158,7 +158,7 @@ import Testing
     #expect(piped.status == 64 && piped.errors.contains("terminal"), "\(piped.errors)")
   }
 
-  /// What is wrong with the radio is told as everywhere.
+  /// Errors of the radio read as in other commands.
   @Test func withoutARadio() throws {
     let browser = try BrowserTerminal(adapter: "unix:/nonexistent")
     #expect(browser.finish() == 3)

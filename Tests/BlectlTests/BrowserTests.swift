@@ -3,11 +3,11 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Every key of `blectl browse` on a terminal, in virtual time. What keys do is `BrowserKeyTests`'; here they are octets, and there is a device.
+/// Every key of `blectl browse` on a terminal with a device, in virtual time. `BrowserKeyTests` tests the actions, this suite the bytes.
 @Suite(.timeLimit(.minutes(1))) struct BrowserTests {
   typealias Terminal = BrowserTerminal
 
-  /// ↑ ↓ PgUp PgDn Home End, also as terminals send them that do not follow the application mode; → ← / Esc Enter d.
+  /// ↑ ↓ PgUp PgDn Home End, also from terminals that ignore the application mode; → ← / Esc Enter d.
   @Test func devices() throws {
     let browser = try BrowserTerminal()
     try browser.see("Panel", "Band-7", "GateLock", "Panel  D1:00:00:00:00:10", "Enter connects")
@@ -29,7 +29,7 @@ import Testing
     try browser.see("Manufacturer Specific Data", "┌ Band-7 ─")
     browser.type(Terminal.left + "\r")
     try browser.see("Band-7 · connected 00:00:0", "Battery Level", "60 %  3c", "│● ", "Connected to Band-7")
-    // Out of the tree, then of the filter; the link stays.
+    // Leave the tree, then the filter. The link stays.
     browser.type(Terminal.escape)
     try browser.see("Devices with “band”", "Enter services", "d disconnect")
     browser.type(Terminal.escape)
@@ -38,14 +38,14 @@ import Testing
     try browser.see("Disconnected", "Band-7 · not connected", not: ["│● "])
     browser.type("\r" + Terminal.second)
     try browser.see("Band-7 · connected 00:00:0", "│● ")
-    // Where only one pane has room, a plot is seen from both.
+    // If only one pane fits, the plot is visible from both.
     browser.resize(80, 24)
     browser.type(Terminal.escape + "p")
     try browser.see("┌ Band-7 · signal", "now│", "p back")
     browser.quit()
   }
 
-  /// Space ← → Enter r s / n p a, and where the cursor goes.
+  /// Space ← → Enter r s / n p a move the cursor and act on attributes.
   @Test func tree() throws {
     let browser = try BrowserTerminal(["name:Band-7"])
     try browser.see("Band-7 · connected", "primary service, handles 0x0001–0x0005", "60 %  3c")
@@ -56,7 +56,7 @@ import Testing
       browser.type(key)
       try browser.see("││" + row)
     }
-    // A service folds, with Enter too.
+    // Enter also folds a service.
     for key in [" ", "\r"] {
       browser.type(key)
       try browser.see("│▸ Generic Access", not: ["Device Name"])
@@ -69,7 +69,7 @@ import Testing
     try browser.see("│▾ Generic Access", "Device Name")
     browser.type("/2a37\r")
     try browser.see("││Heart Rate Measurement 2a37  0x0015  notify")
-    // What Enter does where nothing can be read; and twice is back.
+    // Enter subscribes if the attribute cannot be read, and `s` toggles the subscription.
     browser.type("\r" + Terminal.second)
     try browser.see("◉ Heart Rate Measurement", " bpm  00", "Subscribed to 2a37")
     browser.type("s")
@@ -90,14 +90,14 @@ import Testing
     try browser.see("▸◉ Heart Rate Measurement", not: ["Client Ch…iguration"])
     browser.type("s" + Terminal.left)
     try browser.see("││Heart Rate 180d", "││primary service, handles 0x0013–0x0016")
-    // The next one with this text, round and round.
+    // The next match, cyclically.
     browser.type("/battery\r")
     try browser.see("││Battery Service 180f")
     browser.type("n")
     try browser.see("││Battery Level 2a19")
     browser.type("n")
     try browser.see("││Battery Service 180f")
-    // The rest is seen in the log.
+    // The log shows the rest.
     browser.type("nl")
     try browser.see("┌ Log", "Unsubscribed from 2a37")
     browser.type("r")
@@ -109,7 +109,7 @@ import Testing
     browser.quit()
   }
 
-  /// w, the form, y; an answer that was subscribed to; what was written comes back.
+  /// `w`, the form and `y`, with a subscribed answer and the history of written values.
   @Test func writing() throws {
     let browser = try BrowserTerminal(["name:Band-7"])
     try browser.see("Band-7 · connected", "60 %")
@@ -119,7 +119,7 @@ import Testing
     try browser.see("┌ Write ff02 0x001c ─", "▸ value", "0 bytes", "= blectl -i sim write C0:FF:EE:00:00:07/public ff02 --empty ''")
     browser.type(Terminal.escape)
     try browser.see("││ff02  0x001c", not: ["┌ Write"])
-    // An empty value is asked about; octets that are none are refused.
+    // An empty value needs confirmation, and invalid bytes are refused.
     browser.type("w\r")
     try browser.see("The value is empty. Press Enter again to write it.")
     browser.type("1b99xx\r")
@@ -154,7 +154,7 @@ import Testing
     try browser.see("┌ Band-7 · connected", "60 %")
     browser.type("l")
     try browser.see("┌ Log", "← read response  3c  60 %  (")
-    // With less than 90 columns the pane that has the focus is seen, and its keys.
+    // Under 90 columns, only the pane with the focus and its keys are visible.
     for (key, title, keys) in [
       ("\t", "┌ Band-7 ·", "↑↓ scroll"), ("\t", "┌ Devices", "Enter services"), ("\t", "┌ Band-7 ·", "r read"),
       (Terminal.backTab, "┌ Devices", "Enter services"), (Terminal.backTab, "┌ Band-7 ·", "↑↓ scroll"),
@@ -180,7 +180,7 @@ import Testing
     try browser.see("select a device (strongest first)")
     browser.type(Terminal.escape)
     try browser.see("┌ Devices", not: ["┌ Keys"])
-    // What another program has left on the screen is wiped away; below the devices, whose lines change all the time.
+    // Redrawing wipes output of other programs. It is below the devices, whose lines change constantly.
     browser.terminal.show("\u{1B}[18;5HLitter")
     try browser.see("Litter")
     browser.type("\u{C}")
@@ -196,7 +196,7 @@ import Testing
     browser.quit()
   }
 
-  /// Clicks, once more on the same, and the wheel.
+  /// Clicks, a second click on the same row, and the wheel.
   @Test func mouse() throws {
     let browser = try BrowserTerminal()
     try browser.see("Panel", "││Panel  D1:00:00:00:00:10")
@@ -231,7 +231,7 @@ import Testing
     browser.type("/band\r\r")
     try browser.see("Band-7 · connected", "60 %")
     browser.type(Terminal.escape + "/\u{15}panel\r")
-    // Links are seen whatever the filter is.
+    // Connected devices pass every filter.
     try browser.see("Devices with “panel”", "│● ", "││Panel  D1:00:00:00:00:10", not: ["GateLock"])
     browser.type("\r")
     try browser.see("Panel · connected")
@@ -262,7 +262,7 @@ import Testing
     #expect(!String(decoding: browser.terminal.octets, as: UTF8.self).contains("\u{1B}[32m"))
   }
 
-  /// A link that is lost is shown; Enter makes it again, with what was subscribed to.
+  /// A lost link is shown, and Enter restores it with its subscriptions.
   @Test func aLossAndTheWayBack() throws {
     let air = TemporaryPath()
     try air.write(
@@ -285,9 +285,9 @@ import Testing
     try browser.see("Loser is not connected. Press Enter to connect.")
     browser.type("l\r" + Terminal.second + Terminal.second)
     try browser.see("Loser · connected", "│● ", "◉ Heart Rate")
-    // What is asked for again is in the log too.
+    // The log also shows the renewed requests.
     try browser.see("→ write request 0x000d 2902  0100  notifications on", "← read response  0100  notifications on")
-    // Ended here, nothing is left to be made again; and so once more while it is being made.
+    // After `d` there is nothing to restore, also during an attempt.
     browser.type("d")
     try browser.see("Loser · not connected", "○ Heart Rate", not: ["│● "])
     browser.type("\rd" + Terminal.second)
@@ -297,7 +297,7 @@ import Testing
     browser.quit()
   }
 
-  /// A lost device that does not come back is waited for as long as a connection is, and given up with `d`.
+  /// A lost device is waited for as long as for a connection. `d` gives up.
   @Test func aLossForGood() throws {
     let air = TemporaryPath()
     try air.write(
@@ -322,7 +322,7 @@ import Testing
     browser.quit()
   }
 
-  /// Who holds the browser's keys types ahead: in virtual time every key has a second of its own.
+  /// A held key types ahead: in virtual time each key has its own second.
   @Test func typedAheadInVirtualTime() throws {
     let screen = FullScreen(columns: 100, rows: 30)
     let browser = try BrowserTerminal(["name:Band-7"])

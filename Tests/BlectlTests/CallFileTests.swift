@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `call`: device files that do not fit, parameters of all kinds, and scripts.
+/// `call` with unsuitable device files, with parameters of all kinds, and in scripts.
 @Suite(.timeLimit(.minutes(1))) struct CallFileTests {
   private static let echo = #"""
     "echo": {"request": {"fields": [{"name": "data", "type": "bytes"}]}, "answer": {"frame": {"fields": [{"name": "back", "type": "bytes"}]}, "within_ms": 500}},
@@ -22,7 +22,7 @@ import Testing
     """#
   }
 
-  /// With the files `made.json`, the air, and others.
+  /// Creates a folder with `made.json`, the air and other files.
   private func folder(_ files: [String: String] = [:]) throws -> String {
     let folder = TemporaryFolder.path()
     for (name, text) in files.merging(
@@ -47,7 +47,7 @@ import Testing
 
   // MARK: Parameters
 
-  /// A pipe is read once.
+  /// A pipe is read only once.
   @Test func octetsOfAPipe() throws {
     let result = try run(
       try folder(), "call", "name:Made", "echo", "data=@/dev/stdin", "--device", "made.json", "-vv",
@@ -55,7 +55,7 @@ import Testing
     #expect(result.errors.contains("4142"), "\(result.errors)")
   }
 
-  /// The device's file is where a request is cut, not the command line.
+  /// The error points to the request in the device file, not to the command line.
   @Test func octetsThatDoNotFit() throws {
     let folder = try folder([
       "big": String(repeating: "x", count: 600), "middle": String(repeating: "x", count: 400),
@@ -127,7 +127,7 @@ import Testing
           "Made has no attribute ee02, which w.json names. The file's \"match\" does not fit this device. Use another file: --device FILE"
         ),
       "\(other.errors)")
-    // It is that command's file only.
+    // The option applies to that command only.
     let session = try run(
       folder, "-e", "call --device w.json mode which=slow; call zzz", "-k", "name:Made")
     #expect(
@@ -135,7 +135,7 @@ import Testing
       "\(session.errors)")
   }
 
-  /// One file that is broken does not keep the others from being used.
+  /// A broken file does not prevent the use of the others.
   @Test func aBrokenFileBesideOthers() throws {
     let folder = try folder(["config/blectl/devices/a.json": "{\n  \"device\": 1}"])
     try FileManager.default.createSymbolicLink(
@@ -172,7 +172,7 @@ import Testing
       folder: folder, adapter: "sim:made.json")
   }
 
-  /// With the device's file all of it is known before anything is sent. The file is named as seen from the script.
+  /// A script with a device file is checked in full before anything is sent. The file's path is relative to the script.
   @Test func aScriptIsCheckedWithItsDeviceFile() throws {
     let folder = try folder([
       "rig/w.json": Self.text(), "rig/broken.json": "{\n  \"device\": 1}",
@@ -218,7 +218,7 @@ import Testing
     #expect(sent.status == 0, "\(sent.text)\(sent.errors)")
   }
 
-  /// Without, it is checked when the device is known, and not the device has failed.
+  /// Without a device file, the check follows the connection. A mistake in the script is no device failure.
   @Test func aScriptIsWrongAboutItsDevice() throws {
     let folder = try folder(["rig/x": ""])
     for line in [

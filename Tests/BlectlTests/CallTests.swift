@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import Text
 
-/// `call`: commands of device files through the program.
+/// `call` runs commands of device files through the program.
 @Suite(.timeLimit(.minutes(1))) struct CallTests {
   private static let band = "name:Band-7"
   private static let tracker = ManualTests.root.appendingPathComponent("man/examples/tracker.json").path
@@ -13,14 +13,14 @@ import Text
       ["call", "--device", Self.tracker, "name:Tracker"] + arguments + (json ? ["--json"] : []), adapter: "sim:\(Self.tracker)")
   }
 
-  /// A person sees that it was done; a program has its record.
+  /// A person sees a confirmation, and a program gets a record.
   @Test func anAnswerWithoutFields() throws {
     let result = try made("", ["other", "-v"])
     #expect(
       result.status == 0 && result.text.isEmpty && result.errors.contains("The device confirmed other."), "\(result.errors)")
   }
 
-  /// A device whose answers are what a test wants.
+  /// Runs `call` against a device with the given answers.
   private func made(_ answers: String, _ arguments: [String] = ["go"], json: Bool = false) throws -> ProcessResult {
     let text = #"""
       {"device": "Made", "to": "ff02", "from": "ff01",
@@ -81,7 +81,7 @@ import Text
     #expect(ring.status == 0 && ring.text.isEmpty)
   }
 
-  /// What the device says by itself is no answer, and is told.
+  /// Unsolicited values are no answers, and are shown.
   @Test func eventsMeanwhile() throws {
     let position = try track("position")
     #expect(position.status == 0 && position.text.hasPrefix("latitude = 52.5200066 °\n"))
@@ -92,7 +92,7 @@ import Text
 
   // MARK: What is no answer
 
-  /// Packets, the status, and what the error says.
+  /// Bad packets, with the exit status and parts of the error.
   @Test func packetsThatAreNotTaken() throws {
     let table: [([String], Int32, String)] = [
       ([], 4, "go: no answer in 0.5 s."),
@@ -109,7 +109,7 @@ import Text
       #expect(
         result.status == status && result.text.isEmpty && result.errors.contains(message), "\(all): \(result.status) \(result.errors)")
     }
-    // The answer comes all the same.
+    // The answer still arrives.
     let late = try made(packets("99", "5602020b65", "5602010a63", "f001", "5602010a63", "5602020b65"))
     #expect(late.status == 0 && late.text == "v = 10, 11\n")
     for note in ["99 (not in the device file)", "out of order: number 2, expected 1", "repeated", "event sos: n 1"] {
@@ -150,7 +150,7 @@ import Text
 
   // MARK: Which file
 
-  /// In an air that is made of a device file nobody has to name it again.
+  /// An air made of a device file needs no `--device`.
   @Test func theFileOfTheAir() throws {
     let result = try Blectl.run(["call", "name:Tracker", "battery"], adapter: "sim:\(Self.tracker)")
     #expect(result.status == 0 && result.text.hasPrefix("level = 80 %\n"), "\(result.errors)")
@@ -182,12 +182,12 @@ import Text
     }
     let body =
       #""to": "ff02", "from": "ff01", "commands": {"mine": {"request": {"header": "1b9901"}, "answer": {"frame": {"header": "567b", "fields": [{"name": "left", "type": "u8"}, {"skip": 1}]}}}}}"#
-    // One that fits something else.
+    // A file that matches another device.
     try put("a.json", #"{"device": "A", "match": {"name": "Other*"}, \#(body)"#)
     #expect(try run(Self.band, "battery").text == "level = 60 %\n")
     let none = try run("name:Panel", "x")
     #expect(none.status == 2 && none.errors.contains("No device file matches Panel"), "\(none.errors)")
-    // The user's own stand above those that come with the program.
+    // The user's files take precedence over the installed ones.
     try put("b.json", #"{"device": "B", "match": {"name": ["band-*"], "manufacturer_data": {"0157": "020a"}}, \#(body)"#)
     #expect(try run(Self.band, "mine").text == "left = 60\n")
     #expect(try run("C0:FF:EE:00:00:07/public", "mine").text == "left = 60\n")
@@ -197,7 +197,7 @@ import Text
       both.status == 2 && both.errors.contains("b.json") && both.errors.contains("c.json") && both.errors.contains("--device"),
       "\(both.errors)")
     #expect(try run(Self.band, "mine", "--device", "\(devices)/c.json").text == "left = 60\n")
-    // One that cannot be used is told, with its line.
+    // An invalid file is reported with its line.
     try put("d.json", "{\n  \"device\": 1}")
     try FileManager.default.removeItem(atPath: "\(devices)/c.json")
     let broken = try run(Self.band, "mine")
@@ -219,7 +219,7 @@ import Text
     #expect(result.errors.contains("Did you mean battery?"))
   }
 
-  /// Whoever asks, and however fast: each gets its own answer.
+  /// Each command gets its own answer, even if many run in quick succession.
   @Test func oneAfterTheOther() throws {
     let names = (0..<20).map { $0 % 2 == 0 ? "battery" : "history" }
     let lines = ["connect \(Self.band)"] + names.map { "call \($0)" }

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// Links that a peripheral file describes: how they carry a file, and what the device changes while they do.
+/// Transfers over links from a peripheral file, which also change during the transfer.
 @Suite(.timeLimit(.minutes(1))) struct ChangingLinkTests {
   private static func send(
     _ link: String, _ more: String = "", octets: [UInt8] = SendFileTests.picture, _ options: [String] = []
@@ -20,7 +20,7 @@ import Testing
     return (try result.records.last { $0.string("event") == "sent" }, result)
   }
 
-  /// A device that kept up may not on what the link has become: it is found out again.
+  /// A device that kept up may not do so after the link changes: its rate is measured again.
   @Test(arguments: [
     #"{"after_ms": 10, "data_length": 27}, {"after_octets": 25000, "data_length": 251}"#,
     #"{"after_ms": 10, "phy": "coded"}, {"after_octets": 25000, "phy": "1m"}"#, #"{"after_octets": 25000, "interval_ms": 50}"#,
@@ -30,7 +30,7 @@ import Testing
     #expect(result.status == 0 && sent?.bool("verified") == true && sent?.double("gap_ms") ?? 0 > 4, "\(result.errors)")
   }
 
-  /// Whatever changes in mid-transfer, at a time or after so many octets, all arrives.
+  /// Every byte arrives, whatever changes during the transfer.
   @Test(
     arguments: [
       (#"{"after_ms": 900, "data_length": 251}"#, #""data_length": 27,"#, "1m", 251, nil),
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  /// kB/s: with 1M, 251 octets and 15 ms it is 97.6.
+  /// The rate in kB/s. With 1M, 251 bytes and 15 ms it is 97.6.
   @Test(
     arguments: [
       ("", 92.0...97.6), (#""controller_buffers": 2, "controller_buffer_length": 27"#, 10.0...50), (#""guard_us": 2000"#, 75...82),
@@ -84,7 +84,7 @@ import Testing
     #expect(result.status == 6, "\(result.errors)")
   }
 
-  /// Another course of chance takes another time.
+  /// Another random seed gives another time.
   @Test func seeds() throws {
     let times = try [0, 0, 1, 2, 3, 4].map { try Self.send(#""packet_error_rate": 0.05, "seed": \#($0)"#).sent?.double("seconds") }
     #expect(times[0] == times[1] && Set(times).count >= 3)

@@ -5,9 +5,9 @@ import Testing
 @testable import Completion
 @testable import blectl
 
-/// What is offered where, by what earlier commands have left: `CompletionStateTests.folder`.
+/// Completions from the state of earlier commands, in `CompletionStateTests.folder`.
 @Suite(.timeLimit(.minutes(1))) struct CommandLineCompletionTests {
-  /// A blank in a word is an underscore here.
+  /// Each position offers the right words. An underscore stands for a blank in a word.
   @Test func whatIsOfferedWhere() async throws {
     let state = try CompletionStateTests.folder()
     let peers = [
@@ -19,7 +19,7 @@ import Testing
       ("read ", peers), ("--json send-file ", peers), ("-e x ", peers), ("run --peer ", peers),
       ("read two", ["name:Two Words\tD1:00:00:00:00:09/random -30 dBm, 2 h ago"]),
       ("read d10000000009", ["D1:00:00:00:00:09/random\tTwo Words -30 dBm, 2 h ago"]),
-      // By any of its names.
+      // Any name of the device works.
       ("read @words ", ["battery_level\t180f/2a19, read notify"]), ("read @last ", ["battery_level\t180f/2a19, read notify"]),
       ("read d1:00:00:00:00:09 ", ["battery_level\t180f/2a19, read notify"]),
       ("read mac:a4c138001122 ", ["battery_level\t180f/2a19, read notify"]),
@@ -33,7 +33,7 @@ import Testing
       ("tune @words ff02 --verify notify:f", ["notify:ff01\t0x0014, notify"]),
       ("scan --address d1:00:00:00:00:09", ["D1:00:00:00:00:09/random\tTwo Words -30 dBm, 2 h ago"]),
       ("gatttool -b d1:00:00:00:00:09", ["D1:00:00:00:00:09\tTwo Words -30 dBm, 2 h ago"]),
-      // Of another radio: what was heard there, and nothing of a simulated air that is not in it.
+      // Another radio offers the devices heard there. A simulated air offers only its own devices.
       ("-i tcp:rig:7000 read name:", ["name:Elsewhere\tD1:00:00:00:00:0A/random -1 dBm, just now"]),
       ("-isim read name:b", ["name:Band-7\tC0:FF:EE:00:00:07/public -64 dBm"]),
       ("read -i sim name:b", ["name:Band-7\tC0:FF:EE:00:00:07/public -64 dBm"]),
@@ -44,7 +44,7 @@ import Testing
       ("-i sim:/nowhere read name:", []), ("read --as u16", ["u16le\t", "u16be\t"]), ("nothing ", []),
       ("help adap", ["adapters\tList the Bluetooth adapters of this machine"]),
     ]
-    // The shell's own files.
+    // The shell completes files.
     let files = [
       ("run ", "files 0 blectl"), ("call x --device ", "files 0 json jsonc"), ("send-file x ff02 ", "files 0"),
       ("sim ", "files 0 json jsonc"),

@@ -1,12 +1,12 @@
 import TestSupport
 import Testing
 
-/// `repl --json` of the real executable on an air in virtual time, one command after the other.
+/// A session with the real executable, `repl --json`, in virtual time. It runs one command after the other.
 final class CommandSession {
   struct Answer {
     let records: [Record]
     let status: Int
-    /// Of the command, when the status is not 0.
+    /// The command's error, if the status is not 0.
     let error: Record?
   }
 
@@ -16,7 +16,7 @@ final class CommandSession {
     process = try Blectl.start(["repl", "--json"], environment: ["XDG_STATE_HOME": TemporaryFolder.path()], adapter: adapter)
   }
 
-  /// - Throws: when the session ends, or says nothing for a minute: the command hangs.
+  /// - Throws: An error when the session ends, or when the command hangs (no output for a minute).
   func run(_ command: String) throws -> Answer {
     process.send(line: command)
     var records: [Record] = []

@@ -9,7 +9,7 @@ import Text
 @testable import Completion
 @testable import blectl
 
-/// What is offered where, without a terminal.
+/// Completions at each position, without a terminal.
 @Suite(.timeLimit(.minutes(1))) struct CompleterTests {
   private static func model(connected: Bool) -> CompletionModel {
     var model = CompletionModel()
@@ -49,7 +49,7 @@ import Text
     ).complete(line)
   }
 
-  /// The line as it is afterwards.
+  /// Returns the completed line.
   private static func line(_ line: String, connected: Bool = true) -> String? {
     guard let completion = complete(line, connected: connected) else { return nil }
     return String(decoding: Array(line.utf8).dropLast(completion.replaced), as: UTF8.self) + completion.text
@@ -61,22 +61,22 @@ import Text
     ("call mode which=fast ", "call mode which=fast days="), ("call name:Band-7 mode d", "call name:Band-7 mode days="),
     ("read 2a1", "read 2a19 "), ("read batt", "read battery_level "), ("read BATT", "read battery_level "),
     ("read 0x0012", "read 0x0012 "),
-    // By what the firmware calls it.
+    // Completion by the firmware's name of the attribute.
     ("subscribe answ", "subscribe ff01 "), ("write comm", "write ff02[1] "),
-    // By the service that it is in, when nothing else begins so.
+    // Completion by service, if no other word has this prefix.
     ("read 180f", "read 180f/2a19 "), ("read 180F/2", "read 180f/2a19 "),
     // The second of two.
     ("read ff", "read ff02[2] "), ("write 0x001d", "write 0x001d "),
     // A command's options, and their values.
     ("write --read", "write --read-back "), ("write --as f32l", "write --as f32le "), ("write --as=f32l", "write --as=f32le "),
     ("write --phy 2", "write --phy 2m "), ("write --mode re", "write --mode re"),
-    // What is expected stands behind it.
+    // The expected value follows it.
     ("write --expect hea", "write --expect heart_rate_measurement"), ("notify 2a37 --write comm", "notify 2a37 --write ff02[1]="),
     // Files.
     ("write ff02 @code.", "write ff02 @code.bin "), ("write ff02 @codes", "write ff02 @codes/"),
     ("write ff02 @codes/", "write ff02 @codes/a.bin "),
     ("write ff02 @t", "write ff02 '@two words.bin' "), ("read --trace .h", "read --trace .hidden "),
-    // The last command of several.
+    // The last of several commands.
     ("read 2a19; re", "read 2a19; read "), ("read 2a19;wri", "read 2a19;write "),
     ("!cat code.", "!cat code.bin "), ("help no", "help notify "), ("set rec", "set reconnect "), ("set reconnect on", "set reconnect on "),
     ("source code.", "source code.bin "), ("connect c0", "connect C0:FF:EE:00:00:07/public "), ("use band", "use name:Band-7 "),
@@ -91,7 +91,7 @@ import Text
     ("connect @mi", "connect @mine "), ("connect @la", "connect @last "),
     ("connect two", "connect 'name:Two Words' "), ("connect 'name:two", "connect 'name:Two Words' "),
     ("connect \"two w", "connect 'name:Two Words' "), ("connect 5c", "connect 5C:11:0A:93:77:20/random "),
-    // A name that two have, one that nobody can type, and one that is a pattern: by the address.
+    // The address replaces an ambiguous name, a name that cannot be typed, and a pattern.
     ("connect gate", "connect gate"), ("connect \u{1B}[3", "connect D1:00:00:00:00:04/random "),
     ("connect b*", "connect D1:00:00:00:00:05/random "),
     ("read band", "read name:Band-7 "),
@@ -105,7 +105,7 @@ import Text
     #expect(Self.complete("read ", connected: false)?.candidates.isEmpty == false)
   }
 
-  /// Only what can be done is offered, and once, with what it is.
+  /// Only possible actions are offered, each once and with a description.
   @Test func ambiguousOnesAreListed() throws {
     let readable = try #require(Self.complete("read "))
     #expect(
@@ -119,12 +119,12 @@ import Text
     #expect(try #require(Self.complete("write --mode ")).candidates.map(\.text) == ["auto", "request", "command", "long", "reliable"])
     let gates = try #require(Self.complete("connect gate", connected: false)).candidates
     #expect(gates.map(\.text) == ["D1:00:00:00:00:01/random", "D1:00:00:00:00:02/random"] && gates[0].hint.contains("GateLock"))
-    // None is offered again that takes one value and was given.
+    // Options with one value are not offered twice.
     let options = try #require(Self.complete("write --as hex --expect 2a19 --")).candidates.map(\.text)
     #expect(!options.contains("--as") && options.contains("--expect") && options.contains("--mode"))
   }
 
-  /// Ten times as much takes about ten times as long, not a hundred times.
+  /// Ten times the input takes about ten times as long, not a hundred times.
   @Test func aThousandDevicesAndFiveHundredAttributes() {
     func model(_ scale: Int) -> CompletionModel {
       var model = Self.model(connected: true)
@@ -157,7 +157,7 @@ import Text
     #expect(typed.words == words && typed.last == last && typed.lastLength == length)
   }
 
-  /// Whatever a word holds, it is one word again.
+  /// Any word is quoted so that it stays one word.
   @Test(arguments: ["a", "two words", "it's", "\"", "\\", ";", "größe", "!", "a'b c\"d\\e", "*"]) func quotedWordsAreThemselves(
     _ word: String
   ) {

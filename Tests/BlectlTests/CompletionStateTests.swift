@@ -3,11 +3,11 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What the completion scripts are told by the real executable, and what the others leave for it.
+/// The real executable answers the completion scripts, from the state that other commands saved.
 @Suite(.timeLimit(.minutes(1))) struct CompletionStateTests {
   static let now = 1_800_000_000
 
-  /// A folder of state: two scans, an alias, the attributes of one device, and lines that are nothing.
+  /// Creates a state folder with two scans, an alias, the attributes of one device, and invalid lines.
   static func folder() throws -> String {
     let folder = TemporaryFolder.path()
     let now = now
@@ -38,7 +38,7 @@ import Testing
     return folder
   }
 
-  /// The lines that the executable says to fish.
+  /// Returns the lines that the executable prints for fish.
   private static func ask(_ words: String, _ state: String) throws -> [String] {
     let words = words.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
     let result = try Blectl.run(
@@ -47,7 +47,7 @@ import Testing
     return result.text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
   }
 
-  /// Folders, other kinds of files, octets that are nothing: no candidates, and not a word about it.
+  /// An unusable state (folders, other files, random bytes) gives no candidates and no messages.
   @Test func aStateThatIsNoneSaysNothing() throws {
     let folder = TemporaryFolder.path()
     for (name, contents) in [("heard", Data(repeating: 0xFF, count: 100_000)), ("devices", Data("{\"alias\":\"$(id)\"}".utf8))] {
@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  /// Tab waits for nobody, whatever stands in the place of a file: here pipes whose writer never ends.
+  /// Tab never blocks, even on pipes whose writer never ends.
   @Test func pipesDoNotBlock() throws {
     let folder = TemporaryFolder.path()
     try FileManager.default.createDirectory(atPath: folder + "/blectl/devices.d", withIntermediateDirectories: true)
@@ -85,7 +85,7 @@ import Testing
     #expect(read.status == 66 && read.errors.contains("config.json”: it is not a regular file (EINVAL)"), "\(read.errors)")
   }
 
-  /// What a command hears and finds, the next line knows: also when it fails; but not what is in a simulated air.
+  /// The next completion knows the results of a command, even of a failed one, except those of a simulated air.
   @Test func commandsLeaveWhatTheyHear() throws {
     let air = try ListeningAir()
     let state = TemporaryFolder.path()
@@ -101,19 +101,19 @@ import Testing
     #expect(try run(["services", "c0:ff:ee:00:00:07"], adapter: air.adapter).status == 0)
     let attributes = try Self.ask("-i \(air.adapter) notify name:Band-7 heart", state)
     #expect(attributes == ["", "heart_rate_measurement\t180d/2a37, notify"])
-    // One may be a link to nowhere without the other.
+    // One file may be a broken link while the other exists.
     let other = TemporaryFolder.path()
     try FileManager.default.createDirectory(atPath: other + "/blectl", withIntermediateDirectories: true)
     try FileManager.default.createSymbolicLink(atPath: other + "/blectl/heard", withDestinationPath: "/dev/null")
     let alone = try Blectl.run(
       ["services", "c0:ff:ee:00:00:07"], environment: ["XDG_STATE_HOME": other], adapter: air.adapter, virtual: false)
     #expect(alone.status == 0 && FileManager.default.fileExists(atPath: other + "/blectl/attributes"))
-    // They are on no other air.
+    // No other air offers them.
     #expect(try Self.ask("read name:", state) == [""])
     for name in ["heard", "attributes"] {
       let mode = try FileManager.default.attributesOfItem(atPath: "\(state)/blectl/\(name)")[.posixPermissions] as? Int
       #expect(mode == 0o600, "\(name)")
-      // What is a link to nowhere stays one, and nobody is told.
+      // A broken link stays, and no message appears.
       try FileManager.default.removeItem(atPath: "\(state)/blectl/\(name)")
       try FileManager.default.createSymbolicLink(atPath: "\(state)/blectl/\(name)", withDestinationPath: "/dev/null")
     }

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The completion scripts, in the shells they are for; scripts/test installs these.
+/// The completion scripts in their shells. scripts/test installs the shells.
 @Suite(.timeLimit(.minutes(1))) struct CompletionTests {
-  /// What is typed so far, and what is offered, among other things or alone.
+  /// Lines typed so far, with the offers, either among others or alone.
   static let typed: [(line: String, offers: [String], isAll: Bool)] = [
     (
       "blectl ",
@@ -24,7 +24,7 @@ import Testing
     ("blectl sim --l", ["--listen"], true), ("blectl sim --s", ["--stay"], true),
   ]
 
-  /// A folder with the scripts and a `blectl` that completes as the real one does, and otherwise writes its words to `words` there.
+  /// Creates a folder with the scripts and a `blectl` that completes like the real one, or else writes its arguments to `words`.
   private static func folder() throws -> String {
     let folder = TemporaryFolder.path()
     try FileManager.default.createDirectory(atPath: folder + "/bin", withIntermediateDirectories: true)
@@ -51,7 +51,7 @@ import Testing
     if typed.isAll { #expect(Set(offered) == Set(typed.offers), "\(typed.line): \(output)") }
   }
 
-  /// Runs a line of the shell's for each line that is typed, and looks at what each says.
+  /// Runs a shell command for each typed line, and checks the output.
   private static func checkAll(_ shell: String, _ start: String, _ each: (String) -> String) throws {
     let folder = try folder()
     let script = try TemporaryFolder.file(
@@ -69,10 +69,10 @@ import Testing
     }
   }
 
-  /// A completion of fish is the word, a tab and what it is.
+  /// fish prints a word, a tab and a description.
   @Test func fish() throws { try Self.checkAll("fish --no-config", "source") { "complete -C '\($0)' | cut -f 1" } }
 
-  /// Files in a folder whose name has a blank, however that is typed.
+  /// Files in a folder with a blank in its name, in every spelling.
   @Test func fishFiles() throws {
     let folder = try Self.folder()
     try FileManager.default.createDirectory(atPath: folder + "/a b/sub", withIntermediateDirectories: true)
@@ -85,7 +85,7 @@ import Testing
     #expect(result.errors.isEmpty && offered == Array(repeating: ["\(folder)/a b/sub/", "\(folder)/a b/t.bin"], count: 3).flatMap(\.self))
   }
 
-  /// A device whose name is a trap, one whose name has a blank, behind a quote, and an address, which has colons, with an attribute behind it.
+  /// Device names that are traps or have blanks, in and out of quotes, and an address with an attribute after its colons.
   @Test(arguments: ["bash", "zsh", "fish"]) func atAPrompt(_ shell: String) throws {
     let folder = try Self.folder()
     let commands = [
@@ -96,7 +96,7 @@ import Testing
       ["sh", "-c", "cd \(folder); exec \"$@\"", "sh"] + (commands[shell] ?? []), columns: 200, rows: 50,
       environment: ["PATH": "\(folder)/bin:/usr/bin:/bin", "HOME": folder, "XDG_STATE_HOME": try CompletionStateTests.folder()],
       hasKeys: true)
-    // What is typed, and what the shell shows then.
+    // The typed keys, and the text that the shell then shows.
     let lines: [(keys: [(String, String)], words: [String])] = [
       ([("blectl read it\t", "PWNED")], ["read", "name:it's $(touch PWNED)"]),
       ([("blectl read \"name:Two\t", "Words")], ["read", "name:two words"]),

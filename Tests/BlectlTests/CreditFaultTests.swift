@@ -14,7 +14,7 @@ import Transfer
 
 @testable import Presentation
 
-/// Our own host loses, doubles or delays one Number Of Completed Packets event (Vol 4 Part E §7.7.19): each of those of a transfer, in turn.
+/// Our host loses, doubles or delays one Number Of Completed Packets event (Vol 4 Part E §7.7.19): each event of a transfer in turn.
 @Suite(.timeLimit(.minutes(5))) struct CreditFaultTests {
   typealias Way = TransferFaultTests.Way
 
@@ -22,12 +22,12 @@ import Transfer
     case dropped, doubled, delayed
   }
 
-  /// The controller's events on their way to the host.
+  /// A transport that alters events from the controller to the host.
   @LoopActor private final class Transport: HCI.Transport {
     var handler: (@LoopActor (HCI.TransportEvent) -> Void)? {
       didSet { controller.handler = { [weak self] in self?.receive($0) } }
     }
-    /// Credit events since `arm`, while it is armed.
+    /// The credit events since `arm`, while armed.
     private(set) var events = 0
     var isArmed = false
     private let controller: VirtualController
@@ -86,7 +86,7 @@ import Transfer
       try await central.start()
     }
 
-    /// Over a link of its own. - Returns: why it failed; and what the sink reports, asked on the next link.
+    /// Sends over a new link. - Returns: The failure, and the sink's report from the next link.
     func send(_ way: Way, from offset: Int = 0, _ fault: Fault? = nil, at number: Int = 0) async throws -> (Failure?, ArrivalReport?) {
       let link = try await central.connect(Self.peer, timeout: .seconds(5))
       let client = Client(link.channel)
@@ -134,7 +134,7 @@ import Transfer
 
   private static func report(_ count: Int) -> ArrivalReport { ArrivalReport(of: Array(file[..<count])) }
 
-  /// With few buffers a lost event takes all that there are.
+  /// With few buffers, a lost event takes all of them.
   @Test(arguments: Way.allCases, [1, 2, 8]) func everyFaultAtEveryEvent(_ way: Way, _ buffers: Int) async throws {
     try await onLoop {
       let intact = try await Setting(buffers: buffers)
@@ -156,12 +156,12 @@ import Transfer
       #expect(arrived == report(file.count), place)
       return await setting.central.close()
     }
-    // A delay shorter than the limit fails nothing. Who counts an event twice sends too much, which the controller tells.
+    // A delay below the limit causes no failure. A host that counts an event twice sends too much, which the controller reports.
     #expect(failure.exitStatus.rawValue == (fault == .dropped ? 4 : 6) && fault != .delayed, "\(place): \(failure.message)")
     if fault != .dropped { #expect(failure.name == "data_buffer_overflow", "\(place): \(failure.message)") }
     let (told, count) = (try #require(failure.resumeOffset, place), try #require(arrived, place).count)
     #expect(arrived == report(count) && told <= count, "\(place): told \(told), arrived \(count)")
-    // The end of the link has freed the buffers.
+    // The end of the link freed the buffers.
     let (again, whole) = try await setting.send(way, from: count)
     #expect(again == nil && whole == report(file.count), "\(place): \(again?.message ?? "")")
     await setting.central.close()

@@ -1,9 +1,9 @@
 import TestSupport
 import Testing
 
-/// `decode` of the lines of logs, and of advertising data in packets.
+/// `decode` reads lines of logs, and advertising data in packets.
 @Suite(.timeLimit(.minutes(1))) struct DecodeLogTests {
-  /// `hcidump --raw` has all octets behind an arrow, and wraps them. This one lacks the last.
+  /// `hcidump --raw` wraps the bytes of a packet after an arrow. This dump lacks the last one.
   @Test func aPacketOfSeveralLines() throws {
     let result = try Blectl.run("decode", "hci", Vectors.path("hcidump-raw.txt"), "--json")
     let record = try #require(result.records.first)
@@ -14,7 +14,7 @@ import Testing
   }
 
   private static let logs: [(String, String, [String], Int32, String)] = [
-    // Between others, with hcidump's own lines, in another width, and cut.
+    // Lines among others: hcidump's own, in another width, and cut.
     ("hci", "> 04 0E 04 01 03 0C 00\n< 01 03 0C 00\n", ["040e0401030c00", "01030c00"], 0, ""),
     (
       "hci", "HCI sniffer - Bluetooth packet analyzer ver 5.50\ndevice: hci0 snap_len: 1500\n> 04 0E 04\n  01 03 0C 00\n",
@@ -33,15 +33,15 @@ import Testing
     ("hci", "> 04 0E 04 01 03 0C zz\n", [], 66, "Line 1 of standard input is not hex"),
     ("hci", "> 04 0E 04 01 03 0C 0\n", [], 66, "Line 1 of standard input has an odd number of digits"),
     ("hci", "> 04 0E 04 01 03 0C 00  # reset\n", [], 66, "Line 1 of standard input is not hex"),
-    // No arrow: a line of its own, also when it is indented.
+    // Without an arrow, a line stands alone, even if it is indented.
     ("hci", "01030c00\n  01030c00\n", ["01030c00", "01030c00"], 0, ""),
-    // The last word was taken for all of it.
+    // The last word alone was once taken for the packet.
     ("att", "> 0a 12 00\n", ["0a1200"], 0, ""), ("att", "> 0B\n", ["0b"], 0, ""),
     (
       "att", "> 0b 01 02 03 04 05 06 07 08 09 0a 0b 0c 0d 0e 0f 10 11 12 13\n  14 15\n", ["0b0102030405060708090a0b0c0d0e0f101112131415"],
       0, ""
     ),
-    // What -vv writes, with the name that the opcode has.
+    // The output of -vv, with the names of opcodes.
     (
       "att", "< Read Request 0a1200\n> Read Response 0b64\n> Handle Value Confirmation 1e\n> Opcode 0x3f 3f\n",
       ["0a1200", "0b64", "1e", "3f"], 0, ""
@@ -60,7 +60,7 @@ import Testing
     if !mention.isEmpty { #expect(result.errors.replacing("\\\"", with: "\"").contains(mention), "\(text): \(result.errors)") }
   }
 
-  /// A packet that is complete is shown before the next line comes.
+  /// A complete packet is shown before the next line arrives.
   @Test func aDumpIsShownAsItComes() throws {
     let process = try Blectl.start(["decode", "hci"], adapter: nil)
     process.send(line: "> 04 0E 04 01 03 0C 00")
@@ -74,15 +74,15 @@ import Testing
 
   private static let advertisingData: [(String, Bool)] = [
     ("043e100201000006050403020104020106ffc4", true), ("043e0f0201000006050403020103020106c4", false),
-    // An extended report, whole and with more to come.
+    // An extended report, complete and with more to come.
     ("043e1e0d010000000605040302010100ff7fc40000%04020106ff", true), ("043e1e0d012000000605040302010100ff7fc40000%04020106ff", false),
     ("0108202004020106ff%%%000000000000", true),
     // Operation: complete, and the first fragment.
     ("0137200804030004020106ff", true), ("0137200804010004020106ff", false),
   ]
 
-  /// Advertising data in a report, and in a command: the error of `decode adv`. Parts of longer data may begin and end anywhere.
-  /// - Parameter packet: in which % stands for seven octets of zero.
+  /// Advertising data in reports and commands gives the errors of `decode adv`. Parts of longer data may be cut anywhere.
+  /// - Parameter packet: The packet. Each % stands for seven bytes of zero.
   @Test(arguments: advertisingData)
   func malformedAdvertisingData(_ packet: String, _ isWrong: Bool) throws {
     let data = try #require(try Blectl.run("decode", "adv", "020106ff", "--json").records.first?.string("error"))

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `decode` of single packets, as a shell gives them.
+/// `decode` of single packets from a shell.
 @Suite(.timeLimit(.minutes(1))) struct DecodeTests {
   @Test func saysWhatOctetsMean() throws {
     for (words, mentions) in [
@@ -11,7 +11,7 @@ import Testing
       (["hci", "040e0401030c00"], ["Command Complete  credits 1, command Reset, status Success"]),
       (["hci", "02402007000300", "04000b64ff"], ["ACL Data  handle 0x0040", "\n    Read Response  value 64ff\n"]),
       (["hci", "0240200500", "030004000b"], ["fragment 030004000b"]),
-      // LE Read RF Path Compensation has signs; our own address may be a resolvable one.
+      // LE Read RF Path Compensation has signed values. Our own address may be a resolvable one.
       (["hci", "040e08014c2000f6ff0a00"], ["tx path compensation -1 dB, rx path compensation 1 dB"]),
       (["hci", "010b2007011000100002", "00"], ["own address type resolvable or public"]),
       (["adv", "051206000c00"], ["Peripheral Connection Interval Range  7.5 ms to 15 ms (06000c00)"]),
@@ -44,7 +44,7 @@ import Testing
     let data = try #require(try Blectl.run("decode", "hci", "--json", "024020060002000600" + "0b01").records.first?["fields"]?["payload"])
     #expect(data.string("layer") == "smp" && data.string("name") == "Security Request" && data.string("raw") == "0b01")
     #expect(data["fields"]?.int("authentication_requirements") == 1)
-    // 127 dBm stand for none.
+    // 127 dBm stands for an unknown value.
     let report = try #require(
       try Blectl.run("decode", "hci", "--json", "043e0f0201000007" + "0000eeffc003" + "0201067f").records.first?["fields"]?.records("items")
         .first)
@@ -53,7 +53,7 @@ import Testing
     #expect(value.string("name") == "Battery Level" && value["decoded"]?["battery_level"]?.int("value") == 100)
   }
 
-  /// bthome.io/encryption: the sender's address is in the input or beside the key.
+  /// bthome.io/encryption: the sender's address is in the input or next to the key.
   @Test func advertisingDataIsDecrypted() throws {
     let (key, sender, data) = ("231d39c1d7cc1ab1aee224cd096db932", "54:48:E6:8F:80:A5", "1216d2fc41e445f3c9962b332211006c7c4519")
     for (arguments, input) in [([data, "--key", "\(sender)=\(key)"], nil), (["-", "--key", key], "\(sender) \(data)\n")]
@@ -67,7 +67,7 @@ import Testing
     }
     let wrong = try Blectl.run("decode", "adv", "--json", data, "--key", "\(sender)=\(key.reversed().map(String.init).joined())")
     #expect(try wrong.records.first?.string("decoded_error") == "bthome: wrong key")
-    // A key that cannot be tried is said, once.
+    // The note about an untested key appears once.
     let unknown = try Blectl.run(["decode", "adv", "-", "--key", key], input: Array("\(data)\n\(data)\n".utf8))
     #expect(
       unknown.text.contains("BTHome, encrypted") && unknown.errors.components(separatedBy: "have no sender").count == 2, "\(unknown.errors)"
@@ -75,7 +75,7 @@ import Testing
     #expect(try Blectl.run("decode", "att", "0a1200", "--key", key).status == 64)
   }
 
-  /// Lines of hex, of a log and of a scan; and a file that is none.
+  /// Input files may have lines of hex, of a log or of a scan. Other files are refused.
   @Test func readsFilesAndPipes() throws {
     let log = Array("# log\n\n< Read Request 0a1200\n> Read Response 0b64\r\n02 f7 00\n".utf8)
     let lines = try Blectl.run(["decode", "att", "-", "--json"], input: log).records
@@ -88,7 +88,7 @@ import Testing
     #expect(heard.count > 3 && heard.contains { $0.string("name") == "GateLock" } && heard.allSatisfy { $0.string("address") != nil })
   }
 
-  /// Whoever writes the lines sees what each is before the next.
+  /// Each line is decoded before the next one arrives.
   @Test func standardInputIsShownAsItComes() throws {
     let process = try Blectl.start(["decode", "att"], adapter: nil)
     for (line, shown) in [("0a1200", "Read Request  handle 0x0012"), ("0b64", "Read Response  value 64"), ("1e", "Confirmation")] {
@@ -101,7 +101,7 @@ import Testing
     #expect(result.status == 66 && result.errors.contains("Line 4 of standard input is not text."), "\(result.errors)")
   }
 
-  /// One that is no octets is said, with its number, and does not hide the others.
+  /// A line without bytes is reported by its number, and does not hide the others.
   @Test func aLineThatIsNoHex() throws {
     let lines = Array("0a1200\nword\n# 0\n0b64\n0a12\n0a120\n1e".utf8)
     let path = try TemporaryFolder.file(lines)
@@ -130,7 +130,7 @@ import Testing
     #expect([0, 5].contains(result.status) && !result.text.isEmpty, "\(result.status) \(result.errors)")
   }
 
-  /// The octets are the peer's: what is wrong with them is no wrong use, and what could be read is shown.
+  /// Malformed bytes are the device's error, not the user's. The readable part is shown.
   @Test func whatIsWrongHasExitCodes() throws {
     for (words, status, mention) in [
       (["att", "0a12"], 5, "The ATT PDU is malformed: "), (["adv", "020106ff"], 5, "The advertisement is malformed: "),
@@ -154,7 +154,7 @@ import Testing
     #expect(trace.status == 64 && trace.errors.contains("is a trace"), "\(trace.errors)")
   }
 
-  /// A scan has other records besides; without any advertisement it is no scan.
+  /// A scan has other records too. Input without any advertisement is no scan.
   @Test func recordsOfSomethingElse() throws {
     let advertisement = "{\"event\":\"advertisement\",\"raw\":\"020106\"}\n"
     for (lines, status, mention) in [
@@ -167,7 +167,7 @@ import Testing
     }
   }
 
-  /// Whoever builds packets corrects the length with what this says.
+  /// The message gives the correct length, for authors of packets.
   @Test(arguments: [
     ("043e0a0740" + "00fb004808fb004808", "length 10, but 11 byte(s) follow"),
     ("043e0c0740" + "00fb004808fb004808", "length 12, but 11 byte(s) follow"),

@@ -11,7 +11,7 @@ import Text
 @testable import Shell
 @testable import blectl
 
-/// `decode trace`, of what `--trace` has written, and of files that others write.
+/// `decode trace` reads files from `--trace` and from other programs.
 @Suite(.timeLimit(.minutes(1))) struct DecodeTraceTests {
   private static func trace(_ arguments: String...) throws -> TemporaryPath {
     let path = TemporaryPath()
@@ -20,7 +20,7 @@ import Text
     return path
   }
 
-  /// Names instead of handles, also of what was asked before the names were known.
+  /// Names replace handles, also before the trace reveals the names.
   @Test func attributesHaveNames() throws {
     let trace = try Self.trace("-e", "read 2a19; read 2a37@2902", "name:Band-7")
     let result = try Blectl.run("decode", "trace", trace.path)
@@ -45,7 +45,7 @@ import Text
     #expect(asked.string("name") == "Read By Type Request" && read.double("after_ms") ?? 0 > 0)
     let whole = try #require(records.first { $0.string("event") == "trace" })
     #expect(whole.int("packets") == packets.count && whole.int("malformed") == 0 && whole.int("left_out") == 0)
-    // As far as the file tells: JSON's time has milliseconds.
+    // As exactly as the file: times in JSON have milliseconds.
     let seconds = packets.compactMap { $0.double("seconds") }
     #expect(seconds.count == packets.count && seconds.first == 0 && seconds == seconds.sorted())
     #expect(seconds.contains { ($0 * 1000).rounded() != $0 * 1000 })
@@ -58,7 +58,7 @@ import Text
     #expect(try Blectl.run("decode", "trace", trace.path, "--summary", "--json").records.map { $0.string("event") } == ["trace", "link"])
   }
 
-  /// On a terminal that is too narrow for the table, what a row is about is below it.
+  /// On a narrow terminal, the text of a row moves to the line below.
   @Test func theSummaryFitsATerminal() throws {
     let trace = try Self.trace("-e", "read 2a37@2902; read ff01", "name:Band-7", "-k")
     let command = [Blectl.path, "decode", "trace", "--summary", trace.path]
@@ -67,13 +67,13 @@ import Text
       #expect(lines.allSatisfy { $0.count <= columns }, "\(lines)")
       #expect(lines.contains { $0.hasPrefix("        0x0016 2a37@2902 ") } == isFolded, "\(lines)")
       #expect(lines.contains { $0.contains("× Read Not Permitted (0x02)") }, "\(lines)")
-      // However narrow, no figure is cut off.
+      // At any width, no number is cut off.
       #expect(lines.contains { $0.contains("count 1, bytes ") } == (columns < 60), "\(lines)")
       #expect(!lines.contains { $0.contains("…") }, "\(lines)")
     }
   }
 
-  /// A clock that was never set, or set while it was recorded: the trace begins with its first packet, and lasts till the latest.
+  /// A clock that was never set, or set during the recording: the trace lasts from its first packet to the latest one.
   @Test(
     arguments: [
       (-2_000_000_000, 1_000_000, ["0.000000", "0.001000"], "in 0.001000 s"),
@@ -87,12 +87,12 @@ import Text
     #expect(lines.contains { $0.hasPrefix("2 packet(s) \(whole): ") }, "\(lines)")
   }
 
-  /// Nanoseconds; rounded, as JSON's figures say.
+  /// Nanoseconds are rounded, as for numbers in JSON.
   @Test(
     arguments: [(286_000, "0.29 ms"), (318_000, "0.32 ms"), (91_418_000, "91.42 ms"), (0, "0 ms"), (4_999, "0 ms")] as [(Int64, String)])
   func durationsAreRounded(_ nanoseconds: Int64, _ text: String) { #expect(PacketText.milliseconds(nanoseconds) == text) }
 
-  /// Nothing breaks off where nothing began.
+  /// A network capture is refused before any output.
   @Test func aCaptureOfANetworkIsNoTrace() throws {
     var file: [UInt8] =
       [0x0A, 0x0D, 0x0D, 0x0A, 28, 0, 0, 0, 0x4D, 0x3C, 0x2B, 0x1A, 1, 0, 0, 0] + [UInt8](repeating: 0xFF, count: 8) + [28, 0, 0, 0]
@@ -104,7 +104,7 @@ import Text
       "\(result.errors)")
   }
 
-  /// Files that people have, and that are no traces: what they are and what to do, the same for a replay.
+  /// Files that are no traces: the error identifies them and gives advice, also for a replay.
   @Test(arguments: [
     ("own.btsnoop.gz", "it is compressed. Run: gzip -d FILE"),
     ("own.pklg", "it is an Apple PacketLogger file. Show it with tshark"),
@@ -130,7 +130,7 @@ import Text
       ([0x50, 0x4B, 3, 4, 20], "FS/data/misc/bluetooth/logs/btsnoop_hci.log"),
       (Array("=====\n== dumpstate: 2026-01-01\n=====\n".utf8), "btsnooz.py"),
       (Array(String(repeating: "x\n", count: 9000).utf8) + Array("--- BEGIN:BTSNOOP_LOG_SUMMARY (1 bytes in) ---".utf8), "btsnooz.py"),
-      // Of either octet order; the last record may be cut.
+      // Either byte order; the last record may be cut.
       (logger([0, 0, 0, 12], 0), "PacketLogger"), (logger([12, 0, 0, 0], 0), "PacketLogger"),
       (logger([0, 0, 0, 12], 1) + logger([0, 0, 1, 0], 0xFC), "PacketLogger"),
       (logger([0, 0, 0, 12], 0x40), nil), (logger([0, 0, 0, 3], 0), nil), (logger([0x7F, 0xFF, 0xFF, 0xFF], 0), nil),
@@ -141,7 +141,7 @@ import Text
     }
   }
 
-  /// Comments may have been written by anybody.
+  /// Comments come from anyone, so they are escaped.
   @Test func commentsAreShown() throws {
     let comment = Array("odd\u{1B}[31m\n\u{202E}ü".utf8)
     var file = Pcapng.header
@@ -157,7 +157,7 @@ import Text
     #expect(!json.output.contains(0x1B), "\(json.text)")
   }
 
-  /// A rig that checks what its firmware has said.
+  /// Malformed packets are errors, for rigs that check firmware.
   @Test func whatDoesNotFollowItsFormatIsAnError() throws {
     let records = [Reset().encoded, [4, 0x0E, 5, 1, 3, 0x0C, 0]].map {
       Snoop.Record(packet: $0, direction: .hostToController, wallClock: 0).encoded
@@ -168,7 +168,7 @@ import Text
     }
   }
 
-  /// Logs of Android phones have diagnostics of their controllers in them.
+  /// Logs of Android phones contain diagnostic data of their controllers.
   @Test func dataOfVendorsIsCounted() throws {
     let path = Vectors.path("vendor-handle.btsnoop")
     let result = try Blectl.run("decode", "trace", path)
@@ -177,14 +177,14 @@ import Text
     #expect(result.text.contains("2 vendor-specific data packet(s)") && !result.text.contains("Connection 0x"), "\(result.text)")
     let records = try Blectl.run("decode", "trace", path, "--json", "--summary").records
     #expect(records.count == 1 && records[0].int("vendor") == 2 && records[0].int("data") == 2 && records[0].int("malformed") == 0)
-    // A packet alone tells that there is no link only where no link can have its handle.
+    // In a single packet, only an impossible handle shows that there is no link.
     for (packet, name, status) in [("02f12f0200ffff", "Vendor Data", 0), ("02dc2e0200ffff", "ACL Data", 0)] as [(String, String, Int32)] {
       let one = try Blectl.run("decode", "hci", packet)
       #expect(one.status == status && one.text.hasPrefix(name), "\(one.text)\(one.errors)")
     }
   }
 
-  /// What a crash leaves behind.
+  /// A file truncated by a crash is shown as far as it goes.
   @Test func showsWhatIsThereOfACutFile() throws {
     let trace = try Self.trace("adapters")
     let file = try Array(Data(contentsOf: URL(fileURLWithPath: trace.path)))
@@ -205,7 +205,7 @@ import Text
 
   // MARK: --trace -
 
-  /// On standard output there is the trace and nothing else; what the command says is on standard error.
+  /// Standard output has only the trace. The command's own output goes to standard error.
   @Test func theTraceMayBeTheOutput() throws {
     let command = ["read", "name:Band-7", "2a19"]
     let file = try Self.trace(command[0], command[1], command[2])
@@ -213,12 +213,12 @@ import Text
     #expect(streamed.status == 0 && streamed.errors.contains("3c  60 %"), "\(streamed.errors)")
     let piped = try Blectl.run(["decode", "trace", "-"], input: streamed.output)
     #expect(try piped.status == 0 && piped.text == Blectl.run("decode", "trace", file.path).text, "\(piped.errors)")
-    // It can be replayed as well.
+    // The capture can be replayed too.
     let capture = try TemporaryFolder.file(streamed.output)
     #expect(try Blectl.run(command, adapter: "replay:\(capture)").text == "3c  60 %\n")
   }
 
-  /// Wireshark was closed: the command ends, quietly.
+  /// The command exits quietly when Wireshark is closed.
   @Test func endsWithItsReader() throws {
     let result = try Shell.run(
       "export BLECTL_CLOCK=virtual; { \(Blectl.path) -i sim scan -d 0 --trace -; echo status $? >&2; } | head -c 100 | wc -c")

@@ -7,7 +7,7 @@ import Values
 
 @testable import Presentation
 
-/// What values mean, in a line and as JSON.
+/// Meanings of values, in a line and as JSON.
 @Suite(.timeLimit(.minutes(1))) struct DecodedTextTests {
   @Test(
     arguments: [
@@ -22,7 +22,7 @@ import Values
     #expect(DecodedText.text(Hex.decode(value) ?? [], of: UUID(type)) == text)
   }
 
-  /// A member is of one type, whatever the value.
+  /// A member always has the same type, whatever the value.
   @Test(arguments: [("0048", nil), ("0448", "no contact"), ("0648", "contact")] as [(String, String?)])
   func severalBitsAreANumberWithAName(_ value: String, _ name: String?) throws {
     var json = RecordWriter()
@@ -31,7 +31,7 @@ import Values
     #expect(contact?.int("value") == (Hex.decode(value)?.first).map { Int($0 >> 1 & 3) } && contact?.string("name") == name)
   }
 
-  /// A float is a number or null, however many there are: what JSON has no number for has a name beside it.
+  /// A float is a number or null, in lists too. A name accompanies values that JSON cannot express as numbers.
   @Test(
     arguments: [
       ("f32le", "33331344", #""decoded":588.8"#), ("f32le", "0000c07f", #""decoded":null,"decoded_name":"nan""#),
@@ -47,7 +47,7 @@ import Values
     #expect(String(decoding: json.finished(), as: UTF8.self) == "{\(text)}\n")
   }
 
-  /// The same names, by which format ever the device describes the value, and for types of the Bluetooth SIG.
+  /// Names are the same for every format by which the device describes the value, and for types of the Bluetooth SIG.
   @Test(
     arguments: [
       ("16", "0802", "520.0", nil), ("16", "ff07", nil, "nan"), ("16", "fe07", nil, "inf"), ("16", "0208", nil, "-inf"),

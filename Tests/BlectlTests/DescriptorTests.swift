@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What `services --values` makes of descriptors: names, formats, ranges, and why something could not be read.
+/// `services --values` shows descriptors: names, formats, ranges, and reasons for failed reads.
 @Suite(.timeLimit(.minutes(1))) struct DescriptorTests {
   static let meter = """
     [{"name": "Meter", "address": "D1:00:00:00:00:33/random", "advertisement": {"flags": 6, "name": "Meter"},
@@ -83,7 +83,7 @@ import Testing
     #expect(refused.isNull("value") && refused["error"]?.int("code") == 2 && refused["error"]?.string("name") == "read_not_permitted")
     #expect(secret.records("descriptors")[1].string("decoded_error") == "User Description is not UTF-8")
     #expect(items["fff6"]?["decoded"]?["value"]?.double("value") == 0.1)
-    // The Bluetooth SIG's description, whatever the format says.
+    // The Bluetooth SIG's description takes precedence over the format.
     #expect(items["2a19"]?["decoded"]?["battery_level"]?.int("value") == 60)
     #expect(items["fff4"]?.isNull("decoded") == true && items["fff4"]?.string("decoded_error") == "3 bytes, too few for Value")
     #expect(items["fff5"]?.string("decoded") == "hi")
@@ -97,7 +97,7 @@ import Testing
     #expect(all.flatMap { $0.records("descriptors") }.allSatisfy { !$0.keys.contains("value") && !$0.keys.contains("decoded") })
   }
 
-  /// One request for each that discovery has not read.
+  /// Each descriptor that discovery has not read takes one request.
   @Test func eachIsReadOnce() throws {
     let result = try Blectl.run("services", "name:meter", "--values", "-vv", adapter: adapter)
     let handles = result.errors.matches(of: /< Read Request 0a(\w{4})/).map { String($0.1) }
@@ -114,7 +114,7 @@ import Testing
     #expect(result.text == shown, "\(result.errors)")
   }
 
-  /// What firmware gives may be as long as an attribute, and anything.
+  /// A name from the firmware may have any content, up to the length limit of attributes.
   @Test func aHostileNameStaysInItsPlace() throws {
     let name = String(repeating: "長", count: 150) + "\\u202e\\n\\u0000\\u0007x"
     let peer =

@@ -23,9 +23,10 @@ import Testing
     return adapter
   }
 
-  /// What is asked of the machine: adapters or none at all, and the rights of the process.
+  /// Returns the findings for a machine: its adapters, if any, and the rights of the process.
   private static func findings(
-    _ adapters: [Examination.Adapter]?, _ rights: ProcessCapabilities? = ProcessCapabilities(permitted: full, bounding: full), wanted: Int? = nil,
+    _ adapters: [Examination.Adapter]?, _ rights: ProcessCapabilities? = ProcessCapabilities(permitted: full, bounding: full),
+    wanted: Int? = nil,
     blocked: RFKill.State? = nil, fileSystem: Mount? = nil, version: KernelVersion? = nil, daemons: [Int] = [], seesAll: Bool = true,
     hci: SocketUsers = SocketUsers(), l2cap: SocketUsers = SocketUsers()
   ) -> [Finding] {
@@ -39,7 +40,7 @@ import Testing
   private static let users = SocketUsers(
     programs: [RunningProgram(process: 612, name: "bluetoothd"), RunningProgram(process: 900, name: "python3")], unknown: 1)
 
-  /// The findings, what is the only failure's subject, if there is one, and what its sentence says to do.
+  /// Findings with the subject of their only failure, if any, and words of its advice.
   private static let cases: [(findings: [Finding], subject: String?, words: String)] = [
     (findings([up]), nil, ""),
     (findings(nil), "kernel", "-i sim"),
@@ -66,7 +67,7 @@ import Testing
       "In use: another user's program owns its HCI user channel. To find that program: `sudo '/opt/my tools/blectl' doctor`"
     ),
     (findings([adapter { $0.le = false }]), "hci0", "Use another adapter: -i ADAPTER"),
-    // One that can be used is enough, unless another one is wanted.
+    // One usable adapter suffices, unless the user wants another.
     (findings([adapter { $0.isUp = false }, adapter { $0.index = 1 }]), nil, ""),
     (findings([adapter { $0.isUp = false }, adapter { $0.index = 1 }], wanted: 0), "hci0", "sudo hciconfig hci0 up"),
     (findings([up], wanted: 3), "hci3", "Found: hci0"),
@@ -109,8 +110,7 @@ import Testing
   private static let fast = used { $0.features = ["2m"] }
   private static let realtek = used { $0.manufacturer = 0x5D }
 
-  /// What does not keep a scan from working: the subjects and some words of the findings, in their order, that there would not be on a machine where
-  /// everything is well.
+  /// Findings that do not prevent a scan, with subjects and words in order. A machine without problems has none of them.
   private static let notes: [(findings: [Finding], expected: [(String, String)])] = [
     (
       findings([held], daemons: [612]),
@@ -176,7 +176,7 @@ import Testing
     arguments: [
       ("6.12.48+deb13-amd64", "", "", "6.12.48"), ("6.1.0-27-amd64", "#1 SMP PREEMPT_DYNAMIC Debian 6.1.115-1 (2024-11-01)", "", "6.1.115"),
       ("6.8.0-52-generic", "#53-Ubuntu SMP", "Ubuntu 6.8.0-52.53-generic 6.8.12", "6.8.12"), ("7.2-rc1", "", "", "7.2.0"),
-      // Another kernel's.
+      // Another kernel's log.
       ("6.1.3-custom", "Debian 5.10.3-1", "", "6.1.3"), ("none", "", "", nil),
     ] as [(String, String, String, String?)])
   func kernelVersions(_ release: String, _ version: String, _ signature: String, _ number: String?) {

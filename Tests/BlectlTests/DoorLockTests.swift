@@ -1,9 +1,9 @@
 import TestSupport
 import Testing
 
-/// "Open the door with 100-odd bytes": two locks with one name, told apart by the MAC in their advertisements.
+/// "Open the door with 100-odd bytes": two locks have the same name, and their advertisements contain different MACs.
 @Suite(.timeLimit(.minutes(1))) struct DoorLockTests {
-  /// 104 octets whose sum modulo 256 is 0.
+  /// An open code of 104 bytes whose sum modulo 256 is 0.
   static let openCode = [UInt8](repeating: 0x41, count: 103) + [217]
   static let lock = "mac:A4:C1:38:00:11:22"
 
@@ -55,7 +55,7 @@ import Testing
     #expect(try result.records.first?.string("address") == address, "\(result.errors)")
   }
 
-  /// Neither the order of the file nor who is heard first decides, unless that is asked for: the weak one speaks ten times as often.
+  /// If two devices share a name, the stronger one wins, with a note. Neither file order nor advertising frequency matters.
   @Test func theSameNameTwiceIsSaidAndTheStrongestWins() throws {
     func door(_ address: String, _ rssi: Int, _ interval: Int) -> String {
       """

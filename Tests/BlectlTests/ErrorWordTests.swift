@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// What was typed does not stand in front of what is wrong with it.
+/// Errors do not start with the user's input.
 @Suite(.timeLimit(.minutes(1))) struct ErrorWordTests {
   private func blectl(_ arguments: [String]) throws -> Blectl.Result {
     try Blectl.run(
@@ -25,7 +25,7 @@ import Testing
     #expect(result.status == 64 && result.errors.contains("write takes one VALUE. Put it in quotes: \(value)"), "\(result.errors)")
   }
 
-  /// A thousand digits in front would hide what is wrong.
+  /// A thousand digits at the start would hide the error.
   @Test func anErrorDoesNotBeginWithAThousandDigits() throws {
     let long = String(repeating: "0123456789abcdef", count: 64)
     for words in [
@@ -43,7 +43,7 @@ import Testing
       #expect(result.status != 0, "\(words)")
       let first = result.errors.split(separator: "\n").first.map(String.init) ?? ""
       let message = first.hasPrefix("blectl: ") ? String(first.dropFirst("blectl: ".count)) : first
-      // Not even behind an opening quote.
+      // The input is not even there after an opening quote.
       let begin = message.drop { "\"'@/".contains($0) }.prefix(61)
       #expect(!words.contains { $0.contains(begin) }, "\(words.first ?? "") \(message.prefix(100))")
     }

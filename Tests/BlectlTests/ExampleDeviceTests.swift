@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Text
 
-/// The devices of man/examples through the program, one command after the other.
+/// Runs the devices of man/examples through the program, one command after the other.
 @Suite(.timeLimit(.minutes(1))) struct ExampleDeviceTests {
   private static func run(_ file: String, _ arguments: String...) throws -> ProcessResult {
     let path = ManualTests.root.appendingPathComponent("man/examples/\(file).json").path
@@ -28,7 +28,7 @@ import Text
     return String(value.dropFirst(2))
   }
 
-  /// The air begins anew with each command, and with it its chance: the challenge is the same.
+  /// Each command restarts the simulator and its random numbers, so the challenge is the same.
   @Test(arguments: [(MessageAuthentication.aesCMAC, "02"), (.hmacSHA256, "03")] as [(MessageAuthentication, String)])
   func theLockOpensAndLocksByItself(_ algorithm: MessageAuthentication, _ command: String) throws {
     let message = try #require(Hex.decode(try challenge() + command))
@@ -88,7 +88,7 @@ import Text
   }
 
   @Test func theClockRunsAndCanBeSet() throws {
-    // In virtual time the year 2026 begins with the program.
+    // In virtual time, the program starts with the year 2026.
     let now = try #require(Hex.decode(try ask("1b9904", "567e")[0]))
     #expect(now.starts(with: [0x56, 0x7E]) && now[3...5].elementsEqual([0xB9, 0x55, 0x69]))
     let path = ManualTests.root.appendingPathComponent("man/examples/wristband.json").path
@@ -126,7 +126,7 @@ import Text
     #expect(result.status == status && (words.isEmpty || result.errors.contains(words)), "\(result.errors)")
   }
 
-  /// Where the library is missing, the file says so, and where.
+  /// Without libcrypto, the error names the file and the place in it.
   @Test func withoutTheLibrary() throws {
     let path = ManualTests.root.appendingPathComponent("man/examples/challenge-lock.json").path
     let folder = URL(fileURLWithPath: TemporaryFolder.path())

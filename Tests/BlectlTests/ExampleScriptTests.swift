@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The scripts in man/examples pass, and what runs them in CI is true.
+/// The scripts in man/examples pass, and the CI files that run them work.
 @Suite(.timeLimit(.minutes(1))) struct ExampleScriptTests {
 
   @Test(arguments: [
@@ -17,7 +17,7 @@ import Testing
     #expect(result.status == 0 && result.lines.last?.hasPrefix("\(tests) passed in ") == true, "\(result.text)\(result.errors)")
   }
 
-  /// Runs the commands of a CI file in a copy of what they name, with the variables that the file sets.
+  /// Runs the commands of a CI file with its variables, in a copy of the files that they name.
   @Test(arguments: ["github-actions.yml", "gitlab-ci.yml"])
   func continuousIntegration(_ name: String) throws {
     let lines = try String(contentsOfFile: "\(ExampleTests.folder)/\(name)", encoding: .utf8).split(separator: "\n").map(String.init)

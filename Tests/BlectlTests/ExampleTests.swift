@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Text
 
-/// What is shipped in man/examples does what it says.
+/// The shipped programs in man/examples work.
 @Suite(.timeLimit(.minutes(1))) struct ExampleTests {
   static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("man/examples").path
@@ -15,7 +15,7 @@ import Text
     ["PATH": "/usr/bin:/bin", "HOME": "/dev/null", "BLECTL": Blectl.path, "BLECTL_ADAPTER": adapter, "BLECTL_CLOCK": "virtual"]
   }
 
-  /// Challenge-response from Python, in a session for programs.
+  /// A Python program opens the lock by challenge-response, in a session for programs.
   @Test func aProgramOpensTheLock() throws {
     let result = try RunningProcess.run(["python3", "\(Self.folder)/open_lock.py"], environment: environment(Self.lock))
     #expect(result.status == 0 && result.text == "open\n", "\(result.text)\(result.errors)")
@@ -23,7 +23,7 @@ import Text
     #expect(nobody.status == 1 && nobody.errors.contains("connect name:nobody: "), "\(nobody.errors)")
   }
 
-  /// The same by hand: who reads the challenge has as long as they like, because time stands still while nobody types.
+  /// A person opens the lock by hand. Virtual time stands still until the next key, so the challenge does not expire.
   @Test func somebodyAtATerminalOpensTheLock() throws {
     let repl = try ReplTerminal(adapter: Self.lock)
     try repl.enter("connect name:SmartLock")
@@ -38,9 +38,9 @@ import Text
     _ = repl.leave()
   }
 
-  /// A queue of commands, answers in several packets, and a packet that the band sends by itself between them.
+  /// A queue of commands, answers in several packets, and an unsolicited packet between them.
   @Test func aShellScriptAsksTheWristband() throws {
-    // The shell lives in real time, and virtual time would not wait long for it.
+    // The shell runs in real time, and virtual time would not wait long for it.
     let result = try RunningProcess.run(
       ["bash", "\(Self.folder)/wristband.sh"],
       environment: environment("sim:\(Self.folder)/wristband.json").merging(["BLECTL_CLOCK": "real"]) { $1 })
@@ -48,7 +48,7 @@ import Text
     #expect(result.lines.filter { $0.hasPrefix("day ") && $0.hasSuffix(" steps") }.count == 3, "\(result.text)")
   }
 
-  /// Challenge-response with -e: the code comes through a pipe from whoever has read the challenge.
+  /// Challenge-response with -e: another program reads the challenge, and sends the code through a pipe.
   @Test func severalStepsOpenTheLock() throws {
     let script = """
       cd "$(mktemp -d)" && mkfifo code
@@ -65,7 +65,7 @@ import Text
         done
       rm code
       """
-    // The challenge expires while somebody else, who lives in real time, makes the code.
+    // The challenge expires while another program, in real time, computes the code.
     let result = try RunningProcess.run(
       ["bash", "-c", script], environment: environment(Self.lock).merging(["BLECTL_CLOCK": "real"]) { $1 })
     let records = try result.records

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `-e`: several commands on one link.
+/// `-e` runs several commands on one link.
 @Suite(.timeLimit(.minutes(1))) struct ExecuteTests {
   private let band = "name:Band-7"
 
@@ -11,7 +11,7 @@ import Testing
     let result = try Blectl.run("-e", "read 2a19; write ff02 1b9901; wait ff01; read 2a00", band)
     #expect(result.status == 0, "\(result.errors)")
     #expect(result.lines.first == "3c  60 %" && result.lines.last?.hasPrefix("Band-7") == true)
-    // What wait waits for was subscribed to before the write.
+    // The subscription for `wait` preceded the write.
     #expect(result.lines.count == 3 && result.lines[1].contains("ff01 567b"), "\(result.text)")
   }
 
@@ -23,7 +23,7 @@ import Testing
     #expect(all.status == 2 && all.text == "3c  60 %\n" && all.errors.hasPrefix("blectl: read ffff: "))
   }
 
-  /// What is wrong with a wait that was looked ahead at is the wait's, and its subscription ends with it.
+  /// A mistake in a `wait` is reported for that `wait`. Its early subscription ends with it.
   @Test func lookingAheadBlamesNobodyElse() throws {
     let result = try Blectl.run("-e", "read 2a19; wait ffff -t 1; read 2a00", band, "-k")
     #expect(
@@ -32,7 +32,7 @@ import Testing
     #expect(two.status == 0 && two.lines.last?.hasPrefix("0000") == true, "\(two.text)\(two.errors)")
   }
 
-  /// What ends in a backslash, or seems to.
+  /// Lines that end in a backslash, or seem to.
   @Test func linesGoOn() throws {
     let file = try TemporaryFolder.file(Array("read 2a19 --as \\\nu8 # see C:\\\nread 2a00 \\\n  --as utf8\n".utf8))
     let result = try Blectl.run("-e", "source \(file)", band)
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  /// Also of those that stand behind options; and what was subscribed to for them ends with the list, however that ends.
+  /// Values are subscribed to before the first command, also for a `wait` after options. The subscriptions end with the list.
   @Test func whatIsWaitedForIsSubscribedToBefore() throws {
     let first = try Blectl.run("-e", "read 2a19; write ff02 1b9901; -t 5 wait ff01", band)
     #expect(first.status == 0 && first.text.contains("ff01 567b"), "\(first.text)\(first.errors)")
@@ -59,7 +59,7 @@ import Testing
     #expect(result.error?.string("kind") == "not_found")
   }
 
-  /// Before a device is bothered.
+  /// Mistakes are found before the device is connected.
   @Test(arguments: [
     ("", "-e is empty"), ("read 2a19; rubbish", "rubbish: Unknown command"), ("read 2a19; write ff02", "write ff02: "),
     ("read 'x", "not closed"), ("read 2a19 -i sim", "is an option of the session"),
@@ -158,7 +158,7 @@ import Testing
       "\(first.text)")
     #expect(first.lines.contains("3c  60 %"))
     for line in [11, 12, 13, 14] { #expect(first.errors.contains("line \(line): "), "\(first.errors)") }
-    // And on the command line.
+    // The alias also works on the command line.
     #expect(try Blectl.run(["read", "@band", "2a19"], environment: ["XDG_STATE_HOME": home]).text == "3c  60 %\n")
   }
 

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Each way to fail has its code and a sentence that helps, and nothing is left running.
+/// Each kind of failure has an exit code and a helpful message, and leaves nothing running.
 @Suite(.timeLimit(.minutes(1))) struct ExitCodeTests {
   @Test(arguments: [
     (["read", "name:nobody", "ffe1"], 2, "nobody"), (["read", "name:Band-7", "abcd"], 2, "abcd"),
@@ -30,7 +30,7 @@ import Testing
     #expect(error.string("kind") != nil && error.string("message")?.isEmpty == false && error.keys.isSuperset(of: ["code", "name"]))
   }
 
-  /// Whoever typed it: an address with the wrong type is never found, and may stand in an alias or be the last one.
+  /// An address with the wrong type is never found. The hint appears for aliases and `@last` too.
   @Test(arguments: ["AA:AA:AA:AA:AA:AA/public", "@door", "@last"]) func theOtherAddressTypeIsHintedAt(_ peer: String) throws {
     let folder = URL(fileURLWithPath: TemporaryFolder.path())
     try FileManager.default.createDirectory(at: folder.appendingPathComponent("blectl"), withIntermediateDirectories: true)
@@ -42,7 +42,7 @@ import Testing
     #expect(result.errors.contains("its address may be random"), "\(result.errors)")
   }
 
-  /// This machine has no AF_BLUETOOTH, or no adapter, or one that this test must not touch: the two former are told apart by the message.
+  /// This machine has no AF_BLUETOOTH, no adapter, or one that tests must not touch. The message distinguishes the first two.
   @Test func noAdapter() throws {
     let result = try Blectl.run(["scan", "-i", "hci99"], adapter: nil)
     #expect(result.status == 3, "\(result.errors)")
@@ -53,7 +53,7 @@ import Testing
     #expect(result.errors.hasPrefix(message), "\(result.errors)")
   }
 
-  /// It is the adapter that is wrong, whatever is behind its address, and it is named as the user did, with the baud rate.
+  /// The adapter is at fault, whatever listens at its address. The message has the user's spelling with the baud rate.
   @Test(arguments: NotAController.Kind.allCases) func whatIsNotAController(_ kind: NotAController.Kind) throws {
     let server = try NotAController(kind, says: "SSH-2.0-OpenSSH_9.2\r\n")
     let plain = try Blectl.run(["scan"], adapter: server.adapter)
@@ -70,7 +70,7 @@ import Testing
     )
   }
 
-  /// An error that begins with the adapter, of which a long path is cut in the middle.
+  /// Whether an error starts with the adapter. A long path is shortened in the middle.
   private static func names(_ adapter: String, _ error: String, _ reason: String) -> Bool {
     error.hasPrefix("blectl: \(adapter.prefix(20))") && error.contains("\(adapter.suffix(20)): \(reason)")
   }
@@ -131,7 +131,7 @@ import Testing
     #expect(result.errors.contains("of 104 bytes were sent."), "\(result.errors)")
   }
 
-  /// The controller does not answer the command that switches the scan off, and is waited for: the second Ctrl-C does not wait.
+  /// The controller never confirms the end of the scan. The first Ctrl-C waits for it, the second does not.
   @Test func aSecondControlCEndsAProgramThatIsStuck() throws {
     let controller = try H4Controller()
     let running = try Blectl.start(["scan", "--duration", "0"], adapter: controller.adapter, virtual: false)
@@ -163,7 +163,7 @@ import Testing
     #expect(result.status == 130 && !result.wasKilled)
   }
 
-  /// Virtual time waits for the reader of a pipe, at the beginning and at the end.
+  /// Virtual time waits for the reader of a pipe, at the start and at the end.
   @Test func aTraceWaitsForItsReader() throws {
     let pipe = TemporaryPath()
     let made = unsafe mkfifo(pipe.path, 0o600)
@@ -188,7 +188,7 @@ import Testing
     #expect(shell.errors.contains("No space left"))
   }
 
-  /// SIGXFSZ would end the process in the middle of a link. Who runs the tests may have it ignored.
+  /// SIGXFSZ would end the process in the middle of a connection. The test environment may ignore the signal.
   @Test(arguments: [">FILE", "--log FILE", "--trace FILE", "--trace - >FILE"]) func aFileThatMayNotGrowIsSaid(_ output: String) throws {
     let file = TemporaryFolder.path()
     let shell = try Shell.run(
@@ -198,7 +198,7 @@ import Testing
     #expect(try Data(contentsOf: URL(fileURLWithPath: file)).count <= 1024)
   }
 
-  /// Otherwise the next socket or file that is opened gets the number, and results or messages go there, or reads wait for ever.
+  /// Otherwise the next opened file or socket gets the number: output goes there, or reads block forever.
   @Test func closedStandardDescriptorsStayClosed() throws {
     let input = try Shell.run("timeout 20 \(Blectl.path) mac-from-adv -i sim --duration 1 <&-")
     #expect(input.status == 0, "\(input.errors)")

@@ -6,7 +6,7 @@ import Text
 @testable import GATT
 @testable import Presentation
 
-/// The sentences of the contract, made from the facts of ATT and GATT.
+/// The messages for errors of ATT and GATT.
 @Suite(.timeLimit(.minutes(1))) struct FailureGATTTests {
   static let item = { () -> Characteristic in
     Characteristic(uuid: UUID(0xFFE1), handle: 0x15, valueHandle: 0x16, endHandle: 0x16, properties: .writeWithoutResponse)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Presentation
 
-/// The messages, kinds and names for the facts that the rooms throw.
+/// The messages, kinds and names for the errors that the rooms throw.
 @Suite(.timeLimit(.minutes(1))) struct FailureTests {
   struct Row {
     let error: any Error

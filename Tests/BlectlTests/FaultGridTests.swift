@@ -3,16 +3,16 @@ import TestSupport
 import Testing
 import Text
 
-/// Every fault at the packets of a transfer of 200, through the executable: what it tells, what arrived, and that the file is completed.
-/// Those around the ends and around proofs, and others between; all 200 with the environment variable BLECTL_EVERY_PACKET, which takes minutes.
+/// Runs every fault through the executable at packets of a transfer of 200, and then completes the file. Packets near the ends and near
+/// proofs are tested, and some others. With BLECTL_EVERY_PACKET, all 200 are tested, which takes minutes.
 @Suite(.timeLimit(.minutes(5))) struct FaultGridTests {
   typealias Fault = FaultyDevice.Fault
 
   enum Way: String, CaseIterable, Sendable {
     case requests
-    /// Only the device's ATT layer is asked.
+    /// Commands with only the device's ATT layer to confirm them.
     case commands
-    /// The device tells how much it has.
+    /// Commands to a device that reports how much it has.
     case countedCommands
 
     var options: String {
@@ -23,8 +23,8 @@ import Text
       }
     }
 
-    /// Octets that may have arrived without that being known: those between two proofs, those that follow an open one for the connection event in
-    /// which its answer is on its way, and those in the controller's eight buffers.
+    /// The number of bytes that may arrive unconfirmed: those between two proofs and those in the controller's eight buffers. It includes
+    /// bytes sent after a proof's request, during the connection event that brings the answer.
     var window: Int { 20 * (self == .requests ? 1 : FaultGridTests.provesEvery + 16 + 8) }
   }
 
@@ -34,7 +34,7 @@ import Text
   static let places: [Int] =
     ProcessInfo.processInfo.environment["BLECTL_EVERY_PACKET"] != nil
     ? Array(1...packets) : [1, 17, 33, 131, 200]
-  /// A peripheral file has at most 64.
+  /// A peripheral file has at most 64 devices.
   private static let devicesInAir = 50
 
   static func crc(_ octets: some Sequence<UInt8>) -> UInt32 {
@@ -43,7 +43,7 @@ import Text
     return crc.value
   }
 
-  /// The exit code; nil where nobody but the application could tell that something is wrong.
+  /// Returns the exit code. Nil if only the application could detect the fault.
   static func status(_ fault: Fault, _ way: Way) -> Int? {
     switch (fault, way) {
     case (.loss, _): 6
@@ -56,7 +56,7 @@ import Text
     }
   }
 
-  /// What is answered is done, and behind the last request comes nothing that could stall.
+  /// Whether the fault has an effect. Answered requests are done, and nothing follows the last one that could stall.
   private static func isFelt(_ device: FaultyDevice, _ way: Way) -> Bool {
     device.fault != .stalledCredits || way != .requests || device.packet < packets
   }
@@ -77,7 +77,7 @@ import Text
     let sent = try session.run("send-file fff6 \(path) \(way.options)")
     let code = status(device.fault, way)
     #expect(sent.status == code ?? 0, "\(place): \(sent.error?.string("message") ?? "no error")")
-    // The device itself tells what arrived.
+    // The device itself reports what arrived.
     if ![0, 5, 7].contains(sent.status) { #expect(try session.run("connect \(device.address)").status == 0, place) }
     let arrived = try report(session, place)
     guard device.fault != .refusal || way == .requests else { return try check(hole: device, sent, arrived, place, session) }
@@ -91,7 +91,7 @@ import Text
     } else {
       #expect(sent.records.last?.isNull("verified") == true, "\(place): nobody has said that it is right")
     }
-    // It drops until the link ends, which it has not.
+    // It drops until the link ends, and the link is still up.
     if device.fault == .droppingServer, way != .requests {
       #expect(try session.run("disconnect").status == 0 && session.run("connect \(device.address)").status == 0, place)
     }
@@ -103,7 +103,7 @@ import Text
     #expect(try session.run("disconnect").status == 0, place)
   }
 
-  /// The air is gone with its controller. The next one has the same device, with nothing in its sink, and in order.
+  /// A reset also ends the simulator. The next one has the same device, with an empty sink and no fault.
   @Test(arguments: Way.allCases) func everyReset(_ way: Way) throws {
     let path = try TemporaryFolder.file(Array(Self.contents))
     for packet in Self.places {
@@ -114,7 +114,7 @@ import Text
       #expect(try session.run("connect \(device.address)").status == 0, place)
       let sent = try session.run("send-file fff6 \(path) \(way.options)")
       let told = try #require(sent.error?.int("resume_offset"), place)
-      // The packet is the last one that the controller has carried.
+      // The packet is the last one that the controller carried.
       let arrived = 20 * packet
       #expect(sent.status == 3 && told <= arrived && told >= arrived - way.window, "\(place): told \(told), arrived \(arrived)")
       try FaultyDevice(fault: .reset, packet: 1 << 12).description(byRequest: false).replacingOccurrences(
@@ -124,7 +124,7 @@ import Text
       #expect(try session.run("connect \(device.address)").status == 0, place)
       let resumed = try session.run(
         "send-file fff6 \(path) \(way.options) --resume" + (way == .countedCommands ? "" : " --verify notify:fff7"))
-      // It has forgotten what arrived, and gets it again.
+      // The device forgot the data and gets it again.
       #expect(
         resumed.status == 0 && resumed.records.last?.int("offset") == 0 && resumed.records.last?.int("verified_from") == 0,
         "\(place): \(resumed.error?.string("message") ?? "")")
@@ -134,7 +134,7 @@ import Text
     }
   }
 
-  /// As commands of their own: the exit code of the process, and the text.
+  /// Separate commands return the exit code of the process, and the text.
   @Test(arguments: Fault.allCases) func exitCodes(_ fault: Fault) throws {
     let path = try TemporaryFolder.file(Array(Self.contents))
     for way in Way.allCases where fault != .refusal || way == .requests {
@@ -150,7 +150,7 @@ import Text
     }
   }
 
-  /// A device that tells of no more for two seconds does not get the rest of a long file.
+  /// A device whose count stops for two seconds does not get the rest of a long file.
   @Test func isNoticedBeforeTheEnd() throws {
     let air = try TemporaryFolder.file(
       Array(
@@ -167,7 +167,7 @@ import Text
     #expect(result.status == 7 && told == 500 * 244 && sent < 500_000, "\(result.errors)")
   }
 
-  /// Without another command, where the link was lost.
+  /// A lost link is restored without another command, and the transfer resumes.
   @Test(arguments: [Fault.loss, .stalledCredits], Way.allCases) func reconnects(_ fault: Fault, _ way: Way) throws {
     let path = try TemporaryFolder.file(Array(Self.contents))
     for packet in [1, 16, 17, 100, 199, 200] {
@@ -201,7 +201,7 @@ import Text
     #expect(!result.errors.contains("--offset"), "\(result.errors)")
   }
 
-  /// One packet is missing, and those behind it are there: what is told ends before it.
+  /// Checks a transfer with one missing packet before others that arrived. The reported count ends before the gap.
   private static func check(
     hole device: FaultyDevice, _ sent: CommandSession.Answer, _ arrived: (count: Int, crc: UInt32), _ place: Comment,
     _ session: CommandSession

@@ -2,29 +2,29 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Devices with a sink, each of which fails once, at a packet of its own, as a peripheral file describes it.
+/// A device with a sink that fails once, at one packet, described by a peripheral file.
 struct FaultyDevice {
   enum Fault: String, CaseIterable, Sendable {
-    /// It walks out of range.
+    /// The device goes out of range.
     case loss
-    /// It refuses one request.
+    /// The device refuses one request.
     case refusal
     /// The central's controller resets itself.
     case reset
-    /// It takes nothing any more, and its link layer acknowledges nothing.
+    /// The device accepts nothing more, and its link layer acknowledges nothing.
     case stalledCredits
-    /// It takes commands without a word and drops them; it does not answer requests.
+    /// The device silently drops commands, and does not answer requests.
     case droppingServer
   }
 
   let fault: Fault
-  /// Which packet of the transfer goes wrong, from 1.
+  /// The number of the faulty packet in the transfer, from 1.
   let packet: Int
 
-  /// With its type.
+  /// The address with its type.
   var address: String { String(format: "D1:00:00:00:%02X:%02X/random", packet >> 8, packet & 0xFF) }
 
-  /// What happens with the packet, behind which `n` packets have been counted.
+  /// The reactions to the faulty packet, after `packet` - 1 packets.
   private var reactions: String {
     let here = #"{"variable": "n", "is": \#(packet - 1)}"#
     let counts = #"{"count": "n"}"#
@@ -34,13 +34,13 @@ struct FaultyDevice {
       case .refusal: #"{"if": \#(here), "error": 17, "then": [\#(counts)]}"#
       case .reset: #"{"if": \#(here), "then": [\#(counts), {"controller_error": 66}]}"#
       case .stalledCredits: #"{"if": \#(here), "then": [\#(counts), {"busy_ms": 3600000}]}"#
-      // An error ends a command without a word. A request with an answer that is not sent is done.
+      // An error ends a command silently. A request with a suppressed answer is done.
       case .droppingServer: #"{"if": {"variable": "n", "at_least": \#(packet - 1)}, DROP, "then": [\#(counts)]}"#
       }
     return "\(reaction), {\"then\": [\(counts)]}"
   }
 
-  /// - Parameter byRequest: how it is written to.
+  /// - Parameter byRequest: Whether the device is written to by requests.
   func description(byRequest: Bool) -> String {
     let reactions = reactions.replacingOccurrences(of: "DROP", with: byRequest ? #""answer": false"# : #""error": 17"#)
     return """
@@ -51,7 +51,7 @@ struct FaultyDevice {
       """
   }
 
-  /// An air with these, for `-i`.
+  /// Creates an air with these devices, for `-i`.
   static func air(_ devices: [FaultyDevice], byRequest: Bool) throws -> String {
     let list = devices.map { $0.description(byRequest: byRequest) }.joined(separator: ",\n")
     return "sim:\(try TemporaryFolder.file(Array("[\(list)]".utf8)))"

@@ -4,24 +4,24 @@ import EventLoop
 import GAP
 import HCI
 
-/// The channel of a link to a sink, as a controller with eight buffers gives it: each packet is on the air for a millisecond, and the one that is
-/// told goes wrong.
+/// The channel of a link to a sink, as a controller with eight buffers provides it. Each packet takes a millisecond, and the given one goes
+/// wrong.
 @LoopActor
 final class FaultyLink: ATT.Channel {
   enum Fault: String, CaseIterable, Sendable {
     case loss, refusal, reset, stalledCredits, droppingServer, interrupt
   }
 
-  /// Keeps what arrived, over however many links.
+  /// The bytes that arrived, over any number of links.
   @LoopActor
   final class Sink {
     var octets: [UInt8] = []
   }
 
-  /// The attribute that tells how many octets arrived.
+  /// The attribute that reports the number of received bytes.
   static let count: AttributeHandle = 0x12
 
-  /// Packets that wait or are on the air.
+  /// The number of packets that may wait or be in transmission.
   nonisolated static let buffers = 8
 
   var handler: (@LoopActor (ChannelEvent) -> Void)?
@@ -37,7 +37,7 @@ final class FaultyLink: ATT.Channel {
   private var waiting: [Wait<Void>] = []
   private static let peer = PeerAddress(Address(rawValue: 0xC100_0000_0001), .random)
 
-  /// - Parameter number: which packet of the transfer goes wrong, from 1.
+  /// - Parameter number: The number of the faulty packet in the transfer, from 1.
   init(_ sink: Sink, _ fault: Fault? = nil, at number: Int = 0) {
     self.sink = sink
     self.fault = fault
@@ -109,7 +109,7 @@ final class FaultyLink: ATT.Channel {
     }
   }
 
-  /// At the server.
+  /// Handles a PDU at the server.
   private func arrive(_ pdu: [UInt8]) {
     let isRefused = hasHappened && fault == .refusal
     let isDropped = hasHappened && fault == .droppingServer

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Files that a command line names: none is destroyed by what is refused, or by another of its own options.
+/// A refused command, or another option of the same command line, never destroys a file.
 @Suite(.timeLimit(.minutes(1))) struct FileUseTests {
   private static let band = "name:Band-7"
   private static let script = "device name:Band-7\nread 2a19\n"
@@ -11,7 +11,7 @@ import Testing
     String(decoding: try Data(contentsOf: URL(fileURLWithPath: path)), as: UTF8.self)
   }
 
-  /// In a folder with the script `s.blectl`, the air `air.json`, and the recording `band.bt`.
+  /// Creates a folder with the script `s.blectl`, the air `air.json`, and the recording `band.bt`.
   private func folder() throws -> String {
     let folder = TemporaryFolder.path()
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -34,7 +34,7 @@ import Testing
       #expect(result.status == 64, "\(arguments): \(result.status) \(result.errors)")
       #expect(try contents("\(folder)/s.blectl") == Self.script, "\(arguments)")
     }
-    // What was done before is kept.
+    // The finished commands are kept.
     let done = try Blectl.run(
       ["repl", "--record", "s.blectl"], input: Array("connect \(Self.band)\nread 2a19\nread zz\n".utf8), folder: folder)
     #expect(done.status == 64)
@@ -74,7 +74,7 @@ import Testing
     #expect(session.status == 64 && session.errors.contains("--log and --trace would both write"), "\(session.errors)")
   }
 
-  /// Of pipes and devices nothing is destroyed.
+  /// Pipes and devices may be shared, because nothing in them is destroyed.
   @Test func whatMayBeShared() throws {
     let folder = try folder()
     #expect(try Blectl.run(["read", Self.band, "2a19", "--trace", "/dev/null", "--record", "/dev/null"]).status == 0)
@@ -83,7 +83,7 @@ import Testing
     #expect(both.status == 0, "\(both.errors)")
   }
 
-  /// Somebody may write to it yet; that is not waited for without a limit, and not without Ctrl-C.
+  /// A pipe without a writer is waited for until the time limit or Ctrl-C.
   @Test func aPipeThatNobodyWritesTo() throws {
     let folder = try folder()
     #expect(try Shell.run("mkfifo \(folder)/pipe").status == 0)
@@ -98,7 +98,7 @@ import Testing
       message.errors.contains("Cannot read “pipe”: no program writes to this pipe (ETIMEDOUT). Start its writer first."), "\(message)")
   }
 
-  /// Swift has another text for it, which nobody meant.
+  /// Arguments that are not valid UTF-8 are refused. Swift would replace them silently.
   @Test func argumentsThatAreNoText() throws {
     for line in [
       "write \(Self.band) ff02 --as utf8 $'\\xff\\xfe'", "call \(Self.band) battery text=$'\\xc3'", "scan --name $'a\\xff' --json",

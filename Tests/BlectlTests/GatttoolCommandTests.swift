@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `blectl gatttool` with GateLock on the simulated air.
+/// `blectl gatttool` with GateLock in the simulator.
 @Suite(.timeLimit(.minutes(1))) struct GatttoolCommandTests {
   private static let lock = ["-b", "D1:00:00:00:00:01", "-t", "random"]
   private static let base = "-0000-1000-8000-00805f9b34fb"
 
-  /// Standard output, standard error; the exit code is 0.
+  /// Arguments, standard output and standard error. The exit code is 0.
   private static let table: [(String, String, String)] = [
     (
       "--primary",
@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  /// By its name, with options of blectl's own in front of it, and with its own words for the air.
+  /// gatttool works through a link with its name, after options of blectl, and with its own options for the adapter.
   @Test func names() throws {
     let folder = TemporaryFolder.path()
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -86,7 +86,7 @@ import Testing
     #expect(result.output == "3\n" && result.errors.hasSuffix("status 74\n"), "\(result.output) \(result.errors.suffix(300))")
   }
 
-  /// Values come until Ctrl-C.
+  /// Values arrive until Ctrl-C.
   @Test func listening() throws {
     let process = try Blectl.start(
       ["gatttool"] + ["-b", "C0:FF:EE:00:00:07", "--char-write-req", "-a", "0x0016", "-n", "0100", "--listen"])

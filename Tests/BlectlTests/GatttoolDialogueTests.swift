@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `gatttool -I` on a terminal, octet for octet: the steps are those of a protocol of gatttool 5.66 with readline 8.2.
+/// `gatttool -I` on a terminal, byte for byte. The steps are from a log of gatttool 5.66 with readline 8.2.
 @Suite(.timeLimit(.minutes(1))) struct GatttoolDialogueTests {
   private static let lock = "D1:00:00:00:00:01"
   private static let base = "-0000-1000-8000-00805f9b34fb"
@@ -10,12 +10,12 @@ import Testing
   private static let error = "\u{1B}[0;91mError: \u{1B}[0m"
   private static let failed = "\u{1B}[0;91mCommand Failed: \u{1B}[0m"
 
-  /// A line, what it brings at once, and what comes later.
+  /// A line, its immediate output, and its later output.
   private struct Step {
     let line: String
     var now: [String] = []
     var later: [String] = []
-    /// From which line of `later` on there is a link; nil: as before.
+    /// The line of `later` from which there is a link. Nil leaves the state unchanged.
     var connects: Bool?
   }
 
@@ -82,7 +82,7 @@ import Testing
     try #require(text == expected, "\(text.debugDescription)")
   }
 
-  /// A notification comes above what is being typed, an empty line is not shown, Ctrl-C clears, Ctrl-D ends.
+  /// A notification appears above the typed line, an empty line is hidden, Ctrl-C clears, Ctrl-D exits.
   @Test func keys() throws {
     let terminal = try PseudoTerminal(
       [Blectl.path, "-i", "sim", "gatttool", "-I"], columns: 80, rows: 24,
@@ -102,7 +102,7 @@ import Testing
     #expect(terminal.wait(for: "Connection successful\r\n"))
     terminal.type("char-write-req 0016 0100\r")
     #expect(terminal.wait(for: "written successfully\r\n"))
-    // Time goes on with the keys.
+    // Keys advance the time.
     for _ in 0..<15 { terminal.type("x") }
     #expect(
       terminal.wait {
@@ -113,7 +113,7 @@ import Testing
     #expect(status == 0 && text.hasSuffix("\(Self.marksOff)\r\n\r\n"), "\(status) \(text.suffix(100).debugDescription)")
   }
 
-  /// Without a terminal, line by line from a pipe.
+  /// Without a terminal, lines come from a pipe.
   @Test func pipe() throws {
     let input = "help\nfoo\nconnect"
     let result = try Blectl.run(["gatttool", "-I"], input: Array(input.utf8))

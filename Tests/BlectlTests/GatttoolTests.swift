@@ -6,7 +6,7 @@ import Text
 
 @testable import Gatttool
 
-/// What gatttool 5.66 of Debian says and does with these words; `Tests/KernelTests` runs both side by side.
+/// The output and actions of Debian's gatttool 5.66 for these arguments. `Tests/KernelTests` runs both programs side by side.
 @Suite(.timeLimit(.minutes(1))) struct GatttoolTests {
   @Test(arguments: [
     ("--foo", "Unknown option --foo"), ("-x", "Unknown option -x"), ("-Ifoo", "Unknown option -Ifoo"),
@@ -37,7 +37,7 @@ import Text
     #expect(read.numbers == [.handle: 16, .start: 8, .end: 20] && read.flags == [.interactive, .charRead, .listen])
     #expect(read.uuid == .init(0x2A00) && read.addressType == .random)
     #expect(try options("--char-read --primary=3").procedure == .primary && options("- -m -1").numbers == [.mtu: -1])
-    // One letter takes the next word, whatever it is.
+    // A one-letter option takes the next word, whatever it is.
     #expect(try options("-bI --primary").texts == [.device: "--primary"])
   }
 

@@ -3,10 +3,10 @@ import Glibc
 import LinuxIO
 import TestSupport
 
-/// A controller behind a UNIX socket that does as it is told and remembers what it was told: for what the simulated one does not do, to flood
-/// and to fall silent. It has at most one link, to whatever device it is asked for.
+/// A scripted controller behind a UNIX socket that records its input. Unlike the simulated controller, it can flood and fall silent. It has
+/// at most one link, to any requested device.
 final class H4Controller: @unchecked Sendable {
-  /// For `-i`.
+  /// The adapter for `-i`.
   let adapter: String
   private let path = TemporaryPath()
   private let listener: Int32
@@ -18,18 +18,18 @@ final class H4Controller: @unchecked Sendable {
   private var server: PlainServer?
   private let device: (@Sendable ([UInt8]) -> [Answer]?)?
 
-  /// What a device does about an ATT PDU.
+  /// A device's reaction to an ATT PDU.
   enum Answer: Sendable {
     case pdu([UInt8])
-    /// It closes the link, as when it reboots.
+    /// The device closes the link, as when it reboots.
     case disconnect
-    /// It goes out of range.
+    /// The device goes out of range.
     case loss
   }
 
   static let handle: [UInt8] = [0x40, 0x00]
 
-  /// - Parameter device: answers each ATT PDU, in one piece, which the host reads at once; nil: the device says what `send(att:)` does.
+  /// - Parameter device: Answers each ATT PDU with packets that the host reads in one piece. Nil: the test sends answers with `send(att:)`.
   init(_ device: (@Sendable ([UInt8]) -> [Answer]?)? = nil) throws {
     self.device = device
     adapter = "unix:\(path.path)"
@@ -42,29 +42,29 @@ final class H4Controller: @unchecked Sendable {
 
   deinit { close(listener) }
 
-  /// The device answers ATT requests from these attributes.
+  /// Answers ATT requests from the attributes of this server.
   func serve(_ server: PlainServer) { locked { self.server = server } }
 
-  /// From now on nothing is answered.
+  /// Stops answering anything.
   func fallSilent() { locked { isSilent = true } }
 
-  /// Closes the connection, after what was sent.
+  /// Closes the connection, after sending pending data.
   func hangUp() { _ = shutdown(locked { self.link }, Int32(SHUT_WR)) }
 
-  /// A public device advertises when the host scans: its address, least significant octet first, and its data.
+  /// Advertises a public device while the host scans. The address has its least significant byte first.
   func advertise(_ address: [UInt8], _ data: [UInt8]) {
     let count = UInt8(data.count)
     locked { advertisement = [4, 0x3E, 12 + count, 2, 1, 0, 0] + address + [count] + data + [0xC4] }
   }
 
-  /// H4 packets to the host. - Returns: false when it is gone.
+  /// Sends H4 packets to the host. - Returns: False when the host is gone.
   @discardableResult
   func send(_ octets: [UInt8]) -> Bool {
     let link = locked { self.link }
     return unsafe Glibc.send(link, octets, octets.count, Int32(MSG_NOSIGNAL)) == octets.count
   }
 
-  /// An ATT PDU of the device.
+  /// Sends an ATT PDU of the device.
   func send(att pdu: [UInt8]) { send(Self.packet(pdu)) }
 
   private static func packet(_ pdu: [UInt8]) -> [UInt8] {
@@ -72,7 +72,7 @@ final class H4Controller: @unchecked Sendable {
     return [2] + handle + [count + 4, 0, count, 0, 4, 0] + pdu
   }
 
-  /// Sends so many advertising reports of 250 devices. - Returns: false when the host does not take them within a minute.
+  /// Sends `count` batches of advertising reports of 250 devices. - Returns: False if the host does not take them within a minute.
   func flood(_ count: Int) -> Bool {
     var batch: [UInt8] = []
     for number in UInt8(0)..<250 {
@@ -83,7 +83,7 @@ final class H4Controller: @unchecked Sendable {
     return (0..<count / 250).allSatisfy { _ in send(batch) }
   }
 
-  /// Waits until a packet from the host fits, of those that came since the last one that did. - Returns: nil after a minute without one.
+  /// Waits for a matching packet from the host, after the last match. - Returns: Nil after a minute without one.
   func next(where fits: @escaping ([UInt8]) -> Bool) -> [UInt8]? {
     condition.lock()
     defer { condition.unlock() }
@@ -97,12 +97,12 @@ final class H4Controller: @unchecked Sendable {
     }
   }
 
-  /// The parameters of the next command with this opcode.
+  /// Returns the parameters of the next command with this opcode.
   func command(_ opcode: UInt16) -> [UInt8]? {
     next { $0.first == 1 && $0.count >= 4 && UInt16($0[1]) | UInt16($0[2]) << 8 == opcode }.map { Array($0.dropFirst(4)) }
   }
 
-  /// The next ATT PDU for the device that begins like this.
+  /// Returns the next ATT PDU to the device that starts with this prefix.
   func att(_ prefix: [UInt8]) -> [UInt8]? { next { $0.first == 2 && $0.count >= 9 && $0.dropFirst(9).starts(with: prefix) } }
 
   // MARK: The thread
@@ -139,7 +139,7 @@ final class H4Controller: @unchecked Sendable {
     close(link)
   }
 
-  /// What the device's answers are in H4; nil when it has none.
+  /// Returns the device's answers in H4, or nil if it has none.
   private func scripted(_ packet: [UInt8]) -> [UInt8]? {
     guard packet[0] == 2, packet.count > 9, packet[7...8] == [4, 0], let answers = device?(Array(packet[9...])) else { return nil }
     return answers.reduce([4, 0x13, 5, 1] + Self.handle + [1, 0]) { octets, answer in
@@ -159,7 +159,7 @@ final class H4Controller: @unchecked Sendable {
   private static func answers(_ packet: [UInt8]) -> [[UInt8]] {
     if packet[0] == 2 {
       let completed: [UInt8] = [4, 0x13, 5, 1] + handle + [1, 0]
-      // Exchange MTU: the least.
+      // Exchange MTU: the minimum.
       return packet.count >= 10 && packet[9] == 2 ? [completed, [2] + handle + [7, 0, 3, 0, 4, 0, 3, 23, 0]] : [completed]
     }
     let opcode = Array(packet[1...2])
@@ -177,7 +177,7 @@ final class H4Controller: @unchecked Sendable {
     }
   }
 
-  /// Return parameters after the status, of the commands that have some.
+  /// The return parameters after the status, by opcode.
   private static let values: [UInt16: [UInt8]] = [
     0x1001: [UInt8](repeating: 0, count: 8), 0x1002: [UInt8](repeating: 0, count: 64), 0x1003: [0, 0, 0, 0, 0x60, 0, 0, 0],
     0x1005: [251, 0, 0, 8, 0, 0, 0], 0x1009: [1, 0, 0, 0xDB, 0x1B, 0], 0x1405: handle + [0xC4], 0x2002: [251, 0, 8],

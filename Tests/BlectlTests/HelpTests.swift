@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Help: `-h` is a screen, `--help` is everything, and every example runs.
+/// `-h` shows one screen of help, `--help` everything, and every example runs.
 @Suite(.timeLimit(.minutes(1))) struct HelpTests {
-  /// The commands, and `-e`.
+  /// Returns the commands and `-e`.
   static func names() throws -> [String] { try ManualTests.commands().keys.sorted() + ["-e"] }
 
   static func help(_ name: String, _ option: String) throws -> String {
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  /// Options before it are not the command, nor are their values.
+  /// `-h` after global options and their values shows the help of the program.
   @Test func theHelpOfTheProgramAfterOptions() throws {
     for words in [["-i", "sim", "-h"], ["--color", "always", "-h"], ["-t", "5", "-h"]] {
       #expect(try Blectl.run(words, adapter: nil).text == Blectl.run("-h").text, "\(words)")
@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  /// A folder with these files.
+  /// Creates a folder with these files.
   private static func folder(_ files: [String: String]) throws -> URL {
     let folder = URL(fileURLWithPath: TemporaryFolder.path())
     for (name, text) in files {
@@ -114,7 +114,7 @@ import Testing
     #expect(help.contains("\n  read Band-7 battery_level\n") && !help.contains("blectl -i"), "\(help)")
   }
 
-  /// Those that last until they are stopped.
+  /// Examples that run until they are stopped.
   @Test func theSharedSimulatorAndTheBrowserRun() throws {
     let folder = try Self.folder(["devices.json": #"[{"address":"C0:FF:EE:00:00:07/random","name":"Made"}]"#])
     for example in Self.examples(try Self.help("sim", "-h")) {

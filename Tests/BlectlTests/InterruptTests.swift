@@ -10,7 +10,7 @@ import Testing
 @testable import CommandLine
 @testable import blectl
 
-/// What the first Ctrl-C does, measured by the clock of the simulated air: how fast this machine is does not matter.
+/// The effect of the first Ctrl-C, timed by the simulator's clock, so the machine's speed is irrelevant.
 @Suite(.timeLimit(.minutes(1))) struct InterruptTests {
   @LoopActor private final class State {
     var interrupt: (@LoopActor (Int32) -> Void)?
@@ -29,7 +29,7 @@ import Testing
 
     isolated deinit { for end in ends { close(end) } }
 
-    /// Nothing more fits.
+    /// Fills the output until it accepts no more.
     func fill() {
       let spaces = [UInt8](repeating: 32, count: 4096)
       while unsafe write(ends[1], spaces, spaces.count) > 0 {}
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  /// Standard output is full from the beginning, and more waits than it takes: the scan, the link and the program end all the same.
+  /// A full standard output, with more waiting, does not prevent the end of the scan, the link and the program.
   @Test(arguments: [
     (["scan", "--duration", "0", "--duplicates"], 60, nil), (["notify", "name:Band-7", "2a37"], 120, nil),
     (["send-file", "name:Panel", "fff6", "FILE", "--gap", "50"], 10, "with --offset"),

@@ -6,20 +6,20 @@ import LinuxIO
 import TestSupport
 import Testing
 
-/// Ctrl-C and other signals in the middle of a transfer. What is sent comes from a pipe, so that the transfer stands still behind the packet that is meant.
+/// Ctrl-C and other signals interrupt a transfer. The data comes from a pipe, so that the transfer pauses after the chosen packet.
 @Suite(.timeLimit(.minutes(1))) struct InterruptedTransferTests {
   typealias Way = FaultGridTests.Way
 
   private static func adapter() throws -> String { try FaultyDevice.air([FaultyDevice(fault: .loss, packet: 1000)], byRequest: false) }
   private static let peer = FaultyDevice(fault: .loss, packet: 1000).address
 
-  /// Octets of the file that the controller has carried, as the trace tells: of the ACL packets, those that were completed.
+  /// Returns the number of bytes of the file in completed ACL packets, according to the trace.
   private static func carried(_ trace: String) async throws -> Int {
     try await onLoop {
       let packets = try Snoop.parse(try await InputFile.read(trace, limit: 64 << 20)).map(\.packet)
       // Number Of Completed Packets (Vol 4 Part E §7.7.19) of one handle.
       let completed = packets.filter { $0.starts(with: [4, 0x13, 5, 1]) }.reduce(0) { $0 + Int($1[6]) + Int($1[7]) << 8 }
-      // ACL header, L2CAP header, opcode and handle before the value; those to the attribute that is told of last.
+      // Before the value are the ACL and L2CAP headers, opcode and handle. Only writes to the attribute that is tested last count.
       let sent = packets.filter { $0[0] == 2 && $0[2] & 0x30 == 0 }
       return sent.prefix(completed).filter { $0.count == 32 && [0x12, 0x52].contains($0[9]) }.reduce(0) { $0 + $1.count - 12 }
     }
@@ -31,7 +31,7 @@ import Testing
       ["send-file", Self.peer, "fff6", "-", "--json", "-vv", "--trace", trace.path] + way.options.split(separator: " ").map(String.init),
       environment: ["XDG_STATE_HOME": state], adapter: try Self.adapter())
     running.send(Array(FaultGridTests.contents.prefix(20 * packet)))
-    // Others than those that try what the device takes.
+    // Packets other than those that probe the device.
     #expect(running.waitForOutput(containing: way == .requests ? "< Write Request 120c00" : "< Write Command 520c00", times: packet))
     running.signal(signal)
     let result = running.wait()
@@ -47,7 +47,7 @@ import Testing
     #expect(
       error.string("kind") == "interrupted" && told <= carried && told >= 20 * packet - way.window, "told \(told), carried \(carried)")
     if told > 0 { #expect(error.string("message")?.contains("run again with --resume") == true) }
-    // What is remembered is gone on with.
+    // The transfer resumes from the saved state.
     let path = try TemporaryFolder.file(Array(FaultGridTests.contents))
     func resume(_ options: [String] = []) throws -> Blectl.Result {
       try Blectl.run(
@@ -55,7 +55,7 @@ import Testing
         adapter: try Self.adapter())
     }
     if told == FaultGridTests.contents.count {
-      // The pipe might have had more; the file has not.
+      // The pipe might have had more data, but the file has none.
       let resumed = try resume()
       let sentence = "Nothing left to send: all 4000 bytes of \(path) arrived"
       #expect(resumed.status == 66 && resumed.errors.contains(sentence), "\(resumed.errors)")
@@ -65,7 +65,7 @@ import Testing
       #expect(resumed.status == 0 && sent?.isNull("verified") == true && sent?.int("offset") == told, "\(resumed.errors)")
       return
     }
-    // The device has lost what it had, with the simulator.
+    // The simulated device lost its data with the simulator.
     let resumed = try resume(["--verify", "notify:fff7"])
     let sent = try resumed.records.last
     #expect(resumed.status == 0 && sent?.int("verified_from") == 0 && sent?.int("offset") == 0, "\(resumed.errors)")

@@ -4,11 +4,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Devices whose database breaks rules: what can be shown is shown, and can be used.
+/// Devices with invalid databases remain usable, and everything readable is shown.
 @Suite(.timeLimit(.minutes(1))) struct IrregularDeviceTests {
   private static let address = "D2:00:00:00:00:02"
 
-  /// As the device of `Tests/Vectors/foreign.btsnoop`, whose values stand outside of their service.
+  /// The device of `Tests/Vectors/foreign.btsnoop`, whose values are outside of their service.
   private static let foreign: PlainServer = {
     func item(_ handle: AttributeHandle, _ type: UInt32, _ value: [UInt8]) -> PlainServer.Item {
       PlainServer.Item(handle: handle, type: UUID(type), value: value)
@@ -57,7 +57,7 @@ import Testing
     #expect(result.lines.count == count, "\(result.text)\(result.errors)")
   }
 
-  /// The recording ends where an older version gave up: what is known by then comes before the error.
+  /// The recording ends where an older version gave up. Known results come before the error.
   @Test func whatARecordingHasIsShown() throws {
     let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../Vectors/foreign.btsnoop").path
     let adapter = "replay:\(file)"

@@ -2,17 +2,17 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The line that is typed in `blectl repl`.
+/// Line editing in `blectl repl`.
 @Suite(.timeLimit(.minutes(1))) struct LineEditorTests {
   @Test func keysEditTheLine() throws {
     let repl = try ReplTerminal()
     try repl.shows("blectl>", column: 8)
     repl.type("read ffe2")
     try repl.shows("blectl> read ffe2", column: 17)
-    // Left twice, one deleted before the cursor, one put there.
+    // Left twice, delete one before the cursor, insert one.
     repl.type("\u{1B}[D\u{1B}[D\u{7F}0")
     try repl.shows("blectl> read f0e2", column: 15)
-    // To the beginning, a word forward, the rest killed, and yanked twice.
+    // Start of line, a word forward, kill the rest, and yank twice.
     repl.type("\u{1}\u{1B}f\u{B}\u{19}\u{19}")
     try repl.shows("blectl> read f0e2 f0e2")
     repl.type("\u{15}")
@@ -27,7 +27,7 @@ import Testing
 
   @Test func linesAreKeptForTheNextRun() throws {
     let first = try ReplTerminal()
-    // Not those that begin with a blank, and none twice in a row.
+    // Lines that start with a blank are left out, and so are repetitions.
     for line in ["adapters", "adapters", " adapters -q", "adapters --json", ""] {
       first.type(line + "\r")
     }
@@ -48,7 +48,7 @@ import Testing
     try second.shows("(reverse-i-search)`ters': adapters")
     second.type(" \u{7}")
     try second.shows("blectl>", column: 8)
-    // Another one at the same time: each adds to what the other has written.
+    // A parallel session: each appends to the other's history.
     let third = try ReplTerminal(state: first.state)
     for (number, repl) in [second, third, second, third].enumerated() {
       repl.type("adapters -\(String(repeating: "v", count: number + 1))\r")
@@ -74,7 +74,7 @@ import Testing
     #expect(repl.history == "adapters -q\nadapters --quiet\n")
   }
 
-  /// Long lines wrap where the terminal does, and are redrawn when that changes.
+  /// Long lines wrap at the terminal's width, and are redrawn when it changes.
   @Test func fortyColumnsAndResizing() throws {
     let repl = try ReplTerminal(columns: 40)
     let line = "write name:Panel fff6 " + String(repeating: "0123456789", count: 6)
@@ -96,7 +96,7 @@ import Testing
     _ = wide.leave()
   }
 
-  /// Nothing but what every terminal can: no escape sequences at all.
+  /// A dumb terminal gets no escape sequences.
   @Test func dumbTerminal() throws {
     let repl = try ReplTerminal(environment: ["TERM": "dumb"])
     repl.type("adapters -q\u{2}\u{2}\u{2}\u{2}\r")
@@ -116,7 +116,7 @@ import Testing
     _ = repl.leave()
   }
 
-  /// Ctrl-C ends the command, not the session; the terminal is as it was at the end.
+  /// Ctrl-C ends the command, not the session. At exit the terminal is restored.
   @Test func interruptEndsTheCommandOnly() throws {
     // In real time: virtual time would run as fast as this test can read.
     let repl = try ReplTerminal(environment: ["BLECTL_CLOCK": "real"])
@@ -130,7 +130,7 @@ import Testing
     #expect(repl.terminal.echoes)
   }
 
-  /// Ctrl-\ ends it at once, and leaves a terminal that shows what is typed and does not mark pastes.
+  /// Ctrl-\ exits immediately, and leaves a terminal that echoes input and does not bracket pastes.
   @Test(arguments: [["repl"], ["gatttool", "-I"]]) func quitGivesTheTerminalBack(_ arguments: [String]) throws {
     let terminal = try PseudoTerminal(
       [Blectl.path, "-i", "sim"] + arguments, columns: 80, rows: 24,
@@ -144,7 +144,7 @@ import Testing
     #expect(terminal.echoes && TerminalScreen(terminal.octets, columns: 80).modes.isEmpty)
   }
 
-  /// One of inputrc. What was typed by it so far stays.
+  /// A macro of inputrc that calls itself is stopped. The text typed by it stays.
   @Test func aMacroThatCallsItselfIsStopped() throws {
     let macros = #""\C-t": "x\C-h\C-t""# + "\n" + #""\C-g": "abc""# + "\n"
     let repl = try ReplTerminal(environment: ["INPUTRC": try TemporaryFolder.file(Array(macros.utf8))])

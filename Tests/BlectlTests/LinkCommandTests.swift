@@ -17,9 +17,9 @@ import class Shell.Shell
 @testable import Shell
 @testable import blectl
 
-/// rssi, params and mtu on a link that stays.
+/// `rssi`, `params` and `mtu` on a link that stays open.
 @Suite(.timeLimit(.minutes(1))) struct LinkCommandTests {
-  /// A session on the simulated air, and what its commands print.
+  /// A session in the simulator, with the output of its commands.
   @LoopActor private final class Terminal {
     let process: ProcessContext
     private let shell: Shell
@@ -48,7 +48,7 @@ import class Shell.Shell
       return connection
     }
 
-    /// - Returns: what it printed, both streams together.
+    /// - Returns: The output of both streams together.
     func run(_ type: any LoopCommand.Type, _ words: String...) async throws -> [String] {
       let command = try #require(try type.parseAsRoot(words) as? any LoopCommand)
       let links = SessionLinks(shell, lanes[words.first ?? ""], .none, LinkText(process, process.output), nil)
@@ -77,7 +77,7 @@ import class Shell.Shell
       let agreed = try await shell.run(MTU.self, "name:panel", "300")
       #expect(agreed.first?.contains("The device agreed to an MTU of 247, not 300.") == true)
       #expect(try Record(agreed.last ?? "").int("mtu") == 247 && panel.client.mtu == 247)
-      // Once is all; the one that it has is no change.
+      // The MTU can be exchanged once. A request for the current MTU changes nothing.
       #expect(try await shell.run(MTU.self, "name:panel", "247").count == 1)
       let error = try #require(await #expect(throws: Failure.self) { try await shell.run(MTU.self, "name:panel", "100") })
       #expect(error.kind == .usage && error.message.contains("The MTU is 247 already") && error.message.contains("--mtu 100"))
@@ -98,9 +98,9 @@ import class Shell.Shell
       #expect(record.double("interval_ms") == 50 && record.string("phy") == "2m" && record.int("data_length") == 100, "\(after)")
       #expect(record.double("supervision_timeout_ms") == 4000 && record.int("latency") == 0)
       #expect(after.dropLast().count == 3 && after.allSatisfy { !$0.contains("not ") }, "\(after)")
-      // The next look says the same: they stay.
+      // A second look shows the same values: they stay.
       #expect(try Record(try await shell.run(Params.self, "name:panel").last ?? "").double("interval_ms") == 50)
-      // The lock has one PHY: a refusal ends it, and nothing else was asked for.
+      // The lock has one PHY. The refusal ends the command before its other changes.
       _ = try await shell.connect("gatelock")
       await #expect(throws: (any Error).self) { try await shell.run(Params.self, "name:gatelock", "--phy", "coded", "--interval", "50") }
       let lock = try Record(try await shell.run(Params.self, "name:gatelock").last ?? "")
@@ -133,7 +133,7 @@ import class Shell.Shell
       let begin = EventLoop.shared.now
       let readings = try await shell.run(Rssi.self, "name:panel", "-n", "5", "--every", "2")
       #expect(readings.count == 5 && (8..<9).contains(begin.duration(to: EventLoop.shared.now).components.seconds))
-      // Without end until the link is lost.
+      // Unlimited until the link is lost.
       EventLoop.shared.schedule(after: .seconds(10)) { EventLoop.shared.spawn { await panel.link.disconnect() } }
       await #expect(throws: (any Error).self) { try await shell.run(Rssi.self, "name:panel", "--every", "3600") }
       #expect(begin.duration(to: EventLoop.shared.now) < .seconds(25))

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// What every command that connects takes: how the link is to be, and how hard to try.
+/// The connection options of every command that connects: link parameters and retries.
 @Suite(.timeLimit(.minutes(1))) struct LinkOptionTests {
   @Test func theLinkIsAsAskedFor() throws {
     let link = try Blectl.run("connect", "name:Panel", "--mtu", "100", "--phy", "2m", "--interval", "30", "--json")
@@ -12,7 +12,7 @@ import Testing
     #expect(usual.int("mtu") == 247 && usual.double("interval_ms") != 30)
   }
 
-  /// The commands that use the link as well.
+  /// Other commands that use the link work with the options too.
   @Test(arguments: [
     ["write", "PEER", "fff6", "\(String(repeating: "00", count: 60))", "--mode", "command"],
     ["send-file", "PEER", "fff6", "FILE", "--chunk", "20"],
@@ -35,7 +35,7 @@ import Testing
     #expect(result.errors.contains("PHY"), "\(result.errors)")
   }
 
-  /// Neither a bug in blectl nor a refusal of the device.
+  /// Ctrl-C during a link change is neither a bug in blectl nor a refusal of the device.
   @Test func controlCWhileTheLinkIsChangedIsNoRefusal() throws {
     let controller = try Blectl.start(["read", "name:Panel", "fff7", "--interval", "4000", "--phy", "2m", "-v"], virtual: false)
     #expect(controller.waitForOutput(containing: "Connecting to"))
@@ -75,7 +75,7 @@ import Testing
     #expect(tries == min(failing, retries.flatMap { Int($0) } ?? 1), "\(result.errors)")
   }
 
-  /// A device that closes its first connections, at once or when the link layer has answered already, was not connected.
+  /// A device that closes its first connections immediately, or after the link layer's first answer, counts as not connected.
   @Test(
     arguments: [
       (["read", "PEER", "fff1"], 1, nil, 0), (["read", "PEER", "fff1"], 2, nil, 6), (["read", "PEER", "fff1", "--mtu", "60"], 2, "2", 0),
@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  /// A button that advertises for 0.9 s: the first match is connected at once.
+  /// A button that advertises for 0.9 s is connected at the first match.
   @Test func aButtonIsConnectedWhileItAdvertises() throws {
     let file = try TemporaryFolder.file(
       Array(
@@ -112,7 +112,7 @@ import Testing
     let words = ["read", "name:B*", "fff1"]
     let result = try Blectl.run(words + ["--wait", "-t", "30"], adapter: "sim:" + file)
     #expect(result.status == 0 && result.text == "01\n", "\(result.errors)")
-    // It is silent again when a stronger one would have turned up.
+    // By the time a stronger device could appear, it is silent again.
     let late = try Blectl.run(words + ["-t", "25"], adapter: "sim:" + file)
     #expect(late.status == 4 && late.errors.contains("The device advertised for 0."), "\(late.errors)")
     #expect(late.errors.contains(" s, until 25."), "\(late.errors)")
@@ -136,7 +136,7 @@ import Testing
     #expect(limited.status == impatient.status, "\(limited.errors)")
   }
 
-  /// It is there, but the connection fails again and again.
+  /// The device is present, but the connection fails repeatedly.
   @Test func aConnectionIsWaitedForToo() throws {
     let flaky = try Self.device(#""failing_connections": 9"#)
     #expect(try Blectl.run("read", "name:Late", "fff1", "--wait", adapter: flaky).text == "07\n")
@@ -146,7 +146,7 @@ import Testing
     #expect(limited.status == 6, "\(limited.errors)")
   }
 
-  /// The longest advertising interval is longer than 10 s.
+  /// The longest advertising interval exceeds 10 s.
   @Test(arguments: ["D1:00:00:00:00:61", "name:Late"]) func theLongestIntervalIsWaitedFor(_ peer: String) throws {
     let late = try Self.device(#""starts_after_ms": 10500"#)
     let result = try Blectl.run("read", peer, "fff1", adapter: late)

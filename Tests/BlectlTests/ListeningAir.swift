@@ -3,17 +3,17 @@ import Glibc
 import LinuxIO
 import TestSupport
 
-/// The real executable with an air that stays, in real time, for clients of every kind.
+/// A persistent air of the real executable, in real time, for all kinds of clients.
 final class ListeningAir: Sendable {
   struct NotReady: Error { let errors: String }
 
   let process: RunningProcess
-  /// For `-i`.
+  /// The adapter for `-i`.
   let adapter: String
   let path: String
   private let file = TemporaryPath()
 
-  /// - Parameter options: With `--once`, it ends with its clients.
+  /// - Parameter options: With `--once`, the air ends with its clients.
   init(_ options: [String] = [], tcp: Bool = false) throws {
     path = file.path
     process = try Blectl.start(
@@ -31,19 +31,19 @@ final class ListeningAir: Sendable {
 
   func start(_ arguments: String...) throws -> RunningProcess { try Blectl.start(arguments, adapter: adapter, virtual: false) }
 
-  /// The next record of a client in this state, of those that no earlier call has seen.
+  /// Returns the next unread record of a client in this state.
   func client(_ state: String) throws -> Record? {
     try process.nextLine { $0.contains(#""event":"client""#) && $0.contains(#""state":"\#(state)""#) }.map { try Record($0) }
   }
 
-  /// Ends it with a signal.
+  /// Ends the air with a signal.
   func end(_ signal: Int32 = SIGINT) -> ProcessResult {
     process.signal(signal)
     return process.wait()
   }
 }
 
-/// A client that does not behave: octets to the air's UNIX socket, as they are.
+/// A misbehaving client that sends raw bytes to the air's UNIX socket.
 final class RawClient {
   private let descriptor: Int32
 
@@ -55,7 +55,7 @@ final class RawClient {
 
   deinit { close(descriptor) }
 
-  /// Waits until the air takes them.
+  /// Sends bytes, and waits until the air accepts them.
   func send(_ octets: [UInt8]) throws {
     var rest = octets[...]
     while !rest.isEmpty {
@@ -66,7 +66,7 @@ final class RawClient {
     }
   }
 
-  /// Sends the same over and over until nothing more is taken. - Returns: octets taken.
+  /// Sends the same bytes until no more are accepted. - Returns: The number of bytes accepted.
   func fill(with octets: [UInt8]) -> Int {
     var total = 0
     while case let count = unsafe Glibc.send(descriptor, octets, octets.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT)), count > 0 {
@@ -75,7 +75,7 @@ final class RawClient {
     return total
   }
 
-  /// Reads to the end. - Returns: octets read.
+  /// Reads to the end. - Returns: The number of bytes read.
   func readToEnd() -> Int {
     var total = 0
     var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -83,7 +83,7 @@ final class RawClient {
     return total
   }
 
-  /// Exactly so many octets.
+  /// Reads exactly `count` bytes.
   func read(_ count: Int) throws -> [UInt8] {
     var octets: [UInt8] = []
     while octets.count < count {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a command whose link was lost tells of how far it had come.
+/// A command with a lost link reports its progress.
 @Suite(.timeLimit(.minutes(1))) struct LostLinkTests {
   private static let reboot = "before it confirmed them. That is normal for a reboot."
 
@@ -13,9 +13,9 @@ import Testing
     return try Blectl.run(words.map { $0 == "ADDRESS" ? ScriptedDevice.address : $0 }, adapter: controller.adapter, virtual: false)
   }
 
-  /// At which PDU the device goes, how, and what is told: octets sent and acknowledged, and whether all were sent.
+  /// The PDU at which the link ends, how it ends, and the report: bytes sent and acknowledged, and part of the message.
   private static let writes: [(words: String, at: [UInt8], how: H4Controller.Answer, sent: Int, acknowledged: Int, said: String)] = [
-    // The question behind a Write Command.
+    // The request after a Write Command.
     ("write ADDRESS 0x14 01 --mode command", [0x04, 0x14, 0, 0x14, 0], .disconnect, 1, 0, "disconnected \(reboot)"),
     ("write ADDRESS 0x14 01 --mode command", [0x04, 0x14, 0, 0x14, 0], .loss, 1, 0, "stopped answering \(reboot)"),
     ("write ADDRESS 0x14 01 --mode request", [0x12, 0x14, 0], .disconnect, 1, 0, "disconnected \(reboot)"),
@@ -23,7 +23,7 @@ import Testing
     // The second of three, and the last one.
     ("write ADDRESS 0x14 010203040506 --mode request --chunk 2", [0x12, 0x14, 0, 3], .disconnect, 4, 2, ". 2 of 6 bytes were confirmed."),
     ("write ADDRESS 0x14 010203040506 --mode request --chunk 2", [0x12, 0x14, 0, 5], .disconnect, 6, 4, "disconnected \(reboot)"),
-    // Queued: nothing of it is written before the end.
+    // Queued data: nothing is written before the Execute Write Request.
     ("write ADDRESS 0x14 \(Octets.hex(Array(1...40))) --mode long", [0x16, 0x14, 0, 18, 0], .disconnect, 18, 0, "closed it (HCI 0x13)"),
     ("write ADDRESS 0x14 \(Octets.hex(Array(1...40))) --mode long", [0x18], .disconnect, 40, 0, "disconnected \(reboot)"),
   ]
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  /// With its name.
+  /// The message has the device's name.
   @Test func aReboot() throws {
     let controller = try ScriptedDevice { $0.starts(with: [0x04, 0x14, 0, 0x14, 0]) ? [.disconnect] : nil }.controller()
     controller.advertise([7, 0, 0, 0xEE, 0xFF, 0xC0], [4, 9] + Array("Raw".utf8))
@@ -60,7 +60,7 @@ import Testing
     #expect(error.int("sent") == 40 && error.int("acknowledged") == 20 && error.int("resume_offset") == 20, "\(result.errors)")
   }
 
-  /// A device that does not survive discovery.
+  /// The device disconnects during discovery.
   @Test(arguments: [[0x10], [0x08], [0x04]] as [[UInt8]]) func discovery(_ at: [UInt8]) throws {
     for words in [["services", "ADDRESS"], ["write", "ADDRESS", "fff2", "01"], ["notify", "ADDRESS", "fff2"]] {
       let result = try Self.run(words) { $0.starts(with: at) ? [.disconnect] : nil }
@@ -72,7 +72,7 @@ import Testing
     #expect(written.status == 0, "\(written.errors)")
   }
 
-  /// The configuration is the next 2902 behind the value, and the record has the UUID.
+  /// The configuration is the next 2902 after the value, and the record has the UUID.
   @Test func notifyByHandleNeedsNoDiscovery() throws {
     let result = try Self.run(["--json", "notify", "ADDRESS", "0x14", "-n", "1"]) { pdu in
       switch pdu {

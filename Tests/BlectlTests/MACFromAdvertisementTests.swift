@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// How long `mac-from-adv` listens, and when it ends.
+/// `mac-from-adv` listens for its duration, or until it has a result.
 @Suite(.timeLimit(.minutes(1))) struct MACFromAdvertisementTests {
   @Test func theFirstMACOfAnyoneEndsIt() throws {
     let result = try Blectl.run("mac-from-adv", "--first", "--json", "--duration", "0")
@@ -16,13 +16,13 @@ import Testing
     #expect(result.output.split(separator: "\n").count == 2 && result.output.hasSuffix("\n0\n"), "\(result.output)")
   }
 
-  /// The search is part of the duration: nobody is looked for longer.
+  /// The search is part of the duration and does not extend it.
   @Test func theDurationIncludesTheSearch() throws {
     let result = try Blectl.run("mac-from-adv", "name:nobody", "--duration", "2", "--timeout", "60")
     #expect(result.status == 2)
     #expect(result.errors.contains("device(s) in 2 s"), "\(result.errors)")
     #expect(try Blectl.run("mac-from-adv", "name:nobody", "--duration", "30").errors.contains("device(s) in 30 s"))
-    // Shorter than what the search waits for a stronger match: what it heard counts.
+    // The duration is shorter than the wait for a stronger match. The data heard so far counts.
     #expect(try Blectl.run("mac-from-adv", "name:band-7", "--duration", "1").lines.first?.hasPrefix("C0:FF:EE:00:00:07 ") == true)
   }
 
@@ -33,7 +33,7 @@ import Testing
     #expect(running.wait().status == 130)
   }
 
-  /// Every line has its own record, also when two have the same MAC; and says how sure it is.
+  /// Every input line has its own record, even with the same MAC, and a confidence.
   @Test func everyLineOfAPipeHasItsRecord() throws {
     let lines = ["0dff690901020304050600000000", "# nothing", "0dff690901020304050600000000", "020106", "09ff5900010203040506"]
     let result = try Blectl.run(["mac-from-adv", "--json"], input: Array(lines.joined(separator: "\n").utf8))
@@ -44,7 +44,7 @@ import Testing
     #expect(all.count == 3 && all[0].hasSuffix("  line 1") && all[2].hasSuffix("  weak  line 5"), "\(all)")
   }
 
-  /// What only may be one is not shown as one, unless it is asked for or the sender's.
+  /// A mere candidate is not shown as a MAC, except on request or if it is the sender's address.
   @Test func aWeakFindingIsSaidToBeOne() throws {
     let weak = try Blectl.run("mac-from-adv", "--hex", "09ff5900fe02349ea6ba", "--json")
     #expect(weak.status == 2 && weak.output.isEmpty)
@@ -59,7 +59,7 @@ import Testing
     #expect(try Blectl.run("mac-from-adv", "--min-confidence", "sure", "--hex", "020106").status == 64)
   }
 
-  /// What is wrong with the data is told, and hides nothing beside it. Only what is not hex is wrong use.
+  /// Errors in the data are reported and hide no valid part. Only invalid hex is a usage error.
   @Test func malformedDataIsToldAsThat() throws {
     for (hex, status, mention) in [
       ("", 64, "--hex is empty"), ("zz", 64, "Invalid hex \"zz\""), ("0201", 2, "claims 2 octets, 1 left"),
@@ -76,7 +76,7 @@ import Testing
     #expect(piped.status == 2 && piped.errors.contains("line 2 is malformed"), "\(piped.errors)")
   }
 
-  /// A line that is no octets is told, and hides none behind it.
+  /// A line without bytes is reported, and hides none after it.
   @Test func aLineThatCannotBeReadHidesNoOther() throws {
     let result = try Blectl.run(["mac-from-adv"], input: Array("hello\n09ff6909010203040506\n02010\n".utf8))
     #expect(result.status == 66 && result.text.hasPrefix("01:02:03:04:05:06"), "\(result.text)\(result.errors)")
@@ -90,7 +90,7 @@ import Testing
     #expect(try Blectl.run("mac-from-adv", "--hex", "020106").errors.contains("no known layout fits"))
   }
 
-  /// Two sources: which of them is not read.
+  /// Two sources: it would be unclear which one is read.
   @Test func aPipeBesideAPeerIsNotSilentlyIgnored() throws {
     let result = try Blectl.run(["mac-from-adv", "name:band-7"], input: Array("020106\n".utf8))
     #expect(

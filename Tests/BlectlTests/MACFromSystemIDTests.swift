@@ -1,9 +1,9 @@
 import TestSupport
 import Testing
 
-/// `mac-from-adv --connect`: the MAC of devices that do not advertise it.
+/// `mac-from-adv --connect` finds the MAC of devices that do not advertise it.
 @Suite(.timeLimit(.minutes(1))) struct MACFromSystemIDTests {
-  /// "Told" has a System ID with a MAC in it, "Same" its own, "Vague" one without, "Band" says its MAC in the advertisement and another one in the System ID.
+  /// The System ID of "Told" has a MAC, of "Same" its own, of "Vague" none. "Band" advertises its MAC and has another there.
   static let file = """
     [
       {"name": "Told", "address": "D1:00:00:00:00:31/random", "advertisement": {"name": "Told"}, "services": [
@@ -45,7 +45,7 @@ import Testing
     #expect(result.status == 2 && result.output.isEmpty, "\(result.errors)")
   }
 
-  /// The link is not made, so nothing but the advertisement can have told it.
+  /// There is no connection, so the MAC must be from the advertisement.
   @Test func notWhenTheAdvertisementSaysIt() throws {
     let result = try run("C0:FF:EE:00:00:07", "--connect", "-v")
     #expect(try result.records.map { $0.string("mac") } == ["C0:FF:EE:00:00:07"], "\(result.errors)")

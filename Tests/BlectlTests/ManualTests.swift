@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The man page, the help and the README say what the program does.
+/// The man page, the help and the README match the program.
 @Suite(.timeLimit(.minutes(1))) struct ManualTests {
   static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
@@ -33,9 +33,9 @@ import Testing
     for (command, options) in commands {
       let section = sections.first { $0.hasPrefix(command + " ") || $0.hasPrefix(command + "\n") }
       #expect(section != nil, "\(command) is not in the manual")
-      // What is common to several commands stands before them.
+      // Options common to several commands come before them.
       let text = parts[0] + (section ?? "")
-      // --stay is accepted and no longer advertised.
+      // --stay is accepted but no longer documented.
       for option in options where !["help", "version", "stay"].contains(option) {
         #expect([" ", "\n"].contains { text.contains("-\(option)\($0)") }, "--\(option) is not in the manual's part on \(command)")
       }
@@ -44,7 +44,7 @@ import Testing
 
   @Test func everyOptionOfTheManualExists() throws {
     let page = try String(contentsOf: Self.root.appendingPathComponent("man/blectl.1"), encoding: .utf8)
-    // The last one is that of -e and source, which are no commands of the root.
+    // --keep-going is an option of -e and source, which are not commands of the root.
     let known = try Self.commands().values.reduce(into: Set<String>(["version", "help", "keep-going"])) { $0.formUnion($1) }
     for line in page.split(separator: "\n") where line.hasPrefix(".It Fl") {
       for match in line.matches(of: /Fl -([a-z-]+)/) { #expect(known.contains(String(match.1)), "--\(match.1) does not exist") }
@@ -68,7 +68,7 @@ import Testing
 
   @Test func helpOfEveryCommand() throws {
     for command in try Self.commands().keys {
-      // What stands behind this name is the other program's.
+      // The other program's help comes after this name.
       let result = try command == "gatttool" ? Blectl.run("help", command) : Blectl.run(command, "--help")
       #expect(result.status == 0)
       #expect(result.text.contains("USAGE: blectl \(command)"))
@@ -76,7 +76,7 @@ import Testing
     #expect(try Blectl.run("--version").text.wholeMatch(of: /\d+\.\d+\.\d+\n/) != nil)
   }
 
-  /// Commands parse their own words, but these are the program's to answer, also behind a command's name.
+  /// Commands parse their own arguments, but the program answers global options, also after a command's name.
   @Test func theProgramAnswersForItsCommands() throws {
     #expect(try Blectl.run("read", "--version").text == Blectl.run("--version").text)
     #expect(try Blectl.run("help", "read").text == Blectl.run("read", "--help").text)

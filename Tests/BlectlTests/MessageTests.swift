@@ -6,7 +6,7 @@ import Text
 @testable import Shell
 @testable import blectl
 
-/// The likeliest first mistakes, and what they are told: in one line that begins as all errors do.
+/// Likely first mistakes give an error of one line with the usual prefix.
 @Suite(.timeLimit(.minutes(5))) struct MessageTests {
   @Test(arguments: [
     (["read", "AA:BB:CC:DD:EE", "2a19"], ["six bytes"]),
@@ -90,7 +90,7 @@ import Text
     for mention in mentions { #expect(result.errors.contains(mention), "\(result.errors)") }
   }
 
-  /// Names of files, selectors, adapters and settings that a terminal would obey: in no message, and in no result.
+  /// Control characters in names of files, selectors, adapters and settings appear in no message and no result.
   @Test func nothingThatATerminalObeys() throws {
     let evil = "e\u{1B}[31m\n\u{202E}\u{9B}2J"
     let folder = TemporaryFolder.path() + "/" + evil
@@ -147,14 +147,14 @@ import Text
           let bad = text.unicodeScalars.filter { $0 != "\n" && ($0.properties.generalCategory == .control || $0.properties.isBidiControl) }
           #expect(bad.isEmpty, "\(words): \(text.debugDescription)")
         }
-        // A line feed in a name makes no line of its own.
+        // A line feed in a name starts no new line.
         #expect(
           !result.errors.contains("\n\\u{202e}") && !result.errors.contains("\n\u{202E}"), "\(words): \(result.errors.debugDescription)")
       }
     }
   }
 
-  /// A name is a whole one, and people type a part.
+  /// Users may type a part of a name. The error suggests the whole name.
   @Test func aPartOfANameIsRecognised() throws {
     let part = try Blectl.run("read", "name:band", "2a19")
     #expect(part.status == 2 && part.errors.contains("(Band-7, GateLock, Panel). Try 'name:*band*'. "), "\(part.errors)")
@@ -167,7 +167,7 @@ import Text
     #expect(try Blectl.run("scan", "-t", "2", "-d", "1").errors.contains("--timeout has no effect on scan."))
   }
 
-  /// Far from everything is no suggestion.
+  /// Unrelated options are not suggested.
   @Test(arguments: ["--sorting", "--nonsense", "-x"]) func nothingNearIsNotSuggested(_ option: String) throws {
     let result = try Blectl.run("scan", option)
     #expect(result.status == 64)
@@ -249,7 +249,7 @@ import Text
       ])
   }
 
-  /// The loop of a shell reads the next lines from the standard input that its commands share.
+  /// A shell loop reads its next lines from the standard input that its commands share.
   @Test func theInputOfALoopIsLeftAlone() throws {
     let shell = try Shell.run(
       "printf '%s\\n' A4:C1:38:00:11:22 A4:C1:38:00:11:33 | while read m; do BLECTL_CLOCK=virtual \(Blectl.path) -i sim connect mac:$m --json; done"

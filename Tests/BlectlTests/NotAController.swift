@@ -3,18 +3,18 @@ import Glibc
 import LinuxIO
 import TestSupport
 
-/// What a user may take for a controller: another program behind a socket, another device on a serial line. It answers the first octets that it
-/// gets, with words or by hanging up.
+/// A program or device that users may mistake for a controller, behind a socket or on a serial line. It answers the first bytes with text,
+/// or hangs up.
 final class NotAController: @unchecked Sendable {
   enum Kind: CaseIterable { case tcp, unix, serial }
 
-  /// For `-i`.
+  /// The adapter for `-i`.
   let adapter: String
   private let path = TemporaryPath()
-  /// That side of the line is open as long as this is there.
+  /// The descriptors that keep the other side of the line open.
   private let ends: [Int32]
 
-  /// - Parameter words: nil to hang up.
+  /// - Parameter words: The answer. Nil hangs up.
   init(_ kind: Kind, says words: String?) throws {
     switch kind {
     case .tcp:

@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// When `notify` ends.
+/// `notify` ends at its limits.
 @Suite(.timeLimit(.minutes(1))) struct NotifyTests {
   @Test(arguments: [
     (["--count", "1"], "Received 0 of 1 value(s), then none for 30 s"), (["--timeout", "3"], "Received 0 value(s), then none for 3 s"),
@@ -14,7 +14,7 @@ import Testing
     #expect(result.errors.contains(mention), "\(result.errors)")
   }
 
-  /// A value each three quarters of a minute: more than a count waits unless told otherwise, and nothing to who wants all that come.
+  /// A value arrives every 45 s. That exceeds the default timeout with a count. Without a count, no timeout applies.
   @Test(arguments: [
     ([], nil), (["--count", "1", "--duration", "0"], 0), (["--count", "1", "--timeout", "50"], 0), (["--count", "1"], 4),
   ])
@@ -28,7 +28,7 @@ import Testing
         """.utf8))
     let running = try Blectl.start(["notify", "name:Rare", "fff1"] + options, adapter: "sim:\(file)")
     guard let status else {
-      // Until Ctrl-C, however many come.
+      // Until Ctrl-C, for any number of values.
       #expect(running.waitForOutput(containing: "cafe", times: 3))
       running.signal(SIGINT)
       #expect(running.wait().status == 130)
@@ -39,7 +39,7 @@ import Testing
     #expect(result.text.contains("cafe") == (status == 0))
   }
 
-  /// Every value renews the patience: one comes each second.
+  /// Every value restarts the timeout. One arrives each second.
   @Test func aSlowCharacteristicIs() throws {
     let result = try Blectl.run("notify", "name:Band-7", "2a37", "--count", "5", "--timeout", "2", "--json")
     #expect(result.status == 0, "\(result.errors)")

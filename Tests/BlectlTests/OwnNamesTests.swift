@@ -3,9 +3,9 @@ import Glibc
 import TestSupport
 import Testing
 
-/// names.json: the user's own names for UUIDs and companies, wherever names are shown or typed.
+/// The user's own names for UUIDs and companies (names.json), wherever names are shown or typed.
 @Suite(.timeLimit(.minutes(1))) struct OwnNamesTests {
-  /// The folder that XDG_CONFIG_HOME names.
+  /// The folder in XDG_CONFIG_HOME.
   private let folder = TemporaryFolder.path()
   private var path: String { folder + "/blectl/names.json" }
 
@@ -33,7 +33,7 @@ import Testing
     let gate = try #require(records.first { $0.string("uuid") == "ffe0" })
     #expect(gate.string("service_name") == "Gate Service")
     #expect(gate.records("characteristics").map { $0.string("name") } == [nil, "Bolt"])
-    // Before the name that the Bluetooth SIG gives.
+    // It precedes the name from the Bluetooth SIG.
     #expect(try blectl("services", "name:band-7").text.contains("2a19 Charge  0x"))
     let terminal = try PseudoTerminal(
       [Blectl.path, "-i", "sim", "scan", "--duration", "3"], columns: 160, rows: 24,
@@ -67,10 +67,10 @@ import Testing
     #expect(try found("--service", "gate_service") == locks)
     #expect(try found("--manufacturer", "band makers") == ["C007"])
     #expect(try found("--manufacturer", "gate") == locks && found("--manufacturer", "Gate Systems") == locks)
-    // An own name does not hide that another begins so.
+    // An own name does not hide another name with the same prefix.
     let several = try Blectl.run(["scan", "--manufacturer", "band"], environment: ["XDG_CONFIG_HOME": folder])
     #expect(several.status == 64 && several.errors.contains("0157 Band Makers"), "\(several.errors)")
-    // The names of the Bluetooth SIG go on.
+    // The names of the Bluetooth SIG still work.
     #expect(try found("--service", "heart_rate") == ["C007"])
     #expect(try blectl("read", "name:band-7", "battery_level").text == "3c  60 %\n")
   }
@@ -99,7 +99,7 @@ import Testing
     ]) func whatIsWrongIsSaidWithItsPlace(_ text: String, _ message: String) throws
   {
     try write(text)
-    // Found by the command, and while the command line is parsed.
+    // The error appears in the command, and while the command line is parsed.
     for arguments in [["services", "name:gatelock"], ["scan", "--service", "gate_service", "--duration", "1"]] {
       let result = try Blectl.run(arguments, environment: ["XDG_CONFIG_HOME": folder])
       #expect(result.status == 66 && result.output.isEmpty, "\(result.errors)")
@@ -109,7 +109,7 @@ import Testing
     }
   }
 
-  /// So it is with config.json.
+  /// Errors in config.json are reported in the same way.
   @Test(
     arguments: [
       ("{\n\"alias\": {}}", ":2: Unknown key \"alias\". Use aliases or adapters."),
@@ -124,11 +124,11 @@ import Testing
       let result = try Blectl.run(arguments, environment: ["XDG_CONFIG_HOME": folder])
       #expect(result.status == 66 && result.errors.hasPrefix("blectl: \(path)\(message)"), "\(result.errors)")
     }
-    // What names nothing of it does not care.
+    // A command that needs nothing from it ignores the file.
     #expect(try blectl("connect", "name:gatelock").status == 0)
   }
 
-  /// Without a wait, and without names.
+  /// A folder, a pipe or a large file gives an error immediately.
   @Test func whatIsNoFileIsAnError() throws {
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
     let asFolder = try blectl("services", "name:gatelock")
@@ -142,7 +142,7 @@ import Testing
     #expect(try blectl("services", "name:gatelock").errors.contains("1048576 bytes"))
   }
 
-  /// What needs no name does not care.
+  /// A command that needs no names ignores the file.
   @Test func isReadOnlyWhereNamesAre() throws {
     try write("[]")
     #expect(try blectl("connect", "name:gatelock").status == 0)

@@ -57,7 +57,7 @@ import Testing
     #expect(try mistake("1", "f", "-x").kind == .unknownOption("-x"))
   }
 
-  /// A ValidationError may begin as a sentence of the parser does.
+  /// A ValidationError may start like a sentence of the parser.
   @Test func ownSentences() {
     let error = ValidationError("Unknown option 'x' of ours")
     #expect(ParserMistake(error, of: Example.self, Example.self).kind == .other("Unknown option 'x' of ours"))
@@ -92,7 +92,7 @@ import Testing
     #expect(try argument("--adapter").discussion.hasPrefix("(default: "))
   }
 
-  /// The lists that save a start the description.
+  /// The list of global options, which makes a full description at startup unnecessary.
   @Test func theGlobalOptionsAreListed() {
     let options = CommandDescription(of: Example.self).options.filter { $0.section == "Global options" }
     #expect(Set(options.filter(\.takesValue).flatMap(\.names)) == Set(ProcessOptions.namesWithValue))

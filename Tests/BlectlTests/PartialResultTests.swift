@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What is known is printed before the error: each command that prints more than one thing, with a device that closes the link at every request.
+/// Known results come before the error, for every command with several results. The device closes the link at each request in turn.
 @Suite(.timeLimit(.minutes(1))) struct PartialResultTests {
-  /// Counts requests, and closes the link in place of the answer to one of them.
+  /// Counts requests, and closes the link instead of answering one of them.
   private final class Counter: @unchecked Sendable {
     private(set) var requests: [[UInt8]] = []
     private let last: Int
@@ -19,7 +19,7 @@ import Testing
 
   struct Command: Sendable, CustomTestStringConvertible {
     let words: [String]
-    /// Of those requests, each brings a result of its own.
+    /// The requests that each give a separate result.
     let reads: [[UInt8]]
     var testDescription: String { words.joined(separator: " ") }
   }
@@ -45,7 +45,7 @@ import Testing
       }
       let place: Comment = "\(command.testDescription), step \(step): \(result.errors)\(result.text)"
       #expect(result.status == 6, place)
-      // All those before it were answered.
+      // All earlier requests were answered.
       let known = command.reads.filter { counter.requests.dropLast().contains($0) }.count
       let failed = command.reads.firstIndex { $0 == counter.requests.last }
       let values = result.text.components(separatedBy: "\"value\":\"").count - 1
@@ -63,7 +63,7 @@ import Testing
     #expect(hasFailedInReads == command.reads.count)
   }
 
-  /// For people: the tree, the reason in the place of the value, then the error.
+  /// People see the tree with the reason in place of the value, then the error.
   @Test func theTreeStaysReadable() throws {
     let controller = try ScriptedDevice { $0.starts(with: [0x0A, 0x15, 0]) ? [.disconnect] : nil }.controller()
     let result = try Blectl.run(["services", ScriptedDevice.address, "--values"], adapter: controller.adapter, virtual: false)
@@ -72,7 +72,7 @@ import Testing
     #expect(result.errors.hasPrefix("blectl: Cannot read fff2@2902 (handle 0x0015): "), "\(result.errors)")
   }
 
-  /// Another value is read all the same where the link stays.
+  /// If the link stays up, the other values are still read.
   @Test func nonsenseHidesNothing() throws {
     let controller = try ScriptedDevice { $0.starts(with: [0x0A, 0x12, 0]) ? [.pdu([0x01, 0x0A])] : nil }.controller()
     let result = try Blectl.run(["services", ScriptedDevice.address, "--values", "--json"], adapter: controller.adapter, virtual: false)
@@ -80,7 +80,7 @@ import Testing
     #expect(result.error?.string("message")?.contains("fff1 (handle 0x0012)") == true, "\(result.errors)")
   }
 
-  /// The values that came, in one piece with the end of the link.
+  /// The values that arrived in one piece with the end of the link are shown.
   @Test(arguments: 0..<4) func notify(_ count: Int) throws {
     let controller = try ScriptedDevice { pdu in
       guard pdu.starts(with: [0x12, 0x15, 0, 1]) else { return nil }
@@ -91,7 +91,7 @@ import Testing
     #expect(try result.status == 6 && result.records.compactMap { $0.string("value") } == (0..<count).map { "0\($0)" }, "\(result.errors)")
   }
 
-  /// A scan that loses its adapter.
+  /// A scan that loses its adapter shows its results.
   @Test func scan() throws {
     let controller = try H4Controller()
     let running = try Blectl.start(["scan", "--duration", "0", "--json"], adapter: controller.adapter, virtual: false)

@@ -7,7 +7,7 @@ import Text
 
 @testable import Commands
 
-/// How links, what was connected before and aliases become one list.
+/// Links, earlier connections and aliases are merged into one list.
 @Suite(.timeLimit(.minutes(1))) struct PeerListTests {
   private func address(_ number: UInt64) -> Address { Address(rawValue: 0xD1_00_00_00_00_00 + number) }
 

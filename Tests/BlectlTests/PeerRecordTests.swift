@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// Every record says which device it is about.
+/// Every record names its device.
 @Suite(.timeLimit(.minutes(1))) struct PeerRecordTests {
   @Test(arguments: [
     ["read", "PEER", "2a19", "180a/2a29"], ["write", "PEER", "ff02", "1b9901", "--expect", "ff01"],

@@ -3,9 +3,9 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What outlives a command: the devices that were connected, and their aliases.
+/// State that outlives a command: the connected devices and their aliases.
 @Suite(.timeLimit(.minutes(1))) struct PeersTests {
-  /// What XDG_STATE_HOME and XDG_CONFIG_HOME name.
+  /// The folder in XDG_STATE_HOME and XDG_CONFIG_HOME.
   private let folder = TemporaryFolder.path()
   private var path: String { folder + "/blectl/devices" }
 
@@ -29,7 +29,7 @@ import Testing
     #expect(try blectl("peers").errors.contains("No connections. No earlier connections are known."))
     #expect(try blectl("connect", "name:band-7").status == 0)
     #expect(try blectl("read", "mac:A4:C1:38:00:11:22", "ffe2").status == 0)
-    // Once more, by its address: nothing is heard of it, and its name is still known.
+    // A connection by address hears no name, but the name is still known.
     #expect(try blectl("read", "C0:FF:EE:00:00:07/public", "2a19").status == 0)
     #expect(log.count == 3)
     let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
@@ -53,7 +53,7 @@ import Testing
     #expect(try blectl("read", "@last", "2a19").text == "3c  60 %\n")
   }
 
-  /// What is simulated or recorded is nothing that a radio could find, and the other way around.
+  /// Simulated and recorded devices are not offered to a radio, nor the reverse.
   @Test func everyAirHasItsOwn() throws {
     let trace = TemporaryFolder.path()
     #expect(try blectl("read", "name:Band-7", "2a19", "--trace", trace).status == 0)
@@ -71,18 +71,18 @@ import Testing
       let real = try blectl("read", peer, "2a19", adapter: "hci99")
       #expect(real.status == 2, "\(real.errors)")
     }
-    // One that stands in a log of before is a radio's.
+    // A device in an older log belongs to a radio.
     try write(log.joined(separator: "\n") + "\n" + Self.band.replacing(#","air":"sim""#, with: "") + "\n")
     #expect(try known("hci99") == ["Band-7"] && known("sim") == ["GateLock@here", "Band-7"])
     #expect(try blectl("read", "@last", "ffe2").text == "SHUT\n")
-    // An alias of a radio's is known everywhere, and taken back from everywhere.
+    // An alias from a radio works everywhere, and can be removed everywhere.
     try write(log.joined(separator: "\n") + "\n" + #"{"alias":"there","peer":"name:Panel"}"# + "\n")
     #expect(try blectl("read", "@there", "fff7").status == 0)
     #expect(try blectl("repl", input: "alias there --delete\nalias here --delete\n").status == 0)
     #expect(try blectl("read", "@there", "fff7").status == 2 && known("sim") == ["Panel", "GateLock", "Band-7"])
   }
 
-  /// Given in a session, or in the configuration, which stands above.
+  /// Aliases come from a session, or from the configuration, which takes precedence.
   @Test func aliases() throws {
     try write([Self.band, Self.lock, #"{"alias":"band","peer":"C0:FF:EE:00:00:07/public"}"#].joined(separator: "\n") + "\n")
     #expect(try blectl("read", "@band", "2a19").text == "3c  60 %\n")
@@ -123,7 +123,7 @@ import Testing
     #expect(log.count == 12 && log.allSatisfy { $0.hasPrefix("{\"connected\":\"") && $0.hasSuffix(#","air":"sim"}"#) }, "\(log)")
   }
 
-  /// Nothing of it stops a command, or is worth a word.
+  /// A broken state neither stops a command nor gives a message.
   @Test(arguments: ["{broken", "\u{0}\u{1}\u{FFFD}", String(repeating: "x", count: 100_000), "folder", "nowhere"]) func aBrokenState(
     _ text: String
   ) throws {
@@ -142,7 +142,7 @@ import Testing
     }
   }
 
-  /// What stands in the file is shown as what comes from the air is.
+  /// Text from the file is escaped like text from the air.
   @Test func escapesAreShown() throws {
     try write(#"{"connected":"2026-01-02T03:04:05.678Z","peer":"C0:FF:EE:00:00:07/public","name":"\u001b[2J\u202e","air":"sim"}"# + "\n")
     let text = try blectl("peers").text

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `repl --json`: links that are shared, lost, given up and made again.
+/// `repl --json`: links that are shared, lost, cancelled and restored.
 @Suite(.timeLimit(.minutes(1))) struct ProgramLinkTests {
   private func run(_ lines: [String], adapter: String = "sim", home: String? = nil) throws -> ProcessResult {
     try Blectl.run(
@@ -31,7 +31,7 @@ import Testing
     #expect(result.status == 0 && result.text.hasSuffix("<"), "\(result.text)\(result.errors)")
   }
 
-  /// Devices with characteristics that send values by themselves.
+  /// Returns an air with characteristics that send values periodically.
   private func adapter(_ characteristics: String, onConnect: String = "[]") throws -> String {
     "sim:"
       + (try TemporaryFolder.file(
@@ -44,7 +44,7 @@ import Testing
 
   // MARK: One device, several names
 
-  /// Nobody knows that they are the same before they are found.
+  /// Several names turn out to be one device only when it is found.
   @Test func severalNamesOfOneDeviceAreOneLink() throws {
     let home = TemporaryFolder.path()
     _ = try run(["alias band name:Band-7"], home: home)
@@ -59,7 +59,7 @@ import Testing
     #expect(done.filter { ["2", "5", "last", "7"].contains($0) } == ["2", "5", "last", "7"], "\(done)")
   }
 
-  /// Each of them makes a link of its own, one after the other.
+  /// Each command makes its own link, one after the other.
   @Test func linksOfOneCommandEach() throws {
     let result = try run([
       "read D1:00:00:00:00:10 2a00", "read name:Panel 2a00", "read D1:00:00:00:00:10/random 2a00", "read name:pan* 2a00",
@@ -67,7 +67,7 @@ import Testing
     #expect(try result.statuses == ["1": 0, "2": 0, "3": 0, "4": 0], "\(result.text)\(result.errors)")
   }
 
-  /// Whoever gives up waiting changes nothing for those that go on.
+  /// Cancelling one command does not affect others that wait for the same device.
   @Test func aNameThatIsCancelledLeavesTheOthers() throws {
     let running = try Blectl.start(["repl", "--json"])
     for line in [#"{"id":"beats","command":"notify name:Band-7 2a37"}"#, #"{"id":"never","command":"read name:Band-7 2a19"}"#] {
@@ -87,7 +87,7 @@ import Testing
     #expect(try result.statuses == ["1": 130, "2": 2, "3": 0], "\(result.text)")
   }
 
-  /// An address of another type may have been a mistake.
+  /// A wrong address type can be corrected.
   @Test func theTypeOfAnAddressMayBeCorrected() throws {
     let result = try run(["connect D1:00:00:00:00:10/public -t 3", "connect D1:00:00:00:00:10", "read 2a00"])
     #expect(try result.statuses == ["1": 4, "2": 0, "3": 0], "\(result.text)")
@@ -106,7 +106,7 @@ import Testing
     ask("lost", "sleep 5")
     ask("on", "set reconnect on")
     ask("back", "read 2a00")
-    // Lost again, and given up before the first try.
+    // Lost again, and cancelled before the first attempt.
     ask("again", "write fff2 00")
     ask("short", "sleep 0.4")
     ask("off", "set reconnect off")
@@ -133,7 +133,7 @@ import Testing
     #expect(result.errors.contains("Reconnecting in 0.5 s"), "\(result.errors)")
   }
 
-  /// A command looks for the lost device when it begins to come back.
+  /// A command that looks for a lost device makes no second link while the first is being restored.
   @Test func nobodyMakesALinkThatIsMadeAgain() throws {
     let file = try TemporaryFolder.file(Array("sleep 1.6\nset reconnect on\n".utf8))
     let running = try Blectl.start(["repl", "--json"], adapter: try Fleeting.adapter())
@@ -147,7 +147,7 @@ import Testing
     #expect(result.status == 0, "\(result.text.suffix(3000))")
   }
 
-  /// In `connect PEER` the link is all there is.
+  /// The session of `connect PEER` ends with its link.
   @Test func givingItUpEndsTheSessionOfOneDevice() throws {
     let running = try Blectl.start(["connect", Fleeting.peer, "--json"], adapter: try Fleeting.adapter())
     for line in ["set reconnect on", "write fff2 00", "sleep 0.4"] { running.send(line: line) }
@@ -158,7 +158,7 @@ import Testing
 
   // MARK: The adapter
 
-  /// The one that died is opened again by whoever needs it next. In real time: two programs.
+  /// The next command reopens a dead adapter. In real time: there are two programs.
   @Test func anAdapterComesBack() throws {
     let file = TemporaryPath()
     func air() throws -> RunningProcess {
@@ -186,7 +186,7 @@ import Testing
 
   // MARK: Values
 
-  /// 12000 of them, more than the output takes while nobody reads.
+  /// Returns 12000 values, more than the output accepts without a reader.
   private func many() throws -> (adapter: String, lines: [String]) {
     let adapter = try adapter(
       """
@@ -198,11 +198,11 @@ import Testing
     return (adapter, ["connect name:Sender", "subscribe fff1"] + write + ["sleep 60"])
   }
 
-  /// What came is shown although nobody read until the link was down.
+  /// Received values are shown even if the output is read only after the disconnection.
   @Test(arguments: [["disconnect"], []]) func whatCameIsShown(_ last: [String]) throws {
     let (adapter, lines) = try many()
     let running = try Blectl.start(["repl", "--json"], adapter: adapter, reading: .errorsOnly)
-    // The scan has something to say, long after the rest.
+    // The scan produces output long after the rest.
     for line in lines + last + ["sleep 100", "scan -d 0.1 -t 1"] { running.send(line: line) }
     running.endInput()
     #expect(running.waitForOutput(containing: "--timeout has no effect on scan"))
@@ -222,7 +222,7 @@ import Testing
     #expect(result.status == 130 && result.errors.contains("value(s): the output was not read in time"), "\(result.errors)")
   }
 
-  /// Records that nobody reads are words where messages are.
+  /// Losses are also reported as text on standard error, in case records are not read.
   @Test func lossesAreToldWhateverIsRead() throws {
     let adapter = try adapter(
       #"{ "uuid": "fff1", "properties": ["notify"] }"#, onConnect: #"[ { "disconnect": true, "after_ms": 1000 } ]"#)
@@ -239,7 +239,7 @@ import Testing
     #expect(count("disconnected", "lost") - count("reconnected", "back") <= 1, "\(result.errors.suffix(2000))")
   }
 
-  /// Two characteristics of one type, each with its own format; also after a loss.
+  /// Two characteristics of one type each have a format, also after a reconnection.
   @Test func aFormatIsOfOneCharacteristic() throws {
     let value = #""periodic": { "every_ms": 1000, "values": ["05"] }"#
     let adapter = try adapter(
@@ -277,7 +277,7 @@ import Testing
     #expect(try result.records.count { $0.string("event") == "notification" } == 3)
   }
 
-  /// Nothing could come without its link.
+  /// `subscribe` connects, and its link stays open.
   @Test func subscribeConnectsAndTheLinkStays() throws {
     let result = try run([
       "subscribe name:Band-7 2a37", "wait name:Band-7 2a37", "read 2a19", "unsubscribe name:Band-7 2a37", "disconnect name:Band-7",
@@ -288,7 +288,7 @@ import Testing
     #expect(values.contains { !$0.keys.contains("id") } && values.contains { $0.int("id") == 2 })
   }
 
-  /// The MTU is exchanged once on a link: what cannot be done is said.
+  /// The MTU is exchanged once per link. A later request with another MTU is reported.
   @Test func anMTUThatComesTooLateIsTold() throws {
     let result = try run(["connect name:Band-7 --mtu 100", "read 2a19 --mtu 100", "read 2a19 --mtu 150", "connect --mtu 150"])
     #expect(

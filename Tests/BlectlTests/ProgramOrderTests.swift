@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `repl --json`: what waits for what, and what does not.
+/// `repl --json` runs commands in parallel, except those that depend on each other.
 @Suite(.timeLimit(.minutes(1))) struct ProgramOrderTests {
   private func run(_ lines: [String], adapter: String = "sim") throws -> ProcessResult {
     try Blectl.run(["repl", "--json"], input: Array((lines.joined(separator: "\n") + "\n").utf8), adapter: adapter)
@@ -12,7 +12,7 @@ import Testing
 
   // MARK: source
 
-  /// What stands behind it is about whom it leaves as the current device.
+  /// Lines after `source` apply to the device that the file selects.
   @Test func linesBehindAFileComeAfterIt() throws {
     let file = try file("connect name:Panel\nsleep 100\nread 2a00\n")
     let result = try run(["connect name:Band-7", "source '\(file)'", "read 2a00", "read name:Band-7 2a00"])
@@ -37,7 +37,7 @@ import Testing
     #expect(!result.text.contains("2a19"))
   }
 
-  /// Of a file as well, what runs until it is stopped is stopped then, and the rest is done.
+  /// The end of the input also stops the endless commands of a file. The rest of the file is run.
   @Test func theEndOfTheInputEndsWhatAFileRuns() throws {
     let file = try file("notify 2a37\nscan --duration 0\nread 2a19\n")
     let result = try run(["connect name:Band-7", "source '\(file)'", "read 2a00"])
@@ -63,7 +63,7 @@ import Testing
     #expect((1..<count).allSatisfy { statuses["\($0)!"] == 0 })
   }
 
-  /// Lines that nobody could keep are refused, and those behind them are read.
+  /// Lines beyond the limit are refused, and later ones are read.
   @Test func linesThatAreTooManyAreRefused() throws {
     let running = try Blectl.start(["repl", "--json"])
     running.send(line: "connect name:Band-7")
@@ -79,7 +79,7 @@ import Testing
     #expect(refused.map { $0.string("id") } == ["17!", "18!", "19!", "20!"])
   }
 
-  /// Those of a file wait in it.
+  /// Lines of a file wait in the file, without a limit.
   @Test func linesOfAFileMayBeAsManyAsTheyAre() throws {
     let long = "read 2a19 # " + String(repeating: "0", count: 4_000_000) + "\n"
     let file = try file("connect name:Band-7\n" + String(repeating: long, count: 20))
@@ -99,14 +99,14 @@ import Testing
     running.endInput()
     let result = running.wait()
     #expect(try result.statuses == ["1": 0, "2": 130, "3": 130, "4": 0, "5": 0, "6": 0, "7": 0, "8": 0], "\(result.text.suffix(2000))")
-    // Else in the order of the lines.
+    // The others finish in the order of the lines.
     let done = try result.records.filter { $0.string("event") == "done" }.compactMap { $0.int("id") }
     #expect(done.filter { [1, 4, 5, 6].contains($0) } == [1, 4, 5, 6])
   }
 }
 
 extension ProcessResult {
-  /// What the commands of a session for programs ended with, by their identifiers.
+  /// The exit codes of commands in a session for programs, by identifier.
   var statuses: [String: Int] {
     get throws {
       Dictionary(

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `repl --json`: a session for programs.
+/// `repl --json`, a session for programs.
 @Suite(.timeLimit(.minutes(1))) struct ProgramSessionTests {
   private func run(_ lines: [String], _ arguments: [String] = ["repl", "--json"], adapter: String = "sim") throws -> ProcessResult {
     try Blectl.run(arguments, input: Array((lines.joined(separator: "\n") + "\n").utf8), adapter: adapter)
@@ -37,7 +37,7 @@ import Testing
     #expect(!hostile.text.contains("\u{1B}"))
   }
 
-  /// Nobody reads what the next lines are.
+  /// Standard input has the commands, so no command can read its data from it.
   @Test func standardInputHasTheCommands() throws {
     let result = try run([
       "write name:Band-7 ff02 -", "send-file name:Panel fff6 -", "mac-from-adv -d 3 --first", "mac-from-adv D1:00:00:00:00:01", "sleep 0",
@@ -65,7 +65,7 @@ import Testing
     #expect(try value(9)?.string("text") == "Band-7" && value(9)?.string("peer") == "C0:FF:EE:00:00:07/public")
   }
 
-  /// A slow command of one device keeps nobody else waiting; those of one device keep their order.
+  /// A slow command delays only its own device, whose commands keep their order.
   @Test func devicesSideBySideTheirCommandsOneAfterTheOther() throws {
     let result = try run([
       "connect name:Band-7", "connect name:Panel", "use name:Band-7", "sleep 100", "read 2a00", "read name:Panel 2a00",
@@ -82,7 +82,7 @@ import Testing
     #expect(try result.statuses["6"] == 2)
   }
 
-  /// Numbers of lines would be ids of other commands.
+  /// Line numbers would collide with the ids of other commands.
   @Test func aLineThatCannotBeReadHasNoID() throws {
     let lines = [
       #"{"id":1,"command":"sleep 0"}"#, #"{"id":3,"comm"#, #"{"id":2,"command":"sleep 0"}"#, #"and":"sleep 0"}"#, "read 'x",
@@ -92,11 +92,11 @@ import Testing
     #expect(done.compactMap { $0.int("id") }.sorted() == [1, 2, 5, 7, 8])
     let unread = done.filter { $0.isNull("id") }
     #expect(unread.compactMap { $0.int("line") }.sorted() == [2, 4, 5] && unread.allSatisfy { $0.int("status") == 64 })
-    // Where no line has one, the number says which it is.
+    // If no line has an id, the number identifies the line.
     #expect(try run(["raed", "read 'x", "sleep 0"]).statuses == ["1": 64, "2": 64, "3": 0])
   }
 
-  /// Also what is about no device, what comes by itself, and what stands on standard error.
+  /// Every record names its device, if any, including unsolicited values and errors.
   @Test func everyRecordSaysWhichDeviceItIsAbout() throws {
     let lines = [
       "alias lock C0:FF:EE:00:00:07", "connect name:Band-7", "subscribe 2a37", "notify 2a37 -n 2", "read name:Panel 2a00", "scan -d 1",
@@ -134,13 +134,13 @@ import Testing
     #expect(result.status == 130)
   }
 
-  /// What runs until it is stopped is stopped by the end of the input: as it was meant.
+  /// The end of the input stops endless commands, with success.
   @Test func theEndOfTheInputEndsIt() throws {
     let result = try run(["connect name:Band-7", "scan --duration 0", "notify 2a37"])
     #expect(try result.statuses == ["1": 0, "2": 0, "3": 0] && result.status == 0)
   }
 
-  /// A number of records is no limit: they may never come. What has one is finished.
+  /// A limit on the number of records is not a time limit: they may never arrive. Commands with a time limit finish.
   @Test func soItEndsWhateverHasNoTimeLimit() throws {
     let result = try run([
       "connect name:Band-7", "notify ff01 -n 5 --duration 0", "notify 2a37 --duration 0 -t 5", "notify 2a37 -t 5",
@@ -171,7 +171,7 @@ import Testing
     #expect(try result.statuses == ["1": 0, "2": 0, "3": 0, "4": 6, "5": 0, "6": 0])
   }
 
-  /// Whatever it is: subscribe and wait as well.
+  /// All commands wait for the device, including subscribe and wait.
   @Test func commandsWaitUntilItIsBack() throws {
     let result = try run(
       [
@@ -192,7 +192,7 @@ import Testing
     #expect(lost?.string("peer") == Fleeting.peer, "\(result.text)")
   }
 
-  /// Links that are lost and made again by hand leave nothing behind.
+  /// Links that are lost and restored by hand leave nothing behind.
   @Test func reconnectingByHandTakesNoMemory() throws {
     let running = try Blectl.start(["repl", "--json"], adapter: try Fleeting.adapter())
     var early = 0
@@ -278,7 +278,7 @@ import Testing
     #expect(running.wait().status == 0)
   }
 
-  /// Nobody reads: the link stays, what is too much is dropped and told, and the answers come when somebody does.
+  /// Without a reader the link stays, excess values are dropped and counted, and answers arrive when reading resumes.
   @Test func aReaderThatStopsDoesNotStopTheLinks() throws {
     let running = try Blectl.start(["repl", "--json"], adapter: try Fleeting.adapter(), reading: .errorsOnly)
     for line in ["connect \(Fleeting.peer)", "subscribe fff3", "sleep 600", "notify fff1 -n 1 -v", "read 2a00"] {
@@ -294,10 +294,10 @@ import Testing
   }
 }
 
-/// A device that hangs up when it is told to.
+/// A device that disconnects on request.
 enum Fleeting {
   static let peer = "D1:00:00:00:00:42/random"
-  /// Another one, that stays.
+  /// Another device that stays connected.
   static let other = "D1:00:00:00:00:43/random"
 
   static func adapter() throws -> String {

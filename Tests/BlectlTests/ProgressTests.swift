@@ -15,7 +15,7 @@ import Text
     #expect(Progress.line(2000, nil, from: 0, inFlight: 3, seconds: 2, width: 80) == "2000 bytes  1.0 kB/s  3 in flight")
   }
 
-  /// The share is of the whole file; the rate is of what was sent now.
+  /// The percentage is of the whole file, and the rate is that of this transfer.
   @Test func whatWasThereBeforeCounts() {
     let line = Progress.line(60_000, 80_000, from: 40_000, inFlight: 2, seconds: 2, width: 80)
     #expect(line.contains("75 %  60000/80000 bytes  10.0 kB/s  0:02 left"), "\(line)")

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `read A B C`: what is known is shown, what is refused is told, and the exit status is that of the first failure.
+/// `read A B C` shows the values, reports refusals, and exits with the status of the first failure.
 @Suite(.timeLimit(.minutes(1))) struct ReadSeveralTests {
   private let file = TemporaryPath()
   private var adapter: String { "sim:\(file.path)" }
@@ -31,7 +31,7 @@ import Testing
     #expect(errors == ["att", "not_found"], "\(result.errors)")
   }
 
-  /// A format that does not fit is no refusal of the device, and ends the command.
+  /// An unsuitable format is not a refusal of the device, and ends the command.
   @Test func aFormatThatDoesNotFit() throws {
     let result = try blectl("read", Self.meter, "fff3", "fff4", "fff1", "--as", "i16le")
     #expect(result.status == 5 && result.output.isEmpty, "\(result.text)")
@@ -50,7 +50,7 @@ import Testing
            {"uuid": "fff3", "properties": ["read"], "value": "03"}]}]}
         """.utf8))
     let first = try blectl("read", Self.meter, "fff2", "fff3")
-    // It is connected once more, because it has answered nothing.
+    // The device has not answered anything, so it is connected again.
     #expect(first.status == 6 && first.output.isEmpty, "\(first.text)\(first.errors)")
     #expect(first.errors.split(separator: "\n").map { $0.contains("Trying again.") } == [true, false], "\(first.errors)")
     let second = try blectl("read", Self.meter, "fff1", "fff2", "fff3")
@@ -71,7 +71,7 @@ import Testing
     #expect(piped.errors.ranges(of: "fff3").count == 1, "\(piped.errors)")
   }
 
-  /// A program has the first failure in the answer, and the others as errors.
+  /// A program gets the first failure in the answer, and the others as errors.
   @Test func inASessionForPrograms() throws {
     let result = try blectl("repl", "--json", input: "connect name:meter\nread fff3 2a19 ffff\n")
     let records = try result.records

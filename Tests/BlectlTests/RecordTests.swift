@@ -2,11 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `--record`: a script that passes where it was recorded, and on a replay of the trace of the same session.
+/// `--record` writes a script that passes on the same device, and on a replay of the session's trace.
 @Suite(.timeLimit(.minutes(1))) struct RecordTests {
   static let lock = "D1:00:00:00:00:01"
 
-  /// - Returns: the script.
+  /// - Returns: The script.
   @discardableResult
   func record(
     _ arguments: [String], input: String? = nil, adapter: String = "sim", sourceLocation: SourceLocation = #_sourceLocation
@@ -91,7 +91,7 @@ import Testing
     #expect(script.contains("  # for another device: read fff7"), "\(script)")
   }
 
-  /// A value that was another one the second time.
+  /// A value that changed between two reads becomes a comment.
   @Test func whatChangesIsAComment() throws {
     let device = try TemporaryFolder.file(
       Array(
@@ -110,7 +110,7 @@ import Testing
 
   @Test func whatRunsUntilItIsStoppedHasADuration() throws {
     let script = TemporaryPath()
-    // The end of the input ends it, at once in virtual time.
+    // The end of the input ends it, immediately in virtual time.
     let done = try Blectl.run(["repl", "--json", "--record", script.path], input: Array("connect name:Band-7\nnotify 2a37\n".utf8))
     #expect(done.status == 0, "\(done.errors)")
     let text = String(decoding: try Data(contentsOf: URL(fileURLWithPath: script.path)), as: UTF8.self)
@@ -119,7 +119,7 @@ import Testing
   }
 
   @Test func refusesWhatIsNoScript() throws {
-    // Before anything is done.
+    // The file is opened before any other action.
     let unwritable = try Blectl.run("--record", "/nonexistent/file", "read", "name:Band-7", "2a19")
     #expect(unwritable.status == 74 && unwritable.text.isEmpty, "\(unwritable.text)")
     let run = try Blectl.run("--record", "/dev/null", "run", "/dev/null")

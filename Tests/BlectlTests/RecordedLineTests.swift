@@ -10,9 +10,9 @@ import Testing
 @testable import Shell
 @testable import blectl
 
-/// What a recorded script says of what a script cannot have, or cannot say as it was typed.
+/// Recorded scripts of sessions with commands that a script cannot contain, or cannot contain as typed.
 extension RecordTests {
-  /// Its answers are what a test wants: `refused` with a text of the device's as code, `busy` with a number, `many` with all kinds of values.
+  /// Returns a device file with test answers: `refused` with the given code, `busy` with a number, `many` with all kinds of values.
   static func device(code: String = "no") throws -> String {
     let text = #"""
       {"device": "T", "match": {"name": "T"}, "to": "ff02", "from": "ff01",
@@ -37,7 +37,7 @@ extension RecordTests {
     return try TemporaryFolder.file(Array(text.utf8))
   }
 
-  /// - Returns: the lines of the test, but for the last.
+  /// - Returns: The lines of the test, except the last.
   private func recordCall(_ file: String, _ arguments: String...) throws -> [String] {
     let call = "  call --device \(file)"
     return try record(["call", "--device", file, "name:T"] + arguments, adapter: "sim:\(file)").dropFirst(3).dropLast(2).map {
@@ -56,7 +56,7 @@ extension RecordTests {
     }
   }
 
-  /// A name that errors of others have would hold for those as well.
+  /// An error name shared with other failures would also accept those.
   @Test func refusedCallsAreRefusedAgain() throws {
     #expect(
       try recordCall(try Self.device(code: "timeout"), "refused").prefix(3) == [
@@ -132,7 +132,7 @@ extension RecordTests {
 
   // MARK: Devices
 
-  /// Each line is given when the one before it is done, so that the session has forgotten a device that it disconnected.
+  /// Sends each line after the one before is done, so that the session has forgotten a disconnected device.
   private func session(_ lines: [String]) throws -> [String] {
     let script = TemporaryPath()
     let running = try Blectl.start(["repl", "--json", "--record", script.path])
@@ -179,7 +179,7 @@ extension RecordTests {
         let line = try ShellLine(["sleep", "\(number)"], ShellSettings(), commands)
         let command = recorder.begin(line, ["sleep", "\(number)"], nil, output)
         command.didEnd(nil)
-        // Values that come now are of this one.
+        // New values belong to this command.
         #expect(recorder.last === command)
       }
       try await recorder.write()

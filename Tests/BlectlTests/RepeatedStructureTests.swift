@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// Several AD structures of one company, of one service or in one format: legal, and all of them are shown.
+/// Several AD structures of one company, one service or one format are legal, and all are shown.
 @Suite(.timeLimit(.minutes(1))) struct RepeatedStructureTests {
   private static let devices = """
     [{"name": "Tempo", "address": "D1:00:00:00:00:05/random", "advertisement": ["020106", "05ff3301aa01", "05ff3301bb02"]},
@@ -32,7 +32,7 @@ import Testing
     let decoded = try advertisement(":08")
     let levels = ([decoded] + decoded.records("structures")).map { $0["decoded"]?["bthome"]?.records("objects").first?.int("value") }
     #expect(levels == [50, 100, 50])
-    // What occurs once, in an advertisement and again in a scan response too, needs no list.
+    // A structure that occurs once in an advertisement, and again in a scan response, needs no list.
     #expect(records.filter { $0.keys.contains("structures") }.count == 3)
   }
 

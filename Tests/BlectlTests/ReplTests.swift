@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `blectl repl` with its commands, on the simulated air in virtual time.
+/// `blectl repl` and its commands, in the simulator in virtual time.
 @Suite(.timeLimit(.minutes(1))) struct ReplTests {
-  /// Says something of itself every second once subscribed to, hangs up when it is written to, and has a name for that.
+  /// Returns an air with a device that notifies every second, disconnects when written to, and names that command.
   private static func fleeting() throws -> String {
     try air(
       """
@@ -39,7 +39,7 @@ import Testing
     try repl.enter("")
     try repl.says("60")
     let screen = repl.leave()
-    // The line is there once: nothing of it is left above.
+    // The line appears once, with no remains above.
     #expect(screen.lines.count { $0.hasPrefix("Band-7> read") } == 1, "\(screen.lines)")
   }
 
@@ -65,12 +65,12 @@ import Testing
     try repl.says { $0.contains(" lost: the device closed it") }
     try repl.shows("Fleeting (lost)> read", column: 22)
     repl.type("\u{15}")
-    // What is about the device waits for it.
+    // Commands for the device wait for it.
     try repl.enter("wait fff1 -t 60")
     try repl.says { $0.contains("Fleeting: Reconnected after") }
     try repl.shows("Fleeting>", column: 10)
     #expect(repl.screen.lines.contains { $0.hasSuffix("fff1  cafe") })
-    // Without it the link stays away.
+    // Without it the link stays down.
     try repl.enter("set reconnect off")
     try repl.enter("write fff2 00")
     try repl.enter("sleep 30")
@@ -90,7 +90,7 @@ import Testing
     try repl.enter("use name:Band-7")
     try repl.shows("Band-7>", column: 8)
     try repl.enter("sleep 2")
-    // Now it has to be said whose value it is.
+    // With two devices, values carry the device's name.
     try repl.says { $0.contains("Band-7  heart_rate_measurement") }
     try repl.enter("disconnect name:Panel")
     try repl.shows("Band-7>", column: 8)
@@ -110,7 +110,7 @@ import Testing
     repl.type("conn\tba\t")
     try repl.shows("blectl> connect name:Band-7")
     try repl.enter("")
-    // Nobody has looked at its services yet.
+    // Its services are not discovered yet.
     repl.type("read batt\t")
     try repl.shows("Band-7> read battery_level", column: 27)
     repl.type("\u{17}\t")
@@ -151,7 +151,7 @@ import Testing
     try repl.enter("scan -q --duration 1 --name gatelock")
     repl.type("read name:Band-7 batt\t")
     try repl.shows("Panel> read name:Band-7 battery_level", column: 38)
-    // Those that were only heard are no devices of the session.
+    // Devices that were only heard are not in the session.
     repl.type("\u{15}use \t")
     try repl.says { $0.hasPrefix("name:Band-7") && !$0.contains("GateLock") }
     repl.type("\u{15}disconnect gate\t\u{15}set reconnect of\t")
@@ -161,7 +161,7 @@ import Testing
     _ = repl.leave()
   }
 
-  /// Also when the services are known, and only the device's own names are not.
+  /// Tab asks for the device's own names, even if the services are known.
   @Test func tabCompletesWhatTheDeviceCallsIt() throws {
     let repl = try ReplTerminal(adapter: try Self.fleeting())
     try repl.enter("connect name:Fleeting")
@@ -190,7 +190,7 @@ import Testing
 
   // MARK: The end of a command, and of the session
 
-  /// In real time: virtual time would be over before anybody can press a key.
+  /// Runs in real time, because virtual time would end before a key press.
   @Test(arguments: [
     "scan --duration 0 --json", "adapters; sleep 1000", "connect name:Nobody -t 100", "services name:Nobody -t 100",
     "read name:Nobody 2a19 -t 100", "write name:Nobody ff02 00 -t 100", "notify 2a37", "subscribe name:Nobody ff01 -t 100",
@@ -208,7 +208,7 @@ import Testing
     #expect(repl.screen.lines.contains(command) && repl.terminal.echoes)
   }
 
-  /// A shell that has not started its command yet would keep it until that has ended: it is not the first thing that comes.
+  /// Before the shell has started its command, Ctrl-C would take effect only when the command ends, so wait for output.
   @Test func interruptEndsACommandOfTheShell() throws {
     let repl = try connected(environment: ["BLECTL_CLOCK": "real"])
     repl.type(#"!perl -e '$| = 1; print "started\n"; sleep 1000'"# + "\r")
@@ -219,7 +219,7 @@ import Testing
     #expect(repl.terminal.echoes)
   }
 
-  /// What was pasted behind it might open a lock.
+  /// Ctrl-C drops pasted lines, which might open a lock.
   @Test(arguments: [("\u{1B}[200~", "\u{1B}[201~\r"), ("", "\r")]) func interruptDropsWhatWasToFollow(_ begin: String, _ end: String) throws
   {
     let repl = try connected(environment: ["BLECTL_CLOCK": "real"])
@@ -245,7 +245,7 @@ import Testing
     #expect(status == 0 && repl.screen.modes.isEmpty && repl.terminal.echoes)
   }
 
-  /// As with `!less`, which goes on, and for which lines are typed. In real time, so that keys can be pressed.
+  /// Ctrl-C goes to the shell's command, for example `!less`, which continues and reads keys. In real time, for key presses.
   @Test func controlCIsForTheCommandOfTheShell() throws {
     let repl = try connected(environment: ["BLECTL_CLOCK": "real"])
     repl.type("!trap 'echo caught' INT; echo begun; until read line; do :; done; echo \"got $line\"\r")
@@ -257,7 +257,7 @@ import Testing
     repl.type("a line\r")
     try repl.says("got a line")
     try repl.shows("Band-7>", column: 8)
-    // And for commands of its own again.
+    // Ctrl-C also still ends its own commands.
     repl.type("sleep 1000\r")
     try repl.says("Band-7> sleep 1000")
     repl.type("\u{3}")
@@ -274,7 +274,7 @@ import Testing
     try repl.enter("read 2a19")
     try repl.says { $0.hasPrefix("blectl: No device is connected") }
     try repl.enter("connect name:Band-7; read 2a19; read zzzz; disconnect")
-    // The rest of the line is not carried out.
+    // The rest of the line is not executed.
     try repl.shows("Band-7>", column: 8)
     _ = repl.leave()
   }

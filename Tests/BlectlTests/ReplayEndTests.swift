@@ -3,7 +3,7 @@ import HCI
 import TestSupport
 import Testing
 
-/// Where a recording ends, and what it lacks.
+/// The end of a recording, and its gaps.
 @Suite(.timeLimit(.minutes(1))) struct ReplayEndTests {
   private func recording(_ arguments: String...) throws -> TemporaryPath {
     let trace = TemporaryPath()
@@ -16,7 +16,7 @@ import Testing
     try Blectl.run(arguments, adapter: "replay:\(trace.path)", virtual: false)
   }
 
-  /// Whoever waits for values is told at once, and nobody else.
+  /// Commands that wait for values end immediately. Other commands are not affected.
   @Test func noMoreValuesAreInIt() throws {
     let trace = try recording("notify", "name:Band-7", "2a37", "-n", "3")
     for arguments in [
@@ -37,7 +37,7 @@ import Testing
     #expect(run.status == 7 && run.text.contains("The recording ends here"), "\(run.text)\(run.errors)")
   }
 
-  /// The next values follow a write: whoever waits is told which, and not that there are none.
+  /// The next values follow a write. The message names it, instead of saying that there are none.
   @Test(arguments: [
     (["notify", "D0:00:00:00:00:02", "ae02"], 0, "write of 01 to ae01 (handle 0x000c) without response (packet 88)"),
     (["notify", "D0:00:00:00:00:02", "ae02", "--write", "ae01=01"], 0, "write of 02 to ae01 (handle 0x000c) without response (packet 94)"),
@@ -58,7 +58,7 @@ import Testing
     #expect(result.errors.contains("next recorded values follow a request that you did not send") != isOver, "\(result.errors)")
   }
 
-  /// A filtered log has the connection, and nothing that tells the type of the address.
+  /// A filtered log has the connection, but nothing that shows the type of the address.
   @Test func aDeviceWithoutAdvertisements() throws {
     let adapter = "replay:\(Vectors.path("link-without-advertisement.btsnoop"))"
     for (peer, status) in [("D0:00:00:00:00:02", 0), ("D0:00:00:00:00:02/random", 0), ("D0:00:00:00:00:03", 2)] as [(String, Int32)] {
@@ -68,14 +68,14 @@ import Testing
     }
   }
 
-  /// ATT_MTU stays what it was, and the device is not blamed.
+  /// ATT_MTU stays unchanged, and the device is not blamed.
   @Test func anMTUThatNobodyExchanged() throws {
     let trace = try recording("read", "name:Band-7", "2a19")
     let result = try replay(trace, "-e", "read 2a19", "name:Band-7")
     #expect(result.status == 0 && result.errors.isEmpty, "\(result.errors)")
   }
 
-  /// Cut behind any packet: what is lacking is the recording's end, not the radio nor the device.
+  /// Truncated after any packet, the error is the end of the recording, not the radio or the device.
   @Test func aRecordingThatWasEndedEarly() throws {
     let whole = try recording("read", "name:Band-7", "2a19")
     let file = try Array(Data(contentsOf: URL(fileURLWithPath: whole.path)))
@@ -108,7 +108,7 @@ import Testing
     #expect(!result.errors.contains("in range"))
   }
 
-  /// The place where they differ, and nothing about going on.
+  /// The error shows where the writes differ, and no advice to continue.
   @Test func anotherLongWrite() throws {
     var picture = Octets.picture(600)
     let trace = try recording("send-file", "name:Panel", "fff6", try TemporaryFolder.file(picture))
@@ -122,7 +122,7 @@ import Testing
     #expect(!message.contains("--offset") && result.error?.int("resume_offset") == nil, "\(message)")
   }
 
-  /// Each recorded connection in turn, however the one before has ended; then the last one again.
+  /// Each recorded connection is used in turn, however the previous one ended. Then the last one repeats.
   @Test func connectionsInTurn() throws {
     let trace = try recording(
       "-e", "connect name:Band-7; read 2a19; disconnect; connect name:Band-7; read 2a29; services; disconnect")
@@ -137,7 +137,7 @@ import Testing
     #expect(unlike.text.split(separator: "\n").count { $0 == "Simulated Bands" } == 2, "\(unlike.text)\(unlike.errors)")
   }
 
-  /// Once, with the attribute's name, and what to do about it.
+  /// The message appears once, with the attribute's name and advice.
   @Test func saysItOnce() throws {
     let trace = try recording("-e", "services; read 2a19", "name:Band-7")
     let result = try replay(trace, "-e", "read 2a19; write ff02 1b9902", "name:Band-7")

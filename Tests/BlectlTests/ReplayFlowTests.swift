@@ -4,7 +4,7 @@ import HCI
 import TestSupport
 import Testing
 
-/// Record on the simulated air, replay: the same records, times included, and the same exit code.
+/// A recorded session of the simulator gives the same records on replay, including times, and the same exit code.
 @Suite(.timeLimit(.minutes(1))) struct ReplayFlowTests {
   static let lock = "D1:00:00:00:00:01"
 
@@ -19,7 +19,7 @@ import Testing
     ["connect", "name:Band-7", "--phy", "2m", "--interval", "50"], ["connect", lock],
     ["-e", "read 2a19; notify 2a37 -n 2; services; write ff02 1b9902 --expect ff01; read 2a19", "name:Band-7"],
     ["-e", "read fff7; write fff6 0102; read ffff; read fff7", "-k", "name:Panel"],
-    // What fails.
+    // Failing commands.
     ["read", "name:Band-7", "ffff"], ["write", lock, "ffe2", "00"],
     ["read", "name:Band-7", "0x0003", "0x0099"],
     ["read", "C0:FF:EE:00:00:07/random", "2a19"], ["write", "name:Band-7", "ff02", "01", "--expect", "ff01", "-t", "2"],
@@ -39,7 +39,7 @@ import Testing
     try replaysAsRecorded(["send-file", "name:Panel", "fff6", try TemporaryFolder.file(Octets.picture(20_000))] + options)
   }
 
-  /// A connection that fails, a device that ends the link, one that never answers.
+  /// A failing connection, a device that ends the link, and one that never answers.
   @Test(arguments: [
     ["-e", "write ffe1 01; read ffe1; notify ffe1 -d 30", "C1:00:00:00:00:01"],
     ["write", "C1:00:00:00:00:01", "ffe1", "ff", "--read-back"],
@@ -61,7 +61,7 @@ import Testing
     #expect(replayed.errors == recorded.errors)
   }
 
-  /// What a monitor writes of the same session, with another adapter's packets in between.
+  /// A monitor's recording of the same session, with another adapter's packets in between.
   @Test(arguments: [
     ["services", "name:Band-7", "--values"], ["notify", "name:Band-7", "2a37", "-n", "3"], ["scan", "-d", "1"],
   ])
@@ -85,7 +85,7 @@ import Testing
   }
 
   private static func monitorRecord(opcode: UInt16, adapter: UInt16, _ octets: [UInt8], _ record: Snoop.Record) -> [UInt8] {
-    // The header of a record of ours has its time in the right place.
+    // The header of our record has its time in the right place.
     let time = record.encoded[16..<24]
     func bigEndian(_ number: Int) -> [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) } }
     return bigEndian(octets.count) + bigEndian(octets.count) + bigEndian(Int(adapter) << 16 | Int(opcode)) + [0, 0, 0, 0] + time + octets
@@ -124,7 +124,7 @@ import Testing
     #expect(try replay("connect", "name:Band-7", "--interval", "100").status == 7)
   }
 
-  /// It ends the link on which it was asked, or the attempt to connect, and nothing else.
+  /// A missing answer ends only the link of the request, or the connection attempt.
   @Test func goesOnAfterWhatItDoesNotHave() throws {
     let trace = try recording("read", "name:Band-7", "2a19")
     let script = try TemporaryFolder.file(
@@ -156,7 +156,7 @@ import Testing
     #expect(other.text.hasSuffix("Simulated Bands\n") && !other.errors.contains("Band-7"), "\(other.text)\(other.errors)")
   }
 
-  /// Another order, another MTU, another way to name the same: what is known is answered.
+  /// In another order, with another MTU or another selector, known requests are answered.
   @Test func answersWhatItKnows() throws {
     let trace = try recording("services", "name:Band-7", "--values")
     for arguments in [
@@ -170,7 +170,7 @@ import Testing
     }
   }
 
-  /// Packets that were lost, or cut, when it was made: what is missing later may be theirs.
+  /// A recording with lost or cut packets says so, because a later gap may be due to them.
   @Test func saysThatItIsNotWhole() throws {
     let trace = try recording("read", "name:Band-7", "2a19")
     var file = try Array(Data(contentsOf: URL(fileURLWithPath: trace.path)))
@@ -196,7 +196,7 @@ import Testing
     #expect(result.error?.string("message")?.hasSuffix(": not a btsnoop, pcap or pcapng file (at byte 0)") ?? false)
     #expect(try Blectl.run(["scan"], adapter: "replay:/nonexistent").status == 66)
     #expect(try Blectl.run(["scan"], adapter: "replay:").status == 64)
-    // Nothing was around.
+    // No device was in range.
     let empty = try TemporaryFolder.file(Snoop.header)
     #expect(try Blectl.run(["scan", "-d", "1"], adapter: "replay:\(empty)").output.isEmpty)
   }

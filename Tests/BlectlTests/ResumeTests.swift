@@ -1,11 +1,11 @@
 import TestSupport
 import Testing
 
-/// A file goes on after a lost link, and is sent as fast as the device takes it.
+/// A transfer resumes after a lost link, at the device's own rate.
 @Suite(.timeLimit(.minutes(1))) struct ResumeTests {
   private static let picture = SendFileTests.picture
 
-  /// - Parameter link: the `link` of the peripheral file.
+  /// - Parameter link: The `link` of the peripheral file.
   private static func device(_ link: String, report: String = #""read", "notify""#) throws -> String {
     let file = try TemporaryFolder.file(
       Array(
@@ -28,7 +28,7 @@ import Testing
     return (try result.records.last { $0.string("event") == "sent" }, result)
   }
 
-  /// Several times, and the device has every octet once: it says how much it has.
+  /// After several losses, the device has every byte once, because it reports its count.
   @Test(arguments: [["--mode", "command"], ["--mode", "request"]]) func reconnects(_ mode: [String]) throws {
     let device = try Self.device(#""cut_after_octets": 30000"#)
     let (sent, result) = try Self.send(
@@ -58,7 +58,7 @@ import Testing
     #expect(arrived > 20_000 && arrived < 60_000)
   }
 
-  /// A device that does not say how much it has may get some twice, which the user is told.
+  /// A device that does not report its count may get some bytes twice, which the user learns.
   @Test func whatMayArriveTwiceIsSaid() throws {
     let device = try Self.device(#""cut_after_octets": 40000"#)
     let (sent, result) = try Self.send(TemporaryFolder.file(Self.picture), ["--reconnect", "3"], to: device)
@@ -66,7 +66,7 @@ import Testing
     #expect(result.errors.contains("may arrive twice"), "\(result.errors)")
   }
 
-  /// In another process, from what is remembered.
+  /// Another process resumes from the saved state.
   @Test func resumes() throws {
     let state = Self.state()
     let path = try TemporaryFolder.file(Self.picture)
@@ -77,17 +77,17 @@ import Testing
     #expect(other?.int("bytes") == 77_831 && otherResult.errors.contains("is not the file"), "\(otherResult.errors)")
     let (_, lostAgain) = try Self.send(path, [], to: Self.device(#""cut_after_octets": 40000"#), state)
     let offset = try #require(lostAgain.error?.int("resume_offset"))
-    // Known by its handle, however it is named.
+    // The attribute is known by its handle, whatever its selector.
     let (sent, result) = try Self.send(path, ["--resume"], to: whole, state, attribute: "fff0/fff6")
     #expect(sent?.int("offset") == offset && sent?.int("bytes") == 77_831 - offset, "\(result.errors)")
     #expect(
       result.errors.contains("Resuming at byte \(offset). Later bytes may arrive twice: "), "\(result.errors)")
-    // It is whole now.
+    // The file is complete now.
     let (again, note) = try Self.send(path, ["--resume"], to: whole, state)
     #expect(again?.int("offset") == 0 && note.errors.contains("No earlier transfer"), "\(note.errors)")
   }
 
-  /// It lost what had arrived: a simulator that was started anew.
+  /// The device lost the data: the simulator was restarted.
   @Test func aDeviceThatForgot() throws {
     let state = Self.state()
     let path = try TemporaryFolder.file(Self.picture)
@@ -99,7 +99,7 @@ import Testing
     #expect(sent?.int("offset") == 0 && sent?.int("bytes") == 77_831 && sent?.int("verified_from") == 0, "\(result.errors)")
     let sentence = "fff7 reports 0 bytes, so the device lost the \(offset) that arrived. Starting over at byte 0."
     #expect(result.errors.contains(sentence), "\(result.errors)")
-    // One that cannot be asked verifies what it has counted, which is not the file.
+    // A device that cannot be asked compares its count, which is not that of the file.
     let again = try lose()
     let part = try Self.send(path, ["--resume", "--verify", "notify:fff7"], to: Self.device("", report: #""notify""#), state)
     #expect(part.sent?.bool("verified") == true && part.sent?.int("verified_from") == again && again > 0, "\(part.result.errors)")
@@ -115,7 +115,7 @@ import Testing
       "\(pipe.errors)")
   }
 
-  /// What the device has besides is not the file.
+  /// A device with other data does not have the file.
   @Test func aDeviceWithOtherOctets() throws {
     let path = try TemporaryFolder.file(Self.picture)
     let result = try Blectl.run(
@@ -147,7 +147,7 @@ import Testing
     #expect(part.text.contains(". Verified by the device from byte 77000: CRC-32 "), "\(part.text)")
   }
 
-  /// More has arrived than was known when the link was lost: the device says so, and gets nothing twice.
+  /// More bytes arrived than were confirmed. The device reports them, and gets nothing twice.
   @Test func resumesWhereTheDeviceIs() throws {
     let path = try TemporaryFolder.file(Self.picture)
     let result = try Blectl.run(
@@ -160,7 +160,7 @@ import Testing
     #expect(begin > known && known > 0 && result.errors.contains("fff7 reports \(begin) bytes. Continuing there."), "\(result.errors)")
   }
 
-  /// Of a pipe what was not answered for is kept.
+  /// Unconfirmed bytes from a pipe are kept for the resumption.
   @Test func aPipeGoesOnToo() throws {
     let result = try Blectl.run(
       ["send-file", "name:*", "fff6", "-", "--reconnect", "5", "--verify", "notify:fff7", "--json"], input: Self.picture,
@@ -169,7 +169,7 @@ import Testing
     #expect(try result.records.last?.bool("verified") == true)
   }
 
-  /// The device that loses half at a gap of 4 ms and some at 6: nothing is lost, and it is faster than the gap of 8 ms that loses nothing.
+  /// This device loses half the data at a gap of 4 ms and some at 6 ms. The pace here loses nothing and beats a safe gap of 8 ms.
   @Test(arguments: [[], ["--chunk", "182"], ["--interval", "7.5"], ["--phy", "2m"]]) func aSlowDeviceLosesNothing(_ options: [String])
     throws
   {

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a lost link, and the end of a run, do to tests.
+/// Effects of a lost link, and of the end of a run, on tests.
 @Suite(.timeLimit(.minutes(1))) struct RunLinkTests {
-  /// aa04: 01 is answered by BYE and the end of the link, 03 by its end alone.
+  /// The device's reactions at aa04: 01 sends BYE and ends the link, 03 only ends it.
   private static let device = #"""
     {"name": "T1", "address": "D1:00:00:00:00:77/random", "advertisement": {"name": "T1"}, "services": [{"uuid": "aa00", "characteristics": [
       {"uuid": "aa03", "properties": ["notify"]},
@@ -31,7 +31,7 @@ import Testing
     #expect(result.status == 0 && result.text.contains("2 passed"), "\(result.text)\(result.errors)")
   }
 
-  /// What the next test makes of it does not depend on it.
+  /// A test that loses its link fails, and the next test is unaffected.
   @Test(arguments: [
     "write aa04 03\nsleep 1s\nconnect\nread aa02", "write aa04 03\nsleep 1s", "write aa04 03\nsleep 1s\nread aa02",
     "write aa04 03\nsleep 1s\nexpect no aa03", "write aa04 03\nsleep 1s\nretry 100 every 1s\nread aa02\nend",
@@ -42,7 +42,7 @@ import Testing
     #expect(result.text.contains("✓ next"))
   }
 
-  /// The device is left as it shall be, and no test is missing from the report.
+  /// Ctrl-C runs the teardown of the device, and the report has every test.
   @Test func ctrlCRunsTheTeardown() throws {
     let script = try file(
       "device name:T1\nteardown\nwrite aa02 beef\nend\ntest \"one\"\nread aa02\nend\ntest \"long\"\nsleep 1h\nend\ntest \"never\"\nread aa02\nend\n"

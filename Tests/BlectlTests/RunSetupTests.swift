@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What `blectl run` does when a device or the adapter cannot be reached.
+/// `blectl run` with a device or adapter that cannot be reached.
 @Suite(.timeLimit(.minutes(1))) struct RunSetupTests {
   private static let absent =
     "device name:Nobody\n" + ["one", "two", "three"].map { "test \"\($0)\"\n  read 2a19\nend\n" }.joined()
@@ -81,7 +81,7 @@ import Testing
 
   @Test("A setup that succeeds in the second try is a note")
   func secondTry() throws {
-    // Is switched on after 30 seconds.
+    // The device is switched on after 30 seconds.
     let air = "sim:\(ScriptFileTests.folder)/hidden.json"
     let script = "device name:Sleeper\ntest \"one\"\n  read fff1\nend\ntest \"two\"\n  read fff1\nend\n"
     let result = try RunTests.run([script], ["--timeout", "20"], adapter: air)

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `blectl run` as a whole: what is selected, in which order, what it exits with. What scripts can say is shown by those in Tests/Scripts.
+/// `blectl run` as a whole: selection, order and exit codes. Tests/Scripts tests the script language.
 @Suite(.timeLimit(.minutes(1))) struct RunTests {
   static let passing = "device name:Band-7\ntest \"level\" quick\n  read 2a19\n  expect as u8 == 60\nend\n"
   static let failing = "device name:Band-7\ntest \"wrong\"\n  read 2a19\n  expect as u8 == 61\nend\n"
@@ -75,7 +75,7 @@ import Testing
     let result = try run([Self.passing, "test \"later\"\n  skip\nend\n"], ["--json", "--junit", junit, "--html", html])
     let starts = try result.records.compactMap { $0.string("start") }
     #expect(starts.count == 3 && starts.allSatisfy { $0.hasPrefix("2026-01-01T00:00:0") }, "\(result.text)")
-    // To the hour, of which the test may see the end.
+    // Times are compared to the hour, which may end during the test.
     let hours = [-3600, 0].map { Date(timeIntervalSinceNow: $0).formatted(.iso8601).prefix(13) }
     for (path, before, count) in [(junit, "timestamp=\"", 2), (html, "<p class=\"dim\">", 1), (html, " · ", 2)] {
       let text = try String(contentsOfFile: path, encoding: .utf8)
@@ -183,7 +183,7 @@ import Testing
 
   // MARK: Several devices
 
-  /// Eight devices of one kind; each tells its own number.
+  /// Returns eight devices of one kind, each with its own number.
   private func air(_ folder: ScriptFolder, hanging: Int? = nil) throws -> String {
     let devices = (1...8).map { number in
       let value = #""properties": ["read", "notify"], "value": {"u8": \#(number)}"#
@@ -215,7 +215,7 @@ import Testing
     let result = try Blectl.run(["run", "--jobs", "8"] + files, adapter: adapter)
     #expect(result.status == 7)
     #expect(result.text.contains("32 passed, 8 failed"))
-    // Whatever stands below the name of a test is that test's.
+    // Output after the name of a test belongs to that test.
     var unit = ""
     for line in result.text.split(separator: "\n").map(String.init) {
       if let range = line.firstRange(of: "unit ") { unit = String(line[range.upperBound...].prefix(1)) }
@@ -273,7 +273,7 @@ import Testing
   }
 }
 
-/// A folder of its own.
+/// A temporary folder for scripts.
 private struct ScriptFolder {
   let url = URL(fileURLWithPath: TemporaryFolder.path())
 

@@ -8,7 +8,7 @@ import Text
 @testable import Presentation
 @testable import blectl
 
-/// `scan -v`: one line for each AD structure.
+/// `scan -v` prints one line for each AD structure.
 @Suite(.timeLimit(.minutes(1))) struct ScanDetailTests {
   static func lines(_ hex: String) -> [String] {
     AdvertisingDetail.lines(Hex.decode(hex) ?? [], of: nil, pdu: .connectable, AdvertisingFormats())
@@ -45,7 +45,7 @@ import Text
     #expect(line.contains("(BTHome ") && line.utf8.allSatisfy { $0 >= 0x20 }, "\(line)")
   }
 
-  /// Whatever is on the air.
+  /// Any advertising data can be shown.
   @Test func anythingIsShown() {
     var random = SplitMix64(seed: 9)
     for _ in 0..<20_000 {

@@ -3,15 +3,15 @@ import TestSupport
 import Testing
 import Text
 
-/// The live table, on a terminal.
+/// The live table of a scan on a terminal.
 @Suite(.timeLimit(.minutes(1))) struct ScanScreenTests {
-  /// A file of so many devices, among them names in wide characters, hostile, long and alike.
+  /// Creates a file of `count` devices. Some names are wide, hostile, long or similar.
   private static func air(_ count: Int) throws -> TemporaryPath {
     let names = ["温度計センサー玄関", "\u{1B}[31mEvil\u{202E}", "LongSensorNameNumber01", "LongSensorNameNumber02", ""]
     let devices = (0..<count).map { number -> [String: Any] in
       var advertisement: [String: Any] = ["flags": 6]
       if number % 2 == 0 { advertisement["manufacturer_data"] = ["0305": String(format: "%02x000038c1a4", number)] }
-      // More than fits a line.
+      // More services than fit a line.
       if number % 2 == 1 { advertisement["services"] = ["180d", "180f", "180a", "1809", "1812", "181a", "1816", "1818"] }
       return [
         "name": "d", "address": String(format: "D1:00:00:00:00:%02X/random", number), "interval_ms": 200,
@@ -58,7 +58,7 @@ import Text
     #expect(screen.lines.contains { $0.contains("\\x1b[31mEvil") }, "\(screen.lines)")
   }
 
-  /// More than fit: the strongest are seen, and the others are counted. The last table has all.
+  /// With too many devices, the strongest are shown and the others counted. The last table has all.
   @Test(arguments: [50, 80, 160]) func fourHundred(_ columns: Int) throws {
     let controller = try H4Controller()
     let terminal = try PseudoTerminal(
@@ -80,7 +80,7 @@ import Text
     #expect(lines.allSatisfy { DisplayText.width($0) <= columns })
   }
 
-  /// What tells two devices apart is there in 50 columns, in ASCII too: the end of a name and of the MAC inside.
+  /// In 50 columns, ASCII too, devices stay distinguishable by the end of their name and of their MAC.
   @Test(arguments: ["C.UTF-8", "C"]) func fiftyColumnsTellDevicesApart(_ locale: String) throws {
     let air = try Self.air(5)
     let (_, screen, text) = try scan(air: "sim:\(air.path)", columns: 50, locale: locale)
@@ -90,7 +90,7 @@ import Text
     #expect(text.utf8.allSatisfy { $0 < 0x80 } == (locale == "C"))
   }
 
-  /// A row that kept its place while the table moved is where its number says in the one that stays.
+  /// A row that kept its place in the moving table is at its proper rank in the final one.
   @Test(arguments: [(["--duplicates"], " -59 "), (["--min-rssi", "-70"], " -50 ")])
   func theLastTableIsAboutWhatItShows(_ options: [String], _ first: String) throws {
     let controller = try H4Controller()
@@ -138,7 +138,7 @@ import Text
     #expect(try !scan(air: "sim", columns: 80).2.contains("m -46"))
   }
 
-  /// The table goes up by as many rows as it takes in the new width: terminals fold what has become too long, and nothing of it must stay.
+  /// The table moves up by its height in the new width: terminals wrap lines that became too long, and no remains may stay.
   @Test func narrowingLeavesNothingOfTheWideTable() throws {
     let terminal = try PseudoTerminal(
       [Blectl.path, "-i", "sim", "scan", "--duration", "0"], columns: 120, rows: 24, environment: ["NO_COLOR": "1"])
@@ -157,7 +157,7 @@ import Text
     #expect(folded == 1)
   }
 
-  /// Ctrl-Z, and fg: others have written below the table meanwhile. It stays there as it was, and a new one begins.
+  /// Ctrl-Z and fg: other programs wrote below the table. It stays as it was, and a new one starts below.
   @Test func afterAStopATableBeginsBelow() throws {
     let terminal = try PseudoTerminal(
       [Blectl.path, "-i", "sim", "scan", "--duration", "0"], columns: 100, rows: 24, environment: ["NO_COLOR": "1"])
@@ -172,13 +172,13 @@ import Text
     #expect(terminal.finish().status == 130)
   }
 
-  /// A message does not stand in the table, nor does the table go over it.
+  /// A message does not appear in the table, and the table does not overwrite it.
   @Test func aNoteStandsAboveTheTable() throws {
     let controller = try H4Controller()
     let terminal = try PseudoTerminal(
       [Blectl.path, "-i", controller.adapter, "scan", "--count", "2"], columns: 80, rows: 24, environment: ["NO_COLOR": "1"])
     #expect(controller.command(0x200C)?.first == 1)
-    // One whose event type is reserved between two that can be read.
+    // A reserved event type between two valid ones.
     for (type, number) in [(0, 1), (9, 2), (0, 3)] {
       controller.send([4, 0x3E, 15, 2, 1, UInt8(type), 1, UInt8(number), 0, 0, 0, 0, 0xD1, 3, 2, 1, 6, 0xC4])
       if number == 1 { #expect(terminal.wait(for: "1 device(s)")) }
@@ -190,13 +190,13 @@ import Text
     #expect(lines.last?.hasPrefix("2 device(s), ") == true)
   }
 
-  /// In real time: the table is drawn anew in the new width, and Ctrl-C leaves the last one, with the prompt on a line of its own.
+  /// In real time: the table is redrawn in the new width. Ctrl-C leaves the last one, with the prompt on a new line.
   @Test func resizeAndInterrupt() throws {
     let terminal = try PseudoTerminal(
       [Blectl.path, "-i", "sim", "scan", "--duration", "0"], columns: 120, rows: 24, environment: ["NO_COLOR": "1"])
     #expect(terminal.wait(for: "4 device(s)"))
     terminal.resize(columns: 50, rows: 10)
-    // The second frame from now is whole, and was begun in the new width.
+    // The second frame from now is complete, and was started in the new width.
     for _ in 0..<2 { #expect(terminal.wait(for: "4 device(s)", after: terminal.octets.count)) }
     terminal.interrupt()
     let (status, text) = terminal.finish()

@@ -27,7 +27,7 @@ import Testing
     #expect(band["manufacturer_data"]?.string("0157") != nil)
   }
 
-  /// An event type that is reserved, a report that is cut, and one like others.
+  /// Reports with a reserved event type, or cut short, are counted, and a normal one is shown.
   @Test func reportsThatCannotBeReadAreCounted() throws {
     let controller = try H4Controller()
     let running = try Blectl.start(["scan", "--count", "1", "--json"], adapter: controller.adapter, virtual: false)
@@ -50,7 +50,7 @@ import Testing
     let parts = records.filter { $0.bool("truncated") == true }
     #expect(parts.count == 10 && Set(parts.map { $0.string("raw") ?? "" }).count == 1, "\(result.text)")
     #expect(parts.allSatisfy { $0.string("raw")?.utf8.count == 400 && $0.string("name") == "TestAdv" })
-    // As the next part came; the last one when no more could.
+    // Each part is released when the next one arrives, and the last one when no more could follow.
     let times = parts.compactMap { $0.string("time")?.suffix(7).dropLast() }
     #expect(Set(times).count == 10 && records.count == 16)
   }
@@ -123,7 +123,7 @@ import Testing
     #expect(!terminal.finish().text.contains(note))
   }
 
-  /// The records of `--json`, added to what is there, while something else is shown.
+  /// `--log` appends the records of `--json` to a file, whatever else is shown.
   @Test func theLogHasTheRecords() throws {
     let log = TemporaryPath()
     let wanted = try Blectl.run("scan", "--duration", "2", "--json").text
@@ -139,7 +139,7 @@ import Testing
     #expect(try Blectl.run("scan", "--duration", "2", "--log", "/nonexistent/log").status == 74)
   }
 
-  /// As a field of its own beside what is always there, and in the table; who sends nothing known has none.
+  /// Data in a known format has its own field and its place in the table. Other devices have none.
   @Test func whatIsInAKnownFormatIsDecoded() throws {
     let file = TemporaryPath()
     try file.write(
@@ -193,7 +193,7 @@ import Testing
     #expect(try Blectl.run("scan", "--count", "2", "--duration", "1", "--name", "nobody").status == 2)
   }
 
-  /// An advertisement and its scan response come with one event, and a busy controller tells of thousands in one turn.
+  /// An advertisement and its scan response share one event, and a busy controller reports thousands at once.
   @Test(arguments: [1, 3, 5, 6]) func countIsExact(_ count: Int) throws {
     #expect(try Blectl.run("scan", "--count", "\(count)", "--json").records.count == count)
     #expect(try Blectl.run("scan", "--count", "\(count)", "--duplicates").lines.count == count)

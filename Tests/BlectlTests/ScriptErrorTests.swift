@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What is wrong with a script is said before anything is sent.
+/// Errors in a script are reported before anything is sent.
 @Suite(.timeLimit(.minutes(1))) struct ScriptErrorTests {
-  /// Runs it from standard input, on an adapter that is not there: whoever opens it has another exit code.
+  /// Runs a script from standard input, on a nonexistent adapter: opening it would give another exit code.
   private static func run(_ script: [UInt8], _ options: [String] = ["--peer", "name:Rig"]) throws -> ProcessResult {
     try Blectl.run(["run"] + options + ["-"], input: script, adapter: "hci99")
   }
@@ -16,7 +16,7 @@ import Testing
     #expect(
       result.errors.hasPrefix("blectl: \(place): ") && result.errors.contains(reason) && result.text.isEmpty, "\(comment): \(result.errors)"
     )
-    // One line, whatever was in it.
+    // The error is one line, whatever the input.
     #expect(result.errors.count(where: \.isNewline) == 1 && result.errors.utf8.count < 4000, "\(comment): \(result.errors.prefix(4000))")
   }
 
@@ -44,7 +44,7 @@ import Testing
     Self.expectRefused(try Self.run("read ffe1\nread \0"), "standard input:2:6", "NUL")
   }
 
-  /// However much of it came, nothing is sent that was not meant: either it is a whole script, or it is refused.
+  /// A truncated script is either complete or refused, so no unintended command is sent.
   @Test func truncatedScripts() throws {
     for name in ["one-line", "value-order", "continuation"] {
       let bytes = try Array(Data(contentsOf: URL(fileURLWithPath: "\(ScriptFileTests.folder)/\(name).blectl")))
@@ -57,18 +57,18 @@ import Testing
     }
   }
 
-  /// With a trace, which has no packet.
+  /// The trace contains no packet.
   @Test func nothingIsSent() throws {
     let trace = TemporaryFolder.path()
     let result = try Blectl.run(
       ["run", "--peer", "name:Band-7", "--trace", trace, "-"], input: Array("read 2a19\nread 2a19\nexpect as u9 == 1".utf8))
     Self.expectRefused(result, "standard input:3:11", "u9")
-    // The header of a btsnoop file is 16 octets.
+    // The header of a btsnoop file is 16 bytes.
     let octets = FileManager.default.contents(atPath: trace)?.count ?? 0
     #expect(octets <= 16, "\(octets) octets of trace")
   }
 
-  /// All files are right before the first is run.
+  /// All files are checked before the first one runs.
   @Test func aLaterFileIsWrong() throws {
     let wrong = try TemporaryFolder.file(Array("sleep 1s\nfrobnicate".utf8))
     let result = try Blectl.run(["run", "no-tests.blectl", wrong], folder: ScriptFileTests.folder)
@@ -95,7 +95,7 @@ import Testing
     #expect(lines.count == 101 && lines.last == "blectl: 23 more mistakes are not shown. Correct these first.")
   }
 
-  /// Those of included files, and of all files; what a file that is missing would bring is not told as missing.
+  /// Errors in included files, and in all files, are reported together. Definitions from a missing file are not reported as missing.
   @Test func allFilesAreRead() throws {
     let folder = TemporaryFolder.path()
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -124,7 +124,7 @@ import Testing
     #expect(try Blectl.run(["run"]).status == 64)
   }
 
-  /// What is missing is told with the mistakes of the other files.
+  /// Missing files are reported with the errors of the other files.
   @Test func missingFilesAndMistakes() throws {
     let wrong = try TemporaryFolder.file(Array("frobnicate\n".utf8))
     let both = try Blectl.run(["run", "/nowhere/a", wrong, "/nowhere/b"], adapter: "hci99")
@@ -167,7 +167,7 @@ import Testing
     #expect(try Blectl.run(["run", "--set", "FILE=whole.blectl", "\(folder)/variable.blectl"]).status == 0)
   }
 
-  /// A folder's scripts, in the order of their names; `_…` is there to be included.
+  /// Scripts of a folder run in the order of their names, without `_…`, which are for inclusion.
   @Test func aFolder() throws {
     let folder = TemporaryFolder.path()
     try FileManager.default.createDirectory(atPath: folder + "/inner", withIntermediateDirectories: true)

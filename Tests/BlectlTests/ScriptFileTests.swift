@@ -4,16 +4,16 @@ import TestSupport
 import Testing
 import Text
 
-/// Every script of Tests/Scripts runs, and comes to what the comments at its beginning say:
+/// Every script of Tests/Scripts runs, with the results that its first comments state:
 ///
-///     # exit: 7                   the exit code; else 0
+///     # exit: 7                   the exit code (default: 0)
 ///     # arguments: --set A=1      of `run`, in the quoting of the shell
-///     # adapter: sim:rig.json     else sim; files are named as from that folder
-///     # shows: TEXT               a piece of stdout, blanks and the ends of lines alike
-///     # hides: TEXT               what is not in it
-///     # error: TEXT               a piece of stderr
+///     # adapter: sim:rig.json     the default is sim; paths are relative to that folder
+///     # shows: TEXT               a part of stdout; blanks and line ends are equal
+///     # hides: TEXT               a text that is not in stdout
+///     # error: TEXT               a part of stderr
 ///
-/// Those whose names begin with `_` are there to be included.
+/// Scripts with a name that starts with `_` are for inclusion.
 @Suite(.timeLimit(.minutes(1))) struct ScriptFileTests {
   static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent(
     "Scripts"
@@ -25,7 +25,7 @@ import Text
     return all.filter { $0.hasSuffix(".blectl") && !$0.hasPrefix("_") }.sorted()
   }
 
-  /// What a script's first comments say.
+  /// The comments at the start of a script.
   struct Header {
     private var entries: [(key: String, text: String)] = []
 
@@ -56,7 +56,7 @@ import Text
     for text in header["error"] { #expect(errors.contains(Self.squeezed(text)), "does not say \(text)\(said)") }
   }
 
-  /// The examples of blectl-script(5) are scripts that pass on the simulated air.
+  /// The examples of blectl-script(5) are scripts that pass in the simulator.
   @Test func examplesOfTheManual() throws {
     let page = try String(contentsOf: ManualTests.root.appendingPathComponent("man/blectl-script.5"), encoding: .utf8)
     let examples = page.components(separatedBy: ".\\\" example\n.Bd -literal\n").dropFirst().compactMap {

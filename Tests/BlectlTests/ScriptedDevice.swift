@@ -2,7 +2,7 @@ import ATT
 import Bluetooth
 import TestSupport
 
-/// A device behind an `H4Controller` that does what a script says, and else what the plainest server does. Its ATT_MTU stays 23.
+/// A scripted device behind an `H4Controller`. Without a scripted answer, a plain server answers. Its ATT_MTU stays 23.
 ///
 /// fff0 at 0010: fff1 at 0012 (read), fff2 at 0014 (write, write_without_response, notify), its 2902 at 0015; 180f at 0016: 2a19 at 0018 (read).
 final class ScriptedDevice: @unchecked Sendable {
@@ -21,18 +21,18 @@ final class ScriptedDevice: @unchecked Sendable {
     .init(handle: 0x18, type: UUID(0x2A19), value: [60]),
   ]
 
-  // The controller's thread alone uses these.
+  // Only the controller's thread uses these.
   private var server: PlainServer
   private let script: @Sendable ([UInt8]) -> [H4Controller.Answer]?
 
-  /// - Parameter script: what it does about a PDU; nil: as the server does.
+  /// - Parameter script: Reacts to a PDU. Nil: the plain server answers.
   init(_ items: [PlainServer.Item] = items, mtu: Int = 23, script: @escaping @Sendable ([UInt8]) -> [H4Controller.Answer]?) {
     server = PlainServer(items)
     server.largestMTU = mtu
     self.script = script
   }
 
-  /// Behind a controller of its own.
+  /// Creates a controller with this device.
   func controller() throws -> H4Controller {
     try H4Controller { [self] pdu in script(pdu) ?? server.answer(pdu).map { [.pdu($0)] } ?? [] }
   }

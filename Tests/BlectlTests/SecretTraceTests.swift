@@ -6,7 +6,7 @@ import Testing
 
 /// Keys in the file of `--trace`.
 @Suite(.timeLimit(.minutes(1))) struct SecretTraceTests {
-  /// A host that encrypts with a key, and pairs: what the trace has of both.
+  /// The trace of a host that encrypts with a key and pairs has zeros for secrets, unless the user asks for them.
   @Test(arguments: [false, true]) func keysAreZeroUnlessAskedFor(_ keepsSecrets: Bool) throws {
     let key = (1...16).map { UInt8(0xA0 + $0) }
     let encrypt = [1, 0x17, 0x20, 32] + key + key

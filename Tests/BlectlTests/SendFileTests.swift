@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// 77 831 octets without loss: the case that every fixed pause gets wrong.
+/// A transfer of 77 831 bytes without loss, which no fixed pause achieves.
 @Suite(.timeLimit(.minutes(1))) struct SendFileTests {
   static let picture = (0..<77_831).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
 
@@ -29,7 +29,7 @@ import Testing
     let path = try TemporaryFolder.file(Self.picture)
     let sent = try #require(try Blectl.run("send-file", "name:Panel", "fff6", path, "--json").records.last)
     #expect(sent.int("chunk") == 244)
-    // 98.9 kB/s is what 1M with data length 251 can carry; discovery of the pace must not cost more than a tenth.
+    // 1M with data length 251 carries 98.9 kB/s. Finding the pace must cost at most a tenth.
     #expect((sent.double("bytes_per_second") ?? 0) > 88_000)
     let limit = try #require(sent.double("limit_bytes_per_second"))
     #expect(abs(limit - 97_600) < 1 && (sent.double("bytes_per_second") ?? 0) < limit)
@@ -57,7 +57,7 @@ import Testing
     #expect(result.output.isEmpty)
   }
 
-  /// A sink that wants encryption drops every command: nothing is sent, and nothing is said to have arrived.
+  /// A sink that requires encryption would drop every command. Nothing is sent, and nothing is reported as arrived.
   @Test(arguments: [["send-file", "-"], ["write", "0102", "--mode", "command"], ["write", "0102"]])
   func whatWouldBeDropped(_ words: [String]) throws {
     let file = try TemporaryFolder.file(
@@ -81,7 +81,7 @@ import Testing
     if words[0] == "send-file" { #expect(forced.text.hasSuffix(". Not verified.\n")) }
   }
 
-  /// Without being asked to, a lost link tells a recent octet.
+  /// After a lost link, the error has a recent offset by default.
   @Test func whatIsProvenMeanwhile() throws {
     let file = try TemporaryFolder.file(
       Array(
@@ -95,7 +95,7 @@ import Testing
     let message = try #require(result.error?.string("message"))
     let offset = try #require(message.split(separator: " ").last.flatMap { Int($0.dropLast()) })
     let sent = try #require(message.split(separator: "up to ").last?.split(separator: " ").first.flatMap { Int($0) })
-    // At most what is sent between two proofs, and what the buffers hold.
+    // At most the bytes between two proofs, and those in the buffers.
     #expect(offset > 16_384 && offset <= sent && sent - offset < 3 * 16_384, "\(message)")
   }
 

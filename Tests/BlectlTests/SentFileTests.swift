@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What can be named as a file to send, and what becomes of it meanwhile.
+/// Kinds of files that can be sent, and changes to them during the transfer.
 @Suite(.timeLimit(.minutes(1))) struct SentFileTests {
   private static let notify = ["--verify", "notify:fff7"]
 
@@ -20,7 +20,7 @@ import Testing
     return path
   }
 
-  /// Before anything is done: an adapter that is not there is not even missed.
+  /// Expects a refusal before any action: the nonexistent adapter is not even reported.
   private func refuses(_ file: String, _ message: String, input: [UInt8]? = nil) throws {
     let (_, result) = try send(file, input: input, adapter: "unix:/nonexistent")
     #expect(result.status == 66 && result.output.isEmpty && result.error?.string("kind") == "input", "\(file): \(result.errors)")
@@ -43,7 +43,7 @@ import Testing
     try refuses("-", "Nothing to send: - is empty", input: [])
   }
 
-  /// Root may read everything, unless it gives that up.
+  /// Root may read everything, unless it drops that right.
   @Test func notForThisUser() throws {
     let closed = try path([1])
     #expect(unsafe chmod(closed, 0) == 0)
@@ -62,7 +62,7 @@ import Testing
       result.status == 0 && sent?.int("bytes") == 1 && sent?.int("segments") == 1 && sent?.bool("verified") == true, "\(result.errors)")
   }
 
-  /// Only what is sent is read.
+  /// Only the sent part of a file is read.
   @Test func fourGigabytesOfHoles() throws {
     let path = try path([1, 2, 3], octets: 4 << 30)
     let (sent, result) = try send(path, ["--offset", "\(4 << 30 - 1000)"])
@@ -105,11 +105,11 @@ import Testing
     }
   }
 
-  /// A pipe may stay open for ever; Ctrl-C does not.
+  /// Ctrl-C ends a pipe that stays open forever.
   @Test func aPipeWithoutAnEnd() throws {
     let running = try Blectl.start(["send-file", "name:Panel", "fff6", "-", "--json"])
     running.send([UInt8](repeating: 0, count: 300_000))
-    // So many that some are known to have arrived.
+    // So many bytes that some are confirmed.
     #expect(running.nextLine { ((try? Record($0))?.int("bytes") ?? 0) > 100_000 } != nil)
     running.signal(SIGINT)
     let result = running.wait()
@@ -118,7 +118,7 @@ import Testing
 
   // MARK: What changes meanwhile
 
-  /// Stops the program after it has begun, and lets it go on after `change`.
+  /// Stops the program after it has started, and continues it after `change`.
   private func sendChanging(
     _ octets: [UInt8], _ options: [String] = [], environment: [String: String] = [:], _ change: (String) throws -> Void
   ) throws -> ProcessResult {
@@ -142,7 +142,7 @@ import Testing
     try file.close()
   }
 
-  /// What was there is sent, and that it is not the file any more is said.
+  /// The original part is sent, and blectl reports that the file has grown.
   @Test func grows() throws {
     let state = ["XDG_STATE_HOME": TemporaryFolder.path()]
     var path = ""
@@ -157,7 +157,7 @@ import Testing
     #expect(try rest.status == 0 && rest.records.last?.int("bytes") == 3, "\(rest.errors)")
   }
 
-  /// A reader that has seen enough ends the transfer without a word, and the next one goes on.
+  /// A reader that closes the pipe ends the transfer silently, and the next one resumes.
   @Test func aClosedPipe() throws {
     let (file, state) = (try path(Self.long), TemporaryFolder.path())
     let program = "XDG_STATE_HOME=\(state) BLECTL_CLOCK=virtual \(Blectl.path) -i sim send-file name:Panel fff6 \(file) --json"
@@ -178,7 +178,7 @@ import Testing
     #expect(result.status == 66 && result.errors.contains("changed while it was read (still 1000000 bytes)"), "\(result.errors)")
   }
 
-  /// No zeros are sent for what is not there any more.
+  /// Removed data is not replaced by zeros.
   @Test func shrinks() throws {
     let result = try sendChanging(Self.long) { #expect(unsafe truncate($0, 900_000) == 0) }
     let told = try #require(result.error?.int("resume_offset"), "\(result.errors)")
@@ -189,7 +189,7 @@ import Testing
     #expect(nothing.status == 66 && nothing.errors.contains("of 1000000 bytes while it was read"), "\(nothing.errors)")
   }
 
-  /// Replaced by another, or removed: the open one is sent.
+  /// If the file is replaced or removed, the open one is sent.
   @Test(arguments: [true, false]) func itsNameMeansAnother(_ isReplaced: Bool) throws {
     let result = try sendChanging(Self.long, Self.notify) { path in
       let other = try self.path([1])

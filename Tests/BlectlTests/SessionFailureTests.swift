@@ -2,17 +2,17 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a session does when a command about a device does not succeed.
+/// Behavior of a session after a failed command about a device.
 @Suite(.timeLimit(.minutes(1))) struct SessionFailureTests {
   static let band = "sim:\(ExampleTests.folder)/wristband.json"
-  /// Nobody answers it.
+  /// A write that is never answered.
   private let silent = "write ff02 1b99f2 --mode request"
 
   private func json(_ lines: [String], adapter: String = band) throws -> ProcessResult {
     try Blectl.run(["repl", "--json"], input: Array(lines.joined(separator: "\n").utf8), adapter: adapter)
   }
 
-  /// A line at a time, as people say them.
+  /// Runs a session for people with these lines.
   private func text(_ lines: [String], adapter: String = "sim", state: String = TemporaryFolder.path()) throws -> ProcessResult {
     try Blectl.run(
       ["repl"], input: Array(lines.joined(separator: "\n").utf8), environment: ["XDG_STATE_HOME": state], adapter: adapter)
@@ -20,7 +20,7 @@ import Testing
 
   // MARK: Cancelled
 
-  /// The second line, after five seconds. Hours would pass at once where nothing is going on: a scan is.
+  /// Cancels the second line after five seconds. Without a scan, virtual time would skip hours.
   private func cancelTheWrite(_ running: RunningProcess) {
     for line in [#"{"id":"pause","command":"scan -d 5"}"#, "scan -d 0 --duplicates"] { running.send(line: line) }
     #expect(running.nextLine { $0.contains(#""done","id":"pause""#) } != nil)
@@ -39,7 +39,7 @@ import Testing
     #expect(done?["error"]?.string("kind") == "interrupted" && done?["error"]?.string("message") == "Canceled.", "\(result.text)")
   }
 
-  /// How far it came is told, and it was interrupted all the same.
+  /// A cancelled write reports its progress, and still counts as interrupted.
   @Test func segmentsThatAreCancelledToo() throws {
     let running = try Blectl.start(["repl", "--json"])
     running.send(line: "connect name:Panel")
@@ -50,12 +50,12 @@ import Testing
     #expect(done?.int("status") == 130 && done?["error"]?.string("message")?.contains("of 400 bytes") == true, "\(done as Any)")
   }
 
-  /// In real time: virtual time would be over before anybody can press a key.
+  /// Runs in real time, because virtual time would end before a key press.
   @Test func controlCEndsAWriteSilently() throws {
     let repl = try ReplTerminal(["repl", "-vv"], environment: ["BLECTL_CLOCK": "real"], adapter: Self.band)
     try repl.enter("connect name:Band-C")
     repl.type(silent + "\r")
-    // The request itself, among what was sent.
+    // The request itself, among the sent PDUs.
     #expect(repl.terminal.wait(columns: 80) { $0.lines.contains { $0.contains("1b99f2") && !$0.contains("write") } })
     repl.type("\u{3}")
     try repl.shows("Band-C>", column: 8)
@@ -82,7 +82,7 @@ import Testing
     _ = repl.leave()
   }
 
-  /// Lines that a program says behind it are about that device, which has none of the other's values.
+  /// Lines after a `connect` apply to its device, which has none of the other's values.
   @Test func whatWasSaidBehindItIsAboutThatDevice() throws {
     let running = try Blectl.start(["repl", "--json"])
     for line in ["connect name:Band-7", "connect name:Nobody -t 1", "read 2a19"] { running.send(line: line) }
@@ -131,13 +131,13 @@ import Testing
     #expect(try later.records.contains { $0.string("event") == "disconnected" })
   }
 
-  /// And for those of that command only.
+  /// The limit applies to that command only.
   @Test func otherCommandsHaveTheUsualLimit() throws {
     let result = try json(["connect name:Band-C -t 2", "read 2a19 -t 2", "write ff02 1b99f3 --mode request", "read 2a19"])
     #expect(try result.statuses == ["1": 0, "2": 0, "3": 0, "4": 0], "\(result.text)")
   }
 
-  /// A request that was given up is still open: nothing may be sent until it is answered, and that is waited for as long as for an answer.
+  /// A cancelled request is still open. Nothing may be sent until its answer, and that wait has the limit of an answer.
   @Test func theLimitHoldsBehindARequestThatWasGivenUp() throws {
     let running = try Blectl.start(["repl", "--json"], adapter: Self.band)
     for line in ["connect name:Band-C", "\(silent) -t 80000"] { running.send(line: line) }
@@ -177,7 +177,7 @@ import Testing
     #expect(try seen.statuses["5"] == 0 && seen.errors.isEmpty, "\(seen.errors)")
   }
 
-  /// On one line as with -e, also when people say it on a pipe.
+  /// On one line, `wait` subscribes early as with -e, also for people on a pipe.
   @Test func waitOnTheSameLineLosesNothing() throws {
     let adapter = try TemporaryFolder.file(
       Array(
@@ -198,7 +198,7 @@ import Testing
     #expect(!repl.leave().lines.joined().contains("blectl:"))
   }
 
-  /// But for a program that knows it by its id.
+  /// An answer to a subscribed characteristic is shown once. A program also gets it in the record with the id.
   @Test func anAnswerThatIsSubscribedToIsShownOnce() throws {
     let steps = "subscribe ff01; write ff02 1b9901 --expect ff01=567b; write ff02 1b9901; wait ff01=567b"
     let plain = try Blectl.run("-e", steps, "name:Band-C", adapter: Self.band)
@@ -212,7 +212,7 @@ import Testing
 
   // MARK: Names
 
-  /// That it had earlier.
+  /// A device that is not heard keeps its earlier name.
   @Test func aDeviceThatIsNotHeardKeepsItsName() throws {
     let state = TemporaryFolder.path()
     _ = try text(["connect name:Band-7", "alias mine"], state: state)

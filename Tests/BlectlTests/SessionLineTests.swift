@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Lines of a session: how it ends, and what is said of those that are wrong.
+/// Lines of a session: the end, and errors.
 @Suite(.timeLimit(.minutes(1))) struct SessionLineTests {
   private func run(_ lines: [String], _ arguments: [String] = ["repl"]) throws -> ProcessResult {
     try Blectl.run(arguments, input: Array(lines.joined(separator: "\n").utf8))
@@ -19,7 +19,7 @@ import Testing
     #expect(steps.status == 0 && steps.output.isEmpty && steps.errors.isEmpty, "\(steps.errors)")
   }
 
-  /// What runs until it is stopped is stopped, as by the end of the input; who writes may hold on to the pipe.
+  /// `exit` stops endless commands like the end of the input, even if the writer keeps the pipe open.
   @Test func itIsAsTheEndOfTheInput() throws {
     let running = try Blectl.start(["repl", "--json"])
     for line in ["connect name:Band-7", "notify 2a37", "exit"] { running.send(line: line) }
@@ -98,7 +98,7 @@ import Testing
 
   // MARK: Examples
 
-  /// That stand in a comment of an example.
+  /// The commands in the comments of the examples work.
   @Test(arguments: ["challenge-lock.json", "wristband.json"]) func whatExamplesSayWorks(_ name: String) throws {
     let text = try String(contentsOfFile: "\(ExampleTests.folder)/\(name)", encoding: .utf8)
     for line in text.split(separator: "\n") where line.hasPrefix("//   blectl ") {

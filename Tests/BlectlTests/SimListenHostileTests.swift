@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `sim --listen` with clients that are killed, send nonsense, or flood: the others do not notice, and nothing is left of them.
+/// `sim --listen` with clients that are killed, send invalid data, or flood. Others do not notice, and nothing remains.
 @Suite(.timeLimit(.minutes(5))) struct SimListenHostileTests {
   private static func isWhole(_ air: ListeningAir) throws {
     let scan = try air.blectl("scan", "--count", "8", "--duration", "60", "--json")
@@ -12,7 +12,7 @@ import Testing
     #expect(try air.blectl("read", "name:Band-7", "2a19", "-t", "60").text.hasPrefix("3c"))
   }
 
-  /// Killed with SIGKILL as soon as it said this.
+  /// Clients and the output after which they are killed with SIGKILL.
   @Test(arguments: [
     (["scan", "--duration", "0", "--duplicates", "--json"], "advertisement"),
     (["connect", "AA:AA:AA:AA:AA:AA/public", "-v"], "Connecting to"), (["connect", "name:Band-7", "-v"], "Connecting to"),
@@ -28,7 +28,7 @@ import Testing
     client.signal(SIGKILL)
     _ = client.wait()
     #expect(try air.client("disconnected")?.int("clients") == 0)
-    // Its links end as those of an adapter that is pulled out: after the supervision timeout the device is there again.
+    // Its links end like those of an unplugged adapter: after the supervision timeout the device is free again.
     try Self.isWhole(air)
     #expect(air.end().status == 130)
   }
@@ -39,13 +39,13 @@ import Testing
     #expect(other.waitForOutput(containing: "notification"))
     for (octets, isNoted) in [
       (Array("GET / HTTP/1.0\r\n\r\n".utf8), true), (SimListenTests.resetCommand + [0x77], true), ([4, 0x0E, 4, 1, 3, 0x0C, 0], true),
-      // Half a command; half of the longest data packet; commands that are none, too short or too long, and data for no link.
+      // Half a command; half of the longest data packet; invalid commands, too short or too long; and data for no link.
       ([1, 3], false), ([2, 0x40, 0, 0xFF, 0xFF] + [UInt8](repeating: 0, count: 60_000), false), ([1, 0xFF, 0xFF, 0], false),
       ([1, 0x0C, 0x20, 1, 1], false), ([1, 3, 0x0C, 3, 1, 2, 3], false), ([2, 0x40, 0, 2, 0, 1, 2], false), ([2, 0, 0, 0, 0], false),
     ] as [([UInt8], Bool)] {
       let client = try RawClient(air.path)
       try client.send(octets)
-      // The air hangs up on what is not H4.
+      // The air closes the connection after invalid H4.
       if isNoted { _ = client.readToEnd() }
     }
     #expect(air.process.waitForOutput(containing: "does not send H4 packets", times: 3))
@@ -57,13 +57,13 @@ import Testing
     _ = air.end()
   }
 
-  /// Commands without end from a client that reads none of the answers: it is not read any more, costs no memory, and holds nobody up.
+  /// A client that sends endless commands and reads no answers is no longer read. It costs no memory, and delays no other client.
   @Test func aFloodIsHeldBack() throws {
     let air = try ListeningAir()
     let flooder = try RawClient(air.path)
     try flooder.send(SimListenTests.resetCommand)
     _ = try flooder.read(7)
-    // LE Meta events wanted; active scanning for everything; Read Local Supported Commands, whose answer is longest.
+    // LE Meta events enabled; active scanning for everything; Read Local Supported Commands, whose answer is longest.
     try flooder.send([1, 1, 0x0C, 8] + [UInt8](repeating: 0xFF, count: 8) + [1, 0x0B, 0x20, 7, 1, 0x10, 0, 0x10, 0, 0, 0])
     try flooder.send([1, 0x0C, 0x20, 2, 1, 0])
     let start = try #require(air.process.peakMemory)
@@ -71,10 +71,10 @@ import Testing
     let commands = [[UInt8]](repeating: [1, 2, 0x10, 0], count: 1000).flatMap { $0 }
     for _ in 0..<5 {
       total += flooder.fill(with: commands)
-      // Meanwhile the others are served.
+      // The others are still served.
       #expect(try air.blectl("read", "name:Band-7", "2a19").status == 0)
     }
-    // What the sockets' buffers hold, and not more.
+    // The size of the sockets' buffers, and no more.
     #expect(total < 4 << 20, "\(total)")
     let end = try #require(air.process.peakMemory)
     #expect(end < start + 8192, "\(start) kB, then \(end) kB")
@@ -83,7 +83,7 @@ import Testing
     _ = air.end()
   }
 
-  /// Descriptors run out: those who are served go on, the others wait, and are served when there are some again.
+  /// When descriptors run out, connected clients continue. Others wait until some are free again.
   @Test func descriptorsRunOut() throws {
     let file = TemporaryPath()
     let air = try RunningProcess(

@@ -5,12 +5,12 @@ import HCI
 import TestSupport
 import Testing
 
-/// `sim --listen`: one air for many clients, in real time.
+/// `sim --listen` shares one air among many clients, in real time.
 @Suite(.timeLimit(.minutes(1))) struct SimListenTests {
   static let resetCommand: [UInt8] = [1, 3, 0x0C, 0]
   static let resetComplete: [UInt8] = [4, 0x0E, 4, 1, 3, 0x0C, 0]
 
-  /// Devices with a value that is read and written, and one that is notified.
+  /// Creates devices with a value to read and write, and one that is notified.
   static func notes(_ count: Int) throws -> String {
     let devices = (1...count).map { number in
       let octet = String(number, radix: 16)
@@ -30,7 +30,7 @@ import Testing
 
   // MARK: Its life
 
-  /// Every command works in it, one after the other, and what one wrote another reads.
+  /// Every command works in the air, in sequence, and a value written by one can be read by another.
   @Test(arguments: [false, true]) func everyCommandWorks(tcp: Bool) throws {
     let air = try ListeningAir([try Self.notes(2)], tcp: tcp)
     let scan = try air.blectl("scan", "--count", "4", "--json")
@@ -56,7 +56,7 @@ import Testing
 
   @Test func itEndsWithItsClients() throws {
     let air = try ListeningAir(["--once"])
-    // Whoever only looks whether somebody listens is no client.
+    // A program that only checks for a listener is no client.
     do { _ = try RawClient(air.path) }
     let first = try air.start("notify", "name:Band-7", "2a37", "--json")
     #expect(first.waitForOutput(containing: "notification"))
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  /// One air behind all of them, or none: what was made before the one that fails is removed.
+  /// One air serves all addresses or none: if one fails, the sockets made before it are removed.
   @Test func severalAddresses() throws {
     let (file, second) = (TemporaryPath(), TemporaryPath())
     let air = try ListeningAir(["--listen", "tcp:localhost:0", "--listen", "unix:\(file.path)", try Self.notes(1)])
@@ -134,7 +134,7 @@ import Testing
     #expect(!Self.exists(file.path) && !Self.exists(air.path))
   }
 
-  /// What any of its controllers says is in it, in real time, with links told apart by their handles.
+  /// The trace has the traffic of all its controllers in real time, with a different handle for each link.
   @Test func theTraceHoldsEveryClient() throws {
     let trace = TemporaryPath()
     let air = try ListeningAir(["--trace", trace.path])
@@ -146,13 +146,13 @@ import Testing
     #expect(records.count { $0.packet == Self.resetCommand && $0.direction == .hostToController } == 2)
     let handles = Set(records.filter { $0.packet.first == 2 }.map { UInt16($0.packet[1]) | UInt16($0.packet[2] & 0x0F) << 8 })
     #expect(handles == [0x40, 0x48])
-    // Virtual time would stand at the beginning of 2026, as BLECTL_CLOCK=virtual asks here.
+    // Virtual time would be at the start of 2026, as BLECTL_CLOCK=virtual requests here.
     #expect(records.allSatisfy { abs($0.wallClock / 1_000_000_000 - Int64(Date().timeIntervalSince1970)) < 3600 })
   }
 
   // MARK: Many
 
-  /// Each has a link of its own, all at the same time, and they see each other's devices.
+  /// Each client has its own link, all at the same time, and they see each other's devices.
   @Test func twentyClientsAtOnce() throws {
     let air = try ListeningAir([try Self.notes(20)])
     let scans = try (1...20).map { _ in try air.start("scan", "--count", "40", "--duration", "60", "--json") }
@@ -163,7 +163,7 @@ import Testing
     }
     let links = try (1...20).map { try air.start("connect", "name:Note-\($0)", "-", "--json", "-t", "60") }
     for link in links { #expect(link.waitForOutput(containing: #""event":"connected""#)) }
-    // All taken: nobody advertises any more.
+    // All are connected, so none advertises.
     #expect(try air.blectl("scan", "--duration", "0.5", "--json").records.isEmpty)
     for link in links { link.endInput() }
     #expect(links.allSatisfy { $0.wait().status == 0 })
@@ -175,7 +175,7 @@ import Testing
     _ = air.end()
   }
 
-  /// Two programs that keep their links: what the one writes the other reads, once it has the device.
+  /// Two programs keep their links. A value written by one is read by the other, once it has the device.
   @Test func twoSessions() throws {
     let air = try ListeningAir(["--once", try Self.notes(2)])
     let sessions = try (1...2).map { _ in try air.start("repl", "--json") }
@@ -197,7 +197,7 @@ import Testing
     #expect(air.process.wait().status == 0)
   }
 
-  /// A device takes one link: the second client does not see it, and has it as soon as it is free.
+  /// A device accepts one link. The second client does not see it until it is free.
   @Test func twoContend() throws {
     let air = try ListeningAir([try Self.notes(1)])
     let first = try air.start("connect", "name:Note-1", "-", "--json")

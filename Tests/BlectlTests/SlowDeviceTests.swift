@@ -1,11 +1,11 @@
 import TestSupport
 import Testing
 
-/// Devices that cannot take everything at once: man/examples/slow-panel.json, and others.
+/// Devices that cannot process data at full speed: man/examples/slow-panel.json, and others.
 @Suite(.timeLimit(.minutes(1))) struct SlowDeviceTests {
   private static let slow = "sim:\(ExampleTests.folder)/slow-panel.json"
 
-  /// Sends 77 831 octets in segments of 182. - Returns: octets that arrived, the seconds that it took, and the result.
+  /// Sends 77 831 bytes in segments of 182. - Returns: The bytes that arrived, the duration in seconds, and the result.
   private static func send(_ options: [String], to adapter: String = slow) throws -> (arrived: Int, seconds: Double, Blectl.Result) {
     let path = try TemporaryFolder.file(SendFileTests.picture)
     let result = try Blectl.run(
@@ -17,8 +17,8 @@ import Testing
     return (try #require(report.flatMap { Int($0.1) }, "\(result.errors)"), seconds, result)
   }
 
-  /// Where some are lost, two more seconds pass until the device is believed that there will be no more.
-  /// A fixed pause of 4 ms loses half, one of 6 ms nearly nothing, one of 8 ms nothing; requests lose nothing and take 16 s.
+  /// After a loss, blectl waits two more seconds before it accepts the device's count. A fixed pause of 4 ms loses half, 6 ms almost
+  /// nothing, 8 ms nothing. Requests lose nothing and take 16 s.
   @Test(arguments: [("4", 0.42...0.58, 3.5...4.0), ("6", 0.0001...0.012, 4.5...4.8), ("8", 0...0, 3.3...3.7)])
   func fixedPauses(_ gap: String, _ lost: ClosedRange<Double>, _ seconds: ClosedRange<Double>) throws {
     let (arrived, took, result) = try Self.send(["--mode", "command", "--gap", gap])
@@ -39,7 +39,7 @@ import Testing
     return "sim:\(path)"
   }
 
-  /// A device that holds the link layer back loses nothing, and the transfer takes as long as the device: 428 packets of 5 ms, or more for long ones.
+  /// A device that slows the link layer loses nothing. The transfer takes as long as the device: at least 428 packets of 5 ms.
   @Test(
     arguments: [
       (#""buffers": 3, "ms_per_packet": 5"#, 2.14...2.4), (#""buffers": 1, "ms_per_packet": 5"#, 2.14...3.6),
@@ -50,8 +50,8 @@ import Testing
     #expect(arrived == 77_831 && seconds.contains(took) && result.status == 0, "\(arrived) in \(took) s: \(result.errors)")
   }
 
-  /// It falls behind by half a millisecond with each segment, which answers tell long before the buffers are full. Rather more than 1.4 s are 319 packets
-  /// of 3 ms, and what finding it out takes.
+  /// The device falls behind by half a millisecond per segment. The answers show this long before the buffers are full. 319 packets of 3
+  /// ms, and the measurement, take rather more than 1.4 s.
   @Test(arguments: [("7.5", 6), ("15", 6), ("15", 16)]) func onlyALittleSlower(_ interval: String, _ buffers: Int) throws {
     let path = try TemporaryFolder.file(SendFileTests.picture)
     let adapter = try Self.device(#""buffers": \#(buffers), "ms_per_packet": 3, "when_full": "drop""#)
@@ -61,7 +61,7 @@ import Testing
     #expect(result.status == 0 && (0.95...1.8).contains(seconds ?? 0), "\(seconds ?? 0) s: \(result.errors)")
   }
 
-  /// However often it tells of the same number before it is believed: what it told before, which was the file's beginning, is not forgotten.
+  /// Repeated reports of one number do not erase an earlier one, which confirmed the start of the file.
   @Test func whatArrivedBeforeTheFirstDropIsKnown() throws {
     let path = try TemporaryFolder.file(SendFileTests.picture)
     let adapter = try Self.device(#""drops_after": 6, "drops": 2"#)
@@ -70,18 +70,18 @@ import Testing
     #expect(result.status == 7 && (result.error?.int("resume_offset") ?? 0) >= 4 * 244, "\(result.errors)")
   }
 
-  /// What an ATT layer answers says nothing about the application behind it.
+  /// An answer from the ATT layer says nothing about the application above it.
   @Test func answersAtOnceAndDropsBehind() throws {
     let path = try TemporaryFolder.file(SendFileTests.picture)
     let adapter = try Self.device(#""buffers": 4, "ms_per_packet": 50, "when_full": "drop", "answers_at_once": true"#)
     let sent = try Blectl.run(["send-file", "name:SlowPanel", "fff6", path, "--chunk", "182"], adapter: adapter)
     #expect(sent.status == 0 && sent.text.contains(" in 0.9"), "\(sent.text) \(sent.errors)")
-    // Who asks the application is not deceived, and keeps its pace.
+    // A check with the application is reliable, and keeps its pace.
     let asked = try Blectl.run(["send-file", "name:SlowPanel", "fff6", path, "--verify", "notify:fff7"], adapter: adapter)
     #expect(asked.status == 0 && asked.text.contains("the device is slower"), "\(asked.text) \(asked.errors)")
   }
 
-  /// Where there is no room for the first few, who asks the application ends early.
+  /// If even the first packets have no space, a transfer that asks the application ends early.
   @Test func hasNoRoomAtAll() throws {
     let path = try TemporaryFolder.file(SendFileTests.picture)
     let adapter = try Self.device(#""buffers": 2, "ms_per_packet": 50, "when_full": "drop", "answers_at_once": true"#)
@@ -90,7 +90,7 @@ import Testing
     #expect(asked.status == 7 && arrived < 1000 && asked.errors.contains("it drops commands that arrive too fast"), "\(asked.errors)")
   }
 
-  /// That it kept up with a slow link says nothing about a faster one: 27 octets of data length, and then 251.
+  /// A pace from a slow link (27 bytes of data length) says nothing about a faster one (251).
   @Test func keptUpWithASlowerLink() throws {
     let state = TemporaryFolder.path()
     let path = try TemporaryFolder.file(SendFileTests.picture)
@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  /// Proofs that are asked for more often than questions about the pace do not hide how slow it is.
+  /// Frequent proofs do not hide how slow the device is.
   @Test(arguments: ["1", "2", "8"]) func provedOften(_ every: String) throws {
     let path = try TemporaryFolder.file(SendFileTests.picture)
     let result = try Blectl.run(
@@ -111,7 +111,7 @@ import Testing
     #expect(result.status == 0 && result.text.contains("slower"), "\(result.text) \(result.errors)")
   }
 
-  /// Pauses are found on long intervals too, and what was found on a short one is not used there.
+  /// Pauses are found on long intervals too, and a pause from a short interval is not used there.
   @Test(arguments: [[15, 30], [30, 15], [40], [15, 50]]) func onLongIntervals(_ intervals: [Int]) throws {
     let state = TemporaryFolder.path()
     let path = try TemporaryFolder.file(SendFileTests.picture)
@@ -123,7 +123,7 @@ import Testing
     }
   }
 
-  /// Without a word: one of them, or all that follow. It is noticed before all is sent.
+  /// The device silently drops one packet, or all that follow. blectl notices before the end.
   @Test(arguments: [(#""drops_after": 100, "drops": 1"#, nil), (#""drops_after": 100"#, 18_200)])
   func beginsToDrop(_ firmware: String, _ expected: Int?) throws {
     let path = try TemporaryFolder.file(SendFileTests.picture)

@@ -3,12 +3,12 @@ import TestSupport
 import Testing
 import Text
 
-/// `decode trace` of what sniffers have heard.
+/// `decode trace` reads recordings of sniffers.
 @Suite(.timeLimit(.minutes(1))) struct SnifferTraceTests {
-  /// A connection from advertising to its encryption, two packets heard twice, two with a wrong CRC: of link type 256, made for these tests.
+  /// Returns a connection from advertising to encryption, with two repeated packets and two with a wrong CRC. Its link type is 256.
   private static func file() throws -> [UInt8] { try Array(Vectors.own("sniffer.pcap")) }
 
-  /// The same packets as another link type has them. - Parameter change: nil leaves one out.
+  /// Returns the same packets with another link type. - Parameter change: Converts a packet. Nil leaves it out.
   private static func pcap(_ type: UInt16, _ change: ([UInt8]) -> [UInt8]?) throws -> [UInt8] {
     let file = try file()
     var made = file.prefix(20) + [UInt8(truncatingIfNeeded: type), UInt8(type >> 8), 0, 0]
@@ -24,7 +24,7 @@ import Text
 
   private static func flags(_ packet: [UInt8]) -> UInt16 { UInt16(packet[8]) | UInt16(packet[9]) << 8 }
 
-  /// Link type 272: board, length, version 3, counter, kind; length, flags, channel, RSSI, event, time.
+  /// Converts to link type 272: board, length, version 3, counter, kind; length, flags, channel, RSSI, event, time.
   private static func nordic(_ packet: [UInt8]) -> [UInt8] {
     let isAdvertising = packet[10...].starts(with: [0xD6, 0xBE, 0x89, 0x8E])
     let (flags, rf) = (Self.flags(packet), packet[0])
@@ -38,7 +38,7 @@ import Text
     let result = try Blectl.run(["decode", "trace", "-"], input: file)
     #expect(result.status == 0 && result.errors.isEmpty, "\(result.errors)")
     return result.text.split(separator: "\n").compactMap { line in
-      // Numbers, channels and signals apart; what is damaged is not in every file.
+      // Ignore numbers, channels and signal strengths. Damaged packets are not in every file.
       if line.contains("crc wrong") || line.contains("Empty PDU") { return nil }
       if line.contains("ADV") || line.contains("SCAN") || line.contains(" packet(s) in ") { return nil }
       return line.range(of: "0x50654321").map { String(line[$0.lowerBound...]) } ?? String(line)
@@ -61,12 +61,12 @@ import Text
       "  central     Read Request                0x0006 ffe1              1      60 ",
       "  peripheral  Handle Value Notification   0x0006 ffe1              1      2 ",
     ] { #expect(result.text.contains(mention), "\(mention) is not in \(result.text)") }
-    // What was heard twice counts once.
+    // A repeated packet counts once.
     #expect(result.text.components(separatedBy: ", repeated on\n").count == 3)
     #expect(result.text.components(separatedBy: "Write Response").count == 2)
   }
 
-  /// Who sent what is told by the sniffer, or by when it was sent.
+  /// The sniffer's flags, or the timing, show the direction.
   @Test func theFormatMakesNoDifference() throws {
     let wanted = try Self.whatIsSaid(Self.file())
     #expect(wanted.count > 30)
@@ -80,7 +80,7 @@ import Text
     for file in files { #expect(try Self.whatIsSaid(file) == wanted) }
   }
 
-  /// Version 3 of the nRF Sniffer's says by its kind what is advertising, also on another access address.
+  /// Version 3 of the nRF Sniffer marks advertising packets by kind, also on another access address.
   @Test func theKindTellsPeriodicAdvertising() throws {
     let event: [UInt8] = [10, 0x05, 4, 60, 0, 0, 0, 0, 0, 0, 0x78, 0x56, 0x34, 0x12, 7, 6, 2, 0, 2, 1, 5, 0xFF, 1, 2, 3]
     let file = try Self.pcap(272) { _ in [1, UInt8(event.count), 0, 3, 0, 0, 2] + event }
@@ -104,7 +104,7 @@ import Text
   }
 
   @Test func whatIsOfNoConnectionMakesNone() throws {
-    // RF channel 4, flags: whole, and AUX_SYNC_IND, CIS PDU of the central, BIS PDU of which bit 5 belongs to its header.
+    // RF channel 4; the flags mean whole. AUX_SYNC_IND, CIS PDU of the central, and BIS PDU with bit 5 in its header.
     let others: [(flags: UInt16, pdu: String)] = [
       (0x2C81, "07060020020105ff"), (0x0E01, "0902abcd"), (0x0F01, "2a0201ff"),
     ]

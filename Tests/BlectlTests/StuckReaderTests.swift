@@ -3,14 +3,14 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Nobody reads standard output. Nothing but the output may notice.
+/// Standard output without a reader affects nothing but the output.
 @Suite(.timeLimit(.minutes(1))) struct StuckReaderTests {
   @Test func theFirstControlCTidiesUpAndEnds() throws {
     let controller = try H4Controller()
     let running = try Blectl.start(
       ["scan", "--duration", "0", "--duplicates", "--json"], adapter: controller.adapter, virtual: false, reading: .errorsOnly)
     #expect(controller.command(0x200C)?.first == 1)
-    // Ten times what can wait to be printed.
+    // Ten times as much as the output queue holds.
     #expect(controller.flood(50_000), "the host takes no reports any more")
     running.signal(SIGINT)
     #expect(controller.command(0x200C)?.first == 0, "the scan was not switched off")
@@ -20,7 +20,7 @@ import Testing
     #expect(result.error?.string("kind") == "interrupted")
   }
 
-  /// Also while its answers wait, and what they answer.
+  /// The session also ends while its answers wait.
   @Test func theFirstControlCEndsASession() throws {
     let controller = try H4Controller()
     let running = try Blectl.start(["repl", "--json"], adapter: controller.adapter, virtual: false, reading: .errorsOnly)
@@ -65,7 +65,7 @@ import Testing
 
   @Test func anHourTakesNoMemoryAndIsToldOf() throws {
     let running = try Blectl.start(["scan", "--duplicates", "--duration", "3600", "--json"], reading: .errorsOnly)
-    // Told at the end.
+    // Reported at the end.
     #expect(running.waitForOutput(containing: "Dropped "))
     let peak = try #require(running.peakMemory)
     #expect(peak < 80_000, "kB")
@@ -78,7 +78,7 @@ import Testing
     #expect(records.allSatisfy { $0.string("event") == "advertisement" })
   }
 
-  /// When the work is done and only the reader is missing, that is said.
+  /// If the work is done and only the reader is missing, blectl says so.
   @Test func whatItWaitsForIsSaid() throws {
     let running = try Blectl.start(["scan", "--duration", "3"], reading: .errorsOnly)
     #expect(running.waitForOutput(containing: "Waiting for the reader of standard output to take "))
@@ -87,17 +87,17 @@ import Testing
     #expect(result.status == 0 && result.lines.contains { $0.hasPrefix("C0:FF:EE:00:00:07/public ") })
   }
 
-  /// A reader that reads loses nothing, although virtual time runs a thousand times faster than it.
+  /// A steady reader loses nothing, although virtual time runs a thousand times faster.
   @Test func virtualTimeWaitsForAReader() throws {
     let shell = try Shell.run(
       "export BLECTL_CLOCK=virtual; \(Blectl.path) -i sim scan --duplicates --duration 600 --json | tail -n 1; echo ${PIPESTATUS[0]}")
     #expect(shell.output.hasSuffix("\n0\n"))
     #expect(shell.output.contains(":09:5"), "the last report of ten minutes is there: \(shell.output)")
-    // A slow machine may say that it waits for the reader.
+    // On a slow machine, blectl may report that it waits for the reader.
     #expect(!shell.errors.contains("Dropped"), "\(shell.errors)")
   }
 
-  /// A file takes everything at once, so nothing is behind: reports are not read faster than they are handled.
+  /// A file accepts everything immediately, so no backlog forms: reports are not read faster than they are handled.
   @Test func aFloodOfReportsLosesNoneWhenNothingMakesUsWait() throws {
     let controller = try H4Controller()
     Thread.detachNewThread {

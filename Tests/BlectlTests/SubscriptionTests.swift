@@ -1,9 +1,9 @@
 import TestSupport
 import Testing
 
-/// What people type to get values: by hand, for everything, and with one UUID for several characteristics.
+/// Commands that people use to get values: by hand, for everything, and with one UUID for several characteristics.
 @Suite(.timeLimit(.minutes(1))) struct SubscriptionTests {
-  /// Three characteristics 2a6e of which one notifies, a fff3 that indicates, and a fff4 whose 2902 is refused.
+  /// A device with three characteristics 2a6e, one of which notifies. Its fff3 indicates, and the 2902 of its fff4 is refused.
   private static let sensor = """
     { "name": "Sensor", "address": "D1:00:00:00:00:30/random", "advertisement": { "name": "Sensor" }, "services": [
       { "uuid": "181a", "characteristics": [
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  /// Nothing is guessed where there is a choice.
+  /// An ambiguous UUID is not guessed.
   @Test func othersAreListedWithTheirPropertiesAndAsTheyCanBeTyped() throws {
     let write = try sensor(["write", "name:Sensor", "2a6e", "00"])
     #expect(write.status == 2)
@@ -74,13 +74,13 @@ import Testing
     #expect(result.status == 2 && result.errors.contains("Nothing to subscribe to"), "\(result.errors)")
   }
 
-  /// The 2902 of a characteristic stands for it, by name and by handle.
+  /// The 2902 of a characteristic selects it, by name and by handle.
   @Test(arguments: ["fff3@2902", "0x0016", "fff3"]) func aConfigurationNamesItsCharacteristic(_ attribute: String) throws {
     let result = try sensor(["notify", "name:Sensor", attribute, "-n", "1", "--json"])
     #expect(try result.status == 0 && result.records.first?.string("uuid") == "fff3", "\(result.errors)")
   }
 
-  /// Values that are asked for by hand are not shown, and nothing else would say so.
+  /// Values enabled by hand are not shown, so a hint names the commands that show them.
   @Test func aConfigurationWrittenByHandNamesWhatShowsTheValues() throws {
     let hint = "nothing shows them"
     for (words, command) in [

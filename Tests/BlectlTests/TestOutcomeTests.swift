@@ -3,11 +3,11 @@ import Testing
 @testable import Presentation
 @testable import Scripting
 
-/// What a failed step says about its test, for every kind of failure.
+/// The effect of a failed step on its test, for every kind of failure.
 @Suite(.timeLimit(.minutes(1))) struct TestOutcomeTests {
   private typealias Step = TestOutcome.Step
 
-  /// Kinds that no row names are failures of the device.
+  /// Step, and the kinds of failure for each outcome. Other kinds are failures of the device.
   private static let rows: [(step: String, Step, errors: Set<Failure.Kind>, unreachable: Set<Failure.Kind>)] = [
     ("a command", Step(), [.adapter], []),
     ("the first command", Step(isFirst: true), [], [.adapter]),
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  /// Invalid Handle means that there is no such attribute, which is exit code 2.
+  /// Invalid Handle means that the attribute does not exist, which is exit code 2.
   @Test func attributesThatDoNotExist() {
     #expect(TestOutcome(of: Failure(.att, "Message.", code: 0x01), in: Step(isConnection: true)) == .unreachable)
     #expect(TestOutcome(of: Failure(.att, "Message.", code: 0x01), in: Step()) == .failed)

@@ -9,18 +9,18 @@ import Testing
 @testable import Presentation
 @testable import Transfer
 
-/// Everything that can go wrong, at each packet of a transfer of 200; where the peer tells more, or is asked otherwise, at each third.
+/// Every fault at each packet of a transfer of 200. If the device reports its count or the mode differs, every third packet.
 @Suite(.timeLimit(.minutes(5))) struct TransferFaultTests {
   typealias Fault = FaultyLink.Fault
 
-  /// How it is sent, and who answers for what arrived.
+  /// How the data is sent, and how its arrival is confirmed.
   enum Way: String, CaseIterable, Sendable {
     case requests
-    /// With nothing but the peer's ATT layer to ask.
+    /// Commands that only the device's ATT layer confirms.
     case commands
-    /// The peer tells how much it has.
+    /// Commands to a device that reports its count.
     case countedCommands
-    /// Nothing is known of how fast the peer is.
+    /// Commands to a device of unknown speed.
     case probedCommands
 
     var mode: TransferOptions.Mode { self == .requests ? .request : .command }
@@ -30,17 +30,17 @@ import Testing
   static let packets = 200
   static let file = (0..<segment * packets).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
   static let provesEvery = 16
-  /// Octets that may have arrived without that being known: those between two proofs, those behind the open one while its answer is on its way.
+  /// Returns the number of bytes that may arrive unconfirmed: those between two proofs, and those sent while an answer is on its way.
   static func window(_ way: Way) -> Int {
     switch way {
     case .requests: segment
     case .commands, .countedCommands: segment * (provesEvery + FaultyLink.buffers + 4)
-    // It is asked less often than every 16 packets: 64 are what the longest probe has.
+    // Questions are rarer than every 16 packets: the longest probe has 64.
     case .probedCommands: segment * (64 + FaultyLink.buffers + 4)
     }
   }
 
-  /// - Returns: nil when all went well, as far as the sender knows.
+  /// - Returns: Nil if the sender knows of no failure.
   @LoopActor private static func send(_ way: Way, from offset: Int = 0, over link: FaultyLink) async throws -> Failure? {
     let client = Client(link)
     var options = TransferOptions()
@@ -63,7 +63,7 @@ import Testing
       return nil
     }
     link.interrupt = { task.cancel() }
-    // Twice the time of an ATT transaction; without a hang nothing comes near.
+    // Twice the time of an ATT transaction. Only a hang takes that long.
     let failure = try await withDeadline(EventLoop.shared.now.advanced(by: .seconds(60))) { await task.value }
     client.close()
     return try #require(failure, "it hangs")
@@ -89,7 +89,7 @@ import Testing
       case (.stalledCredits, _), (.droppingServer, .requests): 4
       case (.interrupt, _): 130
       case (.refusal, .requests): 5
-      // To commands nobody answers; an error in answer to the request behind them proves that they were read.
+      // Commands are not answered. An error in answer to the next request proves that they were read.
       case (.refusal, _): nil
       // Only the application can tell.
       case (.droppingServer, .commands), (.droppingServer, .probedCommands): nil
@@ -105,7 +105,7 @@ import Testing
     let told = try #require(failure.resumeOffset, place)
     #expect(told <= arrived && told >= arrived - window(way), "\(place): told \(told), arrived \(arrived)")
     #expect(failure.message.contains("At least \(told) of 4000 bytes arrived"), place)
-    // The sink goes on where it is told to.
+    // The sink continues at the resumed offset.
     sink.octets.removeLast(max(0, arrived - told))
     #expect(try await send(way, from: min(told, arrived), over: FaultyLink(sink)) == nil, place)
     #expect(ArrivalReport(of: sink.octets) == ArrivalReport(of: file), place)

@@ -5,7 +5,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct TuneTests {
   private static let slow = "sim:\(ExampleTests.folder)/slow-panel.json"
 
-  /// What loses is told with how much, the fastest that does not is kept, and the next transfer uses it.
+  /// The report shows the losses, keeps the fastest setting without loss, and the next transfer uses it.
   @Test func findsWhatLosesNothing() throws {
     let state = ["XDG_STATE_HOME": TemporaryFolder.path()]
     let picture = TemporaryFolder.path()

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// What people type without reading the manual: a plain name for a device, a time with a unit.
+/// Input from people who have not read the manual: a plain name for a device, a time with a unit.
 @Suite(.timeLimit(.minutes(1))) struct TypedNamesTests {
   @Test func aWordIsTheNameOfADevice() throws {
     let read = try Blectl.run("read", "Band-7", "battery_level")
@@ -113,7 +113,7 @@ import Testing
     _ = repl.leave()
   }
 
-  /// What a program writes does not depend on what else was heard.
+  /// In a session for programs, names must be complete, so results do not depend on other devices.
   @Test func inProgramsNamesAreWhole() throws {
     let result = try Blectl.run(["repl"], input: Array("scan -d 2 --json\nconnect ban -t 1\nconnect Band-7\n".utf8))
     #expect(result.errors.contains("line 2: Cannot find name:ban") && !result.errors.contains("means"), "\(result.errors)")

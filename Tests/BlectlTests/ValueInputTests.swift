@@ -2,11 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Values as they are given: in hex, in a format, in a file, on standard input.
+/// Values given in hex, in a format, in a file, or on standard input.
 @Suite(.timeLimit(.minutes(1))) struct ValueInputTests {
   private static let band = "name:Band-7"
 
-  /// Nothing is connected for a value that lacks a digit. The message has the word and where it begins.
+  /// A value with a missing digit prevents the connection. The message has the word and its column.
   @Test(arguments: [
     (["write", band, "ff02", "1b990"], #""1b990" (column 1)"#), (["write", band, "ff02", "1b 990"], #""990" (column 4)"#),
     (["write", band, "ff02", "00", "--expect", "ff01=4f5"], #""4f5" (column 6)"#),
@@ -52,7 +52,7 @@ import Testing
 
   // MARK: Files and standard input
 
-  /// What a device is sent for a value on standard input, in hex.
+  /// Returns the value in hex that the device gets for a value on standard input.
   private func written(_ input: String, _ options: String...) throws -> (sent: String?, result: Blectl.Result) {
     let result = try Blectl.run(
       ["write", Self.band, "ff02", "-", "--mode", "command", "-vv"] + options, input: Array(input.utf8), adapter: "sim")

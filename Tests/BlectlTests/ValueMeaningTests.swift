@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A value means the same wherever it is shown: names.json, 2901 and 2904 apply to one-shot commands, sessions and scripts.
+/// A value means the same everywhere: names.json, 2901 and 2904 apply to one-shot commands, sessions and scripts.
 @Suite(.timeLimit(.minutes(1))) struct ValueMeaningTests {
   private static let meter = "name:meter"
   private static let description = "Outdoor \u{1B}[31mtemperature"
@@ -27,7 +27,7 @@ import Testing
       && record?.string("user_description") == description
   }
 
-  /// A command that is over at once asks for nothing that it does not need; with -v, and in a session, it does.
+  /// A one-shot command sends no unnecessary requests. With -v, and in a session, it reads the descriptors.
   @Test func readsAskWhereItIsWorthIt() throws {
     #expect(try blectl("read", Self.meter, "fff1").text == "03ff\n")
     for arguments in [["read", Self.meter, "fff1", "-v"], ["-e", "read fff1", Self.meter]] {
@@ -39,7 +39,7 @@ import Testing
     #expect(try blectl("-e", "read fff2", Self.meter).text == "0107300100  value true, value 77831\n")
   }
 
-  /// One request, whatever is asked for besides.
+  /// A read by handle is one request, whatever the output options.
   @Test(arguments: [["read", meter, "0x000c", "-vv"], ["read", meter, "0x000c", "--json", "-vv"]])
   func aHandleIsOneRequest(_ arguments: [String]) throws {
     let result = try Blectl.run(arguments, adapter: adapter)
@@ -47,7 +47,7 @@ import Testing
     #expect(result.errors.matches(of: /< [A-Z][A-Za-z ]+ [0-9a-f]+/).count == 1, "\(result.errors)")
   }
 
-  /// Each descriptor once per link.
+  /// Each descriptor is read once per link.
   @Test func descriptorsAreReadOnce() throws {
     let result = try blectl("-e", "read fff1; read fff1; notify fff1 -n 2; read fff1; subscribe fff1; sleep 2", Self.meter, "-vv")
     let handles = result.errors.matches(of: /< Read Request 0a(\w{4})/).map { String($0.1) }
@@ -89,7 +89,7 @@ import Testing
     #expect(result.status == 7 && result.text.contains("1 passed") && result.text.contains("03ff  -2.53 °C"), "\(result.text)")
   }
 
-  /// The trace of one link has what the same commands ask on a replay of it; one that has less still goes on.
+  /// A replay of the same commands finds every request in the trace. A shorter trace still works.
   @Test func replays() throws {
     let (trace, short) = (TemporaryPath(), TemporaryPath())
     let commands = ["-e", "read fff1; notify fff1 -n 1", Self.meter, "--json"]
@@ -130,7 +130,7 @@ import Testing
     }
     #expect(try run("read", Self.meter, "0x001c").text == "3c\n")
     #expect(try run("services", Self.meter).status == 0)
-    // The types of all, and what nobody has read yet is not known.
+    // The types of all attributes are known, but values that were never read are not.
     let level = try run("read", Self.meter, "0x001c", "-vv")
     #expect(level.text == "3c  60 %\n", "\(level.text)")
     #expect(level.errors.matches(of: /< [A-Z][A-Za-z ]+ [0-9a-f]+/).count == 1, "\(level.errors)")
@@ -140,15 +140,15 @@ import Testing
     #expect(try run("services", Self.meter, "--values").status == 0)
     #expect(try run("read", Self.meter, "0x000c").text == "03ff  -2.53 °C\n")
     #expect(Self.isTemperature(try run("read", Self.meter, "fff1", "--json").records.first))
-    // A command that discovers without reading them leaves them there.
+    // A command that discovers without reading descriptors keeps them in the cache.
     let heard = try run("notify", Self.meter, "fff1", "-n", "1")
     #expect(heard.lines.first?.hasSuffix(" fff1 03ff  -2.53 °C") == true, "\(heard.text)\(heard.errors)")
     #expect(try run("read", Self.meter, "fff2").text == "0107300100  value true, value 77831\n")
-    // The simulated air in this process is another one, with the same addresses.
+    // The simulated air in this process is a different one, with the same addresses.
     #expect(try run("read", Self.meter, "0x000c", adapter: adapter).text == "03ff\n")
   }
 
-  /// A device that has changed since: what does not fit is not decoded, and is no error.
+  /// The device has changed since: unsuitable values are not decoded, and there is no error.
   @Test func aStaleCacheIsAHintOnly() throws {
     let air = try ListeningAir([file.path])
     let state = TemporaryFolder.path()
@@ -163,7 +163,7 @@ import Testing
       #expect(result.status == 0, "\(result.errors)")
       return try result.records.first
     }
-    // Two octets are no battery level.
+    // Two bytes are not a battery level.
     try write(#"{"service":"180f","uuid":"2a19","handle":12,"properties":2}"#)
     #expect(try read("0x000c")?.isNull("uuid") == true && read("0x000c")?.keys.contains("decoded") == false)
     try write(#"{"service":"fff0","uuid":"fff1","handle":12,"properties":2,"formats":["0800002701 0000"]}"#)

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What can be counted of how blectl speaks: lengths of sentences, widths of lines, and words that we replaced.
+/// Countable properties of blectl's style: sentence lengths, line widths, and replaced words.
 @Suite(.timeLimit(.minutes(1))) struct WordingTests {
-  /// The texts that new users read first.
+  /// Returns the texts that new users read first.
   private static func texts() throws -> [(name: String, text: String)] {
     let readme = try String(contentsOf: ManualTests.root.appendingPathComponent("README.md"), encoding: .utf8)
     var texts = [("README", readme), ("blectl --help", try Blectl.run("--help").text)]
@@ -15,7 +15,7 @@ import Testing
     return texts
   }
 
-  /// The sentences of running text, without code, tables, headings and lists of options.
+  /// Returns the sentences of running text, without code, tables, headings and lists of options.
   private static func sentences(_ text: String) -> [String] {
     var paragraphs: [String] = []
     var isCode = false
@@ -46,7 +46,7 @@ import Testing
     #expect(lines.allSatisfy { $0.count <= 120 || $0.hasPrefix("|") || $0.contains("](") }, "\(lines.filter { $0.count > 120 })")
   }
 
-  /// Words that `man/`, README, help and messages once had, and the words that they use instead.
+  /// Words that `man/`, README, help and messages once had, with their replacements.
   private static let replaced = [
     #"\boctets?\b"#: "byte", #"\banew\b"#: "again", #"\bis (told|said)\b"#: "blectl prints", #"\bwhoever\b"#: "users who",
     #"\b(no|some)body\b"#: "the actor", #"\bmeanwhile\b"#: "while", #"\bsuch a one\b"#: "the noun", #"\btells? of\b"#: "report",
@@ -75,7 +75,7 @@ import Testing
     #expect(Self.findings("Nobody is told of octets.").count == 3)
   }
 
-  /// Literals with blanks, of what this project says itself: gatttool's lines are gatttool's, and some names are the specification's.
+  /// Checks literals with blanks, except text of gatttool and names of the specification.
   @Test func messagesUseTheSameWords() throws {
     let sources = ManualTests.root.appendingPathComponent("Sources")
     let allowed = ["TX octets", "RX octets", "claims \\(length) octets", "an odd octet", "non-zero octets after"]

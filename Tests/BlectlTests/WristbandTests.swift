@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// The wristband: properties, a command whose answer is a notification, heart beats, the MAC by two ways.
+/// The wristband: properties, a command answered by a notification, heart beats, and two ways to the MAC.
 @Suite(.timeLimit(.minutes(1))) struct WristbandTests {
   static let band = "name:Band-7"
 
@@ -80,7 +80,7 @@ import Testing
     #expect(result.status == 0, "\(result.errors)")
     let value = try #require(try result.records.last?.string("value"))
     #expect(value.hasPrefix("567b3c"))
-    // 56 + 7b + 3c = 10d: the low octet is the checksum.
+    // 56 + 7b + 3c = 10d: the low byte is the checksum.
     #expect(value == "567b3c0d")
   }
 

@@ -1,7 +1,7 @@
 import Bluetooth
 import Testing
 
-/// Times and rates by the formulas of Vol 6 Part B §2; the longest ones are the specification's own maxima (2120, 1064, 4542, 17 040 µs).
+/// Times and rates follow Vol 6 Part B §2. The longest are the specification's own maxima (2120, 1064, 4542, 17 040 µs).
 @Suite(.timeLimit(.minutes(1))) struct AirTimeTests {
   @Test(arguments: [
     (AirTime.Coding.le1M, [80, 296, 328, 2088, 2120], [676, 2468, 2500]),
@@ -42,7 +42,7 @@ import Testing
     #expect(AirTime.packetsPerEvent(octets: 251, .codedS8, interval: 7_500) == 0)
   }
 
-  /// kB/s.
+  /// Checks rates in kB/s.
   @Test(arguments: [
     (AirTime.Coding.le1M, 27, 20, 29.6, 28.2), (.le1M, 27, 182, 38.5, 36.7), (.le1M, 27, 236, 38.8, 37.0), (.le1M, 27, 514, 37.2, 35.4),
     (.le1M, 251, 20, 29.6, 28.2), (.le1M, 251, 244, 98.9, 97.6), (.le1M, 251, 495, 100.3, 99.0), (.le1M, 251, 514, 92.6, 91.1),
@@ -55,7 +55,7 @@ import Testing
     #expect(abs(AirTime.throughput(value: value, linkOctets: link, coding, encrypted: true) / 1000 - encrypted) < 0.06)
   }
 
-  /// kB/s at 7.5, 11.25, 15, 30, 50 and 100 ms.
+  /// Checks rates in kB/s at 7.5, 11.25, 15, 30, 50 and 100 ms.
   @Test(arguments: [
     (AirTime.Coding.le1M, 27, 20, [29.3, 28.4, 29.3, 29.3, 29.2, 29.4]), (.le1M, 27, 182, [38.1, 37.0, 38.1, 38.1, 38.0, 38.2]),
     (.le1M, 251, 244, [97.6, 86.8, 97.6, 97.6, 97.6, 97.6]), (.le1M, 251, 495, [99.0, 88.0, 99.0, 99.0, 99.0, 99.0]),
@@ -69,14 +69,14 @@ import Testing
     }
   }
 
-  /// A packet that takes longer than an event, 17.8 ms: one in every third of 7.5 ms, in every second of 15 ms.
+  /// A packet of 17.8 ms outlasts an event: it takes every third event of 7.5 ms, or every second one of 15 ms.
   @Test(arguments: [(7_500, 22.5), (15_000, 30), (17_804, 17.804), (20_000, 20)])
   func aPacketLongerThanAnEvent(_ interval: Int, _ milliseconds: Double) {
     let rate = 244 / milliseconds
     #expect(abs(AirTime.throughput(value: 244, linkOctets: 251, .codedS8, interval: interval) / 1000 - rate) < 0.001)
   }
 
-  /// What a scheduler keeps for itself at the end of each event.
+  /// A scheduler keeps a guard time at the end of each event.
   @Test(arguments: [(0, 97.6), (96, 97.6), (97, 65.07), (2_600, 32.53), (9_000, 32.53)])
   func guardTime(_ time: Int, _ rate: Double) {
     #expect(abs(AirTime.throughput(value: 244, linkOctets: 251, .le1M, interval: 7_500, guardTime: time) / 1000 - rate) < 0.01)

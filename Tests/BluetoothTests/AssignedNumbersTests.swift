@@ -22,7 +22,7 @@ import Testing
   @Test(arguments: [
     ("battery", "180f"), ("battery_service", "180f"), ("Heart Rate", "180d"), ("heart_rate_service", "180d"),
     ("generic_access_service", "1800"),
-    // A characteristic comes before a service of the same name, which can still be reached.
+    // A characteristic precedes a service of the same name. The suffix still finds the service.
     ("device_time", "2b90"), ("device_time_service", "1847"), ("current_time", "2a2b"), ("current_time_service", "1805"),
     ("battery-level", "2a19"), ("nordic_led_and_button_service", "00001523-1212-efde-1523-785feabcd123"),
   ])
@@ -52,7 +52,7 @@ import Testing
     ] as [(UInt16, String?)])
   func appearances(_ value: UInt16, _ name: String?) { #expect(AssignedNumbers.appearance(value) == name) }
 
-  /// The search relies on sorted lines with keys of one length; every line must be found by it.
+  /// The search needs sorted lines with keys of one length. It must find every line.
   @Test func tablesAreSorted() throws {
     for (table, digits) in [
       (AssignedNumbers.shortUUIDs, 4), (AssignedNumbers.longUUIDs, 32), (AssignedNumbers.companies, 4), (AssignedNumbers.appearances, 4),

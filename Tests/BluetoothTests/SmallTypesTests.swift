@@ -104,7 +104,7 @@ import Text
     ] as [(String, [UInt8]?)])
   func hex(_ text: String, _ bytes: [UInt8]?) { #expect(Hex.decode(text) == bytes) }
 
-  /// Where bytes stand in one piece, a word of one digit lacks the other.
+  /// In text whose bytes are adjacent, a word of one digit lacks the other digit.
   @Test func loneDigitsOfALog() throws {
     #expect(try Hex.parse("1:2:03", loneDigits: false) == [1, 2, 3])
     for text in ["5", "01 5", "0x5", "1:203"] {
@@ -156,7 +156,7 @@ import Text
     try reader.finish("j")
   }
 
-  /// A slice does not start at 0: offsets are counted from its start all the same, and a failed read moves nothing.
+  /// Offsets count from the start of a slice, which need not be 0. A failed read moves nothing.
   @Test func readingTooMuch() throws {
     var reader = ByteReader([0xFF, 0xFF, 1, 2, 3][2...])
     #expect(try reader.uint8("first") == 1)
@@ -178,7 +178,7 @@ import Text
     #expect(PHY(name: "3m") == nil)
   }
 
-  /// Base64 against its own definition: every count modulo three, every octet.
+  /// Base64 agrees with its definition for every count modulo three and every byte.
   @Test func base64() {
     for count in 0...64 {
       let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ 251) }

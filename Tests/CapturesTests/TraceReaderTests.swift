@@ -4,7 +4,7 @@ import HCI
 import TestSupport
 import Testing
 
-/// The same packets in every format of a trace.
+/// Every trace format gives the same packets.
 @Suite(.timeLimit(.minutes(1))) struct TraceReaderTests {
   private static let start: Int64 = 1_767_225_600_123_456_000
   static let records: [Snoop.Record] = [
@@ -20,7 +20,7 @@ import Testing
     return isLittle ? little : little.reversed()
   }
 
-  /// As link types have a packet.
+  /// Returns the packet in the form of a link type.
   private static func payload(_ record: Snoop.Record, _ type: UInt64) -> [UInt8] {
     let isSent = record.direction == .hostToController
     switch type {
@@ -44,7 +44,7 @@ import Testing
     return file
   }
 
-  /// - Parameter resolution: the option's octet; nil leaves it out, which is microseconds.
+  /// - Parameter resolution: The byte of the option. Nil omits the option, which means microseconds.
   static func pcapng(_ type: UInt64, isLittle: Bool, resolution: UInt8?) -> [UInt8] {
     func block(_ kind: UInt64, _ body: [UInt8]) -> [UInt8] {
       let length = number(UInt64(body.count + 12), 4, isLittle)
@@ -54,7 +54,7 @@ import Testing
       resolution.map { number(9, 2, isLittle) + number(1, 2, isLittle) + [$0, 0, 0, 0] + number(0, 4, isLittle) } ?? []
     var file = block(
       0x0A0D_0D0A, number(0x1A2B_3C4D, 4, isLittle) + number(1, 2, isLittle) + number(0, 2, isLittle) + number(.max, 8, isLittle))
-    // An interface that is not HCI's, with a packet.
+    // An interface other than HCI, with a packet.
     file += block(1, number(1, 2, isLittle) + number(0, 6, isLittle))
     file += block(1, number(type, 2, isLittle) + number(0, 6, isLittle) + options)
     file += block(6, number(0, 16, isLittle) + number(0, 4, isLittle)) + block(5, [1, 2, 3, 4])
@@ -96,7 +96,7 @@ import Testing
     #expect(try Self.read(ours) == Self.records)
   }
 
-  /// What people have written about a packet, in either octet order; and what is no option.
+  /// Packet comments are read in both byte orders; other data are not taken for options.
   @Test func commentsOfPackets() throws {
     for isLittle in [true, false] {
       func option(_ code: UInt64, _ value: [UInt8]) -> [UInt8] {
@@ -130,12 +130,12 @@ import Testing
       #expect(throws: MalformedPacket.self) { try Self.read(Self.pcapng(type, isLittle: true, resolution: nil)) }
     }
     #expect(throws: MalformedPacket.self) { try Self.read(Array("text".utf8)) }
-    // A resolution finer than 64 bits hold.
+    // A resolution finer than 64 bits can hold.
     #expect(throws: MalformedPacket.self) { try Self.read(Self.pcapng(187, isLittle: true, resolution: 20)) }
     #expect(throws: Never.self) { try Self.read(Self.pcapng(187, isLittle: true, resolution: 0xBF)) }
   }
 
-  /// A block of a little-endian file.
+  /// Builds a block of a little-endian file.
   private static func block(_ kind: UInt64, _ body: [UInt8]) -> [UInt8] {
     let length = number(UInt64(body.count + 12), 4, true)
     return number(kind, 4, true) + length + body + length
@@ -153,20 +153,20 @@ import Testing
       number(interface, 4, true) + number(0, 8, true) + length + length + octets + [UInt8](repeating: 0, count: (4 - octets.count % 4) % 4))
   }
 
-  /// Two adapters, which have the same connection handles, and a network between them.
+  /// Two adapters may share connection handles, even with a network interface between them.
   @Test func eachInterfaceIsAnAdapter() throws {
     let reset: [UInt8] = [0, 0, 0, 0, 1, 3, 0x0C, 0]
     let file = Self.section([(201, 0), (1, 0), (201, 0)]) + Self.packet(0, reset) + Self.packet(1, [1, 2, 3]) + Self.packet(2, reset)
     var reader = try TraceReader(file)
     #expect(try [reader.next()?.adapter, reader.next()?.adapter, reader.next()?.adapter] == [0, 1, nil])
     #expect(reader.leftOut == 1)
-    // Nothing but a network.
+    // Only a network.
     var network = try TraceReader(Self.section([(1, 0)]) + Self.packet(0, [1, 2, 3]))
     let error = #expect(throws: MalformedPacket.self) { try network.next() }
     #expect(error?.offset == 36 && error?.reason.contains("a network") == true, "\(String(describing: error))")
   }
 
-  /// Of a simple packet only the interface says what was kept; what is behind that is padding.
+  /// A simple packet is cut to its interface's snapshot length. The bytes after that are padding.
   @Test func aSimplePacketEndsWhereItsInterfaceSays() throws {
     let file = Self.section([(187, 3)]) + Self.block(3, Self.number(4, 4, true) + [1, 3, 0x0C, 0xEE])
     var reader = try TraceReader(file)
@@ -174,14 +174,14 @@ import Testing
     #expect(record.packet == [1, 3, 0x0C] && record.missing == 1)
   }
 
-  /// Of a frame check sequence's length the upper bits of the link type say that it is there, and how long.
+  /// The upper bits of a link type give the length of a frame check sequence. They are ignored.
   @Test func theUpperBitsOfALinkTypeAreNone() throws {
     var file = Self.pcap(187, isLittle: true, nanoseconds: false)
     file[23] = 0x44
     #expect(try Self.read(file) == Self.records)
   }
 
-  /// Synchronous and isochronous data are packets of the monitor as well.
+  /// The monitor format also holds synchronous and isochronous data.
   @Test func theMonitorHasOtherData() throws {
     for (opcode, indicator, direction) in [
       (6, 3, .hostToController), (7, 3, .controllerToHost), (18, 5, .hostToController), (19, 5, .controllerToHost),
@@ -195,7 +195,7 @@ import Testing
     }
   }
 
-  /// Without directions: the rest of a frame that the host sends, behind a whole one that it receives.
+  /// Without directions, a continuation belongs to the side whose frame is incomplete.
   @Test func whatGoesOnIsOfWhoHasNotFinished() throws {
     let packets: [[UInt8]] = [
       [2, 0x40, 0x00, 6, 0, 4, 0, 4, 0, 0x52, 0x06], [2, 0x40, 0x20, 8, 0, 4, 0, 4, 0, 0x1B, 6, 0, 0xAA], [2, 0x40, 0x10, 2, 0, 0, 0x01],
@@ -205,7 +205,7 @@ import Testing
     #expect(directions == [.hostToController, .controllerToHost, .hostToController])
   }
 
-  /// Of what is cut the whole packets are there, then where it breaks off.
+  /// A cut file gives its whole packets, then the error.
   @Test func survivesHostileOctets() throws {
     let seeds = [
       Self.pcap(187, isLittle: true, nanoseconds: true), Self.pcap(254, isLittle: false, nanoseconds: false),

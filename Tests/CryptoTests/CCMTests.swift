@@ -6,7 +6,7 @@ import Text
 @Suite(.timeLimit(.minutes(1))) struct CCMTests {
   private func octets(_ hex: String) -> [UInt8] { Hex.decode(hex) ?? [] }
 
-  /// FIPS 197 appendices B and C.1; NIST SP 800-38A F.1.1; Vol 6 Part C §1 (the session key of the encryption sample data).
+  /// Vectors: FIPS 197 appendices B and C.1; NIST SP 800-38A F.1.1; Vol 6 Part C §1 (the session key of the encryption sample data).
   @Test(arguments: [
     ("2b7e151628aed2a6abf7158809cf4f3c", "3243f6a8885a308d313198a2e0370734", "3925841d02dc09fbdc118597196a0b32"),
     ("000102030405060708090a0b0c0d0e0f", "00112233445566778899aabbccddeeff", "69c4e0d86a7b0430d8cdb78070b4c55a"),
@@ -22,7 +22,7 @@ import Text
     #expect(AES128(key: [UInt8](repeating: 0, count: count)) == nil)
   }
 
-  /// RFC 3610 §8, packet vectors 1, 2 and 7; Vol 6 Part C §1 (LL_START_ENC_RSP of the Central's side); bthome.io/encryption.
+  /// Vectors: RFC 3610 §8 (1, 2 and 7); Vol 6 Part C §1 (the Central's LL_START_ENC_RSP); bthome.io/encryption.
   @Test(arguments: [
     (
       "c0c1c2c3c4c5c6c7c8c9cacbcccdcecf", "00000003020100a0a1a2a3a4a5", "0001020304050607",
@@ -42,7 +42,7 @@ import Text
     let key = try #require(AES128(key: octets(key)))
     let (nonce, additional, ciphertext, mic) = (octets(nonce), octets(additional), octets(ciphertext), octets(mic))
     #expect(CCM.open(ciphertext, mic: mic, nonce: nonce, additional: additional, key: key) == octets(plaintext))
-    // One bit of any of them, and nothing comes out.
+    // A changed bit in any of them makes decryption fail.
     func flipped(_ octets: [UInt8], _ index: Int) -> [UInt8] {
       octets.enumerated().map { $0.offset == index ? $0.element ^ 1 : $0.element }
     }
@@ -60,7 +60,7 @@ import Text
     }
   }
 
-  /// Lengths that CCM does not have are refused, and none traps.
+  /// Lengths that CCM does not allow are refused without a trap.
   @Test func everyLength() throws {
     let key = try #require(AES128(key: 0..<16))
     for nonce in 0...16 {

@@ -6,7 +6,7 @@ import Text
 @Suite(.timeLimit(.minutes(1))) struct MessageAuthenticationTests {
   private func octets(_ hex: String) -> [UInt8] { Hex.decode(hex) ?? [] }
 
-  /// RFC 4493 §4; the last is of more than one read of a whole block.
+  /// Vectors: RFC 4493 §4. The last message needs more than one read of a whole block.
   @Test(arguments: [
     ("", "bb1d6929e95937287fa37d129b756746"), ("6bc1bee22e409f96e93d7e117393172a", "070a16b46b4d4144f79bdd9dd04a287c"),
     (
@@ -21,7 +21,7 @@ import Text
     #expect(found == octets(code))
   }
 
-  /// RFC 4231 §4.2, §4.3, §4.4.
+  /// Vectors: RFC 4231 §4.2, §4.3, §4.4.
   @Test(arguments: [
     (
       "0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b", "4869205468657265",

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Text
 
-/// ATT PDUs, and what L2CAP carries beside them.
+/// Tests ATT PDUs and the other channels of L2CAP.
 @Suite(.timeLimit(.minutes(1))) struct ATTPacketTests {
   private static let vectors: [(String, String, [String: PacketField.Value])] = [
     ("02f700", "Exchange MTU Request", ["client_rx_mtu": .number(247)]),
@@ -40,7 +40,7 @@ import Text
     }
   }
 
-  /// A request that found nothing in its range names no attribute, but where the range begins; one that an attribute refused names that.
+  /// A request that finds nothing names the start of its range. A request that an attribute refuses names the attribute.
   @Test func errorsNameRanges() throws {
     for (hex, request, fields) in [
       (
@@ -59,7 +59,7 @@ import Text
     }
   }
 
-  /// A response names no attribute: its request does.
+  /// A response does not name its attribute, but its request does.
   @Test func theRequestSaysWhatAResponseIsAbout() {
     let read = DecodedPacket(att: [0x0B, 0x64], answering: .read(0x12))
     #expect(read["handle"] == .attribute(0x12) && read["value"] == .value([0x64], of: 0x12, isWhole: true))
@@ -73,7 +73,7 @@ import Text
             PacketField("value_handle", .mask(3, octets: 2)), PacketField("declares", .uuid(UUID(0x2A37))),
           ]
         ]))
-    // Not asked for: who knows what it is.
+    // Without the request, the form of the items is unknown.
     #expect(DecodedPacket(att: declaration)["items"] != characteristics["items"])
   }
 

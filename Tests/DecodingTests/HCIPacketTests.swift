@@ -5,9 +5,9 @@ import TestSupport
 import Testing
 import Text
 
-/// HCI packets as the tables read them.
+/// Tests HCI packets against the decoder's tables.
 @Suite(.timeLimit(.minutes(1))) struct HCIPacketTests {
-  /// Packets, and what some of their fields say; from the specification's tables (Vol 4 Part E §7) and from captures.
+  /// Packets with some of their fields, from the specification's tables (Vol 4 Part E §7) and from captures.
   static let vectors: [(String, String, [String: PacketField.Value])] = [
     ("01030c00", "Reset", ["opcode": .mask(0x0C03, octets: 2)]),
     ("0106040340" + "0013", "Disconnect", ["handle": .mask(0x40, octets: 2), "reason": .status(.remoteUserTerminated)]),
@@ -41,7 +41,7 @@ import Text
       "040e0a01091000665544332211", "Command Complete",
       ["command": .code(0x1009, "Read BD_ADDR"), "status": .status(.success), "address": .address(Address(rawValue: 0x1122_3344_5566))]
     ),
-    // What comes with an error says nothing; what a later version adds is not wrong.
+    // Parameters after an error are meaningless; fields that later versions add are not wrong.
     ("040e06010910" + "0c00ff", "Command Complete", ["status": .status(.commandDisallowed), "returned": .octets([0, 0xFF])]),
     ("040e06010620" + "000102", "Command Complete", ["status": .status(.success), "returned": .octets([1, 2])]),
     ("040e03030000", "Command Complete", ["credits": .number(3), "command": .code(0, "No Operation")]),
@@ -90,7 +90,7 @@ import Text
     }
   }
 
-  /// Of what is cut or too long the fields before that are there.
+  /// A packet that is cut or too long still shows the fields before the fault.
   @Test func tellsWhatIsWrong() throws {
     for (hex, field, mention) in [
       ("010b2006011000200001", "scan_window", "truncated filter_policy"), ("010c2003010000", "enable", "1 trailing byte"),
@@ -109,7 +109,7 @@ import Text
     }
   }
 
-  /// What the host sends and a controller answers has the names that the host knows, and follows the tables.
+  /// The decoder names the host's commands and their answers as the host does, and follows the tables.
   @Test func knowsTheHostsCommands() {
     let handle: ConnectionHandle = 0x40
     let commands: [any HCI.Command] = [
@@ -134,7 +134,7 @@ import Text
 }
 
 extension DecodedPacket {
-  /// Whether a list is there that has such a field.
+  /// Whether the packet has a list with this field.
   fileprivate subscript(list name: String) -> Bool {
     fields.contains { if case .list(let items) = $0.value { items.contains { $0.contains { $0.name == name } } } else { false } }
   }

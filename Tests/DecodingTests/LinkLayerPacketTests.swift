@@ -6,10 +6,10 @@ import TestSupport
 import Testing
 import Text
 
-/// PDUs of the Link Layer as the tables read them (Vol 6 Part B §2.3, §2.4).
+/// Tests Link Layer PDUs against the decoder's tables (Vol 6 Part B §2.3, §2.4).
 @Suite(.timeLimit(.minutes(1))) struct LinkLayerPacketTests {
   private static func air(_ hex: String, data: Bool, _ change: (inout AirPacket) -> Void = { _ in }) throws -> AirPacket {
-    // A pcap file with one packet of the air in it, without a CRC.
+    // A pcap file with one Link Layer packet, without a CRC.
     let pdu = try #require(Hex.decode(hex))
     let octets = (data ? [0x21, 0x43, 0x65, 0x50] : [0xD6, 0xBE, 0x89, 0x8E]) + pdu
     let length = [UInt8(octets.count), 0, 0, 0]
@@ -43,7 +43,7 @@ import Text
           "interval": .quantity(24, factor: 1.25, unit: "ms"), "timeout": .quantity(72, factor: 10, unit: "ms"),
         ]
       ),
-      // AdvA, ADI and the transmit power; then data.
+      // AdvA, ADI and transmit power, then data.
       (
         "070e" + "0a49" + address + "3412" + "f4" + "020106", "ADV_EXT_IND",
         ["advertising_data_info": .mask(0x1234, octets: 2), "tx_power": .quantity(-12, factor: 1, unit: "dBm")]
@@ -66,7 +66,7 @@ import Text
       ("03020213", false, "LL_TERMINATE_IND", ["reason": .status(.remoteUserTerminated)]),
       ("0305180202" + "2800", false, "LL_PHY_UPDATE_IND", ["phy_c_to_p": .mask(2, octets: 1), "instant": .number(40)]),
       ("03060c0c59003412", false, "LL_VERSION_IND", ["version": .code(12, "5.3"), "subversion": .number(0x1234)]),
-      // The header has CTEInfo, of which the length knows nothing.
+      // The header has CTEInfo, which the length does not include.
       ("2302140213", false, "LL_TERMINATE_IND", ["cte_info": .mask(0x14, octets: 1), "reason": .status(.remoteUserTerminated)]),
       ("0302ff01", false, "LL Control PDU 0xff", ["octets": .octets([1])]),
     ] as [(String, Bool, String, [String: PacketField.Value])])
@@ -95,7 +95,7 @@ import Text
     #expect(cut.problem?.description.contains("length 9") == true, "\(cut)")
   }
 
-  /// A periodic train has an access address of its own, and what goes on of it as well.
+  /// A periodic train and its chained packets have their own access address.
   @Test func periodicAdvertisingIsNoData() throws {
     for (auxiliary, name) in [(.sync, "AUX_SYNC_IND"), (.chain, "AUX_CHAIN_IND")] as [(AirPacket.Auxiliary, String)] {
       let packet = DecodedPacket(
@@ -124,7 +124,7 @@ import Text
 
   private static let response = "030d04" + "0102030405060708" + "0a0b0c0d", start = "030105", encrypted = "0f05aabbccddee"
 
-  /// A sniffer misses packets; and those that belong to the start are not encrypted.
+  /// A link counts as encrypted even if the sniffer misses packets. The PDUs of the start procedure are plain.
   @Test(
     arguments: [
       (
@@ -133,9 +133,9 @@ import Text
       ),
       ([(response, .peripheral), (encrypted, .central)], ["LL_ENC_RSP", "Encrypted PDU"]),
       ([(start, .peripheral), (encrypted, .central)], ["LL_START_ENC_REQ", "Encrypted PDU"]),
-      // Refused: what follows is plain.
+      // The peripheral refuses, so the next PDU is plain.
       ([(response, .peripheral), ("03020d06", .peripheral), ("03020213", .central)], ["LL_ENC_RSP", "LL_REJECT_IND", "LL_TERMINATE_IND"]),
-      // The key is changed.
+      // The key changes.
       (
         [(start, .peripheral), (encrypted, .central), ("03010b", .central), (response, .peripheral), (encrypted, .central)],
         ["LL_START_ENC_REQ", "Encrypted PDU", "LL_PAUSE_ENC_RSP", "LL_ENC_RSP", "Encrypted PDU"]
@@ -146,7 +146,7 @@ import Text
     #expect(names == wanted && decoder.allLinks.first?.isEncrypted == (wanted.last == "Encrypted PDU"), "\(names)")
   }
 
-  /// Some sniffers leave the MIC behind what they have decrypted: LL_START_ENC_RSP tells, or a frame's length.
+  /// Some sniffers leave the MIC after decrypted data: LL_START_ENC_RSP or the length of a frame reveals it.
   @Test func theMICIsNoPartOfWhatWasSaid() throws {
     let packets: [(String, AirPacket.Sender)] = [
       ("03050601020304", .central), ("0a09070004001b01020304", .peripheral), ("09080600aabb01020304", .peripheral),
@@ -159,7 +159,7 @@ import Text
     #expect(frame.names == ["Handle Value Notification"])
   }
 
-  /// What a sniffer could not decrypt, among what it could.
+  /// A PDU that a sniffer could not decrypt stays encrypted between decrypted ones.
   @Test func whatWasNotDecryptedStaysEncrypted() throws {
     var decoder = TraceDecoder(LearnedDatabases())
     let notification = "0a08" + "04000400" + "1b0600aa"
@@ -169,7 +169,7 @@ import Text
     #expect(names == ["Handle Value Notification", "Encrypted PDU", "Handle Value Notification"])
   }
 
-  /// A new interval begins at an instant that is later.
+  /// A new interval takes effect at a later instant.
   @Test func aRepetitionWhileTheIntervalChanges() throws {
     var decoder = TraceDecoder(LearnedDatabases())
     let notification = "0a08" + "04000400" + "1b0600aa"
@@ -180,7 +180,7 @@ import Text
     #expect(layers == [.ll, .att, .ll, .att, .att])
   }
 
-  /// Microseconds.
+  /// Checks durations in microseconds.
   @Test func howLongAPacketTakes() throws {
     for (phy, isS2, duration) in [(.le1M, false, 80), (.le2M, false, 44), (.coded, false, 720), (.coded, true, 462)] as [(PHY, Bool, Int64)]
     {
@@ -207,7 +207,7 @@ import Text
     #expect(DecodedPacket(air: packet, isEncrypted: false)["crc"] == .choice(0, "wrong"))
   }
 
-  /// The same again is a repetition in the next event, here of 50 ms; later it is what a sniffer has heard of what is new.
+  /// An equal PDU in the next event (50 ms here) is a repetition. A later one is new data.
   @Test func whatComesLaterIsNoRepetition() throws {
     var decoder = TraceDecoder(LearnedDatabases())
     let layers = try [Int64(0), 40, 440].map { milliseconds -> PacketLayer in

@@ -7,11 +7,11 @@ import Replay
 import TestSupport
 import Testing
 
-/// Traces, packet by packet.
+/// Tests whole traces, packet by packet.
 @Suite(.timeLimit(.minutes(1))) struct TraceDecoderTests {
   private static let peer = PeerAddress(Address(rawValue: 0xC0FF_EE00_0007), .public)
 
-  /// What is sent is the host's. Data are whole frames of ATT on link 0x40, a millisecond after the packet before.
+  /// Builds a trace: sent packets are the host's, data are whole ATT frames on link 0x40, 1 ms apart.
   private static func trace(_ steps: [(octets: [UInt8], isSent: Bool)]) -> [Snoop.Record] {
     steps.enumerated().map { index, step in
       var packet = step.octets
@@ -42,7 +42,7 @@ import Testing
     return (records.map { decoder.decode($0) }, decoder)
   }
 
-  /// What is asked before anybody has looked for it has its name, and a response what its request asked.
+  /// A request gets a name from a later discovery, and a response refers to its request.
   @Test func namesAndAnswers() throws {
     let (items, decoder) = Self.decoded(Self.trace(Self.session))
     #expect(items.map(\.number) == Array(1...items.count))
@@ -67,7 +67,7 @@ import Testing
     #expect(!notified.isFromHost && notified.entry.count == 1 && notified.entry.answers == 0)
   }
 
-  /// A request and an indication of one side wait side by side.
+  /// A request and an indication of the same side wait independently.
   @Test func anIndicationDoesNotHideARequest() throws {
     let (items, decoder) = Self.decoded(
       Self.trace([
@@ -76,7 +76,7 @@ import Testing
     #expect(items.map { $0.answers?.number } == [nil, nil, nil, 2, 3] && decoder.summary.mtus == [0: 185])
   }
 
-  /// Disconnection Complete of a stream, or of a link without packets, is no link; data that overtake Connection Complete are its.
+  /// Disconnection Complete of a stream or an unknown link adds no link. Data before Connection Complete belong to the link.
   @Test func linksThatAreNone() throws {
     let gone = Event.disconnectionComplete(status: .success, handle: 0x101, reason: .remoteUserTerminated).encoded
     #expect(Self.decoded(Self.trace([(gone, false)])).decoder.allLinks.isEmpty)
@@ -85,19 +85,19 @@ import Testing
     #expect(decoder.summary.mtu(0, decoder.allLinks[0]) == 23)
   }
 
-  /// Reset ends links without a word, those of its adapter.
+  /// A Reset ends all links of its adapter, without events.
   @Test func aResetEndsLinks() throws {
     let reset: [UInt8] = [4, 0x0E, 4, 1, 3, 0x0C, 0]
     let (_, decoder) = Self.decoded(Self.trace([(Self.connected, false), (reset, false), ([0x1B, 3, 0, 0x63], false)]))
     #expect(decoder.allLinks.map(\.wasReset) == [true, false] && decoder.allLinks[1].peer == nil)
-    // Nobody knows what was agreed before.
+    // The MTU that was agreed before is unknown.
     #expect(decoder.summary.mtu(1, decoder.allLinks[1]) == nil)
     var records = Self.trace([(Self.connected, false), (reset, false)])
     records[1].adapter = 1
     #expect(Self.decoded(records).decoder.allLinks.map(\.wasReset) == [false])
   }
 
-  /// Diagnostics of controllers are ACL data of no link. Without the controller's start, or with packets lost, a handle may be a link's.
+  /// A controller's diagnostics are ACL data without a link. After lost packets, or without the start, a handle may be a link's.
   @Test func dataOfVendorsIsNoLink() {
     let reset: [UInt8] = [1, 3, 0x0C, 0]
     func vendor(_ handle: UInt16) -> [UInt8] { [2, UInt8(handle & 0xFF), UInt8(handle >> 8) | 0x20, 5, 0, 0xFF, 0, 4, 0, 0x0A] }
@@ -105,10 +105,10 @@ import Testing
       ([reset, vendor(0xEDC)], 0, true), ([reset, vendor(0xFF1)], 0, true), ([vendor(0xFF1)], 0, true), ([vendor(0xF00)], 0, true),
       ([vendor(0xEFF)], 0, false), ([vendor(0xEDC)], 0, false), ([vendor(0xEDC), reset], 0, false), ([reset, vendor(0xEDC)], 1, false),
       ([reset, vendor(0xFF1)], 1, true), ([vendor(0xFF1), reset, vendor(0xEDC)], 0, true),
-      // Over USB data may overtake the event that opens their link.
+      // Over USB, data may overtake the event that opens their link.
       ([reset, vendor(0x40), Self.connected], 0, false), ([reset, Self.connected, vendor(0x40)], 0, false),
       ([reset, vendor(0x41), Self.connected], 0, true),
-      // BR/EDR's.
+      // A BR/EDR link.
       ([reset, [4, 0x03, 11, 0, 0x0B, 0, 1, 2, 3, 4, 5, 6, 1, 0], vendor(0x0B)], 0, false),
     ] as [([[UInt8]], Int, Bool)] {
       let records = packets.map { Snoop.Record(packet: $0, direction: $0[0] == 1 ? .hostToController : .controllerToHost, wallClock: 0) }
@@ -125,7 +125,7 @@ import Testing
     }
   }
 
-  /// A link from before the trace, and a frame in parts.
+  /// A trace may start in the middle of a link, with a fragmented frame.
   @Test func aTraceMayBeginInTheMiddle() {
     let parts: [[UInt8]] = [[2, 0x40, 0x20, 5, 0, 4, 0, 4, 0, 0x1B], [2, 0x40, 0x10, 3, 0, 3, 0, 0x63]]
     let records = parts.map { Snoop.Record(packet: $0, direction: .controllerToHost, wallClock: 0) }
@@ -135,7 +135,7 @@ import Testing
     #expect(decoder.allLinks.count == 1 && decoder.allLinks[0].peer == nil && decoder.allLinks[0].reason == nil)
   }
 
-  /// Mutations of the packets, which those of a whole file would rarely reach.
+  /// Packets are mutated one by one, because mutations of a whole file rarely reach them.
   @Test func nothingTraps() {
     let records = Self.trace(Self.session)
     var random = SplitMix64(seed: 3)

@@ -5,7 +5,7 @@ import L2CAP
 import TestSupport
 import Testing
 
-/// What a trace may not hold.
+/// Tests that traces hold no secrets.
 @Suite(.timeLimit(.minutes(1))) struct TraceRedactionTests {
   private static let key: [UInt8] = (1...16).map { 0xA0 + $0 }
 
@@ -36,7 +36,7 @@ import Testing
   ]
   private static let returnNames = ["Read Local OOB Data", "Read Local OOB Extended Data", "LE Rand"]
 
-  /// The numbers of the secret packets are those of the decoder's tables.
+  /// The numbers of the secret packets equal those of the decoder's tables.
   @Test func opcodesAndCodes() {
     func names(_ opcodes: some Sequence<UInt16>) -> Set<String> { Set(opcodes.compactMap { HCITable.commands[$0]?.name }) }
     #expect(names(Secrets.commands) == Set(Self.commandNames) && Secrets.commands.count == Self.commandNames.count)
@@ -66,9 +66,9 @@ import Testing
     #expect(Self.redacted(Self.event(0x3E, [9, 0] + Self.key)) == Self.event(0x3E, [9, 0] + Self.zeros(16)))
   }
 
-  /// An allow-list: what has no format in the tables is zeroed, whatever it is.
+  /// Redaction is an allow-list: packets without a format in the tables are zeroed.
   @Test func whatIsNotKnown() {
-    // Vendor specific; no opcode of the specification; one whose format is not written down.
+    // A vendor command, an unknown opcode, and an opcode without a format in the tables.
     for opcode: UInt16 in [0xFC01, 0x0FFF, 0x2062] {
       #expect(Self.redacted(Self.command(opcode, Self.key)) == Self.command(opcode, Self.zeros(16)))
       #expect(Self.redacted(Self.returned(opcode, [0] + Self.key)) == Self.returned(opcode, [0] + Self.zeros(16)))
@@ -78,7 +78,7 @@ import Testing
       #expect(Self.redacted(Self.event(0x3E, [code] + Self.key)) == Self.event(0x3E, [code] + Self.zeros(16)))
     }
     #expect(Self.redacted([9] + Self.key) == [9] + Self.zeros(16))
-    // Audio, and a command that is longer than it says.
+    // Audio data, and a command that is longer than its length field.
     #expect(Self.redacted([3, 1, 0, 16] + Self.key) == [3, 1, 0, 16] + Self.zeros(16))
     #expect(Self.redacted([5, 1, 0, 16, 0] + Self.key) == [5, 1, 0, 16, 0] + Self.zeros(16))
     #expect(Self.redacted([1, 3, 0x0C, 0] + Self.key) == [1, 3, 0x0C, 0] + Self.zeros(16))
@@ -102,7 +102,7 @@ import Testing
     L2CAPFrame(channel: channel, payload: payload).fragments(handle: handle, length: length).map(\.encoded)
   }
 
-  /// However the PDU is cut, its code stays and the rest is zero.
+  /// A pairing PDU keeps its code and loses the rest, however it is fragmented.
   @Test(arguments: Secrets.pairing.sorted(), [ChannelIdentifier.securityManager, .classicSecurityManager])
   func aSecretOfPairing(_ code: UInt8, _ channel: ChannelIdentifier) {
     for length in 1...21 {
@@ -127,7 +127,7 @@ import Testing
     #expect(Self.redacted(Self.frames(.securityManager, [0x77] + Self.key)[0]) == Self.frames(.securityManager, [0x77] + Self.zeros(16))[0])
   }
 
-  /// Both directions of several links at once: each has its own frame.
+  /// Each direction of each link has its own frame.
   @Test func linksAndDirections() {
     var redaction = TraceRedaction()
     let one = Self.frames(.securityManager, [4] + Self.key, length: 7)
@@ -139,16 +139,16 @@ import Testing
       #expect(redaction.redacted(two[index], .hostToController) == two[index])
       #expect(redaction.redacted(other[index], .controllerToHost) == other[index])
     }
-    // What continues nothing may continue a key: after the end of a frame, and in a trace that begins in the middle of one.
+    // A continuation without a start may hold a key: after a frame's end, or at the start of a trace.
     let rest = ACLData(handle: 0x40, boundary: .continuing, payload: Self.key).encoded
     let zeroed = ACLData(handle: 0x40, boundary: .continuing, payload: Self.zeros(16)).encoded
     #expect(redaction.redacted(rest, .hostToController) == zeroed && Self.redacted(rest) == zeroed)
-    // More than its frame says.
+    // More bytes than the frame's length.
     #expect(
       redaction.redacted([2, 0x40, 0, 8, 0, 1, 0, 4, 0, 0x0A, 9, 9, 9], .hostToController) == [2, 0x40, 0, 8, 0, 1, 0, 4, 0, 0x0A, 0, 0, 0])
   }
 
-  /// Whatever comes: the same length, no trap, and no key.
+  /// Hostile packets keep their length, cause no trap and reveal no key.
   @Test func hostilePackets() {
     var redaction = TraceRedaction()
     let seeds =

@@ -59,7 +59,7 @@ import Text
     return hex + Hex.encode([octets.reduce(0, &+)])
   }
 
-  /// What each packet comes to, and the values at the end.
+  /// Returns the verdict on each packet, and the values at the end.
   private func read(
     _ command: String, _ packets: [String], number: Int64 = 0, values: [NamedValue] = [NamedValue("from", .integer(1))]
   ) throws -> ([String], String?) {
@@ -121,13 +121,13 @@ import Text
     #expect(try read("status", ["590007"]) == (["finished"], "status 0, v 7"))
   }
 
-  /// Where errors have a frame of their own, a field of the answer with the same name is a value.
+  /// If errors have their own frame, an answer's field of the same name is a value.
   @Test func aFieldThatIsCalledAsThatOfErrors() throws {
     #expect(try read("lock", ["5bff09"]) == (["finished"], "code 9"))
     #expect(try read("lock", [Self.sum("56ff01")]).0 == ["failure 1: busy"])
   }
 
-  /// Many commands are answered alike: it answers the one that waits.
+  /// Many commands have the same answer. It belongs to the command that waits.
   @Test func twoCommandsWithOneAnswer() throws {
     #expect(try read("unlock", ["5bff01"]) == (["finished"], "code 1"))
     #expect(try read("battery", ["5bff01"]).0 == ["answerOf(\"lock\")"])
@@ -145,7 +145,7 @@ import Text
     #expect(try read("days", [begin, days[0], days[1]]).1 == nil)
   }
 
-  /// Where there is nothing, nothing is waited for.
+  /// With zero items, no further packet is expected.
   @Test func noItems() throws {
     #expect(try read("days", [Self.sum("560000"), Self.sum("560244")]) == (["part", "finished"], "history , check 68"))
     #expect(try read("list", ["5b0000"]) == (["finished"], "items "))
@@ -153,7 +153,7 @@ import Text
     #expect(try read("history", [Self.sum("567c00000000")]).0 == ["finished"])
   }
 
-  /// What says another number of packets belongs to another answer, or to none.
+  /// A packet with another total belongs to another answer, or to none.
   @Test func anotherTotal() throws {
     #expect(try read("list", ["5b0207", "5b0108", "5b0208"]) == (["part", "changed(field: \"total\")", "finished"], "items v 7, v 8"))
   }
@@ -166,7 +166,7 @@ import Text
     #expect(verdicts.dropLast().allSatisfy { $0 == "part" } && verdicts.last == "endless")
   }
 
-  /// Typed by number or by name, rounded or not: what goes over the air is compared.
+  /// Values are compared as sent, whether typed by number or name, rounded or not.
   @Test func valuesAsTheyAreSent() throws {
     for mode in [DeviceValue.integer(1), .text("on")] {
       let values = [NamedValue("mode", mode), NamedValue("t", .integer(3)), NamedValue("f", .number(1.1))]
@@ -178,7 +178,7 @@ import Text
 
   @Test func silenceAndAField() throws {
     #expect(try read("raw", ["0102", "03"]) == (["part", "part"], "data 0102, 03"))
-    // What begins as something else does is not taken for octets of any kind.
+    // A packet that starts like another frame is not taken for raw bytes.
     #expect(try read("raw", ["0102", Self.sum("56f001"), "56f001ff"]).1 == "data 0102")
     #expect(try read("raw", []).1 == nil)
     #expect(try read("more", ["580007", "580108"]) == (["part", "finished"], "last 0, 1, data 7, 8"))
@@ -188,7 +188,7 @@ import Text
     #expect(try read("echo", ["5a0407", "5a0508"], number: 261) == (["otherRequest(field: \"seq\")", "finished"], "v 8"))
   }
 
-  /// Whatever is cut off, and wherever one octet is another: never an answer with other values.
+  /// A cut or changed answer never gives other values.
   @Test func cutAndDamaged() throws {
     let whole = try #require(Hex.decode(Self.sum("567b3c")))
     for count in 0..<whole.count {

@@ -49,7 +49,7 @@ import Text
     #expect(device.events[0].from.description == "fee0/ff01")
   }
 
-  /// A member of the file, and what the error must contain.
+  /// Members of the file, and the text that the error must contain.
   private static let refused: [(String, String)] = [
     (#""colour": 1"#, "x.json:1:43: colour: Unknown key. Use device, summary"),
     (#""match": {}"#, "match: The match is empty"),
@@ -199,7 +199,7 @@ import Text
     #expect(throws: FileEntryError.self) { try parse(line) }
   }
 
-  /// Frames in frames grow by their sum, never by their product.
+  /// Nested frames add their lengths and never multiply them.
   @Test func manyFramesInEachOther() throws {
     var text = #"{"device": "D", "frames": {"f0": {"header": "00", "fields": [{"body": true}]}"#
     for index in 1..<256 { text += #", "f\#(index)": {"in": "f\#(index - 1)", "header": "00", "fields": [{"body": true}]}"# }

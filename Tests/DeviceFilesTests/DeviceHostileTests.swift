@@ -5,7 +5,7 @@ import Text
 
 @testable import DeviceFiles
 
-/// Files and packets that nobody means well with: an error or a refusal, never a trap, never long.
+/// Hostile files and packets give an error or a refusal. They never cause a trap or a long run.
 @Suite(.timeLimit(.minutes(1))) struct DeviceHostileTests {
   private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appendingPathComponent("man/examples")
@@ -13,7 +13,7 @@ import Text
 
   private static func octets(_ name: String) throws -> [UInt8] { Array(try Data(contentsOf: folder.appendingPathComponent(name))) }
 
-  /// An end anywhere but in the last blanks is an error with its place.
+  /// A file that ends early gives an error with its place, except within trailing blanks.
   @Test(arguments: examples) func truncatedAtEveryOctet(_ name: String) throws {
     let whole = try Self.octets(name)
     let end = try #require(whole.lastIndex(of: UInt8(ascii: "}")))
@@ -25,7 +25,7 @@ import Text
     }
   }
 
-  /// A small file cannot ask for much: frames in frames, or the same frame in every answer.
+  /// A small file cannot demand much work with nested frames or with one frame in every answer.
   @Test func much() throws {
     let fields = (0..<250).map { #"{"name": "f\#($0)", "type": "u8"}"# }.joined(separator: ", ")
     let nested = (1...254).map { #""n\#($0)": {"in": "n\#($0 - 1)", "with": {"f\#($0 % 250)": 1}, "fields": [{"body": true}]}"# }
@@ -42,7 +42,7 @@ import Text
     }
   }
 
-  /// A line of 10 MB is refused before it is looked at; in one as long as a file may be, lists end.
+  /// A line of 10 MB is refused unread. Lists end even in a line of the maximum length.
   @Test func longLines() throws {
     let long = #expect(throws: FileEntryError.self) { try DeviceFile.parse([UInt8](repeating: 0x5B, count: 10 << 20), name: "x") }
     #expect(long?.reason == "The file is too long: 10485760 bytes (maximum 1048576).")

@@ -5,7 +5,7 @@ import Text
 @testable import DeviceFiles
 
 @Suite(.timeLimit(.minutes(1))) struct FrameTests {
-  /// The frame that a command `c` of a file writes.
+  /// Returns the frame that command `c` of a file writes.
   private func frame(_ text: String) throws -> Frame {
     let file = #"{"device": "D", "to": "ff02", "commands": {"c": {"request": \#(text)}}}"#
     return try #require(try DeviceFile.parse(Array(file.utf8), name: "x.json").command("c")).request
@@ -13,7 +13,7 @@ import Text
 
   private func values(_ pairs: (String, DeviceValue)...) -> [NamedValue] { pairs.map { NamedValue($0.0, $0.1) } }
 
-  /// Frame, its values, and the octets, both ways.
+  /// Frames with their values and bytes, checked in both directions.
   private static let table: [(String, [NamedValue], String)] = [
     (#"{"header": "1b9901"}"#, [], "1b9901"),
     (#"{"header": "56", "fields": [{"octets": "7b"}], "trailer": "3b"}"#, [], "567b3b"),
@@ -91,7 +91,7 @@ import Text
       [.init("b", .bytes([1, 2]))], "5d010102"
     ),
     (#"{"fields": [{"name": "k", "type": "u8", "value": 7}, {"name": "v", "type": "u8"}]}"#, [.init("v", .integer(1))], "0701"),
-    // Checksums: over what, combined with what, in which order.
+    // Checksums: range, combination, byte order.
     (#"{"header": "5d0801", "fields": [{"checksum": "sum8", "xor": 0x5d}]}"#, [], "5d08013b"),
     (#"{"header": "010203", "fields": [{"checksum": "sum8_complement"}]}"#, [], "010203fa"),
     (#"{"header": "ff010203", "fields": [{"checksum": "sum8", "from": 1}], "trailer": "3b"}"#, [], "ff010203063b"),
@@ -109,11 +109,11 @@ import Text
     let packet = try frame.encode(values)
     #expect(Hex.encode(packet) == hex)
     #expect(try frame.decode(packet) == values)
-    // Cut anywhere it is never a packet of this frame with these values.
+    // A cut packet never decodes to these values.
     for count in 0..<packet.count { #expect((try? frame.decode(Array(packet.prefix(count)))) != values) }
   }
 
-  /// Frame, octets, fault.
+  /// Frames, bytes and faults.
   private static let faults: [(String, String, PacketFault)] = [
     (#"{"header": "567b", "fields": [{"name": "a", "type": "u8"}]}"#, "567c01", .foreign),
     (#"{"header": "567b", "fields": [{"name": "a", "type": "u8"}]}"#, "567b", .cut(2, needs: 3)),
@@ -152,7 +152,7 @@ import Text
     #expect(throws: fault) { try frame.decode(try #require(Hex.decode(hex))) }
   }
 
-  /// Frame, value, what is wrong with it.
+  /// Frames, values and errors.
   private static let wrongValues: [(String, String, String)] = [
     (#"{"fields": [{"name": "a", "type": "u8"}]}"#, "256", "a: 256 is out of range (0 to 255)"),
     (#"{"fields": [{"name": "a", "type": "u8"}]}"#, "1.5", "a: 1.5 is not a whole number"),

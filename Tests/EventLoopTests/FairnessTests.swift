@@ -4,7 +4,7 @@ import Testing
 
 @testable import EventLoop
 
-/// Whoever has always something to do leaves the others their turns. Each of these tests ends by itself when the loop is not fair.
+/// A busy task leaves other tasks their turns. Each test ends even if the loop is not fair.
 @Suite(.timeLimit(.minutes(1))) struct FairnessTests {
   private static let patience = 100_000
 
@@ -13,7 +13,7 @@ import Testing
     var count = 0
   }
 
-  /// A task that makes itself ready again and again, until `state` is done or the patience is over.
+  /// Becomes ready again and again, until `state` is done or the patience is over.
   @LoopActor private func busy(_ state: State) async {
     while !state.isDone, state.count < Self.patience {
       state.count += 1
@@ -73,7 +73,7 @@ import Testing
       }
       EventLoop.shared.schedule(after: .zero) { task.cancel() }
       #expect(await task.value, "the timer came too late to cancel it")
-      // As much of one turn as nobody else wanted.
+      // It uses the part of a turn that no other task wants.
       #expect(state.count >= EventLoop.share && state.count <= EventLoop.batch)
     }
   }
@@ -104,7 +104,7 @@ import Testing
     }
   }
 
-  /// Many jobs that take their share each are together no longer than one turn.
+  /// The shares of many jobs together do not exceed one turn.
   @Test func theSharesOfManyJobsMakeUpTheTurn() async throws {
     try await onLoop {
       let state = State()
@@ -124,7 +124,7 @@ import Testing
     }
   }
 
-  /// What waits for the jobs of a turn waits for all of them, also when there are more than one turn takes.
+  /// A deferred action waits for all jobs, even if these exceed one turn.
   @Test func theEndOfATurnComesAfterItsJobs() async throws {
     try await onLoop {
       let (state, seen) = (State(), State())

@@ -13,7 +13,7 @@ import Testing
       try await EventLoop.shared.sleep(for: .milliseconds(1))
       gate.open()
       for task in first { #expect(await task.value == true) }
-      // Not kept for who was not there.
+      // An opening is not kept for later waiters.
       #expect(try await gate.pass(until: Self.seconds(1)) == false)
     }
   }
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  /// A limit of an earlier wait is none of a later one, and a later one may be shorter.
+  /// The limit of an earlier wait does not affect a later one, which may have a shorter limit.
   @Test func limitsOfWaitsThatAreOverMeanNothing() async throws {
     try await onLoop {
       let gate = Gate()

@@ -5,7 +5,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct TurnQueueTests {
   private enum Outcome: Equatable { case turn(at: Duration), late(at: Duration), cancelled(at: Duration) }
 
-  /// Each asks for its turn at once, in order, and keeps it for a while.
+  /// Requests a turn for each entry immediately and in order, and holds each turn for a while.
   @LoopActor
   private func outcomes(_ queue: TurnQueue, _ all: [(limit: Int, keeps: Int, cancelledAfter: Int?)]) async throws -> [Outcome] {
     let start = EventLoop.shared.now
@@ -42,7 +42,7 @@ import Testing
         first == [
           .turn(at: .zero), .turn(at: .seconds(3)), .late(at: .seconds(1)), .cancelled(at: .seconds(2)), .turn(at: .seconds(5)),
         ])
-      // Nobody has it: at once again.
+      // The queue is free, so the turn is immediate.
       #expect(try await self.outcomes(queue, [(1, 0, nil)]) == [.turn(at: .zero)])
     }
   }
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  /// Two queues become one: those of the second come behind, in their order, also the one that had its turn.
+  /// Joining two queues appends the second in its order, including the entry that had its turn.
   @Test func oneQueueJoinsAnother() async throws {
     try await onLoop {
       let (first, second) = (TurnQueue(), TurnQueue())
@@ -86,7 +86,7 @@ import Testing
       }
       for task in tasks { await task.value }
       #expect(order == ["a", "b", "c", "d"] && first.isEmpty)
-      // Whoever joins a queue that is empty has the turn at once.
+      // An entry that joins an empty queue has its turn immediately.
       let place = first.enter()
       first.join(second)
       try await place.untilTurn()

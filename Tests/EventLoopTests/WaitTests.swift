@@ -11,7 +11,7 @@ import Testing
       try await EventLoop.shared.sleep(for: .milliseconds(1))
       wait.resume(returning: 10)
       var results: [Int??] = []
-      // With a limit: a task that nobody resumes would hold up the whole run.
+      // With a limit, so that a task that is never resumed does not stop the whole run.
       for task in tasks {
         let result = Wait<Int?>()
         EventLoop.shared.spawn { result.resume(returning: await task.value) }
@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  /// Every command to a controller sets a limit of seconds and takes it back at once: a flood must not be remembered.
+  /// Every controller command sets a timer of seconds and cancels it. A flood of these must not be kept.
   @Test func cancelledTimersAreNotKept() {
     var queue = TimerQueue()
     var fired: [Int64] = []

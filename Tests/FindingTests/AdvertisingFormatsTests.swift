@@ -6,7 +6,7 @@ import Text
 
 @testable import Finding
 
-/// Manufacturer data as a device file describes them: what they say, and that whatever is on the air traps nothing and is passed over by nothing.
+/// Device files decode manufacturer data. Hostile data cause no trap and do not hide other data.
 @Suite(.timeLimit(.minutes(1))) struct AdvertisingFormatsTests {
   static func formats(_ frame: String, company: String = "0305") throws -> AdvertisingFormats {
     let text = #"{"device": "Made", "advertisement": {"manufacturer_data": {"\#(company)": \#(frame)}}}"#
@@ -17,7 +17,7 @@ import Text
 
   private static let bits =
     #"{"bits": [{"name": "alarm", "bit": 0}, {"name": "mode", "bit": 4, "width": 3, "values": {"eco": 5}}], "type": "u8"}"#
-  /// A layout, octets that fit it, and what they say.
+  /// Layouts, bytes that fit them, and the decoded fields.
   static let table: [(frame: String, hex: String, fields: [DecodedData.Field])] = [
     (
       #"{"header": "02", "fields": [\#(bits), {"name": "mac", "type": "bytes", "length": 2}]}"#, "0251d10d",
@@ -67,7 +67,7 @@ import Text
     #expect(data == DecodedData("device_0305", [], .frame(fault), of: "Made"))
   }
 
-  /// Nothing of what is cut is taken for whole, and nothing is passed over.
+  /// Cut data are not decoded as whole data, and are not skipped.
   @Test(arguments: table) func everyTruncation(_ frame: String, _ hex: String, _: [DecodedData.Field]) throws {
     let formats = try Self.formats(frame)
     let whole = Self.octets(hex)
@@ -93,10 +93,10 @@ import Text
     let formats = try Self.formats(#"{"header": "02", "fields": [{"name": "more", "type": "bytes"}]}"#, company: "004c")
     let both = formats.all(manufacturerData: [(0x004C, beacon), (0x0305, [2, 0])], serviceData: [])
     #expect(both.map(\.format) == ["ibeacon", "device_004c"])
-    // Without a file, and of companies that it does not describe, there is nothing more than before.
+    // Without a file, or for companies that it does not describe, nothing is added.
     #expect(AdvertisingFormats().all(manufacturerData: [(0x004C, beacon)], serviceData: []).map(\.format) == ["ibeacon"])
     #expect(AdvertisingFormats().described(0x0305, [2, 0]) == nil && formats.described(0x0305, [2, 0]) == nil)
-    // All that there is of one company, of which an object has the last.
+    // All data of one company are decoded; an object shows the last.
     let all = formats.all(manufacturerData: [(0x004C, [2, 1]), (0x004C, beacon), (0x004C, [3])], serviceData: [])
     #expect(all.map(\.format) == ["ibeacon", "device_004c", "device_004c", "device_004c"] && all[1].problem == nil)
     let last = DecodedData("device_004c", [], .frame(.foreign), of: "Made")

@@ -67,7 +67,7 @@ import Text
     #expect(fields(UUID(uuid).flatMap { DecodedData.service($0, octets(hex)) }) == wanted)
   }
 
-  /// `name=value` and what else an object has, one after the other.
+  /// Formats the fields of each object as `name=value`, with its other members.
   private func objects(_ data: DecodedData?) -> String? {
     guard case .records(let objects)? = data?["objects"] else { return nil }
     return objects.map { object in
@@ -76,7 +76,7 @@ import Text
     }.joined(separator: "; ")
   }
 
-  /// Every example of bthome.io/format.
+  /// Checks every example of bthome.io/format.
   @Test(arguments: [
     ("0009", "packet_id=9"), ("0161", "battery=97 %"), ("02ca09", "temperature=25.06 °C"), ("03bf13", "humidity=50.55 %"),
     ("04138a01", "pressure=1008.83 hPa"), ("05138a14", "illuminance=13460.67 lx"), ("065e1f", "mass=80.3 kg"),
@@ -113,7 +113,7 @@ import Text
     #expect(objects(DecodedData.service(UUID(0xFCD2), octets("40" + hex))) == wanted)
   }
 
-  /// The page has an example of every object that the table knows.
+  /// The page has an example of every object in the table.
   @Test func everyObjectOfBTHomeIsThere() {
     #expect(BTHome.objects.count == 95)
     #expect(BTHome.objects.values.allSatisfy { !$0.name.isEmpty && $0.divisor >= 1 && $0.factor >= 1 })
@@ -130,7 +130,7 @@ import Text
     #expect(objects(DecodedData.service(UUID(0xFCD2), octets(hex))) ?? "" == wanted)
   }
 
-  /// bthome.io/encryption.
+  /// Checks the examples of bthome.io/encryption.
   @Test func encryptedBTHome() throws {
     let frame = octets("41e445f3c9962b332211006c7c4519")
     let sender = try #require(Address("54:48:E6:8F:80:A5"))
@@ -148,17 +148,17 @@ import Text
         decoded(frame, sender) {
           $0.add(wrong, of: nil); $0.add(right, of: nil)
         }) == wanted)
-    // A key of its own is the only one that is tried.
+    // If the sender has its own key, no other key is tried.
     let other = decoded(frame, sender) {
       $0.add(wrong, of: sender); $0.add(right, of: nil)
     }
     #expect(other?.problem == .noKeyFits && objects(other) == nil && other?["counter"] == .integer(1_122_867))
-    // Without a key nothing is wrong; without the sender's address no key helps.
+    // A missing key is not a fault; without the sender's address no key helps.
     for data in [
       decoded(frame, sender) { _ in }, decoded(frame, nil) { $0.add(right, of: nil) },
       decoded(frame, sender) { $0.add(right, of: Address(rawValue: 1)) },
     ] { #expect(data != nil && data?.problem == nil && objects(data) == nil) }
-    // Where the sender is not known, it may be any that has a key.
+    // If the sender is unknown, every key is tried.
     #expect(
       objects(
         decoded(frame, nil) {
@@ -167,7 +167,7 @@ import Text
     for count in 1..<frame.count {
       #expect(decoded(Array(frame[..<count]), sender) { $0.add(right, of: nil) }?.problem == (count > 9 ? .noKeyFits : .tooShort))
     }
-    // The address before the ciphertext, least significant octet first, is the nonce's.
+    // The address before the ciphertext, least significant byte first, belongs to the nonce.
     #expect(decoded([0x43] + sender.littleEndianBytes + frame.dropFirst(), nil) { $0.add(right, of: sender) }?.problem == .noKeyFits)
   }
 
@@ -193,7 +193,7 @@ import Text
       let data = Array(whole[..<count])
       for company: UInt16 in [0x004C, 0x0006, 0x0118] { _ = DecodedData.manufacturer(company, data) }
       for uuid: UInt32 in [0xFEAA, 0xFCD2] { _ = DecodedData.service(UUID(uuid), data, sender: Address(rawValue: 1)) }
-      // What of BTHome's objects is not whole is shown as it is.
+      // An incomplete BTHome object is shown as it is.
       guard hex.hasPrefix("40"), count > 1, let decoded = DecodedData.service(UUID(0xFCD2), data) else { continue }
       if decoded["rest"] == nil { #expect(decoded["objects"] != .records([]), "\(hex) \(count)") }
     }

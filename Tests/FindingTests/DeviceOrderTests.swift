@@ -38,7 +38,7 @@ import Testing
     #expect(order.arrange([], inView: 5, at: 0).isEmpty)
   }
 
-  /// What a moving table keeps for the eye, the last one does not.
+  /// The last table is exactly sorted, although a live table avoids moving its rows.
   @Test func theLastTableIsExact() {
     let devices = [
       device(1, -60, name: "b", at: 1_000_000_000), device(2, -59, name: "", at: 1_300_000_000),

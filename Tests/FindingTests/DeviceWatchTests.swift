@@ -24,7 +24,7 @@ import Text
     for _ in 0..<3 { #expect(all.add(report(1)) != nil) }
   }
 
-  /// The filter looks at all that was heard of a device: a name in the scan response lets its advertisements pass.
+  /// The filter uses all reports of a device: a name in the scan response passes its advertisements.
   @Test func filtersLookAtTheDevice() {
     var options = DeviceWatch.Options()
     options.filter.names = [ScanFilter.NamePattern("gate*")]
@@ -40,7 +40,7 @@ import Text
     #expect(near.add(report(1, named("GateLock"), rssi: -50)) != nil)
   }
 
-  /// What is shown of a device is made of the reports that pass; what it is called, of all.
+  /// Shown values come from the reports that pass the filter. The name comes from all reports.
   @Test func weakReportsDoNotCountForWhatIsShown() throws {
     var options = DeviceWatch.Options()
     options.filter.minimumRSSI = -70
@@ -57,7 +57,7 @@ import Text
     }
   }
 
-  /// One of each list must hold, of all lists that are not empty.
+  /// A device must match one entry of each list that is not empty.
   @Test func listsAreAlternatives() {
     var filter = ScanFilter()
     #expect(filter.isEmpty)
@@ -87,7 +87,7 @@ import Text
     #expect(!heard(anonymous))
   }
 
-  /// Several structures of one company: in one advertisement, in advertisement and scan response, one after the other.
+  /// Structures of one company all count: in one advertisement, with its scan response, or in sequence.
   @Test(arguments: [
     [report(1, [4, 0xFF, 0x34, 0x12, 1, 4, 0xFF, 0x34, 0x12, 2])],
     [report(1, [4, 0xFF, 0x34, 0x12, 1]), report(1, [4, 0xFF, 0x34, 0x12, 2], .scanResponse)],
@@ -117,7 +117,7 @@ import Text
     #expect(watch.deviceCount == 0)
   }
 
-  /// First heard, first forgotten, one for one: those that are still around do not come again.
+  /// The oldest device is forgotten first, and known devices are not shown again.
   @Test func whatWasHeardFirstIsForgottenFirst() {
     var options = DeviceWatch.Options()
     options.recordLimit = 4

@@ -7,7 +7,7 @@ import Testing
 @testable import Finding
 
 @Suite(.timeLimit(.minutes(1))) struct ListenTests {
-  /// Two reports come with one event, and a busy controller has thousands in one turn.
+  /// No report arrives after the end, although one event or one turn may bring several.
   @Test(arguments: [1, 2, 3]) func noReportAfterTheEnd(_ count: Int) async throws {
     try await onLoop {
       let central = ScriptedCentral()
@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  /// Who takes them may wait, for a slow reader of the output for example: what was heard before the end still comes, what is too much is counted.
+  /// A slow consumer still gets the reports from before the end. Excess reports are counted.
   @Test func aSlowTakerLosesOnlyWhatIsTooMuch() async throws {
     try await onLoop {
       let central = ScriptedCentral()

@@ -23,7 +23,7 @@ import Text
     #expect(first.matchesSender == nil)
     #expect(first.isPartial == mac.contains("?"))
 
-    // The same frame from the device itself, and from another one.
+    // The same frame from the device itself, and from another device.
     let address = try #require(Address(mac.replacingOccurrences(of: "??", with: "5A")))
     let own = Self.found(MACFinder.find(in: vector.advertisement, sender: PeerAddress(address, .public)))
     #expect(own.first?.matchesSender == true)
@@ -32,7 +32,7 @@ import Text
     #expect(Self.found(MACFinder.find(in: vector.advertisement, sender: foreign)).first?.matchesSender == false)
   }
 
-  /// Of several structures of one kind each is looked at: the first, one in between and the last.
+  /// The finder checks every structure of a kind: the first, the middle and the last.
   @Test(arguments: [
     ("le_device_address", [1, 2, 3].map { ADStructure(type: 0x1B, data: [$0, 0x11, 0x22, 0x33, 0x44, 0xC5, 1]) }),
     ("mibeacon", [1, 2, 3].map { svc(0xFE95, "50 20 aa 01 da 0\($0) 11 22 33 44 c5") }),
@@ -43,7 +43,7 @@ import Text
     #expect(found.map(\.text) == (1...3).map { "C5:44:33:22:11:0\($0)" } && found.allSatisfy { $0.rule == rule }, "\(found)")
   }
 
-  /// What the flag bit or the length says is told apart from a layout nobody knows.
+  /// A flag bit or a length that rules out a MAC differs from an unknown layout.
   @Test(
     arguments: [
       ([svc(0xFE95, "4855c211165068b6fe3c878095c8a5834f000000463221c6")], "bit 4"), ([svc(0x181A, "b462c538c1a48a09c215bf")], "encrypted"),
@@ -65,7 +65,7 @@ import Text
     }
   }
 
-  /// Layouts too weak to be believed count only when they give the sender's own address.
+  /// Weak layouts count only if they contain the sender's own address.
   @Test(arguments: [
     ([name("Sensor_2762")], "A4:C1:38:11:27:62", "??:??:??:??:27:62", "name_suffix"),
     ([name("Sensor_112762")], "A4:C1:38:11:27:62", "??:??:??:11:27:62", "name_suffix"),
@@ -158,7 +158,7 @@ import Text
       #expect(!rule.id.isEmpty)
       #expect((1...6).contains(rule.octets))
       if case .offset(let offset) = rule.location {
-        // A value of the shortest length has room, unless a flag bit may cut it.
+        // A value of the minimum length has room, unless a flag bit may cut it.
         if rule.flag == nil { #expect(rule.lengths.lowerBound >= (offset < 0 ? -offset : offset + rule.octets), "\(rule)") }
       }
     }
@@ -184,7 +184,7 @@ import Text
     let learnt = MACFinder.learn(in: advertisement, sender: address)
     #expect(learnt.map(\.rule) == rules)
     #expect(learnt.allSatisfy { $0.matchesSender == true })
-    // What was learnt is a rule that finds the same again.
+    // A learned rule finds the same address again.
     for finding in learnt {
       let again = Self.found(MACFinder.find(in: advertisement, sender: PeerAddress(address, .public), rules: [try MACRule(finding.rule)]))
       #expect(again.first?.text == finding.text)
@@ -213,7 +213,7 @@ import Text
     }
   }
 
-  // MARK: Hostile octets
+  // MARK: Hostile bytes
 
   @Test func hostileOctets() {
     let sender = Address(rawValue: 0xA4C1_3800_1122)
@@ -237,7 +237,7 @@ import Text
     }
   }
 
-  /// The lines read out of other projects' tests.
+  /// Checks the lines that were extracted from other projects' tests.
   @Test(.enabled(if: Vectors.folder != nil, "BLECTL_VECTORS names no folder: the MAC was not looked for in 97 frames of other projects"))
   func vectors() throws {
     let data = try Vectors.data("mac_in_adv.jsonl")
@@ -274,14 +274,14 @@ import Text
       let bytes = try #require(Hex.decode(value))
       return try #require(Advertisement(structures: [.serviceData(id, bytes)]))
     }
-    // Test tables of another project: names, an address and UUIDs, values; the manufacturer's include the company identifier.
+    // Test tables of another project: names, address, UUIDs, values. Manufacturer data include the company identifier.
     let fields = try #require(object["fields"] as? [String])
     let index = try #require(object["field_index"] as? Int)
     let source = object["source"] as? String ?? ""
     var structures: [ADStructure] = []
     var service = UUID(fields.contains("0xfe95") || source.contains("test_servicedata") ? 0xFE95 : 0xAB01)
     for field in fields.dropFirst() { if let uuid = UUID(field), uuid.short != nil, field.count <= 6 { service = uuid } }
-    // Which of the values are manufacturer data follows from the name of the table.
+    // The name of the table shows which values are manufacturer data.
     let isManufacturers: (Int) -> Bool = { position in
       source.contains("mfgsvcdata") ? position == fields.count - 2 : source.contains("mfgdata")
     }

@@ -7,7 +7,7 @@ import Text
 @testable import Finding
 
 @Suite(.timeLimit(.minutes(1))) struct MACSearchTests {
-  /// The wristband's: the MAC in the last six octets of company 0157's data.
+  /// The wristband's advertisement, with the MAC in the last six bytes of the data of company 0157.
   private static let band = Hex.decode("1bff5701020a0700ffffffffffffffffffffffffff03c0ffee000007") ?? []
 
   @Test func eachIsGivenOutOnce() {
@@ -19,7 +19,7 @@ import Text
     #expect(throws: Never.self) { try search.finish() }
   }
 
-  /// April Brother's ABTemp fills its advertisement with an iBeacon, which tells whose the service data in the scan response are.
+  /// ABTemp (April Brother) fills its advertisement with an iBeacon, which identifies the service data in the scan response.
   @Test func advertisementAndScanResponseBelongTogether() throws {
     let beacon = try #require(Advertisement(structures: [mfg(0x004C, "0215b5b182c7eab14988aa99b5c1517008d90001641ac5")])).bytes
     let response = try #require(Advertisement(structures: [svc(0xAB01, "7dac4915fed57dac530680")])).bytes
@@ -27,7 +27,7 @@ import Text
     #expect(search.add(response, sender: peer(1)).isEmpty && search.add(beacon, sender: peer(1)).isEmpty)
     #expect(search.add(response, sender: peer(2)).isEmpty, "another sender")
     #expect(search.add(response, sender: peer(1)).map(\.text) == ["D5:FE:15:49:AC:7D"])
-    // Lines stand for themselves, and senders that are not known may be different ones.
+    // Lines are independent, and unknown senders may be different devices.
     var apart = MACSearch()
     for (sender, line) in [(peer(1), 1), (peer(1), 2), (nil, nil), (nil, nil)] as [(PeerAddress?, Int?)] {
       for data in [beacon, response] { #expect(apart.add(data, sender: sender, line: line).isEmpty) }
@@ -40,7 +40,7 @@ import Text
     #expect(search.found == 3)
   }
 
-  /// Six octets of whoever uses a chip maker's identifier; with the sender's own address they are more than that.
+  /// Six bytes under a chip maker's identifier are weak evidence, unless they equal the sender's address.
   @Test func whatIsNotSureEnoughIsKeptBack() throws {
     let data: [UInt8] = [9, 0xFF, 0x59, 0, 0xFE, 2, 0x34, 0x9E, 0xA6, 0xBA]
     var search = MACSearch(leastConfidence: .medium)
@@ -64,7 +64,7 @@ import Text
       Issue.record("\(String(describing: search.problem))")
       return
     }
-    // Of several that are as sure, the first.
+    // The first of several equally certain findings.
     #expect(mac.confidence == .medium && mac.text.hasSuffix("11:22:33"))
   }
 
@@ -97,7 +97,7 @@ import Text
     #expect(again.add(Self.band, sender: nil).map(\.mac) == [sender.address])
   }
 
-  /// Every text that a rule's place prints is one that is read.
+  /// Every printed place of a rule parses again.
   @Test(arguments: [.manufacturer(0x0305), .service(0xFE95), .anyService, .structure(0x1B)] as [MACRule.Place])
   func placesAreReadAsTheyArePrinted(_ place: MACRule.Place) throws {
     for order in [ByteOrder.big, .little] {

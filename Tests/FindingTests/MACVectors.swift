@@ -3,11 +3,11 @@ import GAP
 import Testing
 import Text
 
-/// One frame and the address that it carries, if any.
+/// One frame and the address that it contains, if any.
 struct MACVector: Sendable, CustomTestStringConvertible {
   var title: String
   var advertisement: Advertisement
-  /// `??` where octets are not sent; nil when the frame carries none.
+  /// The MAC, with `??` for bytes that are not sent. Nil if the frame contains none.
   var mac: String?
   var rule: String
   var source: String
@@ -128,7 +128,7 @@ extension MACVector {
       "manufacturer_data/0211", at: 2, .little),
   ]
 
-  /// Captured, as people posted them beside the device's address.
+  /// Captured frames that people published together with the device's address.
   private static let posted: [Self] = [
     .init(
       "Qingping CGP22C", ad: "020106 1816cdfd 0a5d c11b86342d58 0104ff00af0102016413024702", "58:2D:34:86:1B:C1", "qingping",
@@ -168,7 +168,7 @@ extension MACVector {
       .big),
   ]
 
-  /// Layouts without a captured frame, made after their descriptions, and frames that must not be taken for one.
+  /// Frames built from descriptions of layouts, and frames that must not match.
   private static let own: [Self] = [
     .init(
       "wristband of the lock's protocol", [mfg(0x1234, "000102223344556677")], "77:66:55:44:33:22", "ttlock_wristband",

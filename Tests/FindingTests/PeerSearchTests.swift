@@ -8,7 +8,7 @@ import Text
 @testable import Finding
 
 @Suite(.timeLimit(.minutes(1))) struct PeerSearchTests {
-  /// What is known without a search of who is meant.
+  /// Two selectors may mean the same device, which is known without a search.
   @Test func twoSelectorsMayMeanOneDevice() throws {
     func selector(_ text: String) throws -> PeerSelector { try #require(PeerSelector(text)) }
     let address = "D1:00:00:00:00:01"
@@ -46,7 +46,7 @@ import Text
     }
   }
 
-  /// Whoever is heard first, the strongest is taken, and the others are told.
+  /// The search selects the strongest device, whatever the order, and reports the others.
   @Test func theStrongestOfSeveral() async throws {
     try await onLoop {
       let central = ScriptedCentral()
@@ -63,7 +63,7 @@ import Text
     }
   }
 
-  /// With `isUrgent` the strongest of those that one event has brought is taken in that moment.
+  /// With `isUrgent`, the search immediately selects the strongest device of one event.
   @Test func aSearchInAHurry() async throws {
     try await onLoop {
       let central = ScriptedCentral()
@@ -83,7 +83,7 @@ import Text
     }
   }
 
-  /// How long it was heard is known of each match.
+  /// Each match has the time span in which the device was heard.
   @Test func whenItWasHeard() async throws {
     try await onLoop {
       let central = ScriptedCentral()
@@ -96,7 +96,7 @@ import Text
     }
   }
 
-  /// The end of a name that looks like the MAC's is not the MAC.
+  /// The end of a name that looks like the MAC's end does not match.
   @Test func aPartOfAMACIsNone() async throws {
     try await onLoop {
       let central = ScriptedCentral()
@@ -107,7 +107,7 @@ import Text
     }
   }
 
-  /// Addresses that change all the time do not fill the memory: the oldest are forgotten.
+  /// Changing addresses do not fill the memory: the oldest are forgotten.
   @Test func candidatesAreForgotten() {
     var candidates = PeerCandidates(.name("door"))
     _ = candidates.add(report(1, named("Door")), at: 0)
@@ -117,7 +117,7 @@ import Text
     }
   }
 
-  /// An address can match once only: nobody else is waited for.
+  /// An address matches only one device, so the search ends immediately.
   @Test func anAddressEndsTheSearch() async throws {
     try await onLoop {
       let central = ScriptedCentral()

@@ -2,15 +2,15 @@ import Bluetooth
 import EventLoop
 import GAP
 
-/// A radio whose air a test decides: what is heard, and when. It makes no links.
+/// A radio with scripted reports. It makes no links.
 @LoopActor
 final class ScriptedCentral: Central {
   var onNote: (@LoopActor (GAPNote) -> Void)?
-  /// What each batch has is reported within one turn, as the reports of one HCI event are.
+  /// The batches of reports. Each arrives within one turn, as the reports of one HCI event do.
   var batches: [(after: Duration, reports: [AdvertisingReport])] = []
   var startDelay = Duration.zero
   var connected: [PeerAddress] = []
-  /// What scanning throws.
+  /// The error that scanning throws.
   var scanFailure: (any Error)?
   var failure: (any Error)?
   private(set) var scans = 0
@@ -43,11 +43,11 @@ final class ScriptedCentral: Central {
 
 func peer(_ number: UInt64) -> PeerAddress { PeerAddress(Address(rawValue: 0xD1_00_00_00_00_00 + number), .random) }
 
-/// A connectable advertisement, or with `pdu` something else.
+/// Returns a connectable advertisement, or another PDU.
 func report(_ number: UInt64, _ data: [UInt8] = [], rssi: Int8 = -60, _ pdu: AdvertisingReport.PDU = .connectable) -> AdvertisingReport {
   AdvertisingReport(
     pdu: pdu, isConnectable: pdu == .connectable, isScannable: pdu == .connectable, peer: peer(number), rssi: rssi, data: data)
 }
 
-/// Advertising data with a complete local name.
+/// Returns advertising data with a complete local name.
 func named(_ name: String) -> [UInt8] { [UInt8(name.utf8.count + 1), 9] + name.utf8 }

@@ -5,7 +5,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct SignalHistoryTests {
   private let millisecond: Int64 = 1_000_000
 
-  /// Events that are missed, a second channel heard, and scan responses do not change the interval.
+  /// Missed events, a second channel and scan responses do not change the interval.
   @Test func theIntervalIsTheMedian() {
     var history = SignalHistory()
     #expect(history.interval == nil)

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// The inputs of the corpus and the seeds, as ordinary tests. `scripts/fuzz` looks for new inputs.
+/// Runs the corpus and the seeds as ordinary tests. `scripts/fuzz` looks for new inputs.
 @Suite(.timeLimit(.minutes(1))) struct CorpusTests {
   @Test(arguments: FuzzTarget.all) func takesItsInputs(_ target: FuzzTarget) async throws {
     #expect(!target.kept.isEmpty)
@@ -13,7 +13,7 @@ extension FuzzTarget: CustomTestStringConvertible {
   var testDescription: String { name }
 }
 
-/// Reports a promise that does not hold.
+/// Records an issue if a promise does not hold.
 func expect(_ holds: Bool, _ what: @autoclosure () -> String) {
   if !holds { Issue.record("broken: \(what())") }
 }

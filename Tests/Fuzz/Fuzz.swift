@@ -2,10 +2,10 @@ import CLibFuzzer
 import EventLoop
 import Foundation
 
-/// Fuzz TARGET FOLDER [OPTION | INPUT]...: libFuzzer with one target. FOLDER keeps what was found: the corpus, and inputs that break something.
-/// With INPUTs only these are run. Without arguments, lists the targets.
+/// Runs libFuzzer with one target: TARGET FOLDER [OPTION|INPUT]... FOLDER keeps the corpus and the failing inputs.
+/// With INPUTs only these run. Without arguments, lists the targets.
 @main enum Fuzz {
-  /// libFuzzer runs itself again to merge, with its own arguments only.
+  /// The variable that names the target. libFuzzer restarts itself to merge, with only its own arguments.
   private static let variable = "FUZZ_TARGET"
 
   static func main() throws {
@@ -28,7 +28,7 @@ import Foundation
 
   private nonisolated(unsafe) static var chosen: FuzzTarget?
 
-  /// Writes what there is to begin with to files. - Returns: the arguments that name them.
+  /// Writes the initial inputs to files. - Returns: The arguments that name them.
   private static func prepare(_ target: FuzzTarget, _ folder: URL) throws -> [String] {
     let corpus = folder.appendingPathComponent("corpus"), words = folder.appendingPathComponent("words")
     try FileManager.default.createDirectory(at: corpus, withIntermediateDirectories: true)
@@ -58,7 +58,7 @@ import Foundation
   }
 }
 
-/// Ends the process when a promise does not hold. libFuzzer then keeps the input.
+/// Ends the process if a promise does not hold. libFuzzer then keeps the input.
 func expect(_ holds: Bool, _ what: @autoclosure () -> String) {
   if holds { return }
   FileHandle.standardError.write(Data("broken: \(what())\n".utf8))

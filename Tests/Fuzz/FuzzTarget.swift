@@ -7,9 +7,9 @@ struct FuzzTarget: Sendable {
   let name: String
   /// Valid inputs.
   let seeds: [[UInt8]]
-  /// Words of the input's language, for libFuzzer.
+  /// The words of the input's language, for libFuzzer.
   let words: [String]
-  /// Takes one input, on the loop.
+  /// Processes one input on the event loop.
   let run: @LoopActor @Sendable ([UInt8]) async -> Void
 
   static let all: [FuzzTarget] = [
@@ -21,13 +21,13 @@ struct FuzzTarget: Sendable {
     (self.name, self.seeds, self.words, self.run) = (name, seeds, words, run)
   }
 
-  /// Inputs that fuzzing found before: see `scripts/fuzz --corpus`.
+  /// Inputs that an earlier run found: see `scripts/fuzz --corpus`.
   var kept: [[UInt8]] {
     Self.files("Tests/Fuzz/Corpus", ["\(name).hex"]).flatMap { $0.split(separator: UInt8(ascii: "\n")) }
       .compactMap { Hex.decode(String(decoding: $0, as: UTF8.self)) }
   }
 
-  /// All files of a folder with one of these endings.
+  /// Reads all files of a folder with one of these extensions.
   static func files(_ folder: String, _ endings: [String]) -> [[UInt8]] {
     let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     let url = root.appendingPathComponent(folder)
@@ -36,7 +36,7 @@ struct FuzzTarget: Sendable {
       .compactMap { try? Array(Data(contentsOf: url.appendingPathComponent($0))) }
   }
 
-  /// The words as libFuzzer wants them.
+  /// The words in libFuzzer's dictionary format.
   var dictionary: String {
     words.map { word in "\"" + word.utf8.map { "\\x" + Hex.encode([$0]) }.joined() + "\"\n" }.joined()
   }

@@ -1,6 +1,6 @@
 import EventLoop
 
-/// The octets of an input, taken from the front as decisions and as data. Behind its end there are zeros.
+/// The bytes of an input, used from the front as decisions and as data. Zeros follow the end.
 struct Tape: Sendable {
   private(set) var rest: ArraySlice<UInt8>
 
@@ -15,14 +15,14 @@ struct Tape: Sendable {
     return Array(rest.prefix(count))
   }
 
-  /// Up to 255 octets behind their number.
+  /// Returns up to 255 bytes, which follow their count.
   mutating func piece() -> [UInt8] { octets(Int(octet())) }
 
   mutating func number16() -> UInt16 { UInt16(octet()) | UInt16(octet()) << 8 }
 }
 
 enum VirtualTime {
-  /// Runs `body`, ignores its errors, and gives the tasks that it leaves behind time to end.
+  /// Runs `body`, ignores its errors, and gives its remaining tasks time to end.
   @LoopActor static func run(_ body: @LoopActor () async throws -> Void) async {
     try? await body()
     try? await EventLoop.shared.sleep(for: .milliseconds(100))

@@ -1,7 +1,7 @@
 import Bluetooth
 import Testing
 
-/// One advertisement and everything that must be read from it. Fields that are not given must be absent.
+/// One advertisement with all its decoded fields. Fields that are not given must be absent.
 struct AdvertisementSample: Sendable, CustomTestStringConvertible {
   var title: String
   var hex: String

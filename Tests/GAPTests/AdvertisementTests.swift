@@ -29,7 +29,7 @@ import Text
     #expect(advertisement.error == advertisement.errors.first)
   }
 
-  /// A structure that is malformed hides none beside it, also none of its own type.
+  /// A malformed structure does not hide others, even of its own type.
   @Test(arguments: ["021b00", "091b0102030405060708", "02160f", "021900", "0101", "0405ffffee", "01ff", "02ff05"])
   func aMalformedStructureHidesNothing(_ malformed: String) throws {
     let whole = "020106" + "081b06050403020100" + "04ff050399" + "0303affe"
@@ -41,7 +41,7 @@ import Text
     }
   }
 
-  /// What is read can be written again, octet for octet, when nothing was wrong with it.
+  /// A valid advertisement encodes to the same bytes after parsing.
   @Test(arguments: AdvertisementSample.all.filter(\.errors.isEmpty)) func roundTrip(_ sample: AdvertisementSample) throws {
     let bytes = try #require(Hex.decode(sample.hex))
     let structures = Advertisement(bytes).structures
@@ -69,7 +69,7 @@ import Text
       let advertisement = Advertisement(bytes)
       touch(advertisement)
       let structures = advertisement.structures
-      // Whatever the octets: the structures are what stands before the first error or the padding.
+      // Whatever the bytes, the structures are those before the first error or the padding.
       let count = structures.reduce(0) { $0 + $1.data.count + 2 }
       #expect(count <= bytes.count)
       #expect(Advertisement(structures: structures)?.bytes == Array(bytes.prefix(count)))
@@ -87,7 +87,7 @@ import Text
   private func hex(_ number: UInt16) -> String { Hex.encode([UInt8(number >> 8), UInt8(truncatingIfNeeded: number)]) }
 }
 
-/// The advertisements read out of other projects' tests. Each segment is one report.
+/// Checks the advertisements of other projects' tests. Each segment is one report.
 @Suite(.timeLimit(.minutes(1))) struct AdvertisementVectorTests {
   @Test(.enabled(if: Vectors.folder != nil, "BLECTL_VECTORS names no folder: the 153 advertisements of other projects were not read"))
   func vectors() throws {

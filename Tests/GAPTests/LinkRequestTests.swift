@@ -3,7 +3,7 @@ import GAP
 import TestSupport
 import Testing
 
-/// What may be asked of a link: the whole rule, without a host.
+/// Checks the rules for link requests without a host.
 @Suite(.timeLimit(.minutes(1))) struct LinkRequestTests {
   @Test(arguments: [
     // Interval, units, supervision timeout.

@@ -6,17 +6,17 @@ import Testing
 @testable import GAP
 
 @Suite(.timeLimit(.minutes(1))) struct SharedCentralTests {
-  /// A radio that notes what it is asked for, and scans once at a time.
+  /// A radio that records the requested scans and runs one scan at a time.
   @LoopActor private final class Radio: Central {
     var onNote: (@LoopActor (GAPNote) -> Void)?
-    /// What it scans for now.
+    /// The parameters of the current scan.
     var scanning: ScanParameters?
     var scans: [ScanParameters] = []
-    /// What scanning throws.
+    /// The error that scanning throws.
     var scanFailure: (any Error)?
     var failure: (any Error)?
     private var report: (@LoopActor (AdvertisingReport) -> Void)?
-    /// Heard before it says that it scans.
+    /// The name in a report that precedes the start of the scan.
     var early: String?
     private var end = Wait<Void>()
     let connected = Wait<any Link>()
@@ -105,7 +105,7 @@ import Testing
     }
   }
 
-  /// A controller may report before it answers: what is heard but once is heard.
+  /// A controller may report before it answers. A device that is heard only then is still reported.
   @Test func whatComesBeforeTheAnswerIsHeard() async throws {
     try await onLoop {
       let radio = Radio()

@@ -45,7 +45,7 @@ import Testing
       + table.characteristics.map { "\($0.uuid) \($0.handle) \($0.valueHandle) \($0.descriptors.map(\.handle))" }
   }
 
-  /// Discovery, reading and indications in both directions at once; every answer finds its request, and ATT_MTU is one for all.
+  /// Both sides discover, read and indicate at the same time. Every answer matches its request, with one common ATT_MTU.
   @Test func discoveryInBothDirectionsAtOnce() async throws {
     try await onLoop {
       let (here, there) = try Self.ends(delay: .milliseconds(15))
@@ -61,7 +61,7 @@ import Testing
       }
       let found = [await tasks[0].value, await tasks[1].value]
       for (shape, other) in zip(found, [there, here]) {
-        // The same peer, discovered by a client that has the bearer for itself.
+        // The same peer, discovered by a client with its own bearer.
         let (near, far) = MemoryChannel.pair()
         let alone = Client(near)
         let server = Server(database: other.database, channel: far, rxMTU: 100)
@@ -91,7 +91,7 @@ import Testing
           var values: [[UInt8]] = []
           while values.count < 20, let event = try? await subscription.next() {
             values.append(event.value)
-            // Requests go on while indications are out, either way.
+            // Requests continue while indications are outstanding in either direction.
             guard (try? await mine.client.read(item.valueHandle)) != nil else { return nil }
           }
           guard await sending.value else { return nil }
@@ -107,7 +107,7 @@ import Testing
     }
   }
 
-  /// An indication that is not confirmed ends the bearer for both roles.
+  /// An unconfirmed indication ends the bearer for both roles.
   @Test func aConfirmationThatDoesNotComeEndsBothRoles() async throws {
     try await onLoop {
       let (near, far) = MemoryChannel.pair()

@@ -5,13 +5,13 @@ import GATT
 import TestSupport
 import Testing
 
-/// What was subscribed to when the peer's services change: its handles may be those of a neighbour by then, so nothing is written to them.
+/// After the peer's services change, old handles may belong to other attributes. Nothing is written to them.
 @Suite(.timeLimit(.minutes(1))) struct ChangedSubscriptionTests {
   @LoopActor private struct Fixture {
     let client: Client
     let peer: ScriptedPeer
 
-    /// 1–4 Generic Attribute with Service Changed · 5–8 ff00 with ff01, which notifies.
+    /// Sets up 1–4: Generic Attribute with Service Changed; 5–8: ff00 with ff01, which notifies.
     init() {
       let (near, far) = MemoryChannel.pair()
       var server = PlainServer(
@@ -30,7 +30,7 @@ import Testing
       try await EventLoop.shared.sleep(for: .milliseconds(1))
     }
 
-    /// To Client Characteristic Configurations.
+    /// The writes to Client Characteristic Configurations.
     var writes: [[UInt8]] { peer.received.filter { $0.first == 0x12 } }
   }
 
@@ -38,7 +38,7 @@ import Testing
   static let off: [UInt8] = [0x12, 8, 0, 0, 0]
   static let changes: [UInt8] = [0x12, 4, 0, 2, 0]
 
-  /// The whole database, its service, only its descriptor.
+  /// The change covers the whole database, one service, or only one descriptor.
   @Test(arguments: [[1, 0, 0xFF, 0xFF], [5, 0, 8, 0], [8, 0, 0xFF, 0xFF]] as [[UInt8]])
   func nothingIsWrittenToOldHandles(_ range: [UInt8]) async throws {
     try await onLoop {
@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  /// What lies elsewhere goes on.
+  /// A change in another range does not affect the subscription.
   @Test func anotherRangeChangesNothing() async throws {
     try await onLoop {
       let fixture = Fixture()
@@ -69,8 +69,8 @@ import Testing
     }
   }
 
-  /// The handles are what they were, but the peer may have forgotten that it is to send: it is asked again. Not so for Service Changed, which is
-  /// switched off where it is again, and not before that is known.
+  /// Handles may stay while the peer forgets the subscription, so a new subscription writes again.
+  /// Service Changed is switched off where it is now, after its rediscovery.
   @Test func whoSubscribesAgainAsksThePeerAgain() async throws {
     try await onLoop {
       let fixture = Fixture()
@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  /// Database Out Of Sync says the same of all handles.
+  /// Database Out Of Sync affects all handles in the same way.
   @Test func outOfSync() async throws {
     try await onLoop {
       let fixture = Fixture()
@@ -103,8 +103,8 @@ import Testing
     }
   }
 
-  /// The change comes while the peer is asked: whoever subscribed hears of it, and what the answer says of the old descriptor is not believed of
-  /// the new one.
+  /// If the services change during the write, the subscription is gone.
+  /// The answer for the old descriptor does not count for the new one.
   @Test func aChangeWhileItIsWritten() async throws {
     try await onLoop {
       let fixture = Fixture()

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import Text
 
-/// The client cases of the GATT conformance suite. Our own are in ClientProcedureTests.
+/// Runs the client cases of the GATT conformance suite. Our own cases are in ClientProcedureTests.
 @Suite(.timeLimit(.minutes(1))) struct ClientConformanceTests {
   struct Table: Decodable {
     let databases: [String: ClientHostilePeerTests.Database]
@@ -30,11 +30,11 @@ import Text
     var testDescription: String { id }
   }
 
-  /// How a case came to its result.
+  /// How a case got its result.
   enum Way: String, Sendable {
-    /// Every PDU after the preamble, octet for octet.
+    /// Every PDU after the preamble was equal to the recording.
     case replayed
-    /// From the case's database, in our client's order.
+    /// The case's database was served in our client's order.
     case served
   }
 
@@ -57,9 +57,9 @@ import Text
     let (near, far) = MemoryChannel.pair()
     let peer = Replay(far)
     let client = Client(near)
-    // The cases whose names end so ask for a client that raises the security by itself; ours asks whoever can.
+    // Cases with this suffix expect a client that raises the security itself. Ours calls `onSecurityNeeded`.
     if test.id.hasSuffix("/auto") { client.onSecurityNeeded = { _ in true } }
-    // Every case begins with the same exchange of the MTU, also when it is all of it.
+    // Every case starts with the same MTU exchange, even if it has nothing else.
     peer.play([all[0], Replay.Step(isFromClient: false, bytes: [0x03, 0x00, 0x02])])
     #expect(try await client.exchangeMTU(512) == 512, "\(test.id)")
     #expect(peer.missing.isEmpty, "\(test.id)")
@@ -128,7 +128,7 @@ import Text
         self = .subscribe(handles[0], .indication)
       } else if asked.hasPrefix("signed write") {
         let value: [UInt8] = [1, 2, 3]
-        // Our client has no keys: the signature is the suite's, the PDU ours. On an encrypted link it is a plain Write Command.
+        // Our client has no keys: the suite signs our PDU. On an encrypted link it is a plain Write Command.
         let isSigned = words.contains { $0.count == 32 }
         self =
           isSigned
@@ -162,7 +162,7 @@ import Text
       client.bearer.send(.signedWrite(handle, value: value, signature: signature))
     case .subscribe(let handle, let kind):
       let attribute = try #require(client.table?.attribute(at: handle).characteristic)
-      // The suite indicates another handle than the one subscribed to: it must be confirmed all the same.
+      // The suite indicates another handle than the subscribed one. It must be confirmed too.
       let heard = Wait<ValueEvent>()
       let observer = client.observeValues { heard.resume(returning: $0) }
       defer { observer.cancel() }
@@ -174,7 +174,7 @@ import Text
     return nil
   }
 
-  /// What was discovered is what the server holds: every declaration, value and descriptor.
+  /// Checks that the discovered table equals the server's: every declaration, value and descriptor.
   private static func check(_ table: AttributeTable, _ server: PlainServer?, _ id: String) {
     guard let server else { return }
     for item in server.items {

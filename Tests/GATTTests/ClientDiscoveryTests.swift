@@ -7,7 +7,7 @@ import Testing
 import Text
 
 @Suite(.timeLimit(.minutes(1))) struct ClientDiscoveryTests {
-  /// Services of characteristics that are readable, notify, and have a Client Characteristic Configuration.
+  /// Returns services whose characteristics are readable, notify, and have a Client Characteristic Configuration.
   static func server(services: Int, characteristics: Int, isLong: (Int) -> Bool = { _ in false }, descriptors: Bool = true) -> PlainServer {
     var items: [PlainServer.Item] = []
     var handle: AttributeHandle = 1
@@ -44,10 +44,10 @@ import Text
     return (table, peer.received.count, notes)
   }
 
-  /// The budget: 11 round trips, the exchange of the MTU among them.
+  /// Discovery takes at most 11 round trips, including the MTU exchange.
   @Test(arguments: [
     (517, "short", 8), (247, "short", 9), (517, "long", 9), (247, "long", 10), (517, "bare", 7), (247, "bare", 7),
-    // Declarations of different lengths cannot share an answer: ten changes of the size cost ten round trips, whoever asks.
+    // Declarations of different lengths cannot share an answer, so ten changes of the size cost ten round trips.
     (517, "mixed", 18),
   ]) func takesFewRoundTrips(_ mtu: Int, _ kind: String, _ limit: Int) async throws {
     let found = try await onLoop {
@@ -64,7 +64,7 @@ import Text
     #expect(found.notes.isEmpty)
   }
 
-  /// Everything in its place, at the least MTU, with both sizes of UUIDs, a secondary service, an include and extended properties.
+  /// Discovery finds UUIDs of both sizes, a secondary service, an include and extended properties, even at the minimum MTU.
   @Test(arguments: [23, 65, 517]) func findsEverything(_ mtu: Int) async throws {
     let long = UUID(high: 0x0011_2233_4455_6677, low: 0x8899_AABB_CCDD_EEFF)
     let server = PlainServer([
@@ -102,7 +102,7 @@ import Text
     #expect(lock.characteristics[1].properties.names == ["notify", "indicate"])
   }
 
-  /// What cannot be read as an answer ends discovery with an error that shows the octets; what was found till then is no table, but kept.
+  /// An unreadable answer ends discovery with an error that shows the bytes. Earlier findings are kept, but not as a table.
   @Test(arguments: [
     ("10", "1100", "protocol", 0, 0), ("10", "11060100050000180400", "protocol", 0, 0), ("080100", "010801000e", "att", 2, 0),
     ("04", "050200", "protocol", 2, 4), ("080100ffff0328", "0103", "protocol", 2, 0),
@@ -132,7 +132,7 @@ import Text
     }
   }
 
-  /// Characteristics that no service holds are with the one before them, and that is said.
+  /// Characteristics outside of all services join the one before them, with a note.
   @Test func saysWhatLiesInNoService() async throws {
     var server = Self.server(services: 2, characteristics: 1)
     server.ends[1] = 0x0002
@@ -145,7 +145,7 @@ import Text
   }
 }
 
-/// What `body` ends with.
+/// Returns the error that `body` throws.
 func onLoopError(_ body: @escaping @LoopActor @Sendable () async throws -> Void) async -> (any Error)? {
   do { try await onLoop(body) } catch { return error }
   return nil

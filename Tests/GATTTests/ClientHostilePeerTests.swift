@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import Text
 
-/// The `att-client` cases of Tests/Vectors/bad_inputs.json: what a peer may send that is wrong, and what may come of it.
+/// Runs the `att-client` cases of Tests/Vectors/bad_inputs.json: invalid PDUs of a peer, and the allowed results.
 @Suite(.timeLimit(.minutes(1))) struct ClientHostilePeerTests {
   struct Table: Decodable {
     let client_database: Database
@@ -61,7 +61,7 @@ import Text
     #expect(accept.contains { outcome.matches($0) }, "\(outcome.results) is none of \(accept)")
   }
 
-  /// A peer whose every fifth answer is damaged: discovery, reading and writing end, by success or by an error that says why.
+  /// If every fifth answer is damaged, discovery, reading and writing still end, with success or a clear error.
   @Test func survivesDamagedAnswers() async throws {
     let outcomes = try await onLoop { () -> [String: Int] in
       var random = SplitMix64(seed: 3)

@@ -5,7 +5,7 @@ import GATT
 import TestSupport
 import Testing
 
-/// What a hostile peer may make the client say, and who learns of the end.
+/// A hostile peer can cause only a limited number of notes, and the end of the link is reported.
 @Suite(.timeLimit(.minutes(1))) struct ClientNoteTests {
   @Test(arguments: [[0x1B, 3, 0] + [UInt8](repeating: 1, count: 514), [0x23, 3, 0, 9, 0, 1]] as [[UInt8]])
   func aFloodOfOddValuesGetsAFewNotes(_ pdu: [UInt8]) async throws {

@@ -5,7 +5,7 @@ import GATT
 import TestSupport
 import Text
 
-/// Plays one side of a recorded exchange: sends what the peer sent as soon as the client has sent what comes before it.
+/// Plays one side of a recorded exchange. Sends each PDU as soon as the client has sent all earlier ones.
 @LoopActor
 final class Replay {
   struct Step: Sendable {
@@ -16,7 +16,7 @@ final class Replay {
   let channel: MemoryChannel
   private var steps: [Step] = []
   private var next = 0
-  /// Answers what is not the next step.
+  /// Answers requests other than the next step.
   var server: PlainServer?
   private(set) var served = 0
   private(set) var unexpected: [[UInt8]] = []
@@ -29,7 +29,7 @@ final class Replay {
     }
   }
 
-  /// Steps that the client has not come to.
+  /// The client's steps that have not happened yet.
   var missing: [Step] { Array(steps[next...].filter(\.isFromClient)) }
 
   func play(_ steps: [Step]) {
@@ -62,7 +62,7 @@ final class Replay {
     }
   }
 
-  /// `> 0a0300 < 0b01`: `>` from the client.
+  /// Parses a script like `> 0a0300 < 0b01`, where `>` marks the client's PDUs.
   nonisolated static func steps(_ script: String) -> [Step] {
     var steps: [Step] = []
     for part in script.split(whereSeparator: { $0 == "\n" || $0 == " " }) where part != ">" && part != "<" {
@@ -74,11 +74,11 @@ final class Replay {
 
 func hex(_ bytes: some Collection<UInt8>) -> String { Hex.encode(Array(bytes)) }
 
-/// `0012`.
+/// Formats a handle like `0012`.
 func hex(_ handle: AttributeHandle) -> String { String(handle.description.dropFirst(2)) }
 
-/// As on the air.
+/// Encodes a handle in little-endian order.
 func little(_ handle: AttributeHandle) -> [UInt8] { [UInt8(truncatingIfNeeded: handle.rawValue), UInt8(handle.rawValue >> 8)] }
 
-/// For files that also import Foundation, which has a UUID of its own.
+/// Names the ATT type in files that also import Foundation, which has a UUID of its own.
 typealias AttributeUUID = UUID

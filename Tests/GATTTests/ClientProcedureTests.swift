@@ -6,16 +6,16 @@ import TestSupport
 import Testing
 import Text
 
-/// GATT procedures written out by hand, octet for octet, from the tables of Vol 3 Part F §3.4 and Part G §4.
+/// Checks GATT procedures byte for byte against the tables of Vol 3 Part F §3.4 and Part G §4.
 @Suite(.timeLimit(.minutes(1))) struct ClientProcedureTests {
   struct Procedure: Sendable, CustomTestStringConvertible {
     let title: String
-    /// `>` the client, `<` the peer.
+    /// The PDUs of the client (`>`) and of the peer (`<`).
     let script: String
     let expected: String
-    /// The peer's answer ends the bearer.
+    /// Whether the peer's answer ends the bearer.
     let closes: Bool
-    /// ATT_MTU is 23 unless the script begins with an exchange.
+    /// The client's calls. ATT_MTU is 23 unless the script starts with an exchange.
     let run: @LoopActor @Sendable (Client) async throws -> String
     var testDescription: String { title }
 
@@ -48,7 +48,7 @@ import Text
     }
     return "\(plan.mode.rawValue) \(steps.map(\.sent))"
   }
-  /// How far a write in segments came, and why not further.
+  /// The progress of an interrupted write, and the reason for its end.
   struct Interrupted: Error {
     let cause: any Error
     let last: WriteProgress
@@ -249,7 +249,7 @@ import Text
 }
 
 extension String {
-  /// Spaces inside one PDU, for the eye.
+  /// Removes the spaces inside PDUs.
   fileprivate func compact() -> String {
     let parts = split(separator: " ")
     var text = ""

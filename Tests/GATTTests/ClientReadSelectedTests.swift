@@ -6,13 +6,13 @@ import TestSupport
 import Testing
 import Text
 
-/// What reading on a new connection costs, and that the short ways show what the long way shows.
+/// Reading on a new connection takes few requests and gives the same result as after full discovery.
 @Suite(.timeLimit(.minutes(1))) struct ClientReadSelectedTests {
   static let wide = DiscoveryCostTests.long(2)
 
   static func value(_ count: Int) -> [UInt8] { (0..<count).map { UInt8($0 & 255) } }
 
-  /// Bumble's tree with values of many lengths; ffe1 may only be written, ffe7 is there twice, and so is 2901 on it.
+  /// Returns Bumble's tree with values of many lengths. ffe1 is write-only; ffe7 and its 2901 exist twice.
   static func server(mtu: Int = 517) -> PlainServer {
     var made = DiscoveryCostTests.lock
     made.append(.init(uuid: UUID(0xFFD0), characteristics: [(UUID(0xFFE7), 2, [0x2901]), (UUID(0xFFD1), 2, [0x2905])]))
@@ -37,7 +37,7 @@ import Text
     var sent: [String] = []
   }
 
-  /// - Parameter long: exchanges the MTU and discovers before, as the way is that knows most.
+  /// - Parameter long: Whether to exchange the MTU and discover first.
   @LoopActor
   static func read(_ texts: [String], _ server: PlainServer, long: Bool = false, rules: [ScriptedPeer.Rule] = []) async -> Outcome {
     let (near, far) = MemoryChannel.pair()
@@ -50,7 +50,7 @@ import Text
       let selectors = try texts.map { try Selector($0) }
       if long {
         try await client.exchangeMTU()
-        // A handle that is read before anything was discovered has no UUID.
+        // A handle that is read before discovery has no UUID.
         if selectors.first?.plainHandle == nil { _ = try await client.discover() }
       }
       try await client.read(selectors) {
@@ -64,10 +64,10 @@ import Text
     return outcome
   }
 
-  /// Round trips, all of them, on a peer that agrees to 517; discovery alone takes 10, with the MTU.
+  /// Reading takes this many round trips at an MTU of 517. Discovery alone takes 10, including the MTU exchange.
   @Test(arguments: [
     (["ffe2"], 2), (["2a00"], 2), (["device_name"], 2), (["ffe5"], 2), ([wide.description], 2), (["2904"], 2),
-    // 19 octets may be cut, 512 are; the MTU, and the value anew in one piece.
+    // 19 bytes may be cut, and 512 are. So the MTU is exchanged, and the value is read again in one piece.
     (["ffe4"], 4), (["ffe6"], 4), (["ffe9"], 4), (["ffe8"], 4), (["ffe3"], 4), (["ffea"], 4),
     (["0x0003"], 1), (["0x0015"], 3), (["0x0003", "0x0012"], 2), (["0x0015", "0x0003"], 4), (["0x0003", "ffe2"], 3),
     (["2a00", "ffe2", "ffe5"], 6), (["ffe3", "ffea", "ffe2"], 4 + 3 + 2), (["2a00", "2a01", "2b29", "2b2a"], 8),
@@ -78,7 +78,7 @@ import Text
     #expect(cold.notes.map(Self.asShown) == known.notes.map(Self.asShown))
   }
 
-  /// Peers that stay at less, down to the least.
+  /// Long values are read in parts if the peer accepts only a smaller MTU.
   @Test(arguments: [(23, "ffe6", 4), (23, "ffe3", 3 + 23), (100, "ffe3", 3 + 6), (247, "ffe3", 3 + 3)])
   func longValuesOfSmallPeers(_ mtu: Int, _ text: String, _ count: Int) async throws {
     let found = try await onLoop { await Self.read([text], Self.server(mtu: mtu)) }
@@ -86,13 +86,13 @@ import Text
     #expect(found.values.map(\.value) == [Self.value(text == "ffe3" ? 512 : 20)])
   }
 
-  /// What was cut is named by its type, wherever that is known from.
+  /// Returns the note with a cut value named by its type, wherever the type is known from.
   private static func asShown(_ note: ClientNote) -> ClientNote {
     if case .longValue(let handle, let attribute, let type) = note { return .longValue(handle, nil, type: attribute?.uuid ?? type) }
     return note
   }
 
-  /// Whatever is not one readable attribute ends as it does after discovery: the same values, the same sentences.
+  /// Any selection other than one readable attribute gives the same values and errors as after discovery.
   @Test(arguments: [
     ["ffe1"], ["ffe7"], ["2902"], ["2901"], ["ffff"], ["2800"], ["2802"], ["2803"], ["1800"], ["ffe0"], ["ffe7[2]"], ["ffe0/ffe2"],
     [wide.description + "@2901"], ["ffe7[2]@2901"], ["ffe2", "ffe1"], ["ffe2", "0x0003"], ["0x0003", "ffe7"], ["0x0010"], ["0x0999"],
@@ -105,9 +105,9 @@ import Text
     if cold.error == nil { #expect(cold.values.count == texts.count) }
   }
 
-  /// `> 08…`: what the peer does to the two requests of the short way.
+  /// An unusable answer to either request of the short way leads to full discovery.
   @Test(arguments: [
-    // The first refused, malformed, for handle 0; the second answered with nonsense, or with an error that proves nothing.
+    // The first is refused, malformed or for handle 0. The second gets an invalid answer or an inconclusive error.
     ("080100", "010801000f"), ("080100", "0900"), ("080100", "0904000001 02".filter { $0 != " " }), ("081300", "010813000e"),
     ("081300", "0906120001020304"), ("081300", "0903130000"),
   ]) func anythingElseGoesTheLongWay(_ prefix: String, _ answer: String) async throws {
@@ -118,7 +118,7 @@ import Text
     #expect(found.sent.count > 8)
   }
 
-  /// A server that cuts to 19 octets whatever the MTU is, and one whose own exchange of the MTU comes in between.
+  /// A server may cut to 19 bytes at any MTU, or exchange the MTU itself at the same time.
   @Test func aCutThatDoesNotShow() async throws {
     let cut = ScriptedPeer.Rule([0x08, 0x01], [.pdu([0x09, 21, 0x12, 0x00] + Self.value(19))], times: nil)
     let found = try await onLoop {
@@ -134,7 +134,7 @@ import Text
     #expect(other.values.map(\.value) == [Self.value(512)])
   }
 
-  /// What ends the link ends the command: nothing is tried again.
+  /// A lost link ends the command without a second attempt.
   @Test func aLostLinkIsNotTriedAgain() async throws {
     for answer in [ScriptedPeer.Answer.close, .pdu([0x13])] {
       let found = try await onLoop { await Self.read(["ffe2"], Self.server(), rules: [ScriptedPeer.Rule([0x08], [answer])]) }

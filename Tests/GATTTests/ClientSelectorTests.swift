@@ -37,7 +37,7 @@ import Testing
     #expect(found.handle.number == handle && found.uuid?.description == uuid)
   }
 
-  /// What reports call an attribute finds it again.
+  /// The name of an attribute in reports selects it again.
   @Test(
     arguments: [
       (0x12, "ffe1[1]"), (0x14, "ffe1[2]"), (0x16, "ffe2[1]"), (0x24, "ffe2[2]"), (0x22, "ffe3"), (0x32, "battery_level"),
@@ -59,7 +59,7 @@ import Testing
       try Self.table.resolve(selector)
     } throws: {
       guard case GATTError.ambiguous(selector, let found) = $0 else { return false }
-      // What is listed can be typed.
+      // Every listed name can be typed.
       return found.map(\.handle) == candidates
         && found.allSatisfy { (try? Self.table.resolve(Selector($0.selector)).handle) == $0.handle }
     }

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Text
 
-/// Writing in segments, subscriptions, and how they end.
+/// Tests segmented writes and subscriptions, and how they end.
 @Suite(.timeLimit(.minutes(1))) struct ClientTransferTests {
   @Test func commandsWaitForTheChannel() async throws {
     try await onLoop {
@@ -32,7 +32,7 @@ import Text
     }
   }
 
-  /// A transfer that goes on where all has arrived already writes nothing more: not an empty value either.
+  /// Resuming a complete transfer writes nothing, not even an empty value.
   @Test(arguments: [(0, [[0x52, 0x10, 0]]), (3, [])] as [(Int, [[UInt8]])]) func nothingIsLeft(_ count: Int, _ sent: [[UInt8]]) async throws
   {
     try await onLoop {
@@ -48,7 +48,7 @@ import Text
     }
   }
 
-  /// Ctrl-C gets through while the channel takes everything at once.
+  /// Ctrl-C takes effect even while the channel accepts everything immediately.
   @Test func aFastChannelLeavesTheLoopItsTurns() async throws {
     try await onLoop {
       let (near, far) = MemoryChannel.pair()
@@ -108,7 +108,7 @@ import Text
     }
   }
 
-  /// A request behind the commands, whose answer proves that they arrived; others go on meanwhile.
+  /// A request after the commands proves their arrival while others are sent.
   @Test(arguments: [(nil, 1), (2, 2), (1, 4)] as [(Int?, Int)])
   func arrivalIsProven(_ row: (every: Int?, requests: Int)) async throws {
     try await onLoop {
@@ -130,7 +130,7 @@ import Text
     }
   }
 
-  /// Ctrl-C in a long write: the parts that the peer holds are cancelled, although the task is.
+  /// Ctrl-C during a long write cancels the prepared parts on the peer, although the task is cancelled.
   @Test func aCancelledLongWriteIsCancelledOnThePeer() async throws {
     try await onLoop {
       let (near, far) = MemoryChannel.pair()
@@ -194,10 +194,10 @@ import Text
         #expect(try await second.next().value == [value + 100])
       }
       #expect(try await twin.next().value == [0])
-      // What one taker has to act on waits for the other.
+      // Values of one consumer wait for the other consumer.
       try await EventLoop.shared.sleep(for: .milliseconds(1))
       #expect(all.count == 21 && all.last == 0x99)
-      // The peer goes on while someone listens.
+      // The peer continues while a consumer listens.
       let before = peer.received.count
       try await first.cancel()
       #expect(peer.received.count == before)
@@ -240,7 +240,7 @@ import Text
     }
   }
 
-  /// What the sentences are made of.
+  /// Errors contain the facts of their messages.
   @Test(arguments: [
     ("write", "0112160003"), ("read", "010a160002"), ("read", "010a16000f"), ("read", "010a160081"), ("read", "0bffffff"), ("read", "13ff"),
     ("read", ""),

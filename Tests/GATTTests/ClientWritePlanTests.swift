@@ -9,7 +9,7 @@ import Testing
     let mtu: Int
     let mode: WriteMode
     let chunk: Int?
-    /// `mode: segments of the same size, and the last`, or what the refusal says.
+    /// The expected plan (`mode: equal segments, and the last`), or a part of the error.
     let expected: String
     init(_ count: Int, _ properties: Properties?, _ mtu: Int, _ mode: WriteMode, _ chunk: Int?, _ expected: String) {
       (self.count, self.properties, self.mtu, self.mode, self.chunk, self.expected) = (count, properties, mtu, mode, chunk, expected)
@@ -20,7 +20,7 @@ import Testing
   static let both: Properties = [.write, .writeWithoutResponse]
 
   @Test(arguments: [
-    // auto: a request when the characteristic takes one, long when it does not fit; commands in segments when it takes nothing else.
+    // auto: a request if the characteristic accepts one, a long write if it does not fit, else commands in segments.
     Row(20, [.write], 23, .auto, nil, "request 1x20"), Row(21, [.write], 23, .auto, nil, "long 1x18+3"),
     Row(20, both, 23, .auto, nil, "request 1x20"),
     Row(104, [.writeWithoutResponse], 23, .auto, nil, "command 5x20+4"), Row(0, [.write], 23, .auto, nil, "request 1x0"),
@@ -39,7 +39,7 @@ import Testing
     Row(0, [.write], 23, .long, nil, "long 1x0"), Row(36, [.write], 23, .reliable, nil, "reliable 2x18"),
     Row(512, [.write], 23, .reliable, nil, "reliable 28x18+8"),
     Row(513, [.write], 23, .long, nil, "more than an attribute"), Row(20, [.write], 23, .long, 10, "long 2x10"),
-    // Nothing that cannot be sent.
+    // Writes that cannot be sent are refused.
     Row(20, [.write], 23, .request, 21, "at most 20"), Row(20, [.write], 23, .long, 19, "at most 18"),
     Row(20, [.write], 23, .command, 0, "1 or more"),
     Row(20, [.write], 23, .auto, -1, "1 or more"), Row(1000, [.writeWithoutResponse], 517, .command, 513, "at most 512"),
@@ -50,7 +50,7 @@ import Testing
       let whole = plan.segments.prefix { $0.count == size }
       let rest = plan.segments.dropFirst(whole.count)
       #expect("\(plan.mode.rawValue) \(whole.count)x\(size)" + rest.map { "+\($0.count)" }.joined() == row.expected)
-      // Every octet once, in order.
+      // Every byte appears once, in order.
       #expect(plan.segments.first?.lowerBound == 0 && plan.segments.last?.upperBound == row.count)
       #expect(zip(plan.segments, plan.segments.dropFirst()).allSatisfy { $0.upperBound == $1.lowerBound })
     } catch {
@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  /// Every size and MTU: segments fit, and none is missing.
+  /// For every size and MTU, the segments fit and are complete.
   @Test func holdsEverywhere() throws {
     for mtu in [23, 24, 65, 185, 247, 515, 516, 517] {
       for count in 0...600 {
@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  /// The table of air times: MTU, data length, best size.
+  /// The best segment size by MTU and data length, from the table of air times.
   @Test(arguments: [
     (65, 27, 47), (247, 27, 236), (256, 27, 236), (185, 251, 182), (200, 251, 197), (247, 251, 244), (256, 251, 244), (300, 251, 244),
     (512, 251, 495),

@@ -5,7 +5,7 @@ import GATT
 import TestSupport
 import Testing
 
-/// What a peer says to a Prepare Write of no octets, before commands that it would drop without a word.
+/// An empty Prepare Write reveals the refusal of commands that the peer would drop silently.
 @Suite(.timeLimit(.minutes(1))) struct CommandCheckTests {
   @LoopActor private func check(_ answer: [UInt8], _ properties: Properties?, times: Int = 1) async throws -> (
     thrown: ErrorCode?, sent: [[UInt8]]
@@ -30,7 +30,7 @@ import Testing
   private static func refusal(_ code: UInt8) -> [UInt8] { [0x01, 0x16, 0x10, 0x00, code] }
   private static let prepare: [UInt8] = [0x16, 0x10, 0x00, 0x00, 0x00]
 
-  /// 05, 08, 0C, 0F hold for commands too.
+  /// Errors 05, 08, 0C and 0F also apply to commands.
   @Test(arguments: [0x05, 0x08, 0x0C, 0x0F] as [UInt8]) func security(_ code: UInt8) async throws {
     try await onLoop {
       for properties in [Properties.writeWithoutResponse, nil] {
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  /// What a server does not do for a Prepare Write, it may do for a command.
+  /// A server that refuses a Prepare Write for another reason may still accept a command.
   @Test(arguments: [0x01, 0x06, 0x07, 0x09, 0x0B, 0x0D, 0x0E, 0x80] as [UInt8]) func others(_ code: UInt8) async throws {
     try await onLoop {
       let result = try await self.check(Self.refusal(code), .writeWithoutResponse)
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  /// Cancelled at once, and asked once.
+  /// An accepted Prepare Write is cancelled immediately and is not repeated.
   @Test func prepared() async throws {
     try await onLoop {
       let result = try await self.check([0x17, 0x10, 0x00, 0x00, 0x00], .writeWithoutResponse, times: 2)

@@ -5,18 +5,18 @@ import GATT
 import TestSupport
 import Testing
 
-/// Servers that agree to a larger ATT_MTU and go on cutting values to what fits the least.
+/// Some servers agree to a larger ATT_MTU but still cut values to the minimum one.
 @Suite(.timeLimit(.minutes(1))) struct CutValuesTests {
   enum Kind: Sendable {
-    /// Cuts each part to 22 octets.
+    /// Cuts each part to 22 bytes.
     case cuts
-    /// Sends all that fits, and answers a read behind the end with nothing.
+    /// Sends all that fits, and answers a read at the end with an empty part.
     case whole
-    /// So, with an error.
+    /// Sends all that fits, and answers a read at the end with this error.
     case refuses(UInt8)
   }
 
-  /// - Returns: the value, and how many Read Blob Requests it took.
+  /// - Returns: The value, and the number of Read Blob Requests.
   @LoopActor
   private static func read(_ count: Int, _ kind: Kind, mtu: UInt8 = 100) async throws -> (value: [UInt8], blobs: Int) {
     let (near, far) = MemoryChannel.pair()
@@ -39,13 +39,13 @@ import Testing
     return (read == value ? value : [], peer.received.count { $0[0] == 0x0C })
   }
 
-  /// Octets of the value, and Read Blob Requests.
+  /// The number of Read Blob Requests depends on the length of the value.
   @Test(arguments: [(21, 0), (22, 1), (23, 1), (43, 1), (44, 2), (66, 3), (512, 23)]) func parts(_ count: Int, _ blobs: Int) async throws {
     let result = try await onLoop { try await Self.read(count, .cuts) }
     #expect(result.value.count == count && result.blobs == blobs, "\(result)")
   }
 
-  /// It is asked once, where the value has just this length, and whatever the refusal is: the value is there.
+  /// Only a value of this length causes one extra request. Any refusal leaves the value valid.
   @Test(arguments: [Kind.whole] + [0x07, 0x0B, 0x06, 0x0E, 0x02, 0x80].map { Kind.refuses($0) }) func asksOnce(_ kind: Kind) async throws {
     for (count, blobs) in [(21, 0), (22, 1), (23, 0), (44, 0), (98, 0)] {
       let result = try await onLoop { try await Self.read(count, kind) }
@@ -53,13 +53,13 @@ import Testing
     }
   }
 
-  /// At the least ATT_MTU 22 octets are what fits.
+  /// At the minimum ATT_MTU, 22 bytes fit.
   @Test func theLeastMTU() async throws {
     let result = try await onLoop { try await Self.read(22, .refuses(0x07), mtu: 23) }
     #expect(result.value.count == 22 && result.blobs == 1)
   }
 
-  /// By a handle, on a link whose MTU was exchanged before: no shorter than with discovery.
+  /// A read by handle after an MTU exchange returns as much as after discovery.
   @Test func byHandle() async throws {
     try await onLoop {
       let (near, far) = MemoryChannel.pair()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import GATT
 
-/// What discovery keeps of answers that contradict each other.
+/// Tests discovery with contradictory answers.
 @Suite(.timeLimit(.minutes(1))) struct DatabaseDiscoveryTests {
   private static let service = HandleGroup(1, 9, [0xF0, 0xFF])
   private static let characteristic = HandleValue(2, [0x02, 3, 0, 0xF1, 0xFF])
@@ -19,7 +19,7 @@ import Testing
     #expect(services.map(\.handle) == [1] && services.first?.characteristics.map(\.handle) == [2])
   }
 
-  /// A handle with two types: both are shown.
+  /// A handle with two types is shown with both.
   @Test func conflictingTypes() {
     var discovery = DatabaseDiscovery()
     discovery.take([Self.service], of: .primaryService, in: .all, mtu: 64)

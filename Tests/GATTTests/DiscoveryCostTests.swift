@@ -6,15 +6,15 @@ import TestSupport
 import Testing
 import Text
 
-/// What discovering a whole peer costs: requests on the air, the exchange of the MTU among them. Each is a connection interval or two.
+/// Counts the requests of a full discovery, including the MTU exchange. Each costs a connection interval or two.
 @Suite(.timeLimit(.minutes(1))) struct DiscoveryCostTests {
-  /// A service for the tables below: `includes` handles before the first characteristic, then characteristics with their descriptors.
+  /// A test service: `includes` handles before the first characteristic, then characteristics with their descriptors.
   struct Made: Sendable {
     var uuid: UUID
     var isPrimary = true
     var includes: [(start: AttributeHandle, end: AttributeHandle, uuid: UInt16?)] = []
     var characteristics: [(uuid: UUID, properties: UInt8, descriptors: [UInt32])]
-    /// Unused handles after it.
+    /// The number of unused handles after the service.
     var free: UInt16 = 0
   }
 
@@ -50,7 +50,7 @@ import Text
     return server
   }
 
-  /// 5 services of 4 characteristics that are readable and notify.
+  /// Returns 5 services of 4 characteristics that are readable and notify.
   static func even(long isLong: Bool, services isLongService: Bool = false, free: UInt16 = 0) -> [Made] {
     (0..<5).map { service in
       Made(
@@ -62,7 +62,7 @@ import Text
     }
   }
 
-  /// As Tests/InteropTests/bumble_air.py sets it up: what GAP and GATT bring, a service of 16-bit UUIDs, and one of 128-bit UUIDs.
+  /// The services of Tests/InteropTests/bumble_air.py: GAP and GATT, one with 16-bit UUIDs, and one with 128-bit UUIDs.
   static let lock: [Made] = [
     Made(uuid: UUID(0x1800), characteristics: [(UUID(0x2A00), 2, []), (UUID(0x2A01), 2, [])]),
     Made(uuid: UUID(0x1801), characteristics: [(UUID(0x2A05), 0x20, [0x2902]), (UUID(0x2B29), 0x0A, []), (UUID(0x2B2A), 2, [])]),
@@ -96,11 +96,11 @@ import Text
     "nothing": server([]),
   ]
 
-  /// At ATT_MTU 23, 247 and 517.
+  /// Discovery keeps to its limits at ATT_MTU 23, 247 and 517.
   @Test(arguments: [
     ("all 16-bit, 5x4", [15, 5, 5]), ("all 128-bit, 5x4", [32, 6, 5]), ("128-bit characteristics, 5x4", [28, 6, 5]),
     ("16-bit, no descriptors", [11, 4, 4]), ("16-bit, spread out", [16, 6, 5]), ("128-bit, spread out", [33, 7, 6]),
-    // Declarations of different lengths cannot share an answer: ten changes of the size cost ten round trips, whoever asks.
+    // Declarations of different lengths cannot share an answer, so ten changes of the size cost ten round trips.
     ("every fourth 128-bit, 5x4", [18, 14, 14]),
     ("mixed, as Bumble's", [14, 8, 8]), ("mixed, the last to ffff", [13, 8, 8]), ("a secondary service, included", [21, 16, 16]),
     ("nothing", [2, 2, 2]),
@@ -114,7 +114,7 @@ import Text
     }
   }
 
-  /// Peers of every shape: nothing is missed, nothing is invented, and no request is wasted on the same handles twice.
+  /// For random databases, discovery misses nothing, invents nothing and never requests the same handles twice.
   @Test func findsAllOfAnyPeer() async throws {
     for seed in 0..<2000 {
       var random = SplitMix64(seed: UInt64(seed))
@@ -187,7 +187,7 @@ import Text
     #expect(table.services == expected, "\(name)")
   }
 
-  /// Find Information is mandatory, and finds the descriptors; a peer without any that refuses it is discovered all the same, sweep by sweep.
+  /// A peer without descriptors may refuse Find Information, although it is mandatory. Discovery succeeds all the same.
   @Test(arguments: ["0104010006", "010401000e", "0104010001"]) func doesWithoutFindInformation(_ refusal: String) async throws {
     let server = Self.server([
       Made(uuid: UUID(0x1800), characteristics: [(UUID(0x2A00), 2, [])]),
@@ -205,7 +205,7 @@ import Text
       return try await client.discover()
     }
     check(table, server, "without Find Information")
-    // Where there may be descriptors, the refusal is the answer.
+    // Descriptors may exist here, so the refusal is the answer.
     let error = await onLoopError {
       let (near, far) = MemoryChannel.pair()
       var server = Self.server(Self.lock)

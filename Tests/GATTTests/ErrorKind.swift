@@ -2,7 +2,7 @@ import ATT
 import GATT
 import TestSupport
 
-/// What sort of failure, in the words of the tables: those of the JSON errors.
+/// Returns the kind of an error, as in JSON errors.
 func kind(_ error: (any Error)?) -> String? {
   switch error {
   case nil: nil
@@ -31,7 +31,7 @@ private func word(_ error: GATTError) -> String {
   }
 }
 
-/// Of the Error Response that the error tells of.
+/// Returns the code of the Error Response in an error.
 func code(_ error: any Error) -> UInt8? {
   if case GATTError.errorResponse(let code, to: _, on: _) = error { return code.rawValue }
   return nil

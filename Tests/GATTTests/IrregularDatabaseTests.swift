@@ -6,11 +6,11 @@ import TestSupport
 import Testing
 import Text
 
-/// One bad entry does not hide the rest: every entry of a database made irregular in every way, in every place of an answer.
+/// One irregular entry does not hide the rest, for every entry, fault and place in an answer.
 @Suite(.timeLimit(.minutes(1))) struct IrregularDatabaseTests {
   private static let count = 4
 
-  /// Services of an include, and three characteristics with two descriptors each.
+  /// Two included services, and three characteristics with two descriptors each.
   private static let server: PlainServer = {
     var items: [PlainServer.Item] = []
     var ends: [AttributeHandle: AttributeHandle] = [:]
@@ -77,7 +77,7 @@ import Text
           .compactMap { UUID(littleEndian: $0.value.dropFirst(3)) }
         let found = try await onLoop { try await peer.discover(mtu: mtu, reading: uuids) }
         check(found, list, handle, name)
-        // Of one entry in an answer nobody can tell that it has another place, and a last service may have any end.
+        // A single entry does not reveal a swap, and the last service may have any end.
         let isSeen =
           switch (list, fault) {
           case (_, .swapped): false
@@ -89,7 +89,7 @@ import Text
         #expect(found.requests < 4 * Self.server.items.count, "\(name): \(found.requests) requests")
         for uuid in uuids {
           let item = Self.server.items.first { $0.type == uuid }
-          // A further one with the same UUID is ambiguous, and said to be.
+          // A second characteristic with the same UUID is ambiguous, and reported as such.
           let isAmbiguous = found.table.characteristics.count { $0.uuid == uuid } > 1
           if !isAmbiguous { #expect(found.values[uuid] == item?.value, "\(name): \(uuid)") }
         }
@@ -113,7 +113,7 @@ import Text
         }
         #expect(isThere, "\(name): characteristic \(item.handle)")
       case 0x2901, 0x2902:
-        // Without its characteristic it may belong to none, which is said.
+        // Without its characteristic it may belong to none, which is noted.
         let isThere = found.table.characteristics.contains { $0.descriptors.contains(Descriptor(uuid: item.type, handle: item.handle)) }
         let isNoted = found.entries.contains { $0.handle == item.handle && $0.fault == .noCharacteristic }
         if !isThere { #expect(isNoted, "\(name): descriptor \(item.handle)") }
@@ -122,7 +122,7 @@ import Text
     }
   }
 
-  /// As the peer of `field/foreign.btsnoop`: values stand behind the next declaration, and in the next service.
+  /// The peer of `field/foreign.btsnoop`: values come after the next declaration and in the next service.
   private static let foreign: PlainServer = {
     func characteristic(_ handle: AttributeHandle, _ value: AttributeHandle, _ uuid: UInt32) -> PlainServer.Item {
       PlainServer.Item(handle: handle, type: UUID(0x2803), value: [0x12] + little(value) + UUID(uuid).attBytes)
@@ -159,12 +159,12 @@ import Text
         value(0x17, 0x2A29, 0x1A, .behindNextDeclaration), value(0x19, 0x2A24, 0x1C, .behindNextDeclaration),
         IrregularEntry(.attribute, 0x1E, UUID(0x2902), .outsideServices(UUID(0x180A), 0x15)),
       ])
-    // To subscribe takes the descriptor behind the value, else behind the declaration.
+    // Subscribing uses the descriptor after the value, else the one after the declaration.
     #expect(found.table.characteristics.map { $0.clientConfiguration?.handle } == [nil, 0x14, nil, nil, 0x1E])
     #expect(found.table.name(at: 0x16) == "device_name" && found.table.characteristic(owning: 0x18)?.1.uuid == UUID(0x1800))
   }
 
-  /// A service that has a place in another, one that never ends, and services in the order that the device likes.
+  /// Services may overlap, have no end and come in any order.
   @Test(arguments: [23, 517]) func servicesInEachOther(_ mtu: Int) async throws {
     var server = Self.server
     server.ends = [1: 0xFFFF, 15: 0x002A, 29: 42, 43: 0x0005]
@@ -182,7 +182,7 @@ import Text
     #expect(found.entries.contains(IrregularEntry(.service, 15, UUID(0xFF01), .overlaps(UUID(0xFF00), HandleRange(1, 0xFFFF)))))
   }
 
-  /// The value is looked for where its type says that it is.
+  /// The value is found by its type.
   @Test func valueIsFoundByItsType() async throws {
     let peer = IrregularPeer(server: Self.server, list: .characteristic, handle: 3, fault: .valueHandle(0))
     let found = try await onLoop { try await peer.discover(mtu: 64, reading: [UUID(0xA000)]) }
@@ -190,7 +190,7 @@ import Text
     #expect(found.values[UUID(0xA000)] == [0, 0])
   }
 
-  /// Whatever a peer says, each request begins behind the one before.
+  /// Each request starts after the previous one, whatever the peer answers.
   @Test(arguments: ["1106010005000018", "110600000500001811060000", "1106ffff0100001811"]) func hostileAnswersEnd(_ answer: String)
     async throws
   {
@@ -221,7 +221,7 @@ import Text
     }) ?? Int.max
   }
 
-  /// The procedures one by one, as `gatttool` asks for them: each entry as it arrives, before the next request.
+  /// The single procedures, which `gatttool` uses, give each entry as it arrives, before the next request.
   @Test func entriesArriveOneByOne() async throws {
     let lines = try await onLoop {
       let (near, far) = MemoryChannel.pair()
@@ -240,7 +240,7 @@ import Text
     #expect(lines == ["1 16", "1 21", "3 17", "3 19", "3 23", "4 25", "4 27", "6 21", "8 26", "8 27", "8 28", "8 29", "8 30"])
   }
 
-  /// A link that ends in the middle of a list leaves what came before.
+  /// If the link is lost during a list, the earlier entries are shown.
   @Test func whatCameBeforeALossIsShown() async throws {
     let found = try await onLoop {
       let (near, far) = MemoryChannel.pair()

@@ -5,7 +5,7 @@ import GATT
 import TestSupport
 
 extension IrregularEntry {
-  /// Nothing that is found stands for it.
+  /// Whether discovery finds nothing for this entry.
   var isLeftOut: Bool {
     switch fault {
     case .noHandle, .malformed, .repeated, .notAdvancing, .outsideServices(nil, _), .unlisted, .tooMany: true
@@ -14,30 +14,30 @@ extension IrregularEntry {
   }
 }
 
-/// A device whose answers to discovery have one irregular entry, wherever it stands in them; always the same.
+/// A device with one irregular entry in its answers to discovery, the same in every answer.
 struct IrregularPeer: Sendable {
   enum List: String, CaseIterable, Sendable { case service, include, characteristic, attribute }
 
-  /// What is wrong with the entry.
+  /// The fault of the entry.
   enum Fault: Sendable, Equatable {
-    /// Another handle in place of its own.
+    /// Another handle replaces its own.
     case handle(AttributeHandle)
-    /// The last handle of a service, or of an included one, relative to its first.
+    /// The last handle of a service or an included service, relative to its first.
     case end(Int)
-    /// These octets in place of its value.
+    /// These bytes replace its value.
     case value([UInt8])
     /// The value handle of a characteristic.
     case valueHandle(AttributeHandle)
-    /// It stands where the one after it ought to, which is before it.
+    /// The entry trades places with the next one.
     case swapped
     case repeated
-    /// Once more, as something else.
+    /// The entry appears again with a change.
     case twice
   }
 
   var server: PlainServer
   let list: List
-  /// Of the entry.
+  /// The handle of the entry.
   let handle: AttributeHandle
   let fault: Fault
 
@@ -71,7 +71,7 @@ struct IrregularPeer: Sendable {
     }
   }
 
-  /// Entries of one length only: the first that has another one begins the next answer.
+  /// Returns the entries with the fault, up to the first of another length: an answer has one length.
   private func changed<Item>(
     _ items: [Item], _ handle: (Item) -> AttributeHandle, _ length: (Item) -> Int, _ change: (inout Item) -> Void
   ) -> [Item] {
@@ -115,12 +115,12 @@ struct IrregularPeer: Sendable {
     }
   }
 
-  /// What a client finds of it.
+  /// The result of discovery by a client.
   struct Outcome: Sendable {
     let table: AttributeTable
     let entries: [IrregularEntry]
     let requests: Int
-    /// Values as they are read by the UUID of their characteristic; nil where that fails.
+    /// The values read by the UUID of their characteristic. Nil if the read fails.
     let values: [UUID: [UInt8]?]
   }
 

@@ -3,7 +3,7 @@ import GATT
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct LinkCapacityTests {
-  /// kB/s of events that are filled with whole packets.
+  /// Checks the rate of full connection events in kB/s.
   @Test(
     arguments: [
       (PHY.le1M, 251, 247, 7.5, 97.6), (.le1M, 251, 247, 11.25, 96.0), (.le1M, 27, 23, 15, 29.3), (.le1M, 27, 185, 50, 38.3),
@@ -22,7 +22,7 @@ import Testing
     #expect(LinkCapacity(dataLength: 251, phy: .le1M, interval: .seconds(4)).limit(mtu: 247) ?? 0 > 98_000)
   }
 
-  /// No controller tells whether the coded PHY sends with S=8 or S=2: the pace does.
+  /// No controller reports S=8 or S=2 for the coded PHY, but the pace reveals it.
   @Test func whatTheCodedPHYSendsWith() {
     var link = LinkCapacity(dataLength: 251, phy: .coded, interval: .microseconds(7500))
     #expect(abs((link.limit(mtu: 247) ?? 0) - 13_333) < 1 && link.fastestSegment(mtu: 247) == 200)
@@ -30,7 +30,7 @@ import Testing
     #expect(link.fastestSegment(mtu: 247) == 200)
     link.learn(octets: 26_000, in: .seconds(1))
     #expect(abs((link.limit(mtu: 247) ?? 0) - 40_000) < 1 && link.fastestSegment(mtu: 247) == 150)
-    // Once known, it is.
+    // Once known, the coding stays.
     link.learn(octets: 100, in: .seconds(1))
     #expect(link.fastestSegment(mtu: 247) == 150)
     var other = LinkCapacity(dataLength: 251, phy: .le1M, interval: .milliseconds(15))
@@ -38,7 +38,7 @@ import Testing
     #expect(other == LinkCapacity(dataLength: 251, phy: .le1M, interval: .milliseconds(15)))
   }
 
-  /// On 96 links none of the sizes that people use is faster than the one that is chosen.
+  /// On 96 links, the chosen segment size is at least as fast as every usual size.
   @Test(arguments: [PHY.le1M, .le2M, .coded], [27, 251]) func chosen(_ phy: PHY, _ dataLength: Int) {
     for mtu in [23, 185, 247, 517] {
       for microseconds in [7500, 15_000, 30_000, 50_000] as [Int64] {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct LostValuesTests {
-  /// The notes are few, and the last one tells of all.
+  /// There are few notes, and the last one gives the total.
   @Test func everyLossIsToldOf() async throws {
     let notes = try await onLoop {
       let (near, far) = MemoryChannel.pair()

@@ -6,7 +6,7 @@ import GATT
 import TestSupport
 import Testing
 
-/// The `att-server` cases of Tests/Vectors/bad_inputs.json.
+/// Runs the `att-server` cases of Tests/Vectors/bad_inputs.json.
 @Suite(.timeLimit(.minutes(1))) struct ServerBadInputTests {
   struct File: Decodable {
     struct Case: Decodable {
@@ -14,7 +14,7 @@ import Testing
       let layer: String
       let pdus: [Bytes]?
     }
-    /// Cases of the other layers have objects here.
+    /// Text, or empty text for the objects of other layers' cases.
     struct Bytes: Decodable {
       let text: String
       init(from decoder: any Decoder) throws { text = (try? decoder.singleValueContainer().decode(String.self)) ?? "" }
@@ -29,7 +29,7 @@ import Testing
     return try JSONDecoder().decode(File.self, from: Data(contentsOf: url))
   }
 
-  /// What the cases ask of us, where we have a choice the one we made. One answer a PDU; empty for silence.
+  /// The expected answers, one per PDU, empty for silence. Where a case leaves a choice, this is ours.
   static let answers: [String: [String]] = [
     "S01": [
       "010a000004", "010a000004", "0108000004", "0110000004", "010c000004", "0116000004", "0112000004", "0118000004", "0102000004",
@@ -75,7 +75,7 @@ import Testing
     let answers = (0..<1000).map { _ in peer.ask(pdu) }
     #expect(answers.prefix(128).allSatisfy { $0 == "17" + pdu.dropFirst(2) })
     #expect(answers.dropFirst(128).allSatisfy { $0 == "0116150009" })
-    // Another connection has a queue of its own, an empty one; and cancelling frees this one.
+    // Another connection has its own empty queue. Canceling empties this one.
     (peer.state, peer.session) = (BearerState(), ServerSession())
     #expect(peer.ask(pdu) == "17" + pdu.dropFirst(2))
     #expect(peer.ask("1800") == "19" && peer.ask(pdu).hasPrefix("17"))

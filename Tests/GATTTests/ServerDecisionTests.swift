@@ -5,7 +5,7 @@ import GATT
 import TestSupport
 import Testing
 
-/// What the owner of the attributes makes of requests that the server would grant: refusals, late answers, none.
+/// The owner of the attributes may refuse, delay or suppress answers to valid requests.
 @Suite(.timeLimit(.minutes(1))) struct ServerDecisionTests {
   @LoopActor private final class Fixture {
     let channel = ServerTestChannel()
@@ -40,7 +40,7 @@ import Testing
     func value(_ handle: AttributeHandle) -> [UInt8] { server.store.database[handle]?.value ?? [] }
   }
 
-  /// Value handles 3, 6, 9.
+  /// The value handles are 3, 6 and 9.
   @Test func onlyWhatWouldBeGrantedIsAsked() async throws {
     try await onLoop {
       let fixture = try Fixture { _ in Server.Decision() }
@@ -75,7 +75,7 @@ import Testing
       #expect(fixture.ask("1206000a") == ["0112060080"] && fixture.ask("5206000b") == [] && fixture.ask("0a0600") == ["010a060080"])
       #expect(fixture.ask("0e03000600") == ["010e060080"] && fixture.ask("080100ffff02ff") == ["0108060080"])
       #expect(fixture.value(6) == [1, 2])
-      // A long write is refused when it is executed, and is gone then.
+      // A refused long write fails on execution, which discards it.
       #expect(fixture.ask("1606000000aabb") == ["1706000000aabb"] && fixture.ask("1801") == ["0118060080"])
       #expect(fixture.ask("1801") == ["19"] && fixture.value(6) == [1, 2])
       #expect(fixture.ask("1603000000aabb") == ["1703000000aabb"] && fixture.ask("1801") == ["19"] && fixture.value(3) == [0xAA, 0xBB])
@@ -97,11 +97,11 @@ import Testing
       try await EventLoop.shared.sleep(for: .milliseconds(2))
       #expect(fixture.channel.take() == ["13"])
       #expect(fixture.ask("12060008") == [] && fixture.value(6) == [8])
-      // A client that asks on without an answer gets only so many late ones.
+      // A client that keeps asking without an answer gets a limited number of late ones.
       for _ in 0..<100 { #expect(fixture.ask("0a0300") == []) }
       try await EventLoop.shared.sleep(for: .seconds(3))
       #expect(fixture.channel.take() == [String](repeating: "0b07", count: 16))
-      // None after the end.
+      // No answers follow the end.
       _ = fixture.ask("0a0300")
       fixture.channel.drop()
       try await EventLoop.shared.sleep(for: .seconds(3))

@@ -5,11 +5,11 @@ import TestSupport
 import Testing
 import Text
 
-/// Our own server cases: what goes in and what comes out, at ATT_MTU 23 unless the case raises it.
+/// Checks requests and answers of our own server cases, at ATT_MTU 23 unless the case raises it.
 @Suite(.timeLimit(.minutes(1))) struct ServerProcedureTests {
   /// 0001 service 1800 · 0003 name "Gate" rw max 20 · 0010 service 180d · 0012 heart rate notify · 0013 its configuration
   /// 0015 control point, write request only · 0017 write command only, indicate · 0018 its configuration · 0019 description "Gate of wrath"
-  /// 001b reliable 1, 001c 2900 · 001e reliable 2, 001f 2900 · 0021 encrypted · 0023 authenticated · 0025 60 octets, rw
+  /// 001b reliable 1, 001c 2900 · 001e reliable 2, 001f 2900 · 0021 encrypted · 0023 authenticated · 0025 60 bytes, rw
   /// 0030 secondary service of 128 bits, includes 1800 · 0033 a characteristic of 128 bits
   static func database() throws -> AttributeDatabase {
     typealias Service = AttributeDatabase.ServiceDescription
@@ -56,7 +56,7 @@ import Text
 
   static let wideUUID = "f0debc9a785634127856341278563412"
 
-  /// Title, then question and answer in turn; an empty answer is silence.
+  /// The title of each case, then questions and answers in turn. An empty answer means silence.
   static let cases: [(String, [(String, String)])] = [
     ("MTU: the smaller of the two, once", [("020002", "030502"), ("02f700", "030502"), ("0a2500", "0b" + Hex.encode(0..<60))]),
     (

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import Text
 
-/// The server's end of a link, with the client's end in the test's hands.
+/// The server's end of a link. The test controls the client's end.
 @LoopActor
 final class ServerTestChannel: ATT.Channel {
   var handler: (@LoopActor (ATT.ChannelEvent) -> Void)?
@@ -23,19 +23,19 @@ final class ServerTestChannel: ATT.Channel {
   func deliver(_ hex: String) { handler?(.received(octets(hex))) }
   func drop() { handler?(.closed(LinkLost("gone"))) }
 
-  /// What the server sent since the last call.
+  /// Returns the PDUs that the server sent since the last call.
   func take() -> [String] {
     defer { sent = [] }
     return sent.map { Hex.encode($0) }
   }
 }
 
-/// Bad hex in a test becomes a value that matches nothing.
+/// Decodes hex. Invalid hex becomes a value that matches nothing.
 func octets(_ hex: String) -> [UInt8] { hex.isEmpty ? [] : Hex.decode(hex) ?? [0xEE, 0xEE, 0xEE] }
 
 func uuid(_ text: String) -> Bluetooth.UUID { Bluetooth.UUID(text) ?? Bluetooth.UUID(0xDEAD) }
 
-/// The form in which the vector files describe a database.
+/// A database description in the vector files.
 struct DescribedDatabase: Decodable {
   struct Service: Decodable {
     let start: String
@@ -51,7 +51,7 @@ struct DescribedDatabase: Decodable {
   let services: [Service]
   let attributes: [Attribute]
 
-  /// - Parameter hasConfigurations: whether 2902 descriptors behave as such, or are plain values as in the server that the cases come from.
+  /// - Parameter hasConfigurations: Whether 2902 descriptors act as such, or are plain values as in the cases' own server.
   func database(hasConfigurations: Bool) throws -> AttributeDatabase {
     func number(_ text: String) -> AttributeHandle { AttributeHandle(rawValue: UInt16(text.dropFirst(2), radix: 16) ?? 0) }
     var list: [AttributeDatabase.Attribute] = []
@@ -103,7 +103,7 @@ struct ServerTestPeer {
     self.database = database
   }
 
-  /// The answer in hex; empty for none.
+  /// Returns the answer in hex, empty for none.
   mutating func ask(_ hex: String) -> String { ask(octets(hex)).answers.map { Hex.encode($0) }.joined(separator: " ") }
 
   mutating func ask(_ pdu: [UInt8]) -> Outcome {

@@ -5,7 +5,7 @@ import GATT
 import TestSupport
 import Testing
 
-/// The server on its channel: notifications, indications, time.
+/// Tests the server on its channel: notifications, indications, timeouts.
 @Suite(.timeLimit(.minutes(1))) struct ServerTests {
   @LoopActor private struct Fixture {
     let channel = ServerTestChannel()
@@ -30,7 +30,7 @@ import Testing
       let five = String(repeating: "05", count: 20)
       let six = String(repeating: "06", count: 37)
       #expect(fixture.channel.take() == ["13", "1b1200" + five, "030502", "1b1200" + six, "13"])
-      // Not a characteristic value, not an attribute.
+      // Handle 3 is not a characteristic value, and FFFF is not an attribute.
       #expect(!fixture.server.notify(0x03, [1]) && !fixture.server.notify(0xFFFF, [1]))
     }
   }
@@ -54,7 +54,7 @@ import Testing
       fixture.channel.deliver("1e")
       #expect(fixture.channel.take() == ["1d170003"])
       for task in tasks { #expect(await task.value == true) }
-      // The timer of a confirmed indication does not close anything.
+      // The timer of a confirmed indication closes nothing.
       try await EventLoop.shared.sleep(for: .seconds(60))
       #expect(!fixture.channel.isClosed)
     }
@@ -143,7 +143,7 @@ import Testing
     }
   }
 
-  /// Whatever comes: no trap, at most one answer, never above ATT_MTU, and always one for a request.
+  /// Hostile clients cause no trap. Each request gets one answer of at most ATT_MTU, other PDUs at most one.
   @Test func hostileClients() throws {
     let seeds = ServerProcedureTests.cases.flatMap { $0.1.map { octets($0.0) } }
     var peer = ServerTestPeer(try ServerProcedureTests.database())

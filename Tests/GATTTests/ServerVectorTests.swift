@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import Text
 
-/// 94 conversations of GATT.TS server test purposes, byte for byte. Our own are in ServerProcedureTests.
+/// Replays 94 conversations of GATT.TS server test purposes byte for byte. Our own are in ServerProcedureTests.
 @Suite(.timeLimit(.minutes(1))) struct ServerVectorTests {
   struct File: Decodable {
     struct Case: Decodable {
@@ -32,8 +32,8 @@ import Text
     try await onLoop {
       for entry in file.cases {
         let described = try #require(file.databases[entry.database])
-        // Their server keeps client configurations in application code: a database of plain values. Where the case wants a notification or
-        // an indication, it is our own configuration that has to send it.
+        // Their server keeps configurations in application code, as plain values.
+        // If the case expects a notification or an indication, our own configuration must send it.
         let database = try described.database(hasConfigurations: entry.server_action != nil)
         let channel = ServerTestChannel()
         let server = Server(database: database, channel: channel, rxMTU: 512)
@@ -46,7 +46,7 @@ import Text
             channel.deliver(step.hex)
             answers += channel.take()
           case "s2c":
-            // Unsolicited PDUs are the application's doing.
+            // The application sends unsolicited PDUs.
             if answers.isEmpty, step.hex.hasPrefix("1b") { server.notify(0x0003, [1, 2, 3]) }
             if answers.isEmpty, step.hex.hasPrefix("1d") { server.indicateWhenFree(0x0003, [1, 2, 3]) }
             answers += channel.take()

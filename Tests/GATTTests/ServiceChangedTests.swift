@@ -5,7 +5,7 @@ import GATT
 import TestSupport
 import Testing
 
-/// Service Changed (Vol 3 Part G §7.1): what it names is discovered again, and nothing else.
+/// Service Changed (Vol 3 Part G §7.1) causes rediscovery of the named range only.
 @Suite(.timeLimit(.minutes(1))) struct ServiceChangedTests {
   /// 1–4 Generic Attribute with Service Changed · 5–7 ff00 with ff01 · 8–a ff10 with ff11
   static let before = PlainServer([
@@ -17,7 +17,7 @@ import Testing
     .init(handle: 10, type: UUID(0xFF11), value: [2]),
   ])
 
-  /// In place of ff10 there is ff20, with a descriptor, and ff30 follows.
+  /// The database with ff20 and a descriptor in place of ff10, followed by ff30.
   static let after = PlainServer(
     Array(before.items.prefix(7)) + [
       .init(handle: 8, type: UUID(0x2800), value: [0x20, 0xFF]), .init(handle: 9, type: UUID(0x2803), value: [0x12, 10, 0, 0x21, 0xFF]),
@@ -51,7 +51,7 @@ import Testing
       try await EventLoop.shared.sleep(for: .milliseconds(1))
     }
 
-    /// The handles that requests asked about since.
+    /// Returns the handles of later requests.
     func asked(since count: Int) -> [AttributeHandle] {
       peer.received.dropFirst(count).compactMap {
         (try? PDU(parsing: $0)).flatMap { if case .request(let request) = $0 { request.handle } else { nil } }
@@ -75,11 +75,11 @@ import Testing
       #expect(second.services.map(\.uuid) == [0x1801, 0xFF00, 0xFF20, 0xFF30].map { UUID($0) })
       #expect(second.services[2].characteristics.first?.clientConfiguration?.handle == 11)
       #expect(second.services[3].characteristics.first?.valueHandle == 22)
-      // It is the same as what a client finds that knows nothing.
+      // A new client finds the same table.
       let fresh = Fixture(follows: false)
       fresh.state.server = Self.after
       #expect(try await fresh.client.discover() == second)
-      // And nothing more is asked.
+      // No further requests are sent.
       let count = fixture.peer.received.count
       #expect(try await fixture.client.discover() == second)
       #expect(fixture.peer.received.count == count)
@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  /// A service that the range only touches is asked for whole.
+  /// A service that the range only touches is discovered in full.
   @Test func aTouchedServiceIsDiscoveredWhole() async throws {
     try await onLoop {
       let fixture = Fixture()
@@ -112,7 +112,7 @@ import Testing
     }
   }
 
-  /// The peer changes again while it is asked: that is asked for as well.
+  /// A change during rediscovery is handled too.
   @Test func aChangeDuringDiscoveryIsNotLost() async throws {
     try await onLoop {
       let fixture = Fixture()
@@ -126,7 +126,7 @@ import Testing
     }
   }
 
-  /// Nobody asked for it, or the peer does not want to: discovery goes on as without.
+  /// Without Service Changed, or if the peer refuses it, discovery works as usual.
   @Test func withoutServiceChanged() async throws {
     try await onLoop {
       let quiet = Fixture(follows: false)

@@ -17,12 +17,12 @@ import Testing
     return (Client(near), peer)
   }
 
-  /// One write for the first, none for the second, one for the last to go.
+  /// The first subscription writes once, the second writes nothing, and the last to end writes once.
   @Test func twoSubscriptionsShareOneConfiguration() async throws {
     try await onLoop {
       let (client, peer) = Self.client(delay: .milliseconds(20))
       let item = ClientProcedureTests.notifying
-      // At once: the second waits for the write of the first.
+      // Both start together: the second waits for the first one's write.
       let tasks = (0..<2).map { _ in EventLoop.shared.spawn { try? await client.subscribe(item) } }
       let first = try #require(await tasks[0].value)
       let second = try #require(await tasks[1].value)
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  /// Who wants notifications and who wants indications get both.
+  /// One subscription for notifications and one for indications both take effect.
   @Test func kindsAreCombined() async throws {
     try await onLoop {
       let (client, peer) = Self.client()
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  /// The first is refused: the second asks for itself, and gets the peer's answer, not the first one's.
+  /// If the first subscription is refused, the second asks the peer itself and gets its own answer.
   @Test func aRefusalIsNotShared() async throws {
     try await onLoop {
       let (client, peer) = Self.client(delay: .milliseconds(20))
@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  /// The peer may have the write already when whoever asked gives up: it is switched off again, unless someone else wants it.
+  /// A cancelled subscription is switched off again, as the peer may have the write, unless another one needs it.
   @Test(arguments: [false, true]) func aSubscriptionThatIsGivenUpIsSwitchedOffAgain(_ isShared: Bool) async throws {
     try await onLoop {
       let (client, peer) = Self.client(delay: .milliseconds(20))
@@ -105,7 +105,7 @@ import Testing
     }
   }
 
-  /// A peer that does not answer keeps nobody waiting longer than a second.
+  /// A silent peer delays the end of a subscription by at most a second.
   @Test func givingUpHasALimit() async throws {
     try await onLoop {
       let (client, peer) = Self.client { _ in nil }
@@ -119,7 +119,7 @@ import Testing
     }
   }
 
-  /// What the peer refuses stays as it was: nothing more is written for a subscription, and one that it does not end is ended later.
+  /// A refused write changes nothing: a failed subscription is not undone, and a failed end is repeated later.
   @Test func aRefusalChangesNothing() async throws {
     try await onLoop {
       let (client, peer) = Self.client()

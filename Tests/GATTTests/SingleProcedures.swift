@@ -3,9 +3,9 @@ import Bluetooth
 
 @testable import GATT
 
-/// The single discovery procedures of Vol 3 Part G §4.4 to §4.7 as the conformance suite has them: within a range, whatever reaches beyond.
+/// The single discovery procedures of Vol 3 Part G §4.4 to §4.7, limited to a range, as in the conformance suite.
 extension Client {
-  /// §4.4.1
+  /// Discovers all primary services (§4.4.1).
   func discoverPrimaryServices(_ range: HandleRange = .all) async throws -> [Service] {
     try await primaryServices(range).map {
       var service = $0
@@ -14,17 +14,17 @@ extension Client {
     }
   }
 
-  /// §4.4.2: the services with this UUID.
+  /// Discovers the services with this UUID (§4.4.2).
   func discoverPrimaryServices(_ uuid: UUID, _ range: HandleRange = .all, inFull: Bool = false) async throws -> [Service] {
     try await primaryServices(uuid, range, inFull: inFull).map {
       Service(uuid: uuid, handle: $0.start, endHandle: min($0.end, range.end), isPrimary: true)
     }
   }
 
-  /// §4.5.1
+  /// Finds included services (§4.5.1).
   func discoverIncludedServices(_ range: HandleRange = .all) async throws -> [Include] { try await includedServices(range) }
 
-  /// §4.6.1, the declarations only; `endHandle` is the last before the next one, or the end of the range.
+  /// Discovers declarations only (§4.6.1). `endHandle` is the last before the next one, or the end of the range.
   func discoverCharacteristics(_ range: HandleRange = .all) async throws -> [Characteristic] {
     let found = try await characteristics(range)
     return found.map { item in
@@ -35,7 +35,7 @@ extension Client {
     }
   }
 
-  /// §4.7.1: every attribute of the range.
+  /// Discovers every attribute of the range (§4.7.1).
   func discoverDescriptors(_ range: HandleRange) async throws -> [Descriptor] {
     try await attributeTypes(range).map { Descriptor(uuid: $0.type, handle: $0.handle) }
   }

@@ -3,7 +3,7 @@ import Testing
 @testable import GATT
 
 @Suite(.timeLimit(.minutes(1))) struct TransferPaceTests {
-  /// A device that takes so long for each segment, asked over a link of 2.5 ms a segment and 15 ms an interval.
+  /// Returns a burst to a device with this time per segment, on a link with 2.5 ms per segment and an interval of 15 ms.
   private static func burst(_ segments: Int, taking time: Double, at gap: Duration) -> TransferPace.Burst {
     let sent = Double(segments) * max(2.5, gap / .milliseconds(1))
     let lateness = max(0, Double(segments) * time - sent)
@@ -26,7 +26,7 @@ import Testing
     #expect(pace.stage == .free && pace.found == .zero && pace.burst == nil)
   }
 
-  /// One late answer may be the link's fault.
+  /// One late answer may be the link's fault and does not count.
   @Test func oneLateAnswerIsNone() {
     var pace = TransferPace()
     pace.answered(Self.burst(4, taking: 10, at: .zero))
@@ -35,7 +35,7 @@ import Testing
     #expect(pace.stage == .free)
   }
 
-  /// Some answers are timed by the link layer's acknowledgement, others by an estimate, which is negative when the link is faster than it should be.
+  /// Some delays are estimates, which are negative on a fast link. They make no answer late.
   @Test func estimatesBelowZeroMakeNoAnswerLate() {
     var pace = TransferPace()
     for delay in [-70.0, 0.1, -70, 0.1, 0.1] {
@@ -47,7 +47,7 @@ import Testing
     #expect(pace.stage == .free)
   }
 
-  /// Two late answers may be the link's fault, too.
+  /// Two late answers may also be the link's fault.
   @Test func twoLateAnswersAreForgotten() {
     var pace = TransferPace()
     for time in [1.0, 10, 10] { pace.answered(Self.burst(pace.burst ?? 0, taking: time, at: .zero)) }
@@ -64,7 +64,7 @@ import Testing
     #expect(pace.found == pace.gap && pace.ahead == 0)
   }
 
-  /// Its answers come in the event, each a little later than the one before.
+  /// Answers of a slightly slower device arrive in the event, each a little later than the previous one.
   @Test(arguments: [(3.0, 24), (3.5, 16), (4.5, 12)]) func aDeviceThatIsALittleSlower(_ time: Double, _ most: Int) {
     var pace = TransferPace()
     var sent = 0
@@ -77,7 +77,7 @@ import Testing
           interval: .milliseconds(15), roundTrip: .milliseconds(30), airTime: .microseconds(2500)))
     }
     #expect(sent <= most && pace.gap > .zero, "\(sent)")
-    // However early its answers are, the pace stays near the one that it can take.
+    // Early answers do not move the pace far from the rate of the device.
     for _ in 0..<50 {
       pace.answered(
         TransferPace.Burst(
@@ -87,7 +87,7 @@ import Testing
     #expect(pace.gap >= .milliseconds(time * 0.75) && pace.gap < .milliseconds(time * 1.5), "\(pace.gap)")
   }
 
-  /// The count that the device tells is behind.
+  /// The count that the device reports lags behind.
   @Test func anApplicationThatIsBehind() {
     var pace = TransferPace()
     for _ in 0..<2 {
@@ -99,7 +99,7 @@ import Testing
     #expect(pace.stage == .paced(isSettled: false) && pace.gap > .milliseconds(10))
   }
 
-  /// Of one that tells of each lot a little late, however slowly it comes, the gap stays short; and one that is behind is not free.
+  /// If a device always reports a little late, the gap stays short. If it lags behind, the pace is limited.
   @Test func anApplicationThatIsAlwaysLate() {
     var pace = TransferPace()
     for _ in 0..<1000 {
@@ -116,7 +116,7 @@ import Testing
   @Test func whatWasFoundBefore() {
     #expect(TransferPace(gap: .milliseconds(6)).stage == .paced(isSettled: true))
     #expect(TransferPace(gap: .zero).burst == 64 && TransferPace(gap: .zero).ahead == nil)
-    // It was the link.
+    // The link was the cause.
     var pace = TransferPace(gap: .milliseconds(6))
     Self.run(&pace, taking: 1, rounds: 100)
     #expect(pace.stage == .free && pace.gap == .zero)
@@ -130,8 +130,8 @@ import Testing
 
   // MARK: Long connection intervals
 
-  /// A device that takes so long for each segment, all of which arrive at once, on an interval of 50 ms; its answers come at the next event, or in the
-  /// same one.
+  /// Plays a burst to a device with this time per segment and an interval of 50 ms. All segments arrive together;
+  /// the answer comes at the next event, or in the same one (`quick`).
   private static func answer(_ pace: inout TransferPace, taking time: Double, quick: Bool = false) -> Int? {
     guard let segments = pace.burst else { return nil }
     let gap = max(2.5, pace.gap / .milliseconds(1))
@@ -145,7 +145,7 @@ import Testing
     return segments
   }
 
-  /// Whose answers come in the same event is not kept waiting.
+  /// A device that answers in the same event is not kept waiting.
   @Test func aQuickAnswerOnALongInterval() {
     var pace = TransferPace().begin(on: .milliseconds(50))
     #expect(pace.burst == 3 && pace.ahead == 1)
@@ -154,7 +154,7 @@ import Testing
     #expect(sizes == [3, 8, 16, 32, 64] && pace.found == .zero)
   }
 
-  /// Whose answers come at the next event gets more in small steps, until the link is full.
+  /// A device that answers at the next event gets more in small steps, until the link is full.
   @Test func aFastDeviceOnALongInterval() {
     var pace = TransferPace().begin(on: .milliseconds(50))
     var sizes: [Int] = []
@@ -162,7 +162,7 @@ import Testing
     #expect(sizes == [3, 5, 7, 9, 12, 16, 21, 28, 37] && pace.found == .zero)
   }
 
-  /// It gets in one event fewer than it has taken at once.
+  /// A slow device gets fewer segments per event than it has accepted at once.
   @Test(arguments: [6.0, 8, 15, 40]) func aSlowDeviceOnALongInterval(_ time: Double) {
     var pace = TransferPace().begin(on: .milliseconds(50))
     var most = 0
@@ -174,7 +174,7 @@ import Testing
     #expect(pace.gap >= .milliseconds(time * 0.85) && pace.gap <= .milliseconds(time * 3) && most * Int(time) < 150, "\(pace.gap), \(most)")
   }
 
-  /// What was found on a long interval is the fastest that is known to be good; so it is where only the ATT layer is asked.
+  /// A pace found on a long interval is the fastest known to be good. The same holds if only the ATT layer is asked.
   @Test(arguments: [(50, true, false), (15, false, false), (15, true, true)]) func notFasterThanFound(
     _ interval: Int, _ isCounted: Bool, _ isFaster: Bool
   ) {

@@ -8,7 +8,7 @@ import Values
 
 @testable import GATT
 
-/// What descriptors say about values: read once per link, and kept until the services change.
+/// Descriptors of values are read once per link and kept until the services change.
 @Suite(.timeLimit(.minutes(1))) struct ValueDescriptionTests {
   @LoopActor
   private static func client(_ refused: Set<UInt32> = []) -> (Client, ScriptedPeer) {
@@ -23,7 +23,7 @@ import Values
       switch server.items[index].type {
       case UUID(0x2901): server.items[index].value = Array("Door\0".utf8)
       case UUID(0x2904): server.items[index].value = [0x0E, 0xFE, 0x2F, 0x27, 1, 0, 0]
-      // A format, a characteristic's value, and what is not there.
+      // A format, a characteristic's value, and a missing attribute.
       case UUID(0x2905): server.items[index].value = [6, 0, 3, 0, 0xFF, 0xFF]
       default: break
       }
@@ -45,7 +45,7 @@ import Values
       #expect(Self.reads(peer) == ["0a0500", "0a0600", "0a0900", "0a0a00"])
       let format = try #require(PresentationFormat([0x0E, 0xFE, 0x2F, 0x27, 1, 0, 0]))
       #expect(client.description(of: items[0]) == ValueDescription(userDescription: "Door", formats: [format]))
-      // A part of it is not known, so nothing is.
+      // One part is unknown, so the description is empty.
       #expect(client.description(of: items[1]) == ValueDescription() && client.description(of: items[2]) == nil)
       #expect(PresentationFormat(format.value) == format)
       #expect(PresentationFormat.handles(inAggregate: [0x10, 0x00, 0x12, 0x01, 0x07]) == [0x0010, 0x0112])
@@ -53,7 +53,7 @@ import Values
     }
   }
 
-  /// Whoever reads them for another reason has read them; who writes one has to read it again.
+  /// Any read of a descriptor is kept, and a write to it requires another read.
   @Test func anyReadIsKept() async throws {
     try await onLoop {
       let (client, peer) = Self.client()

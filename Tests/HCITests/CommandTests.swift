@@ -7,7 +7,7 @@ import Text
 private let fast = ConnectionParameters(intervalMin: 12, intervalMax: 24, latency: 0, supervisionTimeout: 400)
 private let phone = Address(rawValue: 0x11_22_33_44_55_66)
 
-/// One of each, with the octets of the specification's tables (Vol 4 Part E §7).
+/// One command of each type, with its bytes from the specification's tables (Vol 4 Part E §7).
 let commandVectors: [(any Command, String)] = [
   (Reset(), "01030c00"),
   (SetEventMask(0x3DBF_F807_FFFB_FFFF), "01010c08fffffbff07f8bf3d"),
@@ -59,7 +59,7 @@ let commandVectors: [(any Command, String)] = [
   ),
 ]
 
-/// Opcode, name, and octet and bit in the Supported Commands, from the specification's tables (Vol 4 Part E §7 and §6.27).
+/// The opcode, name and Supported Commands bit of each command (Vol 4 Part E §7 and §6.27).
 private let declarations: [(UInt16, String, (octet: Int, bit: Int)?)] = [
   (0x0406, "Disconnect", (0, 5)), (0x041D, "Read Remote Version Information", (2, 7)), (0x0C01, "Set Event Mask", (5, 6)),
   (0x0C03, "Reset", (5, 7)), (0x1001, "Read Local Version Information", (14, 3)), (0x1002, "Read Local Supported Commands", nil),
@@ -91,7 +91,7 @@ private let declarations: [(UInt16, String, (octet: Int, bit: Int)?)] = [
     #expect(command.opcode.rawValue == UInt16(octets[1]) | UInt16(octets[2]) << 8)
     for length in 0..<octets.count { #expect(throws: MalformedPacket.self) { try Packet(Array(octets.prefix(length))) } }
     #expect(throws: MalformedPacket.self) { try Packet(octets + [0]) }
-    // Parameters that are missing, or one too many, with the length that says so.
+    // Missing or extra parameters, with a matching length.
     let parameters = Array(octets[4...])
     for changed in (0..<parameters.count).map({ Array(parameters.prefix($0)) }) + [parameters + [0]] {
       let packet = CommandPacket(opcode: C.opcode, parameters: changed)
@@ -148,14 +148,14 @@ private let declarations: [(UInt16, String, (octet: Int, bit: Int)?)] = [
     #expect(commands.contains(LEExtendedCreateConnection.self))
     #expect(!commands.contains(LESetScanEnable.self))
     #expect(!SupportedCommands(octets: [0xFF]).contains(Reset.self))
-    // It has no bit.
+    // The command has no bit.
     #expect(!SupportedCommands(octets: [UInt8](repeating: 0xFF, count: 80)).contains(ReadLocalSupportedCommands.self))
   }
 
   @Test(arguments: [
     (12, 24, 0, 400, true), (6, 3200, 0, 3200, true), (5, 24, 0, 400, false), (12, 3201, 0, 3200, false), (24, 12, 0, 400, false),
     (12, 24, 500, 3200, false), (12, 24, 0, 9, false), (12, 24, 0, 3201, false),
-    // Supervision timeout exactly (1 + latency) · interval · 2: too short. 80 ms · 2 = 160 ms.
+    // The supervision timeout equals (1 + latency) · interval · 2, which is too short. 80 ms · 2 = 160 ms.
     (64, 64, 0, 16, false), (64, 64, 0, 17, true), (3200, 3200, 499, 3200, false),
   ]) func connectionParametersAreChecked(_ row: (ConnectionInterval, ConnectionInterval, UInt16, Centiseconds, Bool)) {
     let parameters = ConnectionParameters(intervalMin: row.0, intervalMax: row.1, latency: row.2, supervisionTimeout: row.3)

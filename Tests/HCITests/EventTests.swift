@@ -13,7 +13,7 @@ private var enhancedV2: Event.ConnectionComplete {
   return complete
 }
 
-/// Events with their octets, from the specification's tables and from captures.
+/// Events with their bytes, from the specification's tables and from captures.
 private let vectors: [(Event, String)] = [
   (.disconnectionComplete(status: .success, handle: 0x40, reason: .connectionTimeout), "04050400400008"),
   (.readRemoteVersionComplete(status: .success, handle: 0x40, version: 12, company: 0x0059, subversion: 0x1234), "040c080040000c59003412"),
@@ -75,7 +75,7 @@ private let vectors: [(Event, String)] = [
     #expect(try Packet(octets) == .event(event))
     for length in 0..<octets.count { #expect(throws: MalformedPacket.self) { try Packet(Array(octets.prefix(length))) } }
     #expect(throws: MalformedPacket.self) { try Packet(octets + [0]) }
-    // Shorter and longer parameters under a length that says so: an error, or what came before it; never the same event.
+    // With a matching length, cut or extended parameters give an error or the part before it, never the same event.
     if case .other = event { return }
     if case .leOther = event { return }
     for parameters in (0..<octets.count - 3).map({ Array(octets[3...].prefix($0)) }) + [Array(octets[3...] + [0])] {
@@ -99,7 +99,7 @@ private let vectors: [(Event, String)] = [
     for octets in try BadInputs.packets("T03") { #expect(throws: MalformedPacket.self) { try Packet(octets) } }
     let meta = try BadInputs.packets("T05").map { try Packet($0) }
     #expect(meta == [.event(.leOther(subevent: nil, [])), .event(.leOther(subevent: 0xFF, []))])
-    // Data length 31 with none present, 255, and a second report that is not there: the first of the last is kept.
+    // Data length 31 without data, 255, and a missing second report. Only the first report of the last event is kept.
     let counts = try BadInputs.packets("T07").map { octets -> Int in
       guard case .event(.leAdvertisingReports(let reports)) = try Packet(octets) else { return -1 }
       #expect(reports.error != nil)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Text
 
-/// What a command returns when it succeeds, with its octets: one of each type.
+/// The return parameters of a successful command, with their bytes: one of each type.
 private struct ReturnVector: Sendable {
   let name: String
   let check: @Sendable () throws -> Void
@@ -51,7 +51,7 @@ private let vectors: [ReturnVector] = [
   ReturnVector(Reset.self, .init(), "00"),
 ]
 
-/// Reads the return parameters as those of the command that the event names, whichever that is. - Throws: MalformedPacket.
+/// Decodes the return parameters of the command that the event names. - Throws: MalformedPacket.
 func readReturn(of complete: Event.CommandComplete) throws {
   func read<C: Command>(_: C) throws { _ = try C.Return.decode(complete.parameters) }
   for (command, _) in commandVectors where command.opcode == complete.opcode { try read(command) }
@@ -60,7 +60,7 @@ func readReturn(of complete: Event.CommandComplete) throws {
 @Suite(.timeLimit(.minutes(1))) struct ReturnParametersTests {
   @Test(arguments: vectors.indices) func vectorsBothWays(_ index: Int) throws { try vectors[index].check() }
 
-  /// Command Status for the commands of which another event tells how they went.
+  /// Command Status answers the commands whose result arrives in another event.
   @Test func whatAnswersWhat() {
     func isAnsweredByStatus<C: Command>(_: C) -> Bool { C.answeringEvent == .commandStatus }
     var statuses: [String] = []

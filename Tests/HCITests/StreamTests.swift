@@ -33,7 +33,7 @@ import Text
     #expect(try packets(Array(commands.joined()), pieces: { 1 }, .hostToController) == commands)
   }
 
-  /// What a foreign controller sent to us.
+  /// Data from another controller parse in pieces of any size.
   @Test func captureInAnyPieces() throws {
     let lines = String(decoding: try Vectors.own("h4_controller.txt"), as: UTF8.self).split(separator: "\n")
     let expected = lines.filter { !$0.hasPrefix("#") }.compactMap { Hex.decode(String($0)) }
@@ -41,7 +41,7 @@ import Text
     try readsInAnyPieces(expected)
   }
 
-  /// The same of another host's controller (google/bumble).
+  /// Data from another host's controller (google/bumble) parse in pieces of any size.
   @Test(.enabled(if: Vectors.folder != nil, "BLECTL_VECTORS names no folder: the H4 capture of another project was not read"))
   func vectorInAnyPieces() throws {
     struct Index: Decodable {
@@ -60,7 +60,7 @@ import Text
     #expect(try packets(octets, pieces: { 1 }) == expected)
     var random = SplitMix64(seed: 1)
     for _ in 0..<200 { #expect(try packets(octets, pieces: { Int.random(in: 1...9, using: &random) }) == expected) }
-    // And the codec agrees with every packet of it.
+    // The codec agrees with every packet.
     for octets in expected {
       let packet = try Packet(octets)
       #expect(packet.encoded == octets)

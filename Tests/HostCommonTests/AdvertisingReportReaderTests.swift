@@ -37,7 +37,7 @@ private let phone = PeerAddress(Address(rawValue: 0x11_22_33_44_55_66), .random)
     }
   }
 
-  /// It is dropped and counted, and stops nothing.
+  /// An unknown report is dropped and counted, and stops nothing.
   @Test func anUnknownReport() async throws {
     try await onLoop {
       var reports: [AdvertisingReport] = []
@@ -46,7 +46,7 @@ private let phone = PeerAddress(Address(rawValue: 0x11_22_33_44_55_66), .random)
       reader.receive(self.legacy(5, 0, 0xFF, 3))
       #expect(reports.map(\.pdu) == [.connectable, .nonConnectable])
       #expect(reader.unreadable == 2)
-      // The second of three reports is cut: what is before it counts.
+      // The second of three reports is cut: the first one counts.
       for event in [self.legacy(0, 2, 3), self.extended(0x13, [1, 2, 3]), self.directed] {
         var octets = event.encoded
         octets.removeLast(3)

@@ -24,7 +24,7 @@ private let phone = PeerAddress(Address(rawValue: 0x11_22_33_44_55_66), .random)
     (0x10, .nonConnectable, false, false), (0x1B, .scanResponse, false, false), (0x1A, .scanResponse, false, false),
     // Reserved bits do not matter.
     (0xFF93, .connectable, true, true), (0x01, .extended, true, false), (0x02, .extended, false, true), (0x00, .extended, false, false),
-    // What Bumble's controller sends: without the legacy bit.
+    // Bumble's controller omits the legacy bit.
     (0x08, .scanResponse, false, false),
   ]) func extendedEventTypes(_ row: (UInt16, AdvertisingReport.PDU, Bool, Bool)) {
     let report = ExtendedAdvertisingReport(eventType: row.0, peer: phone, sid: 3, rssi: -5, data: [1]).report
@@ -81,7 +81,7 @@ private let phone = PeerAddress(Address(rawValue: 0x11_22_33_44_55_66), .random)
     }
     #expect(longest == 1650)
     #expect(delivered > 5)
-    // Many sets.
+    // Many advertising sets.
     var pushedOut = 0
     for number in 0..<1000 {
       let other = PeerAddress(Address(rawValue: UInt64(number)), .public)
@@ -89,13 +89,13 @@ private let phone = PeerAddress(Address(rawValue: 0x11_22_33_44_55_66), .random)
       #expect(joiner.count <= ExtendedReportReassembler.maximumSets)
     }
     #expect(pushedOut >= 936)
-    // Age.
+    // Old parts.
     #expect(joiner.expire(at: 250_000_000).isEmpty)
     #expect(joiner.expire(at: 500_000_000).count == 64)
     #expect(joiner.count == 0)
   }
 
-  /// A part of the next advertising event, while the rest of this one never comes: it repeats the beginning, or comes later than a part can.
+  /// A part of the next event, after this one lost its end, repeats the beginning or comes too late.
   @Test(
     arguments: [
       ("the same", [10, 11, 12], [10, 11, 12], 100), ("a counter after the beginning", Array(0...99), Array(0...15) + [200], 100),
@@ -112,7 +112,7 @@ private let phone = PeerAddress(Address(rawValue: 0x11_22_33_44_55_66), .random)
     #expect(found.map(\.isTruncated) == [true, status == 2] && joiner.count == 0)
   }
 
-  /// A part that begins otherwise, in time, is the rest, whatever it has in common with the beginning.
+  /// A part that starts differently and in time is the rest, even if it resembles the beginning.
   @Test(
     arguments: [
       ([1, 2, 3], [1, 2]), ([1, 2, 3], [1, 2, 4]), (Array(0...99), Array(0...14) + [99]), ([], [1]),
@@ -124,7 +124,7 @@ private let phone = PeerAddress(Address(rawValue: 0x11_22_33_44_55_66), .random)
     #expect(whole.map(\.data) == [first + next] && whole.map(\.isTruncated) == [false])
   }
 
-  /// The time is that of the whole chain, not that between two of its parts.
+  /// The time limit applies to the whole chain, not to the gap between two parts.
   @Test func partsThatKeepComingAreNotOneEvent() {
     var joiner = ExtendedReportReassembler()
     let found = (UInt8(1)...10).flatMap { joiner.add(part(1, [$0]), at: Int64($0) * 100_000_000) }

@@ -31,7 +31,7 @@ import Testing
         == LESetScanParameters(ScanTiming(isActive: false, interval: 192, window: 96), ownAddressType: 1, filterPolicy: 0))
   }
 
-  /// Half of them is not enough: the kernel's rule, so that the two never mix.
+  /// Extended commands require support for both, as in the kernel, so that legacy and extended commands never mix.
   @Test func extendedCommandsAreUsedWhenBothAreThere() throws {
     for some in Self.extended { #expect(try !ScanCommands(ScanParameters(), adapter: "a", controller([some])).isExtended) }
     let commands = try ScanCommands(ScanParameters(), adapter: "a", controller(Self.extended, [], .random))

@@ -3,10 +3,10 @@ import TestSupport
 import Testing
 import Text
 
-/// Every command against Bumble's peripheral over Bumble's controller: what two stacks by different people agree on.
+/// Every command against Bumble's peripheral over Bumble's controller, so that two independent stacks must agree.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct BumbleTests {
   static let peer = BumbleAir.peer
-  /// What its controller may be: each reports advertisements in another way, "bumble" extended ones even after legacy commands.
+  /// The variants of its controller. Each reports advertisements differently: "bumble" sends extended reports even after legacy commands.
   static let controllers = [["--controller", "legacy"], ["--controller", "extended"], ["--controller", "bumble"]]
   static let picture = Octets.picture(77_831)
 
@@ -82,7 +82,7 @@ import Text
 
   @Test(arguments: [[], ["--controller", "extended", "--acl", "251x4"], ["--mtu", "23"], ["--acl", "27x1"]], ["command", "request"])
   func sendFile(_ options: [String], _ mode: String) throws {
-    // A request at a time with 20 octets each says nothing new about loss and takes its time.
+    // Single requests with 20 bytes each show nothing new about loss and take long, so send less.
     let picture = mode == "request" && options.first == "--mtu" ? Array(Self.picture.prefix(4000)) : Self.picture
     let air = try BumbleAir(options)
     _ = try air.blectl("write", Self.peer, "ffe8", "00")
@@ -104,7 +104,7 @@ import Text
     let message = result.error?.string("message") ?? ""
     let known = try #require(message.firstMatch(of: /At least (\d+) of \d+ bytes arrived/).flatMap { UInt32($0.1) })
     #expect(message.contains("--offset \(known)"), "\(message)")
-    // Bumble takes some more before its link is down: what it counted is what arrived.
+    // Bumble may receive more bytes before its link is down. Its own count is the number that arrived.
     let report = try #require(Hex.decode(try air.blectl("read", Self.peer, "ffe7", "--json").records.first?.string("value") ?? ""))
     let arrived = report.prefix(4).reversed().reduce(0 as UInt32) { $0 << 8 | UInt32($1) }
     #expect(arrived >= octets && known <= arrived, "\(known) known, \(arrived) arrived")
@@ -122,7 +122,7 @@ import Text
     #expect(air.event("disconnected")?.int("reason") == 0x13)
   }
 
-  /// By a goodbye, and by walking away.
+  /// The device ends the link with a disconnect, or by going out of range.
   @Test(arguments: [("bye", 0x13), ("away", 0x08)]) func aPeerThatDropsTheLinkWhileWeListen(_ word: String, _ reason: Int) throws {
     let air = try BumbleAir()
     let listening = try Blectl.start(["notify", Self.peer, "ffe5", "--json"], adapter: air.adapter, virtual: false)

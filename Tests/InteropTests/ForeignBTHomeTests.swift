@@ -2,18 +2,18 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What BTHome frames say to us and to `bthome-ble` from PyPI, a decoder by other people: every object, several in a frame, events, frames that
-/// are cut, unknown objects, random octets, and encrypted ones with the right key and with another.
+/// Compares our decoding of BTHome frames with `bthome-ble` from PyPI, an independent decoder. The frames cover every object, several
+/// objects, events, truncated frames, unknown objects, random bytes, and encryption with the right and with a wrong key.
 @Suite(.timeLimit(.minutes(1))) struct ForeignBTHomeTests {
-  /// What it calls otherwise than bthome.io/format.
+  /// Names that differ in `bthome-ble`, by their name in bthome.io/format.
   static let names = [
     "dew_point": "dewpoint", "pm25": "pm2_5", "generic": "generic_boolean", "carbon_dioxide": "co2", "volatile_organic_compounds": "tvoc",
   ]
-  /// A millibar is a hectopascal, which the format says.
+  /// Units that differ: a millibar is a hectopascal, the unit of the format.
   static let units = ["mbar": "hPa"]
 
-  /// What we show and it leaves out: the event "none" and codes that the format does not define; texts without an octet; texts that are not
-  /// UTF-8, in which we put replacement characters.
+  /// Whether `bthome-ble` leaves an object out that we show: the event "none", undefined codes, empty texts, and texts that are not UTF-8
+  /// (we insert replacement characters).
   private static func isLeftOut(_ object: Object) -> Bool {
     switch object.name {
     case "button", "command", "dimmer": object.text == "none" || object.text.hasPrefix("0x")
@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  /// Of factor 0.35 (object 0x58) it rounds to one decimal place.
+  /// Whether `bthome-ble` has rounded a value. It rounds temperatures with factor 0.35 (object 0x58) to one decimal place.
   private static func isRounded(_ ours: Object, _ theirs: Object) -> Bool {
     guard ours.name == "temperature", theirs.name == ours.name, let one = ours.number, let other = theirs.number else { return false }
     return abs(one / 0.35 - (one / 0.35).rounded()) < 1e-9 && abs(one - other) < 0.051
@@ -33,7 +33,7 @@ import Testing
     let text: String
     let number: Double?
     let unit: String?
-    /// Of an event: how far, or the arguments.
+    /// The arguments of an event, for example the distance.
     let detail: String
   }
 
@@ -45,7 +45,7 @@ import Testing
     let frames = try made.records
     #expect(frames.count > 500 && frames.count { !$0.isNull("key") } > 60)
     var (compared, names, refused): (Int, Set<String>, Int) = (0, [], 0)
-    // The simulated air takes 64.
+    // The simulator accepts at most 64 devices.
     for start in stride(from: 0, to: frames.count, by: 60) {
       let batch = frames[start..<min(start + 60, frames.count)]
       let records = try Self.scan(batch)
@@ -71,11 +71,11 @@ import Testing
       }
     }
     #expect(compared > 1200 && refused >= 6, "\(compared) objects compared, \(refused) frames refused")
-    // Every object of the format: those with the same name and unit differ in size or factor only.
+    // Every object of the format. Objects with the same name and unit differ only in size or factor.
     #expect(names.count == 76)
   }
 
-  /// What blectl reads in the frames, by address.
+  /// Returns the objects that blectl decodes from the frames, by address.
   private static func scan(_ frames: ArraySlice<Record>) throws -> [String: Record] {
     let air = TemporaryPath()
     let peripherals = frames.map { frame -> [String: Any] in

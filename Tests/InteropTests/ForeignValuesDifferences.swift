@@ -1,6 +1,6 @@
-/// Where `bluetooth-sig` 0.6.0 and we differ, and why: the only differences that the comparison allows, and each has to be there.
+/// A difference between `bluetooth-sig` 0.6.0 and us, with its reason. The comparison allows only these differences, and each must occur.
 struct ForeignDifference {
-  /// As foreign_values.py calls it; `scale:KEY=FACTOR`: our field is so many times theirs, in every case.
+  /// The kind of the difference as foreign_values.py names it. `scale:KEY=FACTOR`: our field is FACTOR times theirs, in every case.
   let kind: String
   let reason: String
   let uuids: [String]
@@ -52,8 +52,8 @@ extension ForeignDifference {
     ForeignDifference("refuses-length", "A list of octets whose length the description leaves open: none is a list too.", "2a2a"),
   ]
 
-  /// Environmental Sensing Service 1.0.1 §3.1.2.3, §3.1.2.4 and §3.1.2.5: 11 octets; a condition and its operand; the logic alone. The package
-  /// takes other sizes: for the sampling function four octets, for every operand two, for the logic four.
+  /// Environmental Sensing Service 1.0.1 §3.1.2.3–5: 11 octets, a condition with its operand, and the logic alone. The package takes other
+  /// sizes: four bytes for the sampling function, two for every operand, four for the logic.
   private static let environmentalSensing = [
     ("refuses-length", "290c 290d 290e"), ("tooLong", "290c 290d 290e"), ("tooShort", "290d"), ("form:operand", "290d"),
     ("form:time", "290d"),

@@ -6,14 +6,14 @@ import Text
 
 @testable import Values
 
-/// What characteristics mean to us and to `bluetooth-sig` from PyPI, a decoder by other people.
+/// Compares our decoding of characteristics with `bluetooth-sig` from PyPI, an independent decoder.
 @Suite(.timeLimit(.minutes(1))) struct ForeignValuesTests {
   @Test(.timeLimit(.minutes(15))) func characteristicsMeanWhatTheyMeanToAnother() throws {
     let python = try #require(
       ProcessInfo.processInfo.environment["BLECTL_PYTHON"], "scripts/interop-python prints what BLECTL_PYTHON is to be")
     let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("foreign_values.py").path
     var lines = Self.scales()
-    // It knows no declarations.
+    // The package does not decode declarations.
     let all = CharacteristicDescription.all.filter { $0.short ?? 0 >= 0x2900 }
     for uuid in all {
       let description = try #require(CharacteristicDescription(uuid))
@@ -46,7 +46,7 @@ import Text
         + "without a decoder \(none.count): \(none.joined(separator: " "))")
   }
 
-  /// `scale UUID KEY FACTOR`
+  /// Returns the scales as `scale UUID KEY FACTOR`.
   private static func scales() -> [String] {
     ForeignDifference.all.flatMap { difference -> [String] in
       guard difference.kind.hasPrefix("scale:") else { return [] }
@@ -55,7 +55,7 @@ import Text
     }
   }
 
-  /// A line for foreign_values.py, which tells its form.
+  /// Returns a line for foreign_values.py, in the form that it documents.
   private static func line(_ uuid: Bluetooth.UUID, _ description: CharacteristicDescription, _ value: [UInt8]) -> String {
     let start = "\(uuid)\t\(Hex.encode(value))\t"
     do throws(ValueMismatch) {

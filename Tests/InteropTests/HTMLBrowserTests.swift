@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Text
 
-/// The page as Chromium shows it.
+/// The HTML report as Chromium shows it.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct HTMLBrowserTests {
   private static func page(_ results: [TestResult], title: String) -> String {
     var report = HTMLReport(title: title)
@@ -22,7 +22,7 @@ import Text
     let (content, console) = try ReportJudges.opened(Self.page(results, title: "</title><b>"))
     #expect(console.isEmpty, "\(console)")
     #expect(content.contains("<title>&lt;/title&gt;&lt;b&gt;</title>") && !content.contains("<script"))
-    // The parser has found the elements that were written: nothing was closed by a text, nothing left open.
+    // The parser found the elements that were written: no text closed an element or left one open.
     #expect(content.ranges(of: "<details class=\"test ").count == results.count)
     #expect(content.ranges(of: "\" open=\"\">").count == results.count / 2)
     let texts = ReportJudges.texts(content)

@@ -4,9 +4,9 @@ import TestSupport
 import Testing
 import Text
 
-/// Reports for continuous integration, judged by libxml2 with the schema of Jenkins' xUnit plugin and the rules of Ant's, and read by Python.
+/// JUnit reports, validated by libxml2 with the schema of Jenkins' xUnit plugin and the rules of Ant's, and read by Python.
 @Suite(.timeLimit(.minutes(1))) struct JUnitConsumerTests {
-  /// Of everything that hurts, as a name, a message, a value, a file and a host.
+  /// Results with difficult text in each place: name, message, value, file and host.
   private static let results = ReportSamples.each() + ReportSamples.hostileNames.flatMap { ReportSamples.each(named: $0, file: $0) }
 
   private static func document(_ results: [TestResult], host: String = "localhost") -> String {
@@ -23,7 +23,7 @@ import Text
     }
   }
 
-  /// The judges do judge.
+  /// Invalid documents are refused, so the validators do work.
   @Test func documentsThatAreNotValidAreRefused() throws {
     let document = Self.document(ReportSamples.each())
     for (schema, change) in [
@@ -40,7 +40,7 @@ import Text
     }
   }
 
-  /// Also with what hurts in the reason.
+  /// A test that was not run is an error, also with difficult text in the reason.
   @Test(arguments: ReportJudges.Schema.allCases) func testsThatWereNotRunAreErrors(_ schema: ReportJudges.Schema) throws {
     let results = ReportSamples.hostileNames.map { why in
       var result = ReportSamples.passed(file: "absent.blectl")

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The example that drives a device from pytest, by way of a session for programs.
+/// The example that drives a device from pytest, through a session for programs.
 @Suite(.timeLimit(.minutes(1))) struct PytestTests {
   private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appendingPathComponent("man/examples").path

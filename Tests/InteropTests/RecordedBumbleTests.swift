@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Record against Bumble, replay without it: the same records and exit code. Only what the machine's own speed decides may differ: the rate of
-/// a transfer, and times by what `Replayed` allows.
+/// A session with Bumble gives the same records and exit code on replay. Only the rate of a transfer, and times within the tolerance of
+/// `Replayed`, may differ: they depend on the machine's speed.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct RecordedBumbleTests {
   static let flows: [[String]] = [
     ["scan", "-d", "1"], ["scan", "--count", "1", "--name", "Lock-01"], ["connect", BumbleAir.peer],

@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Those who read reports, and what they make of them. One that is not installed is a failure of the test that asks it.
+/// The parsers and validators of reports, with their results. If one of them is not installed, the test that uses it fails.
 enum ReportJudges {
   enum Schema: CaseIterable {
     case jenkins, ant
 
-    /// Jenkins' is not ours to give away: scripts/interop-python finds it in pytest's source.
+    /// We may not distribute Jenkins' schema: scripts/interop-python finds it in the source of pytest.
     fileprivate var path: String {
       get throws {
         switch self {
@@ -32,7 +32,7 @@ enum ReportJudges {
     try RunningProcess.run(["prove", "--exec", "cat", TemporaryFolder.file(Array(tap.utf8))])
   }
 
-  /// What Perl's parser understood: of every test, and of the whole.
+  /// Returns the results of Perl's parser: one record per test, and one for the whole.
   static func understood(_ tap: String) throws -> (tests: [Record], whole: Record) {
     let told = try RunningProcess.run(["perl", beside("tap_facts.pl"), TemporaryFolder.file(Array(tap.utf8))])
     try #require(told.status == 0, "\(told.errors)")
@@ -42,14 +42,14 @@ enum ReportJudges {
 
   // MARK: JUnit
 
-  /// What libxml2 has against the document; nothing, when it is valid.
+  /// Returns the errors that libxml2 reports, or an empty text if the document is valid.
   static func complaint(_ document: String, _ schema: Schema) throws -> String {
     let file = try TemporaryFolder.file(Array(document.utf8))
     let said = try RunningProcess.run(["xmllint", "--noout", "--schema", schema.path, file])
     return said.status == 0 ? "" : said.errors
   }
 
-  /// What Python's parser understood of every test.
+  /// Returns the results of Python's parser, one record per test.
   static func read(_ document: String) throws -> [Record] {
     let said = try RunningProcess.run([python, beside("junit_facts.py"), TemporaryFolder.file(Array(document.utf8))])
     try #require(said.status == 0, "\(said.errors)")
@@ -58,7 +58,7 @@ enum ReportJudges {
 
   // MARK: HTML
 
-  /// - Returns: what the page became in Chromium, and what the console said.
+  /// Opens a page in Chromium. - Returns: The resulting document, and the messages on the console.
   static func opened(_ page: String) throws -> (content: String, console: [Substring]) {
     let path = TemporaryFolder.path()
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -72,7 +72,7 @@ enum ReportJudges {
     return (said.text, said.errors.split(separator: "\n").filter { $0.contains("CONSOLE") })
   }
 
-  /// Only the texts of a page, as they are shown.
+  /// Returns only the texts of a page, as they are shown.
   static func texts(_ content: String) -> String {
     content.replacing(/<[^>]*>/, with: "\n").replacing("&lt;", with: "<").replacing("&gt;", with: ">").replacing("&quot;", with: "\"")
       .replacing("&nbsp;", with: "\u{A0}").replacing("&amp;", with: "&")

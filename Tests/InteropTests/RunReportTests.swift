@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// All reports of one run of the program, read by others.
+/// All reports of one run, read by independent tools.
 @Suite(.timeLimit(.minutes(1))) struct RunReportTests {
   private static let names = [
     "passes ]]> <b> &amp; # SKIP", "beats", "fails <script> # TODO \\", "later", "absent", "passes ]]> <b> &amp; # SKIP",
@@ -62,7 +62,7 @@ import Testing
       let message = try #require(record.string("message"))
       #expect(!message.isEmpty && texts.contains("\n\(message)\n"))
     }
-    // What was measured has a unit; the flags before it have none. Each value is there once.
+    // The measurement has a unit, and the flags before it have none. Each value appears once.
     #expect(texts.contains("\n2a37, bpm: 2 values from 72 to 74 bpm\n"))
   }
 }

@@ -3,9 +3,9 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `sim --listen` with Bumble's host as a client, beside blectl's: two stacks by different people in one air.
+/// `sim --listen` with Bumble's host and blectl's as clients: two independent stacks in one air.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct SharedAirTests {
-  /// The air of the tests: values that are kept, and one that is notified.
+  /// The devices of the tests, with values that are stored and a value that is notified.
   static let devices = """
     [{"name": "Board", "address": "D1:00:00:00:02:01/random", "advertisement": {"flags": 6, "name": "Board"}, "interval_ms": 40,
       "services": [{"uuid": "fff0", "characteristics": [
@@ -20,10 +20,10 @@ import Testing
 
   private struct Failed: Error { let text: String }
 
-  /// Bumble's client, a process of its own.
+  /// Bumble's client, in a separate process.
   private final class Bumble: Sendable {
     let process: RunningProcess
-    /// Of its controller.
+    /// The address of its controller.
     let address: String?
 
     init(_ transport: String) throws {
@@ -34,7 +34,7 @@ import Testing
       address = try Record(ready).string("address")
     }
 
-    /// - Throws: what it says is wrong.
+    /// - Throws: An error if its answer reports a failure.
     @discardableResult
     func ask(_ line: String) throws -> Record {
       process.send(line: line)
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  /// The air, and how blectl and Bumble call it.
+  /// The shared air, with the names that blectl and Bumble use for it.
   private final class Air {
     let process: RunningProcess
     let adapter: String
@@ -86,7 +86,7 @@ import Testing
     #expect(try bumble.ask("scan").strings("addresses") == [Self.board, Self.other])
     let link = try bumble.ask("connect \(Self.board)")
     #expect(link.int("mtu") == 517 && (link.int("characteristics") ?? 0) >= 2)
-    // Bumble has the one, blectl the other, both at once with notifications.
+    // Bumble has one device and blectl the other, both with notifications at the same time.
     let listening = try Blectl.start(["notify", Self.other, "fff2", "--json"], adapter: air.adapter, virtual: false)
     #expect(listening.waitForOutput(containing: "notification"))
     try bumble.ask("subscribe fff2")
@@ -95,7 +95,7 @@ import Testing
     try bumble.ask("write fff1 c0ffee")
     #expect(try bumble.ask("read fff1").string("value") == "c0ffee")
     #expect(try bumble.ask("link").int("rssi") ?? 0 < 0)
-    // Nobody else sees the device meanwhile.
+    // No other client sees the device while it is connected.
     #expect(try air.blectl("scan", "--duration", "0.5", "--json").records.isEmpty)
     try bumble.ask("disconnect")
     #expect(try air.blectl("read", Self.board, "fff1", "--json").records.first?.string("value") == "c0ffee")
@@ -104,7 +104,7 @@ import Testing
     #expect(listening.waitForOutput(after: seen) { $0.contains("notification") })
     listening.signal(SIGINT)
     #expect(listening.wait().status == 130)
-    // Now the other way round.
+    // The same with the devices exchanged.
     try bumble.ask("connect \(Self.other)")
     try bumble.ask("command fff1 ffff")
     #expect(try bumble.ask("read fff1").string("value") == "ffff")
@@ -115,7 +115,7 @@ import Testing
     #expect(air.end() == 143)
   }
 
-  /// Its link goes as one of an adapter that is pulled out, and the device is there for others.
+  /// The link of a killed host ends like that of an unplugged adapter, and the device is available again.
   @Test func aKilledHostFreesItsDevice() throws {
     let air = try Air(tcp: true)
     let bumble = try Bumble(air.transport)

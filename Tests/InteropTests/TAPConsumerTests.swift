@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Text
 
-/// Reports as Test Anything Protocol, judged by Perl's Test::Harness: what `prove` says, and what its parser understood of each line.
+/// Test Anything Protocol reports, checked with Perl's Test::Harness: the output of `prove`, and its parser's result for each line.
 @Suite(.timeLimit(.minutes(1))) struct TAPConsumerTests {
   private static func tap(_ results: [TestResult], count: Int?) -> String {
     var report = TAPReport()
@@ -40,7 +40,7 @@ import Text
     #expect(said.status != 0 && (said.text + said.errors).contains("the adapter is gone"), "\(said.text)\(said.errors)")
   }
 
-  /// The tests that were run count, and the harness stops.
+  /// The tests that did run count, and the harness stops.
   @Test func testsThatWereNotRunAreABailOut() throws {
     var result = ReportSamples.passed("behind a failed setup")
     result.outcome = .notRun("no device matches name:Nobody")
@@ -51,7 +51,7 @@ import Text
     #expect(tests.map { $0.bool("ok") } == [true] && whole.int("run") == 1)
   }
 
-  /// Every outcome of every name that hurts, each name several times: numbers, outcomes, names, reasons and texts arrive as they were meant.
+  /// Every outcome with every difficult name, several times each: numbers, outcomes, names, reasons and texts arrive unchanged.
   @Test func everyNameIsUnderstood() throws {
     let results = ReportSamples.hostileNames.flatMap { ReportSamples.each(named: $0) }
     for count in [nil, results.count] {
@@ -62,7 +62,7 @@ import Text
       #expect(documents.count == results.count * 3 / 4, "one for each test but those that were skipped")
       for (index, (result, test)) in zip(results, tests).enumerated() {
         let name = result.name.isEmpty ? "line \(result.line)" : DisplayText.visible(result.name)
-        // The parser leaves the protocol's escapes where they are.
+        // The parser keeps the protocol's escapes.
         let told = test.string("description")?.replacing(/\\([\\#])/) { String($0.1) }
         #expect(told?.trimmingCharacters(in: .whitespaces) == "- \(name)".trimmingCharacters(in: .whitespaces))
         #expect(test.int("number") == index + 1 && test.bool("ok") == (result.problem == nil), "\(name.prefix(40))")

@@ -2,13 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What `decode trace` says of a trace is what tshark and btmon say of it: every packet, its direction and time, opcodes, and each field that has a
-/// name in both (`trace_judges.py`). The traces are our own of the simulated air and of Bumble's controller, Bumble's own of
-/// the other end (pcap), and the Linux kernel's of two adapters that btmon recorded.
+/// `decode trace`, tshark and btmon agree on every packet: direction, time, opcodes, and each field with a name in both
+/// (`trace_judges.py`). The traces are our own of the simulator and of Bumble's controller, and Bumble's own of the other end (pcap). The
+/// last one is btmon's recording of two adapters of the Linux kernel.
 @Suite(.timeLimit(.minutes(1))) struct TraceJudgesTests {
   private static let here = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
 
-  /// - Parameter packets: at least so many.
+  /// - Parameter packets: The minimum number of packets.
   private func expectAgreement(on trace: String, packets: Int, sourceLocation: SourceLocation = #_sourceLocation) throws {
     guard let python = ProcessInfo.processInfo.environment["BLECTL_PYTHON"] else { throw BumbleAir.NoPython() }
     let script = Self.here.appendingPathComponent("trace_judges.py").path
@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  /// Of Bumble's peripheral, with its controller; and what Bumble itself records as a client of the simulated air.
+  /// Traces of Bumble's peripheral with its controller, and Bumble's own recording as a client of the simulator.
   @Test func bumble() throws {
     let trace = TemporaryPath()
     let air = try BumbleAir()
@@ -62,7 +62,7 @@ import Testing
     _ = simulated.wait()
   }
 
-  /// As `btmon -w` has recorded a session of bluetoothd's kernel.
+  /// A recording of a bluetoothd session, made with `btmon -w`.
   @Test func kernel() throws {
     let trace = TemporaryPath()
     try trace.write(Array(Vectors.own("kernel.btsnoop")))

@@ -7,7 +7,7 @@ import LinuxIO
 import TestSupport
 import Testing
 
-/// Our own host with two links to Bumble's peripherals at once. A controller initiates one connection at a time; Bumble's, too.
+/// Our own host with two concurrent links to Bumble's peripherals. A controller, including Bumble's, initiates one connection at a time.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct TwoLinksTests {
   @Test(
     .enabled(if: ProcessInfo.processInfo.environment["BLECTL_CLOCK"] == "real", "in this process time must be real: BLECTL_CLOCK=real"),

@@ -2,14 +2,14 @@ import TestSupport
 
 @testable import Values
 
-/// Values of a characteristic, made from its description: fields present and absent, extremes, raw values that have a meaning, cut at every length.
+/// Test values of a characteristic: optional fields, extremes, raw values with a meaning, and truncations at every length.
 struct ValueCases {
   private let description: CharacteristicDescription
   private var random: SplitMix64
   private var seen: Set<[UInt8]> = []
   private(set) var values: [[UInt8]] = []
 
-  /// What a field holds that nothing is said about.
+  /// The content of a field that has no fixed content.
   private enum Fill: CaseIterable { case ascending, random, otherRandom }
 
   init(_ description: CharacteristicDescription, seed: UInt64) {
@@ -50,7 +50,7 @@ struct ValueCases {
     if seen.insert(value).inserted { values.append(value) }
   }
 
-  /// At every length, and with octets behind.
+  /// Adds the value truncated at every length, and with extra bytes at the end.
   private mutating func cut(_ value: [UInt8]) {
     for length in 0..<value.count { add(Array(value.prefix(length))) }
     add(value + [0])
@@ -60,7 +60,7 @@ struct ValueCases {
   private enum Content {
     case number(UInt64)
     case octets([UInt8])
-    /// Of elements.
+    /// The number of elements.
     case count(Int)
 
     var number: UInt64? { if case .number(let number) = self { number } else { nil } }
@@ -68,7 +68,7 @@ struct ValueCases {
 
   // MARK: Which fields are there
 
-  /// What the fields hold that conditions refer to: nothing set, each bit, all but each bit, each value, all bits.
+  /// Returns contents for the fields that conditions refer to: nothing set, each bit, all but each bit, each value, all bits.
   private static func variants(_ fields: [FieldDescription]) -> [[Int: Content]] {
     var bits: [Int: Set<Int>] = [:]
     var numbers: [Int: Set<Int>] = [:]
@@ -84,7 +84,7 @@ struct ValueCases {
       let all = positions.reduce(UInt64(0)) { $0 | 1 << UInt64($1) }
       let each = positions.sorted().map { UInt64(1) << UInt64($0) }
       let masks: [UInt64] = [0] + each + each.map { all & ~$0 } + [all]
-      // Two fields of flags: each with all of the other's variants would be many.
+      // Two fields of flags: combining all variants of both would be too many.
       variants =
         variants.count == 1 || masks.count * variants.count < 60
         ? variants.flatMap { variant in masks.map { mask in variant.merging([index: .number(mask)]) { $1 } } }
@@ -120,7 +120,7 @@ struct ValueCases {
     }
   }
 
-  /// Raw values that say most about a field: its ends, those around a sign, and those with a meaning.
+  /// Returns the raw values that show most about a field: its limits, values around the sign change, and values with a meaning.
   private static func extremes(_ field: FieldDescription) -> [UInt64] {
     guard let width = width(field.kind) else { return [] }
     let ones: UInt64 = width == 64 ? .max : 1 << UInt64(width) - 1
@@ -143,7 +143,7 @@ struct ValueCases {
     return values
   }
 
-  /// The same for fields that are no numbers.
+  /// Returns the corresponding values of fields that are not numbers.
   private static func spellings(_ kind: FieldDescription.Kind) -> [[UInt8]] {
     switch kind {
     case .text(nil), .zeroTerminatedText: [[], Array("A".utf8), Array("grün".utf8), Array("end".utf8) + [0], [0xFF, 0x41]]
@@ -197,7 +197,7 @@ struct ValueCases {
     }
   }
 
-  /// Ascending: what a range, a minimum and a maximum would be.
+  /// Returns a raw number of a field. With `.ascending`, numbers rise, so that ranges, minima and maxima are plausible.
   private mutating func number(_ field: FieldDescription, _ index: Int, _ width: Int, _ fill: Fill) -> UInt64 {
     let ones: UInt64 = width == 64 ? .max : 1 << UInt64(width) - 1
     if case .flags = field.kind { return fill == .ascending ? 0 : random.next() & ones }

@@ -1,15 +1,15 @@
 import Foundation
 import TestSupport
 
-/// What a tool shows of a peer's attributes, in a form in which two tools can be compared.
+/// The attributes of a device as one tool shows them, in a form that makes two tools comparable.
 struct AttributeTable: Equatable {
-  /// Attribute handle to attribute type, as 128-bit UUID.
+  /// The type of each attribute as a 128-bit UUID, by attribute handle.
   var types: [Int: String] = [:]
-  /// Handle of a primary service to its last handle.
+  /// The last handle of each primary service, by its first handle.
   var services: [Int: Int] = [:]
-  /// Handle of a characteristic's declaration to its property bits (Vol 3 Part G §3.3.1.1).
+  /// The property bits of each characteristic (Vol 3 Part G §3.3.1.1), by the handle of its declaration.
   var properties: [Int: Int] = [:]
-  /// Attribute handle to what was read, lower-case hexadecimal.
+  /// The values that were read, in lower-case hexadecimal, by attribute handle.
   var values: [Int: String] = [:]
 
   static let primaryService = long("2800")
@@ -23,7 +23,7 @@ struct AttributeTable: Equatable {
 
   init() {}
 
-  /// From `services --values --json`.
+  /// Reads the table from the output of `services --values --json`.
   init(_ services: [Record]) {
     for service in services {
       guard let handle = service.int("handle"), let end = service.int("end_handle") else { continue }

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// BlueZ's daemon, as most machines run it, and its D-Bus. It takes every adapter that nobody has the user channel of, and switches it on.
+/// BlueZ's daemon with its D-Bus, as on most machines. It takes every adapter without an open user channel and powers it on.
 final class Bluetoothd {
   private let bus: RunningProcess
   private let process: RunningProcess
@@ -9,7 +9,7 @@ final class Bluetoothd {
 
   init(_ adapter: String) throws {
     self.adapter = adapter
-    // Or it would have the adapter of the next Lock-01.
+    // Lock-01 must be set up first, or bluetoothd takes its adapter.
     try Guest.lock()
     try Guest.must("mkdir", "-p", "/run/dbus")
     bus = try RunningProcess(["dbus-daemon", "--system", "--nofork", "--nopidfile", "--print-address"])
@@ -20,7 +20,7 @@ final class Bluetoothd {
     }
   }
 
-  /// A bluetoothctl that has chosen the adapter.
+  /// Starts a bluetoothctl that has selected the adapter.
   func control() throws -> Conversation {
     let address = try Guest.must("hciconfig", adapter).firstMatch(of: /BD Address: (\S+)/).map { String($0.1) } ?? "?"
     let tool = try Conversation("bluetoothctl")
@@ -33,14 +33,14 @@ final class Bluetoothd {
     return tool
   }
 
-  /// Has it find Lock-01, connect, and learn its tree.
+  /// Makes bluetoothd find Lock-01, connect, and discover its attributes.
   func connect(_ tool: Conversation) throws {
     try tool.say("scan on", until: "Device \(BumbleAir.peer)")
     try tool.say("scan off", until: "Discovering: no")
     try tool.say("connect \(BumbleAir.peer)", until: "ServicesResolved: yes")
   }
 
-  /// Ends it, and leaves no link of its.
+  /// Stops the daemon and disconnects its links.
   func stop() {
     for process in [process, bus] {
       process.signal(SIGTERM)

@@ -3,14 +3,14 @@ import TestSupport
 import Testing
 
 extension KernelTests {
-  /// Beside bluetoothd. All the other tests run without it, and without D-Bus.
+  /// Tests next to a running bluetoothd. All other tests run without it and without D-Bus.
   @Suite final class BluetoothdTests {
     let air: BumbleAir
     let daemon: Bluetoothd
     let control: Conversation
 
     init() throws {
-      // It repeats advertisements: those that btvirt sends once, bluetoothd may miss.
+      // This controller repeats advertisements. btvirt sends an advertisement once, and bluetoothd may miss it.
       air = try Guest.air("--controller", "extended", "--tuning", "on")
       daemon = try Bluetoothd(air.adapter)
       control = try daemon.control()
@@ -21,13 +21,13 @@ extension KernelTests {
       daemon.stop()
     }
 
-    /// Its discovery, which scans actively, goes on while we scan, and afterwards.
+    /// The active discovery of bluetoothd continues during our scan and after it.
     @Test func scanningWhileItDiscovers() throws {
       try control.say("scan on", until: "Device \(BumbleAir.peer)")
       let ours = try air.blectl("scan", "--json", "--name", "Lock-01", "--count", "1")
       #expect(ours.status == 0 && !ours.lines.isEmpty, "\(ours.errors)")
       #expect(try control.say("show", until: "Discovering: ").contains("Discovering: yes"))
-      // Forgotten, it is found again.
+      // After `remove`, bluetoothd finds the device again.
       try control.say("remove \(BumbleAir.peer)", until: "[NEW] Device \(BumbleAir.peer)")
       try control.say("scan off", until: "Discovering: no")
       try Guest.expectQuiet(air.adapter)
@@ -40,7 +40,7 @@ extension KernelTests {
         #expect(refused.status == 3 && refused.errors.contains("run: bluetoothctl disconnect \(BumbleAir.peer)"), "\(refused.errors)")
       }
       #expect(try air.blectl("scan", "--json", "--duration", "1").status == 0)
-      // Its link is as it was.
+      // The connection of bluetoothd is unchanged.
       try control.say("menu gatt\nselect-attribute 0000ffe2-0000-1000-8000-00805f9b34fb\nread", until: "hello lock", times: 2)
       try control.say("back\ndisconnect \(BumbleAir.peer)", until: "Successful disconnected")
       let read = try air.blectl("read", BumbleAir.peer, "ffe2")
@@ -48,7 +48,7 @@ extension KernelTests {
       try Guest.expectQuiet(air.adapter)
     }
 
-    /// What doctor says of it while it does nothing, scans, and holds a link.
+    /// Doctor describes bluetoothd while it is idle, while it scans, and while it holds a connection.
     @Test func whatDoctorSays() throws {
       func messages() throws -> String {
         let result = try air.blectl("doctor", "--json")
@@ -72,7 +72,7 @@ extension KernelTests {
       try Guest.waitForNoLink(air.adapter)
     }
 
-    /// It sees our link come and go, and touches neither.
+    /// bluetoothd sees our connection start and end, and does not interfere.
     @Test func aPeerThatWeHold() throws {
       let listening = try Blectl.start(["notify", BumbleAir.peer, "ffe5", "--json", "--count", "6"], adapter: air.adapter, virtual: false)
       #expect(listening.waitForOutput(containing: "notification"))

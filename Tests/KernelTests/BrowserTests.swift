@@ -2,9 +2,9 @@ import TestSupport
 import Testing
 
 extension KernelTests {
-  /// The browser over the kernel's sockets, and with our own host on a user channel.
+  /// Runs the browser over the kernel's sockets, and with our own host on a user channel.
   @Suite struct BrowserTests {
-    /// - Parameter again: connects a second time. (btvirt refuses a device that has not begun to advertise again.)
+    /// - Parameter again: Whether to connect a second time. (btvirt refuses a device that has not restarted its advertising.)
     private func walk(_ adapter: String, again: Bool) throws {
       let browser = try BrowserTerminal(adapter: adapter)
       try browser.see("Lock-01")
@@ -13,14 +13,14 @@ extension KernelTests {
       browser.type("/ffe2\rs")
       try browser.see("◉ ffe2")
       browser.type("l/ffe1\rw\t")
-      // utf8 is behind hex.
+      // utf8 follows hex in the list of formats.
       browser.type(BrowserTerminal.right + BrowserTerminal.backTab + "ping\r")
-      // The lock answers ping with pong. The request may leave the log at once, while other values are still read.
+      // The lock answers ping with pong. The request may scroll out of the log while other values are still read.
       try browser.see("706f6e67")
       browser.type("d")
       try browser.see("Lock-01 · not connected")
       if again {
-        // On a slow machine the kernel still ends the link, and refuses another one.
+        // On a slow machine the kernel is still disconnecting and refuses a new connection.
         try Guest.waitForNoLink(adapter)
         browser.type("\r")
         try browser.see("Lock-01 · connected", "hello lock")
@@ -34,7 +34,7 @@ extension KernelTests {
       try Guest.expectQuiet(air.adapter)
     }
 
-    /// A controller that tells of each advertiser once in a scan, perhaps before it says that it scans.
+    /// Some controllers report each advertiser only once per scan, perhaps before they confirm that the scan started.
     @Test func whereADeviceIsHeardOnce() throws {
       try Guest.lock()
       try walk("hci0", again: false)

@@ -3,12 +3,12 @@ import TestSupport
 import Testing
 
 extension KernelTests {
-  /// The program with its file's capabilities, as an unprivileged user has it from the package.
+  /// Runs the program with file capabilities, as an unprivileged user has it from the package.
   @Suite struct CapabilityTests {
     private static let program = "/tmp/program/blectl"
     private static let asNobody = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
     private static let both: UInt64 = 1 << 12 | 1 << 13
-    /// What nobody's libraries must not open; its own files are elsewhere.
+    /// Files that the libraries must not open for the user nobody. The files of nobody itself are elsewhere.
     private static let environment = [
       "PATH": "/usr/bin:/bin", "TERM": "xterm", "LC_ALL": "C.UTF-8", "HOME": "/tmp/capable/home", "TERMINFO": "/tmp/capable/terminfo",
       "TERMINFO_DIRS": "/tmp/capable/dirs:/tmp/capable/terminfo", "TERMCAP": "/tmp/capable/home/termcap", "NCURSES_NO_SETBUF": "1",
@@ -35,7 +35,7 @@ extension KernelTests {
       try RunningProcess.run(Self.asNobody + [Self.program] + arguments, input: input.map { Array($0.utf8) }, environment: Self.environment)
     }
 
-    /// Of each thread of nobody's blectl: CapPrm, CapEff.
+    /// Returns CapPrm and CapEff of each thread of the blectl that runs as nobody.
     private func rights() throws -> [[UInt64]] {
       let script = #"for task in /proc/$(pgrep -u 65534 -x blectl)/task/*; do echo $(sed -n 's/^Cap\(Prm\|Eff\):\t//p' $task/status); done"#
       return try Guest.must("sh", "-ec", script).split(separator: "\n").map { line in
@@ -85,7 +85,7 @@ extension KernelTests {
       let doctor = try run("-i", "hci0", "doctor", "--json")
       let told = try doctor.records.first { $0.string("subject") == "rights" }
       #expect(doctor.status == 0 && told?.string("message") == "CAP_NET_RAW, CAP_NET_ADMIN", "\(doctor.text)")
-      // The kernel tells the type of an address to those with CAP_NET_ADMIN only.
+      // The kernel reveals the type of an address only to processes with CAP_NET_ADMIN.
       let listening = try start("-i", "hci0", "notify", "\(BumbleAir.peer)/random", "ffe5", "--json")
       #expect(listening.waitForOutput(containing: "notification"))
       let peer = try run("-i", "hci0", "peers", "--json").records.first { $0.string("address") == BumbleAir.peer }
@@ -99,7 +99,7 @@ extension KernelTests {
       #expect(try user.status == 0 && user.records.first?.string("address") == BumbleAir.peer, "\(user.errors)")
     }
 
-    /// System calls while one is effective.
+    /// Each capability is effective only during the system calls that need it.
     @Test func theyAreRaisedAroundSingleCalls() throws {
       let trace = TemporaryPath()
       let traced = ["strace", "-f", "-u", "nobody", "-o", trace.path, Self.program]
@@ -129,7 +129,7 @@ extension KernelTests {
         ["strace", "-f", "-u", "nobody", "-o", trace.path, "-e", "trace=%file,capset", Self.program, "-i", "hci0", command], columns: 80,
         rows: 24, environment: Self.environment, hasKeys: true)
       #expect(terminal.wait(for: command == "repl" ? "blectl>" : "Lock-01"))
-      // Bound in the user's inputrc.
+      // The user's inputrc binds this key.
       terminal.type(command == "repl" ? "\u{14}\u{15}\u{4}" : "q")
       #expect(terminal.finish().status == 0)
       let calls = try String(contentsOfFile: trace.path, encoding: .utf8).split(separator: "\n").filter { !$0.contains("execve(") }
@@ -147,7 +147,7 @@ extension KernelTests {
       for set in ["Inh", "Prm", "Eff", "Amb"] { #expect(result.lines.contains("Cap\(set):\t0000000000000000"), "\(result.text)") }
     }
 
-    /// Without more rights than the caller it is an ordinary program.
+    /// With no more rights than its caller, blectl is an ordinary program.
     @Test func theSimulatedAirHasTheCallersKeys() throws {
       let terminal = try PseudoTerminal(
         Self.asNobody + [Self.program, "-i", "sim", "repl"], columns: 80, rows: 24, environment: Self.environment, hasKeys: true)
@@ -158,7 +158,7 @@ extension KernelTests {
       #expect(terminal.finish().status == 0)
     }
 
-    /// The arguments come from the C library.
+    /// blectl runs without /proc, because the arguments come from the C library.
     @Test(arguments: ["umount -l /proc", "mount -t tmpfs none /proc"]) func runsWithoutProc(_ command: String) throws {
       let script = "mount --make-rprivate /; \(command); exec '\(Blectl.path)' -i sim read name:Band-7 2a19"
       let read = try RunningProcess.run(

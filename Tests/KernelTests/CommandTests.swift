@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 extension KernelTests {
-  /// The commands on the kernel's own adapter, and the same seen with BlueZ's tools.
+  /// Runs the commands on the kernel's own adapter, and compares with BlueZ's tools.
   @Suite struct CommandTests {
     init() throws { try Guest.lock() }
 
@@ -23,8 +23,8 @@ extension KernelTests {
       try Guest.expectQuiet()
     }
 
-    /// The kernel scans passively for devices that it is to connect to, such as the trusted ones of bluetoothd. Ours takes its place, hears scan
-    /// responses, too, and leaves the kernel's as it was.
+    /// The kernel scans passively for devices that it should connect to, for example trusted devices of bluetoothd. Our scan replaces that
+    /// scan and also hears scan responses. Afterwards the kernel scans as before.
     @Test func scanWhileTheKernelWaitsForADevice() throws {
       func manage(_ words: String) throws { try Guest.must("sh", "-c", "timeout 10 btmgmt --index 0 \(words) </dev/null") }
       try manage("add-device -a 2 -t 2 C1:22:33:44:55:66")
@@ -37,7 +37,7 @@ extension KernelTests {
       try Guest.waitForScanning(false)
     }
 
-    /// On the kernel's stack, and with our own host on its user channel.
+    /// Every command works on the kernel's stack, and with our own host on its user channel.
     @Test(arguments: ["hci0", "user:0"]) func everyCommand(_ adapter: String) throws {
       if adapter == "user:0" { try Guest.switchOff("hci0") }
       defer { if adapter == "user:0" { _ = try? Guest.switchOn("hci0") } }

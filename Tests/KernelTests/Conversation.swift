@@ -1,13 +1,13 @@
 import Foundation
 import TestSupport
 
-/// An interactive tool of somebody else's: a line in, and what it prints until what must come.
+/// An interactive tool of another project. Sends a line and waits for the expected output.
 final class Conversation {
   private let process: RunningProcess
 
   init(_ command: String...) throws { process = try RunningProcess(command) }
 
-  /// - Returns: what it printed since the line was given, without colours and what else steers a terminal.
+  /// - Returns: The output since the line, without colors and other terminal control sequences.
   @discardableResult
   func say(_ line: String, until fits: (String) -> Bool) throws -> String {
     let before = process.outputSoFar.count
@@ -20,7 +20,7 @@ final class Conversation {
     return text
   }
 
-  /// Until whole lines with the text have come.
+  /// Waits until the text has appeared in complete lines.
   @discardableResult
   func say(_ line: String, until text: String, times: Int = 1) throws -> String {
     try say(line) { output in
@@ -29,7 +29,7 @@ final class Conversation {
     }
   }
 
-  /// Their own ways to quit wait for things that need not come.
+  /// The tools' own quit commands wait for events that may never happen.
   func end() {
     process.signal(SIGKILL)
     _ = process.wait()

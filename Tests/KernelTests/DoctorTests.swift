@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension KernelTests {
-  /// Each finding on the machine as it then is.
+  /// Each finding, on a machine in the corresponding state.
   @Suite struct DoctorTests {
     init() throws { try Guest.lock() }
 
@@ -27,7 +27,7 @@ extension KernelTests {
       #expect(try result.status == 3 && failures(result).first?.contains("sudo hciconfig hci0 up") == true, "\(result.text)")
     }
 
-    /// Lock-01 has hci1's user channel.
+    /// Doctor names an adapter in use: Lock-01 holds the user channel of hci1.
     @Test func anAdapterThatIsTaken() throws {
       let result = try Guest.blectl("-i", "hci1", "doctor", "--json")
       let told = try failures(result).first ?? ""
@@ -53,7 +53,7 @@ extension KernelTests {
       }
       #expect(
         result.status == 0 && told.contains { $0.contains("`sudo btmgmt --index 0 del-device -t 2 C0:FF:EE:00:00:42`") }, "\(result.text)")
-      // As it says.
+      // Follow the advice of doctor.
       try Guest.must("sh", "-c", "btmgmt --index 0 del-device \(device)")
       #expect(try !Guest.blectl("-i", "hci0", "doctor").text.contains("C0:FF:EE:00:00:42"))
     }
@@ -72,7 +72,7 @@ extension KernelTests {
         "\(result.text)")
     }
 
-    /// In turn: the file may be given capabilities, the process may not get any, and the file is where they count nothing, or cannot be kept.
+    /// Missing capabilities: the file may get them, the process cannot get any, or the file system ignores or cannot store them.
     @Test func aUserWithoutCapabilities() throws {
       func asNobody(_ path: String, _ options: String...) throws -> [String] {
         let result = try RunningProcess.run(

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension KernelTests {
-  /// What users meet when something is not as it should be, and that nothing is left behind.
+  /// Errors that users meet, each of which leaves no scan and no connection behind.
   @Suite struct ErrorTests {
     init() throws { try Guest.lock() }
 
@@ -42,15 +42,15 @@ extension KernelTests {
       }
       expect(try asNobody("scan", "--json"), 3, "sudo setcap cap_net_raw,cap_net_admin=p /tmp/blectl")
       expect(try asNobody("-i", "user:0", "scan", "--json"), 3, "CAP_NET_ADMIN")
-      // Connecting needs none.
+      // Connecting needs no capability.
       let read = try asNobody("read", "\(BumbleAir.peer)/random", "ffe2")
       #expect(read.text == "hello lock\n", "\(read.errors)")
-      // It may not ask the controller to end the link; the kernel does so 2 s after the socket is closed.
+      // The user may not ask the controller to disconnect. The kernel does so 2 s after the socket is closed.
       try Guest.waitForNoLink()
       try Guest.expectQuiet()
     }
 
-    /// The kernel's own limit is 40 s, and it calls that a refused connection.
+    /// The kernel's own limit is 40 s, and it reports that as a refused connection.
     @Test func aPeerOutOfRange() throws {
       expect(try Guest.blectl("connect", "C0:11:22:33:44:55/random", "--json"), 4, "no answer in 20 s")
       try Guest.expectQuiet()
@@ -61,14 +61,14 @@ extension KernelTests {
       expect(wrong, 4, "random")
       #expect(!wrong.errors.contains("refused"))
       try Guest.expectQuiet()
-      // Not told, it is found.
+      // Without a type, blectl finds it.
       let found = try Guest.blectl("connect", BumbleAir.peer, "--json")
       #expect(try found.records.first?.string("address_type") == "random", "\(found.errors)")
     }
 
     @Test func aUserChannelThatCannotBeHad() throws {
       expect(try Guest.blectl("-i", "user:0", "scan", "--json"), 3, "sudo hciconfig hci0 down")
-      // The peripheral's.
+      // The peripheral holds the user channel of hci1.
       expect(try Guest.blectl("-i", "user:1", "scan", "--json"), 3, "user channel")
       expect(try Guest.blectl("-i", "user:9", "scan", "--json"), 3, "No adapter")
     }
@@ -80,7 +80,7 @@ extension KernelTests {
       listening.signal(SIGINT)
       #expect(listening.wait().status == 130)
       try Guest.expectQuiet()
-      // Two scans share the controller; the first to end does not blind the other.
+      // Two scans share the controller. The first to end does not stop the other.
       let long = try Guest.start("scan", "--json", "--duration", "6", "--duplicates")
       let short = try Guest.blectl("scan", "--json", "--duration", "2")
       #expect(short.status == 0, "\(short.errors)")

@@ -3,13 +3,12 @@ import TestSupport
 import Testing
 
 extension KernelTests {
-  /// BlueZ's gatttool and ours with the same words, on the same adapter and peer, one after the other: what they print, octet for octet, and their
-  /// exit codes.
+  /// Runs BlueZ's gatttool and ours in turn with the same arguments, adapter and device. Output (byte for byte) and exit codes must match.
   @Suite struct GatttoolTests {
     private static let common = ["-i", "hci0", "-b", BumbleAir.peer, "-t", "random"]
     private static let custom = "6f1c0001-8a3e-4b52-9c1d-2e7f90a1b3c4"
 
-    /// Options, and whether gatttool ends by itself: one that does not is ended when it has said everything.
+    /// Options, and whether gatttool exits by itself. Otherwise the test stops it after its last output.
     private static let table: [(options: String, ends: Bool)] = [
       ("--primary", true), ("--primary -u 1800", true), ("--primary --uuid=0xffe0", true), ("--primary -u \(custom)", true),
       ("--primary -u abcd", true), ("--primary -m 100", true), ("--primary -l low", true), ("--characteristics", true),
@@ -27,8 +26,8 @@ extension KernelTests {
       ("--char-write-req -a 0x21 -n 02", true),
     ]
 
-    /// All of theirs on the one link that the kernel keeps, then all of ours. Left out is what 5.66 fails to do: `--char-write` with a value sends
-    /// nothing, and does not end.
+    /// Runs all of theirs on the one link that the kernel keeps, then all of ours. One option is left out: gatttool 5.66 sends nothing for
+    /// `--char-write` with a value, and does not exit.
     @Test func requests() throws {
       try Guest.lock()
       let lines = Self.table.map { Self.common + $0.options.split(separator: " ").map(String.init) }
@@ -52,7 +51,7 @@ extension KernelTests {
       return process.wait()
     }
 
-    /// No such adapter, one that is down, no device named.
+    /// Both fail alike without such an adapter, with an adapter that is down, and without a device.
     @Test func noConnection() throws {
       for words in [["-i", "hci9", "-b", BumbleAir.peer], ["-i", "hci2", "-b", BumbleAir.peer], ["-i", "hci0"]] {
         let theirs = try RunningProcess.run(["gatttool", "--primary"] + words, limit: 90)
@@ -64,7 +63,7 @@ extension KernelTests {
       }
     }
 
-    /// Ticks of the indicating characteristic, until it is stopped.
+    /// Prints the indications of the ticking characteristic until it is stopped.
     @Test func listening() throws {
       try Guest.lock()
       func heard(_ program: [String]) throws -> [String] {
@@ -82,7 +81,7 @@ extension KernelTests {
       try Guest.expectNoLink("hci0")
     }
 
-    /// Lines of a dialogue, and what has to come before the next one.
+    /// Lines of a dialogue, and the output to wait for before the next line.
     private static let lines = [
       ("connect", "Connection successful"), ("primary", "b3c4"), ("primary 1800", "Starting"), ("primary abcd", "No service"),
       ("primary zz", "Invalid UUID"), ("included", "No included"), ("included 1 zz", "Invalid end"), ("characteristics", "b3c4"),
@@ -118,7 +117,7 @@ extension KernelTests {
       var begin = 0
       for (line, until) in [("", "LE]> ")] + Self.lines {
         if !line.isEmpty { screen.type(line + "\r") }
-        // What is said, and the prompt behind it.
+        // The output, followed by the prompt.
         let came = screen.wait { octets in
           let text = Self.plain(octets.dropFirst(begin)).dropFirst(line.count)
           return text.contains(until) && text.hasSuffix("LE]> ")
@@ -133,7 +132,7 @@ extension KernelTests {
       return (said, status)
     }
 
-    /// Without what GLib says of gatttool's own mistake, on the same terminal.
+    /// Removes the message that GLib prints to the same terminal about a bug in gatttool.
     private static func plain(_ octets: some Sequence<UInt8>) -> String {
       String(decoding: Array(octets), as: UTF8.self).replacing(/\r\n\(gatttool:\d+\): GLib-.*?Invalid file descriptor\.\r\n/, with: "")
     }

@@ -2,17 +2,17 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Everything here talks to a real Linux Bluetooth kernel: the one of scripts/vm, whose adapters it may do with as it likes. One test at a time.
+/// Tests against a real Linux Bluetooth kernel in the virtual machine of scripts/vm. They may use its adapters, one test at a time.
 @Suite(
   .serialized, .timeLimit(.minutes(6)),
   .enabled(if: Guest.isHere, "these run in a virtual machine: scripts/test-kernel"))
 enum KernelTests {}
 
-/// The virtual machine, seen from within.
+/// The virtual machine, from inside.
 enum Guest {
   static let isHere = ProcessInfo.processInfo.environment["BLECTL_IN_VM"] != nil
 
-  /// The same as on the command line; on the first adapter that is up unless `-i` says otherwise.
+  /// Runs blectl as on the command line, on the first adapter that is up unless `-i` selects another.
   static func blectl(_ arguments: String..., input: [UInt8]? = nil) throws -> ProcessResult {
     try Blectl.run(arguments, input: input, adapter: nil, virtual: false)
   }
@@ -21,13 +21,13 @@ enum Guest {
     try Blectl.start(arguments, adapter: nil, virtual: false, hasInput: false)
   }
 
-  /// Another program, to its end.
+  /// Runs another program until it exits.
   @discardableResult
   static func run(_ command: String...) throws -> ProcessResult {
     try RunningProcess.run(command, limit: 60)
   }
 
-  /// Another program that must succeed. - Returns: its standard output.
+  /// Runs another program that must succeed. - Returns: Its standard output.
   @discardableResult
   static func must(_ command: String...) throws -> String {
     let result = try RunningProcess.run(command, limit: 60)
@@ -37,7 +37,7 @@ enum Guest {
 
   struct ToolFailed: Error, CustomStringConvertible { let description: String }
 
-  /// For what the kernel and other programs tell nobody: asks every 50 ms, for half a minute at most. How soon it comes makes no difference.
+  /// Polls every 50 ms, for at most 30 s, for a state that no program reports. The delay does not affect results.
   static func wait(for what: String, until holds: () throws -> Bool) throws {
     let deadline = Date(timeIntervalSinceNow: 30)
     while try !holds() {
@@ -48,7 +48,7 @@ enum Guest {
 
   // MARK: What the controller does, asked over HCI
 
-  /// The controller refuses new scan parameters (Command Disallowed) exactly when it scans (Vol 4 Part E §7.8.10).
+  /// Whether the controller scans: exactly then it refuses new scan parameters (Command Disallowed, Vol 4 Part E §7.8.10).
   static func isScanning(_ adapter: String = "hci0") throws -> Bool {
     let words = try must("hcitool", "-i", adapter, "cmd", "0x08", "0x000b", "01", "10", "00", "10", "00", "00", "00").split(
       whereSeparator: \.isWhitespace)
@@ -62,18 +62,18 @@ enum Guest {
     try wait(for: "\(adapter) \(wanted ? "to scan" : "to end its scan")") { try isScanning(adapter) == wanted }
   }
 
-  /// The links of an adapter, as the kernel knows them.
+  /// Returns the links of an adapter, as the kernel reports them.
   static func links(_ adapter: String = "hci0") throws -> [String] {
     try must("hcitool", "-i", adapter, "con").split(separator: "\n").filter { $0.contains("handle") }.map(String.init)
   }
 
-  /// What every command must leave behind: a controller that does not scan, and no link.
+  /// Expects the state that every command must leave behind: a controller that does not scan, and no link.
   static func expectQuiet(_ adapter: String = "hci0", sourceLocation: SourceLocation = #_sourceLocation) throws {
     #expect(try !isScanning(adapter), "\(adapter) is still scanning", sourceLocation: sourceLocation)
     try expectNoLink(adapter, sourceLocation: sourceLocation)
   }
 
-  /// Others leave a link to the kernel, which keeps it for 2 s.
+  /// Waits until no link remains. Some tools leave theirs to the kernel, which keeps it for 2 s.
   static func waitForNoLink(_ adapter: String = "hci0") throws {
     try wait(for: "\(adapter) to have no link") { try links(adapter).isEmpty }
   }
@@ -87,17 +87,17 @@ enum Guest {
 
   // MARK: The peripheral
 
-  /// Lock-01 on the user channel of hci1, in the range of hci0: kept from one test to the next.
+  /// Returns Lock-01 on the user channel of hci1, within range of hci0. It is kept from one test to the next.
   @discardableResult
   static func lock() throws -> BumbleAir {
     let air = unsafe try lockInUse ?? BumbleAir(["--transport", "hci-socket:1"])
     unsafe lockInUse = air
-    // Others switch adapters off when they end.
+    // Other tests may have switched the adapter off.
     try switchOn("hci0")
     return air
   }
 
-  /// Takes Lock-01 off the air.
+  /// Removes Lock-01 from the air.
   static func removeLock() {
     guard let air = unsafe lockInUse else { return }
     try? endLinks()
@@ -105,8 +105,8 @@ enum Guest {
     unsafe lockInUse = nil
   }
 
-  /// Ends what links hci0 has, before the other end goes: those that the kernel still holds for a tool that has ended, or that a failed test left.
-  /// btvirt tells nobody that the other end has gone, and a packet that is never completed would keep its only buffer.
+  /// Ends the links of hci0 before the other end stops, including those of finished tools and failed tests. btvirt does not report that the
+  /// other end stopped. A packet that is never completed would occupy its only buffer.
   static func endLinks() throws {
     try switchOff("hci0")
     try switchOn("hci0")
@@ -114,8 +114,8 @@ enum Guest {
 
   private nonisolated(unsafe) static var lockInUse: BumbleAir?
 
-  /// An adapter of its own, with Lock-01 in its range, whose controller is Bumble's: unlike btvirt's it repeats advertisements, can tune a link,
-  /// go out of range and be pulled out. Kept from one test to the next while the options are the same.
+  /// Returns a separate adapter with Bumble's controller and Lock-01 in range. Unlike btvirt, it repeats advertisements, can tune a link,
+  /// go out of range and be pulled out. It is kept from one test to the next while the options are the same.
   static func air(_ options: String...) throws -> BumbleAir {
     if let (air, old) = unsafe airInUse, old == options { return air }
     removeAir()

@@ -9,21 +9,21 @@ import TestSupport
 
 @testable import LinuxBluetooth
 
-/// A peripheral on the kernel's own stack: legacy advertising by raw HCI commands, and a listener on the ATT fixed channel. It counts what arrives at
-/// its ATT layer in this process, and can send faster than any Python can.
+/// A peripheral on the kernel's stack: legacy advertising by raw HCI commands, and a listener on the ATT fixed channel. It counts bytes at
+/// its ATT layer in this process, and sends faster than a Python peripheral can.
 @LoopActor
 final class KernelPeripheral {
   nonisolated static let adapter = "hci2"
   nonisolated static let name = "Kernel-01"
 
-  /// What was written to ff01.
+  /// The bytes written to ff01.
   private(set) var arrived: [UInt8] = []
-  /// Called with the first of it.
+  /// Called when the first bytes arrive.
   var onFirstArrival: () -> Void = {}
   private(set) var confirmations = 0
-  /// Values that a subscriber of ff02 (notifications) or ff03 (indications) gets at once.
+  /// The number of values that a subscriber of ff02 (notifications) or ff03 (indications) gets immediately.
   var burstLength = 0
-  /// After this many octets of ff01 the link is ended by this side.
+  /// The number of bytes to ff01 after which this side ends the link.
   var endsAfter: Int?
 
   private let rxMTU: Int
@@ -46,7 +46,7 @@ final class KernelPeripheral {
     return service
   }()
 
-  /// Its adapter must be up. Advertising begins with `advertise`.
+  /// Creates the peripheral. Its adapter must be up. `advertise` starts advertising.
   init(rxMTU: Int = 517) throws {
     self.rxMTU = rxMTU
     let info = try AdapterList.choose(2)
@@ -90,14 +90,14 @@ final class KernelPeripheral {
     if let limit = endsAfter, arrived.count >= limit { for server in servers { server.close() } }
   }
 
-  /// Numbers from 0, four octets little-endian, as fast as the kernel takes them.
+  /// Sends numbers from 0, as four bytes little-endian, as fast as the kernel accepts them.
   private func burst(_ server: Server) {
     for number in 0..<burstLength { server.notify(ticks, Octets.u32le(UInt32(number))) }
   }
 
   func notifyOnce(_ number: UInt32) { for server in servers { server.notify(ticks, Octets.u32le(number)) } }
 
-  /// Returns when its kernel has taken every notification, and its controller all but the last few: the kernel does not tell.
+  /// Returns when the kernel has taken every notification. The controller may still hold the last few, which the kernel does not report.
   func allIsSent() async throws {
     while !channels.allSatisfy({ $0.isDrained }) { try await EventLoop.shared.sleep(for: .milliseconds(100)) }
   }
@@ -119,9 +119,9 @@ final class KernelPeripheral {
     channels = []
   }
 
-  /// Connectable, undirected, every 20 ms, with its name; until the next link.
+  /// Starts connectable undirected advertising every 20 ms, with the name, until the next link.
   nonisolated static func advertise() throws {
-    // While the last link is going down the controller may still refuse, or end it together with the link.
+    // While the last link is going down, the controller may refuse to advertise, or stop together with the link.
     try Guest.waitForNoLink(adapter)
     let name = Array(Self.name.utf8)
     let data: [UInt8] = [2, 1, 6, UInt8(name.count + 1), 9] + name
@@ -131,7 +131,7 @@ final class KernelPeripheral {
     try command(0x0A, [1])
   }
 
-  /// LE controller command. - Throws: when its status is not Success.
+  /// Sends an LE controller command. - Throws: An error if its status is not Success.
   private nonisolated static func command(_ ocf: UInt8, _ parameters: [UInt8], mayFail: Bool = false) throws {
     let command = ["hcitool", "-i", adapter, "cmd", "0x08", Octets.hex([ocf])] + parameters.map { Octets.hex([$0]) }
     let result = try RunningProcess.run(command)

@@ -4,11 +4,11 @@ import TestSupport
 import Testing
 
 extension KernelTests {
-  /// The kernel on both ends: the peripheral counts exactly what reaches its ATT layer, and is as fast as what it talks to.
+  /// Tests with the kernel on both ends. The peripheral counts exactly the bytes that reach its ATT layer, and keeps up with blectl.
   @Suite struct KernelToKernelTests {
     static let name = "name:\(KernelPeripheral.name)"
 
-    /// With a peripheral in range, and afterwards without.
+    /// Runs the body with the peripheral in range, and removes it afterwards.
     private func withPeripheral(rxMTU: Int = 517, _ body: (KernelPeripheral) async throws -> Void) async throws {
       Guest.removeLock()
       try Guest.switchOn("hci0")
@@ -57,7 +57,7 @@ extension KernelTests {
       try await withPeripheral { peripheral in
         try await onLoop { peripheral.burstLength = 10_000 }
         let listening = try Guest.blectl("notify", Self.name, "ff02", "--json", "--count", "10000", "--duration", "20")
-        // On a machine that is too slow some are lost: then every one of them is counted.
+        // On a slow machine some values are lost. Then every lost value must be counted.
         let lost = Self.lost(listening)
         #expect(listening.status == (lost == 0 ? 0 : 4), "\(listening.errors)")
         let numbers = try listening.records.compactMap { $0.string("value").flatMap(Self.number) }
@@ -68,24 +68,24 @@ extension KernelTests {
 
     private static func number(_ hex: String) -> UInt32? { UInt32(hex, radix: 16)?.byteSwapped }
 
-    /// What the last note says.
+    /// Returns the number in the last note about lost PDUs.
     private static func lost(_ result: ProcessResult) -> Int {
       result.errors.matches(of: /Lost (\d+) received PDUs/).last.flatMap { Int($0.1) } ?? 0
     }
 
-    /// A stopped blectl cannot read; the kernel's buffer overflows, and the loss must be told to the last one.
+    /// A stopped blectl cannot read, so the kernel's buffer overflows. blectl must report every lost value.
     @Test func lostNotificationsAreCounted() async throws {
       try await withPeripheral { peripheral in
         try await onLoop { peripheral.burstLength = 30_000 }
         let listening = try Guest.start("notify", Self.name, "ff02", "--json")
         #expect(listening.waitForOutput(containing: "notification"))
         listening.signal(SIGSTOP)
-        // To a kernel with nobody behind it.
+        // The kernel receives while blectl is stopped.
         try await onLoop { try await peripheral.allIsSent() }
         let before = listening.outputCount
         listening.signal(SIGCONT)
-        // As soon as there is room again: one that comes after all the others. The first records are still those of before; so many more can
-        // only have been read from the socket since.
+        // Send a last value as soon as there is space. The first records are those from before the stop. So many more can only have been
+        // read from the socket since.
         #expect(listening.waitForOutput(after: before) { $0.count > 100_000 })
         try await onLoop { peripheral.notifyOnce(30_000) }
         let last = "\"\(Octets.hex(Octets.u32le(30_000)))\""
@@ -110,7 +110,7 @@ extension KernelTests {
       }
     }
 
-    /// "Sent" means that the peer's ATT layer has it: looked at when blectl has ended, without waiting.
+    /// "Sent" means that the device's ATT layer has the data: the test looks as soon as blectl exits.
     @Test(arguments: [(77_831, "command"), (77_831, "request"), (1_048_576, "command")]) func sendFile(_ count: Int, _ mode: String)
       async throws
     {
@@ -125,14 +125,14 @@ extension KernelTests {
       }
     }
 
-    /// The kernel says when it is full (EAGAIN) and when there is room again (poll): nobody sleeps.
+    /// The kernel reports when it is full (EAGAIN) and when it has space again (poll). No process sleeps.
     @Test func backPressureInsteadOfPauses() async throws {
       let file = URL(fileURLWithPath: "/tmp/picture")
       try Data(Octets.picture(300_000)).write(to: file)
       try await withPeripheral { peripheral in
-        // A radio that hears nothing for a while, from the first octets on: the kernel's queue fills up. Stopped where they arrive: the rest
-        // could be sent while a program for it was started. With a window, because on a slow machine the peer may be found to be slower than
-        // the link, and then gets no more at once than it answers for.
+        // The radio is silent from the first bytes on, so the kernel's queue fills up. This process stops it, because another program would
+        // start too late. A window is set: on a slow machine the device may seem slower than the link, and then gets only as much as it
+        // confirms.
         let radio = try #require(try pid_t(Guest.must("pgrep", "btvirt").prefix { $0.isNumber }))
         let silence = try await onLoop {
           let silence = Wait<Void>()
@@ -148,7 +148,7 @@ extension KernelTests {
           peripheral.peer, "ff01", file.path, "--window", "10000", "--json",
         ])
         try await onLoop { try await silence.value() }
-        // Refused, it waits: in a call that does not return.
+        // After a refusal it waits in a call that does not return.
         try Guest.wait(for: "blectl to wait for room") {
           let calls = try String(contentsOfFile: "/tmp/calls", encoding: .utf8)
           return calls.contains("EAGAIN") && calls.split(separator: "\n").last.map { $0.contains("poll(") && !$0.contains(" = ") } == true
@@ -160,7 +160,7 @@ extension KernelTests {
         let refused = calls.filter { $0.contains("sendto(") && $0.contains("EAGAIN") }.count
         #expect(refused > 0)
         #expect(!calls.contains { $0.contains("nanosleep(") })
-        // Each refusal is followed by a wait for room, not by another try.
+        // Each refusal is followed by a wait for space, not by another attempt.
         #expect(refused < 20, "\(refused) refused")
         #expect(try await onLoop { peripheral.arrived.count } == 300_000)
       }
@@ -179,7 +179,7 @@ extension KernelTests {
         let message = sent.error?.string("message") ?? ""
         let known = try #require(message.firstMatch(of: /At least (\d+) of \d+ bytes arrived/).flatMap { Int($0.1) }, "\(message)")
         let arrived = try await onLoop { peripheral.arrived.count }
-        // The commands do not wait for the proof: the first few may be under way when the link ends.
+        // Commands do not wait for a confirmation: the first few may be in flight when the link ends.
         #expect(known <= arrived && (known > 0 || limit < 10_000), "\(known) known, \(arrived) arrived")
         #expect(try !sent.records.contains { $0.string("event") == "sent" })
       }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension KernelTests {
-  /// Links that are tuned, lost, and pulled out.
+  /// Links that are tuned, lost, or lose their adapter.
   @Suite struct LinkTests {
     static let peer = "\(BumbleAir.peer)/random"
 
@@ -21,7 +21,7 @@ extension KernelTests {
       #expect(record.double("interval_ms") == 15 && record.string("phy") == "2m" && record.int("data_length") == 251, "\(record)")
     }
 
-    /// Sends a file with all the wishes that a link can have, and looks whether it arrived.
+    /// Sends a file with every link option, and checks whether it arrived.
     private func sendTuned(_ air: BumbleAir) throws -> ProcessResult {
       let picture = Octets.picture(20_000)
       _ = try air.blectl("write", Self.peer, "ffe8", "00")
@@ -32,7 +32,7 @@ extension KernelTests {
       return sent
     }
 
-    /// The peer goes out of range after so many octets: what blectl knows to have arrived had arrived.
+    /// The device goes out of range after that many bytes. All bytes that blectl counts as confirmed have arrived.
     @Test(arguments: [(UInt32(5_000), []), (UInt32(12_000), ["--mode", "request"])]) func lostInATransfer(octets: UInt32, mode: [String])
       throws
     {
@@ -63,7 +63,7 @@ extension KernelTests {
       #expect(try air.blectl("read", Self.peer, "ffe2").text == "hello lock\n")
     }
 
-    /// What it cannot do is told, and the transfer goes on.
+    /// blectl reports the options that the controller does not support, and the transfer continues.
     @Test func aControllerThatCannotTune() throws {
       let sent = try sendTuned(try Guest.air("--controller", "extended", "--tuning", "off"))
       #expect(try sent.records.last?.double("interval_ms") == 15)

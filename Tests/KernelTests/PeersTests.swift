@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension KernelTests {
-  /// The links that an adapter has, whoever made them, and a lost one that comes back.
+  /// The links of an adapter, whichever program made them, and a lost link that is restored.
   @Suite struct PeersTests {
     @Test func linksOfOthersAreListed() throws {
       let air = try Guest.air("--controller", "extended", "--tuning", "on")
@@ -17,7 +17,7 @@ extension KernelTests {
       let record = try #require(try air.blectl("peers", "--json").records.first)
       #expect(record.string("address") == BumbleAir.peer && record.string("address_type") == "random")
       #expect(record.bool("connected") == true && record.bool("ours") == false && record.isNull("last_connected"))
-      // Without capabilities, and so without the type; scanning would need more.
+      // Without capabilities the kernel does not reveal the type. Scanning would need more.
       try Guest.must("cp", Blectl.path, "/tmp/blectl")
       let nobody = try RunningProcess.run(
         ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "--bounding-set", "-all", "/tmp/blectl"]
@@ -32,7 +32,7 @@ extension KernelTests {
       #expect(down.status == 0 && down.errors.contains("Listing only earlier connections"), "\(down.errors)")
     }
 
-    /// Out of range and back: the same connection goes on with its subscription.
+    /// The device goes out of range and returns: the connection continues with its subscription.
     @Test func aLostLinkIsRestored() async throws {
       let air = try Guest.air("--controller", "extended", "--tuning", "on")
       let number = try #require(Int(air.adapter.dropFirst(3)))

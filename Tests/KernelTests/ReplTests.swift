@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 extension KernelTests {
-  /// A session on a terminal, over the kernel's sockets.
+  /// An interactive session on a terminal, over the kernel's sockets.
   @Suite struct ReplTests {
     private func start(_ air: BumbleAir, columns: Int = 80) throws -> ReplTerminal {
       try ReplTerminal(columns: columns, environment: ["BLECTL_CLOCK": "real"], adapter: air.adapter)
@@ -12,13 +12,13 @@ extension KernelTests {
       let air = try Guest.air("--controller", "extended", "--tuning", "on", "--second")
       let repl = try start(air, columns: columns)
       try repl.enter("scan -q -n 2 --name lock-01")
-      // Heard just now.
+      // The name of a device that was just heard.
       repl.type("conn\tlock-01\t")
       try repl.shows("blectl> connect name:Lock-01")
       try repl.enter("")
       try repl.shows("Lock-01>", column: 9)
       repl.type("subscribe ffe5\u{1B}[D\u{1B}[D0\u{7F}\u{5}\r")
-      // What the device says leaves the line as it is.
+      // A value from the device leaves the line unchanged.
       repl.type("read ffe2\u{1B}[D")
       try repl.says { $0.contains("  ffe5  ") }
       try repl.shows("Lock-01> read ffe2", column: 17)
@@ -27,7 +27,7 @@ extension KernelTests {
       repl.type("write ffe\t\t")
       try repl.says { $0.hasPrefix("ffe1") }
       repl.type("\u{15}")
-      // From the history, by what is in it.
+      // A search in the history.
       repl.type("\u{12}ad ff\r")
       try repl.enter("connect name:Lock-02")
       try repl.shows("Lock-02>", column: 9)
@@ -37,7 +37,7 @@ extension KernelTests {
       #expect(repl.terminal.wait(columns: columns) { !$0.isAtPrompt && $0.cursor.line.isEmpty })
       repl.type("\u{3}")
       try repl.shows("Lock-01>", column: 9)
-      // Another size in the middle of a line.
+      // The terminal changes its size in the middle of a line.
       repl.terminal.resize(columns: 100, rows: 24)
       repl.type(String(repeating: "x", count: 85))
       #expect(repl.terminal.wait(columns: 100) { $0.cursor.line == "Lock-01> " + String(repeating: "x", count: 85) })

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension KernelTests {
-  /// What was recorded on the kernel's stack is replayed without it: with our own traces, and with a monitor's of other programs.
+  /// A recording made on the kernel's stack is replayed without it. The recordings are our own traces, and btmon's of other programs.
   @Suite struct ReplayTests {
     static let peer = "\(BumbleAir.peer)/random"
 
@@ -32,7 +32,7 @@ extension KernelTests {
       try Replayed.expectSame(["notify", Self.peer, "ffe5", "-n", "3"], adapter: "user:0")
     }
 
-    /// bluetoothctl finds, connects, reads and listens; btmon records all adapters.
+    /// bluetoothctl finds, connects, reads and listens, and btmon records all adapters.
     @Test func replaysAnotherProgramsSession() throws {
       let air = try Guest.air("--controller", "extended", "--tuning", "on")
       let services = try air.blectl("services", BumbleAir.peer, "--json")
@@ -73,7 +73,7 @@ extension KernelTests {
   }
 }
 
-/// btmon, which records what every adapter does.
+/// A btmon process that records the traffic of every adapter.
 private final class Monitor {
   private let process: RunningProcess
   private let path = "/tmp/monitor.btsnoop"
@@ -85,10 +85,10 @@ private final class Monitor {
     try Guest.wait(for: "btmon to record") { try Self.size(path) > 16 }
   }
 
-  /// - Returns: the file, with all that was on its way to btmon.
+  /// Stops btmon. - Returns: The file, with all packets that were on their way to btmon.
   func end() throws -> String {
-    // btmon writes in the order in which things happen: what comes before this command is in the file when it is. It asks for the signal
-    // strength of a link that there is not, which nobody else does.
+    // btmon writes in the order of events, so the file is complete when it has this command. The command asks for the signal strength of a
+    // nonexistent link, as no other program does.
     let marker = Data([0x05, 0x14, 0x02, 0xAD, 0x0E])
     _ = try RunningProcess.run(["hcitool", "-i", "hci0", "cmd", "0x05", "0x0005", "ad", "0e"])
     let path = path

@@ -8,7 +8,7 @@ import Testing
 @testable import LinuxBluetooth
 
 extension KernelTests {
-  /// What the trace of an adapter of the kernel has of a link with a bond, which the kernel encrypts.
+  /// The trace of a bonded link on the kernel's adapter, which the kernel encrypts.
   @Suite struct SecretTraceTests {
     private static let peer = "\(BumbleAir.peer)/random"
     private static let key = (1...16).map { UInt8(0xC0 + $0) }
@@ -19,7 +19,7 @@ extension KernelTests {
       try Self.bond()
     }
 
-    /// Gives the kernel the key of Lock-01. An adapter that hciconfig switched on has no Security Manager, so the kernel switches it on itself.
+    /// Gives the kernel the key of Lock-01. An adapter powered on by hciconfig has no Security Manager, so the kernel powers it on itself.
     private static func bond() throws {
       for isOn in [false, true] {
         _ = ManagementChannel.ask(0x0005, adapter: 0, [isOn ? 1 : 0])  // Set Powered
@@ -31,7 +31,7 @@ extension KernelTests {
       #expect(ManagementChannel.ask(0x0013, adapter: 0, [1, 0] + bond)?.status == 0)  // Load Long Term Keys
     }
 
-    /// The program as the package installs it, run by a user without rights.
+    /// Starts the program as the package installs it, as a user without rights if `asUser` is set.
     private func start(asUser: Bool, _ arguments: String...) throws -> RunningProcess {
       let program = "/tmp/blectl-for-all"
       if try Guest.run("test", "-e", program).status != 0 {
@@ -48,20 +48,20 @@ extension KernelTests {
 
     private func holdsKey(_ packets: [[UInt8]]) -> Bool { packets.contains { $0.suffix(16) == Self.key[...] } }
 
-    /// Has Lock-01 ask for encryption, and waits until the link is encrypted.
+    /// Makes Lock-01 ask for encryption, and waits until the link is encrypted.
     private func encrypt() throws {
       let lock = try Guest.lock()
       lock.say("secure:\(Octets.hex(Self.key))")
       #expect(lock.event("encryption")?.bool("on") == true)
     }
 
-    /// A link of the user's own: encryption is in the trace, the key only when the user asks for it.
+    /// The trace of the user's own link shows encryption, and the key only if the user asks for it.
     @Test(arguments: [false, true]) func ourLink(_ keepsSecrets: Bool) throws {
       let file = "/tmp/trace-ours-\(keepsSecrets)"
       let link = try start(asUser: true, "notify", Self.peer, "ffe5", "--trace", file, keepsSecrets ? "--trace-secrets" : "-q")
       #expect(link.waitForOutput(containing: "notification"))
       try encrypt()
-      // What arrives later comes after the command in the trace.
+      // Packets that arrive later follow the command in the trace.
       #expect(link.nextLine { $0.contains("notification") } != nil)
       link.signal(SIGINT)
       let result = link.wait()
@@ -69,15 +69,15 @@ extension KernelTests {
       let packets = try packets(file)
       #expect(packets.contains { $0.starts(with: [1, 0x19, 0x20]) })
       #expect(packets.contains(Self.zeroed) != keepsSecrets && holdsKey(packets) == keepsSecrets)
-      // Encryption Change, of a link whose beginning and end are there.
+      // The Encryption Change event, of a link whose start and end are in the trace.
       for start: [UInt8] in [[4, 0x08], [4, 0x3E, 19, 1], [4, 0x05]] { #expect(packets.contains { $0.starts(with: start) }, "\(start)") }
       try Guest.waitForNoLink()
-      // It can be replayed, zeroed or not.
+      // The trace can be replayed, with or without zeroed keys.
       let replayed = try Blectl.run(["notify", Self.peer, "ffe5", "-n", "1", "--json"], adapter: "replay:\(file)", virtual: false)
       #expect(replayed.status == 0 && replayed.text.contains("notification"), "\(replayed.errors)")
     }
 
-    /// A link of root's: another user sees nothing of it, and root no key in the trace of another process.
+    /// Another user sees nothing of root's link, and root sees no key in the trace of another process.
     @Test func aLinkOfAnotherUser() throws {
       let (ours, users, roots) = ("/tmp/trace-link", "/tmp/trace-user", "/tmp/trace-root")
       let link = try start(asUser: false, "notify", Self.peer, "ffe5", "--trace", ours, "--trace-secrets")

@@ -2,9 +2,9 @@ import TestSupport
 import Testing
 
 extension KernelTests {
-  /// Sessions that stay, over the kernel's sockets.
+  /// Sessions that stay open, over the kernel's sockets.
   @Suite struct SessionTests {
-    /// Of BumbleAir with `--second`.
+    /// The two devices of BumbleAir with `--second`.
     private static let peers = ["F0:F1:F2:F3:F4:F5/random", "F0:F1:F2:F3:F4:F6/random"]
 
     @Test func aProgramDrivesTwoDevices() throws {

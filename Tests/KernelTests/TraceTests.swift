@@ -3,8 +3,8 @@ import TestSupport
 import Testing
 
 extension KernelTests {
-  /// What `--trace` writes is read by btmon without complaint, and shows the whole exchange, on every kind of adapter. (Here, because btmon 5.66
-  /// crashes on a machine that has no adapter.)
+  /// btmon reads the output of `--trace` without complaint and shows the whole exchange, for every kind of adapter. (These tests are here
+  /// because btmon 5.66 crashes on a machine without an adapter.)
   @Suite struct TraceTests {
     static let peer = "\(BumbleAir.peer)/random"
 
@@ -33,7 +33,7 @@ extension KernelTests {
 
     @Test func simulated() throws { try expectReadable(adapter: "sim", peer: "name:Panel", name: "Panel") }
 
-    /// Reads the device's name, with a trace, and has btmon read that.
+    /// Reads the device's name with a trace, and expects btmon to read that trace.
     private func expectReadable(adapter: String, peer: String, name: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
       let file = "/tmp/trace"
       let read = try Blectl.run(["--trace", file, "read", peer, "2a00"], adapter: adapter, virtual: adapter == "sim")
@@ -44,7 +44,7 @@ extension KernelTests {
       let lines = seen.lines
       let shown = lines.count { $0.hasPrefix("< ") || $0.hasPrefix("> ") }
       #expect(shown == (try records(file)), "\(seen.text)", sourceLocation: sourceLocation)
-      // 7f is how a controller says that it does not know the strength.
+      // A controller that does not know the signal strength sends 7f.
       let complaints = ["invalid", "malformed", "short", "unexpected", "unknown mask", "unknown command", "unknown event"]
       for line in lines where !line.hasSuffix("invalid (0x7f)") {
         let line = line.lowercased()
@@ -63,7 +63,7 @@ extension KernelTests {
       }
     }
 
-    /// How many packets a btsnoop file has: 16 octets of header; of each record 24, the second four of which tell how many follow.
+    /// Counts the packets of a btsnoop file: a header of 16 bytes, then records. Each has a header of 24 with the length in bytes 4–7.
     private func records(_ file: String) throws -> Int {
       let data = Array(try Data(contentsOf: URL(fileURLWithPath: file)))
       var (count, position) = (0, 16)

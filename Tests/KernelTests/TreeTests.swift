@@ -3,10 +3,10 @@ import TestSupport
 import Testing
 
 extension KernelTests {
-  /// What blectl shows of Lock-01, and what BlueZ's tools show of it: handles, UUIDs, properties and values are identical.
+  /// blectl and BlueZ's tools show the same handles, UUIDs, properties and values of Lock-01.
   @Suite struct TreeTests {
     private func ours(_ adapter: String) throws -> AttributeTable {
-      // Not what another test left there.
+      // Overwrite the value that another test left.
       let written = try Blectl.run(["write", "\(BumbleAir.peer)/random", "ffe4", "00ff10"], adapter: adapter, virtual: false)
       #expect(written.status == 0, "\(written.errors)")
       let result = try Blectl.run(["services", "\(BumbleAir.peer)/random", "--values", "--json"], adapter: adapter, virtual: false)
@@ -45,7 +45,7 @@ extension KernelTests {
       try Guest.waitForNoLink()
     }
 
-    /// bluetoothd keeps Generic Access to itself, and shows no service's end.
+    /// bluetoothd hides Generic Access, and does not show the end of a service.
     @Test func bluetoothctl() throws {
       let air = try Guest.air("--controller", "extended", "--tuning", "on")
       var expected = try ours(air.adapter)
@@ -56,7 +56,7 @@ extension KernelTests {
       try daemon.connect(tool)
       try tool.say("menu gatt", until: "Print environment")
       expected.services = [:]
-      // Client Supported Features, where bluetoothd writes.
+      // bluetoothd writes to Client Supported Features, so its value differs.
       expected.values[0x0B] = nil
       for handle in 1..<6 {
         expected.types[handle] = nil
@@ -80,11 +80,11 @@ extension KernelTests {
       }
       for path in characteristics {
         let handle = hexadecimal(path.suffix(4))
-        // The version comes when the flags are complete.
+        // The version appears when the flags are complete.
         let flags = try tool.say("attribute-info \(path)\nversion", until: "Version").matches(of: /Flags: (\S+)/)
         theirs.properties[handle] = flags.reduce(0) { $0 | (AttributeTable.bits[String($1.1).replacing("-", with: "_")] ?? 0x100) }
         guard let value = expected.values[handle + 1] else { continue }
-        // It shows the value as the attribute's, and once more as the answer.
+        // bluetoothctl shows the value as the attribute's, and again as the answer.
         let answer = try tool.say("select-attribute \(path)\nread") { octets($0).count >= 2 * value.count }
         theirs.values[handle + 1] = String(octets(answer).prefix(value.count))
         #expect(String(octets(answer).dropFirst(value.count)) == value)
@@ -92,7 +92,7 @@ extension KernelTests {
       #expect(theirs == expected)
     }
 
-    /// Those of a hexadecimal dump.
+    /// Returns the bytes of a hexadecimal dump.
     private func octets(_ text: String) -> String {
       text.matches(of: #/  ((?:[0-9a-f]{2} ){1,16}) /#).map { String($0.1.filter { $0 != " " }) }.joined()
     }

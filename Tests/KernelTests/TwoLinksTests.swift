@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension KernelTests {
-  /// One adapter of the kernel with two links at once, over a controller that initiates one connection at a time.
+  /// Two concurrent links on one adapter of the kernel. Its controller initiates one connection at a time.
   @Suite struct TwoLinksTests {
     @Test(arguments: ["legacy", "extended"]) func bothAreUsedAtOnce(_ controller: String) async throws {
       let air = try Guest.air("--controller", controller, "--tuning", "on", "--second")

@@ -29,14 +29,14 @@ import Testing
   @Test func emptyFrameAndOneThatIsNotCut() throws {
     let empty = L2CAPFrame(channel: 4, payload: [])
     #expect(try reassemble([[2, 0x40, 0x20, 4, 0] + empty.encoded]).frames == [empty])
-    // Controllers may ignore their own buffer size in this direction: 522 octets in one packet.
+    // Controllers may ignore their own buffer size in this direction: 522 bytes in one packet.
     let long = L2CAPFrame(channel: 4, payload: [UInt8](repeating: 0x0B, count: 514))
     #expect(try reassemble([[2, 0x40, 0x20, 0x06, 0x02] + long.encoded]).frames == [long])
   }
 
   @Test func badInputs() throws {
     let good: [UInt8] = [2, 0x40, 0x20, 5, 0, 1, 0, 4, 0, 0x13]
-    // A start shorter than its header: dropped at the next start.
+    // A start shorter than its header is dropped at the next start.
     var result = try reassemble(try BadInputs.packets("T18") + [good])
     #expect(result.frames == [L2CAPFrame(channel: 4, payload: [0x13])])
     #expect(result.dropped == 1)
@@ -44,11 +44,11 @@ import Testing
     result = try reassemble(try BadInputs.packets("T20") + [good])
     #expect(result.frames.count == 1)
     #expect(result.dropped == 1)
-    // More octets than the frame: all of it dropped, with its continuations.
+    // More bytes than the frame's length: the frame is dropped with its continuations.
     result = try reassemble(try BadInputs.packets("T22") + [[2, 0x40, 0x10, 1, 0, 9], good])
     #expect(result.frames.count == 1)
     #expect(result.dropped == 2)
-    // Longer than any MTU of ours is the bearer's to judge.
+    // The bearer handles frames longer than our largest MTU.
     #expect(try reassemble(try BadInputs.packets("T24")).frames.map(\.payload.count) == [512])
   }
 

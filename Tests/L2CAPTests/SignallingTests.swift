@@ -8,10 +8,10 @@ import Text
   @Test(arguments: [
     // T26: unknown command.
     ("aa010000", false, "0101" + "02000000"),
-    // Connection Parameter Update Request 7.5–30 ms, latency 0, 4 s; the same when the link refuses.
+    // Connection Parameter Update Request: 7.5–30 ms, latency 0, 4 s; then the same if the link refuses.
     ("1207080006001800000090" + "01", false, "update 1307" + "02000000"),
     ("1207080006001800000090" + "01", true, "1307" + "02000100"),
-    // Interval 5 units; supervision timeout too short; wrong length, both ways.
+    // Interval of 5 units; supervision timeout too short; length too short or too long.
     ("120708000500180000009001", false, "1307" + "02000100"),
     ("120708000600180000000200", false, "1307" + "02000100"),
     ("1207080006001800000090", false, "0107" + "02000000"),
@@ -19,7 +19,7 @@ import Text
     ("12070700060018000000" + "90", false, "0107" + "02000000"),
     // Credit based connection request.
     ("1409" + "0a00" + "80004000170017000a00", false, "0109" + "02000000"),
-    // Flow Control Credit indication: it has no response.
+    // Flow Control Credit Indication has no response.
     ("16080400" + "40000100", false, ""),
     // Never answered: responses, rejects, no identifier, no header.
     ("010102000000", false, ""), ("130102000000", false, ""), ("aa000000", false, ""), ("aa01", false, ""), ("", false, ""),
@@ -36,7 +36,7 @@ import Text
     hostile([[0x12, 7, 8, 0, 6, 0, 24, 0, 0, 0, 0x90, 1], [0xAA, 1, 0, 0]]) { _ = Signalling.answer($0, deciding: { $0 }) }
   }
 
-  /// Only a peripheral may ask for other parameters: it does not understand a central that does.
+  /// Only a peripheral may request other parameters, so a peripheral rejects a central's request.
   @Test func aPeripheralRejectsWhatOnlyACentralAnswers() {
     let request = SignallingPDU.connectionParameterUpdateRequest(
       identifier: 7, ConnectionParameters(intervalMin: 6, intervalMax: 24, latency: 0, supervisionTimeout: 400))

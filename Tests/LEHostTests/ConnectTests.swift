@@ -58,7 +58,7 @@ import Testing
       #expect(time >= .seconds(5))
       #expect(time < .seconds(6))
       #expect(controller.count(LECreateConnectionCancel.opcode) == 1)
-      // Nothing is left behind.
+      // The host is idle again.
       _ = try await central.connect(lock, timeout: .seconds(5))
     }
   }
@@ -156,7 +156,7 @@ import Testing
         isBusy = false
         return controller.complete(command) + [controller.connected(absent, status: .unknownConnectionIdentifier, handle: 0)]
       }
-      // The left-behind attempt's last word must not be taken for ours.
+      // The last event of the cancelled attempt must not be taken for ours.
       let link = try? await central.connect(lock, timeout: .seconds(5))
       #expect(controller.count(LECreateConnectionCancel.opcode) == 1)
       #expect(link != nil)
@@ -181,13 +181,13 @@ import Testing
     let bad = try BadInputs.packets("T15")
     try await onLoop {
       let (central, controller) = try await started()
-      // Unasked for: no link of ours, and it is closed again.
+      // An unsolicited connection is not ours, and is closed.
       controller.emit(bad[0])
       controller.emit(bad[1])
       try await settle()
       #expect(central.openLinks.isEmpty)
       #expect(controller.commands.last == Disconnect(handle: 0x40, reason: .remoteUserTerminated))
-      // Another peer than the one asked for; a reserved handle; then the right one.
+      // A connection to another peer, one with a reserved handle, then the right one.
       controller.rules[LECreateConnection.opcode] = {
         controller.status($0) + [
           controller.connected(absent, handle: 0x55), controller.connected(lock, handle: 0x0FFF), controller.connected(lock, handle: 0x41),
@@ -195,7 +195,7 @@ import Testing
       }
       let link = try await central.connect(lock, timeout: .seconds(5))
       #expect(central.openLinks.map(\.handle) == [0x41])
-      // The handle again: the old link is over, the new one was not asked for.
+      // The handle is reused: the old link ends, and the new one was not requested.
       controller.emit(controller.connected(absent, handle: 0x41))
       try await settle()
       #expect(central.openLinks.isEmpty)

@@ -4,7 +4,7 @@ import EventLoop
 import Peripherals
 import Simulation
 
-/// A device on the simulated air that sends back every PDU.
+/// A simulated device that sends back every PDU.
 @LoopActor
 final class Echo: Advertiser {
   let address: PeerAddress

@@ -10,9 +10,9 @@ import Testing
 
 @testable import LEHost
 
-/// A controller that lies, stutters or falls silent: nothing traps, and everything ends within its limits.
+/// A faulty or silent controller causes no trap, and every operation ends within its limits.
 @Suite(.timeLimit(.minutes(1))) struct HostileControllerTests {
-  /// Ctrl-C must not wait for one command after the other to time out.
+  /// Ctrl-C does not wait for the timeouts of several commands.
   @Test(arguments: [true, false]) func cancellingEndsSoonAlthoughTheControllerIsSilent(_ scans: Bool) async throws {
     try await onLoop {
       let (central, controller) = try await started()
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  /// What controllers say in a session.
+  /// Packets that controllers send in a session.
   private let seeds: [[UInt8]] =
     [
       Event.disconnectionComplete(status: .success, handle: 0x40, reason: .connectionTimeout),
@@ -71,7 +71,7 @@ import Testing
       let scan = EventLoop.shared.spawn { await failure { try await central.scan(ScanParameters(), started: {}, report: { _ in }) } }
       var link: (any GAP.Link)?
       for (number, packet) in packets.enumerated() {
-        // A hardware error ends the host, which is right and would end the test.
+        // A hardware error rightly ends the host, and would end the test.
         if packet.starts(with: [4, 0x10, 1]), packet.count == 4 { continue }
         if number % 500 == 0 {
           if central.openLinks.isEmpty { link = try? await central.connect(lock, timeout: .milliseconds(100)) }
@@ -115,12 +115,12 @@ import Testing
         if isDone { completed += 1 }
         #expect(controller.isClosed, "seed \(seed)")
       }
-      // Most lies are survived, or the test would test nothing.
+      // The host survives most faults, or the test would show nothing.
       #expect(completed > 20)
     }
   }
 
-  /// Start, scan, connect, write, tune, close. Returns whether all of it worked.
+  /// Starts, scans, connects, writes, tunes and closes. Returns whether all of it worked.
   @LoopActor
   private func session(_ controller: ScriptedController) async -> Bool {
     let central = HostCentral(controller, name: "tcp:liar")
@@ -147,7 +147,7 @@ import Testing
       } catch {}
       await central.close()
     }
-    // Thirty commands of 4 s at most, and the limits of the operations.
+    // Thirty commands take at most 4 s each, plus the limits of the operations.
     #expect(time < .seconds(150))
     return isDone
   }

@@ -10,7 +10,7 @@ import Testing
 
 @testable import LEHost
 
-/// Interval, PHY and data length, whoever asks for them; and the other channels of a link.
+/// Tests interval, PHY and data length, requested by either side, and the other channels of a link.
 @Suite(.timeLimit(.minutes(1))) struct LinkProcedureTests {
   @Test func tuning() async throws {
     try await onLoop {
@@ -29,7 +29,7 @@ import Testing
       #expect(controller.commands.last == LESetDataLength(handle: 0x40, txOctets: 100, txTime: 912))
       await #expect(throws: GAPError.intervalOutOfRange(.seconds(5))) { _ = try await link.requestInterval(.seconds(5)) }
       await #expect(throws: GAPError.dataLengthOutOfRange(26)) { _ = try await link.requestDataLength(26) }
-      // A peer that allows no more is no event, and no error; what is agreed already is not asked for.
+      // A peer that allows no more causes neither an event nor an error. Agreed values are not requested again.
       controller.rules[LESetDataLength.opcode] = { controller.complete($0, HandleReturned(0x40)) }
       #expect(try await link.requestDataLength(251).maxTxOctets == 100)
       let asked = controller.count(LESetDataLength.opcode)
@@ -43,7 +43,7 @@ import Testing
       let controller = ScriptedController()
       controller.supported = ScriptedController.legacy.filter { $0 != LEReadPHY.opcode } + row.supported
       controller.features = .dataLengthExtension
-      // The link stays as it begins until something is asked of it.
+      // The link keeps its initial parameters until a request.
       controller.rules[LESetDataLength.opcode] = { controller.complete($0, HandleReturned(0x40)) }
       let central = HostCentral(controller, name: LinkRequestCase.adapter)
       try await central.start()
@@ -75,7 +75,7 @@ import Testing
       }
       controller.rules[LEConnectionUpdate.opcode] = { controller.status($0) }
       await #expect(throws: GAPError.noAnswer(lock, wish)) { _ = try await old.requestInterval(.milliseconds(30)) }
-      // One octet only, as Bumble answers what it does not know.
+      // Bumble answers unknown commands with one byte only.
       controller.rules[ReadRSSI.opcode] = { controller.complete($0, failed: .unknownCommand) }
       #expect(try await old.parameters().rssi == nil)
     }
@@ -93,7 +93,7 @@ import Testing
           L2CAPFrame(channel: 5, payload: [1, 1, 2, 0, 0, 0]), L2CAPFrame(channel: 6, payload: [5, 5]),
           L2CAPFrame(channel: 6, payload: [5, 5]),
         ])
-      // Neither answers an answer.
+      // Neither side answers an answer.
       controller.frame(6, [5, 5])
       controller.frame(5, [1, 1, 2, 0, 0, 0])
       controller.frame(6, [])

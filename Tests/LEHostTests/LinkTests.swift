@@ -33,7 +33,7 @@ import Testing
     try await onLoop {
       let (_, controller, link) = try await linked()
       controller.completesPackets = false
-      // A bearer closes its channel as soon as it hears of the end.
+      // A bearer closes its channel as soon as the link ends.
       let bearer = Bearer(link.channel)
       bearer.start()
       let writer = EventLoop.shared.spawn {
@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  /// The response ends the wait for it, whatever the controller says of the buffers.
+  /// A response ends the wait for the request's acknowledgement, even if a credit event is lost.
   @Test func aLostCreditEventKeepsNobodyWaiting() async throws {
     try await onLoop {
       let (_, controller, link) = try await linked()
@@ -103,7 +103,7 @@ import Testing
         #expect((bearer.acknowledgement(of: open) == nil) == isLost)
         #expect(await window.value == nil && bearer.unacknowledged == 0)
       }
-      // The controller's buffers are not free for that: two of four are.
+      // This does not free the controller's buffers: two of four are free.
       #expect(controller.data.count == 4)
       for _ in 0..<4 { bearer.send(.write(3, value: [1])) }
       #expect(controller.data.count == 6)
@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  /// Data Buffer Overflow: what was sent later would arrive without what is lost.
+  /// After Data Buffer Overflow, later data would arrive without the lost part, so the link ends.
   @Test func whatTheControllerDropsEndsTheLink() async throws {
     try await onLoop {
       let (central, controller, link) = try await linked()
@@ -146,14 +146,14 @@ import Testing
         }
       }
       try await settle()
-      // Four in the controller, eight here.
+      // Four packets are in the controller, eight here.
       #expect(controller.data.count == 4)
       #expect(sent == 12)
       controller.complete(0x40, 2)
       try await settle()
       #expect(controller.data.count == 6)
       #expect(sent == 14)
-      // T13: nonsense frees nothing.
+      // T13: invalid counts free nothing.
       for octets in try BadInputs.packets("T13").prefix(2) { controller.emit(octets) }
       try await settle()
       #expect(controller.data.count == 6)
@@ -175,7 +175,7 @@ import Testing
         await failure {
           while true {
             try await bearer.waitUntilUnacknowledged(below: 2)
-            // 67 octets of L2CAP: three fragments of 27.
+            // 67 bytes of L2CAP make three fragments of 27.
             bearer.send(.write(3, value: [UInt8](repeating: 1, count: 60)))
             sent += 1
           }
@@ -218,7 +218,7 @@ import Testing
       let error = await writer.value as? LinkEnd
       #expect(error == lost)
       #expect(closed as? LinkEnd == lost)
-      // All four buffers are the other's now.
+      // All four buffers now belong to the other link.
       for _ in 0..<6 { other.channel.send([7]) }
       try await settle()
       #expect(controller.data.suffix(4).allSatisfy { $0.handle == 0x41 })
@@ -243,7 +243,7 @@ import Testing
 
   @Test func disconnectEndsWhateverTheControllerDoes() async throws {
     try await onLoop {
-      // Data stuck; no confirmation; refused.
+      // Stuck data, no confirmation, a refusal.
       for mode in 0..<3 {
         let (central, controller, link) = try await linked()
         var closed: (any Error)?

@@ -31,7 +31,7 @@ import Testing
     _ = queue.next(at: 0)
     #expect(queue.completed(complete(ReadBDADDR.opcode)) == nil)
     #expect(queue.status(Event.CommandStatus(status: .commandDisallowed, opcode: Disconnect.opcode)) == nil)
-    // A success status says nothing about a command that completes.
+    // For a command that completes, a success status means nothing.
     #expect(queue.status(Event.CommandStatus(status: .success, opcode: Reset.opcode)) == nil)
     #expect(queue.completed(complete(Reset.opcode, credits: 0)) == id)
     _ = queue.add(ReadBDADDR())
@@ -44,7 +44,7 @@ import Testing
     var queue = CommandQueue()
     let disconnect = queue.add(Disconnect(handle: 1, reason: .remoteUserTerminated))
     _ = queue.next(at: 0)
-    // A completed success does not say that the procedure has begun.
+    // A Command Complete with success does not mean that the procedure has started.
     #expect(queue.completed(complete(Disconnect.opcode)) == nil)
     #expect(queue.status(Event.CommandStatus(status: .success, opcode: Disconnect.opcode)) == disconnect)
     let phy = queue.add(LEReadPHY(handle: 1))
@@ -59,7 +59,7 @@ import Testing
     #expect(queue.deadline == 4_000_000_010)
     #expect(queue.expire(at: 4_000_000_009) == nil)
     #expect(queue.expire(at: 4_000_000_010) == .unanswered(id))
-    // The late answer belongs to nobody, and the next command goes out.
+    // The late answer matches no command, and the next command is sent.
     #expect(queue.completed(complete(Reset.opcode)) == nil)
     _ = queue.add(ReadBDADDR())
     #expect(queue.next(at: 0) == ReadBDADDR())
@@ -73,20 +73,20 @@ import Testing
     let waiting = [queue.add(ReadBDADDR()), queue.add(ReadBufferSize())]
     #expect(queue.next(at: 5) == nil)
     #expect(queue.deadline == 4_000_000_005)
-    // What is not waited for needs no limit.
+    // A withdrawn command needs no limit.
     let withdrawn = queue.add(Reset())
     #expect(queue.withdraw(withdrawn) && queue.deadline != nil)
     #expect(queue.expire(at: 4_000_000_005) == .unsent(waiting[0]))
-    // One credit may have been forgotten, so the next one is sent.
+    // One credit may be lost, so the next command is sent.
     #expect(queue.next(at: 4_000_000_005) == ReadBufferSize())
     _ = queue.completed(complete(ReadBufferSize.opcode, credits: 0))
     #expect(queue.count == 0 && queue.deadline == nil)
-    // What undoes something is sent, credit or not.
+    // Clean-up commands are sent even without a credit.
     _ = queue.add(Reset().packet, answeredBy: Reset.answeringEvent, isCleanUp: true)
     #expect(queue.next(at: 4_000_000_006) == nil && queue.expire(at: 8_000_000_006) == nil)
     #expect(queue.next(at: 8_000_000_006) == Reset())
     _ = queue.completed(complete(Reset.opcode, credits: 1))
-    // One credit may have been forgotten.
+    // One credit may be lost.
     _ = queue.add(ReadBDADDR())
     #expect(queue.next(at: 4_000_000_006) == ReadBDADDR())
     _ = queue.completed(complete(ReadBDADDR.opcode, credits: 0))
@@ -99,7 +99,7 @@ import Testing
     let first = queue.add(Reset())
     let second = queue.add(ReadBDADDR())
     _ = queue.next(at: 0)
-    // One on its way is not taken back.
+    // A sent command cannot be withdrawn.
     let withdrawn = (queue.withdraw(first), queue.withdraw(second))
     #expect(withdrawn == (false, true))
     #expect(queue.completed(complete(Reset.opcode)) == first)
@@ -136,11 +136,11 @@ import Testing
     queue.open(1)
     queue.open(2)
     queue.add(frame(1000), to: 1)
-    // Alone it may take all but the other's reserve.
+    // A single link may use all buffers except the other's reserve.
     #expect(drain(&queue) == [1, 1, 1])
     queue.add(frame(1000), to: 2)
     #expect(drain(&queue) == [2])
-    // The first one is stuck: the second goes on with its one.
+    // The first link is stuck: the second continues with its one buffer.
     for _ in 0..<5 {
       queue.completed(2, 1)
       #expect(drain(&queue) == [2])

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct ScanTests {
-  /// Scans for `time`; returns what was reported.
+  /// Scans for `time` and returns the reports.
   @LoopActor
   private func scan(
     _ central: HostCentral, for time: Duration = .seconds(1), _ parameters: ScanParameters = ScanParameters(),
@@ -36,7 +36,7 @@ import Testing
       controller.rules[LESetScanEnable.opcode] = { command in
         let answer = controller.complete(command)
         guard LESetScanEnable(command)?.isOn == true else { return answer }
-        // One is too early; of those behind the confirmation none is lost, however many come at once.
+        // One report is too early. After the confirmation none is lost, however many arrive together.
         return [self.legacyReport([0])] + answer + (1...5000).map { self.legacyReport([UInt8($0 & 255)]) }
       }
       let (central, _) = try await started(controller)
@@ -50,7 +50,7 @@ import Testing
       if isExtended { controller.supported = ScriptedController.extended }
       let (central, _) = try await started(controller)
       let reports = try await self.scan(central) {
-        // Before the confirmation nothing counts; after it both kinds do.
+        // Reports before the confirmation do not count. After it, both kinds do.
         controller.emit(self.legacyReport([1]))
         controller.emit(self.extendedReport(0x13, [2]))
         controller.emit(
@@ -67,7 +67,7 @@ import Testing
         #expect(scanning.map(\.opcode) == [LESetScanParameters.opcode, LESetScanEnable.opcode, LESetScanEnable.opcode])
         #expect(scanning.last == LESetScanEnable(false, filterDuplicates: false))
       }
-      // Late reports go nowhere, and it can scan again.
+      // Late reports are dropped, and the host can scan again.
       controller.emit(self.legacyReport([9]))
       #expect(try await self.scan(central).isEmpty)
     }
@@ -91,7 +91,7 @@ import Testing
     }
   }
 
-  /// At the first, the tenth, the hundredth: a broken controller sends thousands.
+  /// The first, tenth and hundredth malformed packets are reported, as a broken controller may send thousands.
   @Test func malformedPacketsAreReported() async throws {
     try await onLoop {
       let (central, controller) = try await started()

@@ -5,7 +5,7 @@ import L2CAP
 import LEHost
 import TestSupport
 
-/// A controller whose answers a test decides, command by command. By default it starts well, scans, and connects to whom it is told.
+/// A controller with scripted answers to each command. By default it starts, scans, and connects to the requested peer.
 @LoopActor
 final class ScriptedController: HCI.Transport {
   var handler: (@LoopActor (HCI.TransportEvent) -> Void)?
@@ -13,16 +13,16 @@ final class ScriptedController: HCI.Transport {
   private(set) var data: [ACLData] = []
   private(set) var isClosed = false
   var droppedPackets: Int?
-  /// Instead of the default answer; nil is silence.
+  /// Answers that replace the default ones. Nil means silence.
   var rules: [Opcode: @LoopActor (CommandPacket) -> [Event]?] = [:]
-  /// Changes every packet on its way to the host.
+  /// Changes every packet to the host.
   var mangle: (@LoopActor ([UInt8]) -> [[UInt8]])?
   var supported: [Opcode] = ScriptedController.legacy
   var features: LEFeatures = []
   var address = Address(rawValue: 0x00_1B_DC_00_00_01)
   var aclLength: UInt16 = 27
   var aclCount: UInt8 = 4
-  /// Answers every ACL packet at once.
+  /// Whether every ACL packet completes immediately.
   var completesPackets = true
   var nextHandle: ConnectionHandle = 0x40
   private var connecting: PeerAddress?
@@ -61,7 +61,7 @@ final class ScriptedController: HCI.Transport {
 
   func emit(_ event: Event) { emit(event.encoded) }
 
-  /// One turn later, as from a descriptor.
+  /// Sends a packet one turn later, as a descriptor would.
   func emit(_ packet: [UInt8]) {
     EventLoop.shared.schedule(after: .zero) { [self] in
       for one in mangle?(packet) ?? [packet] { handler?(.received(one)) }
@@ -74,14 +74,14 @@ final class ScriptedController: HCI.Transport {
     emit(.numberOfCompletedPackets([Event.CompletedPackets(handle: handle, count: count)]))
   }
 
-  /// An L2CAP frame from the peer.
+  /// Sends an L2CAP frame from the peer.
   func frame(_ channel: ChannelIdentifier, _ payload: [UInt8], handle: ConnectionHandle = 0x40) {
     for fragment in L2CAPFrame(channel: channel, payload: payload).fragments(handle: handle, length: 27, first: .firstFlushable) {
       emit(fragment.encoded)
     }
   }
 
-  /// The frames that the host sent, put together.
+  /// The recombined frames from the host.
   var frames: [L2CAPFrame] {
     var recombination = Recombination()
     return data.compactMap { recombination.add($0) }
@@ -161,7 +161,7 @@ final class ScriptedController: HCI.Transport {
     return nil
   }
 
-  /// Peers with an odd address never answer.
+  /// Connects to a peer. Peers with an odd address never answer.
   private func connect(_ command: CommandPacket, _ peer: PeerAddress) -> [Event] {
     guard connecting == nil else { return status(command, .commandDisallowed) }
     if peer.address.rawValue & 1 == 1 {
@@ -172,11 +172,11 @@ final class ScriptedController: HCI.Transport {
   }
 }
 
-/// A device that answers, and one that does not.
+/// Addresses of a device that answers and one that does not.
 let lock = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_02), .random)
 let absent = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_01), .random)
 
-/// A started central on a scripted controller.
+/// Returns a started central on a scripted controller.
 @LoopActor
 func started(_ controller: ScriptedController = ScriptedController()) async throws -> (HostCentral, ScriptedController) {
   let central = HostCentral(controller, name: "tcp:test")
@@ -184,7 +184,7 @@ func started(_ controller: ScriptedController = ScriptedController()) async thro
   return (central, controller)
 }
 
-/// Elapsed virtual time of an operation.
+/// Returns the virtual time that an operation takes.
 @LoopActor
 func duration(of operation: @LoopActor () async throws -> Void) async rethrows -> Duration {
   let start = EventLoop.shared.now
@@ -192,7 +192,7 @@ func duration(of operation: @LoopActor () async throws -> Void) async rethrows -
   return start.duration(to: EventLoop.shared.now)
 }
 
-/// The error of an operation that must fail.
+/// Returns the error of an operation that must fail.
 @LoopActor
 func failure(_ operation: @LoopActor () async throws -> Void) async -> (any Error)? {
   do {
@@ -203,6 +203,6 @@ func failure(_ operation: @LoopActor () async throws -> Void) async -> (any Erro
   return nil
 }
 
-/// Lets everything that is due now happen.
+/// Waits until everything that is due has happened.
 @LoopActor
 func settle() async throws { try await EventLoop.shared.sleep(for: .milliseconds(1)) }

@@ -29,7 +29,7 @@ import Testing
       #expect(info.aclCount == 4)
       #expect(info.maxTxOctets == 251)
       #expect(info.features == ["core_5.0", "extended_advertising", "data_length_251", "2m"])
-      // Again: nothing.
+      // A second start sends nothing.
       let before = controller.commands.count
       try await central.start()
       #expect(controller.commands.count == before)
@@ -59,7 +59,7 @@ import Testing
       ] {
         controller.rules[opcode] = { controller.complete($0, failed: .unknownCommand) }
       }
-      // Some refuse bits that they do not know.
+      // Some controllers refuse unknown bits.
       controller.rules[LESetEventMask.opcode] = { command in
         command == LESetEventMask(0x0F) ? controller.complete(command) : controller.complete(command, failed: .invalidParameters)
       }
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  /// It answers, and allows no further command: Num_HCI_Command_Packets is 0. Not four seconds for each command.
+  /// A controller that answers but grants no command credits (Num_HCI_Command_Packets 0) fails without 4 s per command.
   @Test func aControllerWithoutCommandCreditsIsNamed() async throws {
     try await onLoop {
       let controller = ScriptedController()
@@ -129,7 +129,7 @@ import Testing
   @Test func aNonsenseAnswerFailsItsCommand() async throws {
     try await onLoop {
       let controller = ScriptedController()
-      // T11: no status; too short for what it is.
+      // T11: no status; too short for the command.
       controller.rules[LEReadBufferSize.opcode] = { [.commandComplete(Event.CommandComplete(opcode: $0.opcode, parameters: []))] }
       controller.rules[ReadBufferSize.opcode] = { [.commandComplete(Event.CommandComplete(opcode: $0.opcode, parameters: [0, 1]))] }
       let error = await failure { try await HostCentral(controller, name: "tcp:test").start() } as? ControllerError

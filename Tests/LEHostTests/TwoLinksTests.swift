@@ -11,11 +11,11 @@ import Testing
 
 private let lamp = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_04), .random)
 
-/// A controller makes one connection at a time, its host as many as are wanted.
+/// A controller makes one connection at a time, but its host serves any number of requests.
 @Suite(.timeLimit(.minutes(1))) struct TwoLinksTests {
   private enum Outcome: Equatable { case link, late(PeerAddress, Duration), dead(ControllerError), cancelled, other }
 
-  /// Begins to connect; the result tells how that ended, and when.
+  /// Starts to connect. The result has the outcome and its time.
   @LoopActor
   private func connecting(_ central: HostCentral, _ peer: PeerAddress, _ seconds: Int) -> Task<(Outcome, Duration), Never> {
     let start = EventLoop.shared.now
@@ -61,7 +61,7 @@ private let lamp = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_04), .random)
       let late = await second.value
       #expect(late.0 == .late(lock, .seconds(1)))
       #expect(late.1 < .milliseconds(1100))
-      // Nobody has asked the controller for it, and the first one goes on.
+      // The second request never reached the controller, and the first attempt continues.
       #expect(controller.count(LECreateConnection.opcode) == 1)
       #expect(controller.count(LECreateConnectionCancel.opcode) == 0)
       let failed = await first.value
@@ -132,7 +132,7 @@ private let lamp = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_04), .random)
     }
   }
 
-  /// On the simulated air: both come up, and traffic goes over both at once.
+  /// On the simulated air, both links connect and carry data at the same time.
   @Test(arguments: [false, true]) func twoPeripherals(_ isExtended: Bool) async throws {
     try await onLoop {
       let air = Air(seed: 7)
@@ -166,7 +166,7 @@ private let lamp = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_04), .random)
       try await EventLoop.shared.sleep(for: .seconds(20))
       #expect(echoes.map(\.received) == [pdus, pdus])
       #expect(echoed == [pdus, pdus])
-      // One ends, the other goes on.
+      // One link ends, the other continues.
       await links[0].disconnect()
       links[1].channel.send([0x52, 9])
       try await EventLoop.shared.sleep(for: .seconds(2))

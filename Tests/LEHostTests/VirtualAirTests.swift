@@ -10,7 +10,7 @@ import Testing
 
 @testable import LEHost
 
-/// The host on the virtual controller: two independent readings of the same specification.
+/// Tests the host on the virtual controller: two independent readings of the same specification.
 @Suite(.timeLimit(.minutes(1))) struct VirtualAirTests {
   @Test(arguments: [(true, 251, 8, 251), (false, 27, 4, 27), (true, 27, 1, 251)])
   func wholeSession(_ row: (extended: Bool, buffer: Int, buffers: Int, dataLength: Int)) async throws {
@@ -52,7 +52,7 @@ import Testing
       #expect(parameters.maxTxOctets == row.dataLength)
       await link.disconnect()
 
-      // It can be found and connected to again; an absent device is given up, and nothing stays behind.
+      // The device is found and connected again. An absent device times out and leaves nothing behind.
       let error = await failure { _ = try await central.connect(absent, timeout: .seconds(1)) }
       #expect(error as? GAPError == .noConnection(absent, within: .seconds(1)))
       let again = try await central.connect(lock, timeout: .seconds(5))

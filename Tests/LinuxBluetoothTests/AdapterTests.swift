@@ -9,7 +9,7 @@ import Testing
 @testable import LinuxBluetooth
 
 @Suite(.timeLimit(.minutes(1))) struct AdapterTests {
-  /// Either this machine has Bluetooth and lists its adapters, or its kernel has none.
+  /// This machine lists its adapters, or its kernel has no Bluetooth.
   @Test func listing() {
     do {
       let adapters = try AdapterList.adapters()
@@ -94,7 +94,7 @@ import Testing
     let answer: [UInt8] = [1, 0, 0xFF, 0xFF, 9, 0, 3, 0, 0, 2, 0, 0, 0, 5, 1]
     let parameters = try #require(try ManagementChannel.answer(to: 3, answer)).parameters
     #expect(try ManagementIndexes.parse(parameters) == [0, 0x0105])
-    // An event for everyone, and the answer to another command.
+    // An event for all sockets, and the answer to another command.
     #expect(try ManagementChannel.answer(to: 3, [4, 0, 0xFF, 0xFF, 0, 0]) == nil)
     #expect(try ManagementChannel.answer(to: 4, answer) == nil)
     hostile([answer], mutations: 20_000) { _ = try? ManagementChannel.answer(to: 3, $0) }

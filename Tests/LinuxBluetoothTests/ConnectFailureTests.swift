@@ -11,7 +11,7 @@ import Testing
   private static let peer = PeerAddress(Address(rawValue: 0xF0F1_F2F3_F4F5), .random)
 
   enum Outcome: Sendable {
-    /// No link within the limit.
+    /// The limit passed without a link.
     case late
     case none(NoConnection.Cause)
     case adapter(AdapterProblem)
@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test(arguments: [
-    // The kernel says "connection refused" for its own time limit.
+    // The kernel reports its own timeout as "connection refused".
     Case(errno: ECONNREFUSED, outcome: .late),
     Case(errno: ETIMEDOUT, outcome: .late),
     Case(errno: ECONNREFUSED, stage: .starting, outcome: .adapter(.leDisabled("hci0"))),

@@ -2,15 +2,15 @@ import EventLoop
 import HCI
 import TestSupport
 
-/// A controller at the other end of a raw HCI socket: answers commands as a table says, and keeps them.
+/// A controller at the other end of a raw HCI socket. It records commands and answers them from a table.
 @LoopActor
 final class FakeController {
   let pair = SocketPair()
   private(set) var commands: [CommandPacket] = []
   var answers: [HCI.Opcode: [HCI.Event]] = [:]
-  /// Instead of the table where it gives something.
+  /// A rule that replaces the table if its result is not nil.
   var rule: (@LoopActor (CommandPacket) -> [HCI.Event]?)?
-  /// Called before the answer.
+  /// Called before each answer.
   var onCommand: (@LoopActor (CommandPacket) -> Void)?
   private var isRunning = true
 

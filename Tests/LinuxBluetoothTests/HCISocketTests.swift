@@ -6,7 +6,7 @@ import Testing
 
 @testable import LinuxBluetooth
 
-/// Which event answers a command of ours.
+/// Tests which event answers a command.
 @Suite(.timeLimit(.minutes(1))) struct HCISocketTests {
   @LoopActor
   private final class Rig {
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  /// Controllers differ in how they refuse what they do not know.
+  /// Controllers refuse unknown commands with either event.
   @Test func aRefusalMayComeEitherWay() async throws {
     let update = update
     try await onLoop {

@@ -12,14 +12,14 @@ import Testing
 private let lock = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_02), .random)
 private let lamp = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_04), .random)
 
-/// The kernel makes several connections at once; each attempt is a socket of its own, and its outcome is nobody else's.
+/// The kernel makes several connections at once. Each attempt has its own socket and outcome.
 @Suite(.timeLimit(.minutes(1))) struct KernelConnectTests {
   @LoopActor
   private final class Rig {
     let controller = FakeController()
     let central: KernelCentral
     private(set) var notes: [GAPNote] = []
-    /// In the order of asking, with what the kernel will say.
+    /// The attempts in the order of the requests, with the kernel's outcome.
     private(set) var attempts: [(peer: PeerAddress, outcome: Wait<Errno?>)] = []
     private(set) var pairs: [PeerAddress: SocketPair] = [:]
 
@@ -45,7 +45,7 @@ private let lamp = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_04), .random)
       }
     }
 
-    /// The latest attempt to connect to `peer` ends: with a link, or as the kernel says, after what the controller said.
+    /// Ends the latest attempt to `peer`: with a link, or with the kernel's error after the controller's status.
     func end(_ peer: PeerAddress, _ errno: Errno? = nil, _ status: ControllerErrorCode? = nil) throws {
       if let status {
         let failed = Event.ConnectionComplete(status: status, handle: 0, peer: peer, interval: 0, latency: 0, supervisionTimeout: 0)
@@ -71,7 +71,7 @@ private let lamp = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_04), .random)
       #expect(one.peer == lock)
       for link in [one, other] { link.channel.send([UInt8(truncatingIfNeeded: link.peer.address.rawValue)]) }
       #expect(rig.pairs[lock]?.read() == [2] && rig.pairs[lamp]?.read() == [4])
-      // One is closed, the other goes on.
+      // One link is closed, the other continues.
       await one.disconnect()
       other.channel.send([5])
       #expect(rig.pairs[lock]?.hasEnded() == true && rig.pairs[lamp]?.read() == [5])
@@ -84,7 +84,7 @@ private let lamp = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_04), .random)
       let rig = Rig()
       let (first, second) = (rig.connect(lock), rig.connect(lamp))
       try await rig.settle()
-      // The kernel has one errno for both.
+      // The kernel has one errno for both errors.
       try rig.end(lamp, .noFunction, .connectionFailedToBeEstablished)
       try rig.end(lock, .noFunction, .micFailure)
       await #expect(throws: NoConnection(lock, adapter: "hci0", .notEstablished, errno: .noFunction, status: .micFailure)) {

@@ -27,7 +27,7 @@ private final class Rig {
   let tap = Recorder()
   private(set) var ending: SocketEnd?
 
-  /// - Parameter seen: whether the raw socket saw the connection being made.
+  /// - Parameter seen: Whether the raw socket saw the connection start.
   init(
     to peer: PeerAddress = peer, seen: Bool = true, madeByUs: Bool = true, supported: [HCI.Opcode] = LinkRequestCase.modern
   ) throws {
@@ -74,7 +74,7 @@ private final class Rig {
     }
   }
 
-  /// As without CAP_NET_RAW, or on a link that was there before us.
+  /// Unknown parameters are nil, as without CAP_NET_RAW or on an earlier link.
   @Test func whatIsNotKnownIsNil() async throws {
     try await onLoop {
       let rig = try Rig(seen: false, supported: [])
@@ -82,7 +82,7 @@ private final class Rig {
       #expect(parameters.interval == nil)
       #expect(parameters.rssi == nil)
       #expect(parameters.maxTxOctets == nil)
-      // The controller does not even know LE Read PHY.
+      // The controller does not support LE Read PHY.
       #expect(parameters.phy == .le1M)
       rig.controller.stop()
     }
@@ -135,7 +135,7 @@ private final class Rig {
     }
   }
 
-  /// The kernel lets the peer have what it asks for: that is told, and our own wish repeated, once.
+  /// The kernel accepts the peer's interval. That is reported, and our own request is repeated once.
   @Test func anIntervalThatThePeerChanges() async throws {
     try await onLoop {
       func changed(_ units: ConnectionInterval, handle: ConnectionHandle = 0x40) -> HCI.Event {
@@ -184,7 +184,7 @@ private final class Rig {
       await #expect(throws: GAPError.dataLengthOutOfRange(1000)) { _ = try await rig.link.requestDataLength(1000) }
       #expect(try await rig.link.requestDataLength(251).maxTxOctets == 251)
       #expect(rig.controller.commands.contains(LESetDataLength(handle: 0x40, txOctets: 251, txTime: 2120)))
-      // Nothing changes, no event comes, and that is no error.
+      // Without a change there is no event, which is not an error.
       rig.answer(LESetDataLength.self, .init(0x40))
       #expect(try await rig.link.requestDataLength(251).maxTxOctets == 251)
       rig.controller.stop()

@@ -63,13 +63,13 @@ private final class Rig {
 
   func settle() async throws { try await EventLoop.shared.sleep(for: .milliseconds(20)) }
 
-  /// A command of another program or the kernel, and the answer that it gets.
+  /// Plays a command of another program or the kernel, with its answer.
   func theirs(_ command: some HCI.Command) throws {
     try controller.pair.write(command.encoded)
     try controller.pair.write(Event.commandComplete(Event.CommandComplete(opcode: command.opcode, parameters: [0])).encoded)
   }
 
-  /// Cancels the scan and says how it ended.
+  /// Cancels the scan and returns its error.
   func finish() async -> (any Error)? {
     task?.cancel()
     return await ended()
@@ -110,7 +110,7 @@ private final class Rig {
       parameters.phys = [.coded, .le1M]
       rig.scan(parameters)
       try await rig.settle()
-      // Both kinds of report, whatever the commands were.
+      // Both kinds of report arrive, whichever commands were used.
       try rig.controller.pair.write(legacyReport.encoded)
       try rig.controller.pair.write(extendedReport.encoded)
       try rig.controller.pair.write([4, 0x3E, 2, 0x0D, 9])
@@ -164,7 +164,7 @@ private final class Rig {
     try await onLoop {
       let rig = Rig(legacyCommands)
       rig.isDiscovering = false
-      // On, until it is switched off.
+      // The scan stays on until it is switched off.
       rig.controller.status(LESetScanParameters.opcode, 0x0C)
       rig.controller.onCommand = { [unowned rig] in
         if LESetScanEnable($0)?.isOn == false { rig.controller.status(LESetScanParameters.opcode, 0) }
@@ -176,7 +176,7 @@ private final class Rig {
       #expect(rig.notes.isEmpty)
       #expect(rig.reminders == 0)
       #expect(await rig.finish() is CancellationError)
-      // It may have been the kernel's.
+      // It may have been the kernel's scan.
       #expect(rig.reminders == 1)
       #expect(rig.controller.commands.last == LESetScanEnable(false, filterDuplicates: false))
     }
@@ -193,7 +193,7 @@ private final class Rig {
       try await EventLoop.shared.sleep(for: .milliseconds(100))
       #expect(rig.opcodes == [configure, enable, configure, enable])
       #expect(rig.starts == 1)
-      // On by another: left on at the end.
+      // Another program switched it on, so it stays on at the end.
       try rig.theirs(LESetScanEnable(false, filterDuplicates: false))
       try rig.theirs(LESetScanEnable(true, filterDuplicates: true))
       try await rig.settle()
@@ -203,7 +203,7 @@ private final class Rig {
     }
   }
 
-  /// Both are there to be read before the scan's task gets to run.
+  /// Both packets are readable before the scan's task runs.
   @Test func whatComesRightBehindAnAnswerComesAfterIt() async throws {
     try await onLoop {
       let rig = Rig(legacyCommands)
@@ -226,7 +226,7 @@ private final class Rig {
     }
   }
 
-  /// The kernel may have one with the same opcode before ours.
+  /// The kernel may have an earlier command with the same opcode.
   @Test func theAnswerToAnothersCommandIsNotOurs() async throws {
     try await onLoop {
       let rig = Rig(legacyCommands)
@@ -265,7 +265,7 @@ private final class Rig {
       rig.scan()
       let error = await rig.ended()
       #expect(error as? AdapterProblem == .silent("hci0", LESetScanParameters.opcode, after: .seconds(3)))
-      // Nothing was switched on, so nothing is switched off: it may be someone else's.
+      // Nothing was switched on, so nothing is switched off: a running scan may belong to another program.
       #expect(rig.opcodes == [LESetScanParameters.opcode])
     }
   }
@@ -278,7 +278,7 @@ private final class Rig {
       try await rig.settle()
       let waiting = EventLoop.shared.spawn { await rig.finish() }
       try await rig.settle()
-      // The answer comes late, and is not taken for that of the next command.
+      // The late answer is not taken for the next command's.
       rig.controller.status(LESetScanEnable.opcode, 0)
       try rig.controller.pair.write(
         Event.commandComplete(Event.CommandComplete(opcode: LESetScanEnable.opcode, parameters: [0])).encoded)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import LinuxBluetooth
 
-/// What the trace of an adapter of the kernel gets.
+/// Tests which packets of a kernel adapter are recorded.
 @Suite(.timeLimit(.minutes(1))) struct KernelTraceTests {
   private struct Seen: Equatable {
     let packet: [UInt8]
@@ -43,7 +43,7 @@ import Testing
       }
     }
 
-    /// What the socket brings, and what of it is recorded.
+    /// Checks which of the socket's packets are recorded.
     func expect(
       _ packets: [UInt8]..., recorded: [[UInt8]], isOurs: Bool = true, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
@@ -105,13 +105,13 @@ import Testing
       #expect(rig.log.seen.map(\.packet) == [ReadRSSI(handle: 0x41).encoded, [4, 0x0E, 7, 1, 5, 0x14, 0, 0x41, 0, 0xC3]])
       #expect(rig.log.seen.allSatisfy { $0.isOurs })
       rig.controller.stop()
-      // The same answer to someone else.
+      // The same answer to another program.
       try await rig.expect(ReadRSSI(handle: 0x41).encoded, [4, 0x0E, 7, 1, 5, 0x14, 0, 0x41, 0, 0xC3], recorded: [])
       await rig.central.close()
     }
   }
 
-  /// From the connection to the disconnection, and what the kernel commands for it.
+  /// A link is recorded from the connection to the disconnection, with the kernel's commands.
   @Test func ourLink() async throws {
     try await onLoop {
       let rig = Rig(tracesAll: false)
@@ -123,7 +123,7 @@ import Testing
       for packet in ours { try await rig.expect(packet, recorded: [packet]) }
       try await rig.expect(
         [4, 0x13, 9, 2, 0x41, 0, 7, 0, 0x40, 0, 2, 0], Self.encrypted(0x41), recorded: [[4, 0x13, 5, 1, 0x40, 0, 2, 0]])
-      // After its end the handle is free for others.
+      // After the end of the link, others may use the handle.
       try await rig.expect(Self.disconnected, Self.encryption(0x40), Self.encrypted(0x40), recorded: [Self.disconnected])
       rig.finish()
       _ = await link.value
@@ -147,7 +147,7 @@ import Testing
     }
   }
 
-  /// The controller may know the peer by a private address: whose link it is comes out with the handle of our socket.
+  /// The controller may know the peer by a private address. The handle of our socket identifies the link.
   @Test func aPeerWithAPrivateAddress() async throws {
     try await onLoop {
       let log = Log()
@@ -166,7 +166,7 @@ import Testing
       receive(Self.encrypted(0x41))
       receive(Self.encrypted(0x40))
       #expect(log.seen.count == 65)
-      // Until the link is closed, or has ended.
+      // Recording ends when the link is closed or lost.
       trace.forget(0x40)
       receive(Self.encrypted(0x40))
       #expect(log.seen.count == 65)

@@ -76,7 +76,7 @@ private final class Rig {
       rig.listen()
       rig.pair.close()
       rig.socket.send([1])
-      // Not from within send: who sends is in the middle of something.
+      // Not from within `send`, whose caller is still busy.
       #expect(rig.ending.isEmpty)
       try await rig.pair.settle()
       #expect(rig.ending.count == 1)
@@ -88,7 +88,7 @@ private final class Rig {
       let rig = Rig()
       rig.listen()
       var sent = 0
-      // Until the kernel takes no more; the one that it did not take waits here.
+      // Send until the kernel refuses. The refused PDU waits here.
       while rig.socket.isWritable, sent < 100_000 {
         rig.socket.send([UInt8(truncatingIfNeeded: sent)] + [UInt8](repeating: 0, count: 200))
         sent += 1
@@ -117,7 +117,7 @@ private final class Rig {
     }
   }
 
-  /// What makes bulk transfers cheap: no task waits while the kernel has room.
+  /// Bulk transfers are cheap because no task waits while the kernel has room.
   @Test func commandsThatFitDoNotSuspend() async throws {
     try await onLoop {
       let rig = Rig()

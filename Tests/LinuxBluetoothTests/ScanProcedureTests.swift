@@ -14,12 +14,12 @@ private let configure = LESetScanParameters(
 ).packet
 private let on = LESetScanEnable(true, filterDuplicates: false).packet
 private let off = LESetScanEnable(false, filterDuplicates: false).packet
-/// bluetoothd's discovery, as the kernel scans for it.
+/// The kernel's scan parameters for bluetoothd's discovery.
 private let discoveryConfigure = LESetScanParameters(
   ScanTiming(isActive: true, interval: 0x12, window: 0x12), ownAddressType: 0, filterPolicy: 0
 ).packet
 private let onFiltered = LESetScanEnable(true, filterDuplicates: true).packet
-/// The kernel's scan for a peer that it is to connect to.
+/// The kernel's scan parameters for connecting to a peer.
 private let acceptListConfigure = LESetScanParameters(
   ScanTiming(isActive: false, interval: 0x60, window: 0x60), ownAddressType: 0, filterPolicy: 1
 ).packet
@@ -32,15 +32,15 @@ private let create = LECreateConnection(
   parameters: ConnectionParameters(intervalMin: 24, intervalMax: 40, latency: 0, supervisionTimeout: 42)
 ).packet
 
-/// What happens, and what the procedure is expected to want next, in order.
+/// Events, and the next actions that the procedure is expected to want, in order.
 private enum Line {
   case wants(ScanProcedure.Step)
-  /// Waits for so many milliseconds from now, no sooner and no later; then it is that time, or only `passed` later.
+  /// Expects a wait of exactly this many milliseconds, then advances by it, or only by `passed`.
   case waits(Int, passed: Int? = nil)
   case idles
   case answer(ControllerErrorCode)
   case discovery(Bool?)
-  /// A command of someone else's, sent and answered.
+  /// A command of another program, sent and answered.
   case theirs(CommandPacket, ControllerErrorCode = .success)
   case theirsSent(CommandPacket)
   case connected
@@ -90,18 +90,18 @@ private func run(_ lines: [Line], _ parameters: ScanParameters = ScanParameters(
   @Test(arguments: [off, Reset().packet]) func switchedOffByAnother(how: CommandPacket) {
     run(start + [.theirs(how), .ends([])])
     run(start + [.theirs(how), .waits(200)] + again + [.ends([off])])
-    // Refused: it was not on, or so the controller says; nothing changed.
+    // Refused: the controller reports that it was not on, and nothing changed.
     run(start + [.theirs(off, .commandDisallowed), .idles, .ends([off])])
   }
 
   @Test func anotherScanOfOurKindTakesOver() {
     run(start + [.theirs(off), .after(3), .theirs(configure), .after(3), .theirs(on), .idles, .ends([])])
-    // And ends: ours is there again.
+    // The other scan ends, and ours starts again.
     run(start + [.theirs(off), .theirs(configure), .theirs(on), .after(1000), .theirs(off), .waits(200)] + again + [.ends([off])])
   }
 
   @Test func bothStartAgainAtOnce() {
-    // Theirs was a bit earlier.
+    // The other command was a little earlier.
     run(
       start + [.theirs(off), .waits(200), .wants(.send(configure)), .theirs(configure), .answer(.success), .theirs(on), .idles, .ends([])])
     run(
@@ -109,13 +109,13 @@ private func run(_ lines: [Line], _ parameters: ScanParameters = ScanParameters(
         .theirs(off), .waits(200), .wants(.send(configure)), .answer(.success), .wants(.send(on)), .theirs(on), .answer(.commandDisallowed),
         .idles, .ends([]),
       ])
-    // Or the controller does not mind.
+    // The controller may accept it.
     run(
       start + [
         .theirs(off), .waits(200), .wants(.send(configure)), .answer(.success), .wants(.send(on)), .theirs(on), .answer(.success), .idles,
         .ends([]),
       ])
-    // Theirs was a bit later.
+    // The other command was a little later.
     run(start + [.theirs(off), .waits(200)] + again + [.theirs(configure, .commandDisallowed), .idles, .ends([off])])
   }
 
@@ -125,7 +125,7 @@ private func run(_ lines: [Line], _ parameters: ScanParameters = ScanParameters(
         .theirs(off), .theirs(discoveryConfigure), .theirs(onFiltered), .wants(.note(.noRepeats)), .idles, .after(10_240), .theirs(off),
         .waits(200),
       ] + again + [
-        // Said once.
+        // The note appears once.
         .theirs(off), .theirs(discoveryConfigure), .theirs(onFiltered), .idles, .ends([]),
       ])
   }
@@ -150,9 +150,9 @@ private func run(_ lines: [Line], _ parameters: ScanParameters = ScanParameters(
   @Test func anotherScanThatIsNoDiscoveryIsReplaced() {
     let replaced = refused + [.wants(.askForDiscovery), .discovery(false), .wants(.send(off)), .answer(.success)] + start
     run(replaced + [.ends([off], reminds: true)])
-    // The kernel has looked by itself.
+    // The kernel has started its own discovery.
     run(replaced + [.theirs(off), .ends([])])
-    // Ended in between: the scan that we have switched off, or are about to, may have been the kernel's.
+    // Our scan ended in between. The scan that we switched off, or are about to, may have been the kernel's.
     run(refused + [.wants(.askForDiscovery), .discovery(false), .wants(.send(off)), .ends([], reminds: true)])
   }
 
@@ -170,7 +170,7 @@ private func run(_ lines: [Line], _ parameters: ScanParameters = ScanParameters(
       refused + [.wants(.askForDiscovery), .discovery(false), .wants(.send(off)), .answer(.commandDisallowed)] + second + [
         .answer(.commandDisallowed), .wants(.note(.piggyBack)), .wants(.started), .idles,
       ]
-    // Which may have been a connection that was being made, whose beginning was not seen.
+    // It may have been a connection attempt whose start was not seen.
     run(used + [.connected, .waits(200)] + again)
     run([.wants(.send(configure)), .answer(.invalidParameters), .wants(.failed(LESetScanParameters.opcode, .invalidParameters)), .ends([])])
     run([
@@ -180,7 +180,7 @@ private func run(_ lines: [Line], _ parameters: ScanParameters = ScanParameters(
   }
 
   @Test func aConnectionIsNotDisturbed() {
-    // The kernel looks for the peer with a scan of its own, finds it soon, and connects.
+    // The kernel scans for the peer itself, finds it soon, and connects.
     let connecting =
       start + [
         .theirs(off), .theirs(acceptListConfigure), .theirs(onFiltered), .waits(1000, passed: 300), .theirs(off), .theirs(create),
@@ -189,9 +189,9 @@ private func run(_ lines: [Line], _ parameters: ScanParameters = ScanParameters(
     run(connecting + [.connected, .waits(200)] + again + [.ends([off])])
     run(connecting + [.ends([])])
     run(start + [.theirs(off), .theirs(create, .commandDisallowed), .waits(200)] + again)
-    // It begins when ours was about to.
+    // It starts when ours was about to.
     run(start + [.theirs(off), .waits(200), .wants(.send(configure)), .theirsSent(create), .answer(.success), .waits(45_000)])
-    // It hangs, or its end was missed.
+    // The attempt hangs, or its end was missed.
     run(start + [.theirs(off), .theirs(create), .waits(45_000)] + again)
   }
 
@@ -200,7 +200,7 @@ private func run(_ lines: [Line], _ parameters: ScanParameters = ScanParameters(
       let replaced =
         start + [.theirs(off), .theirs(theirs.0), .theirs(theirs.1), .waits(1000), .wants(.send(off)), .answer(.success)] + again
       run(replaced + [.ends([off, theirs.0, theirs.1])])
-      // It has changed its mind.
+      // The kernel has changed its mind.
       run(replaced + [.theirs(off), .waits(200)] + again + [.ends([off])])
     }
     run(

@@ -9,7 +9,7 @@ import Testing
 
 @testable import LinuxBluetooth
 
-/// Several scans and a kernel on one controller, which takes one command at a time and shows each to everyone else.
+/// Several scans and a kernel on one controller, which handles one command at a time and shows each to all others.
 private struct SharedController {
   enum Party: Equatable { case kernel, scan(Int) }
 
@@ -27,7 +27,7 @@ private struct SharedController {
   private(set) var configured: CommandPacket?
   private(set) var isConnecting = false
   var scans: [Scan]
-  /// The kernel's own actions: when, and what; in order, each after the answer to the one before.
+  /// The kernel's own actions with their times, in order. Each follows the answer to the previous one.
   var kernel: [(at: Int, does: KernelAction)]
   private(set) var isDiscovering = false
   private(set) var broken: [String] = []
@@ -60,10 +60,10 @@ private struct SharedController {
   }
 
   private mutating func actKernel() {
-    // What makes the kernel connect is a report.
+    // A report makes the kernel connect.
     if kernelSteps.isEmpty, !kernelIsBusy, let first = kernel.first, first.at <= now, first.does != .create || isOn {
       kernel.removeFirst()
-      // What it believes is what it has seen, which is true.
+      // The kernel's view is the true state.
       let off: [CommandPacket] = isOn ? [LESetScanEnable(false, filterDuplicates: false).packet] : []
       switch first.does {
       case .discover:
@@ -159,7 +159,7 @@ private struct SharedController {
       if party == .kernel { discoveryIsScanning = enable && filters && isDiscovering }
       isOn = enable
     case LECreateConnection.opcode:
-      // As some controllers do.
+      // Some controllers do this.
       if isOn {
         broken.append("\(now): scanning when the kernel connects")
         return .commandDisallowed
@@ -170,7 +170,7 @@ private struct SharedController {
     return .success
   }
 
-  /// For how long nobody could see anything although someone wanted to.
+  /// Records a fault if no scan sees anything for 1.5 s although one is wanted.
   private mutating func look() {
     let isWanted = scans.contains { $0.joins < now - 300 && $0.leaves > now }
     let sees: Bool = isOn && configured.flatMap { LESetScanParameters($0) }?.filterPolicy == 0

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LinuxBluetooth
 
-/// The layouts that the kernel reads: sizes and offsets are its interface.
+/// The sizes and offsets of these layouts are part of the kernel's interface.
 @Suite(.timeLimit(.minutes(1))) struct SocketAddressTests {
   @Test func att() {
     let address = Address(rawValue: 0xF0F1_F2F3_F4F5)

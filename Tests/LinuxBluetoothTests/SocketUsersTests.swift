@@ -6,7 +6,7 @@ import Testing
 
 @testable import LinuxBluetooth
 
-/// What the kernel's files say of whom an adapter is shared with.
+/// The kernel's files show which programs share an adapter.
 @Suite(.timeLimit(.minutes(1))) struct SocketUsersTests {
   private static let table = """
     sk               RefCnt Rmem   Wmem   User   Inode  Parent

@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  /// A file of a tebibyte that takes no room on the disk, one without an end, and one that states no size but has contents.
+  /// The stated size is not trusted: a sparse file of a tebibyte, an endless file, and a file of size 0 with contents.
   @Test func theStatedSizeIsNotTrusted() async throws {
     try await onLoop {
       let file = TemporaryPath()
@@ -49,7 +49,7 @@ import Testing
           return .success(try await InputFile.read(file.path, limit: 1_000_000, writerWithin: .seconds(3600)))
         } catch { return .failure(error) }
       }
-      // The reader waits for a writer without blocking the loop; then the writer is slower than the reader.
+      // The reader waits for a writer without blocking the loop. Then the writer is slower than the reader.
       try await EventLoop.shared.sleep(for: .seconds(1))
       var writer = try SystemCall.open(file.path, O_WRONLY | O_NONBLOCK)
       while let part = queue.front {
@@ -81,7 +81,7 @@ import Testing
       await #expect(throws: FileError.unreadable(path, .timedOut)) {
         try await InputFile.read(path, limit: 10, writerWithin: .milliseconds(20))
       }
-      // One that is there, and slower than that, is waited for.
+      // A slow writer that has the pipe open is waited for.
       let reader = try SystemCall.open(path, O_RDONLY | O_NONBLOCK)
       var writer = try SystemCall.open(path, O_WRONLY | O_NONBLOCK)
       let reading = EventLoop.shared.spawn { () async -> [UInt8]? in

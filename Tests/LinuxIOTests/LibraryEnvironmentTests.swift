@@ -2,7 +2,7 @@ import Testing
 
 @testable import LinuxIO
 
-/// What a terminal library sees in a process that has capabilities.
+/// In a process with capabilities, terminal libraries see only variables that cannot name a file.
 @Suite(.timeLimit(.minutes(1))) struct LibraryEnvironmentTests {
   @Test(arguments: ["TERM=xterm", "TERM=", "LINES=24", "COLUMNS=80", "LANG=de_DE.UTF-8", "LC_ALL=C", "LC_CTYPE=C.UTF-8", "TZ=UTC"])
   func namesNoFile(_ variable: String) { #expect(LibraryEnvironment.isShown(variable)) }

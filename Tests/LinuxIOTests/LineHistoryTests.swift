@@ -14,7 +14,7 @@ import Testing
     #expect(attributes[.posixPermissions] as? Int == 0o600)
   }
 
-  /// Each of two adds to what the other one has written.
+  /// Two sessions each add to the lines of the other.
   @Test func twoAtOnceLoseNothing() throws {
     let path = TemporaryFolder.path()
     let (one, other) = (LineHistory(path + "/history", limit: 100), LineHistory(path + "/history", limit: 100))
@@ -35,7 +35,7 @@ import Testing
     #expect(try history.read().last == "x")
   }
 
-  /// A file of another kind is neither waited for nor replaced.
+  /// A file of another type is neither waited for nor replaced.
   @Test func whatIsNoFileIsRefused() throws {
     let path = TemporaryFolder.path()
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct LineReaderTests {
-  /// What comes out of a pipe into which `parts` are written, each once the one before was taken.
+  /// Returns the lines from a pipe, into which each of `parts` is written after the previous one was read.
   @LoopActor private func lines(_ parts: [String], limit: Int = 10) async throws -> [LineReader.Line] {
     var ends: [Int32] = [-1, -1]
     _ = unsafe pipe(&ends)
@@ -15,7 +15,7 @@ import Testing
       for part in parts {
         let octets = Array(part.utf8)
         _ = unsafe write(end, octets, octets.count)
-        // Until the reader waits for more.
+        // Wait until the reader needs more.
         repeat { await Task.yield() } while !reader.isWaiting && !Task.isCancelled
       }
       close(end)

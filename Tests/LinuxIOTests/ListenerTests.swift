@@ -12,7 +12,7 @@ private let reset: [UInt8] = [1, 3, 0x0C, 0]
 private let complete: [UInt8] = [4, 0x0E, 4, 1, 3, 0x0C, 0]
 
 @Suite(.timeLimit(.minutes(1))) struct ListenerTests {
-  /// Who connected, and what was said on both sides.
+  /// Records clients and the packets on both sides.
   @LoopActor private final class Rig {
     private(set) var hosts: [StreamTransport] = []
     private(set) var received: [[UInt8]] = []
@@ -54,10 +54,10 @@ private let complete: [UInt8] = [4, 0x0E, 4, 1, 3, 0x0C, 0]
       clients[1].send(reset)
       rig.hosts[0].send(complete)
       try await rig.settle()
-      // Commands one way, events the other: neither side takes its own kind for the other's.
+      // Commands go one way and events the other. Neither side confuses them.
       #expect(rig.received == [reset] && answers == [complete])
       listener.close()
-      // Those who are connected stay.
+      // Connected clients stay connected.
       clients[0].send(reset)
       try await rig.settle()
       #expect(rig.received == [reset, reset])
@@ -73,7 +73,7 @@ private let complete: [UInt8] = [4, 0x0E, 4, 1, 3, 0x0C, 0]
       listener.close()
       listener.close()
       #expect(Self.mode(file.path) == nil)
-      // One that is released is closed.
+      // A released listener closes.
       do { _ = try await Listener.open(.unix(path: file.path)) }
       #expect(Self.mode(file.path) == nil)
     }
@@ -84,7 +84,7 @@ private let complete: [UInt8] = [4, 0x0E, 4, 1, 3, 0x0C, 0]
       let file = TemporaryPath()
       let address = TransportAddress.unix(path: file.path)
       do {
-        // As a program leaves it that is killed.
+        // A killed program leaves its socket like this.
         let left = try SystemCall.socket(AF_UNIX, 1)
         try SystemCall.bind(left.rawValue, try #require(SocketAddress.unix(file.path)))
         _ = left.rawValue
@@ -96,13 +96,13 @@ private let complete: [UInt8] = [4, 0x0E, 4, 1, 3, 0x0C, 0]
       rig.listen(listener)
       _ = try await StreamTransport.connect(to: address, timeout: .seconds(5))
       try await rig.settle()
-      // The look at whether somebody listens, and the client.
+      // The probe for a listener, and the client.
       #expect(rig.hosts.count == 2 && rig.failures.isEmpty)
       listener.close()
     }
   }
 
-  /// Whatever is there that is no socket is somebody's.
+  /// An existing file that is not a socket stays.
   @Test(arguments: [false, true]) func otherFilesStay(isLink: Bool) async throws {
     try await onLoop {
       let (file, link) = (TemporaryPath(), TemporaryPath())
@@ -114,7 +114,7 @@ private let complete: [UInt8] = [4, 0x0E, 4, 1, 3, 0x0C, 0]
     }
   }
 
-  /// Removed by someone, and made anew by another program: not ours any more.
+  /// A socket that was removed and recreated by another program stays.
   @Test func anothersSocketStays() async throws {
     try await onLoop {
       let file = TemporaryPath()

@@ -25,6 +25,6 @@ import Testing
     #expect(Mount(of: "/bin/blectl", table: table) == nil)
   }
 
-  /// What the kernel really writes, however long.
+  /// The real mount table of this machine parses, whatever its length.
   @Test func ofThisMachine() { #expect(Mount(of: "/proc/self/status") == Mount(point: "/proc", type: "proc")) }
 }

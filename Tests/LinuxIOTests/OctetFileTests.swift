@@ -7,9 +7,9 @@ import Text
 
 @testable import LinuxIO
 
-/// Files that are sent, read in order in segments, and again.
+/// Tests files that are sent in segments, in order and again.
 @Suite(.timeLimit(.minutes(1))) struct OctetFileTests {
-  /// Of what `octets` gives, in segments of a size that fits no block.
+  /// Reads a file with `octets`, in segments of a size that does not divide a block.
   @LoopActor static func all(_ file: OctetFile, from start: Int = 0, segment: Int = 495) async throws -> [UInt8] {
     var octets: [UInt8] = []
     while true {
@@ -52,7 +52,7 @@ import Text
     }
   }
 
-  /// What is in memory is given without a copy: slices of one buffer, whose storage stays where it is.
+  /// Segments are slices of one buffer whose storage is reused, without a copy.
   @Test func theBufferIsReused() async throws {
     try await onLoop {
       let path = TemporaryPath()
@@ -74,7 +74,7 @@ import Text
     }
   }
 
-  /// Only its ends are read.
+  /// Only the ends of the file are read.
   @Test func fourGigabytesOfHoles() async throws {
     try await onLoop {
       let path = TemporaryPath()
@@ -110,7 +110,7 @@ import Text
       try path.write(contents)
       let file = try await OctetFile.open(path.path, limit: 1 << 40)
       #expect(try await Self.all(file, segment: 65_536) == contents)
-      // The latest blocks, then what went by long ago, then a part left out, then the end.
+      // The latest blocks, much earlier ones, a skipped part, then the end.
       for offset in [1_499_999, 1_400_001, 300_000, 65_536, 1, 0, 1_234_567, 1_500_000] {
         #expect(try await file.octets(at: offset, atMost: 3) == contents[offset...].prefix(3))
         #expect(try await file.crc(upTo: offset) == Self.crc(contents[..<offset]))
@@ -120,7 +120,7 @@ import Text
     }
   }
 
-  /// A transfer that begins in the middle.
+  /// A transfer that starts at an offset keeps the checksum of the whole file.
   @Test func anOffsetLeavesTheSumWhole() async throws {
     try await onLoop {
       let path = TemporaryPath()
@@ -169,7 +169,7 @@ import Text
     try await onLoop {
       let path = TemporaryPath()
       try path.write([1, 2, 3])
-      // The kernel's clock for files has steps of milliseconds: in the same step it could not tell.
+      // The kernel's file clock has steps of milliseconds. A change within one step would not show.
       var times = [timespec(tv_sec: 1_000_000_000, tv_nsec: 0), timespec(tv_sec: 1_000_000_000, tv_nsec: 0)]
       try SystemCall.call { unsafe utimensat(AT_FDCWD, path.path, &times, 0) }
       let file = try await OctetFile.open(path.path, limit: 3)
@@ -203,7 +203,7 @@ import Text
     try await onLoop {
       #expect(await Self.failure("/tmp") == .unreadable("/tmp", .isDirectory))
       #expect(await Self.failure("/no/such/file") == .unreadable("/no/such/file", .noSuchFileOrDirectory))
-      // Unreadable, for whoever may read everything too.
+      // Unreadable even for root.
       #expect(await Self.failure("/proc/self/mem") == .unreadable("/proc/self/mem", .ioError))
       let path = TemporaryPath()
       let socket = try SystemCall.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue))
@@ -212,7 +212,7 @@ import Text
       let closed = TemporaryPath()
       try closed.write([1])
       try SystemCall.call { unsafe chmod(closed.path, 0) }
-      // Without a meaning for root.
+      // Root can read it anyway.
       #expect(await Self.failure(closed.path) == (geteuid() == 0 ? nil : .unreadable(closed.path, .permissionDenied)))
       for endless in ["/dev/zero", "/dev/urandom", "/dev/random", "/dev/full"] { #expect(await Self.failure(endless) == .endless(endless)) }
       let null = try await OctetFile.open("/dev/null", limit: 10)
@@ -221,7 +221,7 @@ import Text
     }
   }
 
-  /// Files of the kernel's: one states that it is empty, one that it is as long as a page.
+  /// Kernel files may state size 0, or the size of a page.
   @Test(arguments: ["/proc/self/maps", "/proc/version", "/sys/kernel/mm/transparent_hugepage/enabled", "/sys/kernel/uevent_seqnum"])
   func sizesThatAreNotTrue(_ path: String) async throws {
     try await onLoop {

@@ -6,11 +6,11 @@ import Testing
 
 @testable import LinuxIO
 
-/// What can be read only once.
+/// Tests input that can be read only once.
 @Suite(.timeLimit(.minutes(1))) struct OctetPipeTests {
-  /// A named pipe with a writer, which sends so much, in parts with pauses, and then closes.
+  /// Makes a named pipe whose writer sends `contents` in parts with pauses, then closes.
   @LoopActor private func feed(_ path: TemporaryPath, _ contents: [UInt8], part: Int = 50_000) throws {
-    // Short: virtual time may be slow where others are busy in it, and the reader's patience with a writer is in real time.
+    // Short, because virtual time may be slow under load, and the reader's patience is in real time.
     let pause = Duration.milliseconds(1)
     try SystemCall.call { unsafe mkfifo(path.path, 0o600) }
     EventLoop.shared.spawn {
@@ -21,7 +21,7 @@ import Testing
         queue.append(contents)
         while let rest = queue.front {
           do throws(Errno) { queue.removeFirst(try SystemCall.write(writer.rawValue, rest.prefix(part))) } catch {
-            // Its reader is gone.
+            // The reader has closed.
             guard error == .wouldBlock else { break }
           }
           try await EventLoop.shared.sleep(for: pause)
@@ -82,7 +82,7 @@ import Testing
       #expect(offset > (1 << 20) - 500 && offset <= 1 << 20)
       #expect(file.buffer.count <= 2 << 20)
       #expect(try await file.octets(at: 0, atMost: 500) == contents[..<500])
-      // Little by little it goes on.
+      // The read continues in small steps.
       while offset < 1_100_000 {
         file.release(before: offset - (1 << 20) + 1000)
         offset += try await file.octets(at: offset, atMost: 500).count
@@ -147,7 +147,7 @@ import Testing
     }
   }
 
-  /// Ctrl-C, before the first octets and between others.
+  /// Ctrl-C ends the wait, before the first bytes and between later ones.
   @Test func waitingCanBeCancelled() async throws {
     try await onLoop {
       let path = TemporaryPath()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LinuxIO
 
-/// Files that are written at the end: the old one is there until the new one is whole.
+/// An output file is written at the end. The old file stays until the new one is complete.
 @Suite(.timeLimit(.minutes(1))) struct OutputFileTests {
   private let folder = TemporaryFolder.path()
   private var path: String { folder + "/report" }
@@ -37,7 +37,7 @@ import Testing
     #expect(try read() == "new, and longer" && names == ["report"])
   }
 
-  /// A reader that finds an empty file would take it for a report.
+  /// A check leaves no empty file, which a reader would take for a report.
   @Test func aCheckLeavesNothing() throws {
     try OutputFile.check(path)
     #expect(try names.isEmpty)
@@ -47,7 +47,7 @@ import Testing
     #expect(throws: FileError.unwritable(folder + "/none/report", .noSuchFileOrDirectory)) { try OutputFile.check(folder + "/none/report") }
     #expect(throws: FileError.unwritable(folder + "/", .isDirectory)) { try OutputFile.check(folder + "/") }
     try await write("old")
-    // A file may have no octet more; the signal says that too.
+    // The file may not grow by a single byte, which a signal also reports.
     let limited = try Shell.run(
       "cd \(folder) && (trap '' XFSZ; ulimit -f 0; BLECTL_CLOCK=virtual timeout 60 \(Blectl.path) -i sim run - --html report <<<'sleep 1ms') 2>&1 "
         + "| cat; exit ${PIPESTATUS[0]}")
@@ -59,7 +59,7 @@ import Testing
     try await write("old", for: .user)
     #expect(try status().st_mode & 0o777 == 0o600)
     unsafe chmod(path, 0o640)
-    // Root only may: then the file still belongs to whoever it did.
+    // Only root may do this. The file keeps its owner.
     if geteuid() == 0 { _ = unsafe chown(path, 65534, 65534) }
     let before = try status()
     try await write("new")
@@ -78,7 +78,7 @@ import Testing
     #expect(try status().st_mode & S_IFMT == S_IFLNK && read(target) == "new")
   }
 
-  /// A pipe, or what a shell has opened, has no name that could be given to another file.
+  /// A pipe or an inherited descriptor is written directly, because it cannot be replaced by renaming.
   @Test func whatIsNoFileIsWrittenDirectly() async throws {
     unsafe mkfifo(path, 0o600)
     try OutputFile.check(path)

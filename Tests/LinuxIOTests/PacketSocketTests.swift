@@ -7,14 +7,14 @@ import Testing
 @testable import LinuxIO
 
 @Suite(.timeLimit(.minutes(1))) struct PacketSocketTests {
-  /// A UDP socket loses what finds its buffer full and counts it, as the kernel's L2CAP sockets do.
+  /// A UDP socket with a full buffer drops and counts packets, as the kernel's L2CAP sockets do.
   @Test func lossIsCounted() async throws {
     try await onLoop {
       let descriptor = try SystemCall.socket(AF_INET, Int32(SOCK_DGRAM.rawValue))
       let number = descriptor.rawValue
       try SystemCall.setOption(number, SOL_SOCKET, SO_RCVBUF, Int32(4096))
       try SystemCall.setOption(number, SOL_SOCKET, SO_RXQ_OVFL, Int32(1))
-      // Connected to itself: bound by an automatic port.
+      // A socket that is connected to itself, on an automatic port.
       var address = sockaddr_in()
       address.sin_family = sa_family_t(AF_INET)
       address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
@@ -40,7 +40,7 @@ import Testing
       #expect(received < 200)
       // HCI sockets have only this counter.
       #expect(socket.droppedPackets == 200 - received)
-      // The count comes with the next packet that is not lost.
+      // The count arrives with the next delivered packet.
       try socket.send([2])
       try await EventLoop.shared.sleep(for: .milliseconds(1))
       #expect(lost > 0)

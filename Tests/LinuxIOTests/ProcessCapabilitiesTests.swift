@@ -2,12 +2,12 @@ import LinuxIO
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct ProcessCapabilitiesTests {
-  /// As /proc/self/status has them, and what is made of each.
+  /// Capabilities are read from the format of /proc/self/status.
   @Test(
     arguments: [
       ("CapPrm:\t0000000000002000\nCapEff:\t0000000000000000\nCapBnd:\t000001ffffffffff\nNoNewPrivs:\t0\n", true, false, true, false),
       ("CapPrm:\t0000000000001000\nCapBnd:\t0000000000001000\nNoNewPrivs:\t1\n", false, true, false, true),
-      // Kernels before 4.10 do not tell of the last one.
+      // Kernels before 4.10 do not report the last one.
       ("CapPrm:\t000001ffffffffff\nCapBnd:\t000001ffffffffff\n", true, true, true, false),
     ])
   func readsWhatTheKernelTells(_ status: String, _ hasRaw: Bool, _ hasAdmin: Bool, _ mayGetRaw: Bool, _ isHeldBack: Bool) throws {
@@ -16,7 +16,7 @@ import Testing
     #expect(rights.hasNoNewPrivileges == isHeldBack && !rights.isNosuid)
   }
 
-  /// Whether a file could be given capabilities: /proc keeps none.
+  /// The file system shows whether a file can have capabilities. /proc cannot.
   @Test func asksTheFileSystem() throws {
     let status = "CapPrm:\t0\nCapBnd:\t0\n"
     let (proc, own) = (

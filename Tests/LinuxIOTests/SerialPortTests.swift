@@ -9,7 +9,7 @@ import Testing
 @testable import LinuxIO
 
 @Suite(.timeLimit(.minutes(1))) struct SerialPortTests {
-  /// A pseudo terminal has a line discipline like a serial line: octets that mean something to a terminal must pass unchanged.
+  /// A pseudo terminal has a line discipline like a serial line. Bytes with a meaning to terminals must pass unchanged.
   @Test func theLineIsRaw() async throws {
     try await onLoop {
       var (master, slave): (Int32, Int32) = (-1, -1)
@@ -19,7 +19,7 @@ import Testing
           unsafe openpty(&master, &slave, $0.baseAddress?.assumingMemoryBound(to: CChar.self), nil, nil)
         }
       }
-      // The line must stay open on this side until the port has it.
+      // This side must keep the line open until the port has opened it.
       let other = OwnedDescriptor(slave)
       let line = OwnedDescriptor(master)
       _ = fcntl(line.rawValue, F_SETFL, O_NONBLOCK)

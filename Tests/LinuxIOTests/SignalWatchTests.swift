@@ -6,7 +6,7 @@ import Testing
 @testable import LinuxIO
 
 @Suite(.serialized, .timeLimit(.minutes(1))) struct SignalWatchTests {
-  /// SIGUSR1 stands for SIGINT: a test must not end its own process when it fails.
+  /// SIGUSR1 replaces SIGINT here, because a failing test must not end its own process.
   @Test func theFirstSignalIsACallOnTheLoop() async throws {
     try await onLoop {
       var seen: [Int32] = []
@@ -16,7 +16,7 @@ import Testing
       kill(getpid(), SIGUSR1)
       while seen.isEmpty { try await EventLoop.shared.sleep(for: .milliseconds(1)) }
       #expect(seen == [SIGUSR1])
-      // A second one of the same kind would end the process; the other kind is still watched.
+      // A second signal of the same kind would end the process. The other kind is still watched.
       #expect(disposition(SIGUSR1) == .byDefault)
       #expect(disposition(SIGUSR2) == .watched)
       watch.rearm(SIGUSR1)

@@ -9,7 +9,7 @@ import Testing
 
 @testable import LinuxIO
 
-/// Reads a pipe to its end, on a thread of its own, once it may.
+/// Reads a pipe to its end on its own thread, once allowed.
 private final class Reader: Sendable {
   private let mayRead = DispatchSemaphore(value: 0)
   private let octets: Task<[UInt8], Never>
@@ -40,7 +40,7 @@ private final class Reader: Sendable {
       let trace = try await SnoopFile.open(file.path)
       trace.record([1, 3, 0x0C, 0], .hostToController)
       trace.record([4, 0x0E, 4, 1, 3, 0x0C, 0], .controllerToHost)
-      // Readable before it is closed: a trace is whole up to a crash.
+      // The file is readable before it is closed: a trace is complete up to a crash.
       let records = try Snoop.parse(try await InputFile.read(file.path, limit: 10_000))
       #expect(records.map(\.packet) == [[1, 3, 0x0C, 0], [4, 0x0E, 4, 1, 3, 0x0C, 0]])
       #expect(records.map(\.direction) == [.hostToController, .controllerToHost])
@@ -82,7 +82,7 @@ private final class Reader: Sendable {
       #expect(waits == 1)
       let reader = try SystemCall.open(path, O_RDONLY | O_NONBLOCK)
       let trace = try #require(await opening.value)
-      // More than a pipe holds.
+      // More bytes than a pipe holds.
       for number in 0..<2000 { trace.record([1, 0, 0xFC, 250] + [UInt8](repeating: UInt8(number & 255), count: 250), .hostToController) }
       var octets: [UInt8] = []
       var buffer = [UInt8](repeating: 0, count: 10_000)
@@ -95,7 +95,7 @@ private final class Reader: Sendable {
     }
   }
 
-  /// A reader lives in real time: what time it is on the loop does not matter to who waits for it.
+  /// A reader runs in real time, so waiting for it ignores the loop's time.
   @Test func theRestIsWaitedFor() async throws {
     try await onLoop {
       let pipe = TemporaryPath()

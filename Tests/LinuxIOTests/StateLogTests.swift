@@ -4,7 +4,7 @@ import LinuxIO
 import TestSupport
 import Testing
 
-/// The file that several processes add lines to.
+/// Tests the file to which several processes add lines.
 @Suite(.timeLimit(.minutes(1))) struct StateLogTests {
   private let folder = TemporaryFolder.path()
   private var path: String { folder + "/state/blectl/devices" }
@@ -33,7 +33,7 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder + "/state/blectl") == ["devices"])
   }
 
-  /// A full disk has left half a line.
+  /// After a full disk left half a line, later lines stay intact.
   @Test func aHalfLineStaysAlone() throws {
     try append("one")
     let file = try #require(FileHandle(forWritingAtPath: path))
@@ -43,10 +43,10 @@ import Testing
     #expect(lines == ["one", "hal", "two"])
   }
 
-  /// Threads stand for processes: each opens the file anew, and locks belong to what was opened.
+  /// Threads act as processes: each opens the file itself, and locks belong to the open file.
   @Test func nothingIsLostAmongMany() async throws {
     let path = path
-    // The same lines, without the blanks that make them long: it is written anew some ten times.
+    // The same lines without their padding blanks: the file is rewritten some ten times.
     let shorten: @Sendable ([UInt8]) -> [UInt8] = { $0.filter { $0 != 0x20 } }
     let blanks = String(repeating: " ", count: 60)
     await withTaskGroup { group in
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  /// Who has stopped while it writes the file anew keeps nobody waiting.
+  /// A process that stops while it rewrites the file does not block others.
   @Test func aLockThatStaysIsNoReasonToWait() throws {
     try append("one")
     let file = try #require(FileHandle(forReadingAtPath: path))
@@ -74,10 +74,10 @@ import Testing
     #expect(lines == ["one", "two"])
   }
 
-  /// A folder that takes no new files: the log ends growing.
+  /// In a folder that accepts no new files, the log stops growing.
   @Test func isBoundedWhereItCannotBeShortened() throws {
     try append("one")
-    // A folder in the place of what is written before it is renamed; root may write anywhere.
+    // A folder occupies the temporary name. Root may write anywhere.
     try FileManager.default.createDirectory(atPath: "\(path).\(getpid())", withIntermediateDirectories: false)
     var failures = 0
     for _ in 0..<400 { do { try append("more", limit: 100) } catch { failures += 1 } }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import LinuxIO
 
-/// The other end of a stream, under the test's control, and what the transport said.
+/// The other end of a stream, which the test controls, and the transport's events.
 @LoopActor
 private final class Rig {
   var other: OwnedDescriptor
@@ -33,7 +33,7 @@ private final class Rig {
     }
   }
 
-  /// Lets the loop look at its descriptors: in virtual time a timer fires only when none is ready.
+  /// Lets the loop poll its descriptors. In virtual time, a timer fires only if none is ready.
   func settle() async throws { try await EventLoop.shared.sleep(for: .milliseconds(1)) }
 }
 
@@ -93,7 +93,7 @@ private let data: [UInt8] = [2, 0x40, 0x20, 3, 0, 9, 8, 7]
     }
   }
 
-  /// The other side may stop reading and go on writing.
+  /// The other side may stop reading and still write.
   @Test func aHalfClosedStreamEndsIt() async throws {
     try await onLoop {
       let rig = Rig()
@@ -131,7 +131,7 @@ private let data: [UInt8] = [2, 0x40, 0x20, 3, 0, 9, 8, 7]
       #expect(rig.packets.isEmpty)
       #expect(rig.ending.isEmpty)
       var buffer = [UInt8](repeating: 0, count: 16)
-      // 0, or ECONNRESET because something was left unread: closed in any case.
+      // 0, or ECONNRESET for unread data: it is closed in any case.
       let count = (try? SystemCall.read(rig.other.rawValue, into: &buffer)) ?? 0
       #expect(count == 0)
       #expect(throws: Errno.self) { try SystemCall.write(rig.other.rawValue, event[...]) }
@@ -152,7 +152,7 @@ private let data: [UInt8] = [2, 0x40, 0x20, 3, 0, 9, 8, 7]
     }
   }
 
-  /// A megabyte against a reader that sleeps at first: everything arrives, in order, and nothing blocks.
+  /// A slow reader gets a megabyte in order, and nothing blocks.
   @Test func aSlowReaderHoldsNothingUp() async throws {
     try await onLoop {
       let rig = Rig()
@@ -175,7 +175,7 @@ private let data: [UInt8] = [2, 0x40, 0x20, 3, 0, 9, 8, 7]
     }
   }
 
-  /// Whoever does not take what it is sent is not read either, and its octets stay with the kernel.
+  /// A client that does not read is not read either. Its bytes stay in the kernel.
   @Test func nothingIsReadFromWhoTakesNothing() async throws {
     try await onLoop {
       let rig = Rig(backlogLimit: 1000)

@@ -13,7 +13,7 @@ import Testing
 @testable import Finding
 @testable import Operations
 
-/// Commands of device files on a link, over the simulated air.
+/// Tests commands of device files on a link over the simulated air.
 @Suite(.timeLimit(.minutes(1))) struct DeviceCallTests {
   private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appendingPathComponent("man/examples")
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  /// Many at once on one link: one after the other, each with its own answer.
+  /// Simultaneous calls on one link run in sequence, and each gets its own answer.
   @Test func whoeverAsks() async throws {
     try await onLoop {
       try await self.withDevice(try Self.text("tracker.json"), "Tracker") { connection, device in
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  /// Whoever is cancelled leaves the queue to the next.
+  /// A cancelled call leaves the queue to the next one.
   @Test func aCancelledCall() async throws {
     try await onLoop {
       try await self.withDevice(try Self.text("tracker.json"), "Tracker") { connection, device in
@@ -98,7 +98,7 @@ import Testing
          "quiet": [{"indicate": "ff01", "value": "0a", "after_ms": 250}, {"indicate": "ff01", "value": "0b", "after_ms": 90}, {"indicate": "ff01", "value": "0c", "after_ms": 150}]}}}
     """#
 
-  /// Where nothing in an answer tells whose it is, only the order does.
+  /// If answers do not show which command they belong to, their order decides.
   @Test func answersThatAreAllAlike() async throws {
     try await onLoop {
       try await self.withDevice(Self.slow, "Slow") { connection, device in
@@ -116,12 +116,12 @@ import Testing
     }
   }
 
-  /// The answer to a command that was given up is not the next one's, although it looks the same.
+  /// The answer to an abandoned command is not taken for the next one's, although they look alike.
   @Test(arguments: [false, true]) func tooEarly(_ isCancelled: Bool) async throws {
     try await onLoop {
       try await self.withDevice(Self.slow, "Slow") { connection, device in
         let go = try #require(device.command("go"))
-        // What it needs to know of the device is known then.
+        // Discover first, so that the calls need no requests for that.
         _ = try await connection.client.discover()
         let first = EventLoop.shared.spawn {
           _ = try? await connection.call(go, [], of: device, within: isCancelled ? .milliseconds(500) : .milliseconds(200))
@@ -134,7 +134,7 @@ import Testing
         let answer = try await connection.call(go, [], of: device, within: .seconds(1))
         #expect(answer.values == [NamedValue("n", .integer(2))])
         #expect(answer.refused.first == [RefusedPacket([0x02, 0x01], .early)])
-        // An answer that does not come at all is not waited for without a limit.
+        // A missing answer is waited for only up to a limit.
         _ = try? await connection.call(try #require(device.command("quiet")), [], of: device, within: .milliseconds(10))
         try await EventLoop.shared.sleep(for: .seconds(1))
         let begin = EventLoop.shared.now
@@ -144,7 +144,7 @@ import Testing
     }
   }
 
-  /// Each after 400 ms: `go` and `other` from two characteristics, `count` with a number of its own.
+  /// A device that answers after 400 ms: `go` and `other` from two characteristics, `count` with its own number.
   private static let several = #"""
     {"device": "Several", "match": {"name": "Slow"}, "to": "ff02", "from": "ff01",
      "commands": {"go": {"request": {"header": "01", "fields": [{"name": "n", "type": "u8"}]}, "answer": {"frame": {"header": "02", "fields": [{"name": "v", "type": "u8"}]}, "within_ms": 900}},
@@ -156,7 +156,7 @@ import Testing
        "answers": {"go": {"values": {"v": {"parameter": "n"}}, "after_ms": 800}, "other": {"values": {"v": 9}}, "count": {"values": {}, "after_ms": 10}}}}
     """#
 
-  /// A command given up is not forgotten because another one was run meanwhile, and delays only what its answer could be taken for.
+  /// Another command does not erase an abandoned one, which delays only commands with a similar answer.
   @Test func whatIsWaitedFor() async throws {
     try await onLoop {
       try await self.withDevice(Self.several, "Slow") { connection, device in
@@ -178,7 +178,7 @@ import Testing
         let third = try await time(count)
         #expect(third.1 < .milliseconds(300), "\(third.1)")
         try await EventLoop.shared.sleep(for: .seconds(2))
-        // What was never written has no answer to wait for.
+        // A command that was never written has no answer to wait for.
         await #expect(throws: (any Error).self) { try await connection.call(lost, [], of: device) }
         let fourth = try await time(go, [NamedValue("n", .integer(3))])
         #expect(fourth.0.values == [NamedValue("v", .integer(3))] && fourth.1 < .milliseconds(1100), "\(fourth.1)")
@@ -223,7 +223,7 @@ import Testing
     }
   }
 
-  /// Connected by its address, and its Device Name is not there: what else fits decides.
+  /// A device without a known name, connected by its address, is matched by its other properties.
   @Test func aNameThatIsNotKnown() async throws {
     let text = #"""
       {"device": "X", "match": {"name": "X*", "services": ["fff0"]},
@@ -246,7 +246,7 @@ import Testing
     }
   }
 
-  /// Whole commands over the air: client and device agree, whatever is asked.
+  /// Client and device agree on random commands over the simulated air.
   @Test func manyOverTheAir() async throws {
     try await onLoop {
       try await self.withDevice(try Self.text("tracker.json"), "Tracker") { connection, device in

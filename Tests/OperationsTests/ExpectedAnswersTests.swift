@@ -16,7 +16,7 @@ import Text
       AttributeHandle(clamping: Int(parts[0]) ?? 0), beginningWith: parts.count > 1 ? Hex.decode(String(parts[1])) ?? [] : [])
   }
 
-  /// Expectations, how many each, failures; what comes; the verdicts (answer, failure with its index, neither), and what each still waits for.
+  /// Checks each value's verdict (answer, failure with index, neither) and how many values each expectation still needs.
   @Test(
     arguments: [
       (["3"], 1, [], ["3=00"], "a", [0]),
@@ -24,9 +24,9 @@ import Text
       (["3=4f50"], 1, [], ["3=4f", "3=4f51", "3=4f50454e"], "nna", [0]),
       (["3"], 3, [], ["3=01", "3=02"], "aa", [1]),
       (["3"], 2, [], ["3=01", "3=02", "3=03"], "aaf", [0]),
-      // In any order.
+      // Answers may arrive in any order.
       (["3=01", "3=02", "3=03"], 1, [], ["3=03", "3=01", "3=01", "3=02"], "aafa", [0, 0, 0]),
-      // One value answers one expectation: the one that says most about it.
+      // One value answers only one expectation: the most specific.
       (["3", "3=0102"], 1, [], ["3=0102", "3=07"], "aa", [0, 0]),
       (["3=01", "3", "3=0102"], 1, [], ["3=0103", "3=0102", "3=0103"], "aaa", [0, 0, 0]),
       (["3=01", "3=01"], 1, [], ["3=01"], "a", [1, 0]),
@@ -48,7 +48,7 @@ import Text
     #expect(answers.missing.sorted() == missing.sorted() && answers.areComplete == missing.allSatisfy { $0 == 0 })
   }
 
-  /// Of several characteristics, each value in its turn, and none after the end.
+  /// Values of several characteristics arrive in order, and none after the end.
   @Test func theValuesOfSeveralCharacteristics() async throws {
     try await onLoop {
       let air = try await TestAir()

@@ -8,7 +8,7 @@ import Testing
 @testable import Finding
 @testable import Operations
 
-/// Which device a lost link is made to again.
+/// Tests which device counts as the lost one.
 @Suite(.timeLimit(.minutes(1))) struct FindAgainTests {
   static let carrier = #""manufacturer_data": {"0305": "0101 22110038c1a4"}, "#
 
@@ -17,7 +17,7 @@ import Testing
     LosingAir.counter(address: address).replacing(#""flags": 6, "#, with: #""flags": 6, "# + Self.carrier)
   }
 
-  /// A private address has changed, and so has that of the device whose advertisement carries the MAC: what it was found by finds it again.
+  /// After an address change, the selector that found the device finds it again.
   @Test(arguments: [
     ("name:counter", "5D:00:00:00:00:01/random"), ("service:ff00", "1D:00:00:00:00:01/random"),
     ("mac:A4:C1:38:00:11:22", "D1:00:00:00:00:77/random"),
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  /// The same private address is still there: it is taken at once, although another one matches and is stronger.
+  /// The same private address is preferred immediately, even if another match is stronger.
   @Test func theSameAddressComesFirst() async throws {
     try await onLoop {
       let air = try await LosingAir(LosingAir.counter(address: "5D:00:00:00:00:01/random", limits: #""rssi": -30,"#))
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  /// Nor is one of another name that the pattern would mean as well, where addresses change; and of two with one name neither.
+  /// With changing addresses, a pattern matches neither another name nor one of two devices with the same name.
   @Test(arguments: ["Counted", "Counter"]) func aPatternIsForOneDevice(_ other: String) async throws {
     try await onLoop {
       let air = try await LosingAir(LosingAir.counter(address: "5D:00:00:00:00:01/random"))
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  /// An address that does not change: another device with the same name never takes its place. It could be another door.
+  /// If addresses do not change, a device with the same name never replaces the lost one. It could be another door.
   @Test(arguments: ["name:counter", "service:ff00", "D1:00:00:00:00:77"]) func anotherDeviceIsNotTaken(_ selector: String) async throws {
     try await onLoop {
       let selector = try #require(PeerSelector(selector))

@@ -8,7 +8,7 @@ import Values
 @testable import Finding
 @testable import Operations
 
-/// What is kept of the air for completion: two logs, whose contents come from strangers and whose lines anybody may have spoilt.
+/// Tests the two logs for completion. Their contents come from strangers, and their lines may be damaged.
 @Suite(.timeLimit(.minutes(1))) struct HeardDevicesTests {
   private typealias Device = HeardDevices.Device
   private typealias Record = HeardDevices.Record
@@ -29,7 +29,7 @@ import Values
     #expect(HeardDevices(parsing: []).records.isEmpty)
   }
 
-  /// Who was connected first, then the strongest, then who was heard earlier; each once, by the name that was heard last.
+  /// Connected devices come first, then strong ones, then earlier ones. Each appears once, under its latest name.
   @Test func theLatestAndStrongestStandFirst() {
     let heard = HeardDevices(
       parsing: log(
@@ -54,7 +54,7 @@ import Values
     #expect(KnownAttributes(parsing: Array(line.utf8)).records.isEmpty)
   }
 
-  /// However much there is on the air, and whatever it is called.
+  /// The log stays short, whatever the number and names of devices.
   @Test func theLogStaysShort() {
     var written: [UInt8] = []
     for time in 0..<20 {
@@ -98,7 +98,7 @@ import Values
     #expect(found(.name("Lock")) == nil && found(.address(peer(1).address, .public)) == nil)
   }
 
-  /// What descriptors said is kept with their attribute; what is too long for that, or no format, is not.
+  /// Descriptions are kept with their attributes, unless they are too long or not a valid format.
   @Test func attributesHaveTheirDescriptions() throws {
     let format = try #require(PresentationFormat([0x0E, 0xFE, 0x2F, 0x27, 1, 0, 0]))
     func record(_ name: String?, _ formats: [PresentationFormat]) -> KnownAttributes.Record {
@@ -115,7 +115,7 @@ import Values
     #expect(KnownAttributes(parsing: Array(broken.utf8)).records == [record("Door\n\"1\"", [])])
   }
 
-  /// A device with more attributes than any, and more devices than anybody has.
+  /// The log of attributes stays short, even with many devices and many attributes.
   @Test func theLogOfAttributesStaysShort() {
     let written = (0..<100).flatMap { attributes(UInt64($0), count: 5000).line }
     let known = KnownAttributes(parsing: written)

@@ -27,7 +27,7 @@ import Text
     #expect(KnownDevices.last(in: []) == nil && KnownDevices(parsing: []) == KnownDevices())
   }
 
-  /// What comes later is right; a name that was not heard this time is still known.
+  /// A later record replaces an earlier one. A name that is missing in it stays known.
   @Test func laterRecordsReplaceEarlierOnes() {
     let known = KnownDevices(
       parsing: log(
@@ -52,7 +52,7 @@ import Text
     #expect(known.devices == [one, two] && known.aliases().isEmpty)
   }
 
-  /// The oldest is forgotten, and the log stays short.
+  /// The oldest device is forgotten, so the log stays short.
   @Test func theOldestIsForgotten() {
     var written: [UInt8] = []
     for number in 0..<2000 {
@@ -66,7 +66,7 @@ import Text
     #expect(known.log.count < 128 << 10)
   }
 
-  /// What is simulated or recorded is of another world than what radios hear, also under the same address.
+  /// Simulated and recorded devices are separate from real ones, even with the same address.
   @Test func everyAirHasItsOwn() {
     let real = Device(peer(1), name: "Real", time: time(1))
     let made = Device(peer(1), name: "Made", time: time(2), air: "sim")
@@ -80,7 +80,7 @@ import Text
     #expect([nil, "sim", "replay:t"].map { KnownDevices.last(in: written, on: $0) } == [real, made, nil])
     #expect(KnownDevices.name(of: peer(1), in: written, on: nil) == "Real")
     #expect(KnownDevices.name(of: peer(1), in: written, on: "sim") == "Made")
-    // A name for a real device is one everywhere; one of a simulated air is not.
+    // The name of a real device applies everywhere; the name of a simulated device does not.
     for aliases in [known.aliases(), KnownDevices.aliases(in: written, on: nil)] {
       #expect(aliases == ["a": .name("real"), "b": .name("real")])
     }

@@ -10,14 +10,14 @@ import Simulation
 @testable import Finding
 @testable import Operations
 
-/// A simulated air with one device that walks out of range when the test says so, and may come back as another.
+/// A simulated air with one device that leaves the range on command, and may return as another device.
 @LoopActor
 final class LosingAir {
   let session: Session
   let device: Device
   let air = Air()
 
-  /// - Parameter text: one peripheral as in a file of `sim:FILE`.
+  /// - Parameter text: One peripheral as in a file of `sim:FILE`.
   init(_ text: String) async throws {
     device = Device(try Self.peripheral(text))
     air.add(device)
@@ -36,7 +36,7 @@ final class LosingAir {
     return try await session.connect(match.peer, name: match.name, foundBy: selector)
   }
 
-  /// Returns when both sides have noticed.
+  /// Breaks the link. Returns when both sides have noticed.
   func lose(_ connection: Connection) async throws {
     for channel in device.channels { channel.cut() }
     _ = try await connection.client.untilClosed()
@@ -45,11 +45,11 @@ final class LosingAir {
 
   @LoopActor
   final class Device: Advertiser {
-    /// What it is now.
+    /// The peripheral as it is now.
     var present: VirtualPeripheral
-    /// Nobody hears it.
+    /// Whether the device is out of range.
     var isAway = false
-    /// Cut as soon as it is connected, so often.
+    /// The number of links to cut right after they connect.
     var shortLinks = 0
     private(set) var channels: [VirtualLinkChannel] = []
     private(set) var connections = 0
@@ -78,11 +78,11 @@ final class LosingAir {
     }
   }
 
-  /// A device that sends values of `ff01` and `ff02`.
+  /// Returns a device that sends values of `ff01` and `ff02`.
   /// - Parameters:
-  ///   - interval: between two values, ms.
-  ///   - hash: its Database Hash; nil: it has none.
-  ///   - first: services before its own.
+  ///   - interval: The time between two values in ms.
+  ///   - hash: The Database Hash. Nil if it has none.
+  ///   - first: The services before its own.
   static func counter(
     address: String = "D1:00:00:00:00:77/random", name: String = "Counter", interval: Int = 1000, hash: String? = nil,
     first: String = "", second: Bool = true, limits: String = ""

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Operations
 
-/// One read that fails does not hide what the others bring.
+/// A failed read does not hide the values of the others.
 @Suite(.timeLimit(.minutes(1))) struct PartialReadTests {
   private static let items: [PlainServer.Item] =
     [.init(handle: 1, type: UUID(0x2800), value: [0xF0, 0xFF])]
@@ -20,15 +20,15 @@ import Testing
     }
 
   enum Fault: CaseIterable {
-    /// The bearer ends: nothing more can be read.
+    /// The bearer ends, so no more attributes can be read.
     case silence, end
-    /// Others can.
+    /// Other attributes can still be read.
     case refusal, nonsense
 
     var isLast: Bool { self == .silence || self == .end }
   }
 
-  /// At the first, in the middle, at the last.
+  /// The fault occurs at the first, the middle and the last read.
   @Test(arguments: Fault.allCases, 1...3) func everyPlace(_ fault: Fault, _ number: Int) async throws {
     try await onLoop {
       let (near, far) = MemoryChannel.pair()

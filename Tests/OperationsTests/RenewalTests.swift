@@ -7,12 +7,12 @@ import Testing
 
 @testable import Operations
 
-/// Values that are listened to for long: the peer's services change while the link stays, and what the peer is asked may fail.
+/// Tests long subscriptions whose services change during the link, and requests that fail.
 @Suite(.timeLimit(.minutes(1))) struct RenewalTests {
   static let first = UUID(0xFF01)
   static let second = UUID(0xFF02)
 
-  /// 1–4 Generic Attribute with Service Changed, then the services ff00, one with one notifying characteristic each (4 handles).
+  /// Sets up 1–4: Generic Attribute with Service Changed; then services ff00 with one notifying characteristic (4 handles) each.
   static func server(_ uuids: [UInt8], from start: UInt8 = 5) -> PlainServer {
     var items: [PlainServer.Item] = [
       .init(handle: 1, type: UUID(0x2800), value: [0x01, 0x18]), .init(handle: 2, type: UUID(0x2803), value: [0x20, 3, 0, 0x05, 0x2A]),
@@ -65,7 +65,7 @@ import Testing
 
     func configuration(_ handle: AttributeHandle) -> [UInt8]? { state.server.items.first { $0.handle == handle }?.value }
 
-    /// Of the values at these handles, in turn.
+    /// Returns the types of values from these handles, in turn.
     func types(at handles: [UInt8]) async throws -> [UUID] {
       for handle in handles { peer.push([0x1B, handle, 0, handle]) }
       let end = EventLoop.shared.now.advanced(by: .milliseconds(5))
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  /// The handles have moved, and there is something else at the old ones: values come from the new ones, and nothing is written to the old.
+  /// If handles move, values arrive from the new ones. Nothing is written to the old ones, which belong to others.
   @Test func valuesGoOnWhereTheyAreNow() async throws {
     try await onLoop {
       let fixture = Fixture()
@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  /// The handles are what they were, but the peer has forgotten that it is to send: also of all handles.
+  /// If handles stay but the peer forgets its subscriptions, they are renewed, even after a change of all handles.
   @Test(arguments: [[5, 0, 0xFF, 0xFF], [1, 0, 0xFF, 0xFF], [5, 0, 8, 0]] as [[UInt8]]) func askedAgainWhereItWas(_ range: [UInt8])
     async throws
   {
@@ -102,14 +102,14 @@ import Testing
       try await fixture.change(to: Self.server([1, 2]), range)
       #expect(fixture.configuration(8) == [1, 0] && fixture.configuration(12) == (range[2] == 8 ? [0, 0] : [1, 0]))
       #expect(try await fixture.types(at: [7, 11]) == [Self.first, Self.second])
-      // And again.
+      // The services change again.
       try await fixture.change(to: Self.server([1, 2]), range)
       #expect(fixture.configuration(8) == [1, 0] && fixture.missing == [[], []])
       fixture.client.close()
     }
   }
 
-  /// What is gone is told; it may be back later. One subscription each: ending it ends it on the peer.
+  /// A missing characteristic is reported and may return. It has one subscription, which ends on the peer too.
   @Test func whatIsMissingMayComeBack() async throws {
     try await onLoop {
       let fixture = Fixture()
@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  /// It changes again while it is subscribed to again, and while it is subscribed to for the first time.
+  /// The services may change again during a renewal or a first subscription.
   @Test func aChangeMeanwhile() async throws {
     try await onLoop {
       let fixture = Fixture()
@@ -146,7 +146,7 @@ import Testing
     }
   }
 
-  /// A peer that answers every subscription with Database Out Of Sync is given up.
+  /// A peer that answers every subscription with Database Out Of Sync is abandoned.
   @Test func alwaysOutOfSync() async throws {
     try await onLoop {
       let fixture = Fixture()
@@ -163,7 +163,7 @@ import Testing
     }
   }
 
-  /// Refused, or given up: it can be asked for again, and until then its values come.
+  /// If ending a subscription fails or is cancelled, it stays with its values and can be ended again.
   @Test(arguments: [false, true]) func whatCouldNotBeSwitchedOffStays(_ isGivenUp: Bool) async throws {
     try await onLoop {
       let fixture = Fixture()
@@ -174,7 +174,7 @@ import Testing
       if isGivenUp {
         try await EventLoop.shared.sleep(for: .milliseconds(5))
         removing.cancel()
-        // The answer comes late.
+        // The answer is late.
         EventLoop.shared.schedule(after: .milliseconds(1)) { fixture.peer.push([0x13]) }
       }
       #expect(await removing.value == false)
@@ -183,14 +183,14 @@ import Testing
       try await fixture.values.remove(item)
       #expect(!fixture.values.characteristics.contains(item) && fixture.configuration(8) == [0, 0])
       #expect(try await fixture.types(at: [7]).isEmpty)
-      // And it can be had again.
+      // It can be subscribed to again.
       try await fixture.values.add(item)
       #expect(fixture.configuration(8) == [1, 0])
       fixture.client.close()
     }
   }
 
-  /// Nobody knows whether the peer still sends it: who wants it after all asks again.
+  /// A new subscription writes again, because the peer may or may not still send.
   @Test func subscribedToAgainInsteadOfEnded() async throws {
     try await onLoop {
       let fixture = Fixture()

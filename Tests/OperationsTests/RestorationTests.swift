@@ -11,7 +11,7 @@ import Testing
 @testable import Finding
 @testable import Operations
 
-/// A lost link comes back with everything that was on it.
+/// A lost link comes back with its subscriptions.
 @Suite(.timeLimit(.minutes(1))) struct RestorationTests {
   static let hash = "000102030405060708090a0b0c0d0e0f"
 
@@ -22,7 +22,7 @@ import Testing
     return values
   }
 
-  /// The types of the values that come within some seconds.
+  /// Returns the types of the values that arrive within some seconds.
   @LoopActor
   private func types(_ values: SubscribedValues, within limit: Duration = .milliseconds(1500)) async throws -> Set<UUID> {
     let end = EventLoop.shared.now.advanced(by: limit)
@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  /// The same hash: nothing is asked for twice. It is read once, and only in a session that stays open.
+  /// With an equal Database Hash, nothing is discovered again. Only a session that stays open reads the hash, once.
   @Test(arguments: [true, false]) func theDatabaseHashSavesDiscovery(_ staysOpen: Bool) async throws {
     try await onLoop {
       let air = try await LosingAir(LosingAir.counter(hash: Self.hash))
@@ -81,14 +81,14 @@ import Testing
       requests = []
       let restoration = try await air.session.restore(connection)
       #expect(restoration.discovery == (staysOpen ? .skipped : .done) && restoration.subscriptions == 1)
-      // Exchange MTU, Read By Type for the hash, Write for Service Changed and ff01.
+      // Exchange MTU, Read By Type for the hash, Write for Service Changed and for ff01.
       if staysOpen { #expect(requests == [0x02, 0x08, 0x12, 0x12]) }
       #expect(try await self.types(values) == [UUID(0xFF01)])
       await air.session.close()
     }
   }
 
-  /// Another hash, and none any more: discovered again. The attributes have moved, and one is gone.
+  /// With another or no hash, the services are discovered again. The attributes have moved, and one is missing.
   @Test(arguments: ["ff0102030405060708090a0b0c0d0e0f", nil, "00"]) func aChangedDatabase(_ hash: String?) async throws {
     try await onLoop {
       let air = try await LosingAir(LosingAir.counter(hash: Self.hash))
@@ -104,7 +104,7 @@ import Testing
       #expect(values.characteristics.map(\.uuid) == [UUID(0xFF01)] && values.characteristics != [before[0]])
       #expect(try await self.types(values) == [UUID(0xFF01)])
 
-      // What is missing is not forgotten: it may be back next time.
+      // A missing attribute is remembered: it may be back next time.
       try await air.lose(connection)
       air.device.present = try LosingAir.peripheral(LosingAir.counter(hash: Self.hash))
       #expect(try await air.session.restore(connection).subscriptions == 2)
@@ -113,7 +113,7 @@ import Testing
     }
   }
 
-  /// Out of range for a while: tried again with growing pauses, up to 30 s.
+  /// While the device is out of range, pauses between attempts grow up to 30 s.
   @Test func thePausesGrow() async throws {
     try await onLoop {
       let air = try await LosingAir(LosingAir.counter())
@@ -142,7 +142,7 @@ import Testing
     }
   }
 
-  /// Links that fail to be established, and that are lost again while they are being restored.
+  /// Some links fail to establish, and others are lost during the restoration.
   @Test func losesItAgainWhileRestoring() async throws {
     try await onLoop {
       let air = try await LosingAir(LosingAir.counter(limits: #""failing_connections": 3,"#))
@@ -176,7 +176,7 @@ import Testing
         #expect(time == .seconds(20) && tries == 2 && last is GAPError)
       }
       #expect(!connection.isBeingRestored && !connection.isOpen)
-      // What is known is not lost: someone may ask again.
+      // The state is kept for a later attempt.
       air.device.isAway = false
       #expect(try await air.session.restore(connection).subscriptions == 1)
       #expect(try await self.types(values) == [UUID(0xFF01)])
@@ -184,7 +184,7 @@ import Testing
     }
   }
 
-  /// Cancelled, or the connection ended meanwhile, at any moment: it ends at once, and nothing is left behind.
+  /// Canceling or ending the connection stops the restoration immediately, at any moment, and leaves nothing behind.
   @Test(arguments: [0, 300, 501, 550, 600, 700, 800, 2000], [true, false]) func endsAtOnce(_ milliseconds: Int, _ isAway: Bool) async throws
   {
     try await onLoop {
@@ -222,7 +222,7 @@ import Testing
     }
   }
 
-  /// A day of losses, one every five minutes: what comes back every time, and nothing piles up.
+  /// After a day with a loss every five minutes, everything is restored and nothing accumulates.
   @Test func aDayOfLosses() async throws {
     try await onLoop {
       let air = try await LosingAir(LosingAir.counter(interval: 20_000, hash: Self.hash))

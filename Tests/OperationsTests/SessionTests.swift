@@ -27,7 +27,7 @@ import Text
     return try await session.connect(match.peer, name: match.name)
   }
 
-  /// Two peers at once: each link has its own client, and what one is asked does not disturb the other.
+  /// Two peers have separate links and clients, whose requests do not disturb each other.
   @Test func twoPeersAtOnce() async throws {
     try await onLoop {
       let session = try await self.session()
@@ -52,7 +52,7 @@ import Text
     }
   }
 
-  /// Only a session that stays open asks to be told of changed services; the answer costs a single step a round trip for nothing.
+  /// Only a session that stays open subscribes to Service Changed. For a single step it would waste a round trip.
   @Test(arguments: [true, false]) func serviceChangedIsFollowedByASessionThatStaysOpen(_ staysOpen: Bool) async throws {
     try await onLoop {
       let session = try await self.session()
@@ -65,7 +65,7 @@ import Text
     }
   }
 
-  /// Two connections that are asked for at the same time.
+  /// Two connections may be requested at the same time.
   @Test func twoConnectionsSideBySide() async throws {
     try await onLoop {
       let session = try await self.session()
@@ -80,7 +80,7 @@ import Text
     }
   }
 
-  /// What is connected to already is used again, and commands one after the other share it.
+  /// Commands in sequence share an existing connection.
   @Test func oneLinkServesManySteps() async throws {
     try await onLoop {
       let session = try await self.session()
@@ -113,7 +113,7 @@ import Text
     }
   }
 
-  /// One that has died is opened anew by the next who needs it; what it had is lost.
+  /// The next command opens an adapter that failed again. The links of the old one are lost.
   @Test func anAdapterThatDiedIsOpenedAnew() async throws {
     try await onLoop {
       var opened: [HostCentral] = []
@@ -130,7 +130,7 @@ import Text
       #expect(again.isOpen && opened.count == 2 && session.connections.count == 2)
       _ = try await session.central()
       #expect(opened.count == 2)
-      // A lost link is restored on the new one.
+      // The new adapter restores a lost link.
       await opened[1].close()
       try await session.restore(again)
       #expect(again.isOpen && opened.count == 3)
@@ -139,7 +139,7 @@ import Text
     }
   }
 
-  /// Whoever opens it may give up; the others still get it.
+  /// If the task that opens an adapter is cancelled, the others still get it.
   @Test func aCancelledOpenerLeavesTheOthersTheAdapter() async throws {
     try await onLoop {
       let air = try await TestAir()
@@ -157,7 +157,7 @@ import Text
     }
   }
 
-  /// Closed while it opens: the adapter does not stay behind.
+  /// Closing waits for an adapter that is being opened, and closes it.
   @Test func closingWaitsForTheOpening() async throws {
     try await onLoop {
       let air = try await TestAir()
@@ -169,7 +169,7 @@ import Text
       try await EventLoop.shared.sleep(for: .milliseconds(500))
       await session.close()
       #expect(await opening.value)
-      // Another use fails, because what was opened is closed.
+      // Later use fails, because the adapter is closed.
       await #expect(throws: (any Error).self) { _ = try await air.central.connect(peer(1), timeout: .seconds(1)) }
     }
   }

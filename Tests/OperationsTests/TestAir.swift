@@ -8,12 +8,12 @@ import Simulation
 
 @testable import Finding
 
-/// A simulated air and our own host in it, in this process.
+/// A simulated air and our host in the same process.
 @LoopActor
 struct TestAir {
   let central: HostCentral
 
-  /// - Parameter text: peripherals as in a file of `sim:FILE`; the presets when left out.
+  /// - Parameter text: Peripherals as in a file of `sim:FILE` (default: the presets).
   init(_ text: String = Presets.text) async throws {
     let air = Air()
     air.add(try PeripheralFile.parse(Array(text.utf8), name: "test"))
@@ -21,7 +21,7 @@ struct TestAir {
     try await central.start()
   }
 
-  /// Finds, connects, runs `body`, and takes the link down.
+  /// Finds a device, connects, runs `body`, and disconnects.
   func withPeer(_ name: String, _ body: @LoopActor (any Link, Client) async throws -> Void) async throws {
     let match = try await central.find(PeerSearch(.name(name), takesFirst: true))
     let link = try await central.connect(match.peer, timeout: .seconds(5))

@@ -34,7 +34,7 @@ import Testing
     #expect(memory.points == [real: .init(offset: 10, crc: 7), simulated: .init(offset: 20, crc: 8)])
   }
 
-  /// What was found is good for links that bring no more at once.
+  /// A known pace applies to links that carry no more data at a time.
   @Test(
     arguments: [
       (0, 15_000, 2000, 15, 2000, true), (0, 15_000, 2000, 7.5, 2500, true), (0, 7500, 2000, 15, 2000, true),

@@ -13,7 +13,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct TransferTests {
   static let file = (0..<10_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
 
-  /// Sends a part of the file to the picture panel over a link of its own.
+  /// Sends a part of the file to the picture panel over its own link.
   @LoopActor
   private func send(_ range: Range<Int>, to air: TestAir, resetting: Bool = false, lying: Bool = false) async throws
     -> ArrivalProof.Outcome?
@@ -36,7 +36,7 @@ import Testing
     return outcome
   }
 
-  /// The panel's counter survives the link: after the second part it has counted the whole file.
+  /// The panel's counter survives the link, so the second part confirms the whole file.
   @Test func aTransferThatGoesOnIsProvenByACounterThatSurvivedTheLink() async throws {
     try await onLoop {
       let air = try await TestAir()
@@ -76,7 +76,7 @@ import Testing
     #expect(ArrivalProof([1, 2, 3, 4], from: 2).judge(try #require(report)) == outcome)
   }
 
-  /// A device that lost everything reports as many octets as nothing has.
+  /// A report of zero bytes from a device that lost its data proves nothing.
   @Test func aReportOfNothingProvesNothing() {
     #expect(ArrivalProof([1, 2], from: 2).judge(ArrivalReport(of: [])) == nil)
   }
@@ -86,7 +86,7 @@ import Testing
     #expect(ArrivalReport([UInt8](repeating: 0, count: 7)) == nil && ArrivalReport([UInt8](repeating: 0, count: 9)) == nil)
   }
 
-  /// Who lost the link or pressed Ctrl-C wants to know where to go on.
+  /// An early end reports where to resume, after a lost link or Ctrl-C.
   @Test(arguments: [TransferOptions.Mode.request, .command], [true, false])
   func anEarlyEndTellsHowFarItCame(_ mode: TransferOptions.Mode, _ isLost: Bool) async throws {
     try await onLoop {

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Operations
 
-/// Values that the peer sends by itself, and values that are read.
+/// Tests values that the peer sends, and values that are read.
 @Suite(.timeLimit(.minutes(1))) struct ValueTests {
   @LoopActor
   private func follow(_ attribute: String, _ limits: FollowLimits) async throws -> (FollowOutcome?, [[UInt8]], Duration) {
@@ -28,7 +28,7 @@ import Testing
         result.1.append(event.value)
       }
       result.2 = start.duration(to: EventLoop.shared.now)
-      // What was subscribed to is not any more: the link may stay.
+      // The subscription has ended, but the link may stay.
       let table = try await client.discover()
       let configuration = try #require(table.characteristics.first { $0.uuid.description == attribute }?.clientConfiguration)
       #expect(try await client.read(configuration.handle) == [0, 0])
@@ -49,12 +49,12 @@ import Testing
     try await onLoop {
       let (outcome, values, time) = try await self.follow("2a37", FollowLimits(end: EventLoop.shared.now, patience: .seconds(10)))
       #expect(outcome == .end && values.count == 2)
-      // Then the subscription ends: one round trip.
+      // Then the subscription ends, which takes one round trip.
       #expect(time >= .milliseconds(2500) && time < .milliseconds(2600))
     }
   }
 
-  /// A characteristic that never speaks, and a patience that every value renews.
+  /// The wait ends with a silent characteristic, but every value extends it.
   @Test(arguments: [("ff01", 30.0, 0), ("2a37", 0.5, 0)]) func silenceEndsIt(_ attribute: String, _ patience: Double, _ count: Int)
     async throws
   {
@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  /// Who takes them may be slow: the values wait, and none that came after the count or the end is given out.
+  /// A slow consumer gets the values in order, and none from after the count or the end.
   @Test func aSlowTakerGetsThemInOrder() async throws {
     try await onLoop {
       let air = try await TestAir()

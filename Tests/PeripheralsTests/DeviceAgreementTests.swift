@@ -10,13 +10,13 @@ import Text
 
 @testable import Peripherals
 
-/// Client and simulated device, made of the same device file.
+/// The client and the simulated device of a device file agree.
 @Suite(.timeLimit(.minutes(1))) struct DeviceAgreementTests {
   private static func device(_ file: String) throws -> DeviceDescription {
     try DeviceFile.parse(try ExampleFiles.octets(file), name: file)
   }
 
-  /// What comes with the program stands once.
+  /// The examples are the program's own files.
   @Test func theExamplesAreThoseThatComeWithTheProgram() throws {
     #expect(try ExampleFiles.octets("gate-lock.json") == Array(ShippedDevices.lock.utf8))
     #expect(try ExampleFiles.octets("band-7.json") == Array(ShippedDevices.band.utf8))
@@ -25,7 +25,7 @@ import Text
 
   // MARK: Random commands
 
-  /// A value that the field and the range of a parameter allow.
+  /// Returns a random value that the field and the parameter's range allow.
   private static func random(_ parameter: DeviceCommand.Parameter, _ random: inout SplitMix64) -> DeviceValue? {
     for _ in 0..<200 {
       let value = self.value(parameter.field, parameter.least, parameter.greatest, &random)
@@ -49,7 +49,7 @@ import Text
       let count = if case .fixed(let count) = string.extent { count } else { Int(random.next() % 40) }
       if string.isText { return .text(String(repeating: "x", count: count)) }
       var octets = (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next()) }
-      // Half of the codes are right ones.
+      // Half of the codes are correct.
       if count > 0, random.next() % 2 == 0 { octets[count - 1] = 0 &- octets.dropLast().reduce(0, &+) }
       return .bytes(octets)
     case .list(let list):
@@ -64,7 +64,7 @@ import Text
     }
   }
 
-  /// The device, as far as it decides: what is written, and what it notifies then, with the time of each.
+  /// The simulated device's decisions: written values, and its notifications with their times.
   private struct Device {
     let description: PeripheralDescription
     var database: AttributeDatabase
@@ -104,7 +104,7 @@ import Text
         values.append(NamedValue(parameter.name, value))
       }
       let request = try command.encode(values, number: Int64(number))
-      // The device reads what was meant.
+      // The device decodes the values that were encoded.
       #expect(command.decode(request.octets)?.sorted { $0.name < $1.name } == request.values.sorted { $0.name < $1.name })
       let packets = simulated.write(request.octets, to: "\(command.to.uuid)")
       guard let answer = command.answer else {
@@ -121,7 +121,7 @@ import Text
           own.append(packet)
           outcome = "answered"
         case .failure(let failure): outcome = failure.meaning ?? "an error without meaning"
-        // Timers go on.
+        // Timers continue.
         case .event: break
         case .endless: Issue.record("\(command.name) \(values): no end")
         case .refused(let reason): Issue.record("\(command.name) \(values): \(Hex.encode(packet)): \(reason)")

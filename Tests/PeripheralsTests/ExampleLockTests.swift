@@ -7,7 +7,7 @@ import Text
 
 @testable import Peripherals
 
-/// man/examples/challenge-lock.json, from the side of a client in PDUs.
+/// Tests man/examples/challenge-lock.json with a client that sends PDUs.
 @Suite(.timeLimit(.minutes(1))) struct ExampleLockTests {
   private static let key = Hex.decode("2b7e151628aed2a6abf7158809cf4f3c") ?? []
 
@@ -32,7 +32,7 @@ import Text
       _ = client.take()
     }
 
-    /// The answer to the request and what is notified in the time after it.
+    /// Returns the answer to the request, and the notifications in the time after it.
     func send(_ command: [UInt8], milliseconds: Int = 100, _ other: PeripheralTestClient? = nil) async throws -> [String] {
       let client = other ?? client
       client.write("12" + description.hex("ffb1") + Hex.encode(command))
@@ -82,7 +82,7 @@ import Text
       let lock = try Lock()
       for left in [2, 1] {
         let challenge = try await lock.challenge()
-        // A code of the other kind is a wrong one.
+        // A code of the other kind is wrong.
         let wrong = [2] + Self.code(.aesCMAC, 3, challenge).dropFirst()
         #expect(try await lock.send(wrong) == ["13", lock.answer + "02010\(left)"])
       }
@@ -91,7 +91,7 @@ import Text
       #expect(try await lock.send(wrong) == ["13", lock.answer + "02021e", lock.state + "02"])
       #expect(lock.read() == "0b02" && lock.shown.hasSuffix("030102010c000000d1"))
       for command: [UInt8] in [[1], [2], [4], [9]] { #expect(try await lock.send(command) == lock.refusal("80")) }
-      // Leaving does not help.
+      // A reconnection does not help.
       lock.client.drop()
       let second = PeripheralTestClient(lock.peripheral)
       lock.subscribe(second)
@@ -131,7 +131,7 @@ import Text
       #expect(second.ask("0a" + lock.description.hex("ffb3")) == "0b01")
       let challenge = try await lock.send([1], second)
       second.drop()
-      // Nobody is there when the lock locks.
+      // No client is connected when the lock locks.
       try await EventLoop.shared.sleep(for: .seconds(5))
       #expect(lock.shown.hasSuffix("030100010c000000d1"))
       let third = PeripheralTestClient(lock.peripheral)

@@ -7,7 +7,7 @@ import Peripherals
 import TestSupport
 import Testing
 
-/// What a peripheral file accepts has an effect.
+/// Every accepted entry of a peripheral file has an effect.
 @Suite(.timeLimit(.minutes(1))) struct PeripheralAccessTests {
   private static func peripheral(_ inside: String) throws -> PeripheralDescription {
     try PeripheralFile.parse(
@@ -18,7 +18,7 @@ import Testing
     #""services": [{"uuid": "aa00", "characteristics": [\#(characteristics)]}]"#
   }
 
-  /// Who may write a 2902, and how: many scripts subscribe by a Write Command.
+  /// Permissions decide how a 2902 may be written. Many scripts subscribe with a Write Command.
   @Test(arguments: [
     ("", true, false), (#", "permissions": ["read", "write", "write_without_response"]"#, true, true),
     (#", "permissions": ["write_without_response"]"#, false, true), (#", "permissions": ["read"]"#, false, false),
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  /// A device may notify without having been asked, with a 2902 or without one.
+  /// A device may notify without a subscription, with a 2902 or without one.
   @Test(arguments: [("", false), (#", "descriptors": [{"uuid": "2902"}]"#, true)])
   func valuesThatNobodyAskedFor(_ descriptors: String, _ hasConfiguration: Bool) async throws {
     try await onLoop {
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  /// A device without the services 1800 and 1801, as the handles of its file say.
+  /// The first handle of a file may leave no room for the services 1800 and 1801.
   @Test(arguments: [(1, "aa00"), (5, "1801 aa00"), (6, "1800 aa00"), (9, "1800 aa00"), (10, "1800 1801 aa00")])
   func aFirstHandleThatLeavesNoRoom(_ handle: Int, _ services: String) throws {
     let one = try Self.peripheral(#""services": [{"uuid": "aa00", "handle": \#(handle)}]"#)
@@ -76,7 +76,7 @@ import Testing
     #expect(one.database.attributes.map(\.handle.number) == [1, 2, 3])
   }
 
-  /// What would have no effect is refused.
+  /// Entries without an effect are refused.
   @Test(arguments: [
     (
       service(#"{"uuid": "aa01", "properties": ["read"], "handle": 3}"#),
@@ -126,7 +126,7 @@ import Testing
     #expect { try Self.peripheral(inside) } throws: { "\($0)".contains(message) }
   }
 
-  /// Permissions that go beyond the properties: a hidden write.
+  /// Permissions may exceed the properties, as for a hidden write.
   @Test func reactionsFollowThePermissions() async throws {
     try await onLoop {
       let description = try Self.peripheral(

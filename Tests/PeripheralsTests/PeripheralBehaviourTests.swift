@@ -57,7 +57,7 @@ import Text
     }
   }
 
-  /// A client that stops confirming gets no backlog, and after 30 seconds no more service.
+  /// A client that stops confirming gets no backlog, and no service after 30 seconds.
   @Test func periodicIndicationsDoNotPileUp() async throws {
     try await onLoop {
       let description = try Self.description()

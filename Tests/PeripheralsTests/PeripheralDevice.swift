@@ -5,17 +5,17 @@ import Text
 
 @testable import Peripherals
 
-/// A device of a file without air and links: its machine and its attributes, with the time in the test's hands.
+/// A device without air and links: its machine and attributes, on the test's clock.
 struct PeripheralDevice {
   let description: PeripheralDescription
   var machine: PeripheralMachine
   var database: AttributeDatabase
-  /// Nanoseconds.
+  /// The time in nanoseconds.
   var now: Int64 = 0
 
   /// - Parameters:
-  ///   - inside: entries of the peripheral.
-  ///   - characteristics: of its only service, beside ff01 (written) and ff02 (read, notified).
+  ///   - inside: Entries of the peripheral.
+  ///   - reactions: The reactions of ff01 (written). Its only service also has ff02 (read, notified).
   init(_ inside: String, reactions: String = "[]", seed: UInt64 = 1) throws {
     let text = #"""
       {"name": "T", "address": "D1:00:00:00:00:09/random", \#(inside) "services": [{"uuid": "ff00", "characteristics": [
@@ -33,20 +33,20 @@ struct PeripheralDevice {
 
   private var reactions: [Reaction] { description.behaviours[description.handle("ff01")]?.reactions ?? [] }
 
-  /// The index of the reaction that is chosen for these octets.
+  /// Returns the index of the reaction to these bytes.
   mutating func choice(_ written: String) -> Int? {
     let chosen = machine.choose(reactions, written: Hex.decode(written) ?? [], at: now, database)
     return reactions.firstIndex { $0 == chosen }
   }
 
-  /// What it does at once.
+  /// Writes a value and returns the immediate actions.
   mutating func write(_ hex: String) -> [String] {
     let written = Hex.decode(hex) ?? []
     guard let chosen = machine.choose(reactions, written: written, at: now, database) else { return [] }
     return text(machine.begin(chosen.actions, written: written, at: now, &database))
   }
 
-  /// What it does until then.
+  /// Advances the clock and returns the actions until then.
   mutating func advance(milliseconds: Int64) -> [String] {
     now += milliseconds * 1_000_000
     return text(machine.advance(to: now, &database))

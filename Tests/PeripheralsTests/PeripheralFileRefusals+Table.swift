@@ -1,5 +1,5 @@
 extension PeripheralFileRefusalTests {
-  /// What the error must contain: line, path, reason.
+  /// Invalid files, and the required parts of the error: line, path, reason.
   static let refused: [(String, String)] = [
     ("", "x.jsonc:1:1: Expected a value, found the end of the file"),
     ("[]", "The list has no peripherals."),
@@ -31,7 +31,7 @@ extension PeripheralFileRefusalTests {
     ),
   ]
 
-  /// Inside a peripheral.
+  /// Invalid entries inside a peripheral, and the required parts of the error.
   static let refusedInside: [(String, String)] = [
     (#""colour": "red""#, "colour: Unknown key. Use name, address"),
     (#""colour\u001b[31m": "red""#, #"colour\x1b[31m: Unknown key"#),

@@ -203,7 +203,7 @@ import Text
     } catch { #expect(error.description == "x\\x1b:1:14: The string is not valid UTF-8") }
   }
 
-  /// Never a trap, and what is accepted can be run.
+  /// Hostile files cause no trap, and accepted ones can run.
   @Test func hostileFiles() {
     let small =
       #"[{"name":"\u00e4","address":"D1:00:00:00:00:09/random","advertisement":{"flags":6,"services":["ffe0"]},"services":[{"uuid":"ffe0",//\#n"characteristics":[{"uuid":"ffe1","properties":["write"],"reactions":[{"when":"1b??*","then":[{"set":"ffe1","value":["00",{"u16le":1}],"after_ms":1}]}]}]}]}]"#
@@ -213,7 +213,7 @@ import Text
     hostile([Array(Presets.text.utf8)], mutations: 200) { _ = try? PeripheralFile.parse($0, name: "x") }
   }
 
-  /// The manual's example is a file that works.
+  /// The manual's example is a valid file.
   @Test func theManualsExample() throws {
     let url = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
       .appendingPathComponent("man/blectl-peripheral.5")
@@ -242,7 +242,7 @@ import Text
       "advertise", "do", "times", "else", "variable", "random_octets", "of", "order", "aes_cmac", "hmac_sha256", "key", "xor", "with",
       "from", "octets", "random", "clock", "length", "number", "as", "subscribers", "sum", "is", "at_least", "matches", "any", "not",
     ] {
-      // At the head of a paragraph, or in the text of the entry that it belongs to.
+      // At the start of a paragraph, or in the text of its entry.
       let words = page.split(separator: "\n").filter { $0.hasPrefix(".It Ic ") || $0.hasPrefix(".Ic ") }.flatMap {
         $0.split(separator: " ").dropFirst()
       }

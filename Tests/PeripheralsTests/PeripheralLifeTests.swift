@@ -11,7 +11,7 @@ import Text
 @testable import Peripherals
 @testable import Simulation
 
-/// What a virtual peripheral does about connections, subscriptions and reads, and by itself.
+/// Tests a virtual peripheral's reactions to connections, subscriptions and reads, and its own actions.
 @Suite(.timeLimit(.minutes(1))) struct PeripheralLifeTests {
   private static let text = #"""
     {"name": "T", "address": "D1:00:00:00:00:09/random",
@@ -57,7 +57,7 @@ import Text
       client.drop()
       #expect(shown() == "0101")
       let second = PeripheralTestClient(peripheral)
-      // A long read goes on with what was read, and does not count.
+      // A long read continues the previous value and does not count.
       #expect(
         second.ask("0c" + description.hex("ff03") + "0000") == "0d030000" && second.ask("0c" + description.hex("ff03") + "0100") == "0d0000"
       )
@@ -78,7 +78,7 @@ import Text
     }
   }
 
-  /// Timers run while somebody is connected; otherwise the loop has nothing to do, and time does not move by them.
+  /// Timers run only while a client is connected. Otherwise the loop is idle and its time stands still.
   @Test func timersRunForThoseWhoAreThere() async throws {
     try await onLoop {
       let description = try Self.description()
@@ -142,7 +142,7 @@ import Text
     func hear(_ advertisement: Air.Advertisement) { heard += 1 }
   }
 
-  /// Whatever clients send to the devices of man/examples, whatever becomes of their files: nothing traps, nothing grows without end.
+  /// Hostile clients and damaged files of man/examples cause no trap and no endless growth.
   @Test(arguments: ExampleFiles.all) func hostility(_ name: String) async throws {
     try await onLoop {
       let description = try ExampleFiles.read(name)
@@ -173,7 +173,7 @@ import Text
     var accepted = 0
     var random = SplitMix64(seed: 5)
     for _ in 0..<400 {
-      // One octet becomes another, mostly a digit.
+      // One byte changes, mostly to a digit.
       var file = text
       file[Int(random.next() % UInt64(file.count))] =
         random.next() % 4 == 0 ? UInt8(truncatingIfNeeded: random.next()) : 0x30 + UInt8(random.next() % 10)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Peripherals
 
-/// What a device does in time, without air and links.
+/// Tests a device's timing without air and links.
 @Suite(.timeLimit(.minutes(1))) struct PeripheralMachineTests {
   @Test func actionsWaitBranchAndRepeat() throws {
     var device = try PeripheralDevice(
@@ -58,7 +58,7 @@ import Testing
     #expect(device.advance(milliseconds: 999) == [] && device.advance(milliseconds: 1) == ["notify 04"])
   }
 
-  /// What waits is done in the order of time, whatever set it off.
+  /// Pending actions run in the order of their times, whatever caused them.
   @Test func theOrderOfTime() throws {
     var device = try PeripheralDevice(
       #""timers": {"t": {"every_ms": 10, "then": [{"notify": "ff02", "value": "00"}]}},"#,
@@ -75,11 +75,11 @@ import Testing
   @Test func aYearIsNotMadeUpFor() throws {
     var device = try PeripheralDevice(#""timers": {"t": {"every_ms": 10, "then": [{"notify": "ff02", "value": "00"}]}},"#)
     #expect(device.advance(milliseconds: 365 * 86_400_000 + 3).count == PeripheralMachine.mostAtOnce)
-    // The phase is kept.
+    // The phase stays.
     #expect(device.advance(milliseconds: 6) == [] && device.advance(milliseconds: 1).count == 1)
   }
 
-  /// Every one of these would go on for ever, or fill the memory.
+  /// Without limits, each of these actions would run forever or fill the memory.
   @Test(arguments: [
     #"[{"times": 9223372036854775807, "do": [{"notify": "ff02", "value": "00"}]}]"#,
     #"[{"times": 9223372036854775807, "do": []}]"#,
@@ -98,7 +98,7 @@ import Testing
     #expect(device.write("00").count <= 4096)
     #expect(device.advance(milliseconds: 86_400_000).count <= 4096)
     #expect(!device.machine.isWaiting)
-    // What an event may do is its own.
+    // Each event has its own budget.
     #expect(device.machine.value(Template(parts: [.octets([1])]), at: device.now, device.database) == [1])
   }
 

@@ -27,7 +27,7 @@ import Text
     }
   }
 
-  /// Lock, code → answer.
+  /// Writes a code in segments and returns the lock's answers.
   private func tryLock(_ segments: [[UInt8]], gap: Duration = .milliseconds(10)) async throws -> [String] {
     try await onLoop {
       let lock = try Presets.peripherals()[0]
@@ -66,11 +66,11 @@ import Text
 
   @Test func theLockStaysShut() async throws {
     #expect(try await tryLock(code(1)) == [Self.fail])
-    // A segment lost: judged after the pause. A segment too long: ignored like any command above the MTU. Too much: judged as it is.
+    // Lost segment: judged after the pause. Segment above the MTU: ignored, as every such command. Extra bytes: judged as they are.
     #expect(try await tryLock(Array(code(0).dropLast())) == [Self.fail])
     #expect(try await tryLock([[UInt8](repeating: 0, count: 104)]) == [])
     #expect(try await tryLock([[UInt8]](repeating: [UInt8](repeating: 0, count: 20), count: 6)) == [Self.fail])
-    // A pause in the middle ends one code and begins another.
+    // A pause in the middle ends one code and starts another.
     let slow = try await tryLock(code(0), gap: .seconds(3))
     #expect(slow == [String](repeating: Self.fail, count: 6))
   }
@@ -140,7 +140,7 @@ import Text
       #expect(client.ask("0a" + panel.hex("fff7")) == "0b0000000000000000")
       #expect(client.ask("12" + panel.configuration("fff7") + "0100") == "13")
       _ = client.take()
-      // "123456789" has the CRC-32 0xcbf43926; partly as command, partly as request.
+      // "123456789" has the CRC-32 0xcbf43926. It is sent partly with a command, partly with a request.
       client.write("52" + panel.hex("fff6") + "31323334")
       client.write("12" + panel.hex("fff6") + "3536373839")
       #expect(client.ask("0a" + panel.hex("fff7")) == "0b090000002639f4cb")

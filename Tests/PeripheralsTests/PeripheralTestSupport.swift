@@ -6,10 +6,10 @@ import GATT
 import Peripherals
 import Text
 
-/// A client that talks to a virtual peripheral in PDUs, without air.
+/// A client that exchanges PDUs with a virtual peripheral directly, without a simulated air.
 @LoopActor
 final class PeripheralTestClient {
-  /// What the peripheral has of it. It does not hold the client: one that a test is done with must not go on, in virtual time, for ever.
+  /// The peripheral's channel. It does not retain the client, so that an unused client does not run forever in virtual time.
   @LoopActor private final class Wire: ATT.Channel {
     var handler: (@LoopActor (ATT.ChannelEvent) -> Void)?
     weak var client: PeripheralTestClient?
@@ -20,11 +20,11 @@ final class PeripheralTestClient {
   }
 
   private let wire = Wire()
-  /// When it came, since the client connected, and what.
+  /// The received PDUs with their times since the connection.
   private(set) var log: [(milliseconds: Int64, pdu: String)] = []
   private(set) var isClosed = false
   private let begin = EventLoop.shared.now
-  /// As the air does.
+  /// Retained here, as the air would do.
   private let peripheral: VirtualPeripheral
 
   init(_ peripheral: VirtualPeripheral) {
@@ -39,7 +39,7 @@ final class PeripheralTestClient {
 
   func write(_ hex: String) { wire.handler?(.received(Hex.decode(hex) ?? [])) }
   func write(_ octets: [UInt8]) { wire.handler?(.received(octets)) }
-  /// The answer to a request.
+  /// Sends a request and returns the answer.
   func ask(_ hex: String) -> String {
     let before = log.count
     write(hex)
@@ -55,7 +55,7 @@ final class PeripheralTestClient {
 func little(_ handle: AttributeHandle) -> [UInt8] { [UInt8(truncatingIfNeeded: handle.rawValue), UInt8(handle.rawValue >> 8)] }
 
 extension PeripheralDescription {
-  /// The value handle of the characteristic with this UUID.
+  /// Returns the value handle of the characteristic with this UUID.
   func handle(_ uuid: String) -> AttributeHandle {
     database.attributes.first { attribute in
       if case .value = attribute.role { return attribute.type.description == uuid }
@@ -63,11 +63,11 @@ extension PeripheralDescription {
     }?.handle ?? 0
   }
   func hex(_ uuid: String) -> String { Hex.encode(little(handle(uuid))) }
-  /// Its client configuration.
+  /// Returns the handle of its client configuration, in hex.
   func configuration(_ uuid: String) -> String { Hex.encode(little(handle(uuid).next)) }
 }
 
-/// The files of man/examples.
+/// The example files of man/examples.
 enum ExampleFiles {
   static let all = ["challenge-lock.json", "wristband.json", "gate-lock.json", "band-7.json", "tracker.json", "slow-panel.json"]
   static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -75,7 +75,7 @@ enum ExampleFiles {
 
   static func octets(_ name: String) throws -> [UInt8] { Array(try Data(contentsOf: folder.appendingPathComponent(name))) }
 
-  /// Those that are device files.
+  /// The examples that are device files.
   static let devices = ["gate-lock.json", "band-7.json", "tracker.json"]
 
   static func read(_ name: String) throws -> PeripheralDescription { try PeripheralFile.parse(octets(name), name: name)[0] }

@@ -6,9 +6,9 @@ import Replay
 import TestSupport
 import Testing
 
-/// What a recorded device answers to who asks otherwise.
+/// Tests a recorded device's answers to requests that differ from the recording.
 @Suite(.timeLimit(.minutes(1))) struct AnswererTests {
-  /// Another program: MTU 100, the services 0001-0003 and 0004-FFFF, two characteristics, a descriptor; a value read twice; a subscription.
+  /// A session of another program: MTU 100, services 0001–0003 and 0004–FFFF, two characteristics, a descriptor, reads, a subscription.
   static func session() -> MadeTrace {
     var trace = MadeTrace()
     trace.connect()
@@ -36,7 +36,7 @@ import Testing
     #expect(answerer.mtu == 100)
     #expect(answerer.answer([0x10, 1, 0, 0xFF, 0xFF, 0, 0x28]) == .play(1, response: nil))
     #expect(answerer.answer([0x12, 7, 0, 1, 0]) == .play(7, response: nil))
-    // Left out before, asked for later.
+    // The request was skipped before and arrives later.
     #expect(answerer.answer([0x0A, 6, 0]) == .play(8, response: nil))
     #expect(answerer.answer([0x0A, 6, 0]) == .play(6, response: nil))
     #expect(answerer.answer([0x0A, 6, 0]) == .unknown(next: [0x0A, 3, 0]))
@@ -67,9 +67,9 @@ import Testing
       ([0x04, 0x00, 0, 0xFF, 0xFF], [0x01, 0x04, 0, 0, 0x01]),
       ([0x04, 0x10, 0, 0xFF, 0xFF], [0x01, 0x04, 0x10, 0, 0x0A]),
       ([0x0A, 7, 0], [0x0B, 0, 0]), ([0x0A, 9, 0], [0x01, 0x0A, 9, 0, 0x01]), ([0x0A, 5, 0], [0x0B, 0x12, 6, 0, 0xE1, 0xFF]),
-      // A question about commands, which says nothing about them.
+      // The answer to a Prepare Write says nothing about commands.
       ([0x16, 6, 0, 0, 0], [0x01, 0x16, 6, 0, 0x06]),
-      // A subscription that is ended.
+      // A subscription that ends.
       ([0x12, 7, 0, 0, 0], [0x13]),
     ] as [([UInt8], [UInt8])])
   func answersOtherQuestions(_ request: [UInt8], _ response: [UInt8]) throws {
@@ -77,7 +77,7 @@ import Testing
     #expect(answerer.answer(request) == .answer(response))
   }
 
-  /// With the MTU of 23, in parts of 22 octets; then the other value, and the refusal, of the one that was read by its type.
+  /// At MTU 23, a value has parts of 22 bytes. Reads by type then replay the other value and the refusal.
   @Test func aValueIsCutAsTheMTUIs() throws {
     var answerer = try Self.answerer()
     #expect(answerer.answer([0x0A, 6, 0]) == .play(6, response: [0x0B] + Array(1...22)))
@@ -89,7 +89,7 @@ import Testing
     #expect(answerer.answer([0x0A, 6, 0]) == .unknown(next: nil))
   }
 
-  /// What reads on behind a value that may be cut, and was not asked for then, is told that there is no more.
+  /// A read after the end of a whole value gets an empty answer, even if the recording has no such read.
   @Test func nothingIsBehindAWholeValue() throws {
     var trace = MadeTrace()
     trace.connect()
@@ -100,7 +100,7 @@ import Testing
     #expect(answerer.answer([0x0C, 6, 0, 22, 0]) == .answer([0x0D]))
   }
 
-  /// BlueZ does not ask what the only descriptor of a characteristic that notifies is.
+  /// BlueZ does not ask for the type of the only descriptor of a characteristic that notifies.
   @Test func theOnlyDescriptorOfWhatNotifiesIsItsConfiguration() throws {
     var trace = MadeTrace()
     trace.connect()
@@ -114,13 +114,13 @@ import Testing
     #expect(answerer.answer([0x12, 4, 0, 1, 0]) == .play(4, response: nil))
     #expect(answerer.answer([0x12, 4, 0, 1, 0]) == .answer([0x13]))
     #expect(answerer.answer([0x12, 4, 0, 2, 0]) == .unknown(next: nil))
-    // What was written last is what it is.
+    // The last written value counts.
     #expect(answerer.answer([0x0A, 4, 0]) == .answer([0x0B, 1, 0]))
     #expect(answerer.answer([0x12, 4, 0, 0, 0]) == .answer([0x13]))
     #expect(answerer.answer([0x0A, 4, 0]) == .answer([0x0B, 0, 0]))
   }
 
-  /// Who was content with the values that came did not look behind them.
+  /// If the recorded client did not look for more values, there are no more.
   @Test func whatNobodyLookedForFurtherIsAll() throws {
     var trace = MadeTrace()
     trace.connect()
@@ -131,7 +131,7 @@ import Testing
     #expect(answerer.answer([0x08, 7, 0, 0xFF, 0xFF, 0xE2, 0xFF]) == .unknown(next: nil))
   }
 
-  /// The first part of a value is not the value.
+  /// The first part of a value is not the whole value.
   @Test func whatWasNotReadToItsEndIsNotKnown() throws {
     var trace = MadeTrace()
     trace.connect()
@@ -142,7 +142,7 @@ import Testing
     #expect(answerer.answer([0x0A, 6, 0]) == .unknown(next: [0x0A, 6, 0]))
   }
 
-  /// It stays what it is where nobody asked for another; a refusal is the device's own.
+  /// The MTU stays if the recording has no exchange. A refusal is the device's own.
   @Test func theMTUStaysWhereNobodyExchangedIt() throws {
     var trace = MadeTrace()
     trace.connect()
@@ -155,7 +155,7 @@ import Testing
     #expect(answerer.answer([0x02, 100, 0]) == .answer([0x01, 0x02, 0, 0, 0x06]))
   }
 
-  /// What the recording says of an attribute is said of what is asked of it.
+  /// A request gets the attribute name that the recording gives.
   @Test func namesWhatIsAsked() throws {
     var answerer = try Self.answerer()
     #expect(answerer.asked([0x0A, 6, 0]) == .attribute([0x0A, 6, 0], .init(type: UUID(0xFFE1))))
@@ -164,7 +164,7 @@ import Testing
     #expect(answerer.asked([0x18, 1]) == .attribute([0x18, 1], nil))
   }
 
-  /// Nobody has looked: nothing is said.
+  /// Requests about unrecorded attributes get no answer.
   @Test(
     arguments: [
       [0x10, 1, 0, 0xFF, 0xFF, 0, 0x28], [0x08, 1, 0, 0xFF, 0xFF, 3, 0x28], [0x04, 1, 0, 0xFF, 0xFF], [0x0A, 3, 0],
@@ -179,7 +179,7 @@ import Testing
     #expect(answerer.answer(request) == .unknown(next: [0x0A, 6, 0]))
   }
 
-  /// Services of one attribute each, asked for with another MTU, so that no response has its recorded form.
+  /// Services of one attribute each, requested with another MTU, so that no response equals the recorded one.
   @Test func manyServices() throws {
     let handles = Array(stride(from: UInt16(1), to: 4000, by: 2))
     func octets(_ number: UInt16) -> [UInt8] { [UInt8(number & 0xFF), UInt8(number >> 8)] }

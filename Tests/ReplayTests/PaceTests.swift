@@ -2,7 +2,7 @@ import Testing
 
 @testable import Replay
 
-/// How the time of a recording maps to that of who replays it.
+/// Tests how the time of a recording maps to the time of a replay.
 @Suite(.timeLimit(.minutes(1))) struct PaceTests {
   private static let second: Int64 = 1_000_000_000
 
@@ -10,11 +10,11 @@ import Testing
     var pace = Pace(now: 5 * Self.second)
     #expect(pace.due(Self.second) == 6 * Self.second)
     #expect(pace.align(Self.second, now: 6 * Self.second) == 0 && pace.due(2 * Self.second) == 7 * Self.second)
-    // It computed then, which takes no time now.
+    // The recorded host computed at this point, which now takes no time.
     #expect(pace.align(Self.second, now: 6 * Self.second - Pace.slack) == 0 && pace.due(2 * Self.second) == 7 * Self.second)
   }
 
-  /// What the device did keeps its distance to what the host did.
+  /// The device's actions keep their distance to the host's actions.
   @Test func aHostThatIsSlower() {
     var pace = Pace(now: 0)
     #expect(pace.align(Self.second, now: 4 * Self.second) == 0 && pace.due(2 * Self.second) == 5 * Self.second)

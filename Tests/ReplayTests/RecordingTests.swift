@@ -8,7 +8,7 @@ import Replay
 import TestSupport
 import Testing
 
-/// What is made of a trace.
+/// Tests recordings that are built from traces.
 @Suite(.timeLimit(.minutes(1))) struct RecordingTests {
   @Test func timesNeverGoBackAndHaveNoEnd() throws {
     var trace = MadeTrace()
@@ -51,7 +51,7 @@ import Testing
     #expect(recording.attempts.first?.link == 0)
   }
 
-  /// The type of an address comes from the connection only where no advertisement has it.
+  /// The connection determines the type of an address only if no advertisement does.
   @Test func devicesThatWereNotHeard() throws {
     let other = PeerAddress(Address(rawValue: 0xC0FF_EE00_0008), .random)
     let report = { (peer: PeerAddress) -> [UInt8] in
@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  /// Sockets of a kernel are read in any order.
+  /// Kernel sockets may be read in any order.
   @Test func whatIsReadAfterTheEndOfTheLinkBelongsToIt() throws {
     var trace = MadeTrace()
     trace.connect()
@@ -121,7 +121,7 @@ import Testing
   }
 }
 
-/// What a recording lacks, and how long it takes to read.
+/// Tests what a recording lacks, and the time to read it.
 @Suite(.timeLimit(.minutes(1))) struct RecordingFileTests {
   @Test func holesAreCounted() throws {
     var trace = MadeTrace()
@@ -141,7 +141,7 @@ import Testing
     #expect(try Snoop.parse(trace.file).last == record)
   }
 
-  /// Whoever does not want it any more need not wait for its end.
+  /// Reading a long file can be cancelled before its end.
   @Test func aLongFileIsReadInTurns() async throws {
     var trace = MadeTrace()
     trace.connect()
@@ -160,7 +160,7 @@ import Testing
   }
 }
 
-/// A capture of another project: what a controller said, without what it was told.
+/// A capture of another project with the controller's packets only.
 @Suite(.timeLimit(.minutes(1))) struct CapturedRecordingTests {
   @Test(.enabled(if: Vectors.folder != nil, "BLECTL_VECTORS names no folder: the H4 capture of another project was not replayed"))
   func aCaptureOfOneDirection() throws {
@@ -174,10 +174,10 @@ import Testing
   }
 }
 
-/// A trace that is made packet by packet, a millisecond between two.
+/// A trace built packet by packet, 1 ms apart.
 struct MadeTrace {
   var file = Snoop.header
-  /// µs since 1970.
+  /// The time in µs since 1970.
   var now: Int64 = 1_700_000_000_000_000
   private(set) var ends: Set<Int> = []
 

@@ -6,7 +6,7 @@ import Text
 @Suite(.timeLimit(.minutes(1))) struct PredicateTests {
   enum Outcome { case holds, fails, mistake }
 
-  /// Of `expect …` about octets, or about a field.
+  /// Returns the outcome of `expect …` for bytes or a field.
   private static func outcome(_ expectation: String, _ octets: [UInt8], field: JSONTree? = nil) throws -> Outcome {
     let (statements, mistakes) = try ScriptParser.parse(Array("expect \(expectation)".utf8), file: "x", settings: [])
     if let mistake = mistakes.first { throw mistake }
@@ -101,7 +101,7 @@ import Text
     #expect(try Self.outcome(expectation, [], field: JSONTree.parse(Array(json.utf8))) == outcome)
   }
 
-  /// What a predicate says of random values is what a naive reading of the manual says.
+  /// For random values, a predicate agrees with a naive implementation of the manual.
   @Test func aRandomPredicate() throws {
     var random = SplitMix64(seed: 11)
     func below(_ count: Int) -> Int { Int(random.next() % UInt64(count)) }

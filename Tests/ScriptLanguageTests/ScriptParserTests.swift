@@ -8,7 +8,7 @@ import Text
   static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent(
     "Scripts")
 
-  /// Those of the commands that tests want.
+  /// The commands that the tests need.
   private static var program: ScriptCheck.Program {
     ScriptCheck.Program(
       command: { command throws(ScriptCheck.CommandMistake) in
@@ -28,14 +28,14 @@ import Text
     return script
   }
 
-  /// All mistakes, as `LINE:COLUMN`.
+  /// Returns the places of all errors as `LINE:COLUMN`.
   private static func places(_ text: String) throws -> [String] {
     let (statements, wrong) = try ScriptParser.parse(Array(text.utf8), file: "x", settings: ["format"])
     let mistakes = wrong + ScriptCheck.script(statements, file: "x", variables: [:], program).mistakes
     return ScriptErrors(mistakes, of: "x").errors.map { "\($0.place.line):\($0.place.column ?? 0)" }
   }
 
-  /// Every mistake, and none that only follows from another.
+  /// The parser reports every error, and none that only follows from another.
   @Test(arguments: [
     ("frobnicate\nread a\nfrobnicate", ["1:1", "3:1"]), ("sleep 5x\nread $A\nread $A\nnote", ["1:7", "2:6", "4:1"]),
     // What a line with a mistake was to bring
@@ -76,7 +76,7 @@ import Text
     ("read 'a", 1, 6, "is never closed"), ("read \"a\nread b", 1, 6, "is never closed"), ("read a \\", 1, 1, "no line follows"),
     ("read ${A", 1, 1, "{"),
     ("read ${5}", 1, 1, "Invalid variable ${5}"),
-    // Octets
+    // Bytes
     ("read a\0", 1, 7, "NUL"), ("read a\nread \0", 2, 6, "NUL"),
     // Device
     ("device", 1, 1, "takes one word"), ("device a b", 1, 1, "takes one word"), ("device a\ndevice b", 2, 1, "only one device"),
@@ -190,7 +190,7 @@ import Text
 
   // MARK: What is right
 
-  /// Lines end as Unix's, Windows' or old Macs' do, after a byte order mark or none.
+  /// Lines may end as on Unix, Windows or old Macs, with or without a byte order mark.
   @Test(arguments: ["\n", "\r\n", "\r"]) func linesEnd(_ end: String) throws {
     let text = ["\u{FEFF}device a", "test t", "read a \\", "  b", "expect == 1", "end", ""].joined(separator: end)
     let script = try Self.script(text)
@@ -222,7 +222,7 @@ import Text
     #expect(script.setup.count == 1 && script.teardown.count == 1 && script.statements.count == 3 && script.hasOwnSteps)
   }
 
-  /// What setup leaves is there in each test, and what a test leaves is not there in the next.
+  /// Every test sees the variables of the setup, but not those of other tests.
   @Test func eachTestBeginsAnew() throws {
     _ = try Self.script("setup\nread a\nend\ntest a\nexpect == 1\nend\ntest b\nexpect == 1\nend")
     let error = #expect(throws: ScriptError.self) { try Self.script("test a\nread a\nend\ntest b\nexpect == 1\nend") }
@@ -234,16 +234,16 @@ import Text
     #expect(try Self.script("device $A", variables: ["A": "x"]).device == "x")
   }
 
-  /// A command that says whom it is about says so for those behind it.
+  /// A command that names its device sets the device of later commands.
   @Test func aCommandMayNameTheDevice() throws {
     #expect(try Self.script("connect a\nread b").firstNeed == nil)
     #expect(try Self.script("scan\nread b\nconnect a").firstNeed?.line == 2)
   }
 
-  /// In the order in which they run: the file's own lines are before its tests, wherever they stand.
+  /// The file's own lines run before its tests, wherever they appear.
   @Test func ownLinesAreBeforeTests() throws { _ = try Self.script("test t\nread $A\nend\nset A 1") }
 
-  /// What a variable will be is not known: a command that some value would fit is right.
+  /// A variable's value is unknown before the run, so a command is valid if some value fits.
   @Test func aResultMayBeAnything() throws { _ = try Self.script("let A = read a\nread $A\nexpect == $A\nsleep $A\nrepeat $A\nend") }
 
   // MARK: Hostile
@@ -253,7 +253,7 @@ import Text
     return names.compactMap { try? Array(Data(contentsOf: folder.appendingPathComponent("\($0).blectl"))) }
   }
 
-  /// However much of it is there: it is a script, or the mistake has a place in it.
+  /// A truncated script is valid, or its error has a place in it.
   @Test func truncatedScripts() throws {
     let seeds = Self.seeds
     try #require(seeds.count == 7)
@@ -271,7 +271,7 @@ import Text
     hostile(Self.seeds, mutations: 3000) { _ = try? Self.script($0, variables: ["A": "1"]) }
   }
 
-  /// Time goes with the length, and not with its square.
+  /// Parsing time grows linearly with the length.
   @Test(arguments: [
     "test ", "set A", "read $", "read ${", "read 'x", "expect /", "a;", "read a\\\n", "expect matches /a/ /", "include a\n", "#", "\\\n",
     "\"\" ",

@@ -8,7 +8,7 @@ import Text
     variables.set("FIXED", "2")
     variables.set("OTHER", "3")
     #expect(variables.value("FIXED") == "1" && variables.value("OTHER") == "3")
-    // A result does.
+    // A result changes it.
     variables.capture("FIXED", "4")
     variables.capture("OTHER", nil)
     #expect(variables.value("FIXED") == "4" && variables.value("OTHER") == nil && variables.isKnown("OTHER"))

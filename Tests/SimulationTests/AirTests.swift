@@ -21,7 +21,7 @@ import Testing
       let gaps = zip(ears.heard, ears.heard.dropFirst()).map { $1.time - $0.time }
       #expect((230...240).contains(ears.heard.count))
       #expect(gaps.allSatisfy { (250_000_000...260_000_000).contains($0) })
-      // Spread over the ten milliseconds, not constant.
+      // The delays spread over the ten milliseconds.
       #expect(Set(gaps.map { ($0 - 250_000_000) / 1_000_000 }).count == 10)
       // ±3 dB around −60, all values.
       #expect(Set(ears.heard.map(\.rssi)) == Set(-63 ... -57))
@@ -39,7 +39,7 @@ import Testing
       #expect(count >= 9)
       try await EventLoop.shared.sleep(for: .seconds(10))
       #expect(ears.heard.count == count)
-      // A device that comes while somebody listens is heard too, by everybody.
+      // A device that joins during a scan is heard by all listeners too.
       let second = Ears()
       air.listen(ears)
       air.listen(second)
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  /// An advertiser cannot make the loop spin.
+  /// An advertiser with a tiny interval cannot occupy the loop.
   @Test func aSillyIntervalIsLimited() async throws {
     try await onLoop {
       let (ears, air) = (Ears(), Air())

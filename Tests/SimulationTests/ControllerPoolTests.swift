@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct ControllerPoolTests {
   struct Ended: Error {}
 
-  /// A host as the pool has it: what it is sent stays with it while it does not read.
+  /// A host as the pool sees it. Packets queue up while it does not read.
   @LoopActor private final class Stream: HCI.HostTransport {
     var handler: (@LoopActor (HCI.TransportEvent) -> Void)?
     private(set) var isClosed = false
@@ -36,7 +36,7 @@ import Testing
 
     func leave() { handler?(.closed(Ended())) }
 
-    /// The first event that matches, of those that no earlier call has taken, within a minute.
+    /// Returns the first matching event that no earlier call returned, within a minute.
     func event<T>(_ match: (Event) -> T?) async throws -> T {
       let deadline = EventLoop.shared.now.advanced(by: .seconds(60))
       while true {
@@ -104,7 +104,7 @@ import Testing
         addresses.insert(try ReadBDADDR.Return.decode(complete.parameters).get().address)
       }
       #expect(addresses.count == 3 && addresses == Set(rig.pool.hosts.map(\.address)))
-      // Also their links can be told from each other, in a trace of all.
+      // The links have different handles too, for a common trace.
       let handles = [try await hosts[0].connect(rig.device.address), try await hosts[2].connect(second.address)]
       #expect(handles == [0x0040, 0x0050])
       rig.pool.close()
@@ -112,7 +112,7 @@ import Testing
     }
   }
 
-  /// A device with a link does not advertise: the second host has to wait for the first one's end.
+  /// A connected device does not advertise, so the second host waits for the end of the first link.
   @Test func twoHostsContendForADevice() async throws {
     try await onLoop {
       let rig = Rig()
@@ -125,7 +125,7 @@ import Testing
       second.say(.create(rig.device.address))
       try await Self.sleep(5)
       #expect(rig.device.links == 1)
-      // As an adapter that is pulled out: the device hears nothing any more, and notices after the supervision timeout (5 s).
+      // As with an unplugged adapter, the device hears nothing and notices after the supervision timeout (5 s).
       let start = EventLoop.shared.now
       first.leave()
       #expect(rig.pool.hosts.count == 1 && first.isClosed)
@@ -136,7 +136,7 @@ import Testing
     }
   }
 
-  /// In whatever state a host is lost, nothing of it is left: the air is silent, and the device is free again.
+  /// A lost host leaves nothing behind in any state: the air is silent, and the device is free again.
   @Test(arguments: ["nothing", "scanning", "connecting", "connected", "sending", "disconnecting"])
   func aHostIsLost(_ state: String) async throws {
     try await onLoop {
@@ -176,7 +176,7 @@ import Testing
     }
   }
 
-  /// Advertising reports are dropped, and counted, while the host does not read; what it has missed then does not come later.
+  /// While a host does not read, advertising reports are dropped and counted, and do not arrive later.
   @Test func whoIsSlowMissesAdvertisements() async throws {
     try await onLoop {
       let rig = Rig()
@@ -189,14 +189,14 @@ import Testing
       #expect(slow.backlog > ControllerPool.crowded && slow.backlog < ControllerPool.crowded + 200)
       #expect(host.droppedReports > 1000 && rig.pool.hosts.last?.droppedReports == 0)
       #expect(quick.reports > slow.reports + 2000)
-      // Its commands are answered all the same.
+      // Its commands are still answered.
       slow.say(.scan(false))
       try await slow.event { if case .commandComplete(let complete) = $0, complete.opcode == LESetScanEnable.opcode { () } else { nil } }
       rig.pool.close()
     }
   }
 
-  /// Neither events nor data are dropped for it: it is given up.
+  /// Events and data are never dropped: a host that does not read them is disconnected.
   @Test func whoTakesNothingIsGivenUp() async throws {
     try await onLoop {
       let rig = Rig()
@@ -216,7 +216,7 @@ import Testing
     }
   }
 
-  /// Somebody who only looks whether anybody listens is not told of; nonsense is.
+  /// A client that only probes for a listener is not reported, but invalid data are.
   @Test func whoSaysNothingIsNoHost() async throws {
     try await onLoop {
       let rig = Rig()
@@ -258,7 +258,7 @@ import Testing
     }
   }
 
-  /// All controllers are in one trace.
+  /// One trace has all controllers.
   @Test func theTapSeesEverybody() async throws {
     @LoopActor final class Log: HCI.Tap {
       var packets: [(packet: [UInt8], direction: HCI.Direction)] = []

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Simulation
 
-/// The firmware alone, on a clock of the test's own.
+/// Tests the firmware alone, on the test's clock.
 @Suite(.timeLimit(.minutes(1))) struct FirmwareTests {
   private static let millisecond: Int64 = 1_000_000
   private static let request = FirmwareQueue.PDU(octets: [0x12, 0x0B, 0x00, 1], isUneven: false)
@@ -19,7 +19,7 @@ import Testing
     return FirmwareQueue(firmware, random: SeededRandom(seed: 1, stream: 2))
   }
 
-  /// When each of these is done that came at once, in ms.
+  /// Returns the times in ms at which PDUs that arrive together are done.
   private func times(_ pdus: [FirmwareQueue.PDU], _ change: (inout Firmware) -> Void) -> [Double] {
     var queue = Self.queue(change)
     for pdu in pdus { _ = queue.arrive(pdu, at: 0) }
@@ -28,7 +28,7 @@ import Testing
     return times
   }
 
-  /// What of these is lost that come every so often, and what is there afterwards.
+  /// Returns the number of lost PDUs when they arrive at this gap.
   private func lost(of count: Int, every gap: Int64, _ change: (inout Firmware) -> Void) -> Int {
     var queue = Self.queue(change)
     for number in 0..<count {
@@ -44,7 +44,7 @@ import Testing
     #expect(times([Self.command()]) { _ in } == [0])
   }
 
-  /// What waits is done afterwards, and what comes meanwhile.
+  /// A busy firmware handles waiting and new PDUs afterwards.
   @Test func isBusy() {
     var queue = Self.queue { $0.timePerPacket = .milliseconds(5) }
     #expect(queue.arrive(Self.command(), at: 0) == .waits)
@@ -83,14 +83,14 @@ import Testing
     }
     let arrivals = [Self.command(), Self.command(), Self.command(), Self.request, Self.command()].map { queue.arrive($0, at: 0) }
     #expect(arrivals == [.waits, .waits, .dropped, .waits, .dropped])
-    // One buffer too many is in use until two are done.
+    // One buffer beyond the limit is in use until two PDUs are done.
     #expect(queue.next(at: 5 * Self.millisecond) != nil && queue.arrive(Self.command(), at: 6 * Self.millisecond) == .dropped)
     #expect(queue.next(at: 10 * Self.millisecond) != nil && queue.arrive(Self.command(), at: 11 * Self.millisecond) == .waits)
     #expect(queue.next(at: 14 * Self.millisecond) == nil && queue.next(at: 15 * Self.millisecond)?.first == 0x12)
     #expect(queue.count == 1 && queue.dropped == 3)
   }
 
-  /// Who comes at 4 ms where one takes 5 loses one in five; and half of them where a drop takes 3.
+  /// At an arrival every 4 ms and a time of 5 ms, one in five is lost; half if a drop takes 3 ms.
   @Test func droppingCostsTimeToo() {
     #expect(abs(lost(of: 1000, every: 4 * Self.millisecond) { $0.timePerPacket = .milliseconds(5) } - 200) < 10)
     let half = lost(of: 1000, every: 4 * Self.millisecond) {
@@ -122,7 +122,7 @@ import Testing
     #expect(queue.count == 1)
   }
 
-  /// Whoever asks without end does not fill the memory.
+  /// Endless requests do not fill the memory.
   @Test func requestsDoNotPileUpWithoutEnd() {
     var queue = Self.queue { $0.timePerPacket = .seconds(3600) }
     for _ in 0..<10_000 { _ = queue.arrive(Self.request, at: 0) }

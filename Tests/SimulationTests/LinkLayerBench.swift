@@ -3,7 +3,7 @@ import Peripherals
 
 @testable import Simulation
 
-/// An action and when it was seen, in µs.
+/// An action and its time in µs.
 struct LinkLayerEntry: Equatable {
   let at: Int64
   let action: LinkLayer.Action
@@ -18,7 +18,7 @@ struct LinkLayerEntry: Equatable {
   }
 }
 
-/// A link with two hosts that react in no time.
+/// A link with two hosts that react instantly.
 struct LinkLayerBench {
   var link: LinkLayer
   var now: Int64 = 0
@@ -53,7 +53,7 @@ struct LinkLayerBench {
     log = []
   }
 
-  /// Value octets per second that arrive while eight HCI buffers are kept full.
+  /// Returns the value bytes per second that arrive while eight HCI buffers stay full.
   mutating func saturate(from side: LinkLayer.Side, value: Int, seconds: Int64) -> Double {
     let frame = [UInt8](repeating: 0, count: value + 7)
     var offset = 0

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Simulation
 
-/// The state machine alone, on a clock of the test's own.
+/// Tests the state machine alone, on the test's clock.
 @Suite(.timeLimit(.minutes(1))) struct LinkLayerTests {
   @Test func oneCommandTakesOneEvent() {
     var bench = LinkLayerBench(interval: 24)
@@ -14,20 +14,20 @@ import Testing
       bench.log == [
         LinkLayerEntry(at: 80 + 24 + 150 + 80 + 150, .received(by: .peripheral, [1, 2, 3], isStart: true)), .completed(484, .central, 1),
       ])
-    // Nothing more to say: no timer.
+    // An idle link has no timer.
     #expect(bench.link.due == nil)
   }
 
   @Test func anIdleLinkWaitsForTheNextAnchor() {
     var bench = LinkLayerBench(interval: 24)
     #expect(bench.link.due == nil)
-    // Hours later, in the middle of an interval.
+    // The time is hours later, in the middle of an interval.
     let now: Int64 = 30_000_000 * 1_000_000 + 17
     bench.link.send(by: .peripheral, [9], isStart: true, at: now)
     #expect(bench.link.due == now - 17 + 30_000_000)
   }
 
-  /// The peripheral answers in the next event, the central's next request goes in the one after: two intervals a round trip.
+  /// A round trip takes two intervals: the peripheral answers in the next event, and the next request follows in the one after.
   @Test func aRoundTripTakesTwoIntervals() {
     var bench = LinkLayerBench(interval: 24)
     var requests: [Int64] = []
@@ -45,7 +45,7 @@ import Testing
     #expect(zip(requests, requests.dropFirst()).allSatisfy { $1 - $0 == 60_000_000 })
   }
 
-  /// With more commands behind the request, the event is still open when the answer is ready.
+  /// While more commands follow the request, the event stays open, so the answer arrives in it.
   @Test func theAnswerComesInTheSameEventWhileThatLasts() {
     var bench = LinkLayerBench(interval: 80)
     bench.onReceive = { side, octets, link, now in
@@ -71,7 +71,7 @@ import Testing
     #expect(bench.log.filter { if case .completed(_, _) = $0.action { true } else { false } }.count > 0)
   }
 
-  /// Within 3 % of the table for a host that keeps eight buffers full. Values are those of Write Commands.
+  /// With eight full buffers, throughput is within 3 % of the table. Values are those of Write Commands.
   @Test(arguments: [AirTime.Coding.le1M, .le2M, .codedS2], [6, 9, 12, 24, 40, 80])
   func throughput(coding: AirTime.Coding, interval: ConnectionInterval) {
     for (octets, value) in [(27, 20), (27, 182), (251, 20), (251, 244), (251, 495), (251, 512)] {
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  /// kB/s for values of 244, when a missed PDU ends the event.
+  /// Checks kB/s for values of 244 bytes when a missed PDU ends the event.
   @Test(arguments: [
     (AirTime.Coding.le1M, 0.01, 6, 96.0), (.le1M, 0.01, 24, 91.0), (.le1M, 0.05, 24, 71.0), (.le2M, 0.01, 24, 153.0),
     (.le2M, 0.05, 12, 124.0),
@@ -141,7 +141,7 @@ import Testing
     #expect(abs(rate - 65) < 1)
   }
 
-  /// What there is no room for is repeated until there is, and goes on where it was.
+  /// A PDU without room at the receiver is repeated until there is room, and no data are lost.
   @Test func whatThePeripheralHasNoRoomForIsHeldBack() {
     var bench = LinkLayerBench(interval: 24)
     bench.link.room = 1
@@ -150,12 +150,12 @@ import Testing
       bench.link.send(by: .central, [octet], isStart: false, at: 0)
     }
     bench.run(until: 100_000_000)
-    // The continuation belongs to what was taken.
+    // The continuation belongs to the accepted start.
     func received() -> [[UInt8]] {
       bench.log.compactMap { if case .received(.peripheral, let octets, _) = $0.action { octets } else { nil } }
     }
     #expect(received() == [[UInt8](repeating: 1, count: 27), [1]] && bench.link.queued(by: .central) == 4)
-    // The peripheral is heard all the time.
+    // The peripheral can still send.
     bench.link.send(by: .peripheral, [9], isStart: true, at: 100_000_000)
     bench.run(until: 9_000_000_000)
     #expect(bench.log.contains { $0.action == .received(by: .central, [9], isStart: true) } && !bench.link.isClosed)
@@ -164,7 +164,7 @@ import Testing
     #expect(received().map(\.count) == [27, 1, 27, 1, 27, 1] && bench.link.room == 0)
   }
 
-  /// An answer and the next request in one event, with one interval a round trip.
+  /// With an open event, the answer and the next request share it: a round trip takes one interval.
   @Test func anEventThatStaysOpenIsUsed() {
     var bench = LinkLayerBench(interval: 24)
     bench.link.pollingTime = 1000
@@ -179,7 +179,7 @@ import Testing
     }
     bench.run(until: 310_000_000)
     #expect(requests.count == 11 && zip(requests.dropFirst(), requests.dropFirst(2)).allSatisfy { $1 - $0 == 30_000_000 })
-    // What is said 300 µs after the last packet goes out with the first empty one after it; later nothing happens any more.
+    // Data queued 300 µs after the last packet go out after the first empty packet. Later the event is over.
     bench = LinkLayerBench(interval: 24)
     bench.link.pollingTime = 1000
     bench.link.send(by: .central, [1, 2, 3], isStart: true, at: 0)
@@ -195,7 +195,7 @@ import Testing
     var bench = LinkLayerBench(interval: 8, latency: 9)
     bench.link.send(by: .central, [0], isStart: true, at: 0)
     bench.run(until: 50_000_000)
-    // Event 0 was used or the grid starts at −1; from the last event on, every tenth is listened to.
+    // Event 0 was used, or the grid starts at −1. After the last event, every tenth is used.
     let last = bench.log.last?.at ?? 0
     bench.link.send(by: .central, [1], isStart: true, at: 51_000_000)
     let due = bench.link.due ?? 0
@@ -209,7 +209,7 @@ import Testing
     var bench = LinkLayerBench(interval: 6)
     bench.set(octets: 251, .codedS8)
     let rate = bench.saturate(from: .central, value: 244, seconds: 4)
-    // 17.8 ms each: one in three intervals.
+    // A packet takes 17.8 ms: one in three intervals.
     #expect(abs(rate / (244 / 0.0225) - 1) < 0.03)
   }
 
@@ -315,7 +315,7 @@ import Testing
     var bench = LinkLayerBench(interval: 8)
     for _ in 0..<3 { bench.link.send(by: .central, [UInt8](repeating: 0, count: 200), isStart: true, at: 0) }
     _ = bench.link.wake(at: 0)
-    // The timer of the first exchange fires ten seconds late. The event that was open goes on; the next one is not long past.
+    // The timer of the first exchange fires ten seconds late. The open event continues, and the next one is not long past.
     var dues: [Int64] = []
     while let due = bench.link.due {
       dues.append(due)

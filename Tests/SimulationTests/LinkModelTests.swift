@@ -4,11 +4,11 @@ import Testing
 
 @testable import Simulation
 
-/// The link layer agrees with the arithmetic of the air, for every PHY, data length, segment and interval.
+/// The link layer agrees with the computed air times for every PHY, data length, segment and interval.
 @Suite(.timeLimit(.minutes(1))) struct LinkModelTests {
   private static let intervals: [ConnectionInterval] = [6, 12, 24, 40]
 
-  /// Value octets per second of a central that keeps eight buffers full, over whole connection events.
+  /// Returns the value bytes per second of a central that keeps eight buffers full, over whole connection events.
   private static func rate(
     _ coding: AirTime.Coding, octets: Int, value: Int, interval: ConnectionInterval, events: Int64 = 40,
     _ change: (inout LinkLayer) -> Void = { _ in }
@@ -31,7 +31,7 @@ import Testing
     let end = events * interval.nanoseconds
     var arrived = 0
     feed(0)
-    // What ended before the next event, but not the first of that.
+    // Include exchanges that ended before the next event, but not the first of that event.
     while let due = link.due, due < end {
       for action in link.wake(at: due) { if case .received(_, let octets, _) = action { arrived += octets.count } }
       feed(due)
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  /// 1M, 251 octets: 2088 + 80 µs, and two spaces; so many of them fit 30 ms less what is kept.
+  /// At 1M, a packet of 251 bytes takes 2088 + 80 µs and two spaces. 30 ms minus the guard time hold N packets.
   @Test(arguments: [(150, 0, 12), (60, 0, 13), (0, 0, 13), (150, 300, 12), (150, 400, 11), (150, 5000, 10)])
   func spacesAndGuardTimes(_ space: Int, _ kept: Int, _ packets: Int) {
     let rate = Self.rate(.le1M, octets: 251, value: 244, interval: 24) {
@@ -71,8 +71,8 @@ import Testing
     #expect(abs(rate / (Double(packets) * 244 / 0.03) - 1) < 0.01)
   }
 
-  /// An error ends the event: n packets with the probability q to get through each bring q + q² + … + qⁿ. Segments fill their packets here, so that all
-  /// are alike.
+  /// An error ends the event: n packets with success probability q each carry q + q² + … + qⁿ.
+  /// Segments fill their packets here, so that all are alike.
   @Test(arguments: [0.01, 0.05]) func errors(_ errors: Double) {
     var ratios: [Double] = []
     for (coding, octets, value) in [
@@ -90,12 +90,12 @@ import Testing
         #expect(abs(rate / expected - 1) < 0.06, "\(coding) \(octets) \(value) \(interval): \(rate) instead of \(expected)")
       }
     }
-    // Chance evens out.
+    // Random deviations cancel out.
     let mean = ratios.reduce(0, +) / Double(ratios.count)
     #expect(abs(mean - 1) < 0.01, "\(mean)")
   }
 
-  /// Instants, lengths that grow and shrink, and errors in between: what is in flight arrives once, whole and in order.
+  /// Parameter changes and errors during a transfer lose nothing: all data arrive once, complete and in order.
   @Test func changesInMidTransferLoseNothing() {
     var bench = LinkLayerBench(interval: 12)
     bench.link.packetErrorRate = 0.1

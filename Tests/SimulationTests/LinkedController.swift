@@ -3,7 +3,7 @@ import TestSupport
 
 @testable import Simulation
 
-/// A virtual controller and a device in its air.
+/// A virtual controller with a link to a device in its air.
 @LoopActor
 struct LinkedController {
   let air = Air()

@@ -9,7 +9,7 @@ import Simulation
 import TestSupport
 import Testing
 
-/// The built-in peripherals through all our own layers: client, host, HCI, link layer, server.
+/// Tests the built-in peripherals through all layers: client, host, HCI, link layer, server.
 @Suite(.timeLimit(.minutes(1))) struct PeripheralOverAirTests {
   @LoopActor
   private func connected<T: Sendable>(
@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  /// The answer to the write that makes it hang up, and what it says before it does.
+  /// A device that disconnects after a write still delivers its answer and notifications first.
   @Test func aDeviceThatHangsUpIsHeardOutFirst() async throws {
     let text = #"""
       {"name": "T", "address": "D1:00:00:00:00:09/random", "services": [{"uuid": "ff00", "characteristics": [

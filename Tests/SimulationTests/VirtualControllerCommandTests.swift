@@ -20,7 +20,7 @@ import Testing
       let commands = try await host.complete(ReadLocalSupportedCommands()).get().commands
       let version = try await host.complete(ReadLocalVersion()).get()
       #expect(features.isSuperset(of: [.dataLengthExtension, .phy2M, .phyCoded, .extendedAdvertising]))
-      // What the kernel looks at before it uses extended scanning and connecting.
+      // The kernel checks these bits before it uses extended scanning and connecting.
       #expect(commands.octets[37] & 0xE0 == 0xE0)
       #expect(version.hciVersion == 13)
     }
@@ -78,7 +78,7 @@ import Testing
       let air = Air()
       air.add(TestDevice())
       let host = TestHost(air: air)
-      // After Reset no LE Meta event is wanted.
+      // After a Reset, LE Meta events are disabled.
       try await host.complete(Reset())
       try await host.complete(LESetScanParameters.scanParameters())
       try await host.complete(.scan(true))
@@ -113,7 +113,7 @@ import Testing
     }
   }
 
-  /// Each is refused with this status, in the event that the command is answered with.
+  /// Each command is refused with this status, in the event that answers it.
   @Test(
     arguments: [
       (Disconnect(handle: 0x40, reason: .remoteUserTerminated), ControllerErrorCode.unknownConnectionIdentifier),
@@ -156,7 +156,7 @@ import Testing
     }
   }
 
-  /// Cut short or too long, a command is refused as well; its opcode is known.
+  /// A command that is too short or too long is refused with its opcode.
   @Test func aCommandOfTheWrongLengthHasInvalidParameters() async throws {
     try await onLoop {
       let host = TestHost(air: Air())
@@ -213,7 +213,7 @@ import Testing
       #expect(host.reports.count == count)
       #expect(device.closed == .connectionTimeout)
       #expect(try await host.complete(ReadRSSI(handle: link.handle)) == .failure(.unknownConnectionIdentifier))
-      // The other command set may be used again, and the device be connected to again.
+      // The other command set is available again, and so is the device.
       try await host.complete(LESetExtendedScanParameters.extendedScanParameters())
       #expect(try await host.status(.extendedCreate(device.address)) == .success)
       #expect(try await host.connectionComplete().status == .success)
@@ -261,13 +261,13 @@ import Testing
       for packet in packets {
         host.controller.send(packet)
         sent += 1
-        // Let the air answer: links come and go in between.
+        // Let the air answer: links start and end in between.
         if sent % 50 == 0 { try await EventLoop.shared.sleep(for: .milliseconds(100)) }
       }
       #expect(sent > 100_000)
       host.controller.close()
       try await EventLoop.shared.sleep(for: .seconds(60))
-      // It still is a controller.
+      // The controller still works.
       let again = TestHost(air: air)
       try await again.setUp()
       #expect(try await again.connect(device.address).status == .success)

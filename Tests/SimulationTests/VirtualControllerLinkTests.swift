@@ -29,7 +29,7 @@ import Testing
       #expect(try await it.host.status(Disconnect(handle: link.handle, reason: .remoteUserTerminated)) == .commandDisallowed)
       #expect(try await it.host.disconnection() == .terminatedByLocalHost)
       #expect(it.device.closed == .remoteUserTerminated)
-      // And again.
+      // Repeat it.
       #expect(try await it.host.status(create) == .success)
       #expect(try await it.host.connectionComplete().handle == link.handle)
       it.host.controller.close()
@@ -84,7 +84,7 @@ import Testing
       for (index, handle) in handles.enumerated() { try await host.send([UInt8(index)], handle: handle) }
       try await host.wait { devices.allSatisfy { !$0.received.isEmpty } && host.credits == 8 }
       #expect(devices.map(\.received) == [[[0]], [[1]], [[2]]])
-      // A second host finds nobody free.
+      // A second host finds no free device.
       let second = TestHost(air: air)
       try await second.setUp()
       try await second.status(.create(devices[0].address))
@@ -115,7 +115,7 @@ import Testing
       #expect(it.host.frames.map { Array($0.dropFirst(4)) } == pdus.map { $0.reversed() })
       try await it.host.wait { it.host.credits == buffers }
       #expect(it.host.controller.violations.isEmpty)
-      // LL PDUs come as they are: nobody asked for longer ones.
+      // LL PDUs keep their default length: no longer ones were requested.
       #expect(it.host.acl.allSatisfy { $0.payload.count <= 27 && $0.handle == link.handle })
       it.host.controller.close()
     }
@@ -168,7 +168,7 @@ import Testing
       }
       try await it.host.wait { it.host.frames.count == 100 }
       #expect(it.host.frames.map { $0[4] } == Array(0..<100))
-      // A closed link ends the wait.
+      // Closing the link ends the wait.
       let waiting = EventLoop.shared.spawn { () async -> ControllerErrorCode? in
         for _ in 0..<9 { channel.send([0]) }
         do { _ = try await channel.waitUntilWritable(until: nil) } catch { return error as? ControllerErrorCode }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Simulation
 
-/// Link procedures, and what the device wishes by itself.
+/// Tests link procedures and the device's own requests.
 @Suite(.timeLimit(.minutes(1))) struct VirtualControllerProcedureTests {
   // MARK: Procedures
 
@@ -37,7 +37,7 @@ import Testing
       }
 
       try await it.host.status(LESetPHY(handle: handle, allPHYs: 0, tx: [.le2M, .coded], rx: .coded, options: 0))
-      // Coded is not common: that direction stays as it is.
+      // The sides do not share Coded, so that direction keeps its PHY.
       try await it.host.event { if case .lePHYUpdateComplete(.success, handle, tx: 2, rx: 1) = $0 { () } else { nil } }
       #expect(try await it.host.complete(LEReadPHY(handle: handle)) == .success(.init(handle: handle, tx: 2, rx: 1)))
 
@@ -64,7 +64,7 @@ import Testing
       try await it.host.complete(LESetDataLength(handle: handle, txOctets: 251, txTime: 2120))
       try await it.host.status(LESetPHY(handle: handle, allPHYs: 0, tx: .le2M, rx: .le2M, options: 0))
       try await it.host.event { if case .lePHYUpdateComplete(.unsupportedRemoteFeature, handle, tx: 1, rx: 1) = $0 { () } else { nil } }
-      // It never heard of longer packets, so there is no event at all.
+      // The peer has no support for longer packets, so there is no event.
       try await EventLoop.shared.sleep(for: .seconds(5))
       #expect(!it.host.events.contains { if case .leDataLengthChange = $0 { true } else { false } })
       it.host.controller.close()
@@ -79,7 +79,7 @@ import Testing
       let handle = try await it.host.connect(it.device.address).handle
       try await it.host.event { if case .leDataLengthChange(handle, 251, 2120, 251, 2120) = $0 { () } else { nil } }
       try await it.host.event { if case .lePHYUpdateComplete(.success, handle, tx: 2, rx: 2) = $0 { () } else { nil } }
-      // A data length that is there already is no change.
+      // Setting the current data length changes nothing.
       let count = it.host.log.count
       try await it.host.complete(LESetDataLength(handle: handle, txOctets: 251, txTime: 2120))
       try await EventLoop.shared.sleep(for: .seconds(1))
@@ -113,7 +113,7 @@ import Testing
       try await it.host.wait { it.host.frames.count == 2 }
       #expect(it.host.frames == [[12, 0, 5, 0, 0x12, 7, 8, 0, 6, 0, 12, 0, 1, 0, 200, 0], [2, 0, 6, 0, 0x0B, 0x01]])
 
-      // What it does not support it says so; a response it takes silently.
+      // It rejects unsupported commands, and silently accepts a response.
       try await it.host.send([0x14, 9, 2, 0, 0, 0], onChannel: 5, handle: handle)
       try await it.host.send([0x01, 3, 0, 0, 16, 7, 7], onChannel: 6, handle: handle)
       try await it.host.send([0x13, 7, 2, 0, 0, 0], onChannel: 5, handle: handle)

@@ -40,9 +40,9 @@ import Testing
         #expect(reports.filter { $0.pdu == .scanResponse }.allSatisfy { $0.data == connectable.advertising.scanResponse })
         #expect(reports.filter { $0.pdu != .scanResponse }.allSatisfy { $0.data == connectable.advertising.data })
         #expect(reports.allSatisfy { (-63 ... -57).contains($0.rssi ?? 0) })
-        // The form of the report goes with the command.
+        // The command set determines the form of the report.
         #expect(host.events.contains { if case .leExtendedAdvertisingReports = $0 { true } else { false } } == extended)
-        // It is over.
+        // The scan has ended.
         let count = host.reports.count
         try await EventLoop.shared.sleep(for: .seconds(1))
         #expect(host.reports.count == count)
@@ -86,7 +86,7 @@ import Testing
       try await host.complete(.scan(true, filterDuplicates: true))
       try await EventLoop.shared.sleep(for: .seconds(5))
       #expect(host.reports.count == 4)
-      // Enabling again starts anew.
+      // A new scan resets the duplicate filter.
       try await host.complete(.scan(true, filterDuplicates: true))
       try await EventLoop.shared.sleep(for: .seconds(5))
       #expect(host.reports.count == 8)
@@ -110,7 +110,7 @@ import Testing
       host.forget()
       #expect(try await host.complete(.extendedScan(true, filter: 2)) == .failure(.invalidParameters))
       #expect(try await host.complete(.extendedScan(true, duration: 128, period: 1)) == .failure(.invalidParameters))
-      // A second of every 1.28; each period reports the device once more.
+      // The scan runs for one second in every 1.28 s. Each period reports the device once more.
       try await host.complete(.extendedScan(true, filter: 2, duration: 100, period: 1))
       try await EventLoop.shared.sleep(for: .milliseconds(12_799))
       #expect(host.reports.count == 20)
@@ -126,7 +126,7 @@ import Testing
       try await host.complete(.scanParameters(active: false, interval: 160, window: 16))
       try await host.complete(.scan(true))
       try await EventLoop.shared.sleep(for: .seconds(100))
-      // 40 a second are sent.
+      // The device sends 40 a second.
       #expect((300...500).contains(host.reports.count))
       host.controller.close()
     }

@@ -4,7 +4,7 @@ import EventLoop
 import Peripherals
 import Simulation
 
-/// A device that keeps what it gets.
+/// A device that records the data it receives.
 @LoopActor
 final class TestDevice: Advertiser {
   let address: PeerAddress
@@ -14,7 +14,7 @@ final class TestDevice: Advertiser {
   private(set) var links = 0
   private(set) var received: [[UInt8]] = []
   private(set) var octets = 0
-  /// When the first and the last PDU came, ns.
+  /// The times of the first and the last PDU in ns.
   private(set) var firstTime: Int64 = 0
   private(set) var lastTime: Int64 = 0
   private(set) var closed: ControllerErrorCode?

@@ -5,16 +5,16 @@ import HCI
 import HostCommon
 import Simulation
 
-/// The least that a host must do: sends a packet, waits for an event, counts credits.
+/// A minimal host: sends packets, waits for events, counts credits.
 @LoopActor
 final class TestHost {
   let controller: VirtualController
-  /// Everything received, with its time since the host was made, in µs.
+  /// All received packets, with their times since the host's creation in µs.
   private(set) var log: [(time: Int64, packet: [UInt8])] = []
   fileprivate(set) var events: [Event] = []
   private(set) var acl: [ACLData] = []
   private(set) var closed: (any Error)?
-  /// Packets that the controller can still take.
+  /// The number of packets that the controller can still accept.
   var credits = 0
   private let start = EventLoop.shared.now.nanoseconds
   private var arrival = Wait<Void>()
@@ -50,7 +50,7 @@ final class TestHost {
 
   struct NothingCame: Error {}
 
-  /// Returns when the condition holds; it is looked at after every packet, for at most a minute.
+  /// Waits until the condition holds, for at most a minute. Checks it after every packet.
   func wait(until condition: () -> Bool) async throws {
     let deadline = EventLoop.shared.now.advanced(by: .seconds(60))
     while !condition() {
@@ -58,7 +58,7 @@ final class TestHost {
     }
   }
 
-  /// Takes the first event that matches out of those that came.
+  /// Removes and returns the first matching event.
   func event<T>(_ match: (Event) -> T?) async throws -> T {
     var found: T?
     try await wait {
@@ -76,7 +76,7 @@ final class TestHost {
 
   func send(_ command: some Command) { controller.send(command.encoded) }
 
-  /// Sends and returns what Command Complete brings.
+  /// Sends a command and returns its return parameters from Command Complete.
   @discardableResult
   func complete<C: Command>(_ command: C) async throws -> Result<C.Return, ControllerErrorCode> {
     send(command)
@@ -87,12 +87,12 @@ final class TestHost {
       })
   }
 
-  /// Sends and returns the status of Command Complete; nil for success.
+  /// Sends a command and returns the status of Command Complete. Nil means success.
   func refusal<C: Command>(_ command: C) async throws -> ControllerErrorCode? {
     if case .failure(let status) = try await complete(command) { status } else { nil }
   }
 
-  /// Sends and returns the status of Command Status.
+  /// Sends a command and returns the status of Command Status.
   @discardableResult
   func status(_ command: some Command) async throws -> ControllerErrorCode { try await status(command.packet) }
 
@@ -104,7 +104,7 @@ final class TestHost {
     }
   }
 
-  /// Reset, and all events wanted.
+  /// Sends Reset and enables all events.
   func setUp() async throws {
     try await complete(Reset())
     try await complete(SetEventMask(.max))
@@ -127,7 +127,7 @@ final class TestHost {
     try await event { if case .disconnectionComplete(_, _, let reason) = $0 { reason } else { nil } }
   }
 
-  /// Sends one L2CAP frame, in packets of at most `length` octets, when the controller has room.
+  /// Sends one L2CAP frame in packets of at most `length` bytes, when the controller has room.
   func send(_ payload: [UInt8], onChannel cid: UInt16 = 4, handle: ConnectionHandle, length: Int = 251) async throws {
     var frame = ByteWriter()
     frame.uint16(UInt16(payload.count))
@@ -141,7 +141,7 @@ final class TestHost {
     }
   }
 
-  /// The frames that arrived, put together from their fragments.
+  /// The received frames, put together from their fragments.
   var frames: [[UInt8]] {
     acl.reduce(into: [[UInt8]]()) { frames, data in
       if data.boundary == .continuing, let last = frames.popLast() {
@@ -163,7 +163,7 @@ final class TestHost {
   }
 }
 
-// Commands with what these tests mostly want.
+// Commands with these tests' usual parameters.
 
 extension Command where Self == LECreateConnection {
   static func create(_ peer: PeerAddress, interval: ConnectionInterval = 24, latency: UInt16 = 0, timeout: Centiseconds = 500) -> Self {

@@ -7,7 +7,7 @@ import Text
 
 @testable import Simulation
 
-/// Through the whole simulation: HCI, link layer, L2CAP of the device.
+/// Tests transfers through the whole simulation: HCI, link layer, the device's L2CAP.
 @Suite(.timeLimit(.minutes(1))) struct VirtualControllerTransferTests {
   struct Case: Sendable, CustomStringConvertible {
     let phy: PHYMask
@@ -39,7 +39,7 @@ import Text
     return (host, device, handle)
   }
 
-  /// Sends Write Commands of `value` octets until `total` are sent, and waits for the last credit.
+  /// Sends `total` bytes in Write Commands of `value` bytes, and waits for the last credit.
   @LoopActor
   private static func transfer(_ it: Case, _ total: Int, air: Air = Air()) async throws -> (host: TestHost, device: TestDevice) {
     let (host, device, handle) = try await connect(it, air: air)
@@ -68,7 +68,7 @@ import Text
       let coding: AirTime.Coding = it.phy == .le2M ? .le2M : .le1M
       let expected = AirTime.throughput(
         value: it.value, linkOctets: Int(it.octets), coding, interval: Int(it.interval.rawValue) * 1250, hciOctets: it.buffers.length)
-      // Enough connection events for the last, unfilled one not to matter.
+      // Enough connection events, so that the last, partly filled one does not matter.
       let count = Int(expected * max(0.5, Double(it.interval.rawValue) * 0.05)) / it.value
       let (_, device) = try await Self.transfer(it, count * it.value)
       #expect(device.octets == count * (it.value + 3))
@@ -77,7 +77,7 @@ import Text
     }
   }
 
-  /// The picture of the fifth field report: 77 831 octets. In virtual time, so only the processor's time counts.
+  /// The picture of the fifth field report: 77,831 bytes. Time is virtual, so only the processor's time counts.
   @Test(arguments: [20, 182, 244])
   func aPicture(value: Int) async throws {
     try await onLoop {
@@ -104,7 +104,7 @@ import Text
     #expect(logs[0] != logs[2])
   }
 
-  /// One request at a time, one answer each: two intervals a round trip.
+  /// With one request at a time, a round trip takes two intervals.
   @Test func requestsTakeTwoIntervals() async throws {
     try await onLoop {
       let (host, device, handle) = try await Self.connect(Case(phy: .le1M, octets: 251, interval: 24, value: 244))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Terminal
 
-/// What stands below all that is written.
+/// Tests the line below all other output.
 @Suite(.timeLimit(.minutes(1))) struct BottomLineTests {
   @LoopActor private final class Line: BottomLine {
     let sink: Sink
@@ -40,7 +40,7 @@ import Testing
       sink.bottomLine = line
       for number in 0..<1000 { #expect(try output.offerLine("\(number)")) }
       output.note("a note")
-      // Nothing is seen before all is there.
+      // Nothing appears before all of it is ready.
       #expect(reader.read().isEmpty)
       try await EventLoop.shared.sleep(for: .milliseconds(1))
       #expect(text(reader.read()) == "<wipe>" + (0..<1000).map { "\($0)\n" }.joined() + "note: a note\n<line>")

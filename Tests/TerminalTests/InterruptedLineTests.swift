@@ -4,7 +4,7 @@ import Testing
 
 @testable import Terminal
 
-/// What stands on the terminal after `^C`.
+/// Tests the terminal line after `^C`.
 @Suite(.timeLimit(.minutes(1))) struct InterruptedLineTests {
   private final class PseudoTerminal {
     let master: Int32
@@ -37,7 +37,7 @@ import Testing
       let output = Output(Output.Style(), out: terminal.slave, err: terminal.slave) { _ in nil }
       output.breakLine()
       #expect(terminal.shown() == "\r\n")
-      // A bar is wiped together with what stands behind it.
+      // A bar is erased together with the text after it.
       output.progress("half")
       output.breakLine()
       output.clearTransient()

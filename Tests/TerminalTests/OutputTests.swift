@@ -32,7 +32,7 @@ import Text
     }
   }
 
-  /// `2>&1`: a reader sees what happened in the order in which it happened.
+  /// With `2>&1`, a reader sees the output in the order of events.
   @Test func inOnePipeTheirOrderIsKept() async throws {
     try await onLoop {
       let pipe = SlowReader()
@@ -47,7 +47,7 @@ import Text
     }
   }
 
-  /// Results that are hidden wait for nobody who reads, and all the same others come to their turn; what is told is told once.
+  /// Hidden results do not wait for a reader, but still yield their turns. Each message appears once.
   @Test func hiddenResultsGiveOthersTheirTurn() async throws {
     try await onLoop {
       let output = output(SlowReader(), SlowReader())
@@ -101,7 +101,7 @@ import Text
       let output = output(out, err)
       let inPipe = err.fill()
       for number in 0..<10_000 { output.message("message \(number)") }
-      // Standard output is none the worse.
+      // Standard output still works.
       try await output.line("a line")
       #expect(text(out.read()) == "a line\n")
       let flushing = EventLoop.shared.spawn { try? await output.flush(until: nil) }
@@ -131,12 +131,12 @@ import Text
       let after = try await out.read(atLeast: inPipe + 1)
       #expect(text(Array(after.dropFirst(inPipe))) == "\u{1B}[2A\rc\u{1B}[K\n\u{1B}[J")
       try await view.finish(["d"], on: output)
-      // Over the one line that is there, not the three that are not.
+      // The update overwrites one existing line, not three missing ones.
       #expect(text(out.read()) == "\u{1B}[1A\rd\u{1B}[K\n\u{1B}[J")
     }
   }
 
-  /// Long messages are folded at their words; a command to copy stays on one line.
+  /// Long messages wrap between words, but a command to copy stays on one line.
   @Test(arguments: [
     ("x: one two", 20, ["x: one two"]), ("x: one two three", 10, ["x: one two", "three"]),
     ("x: not found. List them: x services name:Band-7 --values", 24, ["x: not found. List them:", "x services name:Band-7 --values"]),

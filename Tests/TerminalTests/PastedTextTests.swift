@@ -10,7 +10,7 @@ import Testing
     return pieces.map { String(decoding: pasted.pass($0.utf8), as: UTF8.self) }
   }
 
-  /// A paste comes out when it is whole, however it came in; keys come out at once.
+  /// Pasted text is delivered when complete, however it arrives. Keys are delivered immediately.
   @Test(arguments: 1...20) func inPieces(_ length: Int) {
     let all = Array("ab\u{1B}[A\(Self.begin)x\u{1B}[20y\n\(Self.end)c\u{1B}\u{1B}[B".utf8)
     let pieces = stride(from: 0, to: all.count, by: length).map { String(decoding: all[$0..<min($0 + length, all.count)], as: UTF8.self) }

@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  /// The shell that started us reads and writes with the same open file description.
+  /// The parent shell uses the same open file description, so its flags must not change.
   @Test(arguments: SlowReader.Kind.allCases) func theDescriptorStaysAsTheCallerHasIt(_ kind: SlowReader.Kind) async throws {
     try await onLoop {
       let reader = SlowReader(kind)

@@ -1,7 +1,7 @@
 import EventLoop
 import Glibc
 
-/// The reading end of a pipe or socket, which reads when it is told to.
+/// The reading end of a pipe or socket, which reads only on request.
 @LoopActor
 final class SlowReader {
   enum Kind: CaseIterable { case pipe, pipeThatCannotBeReopened, socket }
@@ -26,7 +26,7 @@ final class SlowReader {
     _ = Glibc.close(writeEnd)
   }
 
-  /// What is there now.
+  /// Reads the available bytes.
   func read() -> [UInt8] {
     var all: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -34,7 +34,7 @@ final class SlowReader {
     return all
   }
 
-  /// What comes until it is so many octets, a turn of the loop at a time; a hundred thousand turns at most.
+  /// Reads until `count` bytes arrived, one loop turn at a time, up to a hundred thousand turns.
   func read(atLeast count: Int) async throws -> [UInt8] {
     var all: [UInt8] = []
     for _ in 0..<100_000 {
@@ -51,7 +51,7 @@ final class SlowReader {
     _ = Glibc.close(readEnd)
   }
 
-  /// Octets that fit: what is in it is lost.
+  /// Fills the buffer and returns the number of bytes that fit. Its contents are lost.
   func fill() -> Int {
     let flags = fcntl(writeEnd, F_GETFL)
     _ = fcntl(writeEnd, F_SETFL, flags | O_NONBLOCK)

@@ -32,7 +32,7 @@ import Text
     ] { #expect(page.contains(text), "\(text)") }
   }
 
-  /// Also when files took turns.
+  /// Links point to their tests, even if tests of several files alternate.
   @Test func linksPointToTheirTests() {
     let results = [
       ReportSamples.passed("one", file: "a"), ReportSamples.each(named: "two", file: "b")[1],
@@ -95,7 +95,7 @@ import Text
     #expect(page.count(of: "<figcaption>") == 1 && page.count(of: "<circle ") == 3)
   }
 
-  /// Numbers of any size are drawn inside the picture, and few lines for many values.
+  /// Numbers of any size stay inside the plot, and many values need few lines.
   @Test(
     arguments: [
       [0, 0], [1, 1 + 1e-15], [-1.7e308, 1.7e308], [.leastNonzeroMagnitude, 3 * .leastNonzeroMagnitude], [1e15, 1e15 + 1], [-3, 7],

@@ -60,7 +60,7 @@ import Text
     }
   }
 
-  /// What doubles cannot be, JSON cannot say; durations are never those.
+  /// JSON cannot express some doubles, but durations are never such values.
   @Test(arguments: [
     (Duration.zero, "0"), (.nanoseconds(499), "0"), (.nanoseconds(500), "0.000001"), (.seconds(-1), "-1"), (.milliseconds(-1), "-0.001"),
     (.microseconds(1_999_999), "1.999999"), (.nanoseconds(1_999_999_500), "2"), (.seconds(Int64.max), "9223372036854775807"),

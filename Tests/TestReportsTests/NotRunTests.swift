@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import Text
 
-/// What reports show of a failed setup, and of `expect N of` that got some of them.
+/// Tests reports of a failed setup, and of an `expect N of` with too few values.
 @Suite(.timeLimit(.minutes(1))) struct NotRunTests {
   private static let why = "no device matches <Nobody>"
 
@@ -41,7 +41,7 @@ import Text
       text.contains(#"<testcase name="second" classname="lock" time="0.000"><error type="not_run" message="\#(message)"/></testcase>"#))
   }
 
-  /// The reason is told once.
+  /// The reason appears once.
   @Test func textHasALineForEach() {
     var report = TextReport()
     let lines = Self.results.flatMap { report.test($0) } + [report.end(ReportSamples.summary(Self.results))]

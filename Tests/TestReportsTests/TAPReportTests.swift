@@ -85,7 +85,7 @@ import Testing
     #expect(report.bailOut("") == "Bail out!\n")
   }
 
-  /// One line for a test, whatever its name: nothing in it begins another line, a directive or a block.
+  /// Each test has one line. Its name cannot start another line, a directive or a block.
   @Test func namesCannotPretend() throws {
     for name in ReportSamples.hostileNames {
       var report = TAPReport()
@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  /// Every scalar in a text of the block comes back: read as JSON reads it, but for \x and \U, which JSON does not have.
+  /// Every scalar in a text of the block survives. It is read as JSON, plus \x and \U, which JSON lacks.
   @Test func textsOfTheBlockAreOneLine() {
     for name in ReportSamples.hostileNames {
       var report = TAPReport()

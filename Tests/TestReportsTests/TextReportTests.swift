@@ -31,7 +31,7 @@ import Text
         – refuses a wrong code  skipped: refuses a wrong code
       1 passed, 1 failed, 1 error, 1 skipped in 3.4 s
       """.split(separator: "\n").map(String.init)
-    // The literal's own indentation is that of its last line, so the first heading stands at the left.
+    // The last line sets the literal's indentation, so the first heading starts at the left.
     #expect(lines == expected)
   }
 
@@ -52,7 +52,7 @@ import Text
     #expect(lines.filter { !$0.hasPrefix(" ") } == ["lock.ble", "lock.ble  with one", "lock.ble  with two"])
   }
 
-  /// Units that are longer in ASCII are counted as that.
+  /// Units with a longer ASCII form count with that length.
   @Test func asciiFitsToo() {
     var problem = ReportSamples.problem(String(repeating: "21.5 °C · ", count: 40))
     problem.actual = String(repeating: "8 µg/m³ ", count: 40)
@@ -91,7 +91,7 @@ import Text
       for text in texts + [Hex.encode(Array(name.utf8))] { #expect(all.contains(dense(DisplayText.visible(text))), "\(text.prefix(40))") }
       for outcome in [TestResult.Outcome.passed, .skipped(name)] {
         result.outcome = outcome
-        // But for the duration, which stands behind the first line.
+        // Except for the duration, which follows the first line.
         let all = dense(report.test(result).joined()).replacing("0.420s", with: "")
         #expect(all.contains(dense(DisplayText.visible(name))), "\(name.prefix(40))")
       }
@@ -116,7 +116,7 @@ import Text
     #expect(hex.joined().hasSuffix(Hex.encode(octets)))
   }
 
-  /// What is wider than a line stays one word: it is there to be opened.
+  /// A path wider than a line stays one word, so that it can be opened.
   @Test func aLongPathStaysWhole() throws {
     let path = "/" + String(repeating: "folder/", count: 20) + "lock.blectl"
     var problem = ReportSamples.problem()

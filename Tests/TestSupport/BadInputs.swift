@@ -2,7 +2,7 @@ import Bluetooth
 import Foundation
 import Text
 
-/// The HCI and L2CAP rows of `Vectors/bad_inputs.json`: what hostile controllers and peers send.
+/// The HCI and L2CAP cases of `Vectors/bad_inputs.json`, as sent by hostile controllers and peers.
 package enum BadInputs {
   private struct File: Decodable { let cases: [Case] }
 
@@ -16,7 +16,7 @@ package enum BadInputs {
     package init(id: String) { self.id = id }
   }
 
-  /// The packets of a case, in H4 form.
+  /// Returns the packets of a case in H4 form.
   package static func packets(_ id: String) throws -> [[UInt8]] {
     let cases = try JSONDecoder().decode(File.self, from: try Vectors.own("bad_inputs.json")).cases
     guard let packets = cases.first(where: { $0.id == id })?.packets else { throw Missing(id: id) }

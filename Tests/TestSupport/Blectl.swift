@@ -1,15 +1,16 @@
 import Foundation
 
-/// Runs the real executable, as a user's shell would.
+/// Runs the real executable as a user's shell would.
 package enum Blectl {
   package typealias Result = ProcessResult
 
-  /// What `BLECTL_EXECUTABLE` names, else the one beside the test bundle, which this build made.
+  /// The path in `BLECTL_EXECUTABLE`, else the executable of this build, next to the test bundle.
   package static let path =
     ProcessInfo.processInfo.environment["BLECTL_EXECUTABLE"]
     ?? URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent().appendingPathComponent("blectl").path
 
-  /// Runs to the end, with /dev/null or `input` on a pipe as standard input, on the simulated air in virtual time, unless `arguments` or `environment` say otherwise.
+  /// Runs to the end. Standard input is /dev/null, or a pipe with `input`.
+  /// Uses the simulated air in virtual time, unless `arguments` or `environment` differ.
   package static func run(
     _ arguments: [String], input: [UInt8]? = nil, environment: [String: String] = [:], folder: String? = nil, adapter: String? = "sim",
     virtual: Bool = true

@@ -1,6 +1,6 @@
 package import Testing
 
-/// The browser on a terminal of its own.
+/// The browser on its own terminal.
 package final class BrowserTerminal {
   package let terminal: PseudoTerminal
   package let screen: FullScreen
@@ -15,16 +15,16 @@ package final class BrowserTerminal {
   package static let end = "\u{1B}OF"
   package static let backTab = "\u{1B}[Z"
   package static let escape = "\u{1B}"
-  /// A key without a meaning (F5): in virtual time a second passes, and what was said stays.
+  /// A key without a meaning (F5): in virtual time a second passes, and messages stay.
   package static let second = "\u{1B}[15~"
 
-  /// Of the mouse, each pressed and let go; rows and columns count from 1.
+  /// Returns the sequence of a mouse click. Rows and columns count from 1.
   package static func click(row: Int, column: Int) -> String { "\u{1B}[<0;\(column);\(row)M\u{1B}[<0;\(column);\(row)m" }
   package static func wheelUp(row: Int, column: Int) -> String { "\u{1B}[<64;\(column);\(row)M" }
   package static func wheelDown(row: Int, column: Int) -> String { "\u{1B}[<65;\(column);\(row)M" }
 
-  /// On the simulated air in virtual time, unless `environment` says otherwise: a key has a second there, and while nobody types time stands still,
-  /// so that what is seen depends on the keys alone. Elsewhere whoever types waits for what stays on the screen.
+  /// Starts on the simulated air in virtual time: each key takes a second, and otherwise time stands still.
+  /// The screen then depends on the keys alone. With another `environment`, wait for a stable screen.
   package init(
     _ arguments: [String] = [], adapter: String? = "sim", columns: Int = 100, rows: Int = 30, environment: [String: String] = [:],
     locale: String = "C.UTF-8"
@@ -35,7 +35,7 @@ package final class BrowserTerminal {
       environment: ["BLECTL_CLOCK": "virtual"].merging(environment) { $1 }, locale: locale, hasKeys: true)
   }
 
-  /// Waits until the screen fits. - Returns: false when the program ended, or a minute, without it.
+  /// Waits until the screen fits. - Returns: False if the program ended or a minute passed first.
   package func shows(where fits: (FullScreen) -> Bool) -> Bool {
     terminal.wait { [screen] octets in
       screen.take(octets)
@@ -43,7 +43,7 @@ package final class BrowserTerminal {
     }
   }
 
-  /// Waits until all of this is on the screen; without it the test ends.
+  /// Waits until the screen shows all these texts. Ends the test if it does not.
   package func see(_ texts: String..., not others: [String] = [], at place: SourceLocation = #_sourceLocation) throws {
     try see(at: place) { screen in texts.allSatisfy { screen.contains($0) } && !others.contains { screen.contains($0) } }
   }
@@ -61,20 +61,20 @@ package final class BrowserTerminal {
     terminal.resize(columns: columns, rows: rows)
   }
 
-  /// Waits for the end. - Returns: the exit status.
+  /// Waits for the end. - Returns: The exit status.
   package func finish() -> Int32 {
     let status = terminal.finish().status
     screen.take(terminal.octets)
     return status
   }
 
-  /// `q` ends it, and leaves the terminal as it was.
+  /// Quits with `q` and checks that the terminal is as before.
   package func quit(at place: SourceLocation = #_sourceLocation) {
     type("q")
     #expect(finish() == 0, "\(screen.text)", sourceLocation: place)
     #expect(isAsBefore && screen.unknown.isEmpty, "\(screen.modes), \(screen.unknown)", sourceLocation: place)
   }
 
-  /// The main screen, with a cursor and without a mouse.
+  /// Whether the terminal shows the main screen, with a cursor and without a mouse.
   package var isAsBefore: Bool { screen.modes.isDisjoint(with: ["?1049", "?1000", "?1006", "?1"]) && screen.modes.contains("?25") }
 }

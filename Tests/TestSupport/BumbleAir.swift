@@ -1,6 +1,6 @@
 import Foundation
 
-/// An independent stack: the Bumble peripheral Lock-01 in a Python process of its own, with the radio that it is asked for.
+/// An independent stack: the Bumble peripheral Lock-01 in its own Python process, with the requested radio.
 package final class BumbleAir: Sendable {
   package struct NoPython: Error, CustomStringConvertible {
     package let description =
@@ -13,25 +13,25 @@ package final class BumbleAir: Sendable {
     package let description: String
   }
 
-  /// The address of the peripheral, random unless it is started with `--public`.
+  /// The address of the peripheral. It is random unless started with `--public`.
   package static let peer = "F0:F1:F2:F3:F4:F5"
 
-  /// What FFE7 reads, in hexadecimal, when exactly these octets have arrived since the last reset.
+  /// Returns the hexadecimal value of FFE7 after exactly these bytes arrived since the last reset.
   package static func report(_ octets: [UInt8]) -> String {
     Octets.hex(Octets.u32le(UInt32(octets.count)) + Octets.u32le(Octets.crc32(octets)))
   }
 
-  /// What is to be given to blectl's `-i`: `tcp:127.0.0.1:PORT`; with another radio what follows READY.
+  /// The value for blectl's `-i`: `tcp:127.0.0.1:PORT`, or the text after READY for another radio.
   package let adapter: String
   private let process: RunningProcess
 
-  /// - Parameter options: of bumble_air.py; without `--transport` or `--vhci` it serves a virtual controller as H4 over TCP.
-  /// - Parameter environment: besides the test's own.
+  /// - Parameter options: For bumble_air.py. Without `--transport` or `--vhci` it serves a virtual controller as H4 over TCP.
+  /// - Parameter environment: Additions to the test's own environment.
   package init(_ options: [String] = [], environment: [String: String] = [:]) throws {
     guard let python = ProcessInfo.processInfo.environment["BLECTL_PYTHON"] else { throw NoPython() }
     let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .appendingPathComponent("InteropTests/bumble_air.py")
-    // Not limited: it ends with its standard input, and so with the test process.
+    // No limit: it ends with its standard input, and so with the test process.
     process = try RunningProcess(
       [python, script.path, "0"] + options, environment: ProcessInfo.processInfo.environment.merging(environment) { $1 }, limit: 3600)
     guard let ready = process.nextLine(where: { $0.hasPrefix("READY ") })?.dropFirst(6) else {
@@ -43,26 +43,26 @@ package final class BumbleAir: Sendable {
 
   deinit { stop() }
 
-  /// Ends it in good order: what it holds is free afterwards. Idempotent.
+  /// Stops it cleanly and frees its resources. Idempotent.
   package func stop() {
     process.endInput()
     _ = process.wait()
   }
 
-  /// Ends it like a machine that loses its power.
+  /// Ends it abruptly, as a power failure would.
   package func kill() {
     process.signal(SIGKILL)
     _ = process.wait()
   }
 
-  /// A line on its standard input: "away", "back".
+  /// Sends a line to its standard input: "away", "back".
   package func say(_ line: String) { process.send(line: line) }
 
   package func blectl(_ arguments: String..., input: [UInt8]? = nil) throws -> Blectl.Result {
     try Blectl.run(arguments, input: input, adapter: adapter, virtual: false)
   }
 
-  /// The next event of this name that the peripheral reports, of those that no earlier call has seen.
+  /// Returns the next event with this name that no earlier call returned.
   package func event(_ name: String) -> Record? {
     process.nextLine { (try? Record($0))?.string("event") == name }.flatMap { try? Record($0) }
   }

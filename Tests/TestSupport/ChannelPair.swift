@@ -2,13 +2,13 @@ package import ATT
 import Bluetooth
 package import EventLoop
 
-/// How a channel in memory ends.
+/// The error with which a channel in memory ends.
 package struct LinkLost: Error, Equatable {
   package let reason: String
   package init(_ reason: String) { self.reason = reason }
 }
 
-/// One end of an ATT channel in memory. PDUs arrive in order, one loop turn after they were sent, or after `delay`.
+/// One end of an ATT channel in memory. PDUs arrive in order, one loop turn later, or after `delay`.
 @LoopActor
 package final class MemoryChannel: ATT.Channel {
   package var handler: (@LoopActor (ChannelEvent) -> Void)? {
@@ -19,9 +19,9 @@ package final class MemoryChannel: ATT.Channel {
       for event in kept { handler(event) }
     }
   }
-  /// One way.
+  /// The delay in one direction.
   package var delay = Duration.zero
-  /// While false, `waitUntilWritable` does not return.
+  /// Whether the channel is writable. While false, `waitUntilWritable` does not return.
   package var isWritable = true {
     didSet {
       guard isWritable else { return }
@@ -30,7 +30,7 @@ package final class MemoryChannel: ATT.Channel {
       for wait in waiting { wait.resume(returning: ()) }
     }
   }
-  /// How many callers wait for `isWritable`.
+  /// The number of callers that wait for `isWritable`.
   package var blockedWriters: Int { writers.count }
   package private(set) var isClosed = false
 
@@ -61,10 +61,10 @@ package final class MemoryChannel: ATT.Channel {
     lose(LinkLost("closed by this side"), peer: LinkLost("closed by the other side"))
   }
 
-  /// Ends both ends, as a lost link does; what was sent before still arrives.
+  /// Ends both ends, as a lost link does. Data that were sent before still arrive.
   package func lose(_ error: any Error) { lose(error, peer: error) }
 
-  /// Tells the other end that the transport lost PDUs.
+  /// Reports to the other end that the transport lost PDUs.
   package func drop(_ count: Int) { post(.dropped(count)) }
 
   private func lose(_ error: any Error, peer: any Error) {
@@ -89,7 +89,7 @@ package final class MemoryChannel: ATT.Channel {
   }
 }
 
-/// The far end of a client under test: answers by the beginning of the request, as the tables of hostile peers ask.
+/// The peer of a client under test. It answers by the first bytes of a request, as the tables of hostile peers ask.
 @LoopActor
 package final class ScriptedPeer {
   package struct Rule {
@@ -97,7 +97,7 @@ package final class ScriptedPeer {
     let answers: [Answer]
     var times: Int?
 
-    /// - Parameter times: how often it applies; nil for ever.
+    /// - Parameter times: How often the rule applies. Nil means always.
     package init(_ prefix: [UInt8], _ answers: [Answer], times: Int? = 1) {
       self.prefix = prefix
       self.answers = answers
@@ -114,9 +114,9 @@ package final class ScriptedPeer {
 
   package let channel: MemoryChannel
   package var rules: [Rule]
-  /// Answers what no rule matches.
+  /// Answers requests that match no rule.
   package var fallback: ([UInt8]) -> [UInt8]?
-  /// Everything that arrived, in order.
+  /// All received PDUs, in order.
   package private(set) var received: [[UInt8]] = []
   package private(set) var closed: (any Error)?
 

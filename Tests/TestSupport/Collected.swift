@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a program has written so far, for threads that wait for it.
+/// The output of a program so far, for threads that wait for it.
 final class Collected: @unchecked Sendable {
   private let condition = NSCondition()
   private var out: [UInt8] = []
@@ -8,7 +8,7 @@ final class Collected: @unchecked Sendable {
   private var open: Int
   private var seen = 0
 
-  /// - Parameter streams: `end` is called for each.
+  /// - Parameter streams: The number of streams. `end` is called for each.
   init(streams: Int = 2) { open = streams }
 
   var all: ([UInt8], [UInt8]) {
@@ -31,7 +31,7 @@ final class Collected: @unchecked Sendable {
     condition.unlock()
   }
 
-  /// - Returns: false when all streams ended, or a minute, without it.
+  /// - Returns: False if all streams ended or a minute passed first.
   func wait(for holds: ([UInt8], [UInt8]) -> Bool) -> Bool {
     condition.lock()
     defer { condition.unlock() }

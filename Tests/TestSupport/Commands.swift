@@ -1,7 +1,7 @@
 package import Bluetooth
 package import HCI
 
-// Commands as they were sent, beside commands as they are written.
+// These operators compare sent commands with command values.
 
 package func == (packet: CommandPacket?, command: some Command) -> Bool { packet == .some(command.packet) }
 
@@ -12,7 +12,7 @@ extension [CommandPacket] {
 }
 
 extension Event {
-  /// Command Complete, with success.
+  /// Returns a Command Complete with success.
   package static func complete(_ opcode: Opcode, _ returned: some ReturnParameters = NoReturnParameters(), credits: UInt8 = 1) -> Event {
     var writer = ByteWriter()
     returned.encode(into: &writer)

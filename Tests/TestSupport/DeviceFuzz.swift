@@ -1,8 +1,8 @@
 package import DeviceFiles
 
-/// Hostile input for what reads device files, and for what reads the packets that they describe.
+/// Hostile input for the readers of device files and of the packets that these describe.
 package enum DeviceFuzz {
-  /// A device file; what is accepted is used.
+  /// Parses a device file, and uses it if it is valid.
   package static func parse(_ bytes: [UInt8]) {
     guard let device = try? DeviceFile.parse(bytes, name: "fuzz") else { return }
     for command in device.commands.prefix(8) {
@@ -12,8 +12,8 @@ package enum DeviceFuzz {
     packets(Array(bytes.suffix(256)), of: device)
   }
 
-  /// Packets, each behind its length, given to commands of a device, if none are said to its first 16. What is taken for an answer must be one.
-  /// - Returns: how many packets were taken for an answer.
+  /// Gives packets, each after its length, to commands of a device (default: its first 16). Checks accepted answers.
+  /// - Returns: The number of packets that were accepted as an answer.
   @discardableResult
   package static func packets(_ bytes: [UInt8], of device: DeviceDescription, for commands: [DeviceCommand]? = nil) -> Int {
     var count = 0
@@ -25,7 +25,7 @@ package enum DeviceFuzz {
     }
     for command in commands ?? Array(device.commands.prefix(16)) {
       guard let answer = command.answer else { continue }
-      // What `seeds` answers to: fields that are in both say the same.
+      // The packets of `seeds` answer this request: fields in both have equal values.
       let values = command.request.fields.map { NamedValue($0.name, sample($0)) }
       var reader = AnswerReader(answer, request: values, command: command.name, of: device)
       for packet in packets {
@@ -47,7 +47,7 @@ package enum DeviceFuzz {
     return count
   }
 
-  /// Good packets of a device, as `packets` takes them: what its frames make of small numbers, those that they can.
+  /// Returns valid packets of a device for `packets`, from small numbers in those frames that can encode them.
   package static func seeds(_ device: DeviceDescription) -> [[UInt8]] {
     let frames = device.commands.flatMap { $0.answer?.parts.map(\.frame) ?? [] } + device.events.map(\.frame)
     let packets = frames.compactMap { frame -> [UInt8]? in

@@ -1,7 +1,7 @@
 import Text
 
-/// What a terminal shows of a program that has all of it: cells that are addressed by row and column, and the control sequences that ncurses sends to
-/// an xterm. Takes octets as they come.
+/// A terminal screen for full-screen programs: addressed cells, and the control sequences that ncurses sends to an xterm.
+/// Accepts bytes in pieces of any size.
 package final class FullScreen: @unchecked Sendable {
   package private(set) var columns: Int
   package private(set) var rows: Int
@@ -11,11 +11,11 @@ package final class FullScreen: @unchecked Sendable {
   private var region: ClosedRange<Int>
   private var last: Character = " "
   private var taken = 0
-  /// Private modes that are set, `?25` the cursor, `?1049` the alternate screen.
+  /// The private modes that are set: `?25` is the cursor, `?1049` the alternate screen.
   package private(set) var modes: Set<String> = ["?25", "?7"]
-  /// Sequences that it does not know.
+  /// Unknown sequences.
   package private(set) var unknown: [String] = []
-  /// What was put into the clipboard last, in Base64.
+  /// The last clipboard contents, in Base64.
   package private(set) var clipboard: String?
 
   package init(columns: Int, rows: Int) {
@@ -29,14 +29,14 @@ package final class FullScreen: @unchecked Sendable {
     Array(repeating: Array(repeating: " ", count: columns), count: rows)
   }
 
-  /// As a terminal does whose window changes: what is on it is cut or stays.
+  /// Resizes the screen as a terminal window does. Its contents are cut or stay.
   package func resize(columns: Int, rows: Int) {
     cells = (0..<rows).map { y in (0..<columns).map { x in y < self.rows && x < self.columns ? cells[y][x] : " " } }
     (self.columns, self.rows, region) = (columns, rows, 0...max(0, rows - 1))
     (row, column) = (min(row, rows - 1), min(column, columns - 1))
   }
 
-  /// Without blanks at their ends.
+  /// The lines without trailing blanks.
   package var lines: [String] {
     cells.map { line in
       var text = line.filter { $0 != "\0" }
@@ -49,14 +49,14 @@ package final class FullScreen: @unchecked Sendable {
 
   package func contains(_ text: String) -> Bool { lines.contains { $0.contains(text) } }
 
-  /// - Parameter octets: all that was written so far; what was taken before is not taken again.
+  /// - Parameter octets: All output so far. Bytes from earlier calls are skipped.
   package func take(_ octets: [UInt8]) {
     var rest = octets[taken...]
     while let end = step(rest) { rest = rest[end...] }
     taken = rest.startIndex
   }
 
-  /// One character or sequence. - Returns: where the next begins; nil when it is not whole yet.
+  /// Processes one character or sequence. - Returns: The start of the next, or nil if this one is incomplete.
   private func step(_ octets: ArraySlice<UInt8>) -> Int? {
     guard let first = octets.first else { return nil }
     switch first {
@@ -83,7 +83,7 @@ package final class FullScreen: @unchecked Sendable {
       return
     }
     if column + width > columns {
-      // Only the last cell of the screen is written without wrapping.
+      // Without wrapping, only the last cell of the screen is written.
       guard modes.contains("?7") else { return }
       column = 0
       lineFeed()

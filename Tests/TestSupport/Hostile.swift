@@ -1,5 +1,5 @@
-/// Calls `decode` on every strict prefix of every seed, and on `count` seeded mutations (flips, insertions, cuts, splices) of them.
-/// The point is that `decode` returns or throws: a trap ends the test process.
+/// Calls `decode` on every strict prefix of every seed, and on `count` seeded mutations (flips, insertions, cuts, splices).
+/// Every call must return or throw: a trap ends the test process.
 package func hostile(_ seeds: [[UInt8]], mutations count: Int = 100_000, seed: UInt64 = 1, decode: ([UInt8]) -> Void) {
   for bytes in seeds { for length in 0..<bytes.count { decode(Array(bytes.prefix(length))) } }
   guard !seeds.isEmpty else { return }

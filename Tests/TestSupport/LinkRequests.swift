@@ -4,7 +4,7 @@ package import GAP
 package import HCI
 import Testing
 
-/// What is asked of a link, and what must come of it on every host: the same command, or the same error.
+/// A link request and its result, the same on every host: a command or an error.
 package struct LinkRequestCase: Sendable, CustomTestStringConvertible {
   package enum Request: Sendable {
     case interval(Duration)
@@ -13,16 +13,16 @@ package struct LinkRequestCase: Sendable, CustomTestStringConvertible {
   }
 
   package enum Outcome: Sendable {
-    /// And the link then has these parameters.
+    /// The host sends a command, after which the link has these parameters.
     case sends(CommandPacket)
-    /// It is so already.
+    /// The link already has these parameters.
     case nothing
     case fails(GAPError)
   }
 
   package let testDescription: String
   package var supported: [Opcode] = LinkRequestCase.modern
-  /// The status with which the link layer's procedures end; nil: it is silent.
+  /// The status of the link layer's procedure. Nil means that the controller is silent.
   package var status: ControllerErrorCode? = .success
   let requests: [(Request, Outcome)]
 
@@ -34,7 +34,7 @@ package struct LinkRequestCase: Sendable, CustomTestStringConvertible {
   }
 
   package static let modern: [Opcode] = [LEConnectionUpdate.opcode, LESetPHY.opcode, LEReadPHY.opcode, LESetDataLength.opcode]
-  /// Of every host in this table.
+  /// The adapter of every host in this table.
   package static let adapter = "hci0"
   package static let peer = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_02), .random)
   package static let handle: ConnectionHandle = 0x40
@@ -82,7 +82,7 @@ package struct LinkRequestCase: Sendable, CustomTestStringConvertible {
       (.phy(.le2M), .fails(.noAnswer(peer, .phy(.le2M))))),
   ]
 
-  /// What the controller answers; nil for commands that are none of the table's.
+  /// Returns the controller's answer. Nil for commands outside of the table.
   package func answer(to command: CommandPacket) -> [Event]? {
     let begun = Event.commandStatus(Event.CommandStatus(status: .success, opcode: command.opcode))
     if let update = LEConnectionUpdate(command) {
@@ -112,7 +112,7 @@ package struct LinkRequestCase: Sendable, CustomTestStringConvertible {
     return nil
   }
 
-  /// - Parameter commands: all that the controller has been given so far.
+  /// - Parameter commands: All commands that the controller has received so far.
   @LoopActor
   package func check(on link: any Link, commands: @LoopActor () -> [CommandPacket]) async {
     for (request, outcome) in requests {

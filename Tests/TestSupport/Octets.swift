@@ -1,6 +1,6 @@
-/// Octets that tests send, and what they compare them by.
+/// Bytes that tests send, and their checksum.
 package enum Octets {
-  /// Not periodic in any size of segment, so that a lost, doubled or exchanged one changes the CRC.
+  /// Returns bytes without a period in any segment size, so that a lost, doubled or swapped segment changes the CRC.
   package static func picture(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) } }
 
   package static func hex(_ bytes: some Sequence<UInt8>) -> String {
@@ -11,7 +11,7 @@ package enum Octets {
 
   package static func u32le(_ number: UInt32) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) } }
 
-  /// Bit by bit, so that it shares nothing with what it checks.
+  /// Computes the CRC-32 bit by bit, independent of the code under test.
   package static func crc32(_ bytes: some Sequence<UInt8>, after start: UInt32 = 0) -> UInt32 {
     var crc = ~start
     for byte in bytes {

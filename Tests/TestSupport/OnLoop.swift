@@ -2,9 +2,9 @@ import EventLoop
 import Foundation
 import Glibc
 
-/// Runs a test's body on the event loop in virtual time. The loop has a thread of its own in a test process; tests run side by side on it,
-/// each seeing its own timers only, so they never sleep for real and must not look at absolute times. With `BLECTL_CLOCK=real`, for tests that talk
-/// to a kernel, time is real.
+/// Runs a test's body on the event loop in virtual time. Tests share its thread, but each sees only its own timers.
+/// They never sleep for real and must not use absolute times.
+/// With `BLECTL_CLOCK=real`, for tests with a kernel, time is real.
 package func onLoop<T: Sendable>(_ body: @escaping @LoopActor @Sendable () async throws -> T) async throws -> T {
   _ = pump
   return try await EventLoop.shared.spawn { () async -> Result<T, any Error> in
@@ -14,7 +14,7 @@ package func onLoop<T: Sendable>(_ body: @escaping @LoopActor @Sendable () async
 
 private let pump: Void = {
   if ProcessInfo.processInfo.environment["BLECTL_CLOCK"] != "real" { EventLoop.shared.useVirtualTime() }
-  // The program ignores it, too: a closed pipe is an error of a write, not the end of the process.
+  // The program ignores it too: a closed pipe is an error of a write, not the end of the process.
   _ = signal(SIGPIPE, SIG_IGN)
   var thread = pthread_t()
   unsafe pthread_create(&thread, nil, { _ in EventLoop.shared.runForever() }, nil)

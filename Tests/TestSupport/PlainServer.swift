@@ -2,7 +2,7 @@ package import ATT
 package import Bluetooth
 import GATT
 
-/// The plainest ATT server, to test the client against something that is not our own server.
+/// A minimal ATT server, which tests the client independently of our own server.
 package struct PlainServer: Sendable {
   package struct Item: Sendable {
     package var handle: AttributeHandle
@@ -22,15 +22,15 @@ package struct PlainServer: Sendable {
 
   package var items: [Item]
   package var mtu = 23
-  /// What it agrees to.
+  /// The largest MTU that it accepts.
   package var largestMTU = 517
   package var prepared: [(AttributeHandle, Int, [UInt8])] = []
-  /// Last handles of services by their first.
+  /// The last handles of services by their first.
   package var ends: [AttributeHandle: AttributeHandle] = [:]
 
   package init(_ items: [Item]) { self.items = items }
 
-  /// - Returns: nil for what is not a request.
+  /// - Returns: Nil for PDUs that are not requests.
   package mutating func answer(_ bytes: [UInt8]) -> [UInt8]? {
     guard case .request(let request)? = try? PDU(parsing: bytes) else { return nil }
     func refuse(_ code: ErrorCode, _ handle: AttributeHandle? = nil) -> [UInt8] {

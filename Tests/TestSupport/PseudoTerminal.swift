@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// A program on a terminal of its own, and what the terminal shows of it.
+/// A program on its own terminal, with the terminal's contents.
 package final class PseudoTerminal: @unchecked Sendable {
   private let process = Process()
   private let master: Int32
@@ -10,12 +10,12 @@ package final class PseudoTerminal: @unchecked Sendable {
   private let collected = Collected(streams: 1)
 
   /// - Parameters:
-  ///   - locale: of the environment's `LC_ALL`.
-  ///   - hasKeys: it is the program's standard input too, and its controlling terminal, so that Ctrl-C is a signal.
+  ///   - locale: The value of `LC_ALL`.
+  ///   - hasKeys: Whether it is also standard input and the controlling terminal, so that Ctrl-C is a signal.
   package init(
     _ command: [String], columns: Int, rows: Int, environment: [String: String] = [:], locale: String = "C.UTF-8", hasKeys: Bool = false
   ) throws {
-    // What posix_openpt(3) and ptsname(3) do, which Glibc's module leaves out: TIOCSPTLCK and TIOCGPTN of ioctl_tty(2).
+    // Equivalent to posix_openpt(3) and ptsname(3), which Glibc's module lacks: TIOCSPTLCK and TIOCGPTN of ioctl_tty(2).
     master = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
     var (lock, number): (Int32, Int32) = (0, 0)
     guard master >= 0, unsafe ioctl(master, 0x4004_5431, &lock) == 0, unsafe ioctl(master, 0x8004_5430, &number) == 0 else {
@@ -45,7 +45,7 @@ package final class PseudoTerminal: @unchecked Sendable {
     }
   }
 
-  /// A test that failed halfway leaves nothing running.
+  /// Stops the program even if a test failed halfway.
   deinit {
     kill()
     close(master)
@@ -53,7 +53,7 @@ package final class PseudoTerminal: @unchecked Sendable {
 
   private func kill() {
     guard process.isRunning else { return }
-    // What `setsid` has started too.
+    // Includes processes that `setsid` has started.
     signal(SIGKILL)
     Glibc.kill(process.processIdentifier, SIGKILL)
   }
@@ -65,7 +65,7 @@ package final class PseudoTerminal: @unchecked Sendable {
 
   package var octets: [UInt8] { collected.all.0 }
 
-  /// Waits until what was shown after the first `octets` contains `text`. - Returns: false when it ended, or a minute, without it.
+  /// Waits for `text` after the first `octets` bytes. - Returns: False if the program ended or a minute passed first.
   package func wait(for text: String, after octets: Int = 0) -> Bool {
     collected.wait { out, _ in String(decoding: out.dropFirst(octets), as: UTF8.self).contains(text) }
   }
@@ -80,31 +80,31 @@ package final class PseudoTerminal: @unchecked Sendable {
     }
   }
 
-  /// Waits until the terminal shows what fits. - Returns: false when the program ended, or a minute, without it.
+  /// Waits until the screen fits. - Returns: False if the program ended or a minute passed first.
   package func wait(columns: Int, where fits: (TerminalScreen) -> Bool) -> Bool {
     collected.wait { out, _ in fits(TerminalScreen(out, columns: columns)) }
   }
 
-  /// Waits until all that was written so far fits. - Returns: false when the program ended, or a minute, without it.
+  /// Waits until the output so far fits. - Returns: False if the program ended or a minute passed first.
   package func wait(where fits: ([UInt8]) -> Bool) -> Bool { collected.wait { out, _ in fits(out) } }
 
-  /// Sends a signal to what runs in the foreground.
+  /// Sends a signal to the foreground process group.
   package func signal(_ number: Int32) {
-    // TIOCGPGRP, which the other end knows too.
+    // TIOCGPGRP, which also works on this end.
     var group: pid_t = 0
     if unsafe ioctl(master, UInt(TIOCGPGRP), &group) == 0, group > 0 { Glibc.kill(-group, number) }
   }
 
   package func interrupt() { Glibc.kill(process.processIdentifier, SIGINT) }
 
-  /// What Ctrl-Z does, also to a program that has no shell above it. Returns when it has stopped.
+  /// Stops the program as Ctrl-Z does, even without a parent shell. Returns when it has stopped.
   package func stop() {
     Glibc.kill(process.processIdentifier, SIGSTOP)
     var information = unsafe siginfo_t()
     _ = unsafe waitid(P_PID, id_t(process.processIdentifier), &information, WSTOPPED | WNOWAIT)
   }
 
-  /// It shows what is typed by itself, and hands it on line by line.
+  /// Whether the terminal echoes typed text and passes it on line by line.
   package var echoes: Bool {
     let end = unsafe open(name, O_RDWR | O_NOCTTY | O_CLOEXEC)
     defer { close(end) }
@@ -112,7 +112,7 @@ package final class PseudoTerminal: @unchecked Sendable {
     return unsafe tcgetattr(end, &settings) == 0 && settings.c_lflag & tcflag_t(ECHO | ICANON) == tcflag_t(ECHO | ICANON)
   }
 
-  /// What another program shows on it, a shell for example.
+  /// Shows text from another program, for example a shell.
   package func show(_ text: String) {
     let end = unsafe open(name, O_WRONLY | O_NOCTTY | O_CLOEXEC)
     let octets = Array(text.utf8)
@@ -122,7 +122,7 @@ package final class PseudoTerminal: @unchecked Sendable {
 
   package func resume() { Glibc.kill(process.processIdentifier, SIGCONT) }
 
-  /// - Returns: its exit status, and all that it wrote.
+  /// - Returns: The exit status and all output.
   package func finish() -> (status: Int32, text: String) {
     process.waitUntilExit()
     reading.wait()
@@ -130,15 +130,15 @@ package final class PseudoTerminal: @unchecked Sendable {
   }
 }
 
-/// What a terminal makes of text and the few control sequences that live views use. It has no width: a line that is too long stays one.
+/// A terminal screen for text and the few control sequences of live views. It has no width, so long lines do not wrap.
 package struct Screen {
   package private(set) var lines: [String] = [""]
   private var row = 0
   private var isAtStart = true
-  /// Escape sequences that it does not know.
+  /// Unknown escape sequences.
   package private(set) var unknown: [String] = []
 
-  /// - Parameter rows: how far up the cursor can go.
+  /// - Parameter rows: How many rows the cursor can move up.
   package init(_ text: String, rows: Int) {
     var rest = Substring(text)
     while let character = rest.popFirst() {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A JSON object from blectl, with forgiving access for expectations.
+/// A JSON object from blectl, with lenient access for expectations.
 package struct Record: @unchecked Sendable {
   private let value: [String: Any]
 
@@ -21,7 +21,7 @@ package struct Record: @unchecked Sendable {
   package func bool(_ key: String) -> Bool? { value[key] as? Bool }
   package func strings(_ key: String) -> [String] { value[key] as? [String] ?? [] }
   package func records(_ key: String) -> [Record] { (value[key] as? [[String: Any]] ?? []).map { Record($0) } }
-  /// An array of arrays.
+  /// Returns an array of arrays.
   package func objects(_ key: String) -> [[Any]] { value[key] as? [[Any]] ?? [] }
   package subscript(_ key: String) -> Record? { (value[key] as? [String: Any]).map { Record($0) } }
 }

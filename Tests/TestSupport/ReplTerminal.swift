@@ -2,11 +2,11 @@ import Foundation
 import Glibc
 package import Testing
 
-/// `blectl repl` on a terminal, typed into, on the simulated air in virtual time: a key takes 0.1 s there, and while nobody types time stands still.
+/// `blectl repl` on a terminal and the simulated air. In virtual time a key takes 0.1 s, and otherwise time stands still.
 package final class ReplTerminal {
   package let terminal: PseudoTerminal
   package let columns: Int
-  /// With the history in `blectl/history`.
+  /// The state folder, with the history in `blectl/history`.
   package let state: String
 
   package init(
@@ -20,32 +20,32 @@ package final class ReplTerminal {
     ]
     terminal = try PseudoTerminal(
       [Blectl.path] + arguments, columns: columns, rows: 24, environment: own.merging(environment) { $1 }, locale: locale, hasKeys: true)
-    // Before that the terminal itself would show what is typed.
+    // Before that, the terminal itself would echo typed text.
     try shows("blectl>", column: 8)
   }
 
   package func type(_ keys: String) { terminal.type(keys) }
 
-  /// Types a line and waits until it was carried out: until the next prompt.
+  /// Types a line and waits for the next prompt.
   package func enter(_ line: String, _ place: SourceLocation = #_sourceLocation) throws {
     let before = terminal.octets.count
     type(line + "\r")
     let isDone = terminal.wait { octets in
       guard octets.dropFirst(before).contains(UInt8(ascii: "\n")) else { return false }
       let screen = TerminalScreen(octets, columns: columns)
-      // The terminal may have broken it.
+      // The terminal may have wrapped it.
       return screen.isAtPrompt && (line.isEmpty || screen.lines.joined().contains(line))
     }
     try #require(isDone, "\(screen.lines), \(screen.cursor)", sourceLocation: place)
   }
 
-  /// Waits until the cursor is in such a line: behind it, or in the column.
+  /// Waits until the cursor is after this line, or in this column of it.
   package func shows(_ line: String, column: Int? = nil, _ place: SourceLocation = #_sourceLocation) throws {
     let isShown = terminal.wait(columns: columns) { $0.cursor.line == line && (column == nil || $0.cursor.column == column) }
     try #require(isShown, "\(screen.lines), \(screen.cursor)", sourceLocation: place)
   }
 
-  /// Waits until a line is shown somewhere above the cursor.
+  /// Waits until a fitting line appears above the cursor.
   package func says(_ fits: @escaping (String) -> Bool, _ place: SourceLocation = #_sourceLocation) throws {
     try #require(terminal.wait(columns: columns) { $0.lines.contains(where: fits) }, "\(screen.lines)", sourceLocation: place)
   }
@@ -54,7 +54,7 @@ package final class ReplTerminal {
 
   package var screen: TerminalScreen { TerminalScreen(terminal.octets, columns: columns) }
 
-  /// Ctrl-D on an empty line.
+  /// Types Ctrl-D on an empty line.
   package func leave(_ place: SourceLocation = #_sourceLocation) -> TerminalScreen {
     type("\u{4}")
     let (status, _) = terminal.finish()
@@ -67,6 +67,6 @@ package final class ReplTerminal {
 }
 
 extension TerminalScreen {
-  /// Nothing is typed, and no command runs.
+  /// Whether the prompt is empty and no command runs.
   package var isAtPrompt: Bool { cursor.line.hasSuffix(">") && cursor.column == cursor.line.count + 1 }
 }

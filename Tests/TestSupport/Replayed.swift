@@ -1,18 +1,18 @@
 import Foundation
 package import Testing
 
-/// A command recorded with a real device, and replayed without it.
+/// Runs a command that was recorded with a real device, and replays it without the device.
 package enum Replayed {
-  /// Seconds by which times may differ: a replay does not wait for up to 50 ms in which the recorded host computed (`Pace.slack`), and blectl
-  /// looks at the clock after it has recorded a packet.
+  /// The allowed difference of times in seconds. A replay skips up to 50 ms of host computation (`Pace.slack`),
+  /// and blectl reads the clock after it records a packet.
   private static let tolerance = 0.06
 
-  /// What the machine's own speed decides: how far a transfer is when it is looked at, how long a link was as it was.
+  /// Members that depend on the machine's speed, such as the progress of a transfer or the duration of a link state.
   private static let ofSpeed: Set = ["time", "seconds", "bytes_per_second", "limit_bytes_per_second", "in_flight", "gap_ms"]
 
   /// - Parameters:
-  ///   - adapter: on which the command is recorded.
-  ///   - ignoring: members of the records that the recording cannot know.
+  ///   - adapter: The adapter for the recorded command.
+  ///   - ignoring: Members of the records that the recording cannot know.
   package static func expectSame(
     _ arguments: [String], adapter: String, ignoring: Set<String> = [], sourceLocation: SourceLocation = #_sourceLocation
   ) throws {

@@ -1,9 +1,9 @@
 import ATT
 package import TestReports
 
-/// Results for the tests of reports: each outcome, and texts that hurt.
+/// Sample results for tests of reports: each outcome, and difficult texts.
 package enum ReportSamples {
-  /// 2026-11-22T12:03:04.512Z
+  /// The start time, 2026-11-22T12:03:04.512Z.
   package static let start: Int64 = 1_795_348_984_512_000_000
 
   package static let hostileNames = [
@@ -34,7 +34,7 @@ package enum ReportSamples {
     TestResult(file: file, line: 3, name: name, outcome: .passed, start: start, duration: .milliseconds(420))
   }
 
-  /// One of each outcome.
+  /// Returns one result of each outcome.
   package static func each(named name: String = "refuses a wrong code", file: String = "lock.ble") -> [TestResult] {
     [
       passed(name, file: file),

@@ -1,11 +1,11 @@
 import Foundation
 import Glibc
 
-/// What a program that has ended left behind.
+/// The results of a program that has ended.
 package struct ProcessResult: Sendable {
-  /// The exit status; 128 + N for the signal N.
+  /// The exit status, or 128 + N after the signal N.
   package let status: Int32
-  /// It did not end by itself, but by a signal.
+  /// Whether a signal ended it.
   package let wasKilled: Bool
   package let output: [UInt8]
   package let errors: String
@@ -22,13 +22,13 @@ package struct ProcessResult: Sendable {
   package var error: Record? { errors.split(separator: "\n").last.flatMap { try? Record(String($0)) }?["error"] }
 }
 
-/// A started program. Reads its outputs on threads of their own, so that a full pipe never stops it, unless it is to be stopped.
+/// A started program. Threads read its outputs, so that a full pipe never stops it unless requested.
 package final class RunningProcess: @unchecked Sendable {
   package enum Reading {
     case everything
-    /// Standard output is a pipe that is full from the beginning, until `startReading`.
+    /// Standard output is a pipe that is full from the start, until `startReading`.
     case errorsOnly
-    /// So is standard error.
+    /// Standard error is such a full pipe too.
     case outputOnly
   }
 
@@ -41,15 +41,15 @@ package final class RunningProcess: @unchecked Sendable {
   private var fillers = 0
 
   /// - Parameters:
-  ///   - command: looked up in the PATH of `environment`.
-  ///   - folder: where it runs; nil: where the tests do.
-  ///   - environment: nil: this process's own, without the user's folders.
-  ///   - limit: seconds until it is killed: not a measure of speed, but a program that hangs must fail its test, not stop the whole run.
+  ///   - command: Looked up in the PATH of `environment`.
+  ///   - folder: The working directory. Nil means the tests' own.
+  ///   - environment: Nil means this process's own, without the user's folders.
+  ///   - limit: Seconds until it is killed, so that a program that hangs fails its test and not the whole run.
   package init(
     _ command: [String], environment: [String: String]? = nil, folder: String? = nil, hasInput: Bool = true, reading: Reading = .everything,
     limit: Double = 120
   ) throws {
-    // A test runner in the background has SIGINT ignored, and would pass that on.
+    // A background test runner ignores SIGINT and would pass that on.
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = ["--default-signal=INT,TERM,HUP"] + command
     process.environment = environment.map { ["TMPDIR": TemporaryFolder.url.path].merging($0) { $1 } } ?? TemporaryFolder.environment
@@ -66,7 +66,7 @@ package final class RunningProcess: @unchecked Sendable {
     if reading != .errorsOnly { read(output, isError: false) }
   }
 
-  /// - Returns: how many octets fitted.
+  /// - Returns: The number of bytes that fit.
   private static func fill(_ pipe: Pipe) -> Int {
     let end = pipe.fileHandleForWriting.fileDescriptor
     let flags = fcntl(end, F_GETFL)
@@ -78,7 +78,7 @@ package final class RunningProcess: @unchecked Sendable {
     return count
   }
 
-  /// Reads standard output after all; what filled it is left out.
+  /// Starts to read standard output, without the bytes that filled it.
   package func startReading() {
     var rest = fillers
     while rest > 0, let chunk = try? output.fileHandleForReading.read(upToCount: rest), !chunk.isEmpty { rest -= chunk.count }
@@ -96,7 +96,7 @@ package final class RunningProcess: @unchecked Sendable {
     }
   }
 
-  /// The most memory that it had so far, in kB (VmHWM).
+  /// The peak memory so far in kB (VmHWM).
   package var peakMemory: Int? {
     let status = try? String(contentsOfFile: "/proc/\(identifier)/status", encoding: .utf8)
     return status?.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }?.split(separator: " ").dropFirst().first.flatMap { Int($0) }
@@ -111,10 +111,10 @@ package final class RunningProcess: @unchecked Sendable {
     return running.wait()
   }
 
-  /// Octets of standard output so far.
+  /// The number of bytes on standard output so far.
   package var outputCount: Int { outputSoFar.count }
 
-  /// Standard output so far.
+  /// The bytes on standard output so far.
   package var outputSoFar: [UInt8] { collected.all.0 }
 
   package var isRunning: Bool { process.isRunning }
@@ -129,27 +129,27 @@ package final class RunningProcess: @unchecked Sendable {
   /// Types a line.
   package func send(line: String) { send(Array((line + "\n").utf8)) }
 
-  /// A test that failed halfway leaves nothing running.
+  /// Stops the program even if a test failed halfway.
   deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
 
   package func endInput() { try? input.fileHandleForWriting.close() }
 
   package func signal(_ number: Int32) { kill(process.processIdentifier, number) }
 
-  /// Waits until this was said on either output, `times` times. - Returns: false when both outputs ended, or a minute, without it.
+  /// Waits until either output has the text `times` times. - Returns: False if both ended or a minute passed first.
   package func waitForOutput(containing text: String, times: Int = 1) -> Bool {
     collected.wait { out, errors in
       String(decoding: out + [10] + errors, as: UTF8.self).components(separatedBy: text).count > times
     }
   }
 
-  /// Waits until what was printed on standard output after the first `octets` fits.
-  /// - Returns: false when both outputs ended, or a minute, without it.
+  /// Waits until standard output after the first `octets` bytes fits.
+  /// - Returns: False if both outputs ended or a minute passed first.
   package func waitForOutput(after octets: Int, where fits: (String) -> Bool) -> Bool {
     collected.wait { out, _ in fits(String(decoding: out.dropFirst(octets), as: UTF8.self)) }
   }
 
-  /// The next line of standard output that no earlier call has seen and that fits; nil when the output ended, or a minute, without it.
+  /// Returns the next fitting line of standard output. Nil if the output ended or a minute passed first.
   package func nextLine(where matches: (String) -> Bool) -> String? {
     let deadline = Date(timeIntervalSinceNow: 60)
     while let line = collected.nextLine(until: deadline) {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Runs a line of bash, for what only a shell can show: pipes that close, full disks.
+/// Runs a line of bash, for tests that need a shell: closed pipes, full disks.
 package enum Shell {
   package static func run(_ script: String) throws -> (status: Int32, output: String, errors: String) {
     let process = Process()

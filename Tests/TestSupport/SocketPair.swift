@@ -2,7 +2,7 @@ package import EventLoop
 package import Glibc
 package import LinuxIO
 
-/// The test's end of a pair of connected packet sockets.
+/// The test's end of two connected packet sockets.
 @LoopActor
 package final class SocketPair {
   private var descriptor: OwnedDescriptor
@@ -15,7 +15,7 @@ package final class SocketPair {
     taken = ends[1]
   }
 
-  /// The other end, once.
+  /// Returns the other end. Call it once.
   package func takeOther() -> OwnedDescriptor {
     defer { taken = -1 }
     return OwnedDescriptor(taken)
@@ -26,14 +26,14 @@ package final class SocketPair {
     try SystemCall.call { unsafe packet.withUnsafeBytes { unsafe send(number, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) } }
   }
 
-  /// The next packet; nil when there is none now or ever.
+  /// Returns the next packet. Nil if there is none now or ever.
   package func read() -> [UInt8]? {
     var buffer = [UInt8](repeating: 0, count: 65_600)
     guard let count = try? SystemCall.read(descriptor.rawValue, into: &buffer) else { return nil }
     return Array(buffer[..<count])
   }
 
-  /// Whether the other end is closed. A program that another test starts has it as well, for the moment until its exec: that is waited for.
+  /// Whether the other end is closed. Waits for a program of another test, which inherits the end until its exec.
   package func hasEnded() -> Bool {
     var waiting = pollfd(fd: descriptor.rawValue, events: Int16(POLLIN), revents: 0)
     return unsafe poll(&waiting, 1, 10_000) == 1 && read() == []
@@ -41,6 +41,6 @@ package final class SocketPair {
 
   package func close() { descriptor.close() }
 
-  /// Lets the loop look at its descriptors: in virtual time a timer fires only when none is ready.
+  /// Lets the loop poll its descriptors. In virtual time, a timer fires only if none is ready.
   package func settle() async throws { try await EventLoop.shared.sleep(for: .milliseconds(1)) }
 }

@@ -1,4 +1,4 @@
-/// A small seeded generator: the same mutations on every run and every machine.
+/// A small seeded generator with the same results on every run and machine.
 package struct SplitMix64: RandomNumberGenerator {
   private var state: UInt64
 

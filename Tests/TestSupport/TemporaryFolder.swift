@@ -10,17 +10,17 @@ package enum TemporaryFolder {
     return url
   }()
 
-  /// This process's environment, with folders of its own in place of the user's.
+  /// This process's environment, with temporary folders in place of the user's.
   static let environment: [String: String] = {
     let home = url.appendingPathComponent("home")
     try? FileManager.default.createDirectory(at: home, withIntermediateDirectories: true)
     return ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("XDG_") }.merging(["HOME": home.path, "TMPDIR": url.path]) { $1 }
   }()
 
-  /// A path that nothing has.
+  /// Returns an unused path.
   package static func path() -> String { url.appendingPathComponent(String(UInt64.random(in: 0...UInt64.max), radix: 36)).path }
 
-  /// The path of a file with these octets.
+  /// Writes a file with these bytes and returns its path.
   package static func file(_ bytes: [UInt8]) throws -> String {
     let path = path()
     try Data(bytes).write(to: URL(fileURLWithPath: path))

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import LinuxIO
 
-/// A path of its own in the temporary folder, removed at the end. Short: a socket's path has at most 107 octets.
+/// A unique path in the temporary folder, removed at the end. It is short: a socket's path has at most 107 bytes.
 package final class TemporaryPath: Sendable {
   package let path = TemporaryFolder.url.appendingPathComponent(
     "blectl-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)

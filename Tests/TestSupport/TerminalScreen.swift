@@ -1,17 +1,17 @@
 import Text
 
-/// What a terminal of a certain size shows of what a program wrote: cells, lines that wrap, scrolling, and the control sequences that line editors use.
+/// A terminal screen of a given size: cells, wrapped lines, scrolling, and the control sequences of line editors.
 package struct TerminalScreen {
   package let columns: Int
   package let rows: Int
   /// The lines that scrolled off, then those on the screen.
   private var cells: [[Character]] = [[]]
-  /// From the top of `cells`.
+  /// The row of the cursor, from the top of `cells`.
   private var row = 0
   private var column = 0
-  /// The cursor stands behind the last column: the next character begins a new line.
+  /// Whether the cursor is after the last column, so that the next character starts a new line.
   private var wraps = false
-  /// Sequences that it does not know.
+  /// Unknown sequences.
   package private(set) var unknown: [String] = []
   package private(set) var modes: Set<String> = []
 
@@ -31,7 +31,7 @@ package struct TerminalScreen {
     }
   }
 
-  /// Without blanks at their ends.
+  /// The lines without trailing blanks.
   package var lines: [String] {
     cells.map { line in
       var line = line.filter { $0 != "\0" }
@@ -40,7 +40,7 @@ package struct TerminalScreen {
     }
   }
 
-  /// The line of the cursor, and how many columns are before it.
+  /// The cursor's line and column.
   package var cursor: (line: String, column: Int) { (lines[row], column) }
 
   private mutating func put(_ scalar: Unicode.Scalar) {

@@ -3,22 +3,22 @@ package import EventLoop
 package import GAP
 import GATT
 
-/// Two links of one adapter at once, to BumbleAir's two peripherals: made, used and ended side by side.
+/// Connects, uses and ends two links of one adapter side by side, to BumbleAir's two peripherals.
 @LoopActor
 package enum TwoLinks {
-  /// Of BumbleAir with `--second`.
+  /// The peripherals of BumbleAir with `--second`.
   package static let peers = ["F0:F1:F2:F3:F4:F5", "F0:F1:F2:F3:F4:F6"].compactMap { Address($0) }.map { PeerAddress($0, .random) }
 
-  /// What came of it, for the test to judge.
+  /// The results for the test to check.
   package struct Outcome: Sendable {
-    /// What each peripheral says has arrived, in hexadecimal, and what was sent to it.
+    /// The received bytes that each peripheral reports, in hexadecimal, and the sent ones.
     package var counted: [String] = []
     package var expected: [String] = []
-    /// What the second peripheral answered when the first link was down.
+    /// The second peripheral's answer after the end of the first link.
     package var afterwards: [UInt8] = []
   }
 
-  /// Asks for both links in one turn, writes to both at once, ends the first, and reads over the second. Closes the central.
+  /// Requests both links in one turn, writes to both, ends the first, and reads over the second. Closes the central.
   package static func use(_ central: any Central) async throws -> Outcome {
     do {
       let outcome = try await use(try await atOnce(peers) { try await central.connect($0, timeout: .seconds(30)) })
@@ -51,7 +51,7 @@ package enum TwoLinks {
     return outcome
   }
 
-  /// All of them side by side on the loop.
+  /// Runs all of them at the same time on the loop.
   private static func atOnce<One, Value>(_ all: [One], _ work: @escaping @LoopActor (One) async throws -> Value) async throws -> [Value] {
     let results = Results<Value>()
     let tasks = all.map { one in

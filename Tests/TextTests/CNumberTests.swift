@@ -1,7 +1,7 @@
 import Testing
 import Text
 
-/// As strtol(3) has it.
+/// Numbers are read as strtol(3) does.
 @Suite(.timeLimit(.minutes(1))) struct CNumberTests {
   @Test(
     arguments: [

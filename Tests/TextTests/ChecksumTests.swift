@@ -5,7 +5,7 @@ import Text
 @Suite(.timeLimit(.minutes(1))) struct ChecksumTests {
   private static let nine = Array("123456789".utf8)
 
-  /// The catalogue's check values.
+  /// The catalog's check values are correct.
   @Test(arguments: CRC.all) func checkValues(_ crc: CRC) {
     #expect(crc.value(of: Self.nine) == crc.check)
     #expect(CRC(named: crc.name.lowercased()) == crc)

@@ -50,7 +50,7 @@ import Text
     #expect(DisplayText.ascii("Küche ok") == "K\\u{fc}che ok")
   }
 
-  /// Whatever the octets, what is shown holds no control and format characters, and says as much as the standard library's own decoder.
+  /// Displayed text has no control or format characters, and agrees with the standard library's decoder, for any bytes.
   @Test func hostileOctets() {
     let seeds =
       ["Marcel’s MacBook", "体温計🔒", "\u{1B}]0;x\u{7}", "\u{9B}2J\u{202E}", "a\\x0a"].map { Array($0.utf8) } + [[0xE2, 0x82], [0xC0, 0x80]]

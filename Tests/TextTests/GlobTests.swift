@@ -14,7 +14,7 @@ import Text
     #expect(Glob.matches(pattern, text) == matches)
   }
 
-  /// Each star doubles the work of a matcher that goes back to all of them: this would not end.
+  /// Each star doubles the work of a matcher that backtracks to all of them, which would not end.
   @Test func manyStars() {
     let pattern = String(repeating: "a*", count: 64) + "b"
     #expect(!Glob.matches(pattern, String(repeating: "a", count: 4096)))

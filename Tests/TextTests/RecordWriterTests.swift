@@ -25,7 +25,7 @@ import Text
         + #""list":["x","y"],"empty":[],"o":{"one":1},"nothing":{},"many":[{"n":1},{"n":2}],"last":null}"# + "\n")
   }
 
-  /// Values and lines are the same record, whatever is written.
+  /// The value and the line of a record agree, for any contents.
   @Test func theValueIsThatOfTheLine() throws {
     let members = RecordWriter.Members {
       $0.string("who", "a")
@@ -67,7 +67,7 @@ import Text
     #expect(RecordWriter.value(build)["items"] != nil && RecordWriter.Members.none.isEmpty && !members.isEmpty)
   }
 
-  /// Every key, kind and value of a tree.
+  /// Writes every key, kind and value of a tree.
   private static func text(_ tree: JSONTree) -> String {
     switch tree.kind {
     case .null: "null"
@@ -93,7 +93,7 @@ import Text
     #expect(String(decoding: json.finished(), as: UTF8.self) == #"{"é\u202e":"\u001b\u009b\u2028\udb40\udc01ü"}"# + "\n")
   }
 
-  /// What is written without a string in between is what the string would be.
+  /// Numbers written without an intermediate string equal those written with one.
   @Test(arguments: [Int64.min, -1_000_001, -1, 0, 9, 1_700_000_000_123_456_789, .max])
   func withoutStrings(_ number: Int64) {
     let octets = (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }

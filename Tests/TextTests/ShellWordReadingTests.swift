@@ -1,7 +1,7 @@
 import Testing
 import Text
 
-/// Words with variables.
+/// Tests words with variables.
 @Suite(.timeLimit(.minutes(1))) struct ShellWordReadingTests {
   private static func words(_ text: String) throws -> [ShellWord] {
     var reading = ShellWordReading(expands: true)
@@ -40,7 +40,7 @@ import Text
 
   @Test func withoutExpansionADollarSignIsOne() throws { #expect(try ShellWords.words(of: "$A ${A") == ["$A", "${A"]) }
 
-  /// A name of a megabyte takes its time once, and not once for each of its characters.
+  /// A name of a megabyte is read in linear time.
   @Test(arguments: ["$", "${"]) func aLongName(_ before: String) {
     let start = ContinuousClock.now
     _ = try? Self.words(before + String(repeating: "A", count: 1 << 20))

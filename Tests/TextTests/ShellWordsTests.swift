@@ -31,7 +31,7 @@ import Text
     #expect(ShellWords.quote("C0:FF:EE:00:00:07/public") == "C0:FF:EE:00:00:07/public" && ShellWords.quote("@code.bin") == "@code.bin")
   }
 
-  /// A session expands nothing; a shell takes brackets for a pattern, and zsh some more.
+  /// A session expands nothing, but a shell treats brackets as a pattern, and zsh more characters.
   @Test(arguments: ["ffe1[2]", "a#b", "a^b"]) func patternsAreQuotedForAShellOnly(_ word: String) {
     #expect(ShellWords.quote(word) == word && ShellWords.quoteForShell(word) == "'\(word)'")
     #expect(ShellWords.quoteForShell("ffe0/ffe1@2901") == "ffe0/ffe1@2901" && ShellWords.quoteForShell("name:*x*") == "'name:*x*'")

@@ -3,7 +3,7 @@ import Testing
 import Text
 
 @Suite(.timeLimit(.minutes(1))) struct ValueFormatTests {
-  /// Typed text, octets, and what is shown for them.
+  /// Typed text gives these bytes, which are shown like this.
   @Test(arguments: [
     ("hex", "0100", "0100", "0100"), ("hex", "01:00", "0100", "0100"), ("hex", "0x01 0xff", "01ff", "01ff"),
     ("hex", "0x5 f", "050f", "050f"),
@@ -32,7 +32,7 @@ import Text
     #expect(format.name == name.lowercased())
   }
 
-  /// A refusal names the value, and the range or the form that is wanted.
+  /// An error names the value and the allowed range or form.
   @Test(arguments: [
     ("u8", "256", "0–255"), ("u8", "-1", "0–255"), ("u8", "1 2 300", "column 5"), ("i8", "128", "-128 to 127"),
     ("i8", "-129", "-128 to 127"),
@@ -77,12 +77,12 @@ import Text
     let bytes = try ValueFormat("f32le").parse("nan")
     #expect(Float(bitPattern: UInt32(bytes[0]) | UInt32(bytes[1]) << 8 | UInt32(bytes[2]) << 16 | UInt32(bytes[3]) << 24).isNaN)
     #expect(try ValueFormat("f32le").render(bytes) == "nan")
-    // Quiet and signalling ones, with a sign and a payload.
+    // Quiet and signaling NaNs, with a sign and a payload.
     #expect(try ValueFormat("f32be").render([0xFF, 0xC0, 0, 0, 0x7F, 0x80, 0, 1, 0xFF, 0x80, 0, 1]) == "nan nan nan")
     #expect(try ValueFormat("f64be").render([0xFF, 0xF0, 0, 0, 0, 0, 0, 1]) == "nan")
   }
 
-  /// Integers and base64 come back from what was shown; nothing traps, whatever the text.
+  /// Integers and Base64 survive a round trip, and no text causes a trap.
   @Test func roundTripsAndHostileText() throws {
     let formats = try ValueFormat.names.map { try ValueFormat($0) }
     let seeds = ["1 2,3", "-128", "0x7fff", "1e39", "aGVsbG8=", "0100", "18446744073709551615", "hello"].map { Array($0.utf8) }

@@ -13,13 +13,13 @@ import Text
     #expect(XMLText.attribute(plain) == attribute)
   }
 
-  /// Octets that are no UTF-8, surrogates among them, are U+FFFD in a String, which XML allows.
+  /// Invalid UTF-8, including surrogates, is U+FFFD in a String, which XML allows.
   @Test func brokenOctetsAreReplaced() {
     #expect(
       XMLText.text(String(decoding: [0x61, 0xED, 0xA0, 0x80, 0xFF] as [UInt8], as: UTF8.self)).unicodeScalars.allSatisfy(XMLText.allows))
   }
 
-  /// All there are: what comes out has no character of markup, and reads back as what went in, but for what is not allowed, which is shown.
+  /// Every scalar is escaped without markup characters and reads back unchanged. Forbidden ones are shown as text.
   @Test func everyScalarIsAllowedAndReadsBack() {
     for first in stride(from: UInt32(0), to: 0x110000, by: 0x1000) {
       let scalars = (first..<first + 0x1000).compactMap { Unicode.Scalar($0) }
@@ -35,7 +35,7 @@ import Text
     }
   }
 
-  /// What a parser makes of references.
+  /// Resolves references as a parser does.
   private static func read(_ escaped: ArraySlice<UInt8>) -> [UInt8] {
     let names: [[UInt8]: Character] = [
       Array("amp".utf8): "&", Array("lt".utf8): "<", Array("gt".utf8): ">", Array("quot".utf8): "\"", Array("#39".utf8): "'",

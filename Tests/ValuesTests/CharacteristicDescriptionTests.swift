@@ -11,7 +11,7 @@ import Text
     return try #require(CharacteristicDescription(uuid))
   }
 
-  /// `name=value unit` of every field.
+  /// Formats every field as `name=value unit`.
   static func show(_ decoded: DecodedValue) -> [String] {
     decoded.fields.map { field in
       let value =
@@ -134,7 +134,7 @@ import Text
     }
   }
 
-  /// What every value is cut to is either shorter text or a mismatch; no octets trap.
+  /// A truncated value gives shorter text or a mismatch. No bytes cause a trap.
   @Test func noOctetsTrap() throws {
     var random = SplitMix64(seed: 9)
     let descriptions = CharacteristicDescription.all.compactMap { CharacteristicDescription($0) }

@@ -5,11 +5,11 @@ import Text
 
 @testable import Values
 
-/// Values that a device describes by itself.
+/// Tests values that a device describes itself.
 @Suite(.timeLimit(.minutes(1))) struct PresentationFormatTests {
   private static func octets(_ hex: String) throws -> [UInt8] { try #require(Hex.decode(hex)) }
 
-  /// Format, exponent and unit; the value; what that is.
+  /// The format, exponent and unit turn the value into this text.
   @Test(
     arguments: [
       ("01 00 0027", "01", "1(true)"), ("01 00 0027", "00", "0(false)"), ("02 00 0027", "03", "3"), ("03 05 0027", "0f", "15"),
@@ -32,7 +32,7 @@ import Text
     #expect(CharacteristicDescriptionTests.show(decoded) == ["value=\(shown)"])
   }
 
-  /// Vol 3 Part G §3.3.3.5.2: what is no whole number of octets stands in the lowest bits; the others are ignored.
+  /// Values of a partial byte use the lowest bits, and the others are ignored (Vol 3 Part G §3.3.3.5.2).
   @Test(
     arguments: [
       ("01", "03", "1(true)"), ("01", "fe", "0(false)"), ("02", "f7", "3"), ("02", "fc", "0"), ("03", "f3", "3"), ("05", "23f1", "291"),
@@ -42,7 +42,7 @@ import Text
     let format = try #require(PresentationFormat(Self.octets(code + "00 0027 01 0000")))
     let octets = try Self.octets(hex)
     #expect(try DecodedValue.of(octets, type: nil, formats: [format]).map(CharacteristicDescriptionTests.show) == ["value=\(shown)"])
-    // The next part begins with an octet of its own.
+    // The next part starts at a byte boundary.
     #expect(
       try DecodedValue.of(octets + octets, type: nil, formats: [format, format]).map(CharacteristicDescriptionTests.show)
         == ["value=\(shown)", "value_2=\(shown)"])
@@ -73,7 +73,7 @@ import Text
     #expect(try DecodedValue.of([1], type: nil, formats: [formats[0], broken]) == nil)
   }
 
-  /// The Bluetooth SIG's description knows flags, codes and conditions, which a format cannot tell.
+  /// The Bluetooth SIG's description takes precedence: it has flags, codes and conditions, which a format lacks.
   @Test func theDescriptionGoesBeforeTheFormat() throws {
     let format = try #require(PresentationFormat(Self.octets("06 00 0027 01 0000")))
     let temperature = try #require(try DecodedValue.of([0x00, 0x80], type: UUID(0x2A6E), formats: [format]))

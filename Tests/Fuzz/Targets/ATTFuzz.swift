@@ -3,7 +3,7 @@ import Bluetooth
 import Decoding
 
 extension FuzzTarget {
-  /// One ATT PDU, as a bearer and `decode` read it.
+  /// One ATT PDU, read by a bearer and by `decode`.
   static let att = FuzzTarget("att") { bytes in
     _ = DecodedPacket(att: bytes)
     guard let pdu = try? PDU(parsing: bytes) else { return }
@@ -12,14 +12,14 @@ extension FuzzTarget {
       _ = DecodedPacket(att: response, answering: request)
       expect((try? PDU(parsing: response))?.bytes == response, "its own answer is not read")
     }
-    // Their parameters are not kept, and cut tuples are left out.
+    // Their parameters are not kept, and cut tuples are omitted.
     switch pdu {
     case .unknown, .unsolicited(.multipleNotification), .response(.readMultipleVariable): return
     default: expect((try? PDU(parsing: pdu.bytes))?.bytes == pdu.bytes, "what is written of a PDU is read as another")
     }
   }
 
-  /// What a bearer is asked, what it receives, and what does not come in time, in any order.
+  /// Requests, received PDUs and timeouts of a bearer, in any order.
   static let bearer = FuzzTarget("bearer") { bytes in
     var tape = Tape(bytes)
     var check = BearerCheck(BearerState(rxMTU: 4 * Int(tape.octet())))
@@ -28,7 +28,7 @@ extension FuzzTarget {
   }
 }
 
-/// The promises of a bearer's state: each request and indication ends once, nothing of ours is longer than ATT_MTU, nothing follows its end.
+/// Checks a bearer's state: each request and indication ends once, no PDU exceeds ATT_MTU, and nothing follows the end.
 private struct BearerCheck {
   private var state: BearerState
   private var requests: [BearerState.Token] = []

@@ -7,7 +7,7 @@ import Operations
 import Transfer
 
 extension FuzzTarget {
-  /// AD structures, behind the address of who sent them; all that is read from them.
+  /// AD structures after the sender's address, read in every way.
   static let advertisement = FuzzTarget("advertisement") { bytes in
     var tape = Tape(bytes)
     guard let address = Address(bigEndian: tape.octets(6)) else { return }
@@ -33,7 +33,7 @@ extension FuzzTarget {
   private static func search(_ advertisement: Advertisement, _ sender: PeerAddress) {
     if case .found(let macs) = MACFinder.find(in: advertisement, sender: sender) { expect(!macs.isEmpty, "nothing is found") }
     for mac in MACFinder.learn(in: advertisement, sender: sender.address) {
-      // What is learnt is a rule, and finds it again.
+      // A learned rule finds the same address again.
       guard let rule = try? MACRule(mac.rule) else { return expect(false, "\(mac.rule) is no rule") }
       _ = MACFinder.find(in: advertisement, sender: sender, rules: [rule])
     }
@@ -44,7 +44,7 @@ extension FuzzTarget {
     }
   }
 
-  /// Lines of recorded advertisements, and of the files in which devices and transfers are remembered.
+  /// Lines of recorded advertisements, and of the files that keep devices and transfers.
   static let lines = FuzzTarget(
     "lines",
     seeds: [

@@ -9,8 +9,8 @@ import Text
 @testable import blectl
 
 extension FuzzTarget {
-  /// A command line, as the program, a session, a program that drives one, and gatttool's users type it, and as shells complete it. Nothing of it is
-  /// done.
+  /// A command line, parsed as by the program, a session, a controlling program, gatttool and shell completion.
+  /// No command runs.
   static let arguments = FuzzTarget(
     "arguments",
     seeds: [
@@ -40,7 +40,7 @@ extension FuzzTarget {
   private static func take(_ text: String) async {
     _ = (try? CommandRequest(text, line: 1), try? AdapterSpec(text))
     _ = KernelVersion(release: text, version: text, signature: text)
-    // The parser takes a hundred times what the rest does: few inputs go to it, whatever their corpus is.
+    // The parser takes a hundred times longer than the rest, so only few inputs reach it, whatever the corpus.
     let hash = text.utf8.reduce(UInt32(2_166_136_261)) { ($0 ^ UInt32($1)) &* 16_777_619 } >> 8
     let choice = hash % 32
     if choice == 31 { return await complete(text, ShellDialect.allCases[Int(hash / 32) % ShellDialect.allCases.count]) }
@@ -64,7 +64,7 @@ extension FuzzTarget {
     }
   }
 
-  /// What a shell would be told at the end of the line; no command is run for it.
+  /// Returns the completions at the end of the line, without running a command.
   @LoopActor
   private static func complete(_ text: String, _ shell: ShellDialect) async {
     let typed =

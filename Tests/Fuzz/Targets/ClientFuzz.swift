@@ -5,13 +5,13 @@ import GATT
 import TestSupport
 
 extension FuzzTarget {
-  /// A client, and a peer that answers well, nearly well, with anything, late, or not at all.
+  /// A client and a peer that answers correctly, nearly correctly, arbitrarily, late, or not at all.
   static let client = FuzzTarget("client", words: ["\u{1}\u{A}", "\u{11}\u{6}", "\u{9}\u{7}", "\u{5}\u{1}", "\u{B}", "\u{1B}"]) { bytes in
     await VirtualTime.run { try await Dialogue(bytes).run() }
   }
 }
 
-/// The tape says what the client is asked to do, and how the peer answers each PDU of it.
+/// Takes the client's calls and the peer's answers from the tape.
 @LoopActor
 private final class Dialogue {
   private var tape: Tape
@@ -30,7 +30,7 @@ private final class Dialogue {
     channel.handler = { [weak self] event in if case .received(let pdu) = event { self?.receive(pdu) } }
   }
 
-  /// Everything that is asked comes to an end by itself.
+  /// Runs every call of the tape to its end.
   func run() async throws {
     for _ in 0..<8 where client.closed == nil && !tape.isAtEnd {
       do { try await ask() } catch {}
@@ -73,7 +73,7 @@ private final class Dialogue {
   }
 
   private func receive(_ pdu: [UInt8]) {
-    // Who has nothing more to say is gone: a client must not be kept asking.
+    // The link ends with the tape: the client must not keep asking.
     guard !tape.isAtEnd else { return channel.lose(LinkLost("the end of the input")) }
     let how = tape.octet()
     let good = server.answer(pdu)
@@ -106,7 +106,7 @@ private final class Dialogue {
     return pdu
   }
 
-  /// Services and characteristics in their order, and of what is in them nothing at handle 0x0000, whatever the peer has said.
+  /// Checks that services and characteristics are in order, and that none has handle 0x0000.
   private static func check(_ table: AttributeTable) {
     for (one, next) in zip(table.services, table.services.dropFirst()) { expect(one.handle <= next.handle, "services out of order") }
     for service in table.services {

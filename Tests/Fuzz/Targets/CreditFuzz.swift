@@ -9,8 +9,8 @@ import LEHost
 import TestSupport
 
 extension FuzzTarget {
-  /// What a controller says of its buffers (Number Of Completed Packets), lost, doubled, late, of other links and of too many packets: to what counts
-  /// buffers in our own host, and to those who wait for them.
+  /// Number Of Completed Packets events that are lost, doubled, late, or have wrong links or counts.
+  /// They reach the host's buffer counts and the tasks that wait for buffers.
   static let credits = FuzzTarget("credits") { bytes in
     var tape = Tape(bytes)
     let how = tape.octet()
@@ -25,7 +25,7 @@ extension FuzzTarget {
     let total = 1 + Int(tape.octet() % 12)
     var queue = SendQueue(length: 4 + Int(tape.octet() % 40), total: total)
     var packet: [UInt8] = []
-    /// What the controller has of each link, and events that are late.
+    /// The packets of each link in the controller, and late events.
     var carried: [ConnectionHandle: Int] = [:]
     var late: [(ConnectionHandle, Int)] = []
     for handle in handles { queue.open(handle) }
@@ -52,7 +52,7 @@ extension FuzzTarget {
       if (8...10).contains(what & 0x0F) { carried[handle] = 0 }
       check(queue, total)
     }
-    // A controller that is honest from here on frees everything.
+    // From here on, an honest controller frees everything.
     for _ in 0..<100_000 {
       while queue.next(&packet) {}
       check(queue, total)
@@ -78,7 +78,7 @@ extension FuzzTarget {
 
   @LoopActor private static var creditHost: (central: HostCentral, controller: CreditController)?
 
-  /// A transfer on a link of its own: it ends in some way within the limits of those who wait.
+  /// Checks that a transfer on its own link ends within the limits.
   @LoopActor
   private static func wait(_ how: UInt8, _ tape: Tape) async throws {
     let (central, controller) = try await started()
@@ -119,7 +119,7 @@ extension FuzzTarget {
   }
 }
 
-/// A controller with one link to a device that answers: it carries a packet each 2 ms, and tells of its buffers as the tape says.
+/// A controller with one link to a device. It sends a packet every 2 ms and reports its buffers as the tape decides.
 @LoopActor
 private final class CreditController: HCI.Transport {
   nonisolated static let buffers = 4
@@ -128,9 +128,9 @@ private final class CreditController: HCI.Transport {
 
   var handler: (@LoopActor (HCI.TransportEvent) -> Void)?
   var tape = Tape([])
-  /// Octets that were written.
+  /// The number of bytes that were written.
   private(set) var arrived = 0
-  /// Packets that it had at a time, and whether it said that it had fewer.
+  /// The largest number of packets held at a time, and whether the controller reported fewer.
   private(set) var most = 0
   private(set) var lies = false
   private var waiting: [ACLData] = []
@@ -194,7 +194,7 @@ private final class CreditController: HCI.Transport {
     }
   }
 
-  /// One packet was completed.
+  /// Reports one completed packet.
   private func tell() {
     func completed(_ count: UInt16, of handle: ConnectionHandle = CreditController.handle) -> Event {
       .numberOfCompletedPackets([Event.CompletedPackets(handle: handle, count: count)])

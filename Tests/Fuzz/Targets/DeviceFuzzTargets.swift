@@ -14,7 +14,7 @@ extension FuzzTarget {
     ]
   ) { DeviceFuzz.parse($0) }
 
-  /// Packets for a command of the example devices: the one that the first octet says.
+  /// Packets for a command of the example devices, which the first byte selects.
   static let packets = FuzzTarget(
     "packets",
     seeds: commands.enumerated().flatMap { number, one in DeviceFuzz.seeds(one.device).map { [UInt8(truncatingIfNeeded: number)] + $0 } },

@@ -6,7 +6,7 @@ import HostCommon
 import L2CAP
 
 extension FuzzTarget {
-  /// An H4 stream, whole and in pieces; each of its packets as the host, the controller and `decode` read it.
+  /// An H4 stream, whole and in pieces. The host, the controller and `decode` read each packet.
   static let h4 = FuzzTarget("h4") { bytes in
     var tape = Tape(bytes)
     let choice = tape.octet()
@@ -34,7 +34,7 @@ extension FuzzTarget {
   private static func read(_ octets: [UInt8]) {
     guard let packet = try? Packet(octets) else { return }
     let written = packet.encoded
-    // Of an event with a malformed report the good ones are written.
+    // An event with a malformed report is written with its valid reports.
     expect((try? Packet(written))?.encoded == written, "what is written of a packet is read as another")
     switch packet {
     case .command(let command): for type in commands { check(type, CommandPacket(opcode: type.opcode, parameters: command.parameters)) }
@@ -70,7 +70,7 @@ extension FuzzTarget {
     ReadRemoteVersion.self, ReadRSSI.self,
   ]
 
-  /// Fragments of a link, each behind its length and whether it begins a frame; the frames that they make, and what answers them.
+  /// Fragments of a link, with length and start flag, their frames, and the answers to these.
   static let l2cap = FuzzTarget("l2cap") { bytes in
     var tape = Tape(bytes)
     var recombination = Recombination()

@@ -10,7 +10,7 @@ import Replay
 import Simulation
 
 extension FuzzTarget {
-  /// Our own host with a good controller in a good air, and what the tape does to the packets that the controller sends.
+  /// Our host with a correct controller, whose packets the tape changes.
   static let host = FuzzTarget("host") { bytes in
     await VirtualTime.run {
       let controller = VirtualController(air: air())
@@ -20,7 +20,7 @@ extension FuzzTarget {
     }
   }
 
-  /// The virtual controller, and a host that sends it packets, each behind its length.
+  /// The virtual controller and a host that sends packets, each after its length.
   static let controller = FuzzTarget("controller") { bytes in
     await VirtualTime.run {
       var tape = Tape(bytes)
@@ -43,7 +43,7 @@ extension FuzzTarget {
     }
   }
 
-  /// A recording, replayed to our own host.
+  /// A recording that is replayed to our host.
   static let replay = FuzzTarget("replay", seeds: recording.seeds) { bytes in
     guard let recording = try? Recording(parsing: bytes) else { return }
     await VirtualTime.run {
@@ -54,7 +54,7 @@ extension FuzzTarget {
 
   private static let lock = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_02), .random)
 
-  /// Two that can do the most: what more of them say is the same.
+  /// The two most capable presets. More would add nothing.
   private static let presets = ((try? Presets.peripherals()) ?? []).prefix(2)
 
   @LoopActor private static func air() -> Air {
@@ -63,8 +63,7 @@ extension FuzzTarget {
     return air
   }
 
-  /// All that a command does with a host, one after the other, whatever comes of it, until nothing can come of it any more; the host says the end of
-  /// everything by itself.
+  /// Runs every host operation of a command in turn, whatever its result. The host reports every end itself.
   @LoopActor
   private static func use(_ central: HostCentral, _ peers: [PeerAddress] = [], until isOver: @LoopActor () -> Bool = { false }) async {
     do {
@@ -100,7 +99,7 @@ extension FuzzTarget {
   }
 }
 
-/// Changes, cuts, drops, doubles and adds packets on the way from a controller to its host, as long as the tape says so.
+/// Changes, cuts, drops, doubles and adds packets from a controller to its host, until the tape ends.
 @LoopActor
 private final class Interference: HCI.Transport {
   var handler: (@LoopActor (HCI.TransportEvent) -> Void)? {
@@ -114,7 +113,7 @@ private final class Interference: HCI.Transport {
     self.tape = tape
   }
 
-  /// Nothing is interfered with from here on.
+  /// Whether the tape has ended, so that no more packets change.
   var isOver: Bool { tape.isAtEnd }
 
   func send(_ packet: [UInt8]) { controller.send(packet) }

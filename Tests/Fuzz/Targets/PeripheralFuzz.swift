@@ -7,7 +7,7 @@ import Simulation
 import TestSupport
 
 extension FuzzTarget {
-  /// A peripheral file; what is accepted advertises, and is asked about everything in it.
+  /// A peripheral file. An accepted device advertises and is queried completely.
   static let peripheral = FuzzTarget(
     "peripheral", seeds: files("man/examples", [".json"]).filter { (try? PeripheralFile.parse($0, name: "seed")) != nil },
     words: [
@@ -37,7 +37,7 @@ extension FuzzTarget {
     }
   }
 
-  /// Clients of the example devices: PDUs, each behind its length, pauses, lost links.
+  /// Clients of the example devices: PDUs (each after its length), pauses, lost links.
   static let server = FuzzTarget("server") { bytes in
     await VirtualTime.run {
       var tape = Tape(bytes)
@@ -59,13 +59,13 @@ extension FuzzTarget {
   private static let examples = files("man/examples", [".json"]).flatMap { (try? PeripheralFile.parse($0, name: "seed")) ?? [] }
 }
 
-/// A client that talks to a device in PDUs, without air.
+/// A client that exchanges PDUs with a device directly, without a simulated air.
 @LoopActor
 private final class PeripheralClient: ATT.Channel {
   var handler: (@LoopActor (ChannelEvent) -> Void)?
   private let peripheral: VirtualPeripheral
   private var isOpen = false
-  /// Requests, for each of which one answer may come.
+  /// The number of requests, each of which may get one answer.
   private var asked = 0
 
   init(_ peripheral: VirtualPeripheral) {

@@ -11,7 +11,7 @@ import Text
 @testable import Commands
 
 extension FuzzTarget {
-  /// A recording, and its devices asked for what is in it and for more.
+  /// A recording, whose devices are asked for recorded and for unknown values.
   static let recording = FuzzTarget("recording", seeds: [session(.h4), session(.monitor)], words: []) { bytes in
     guard let recording = try? Recording(parsing: bytes) else { return }
     for link in recording.links.prefix(4) {
@@ -21,7 +21,7 @@ extension FuzzTarget {
     }
   }
 
-  /// A trace in each format, as `decode` shows it: for people or programs, with its packets or summed up.
+  /// A trace in each format, as `decode` prints it: text or JSON, with packets or as a summary.
   static let trace = FuzzTarget(
     "trace",
     seeds: [session(.h4), session(.monitor), capture(session(.h4)), pcap(187), pcap(201), pcap(254)]
@@ -42,12 +42,12 @@ extension FuzzTarget {
     }
   }
 
-  /// The same packets as pcapng.
+  /// Returns the same packets as pcapng.
   private static func capture(_ file: [UInt8]) -> [UInt8] {
     Pcapng.header + ((try? Snoop.parse(file)) ?? []).flatMap { Pcapng.packet($0) }
   }
 
-  /// The same packets as pcap: H4 (187), behind the direction (201), behind what the Linux monitor says (254).
+  /// Returns the same packets as pcap: H4 (187), with the direction (201), or with the Linux monitor header (254).
   private static func pcap(_ link: UInt8) -> [UInt8] {
     func number(_ number: Int) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) } }
     var file: [UInt8] = [0xD4, 0xC3, 0xB2, 0xA1, 2, 0, 4, 0] + number(0) + number(0) + number(0xFFFF) + number(Int(link))
@@ -71,7 +71,7 @@ extension FuzzTarget {
     [0x12, 7, 0, 0, 0], [0x08, 1, 0, 0xFF, 0xFF, 2, 0x29], [0x1E],
   ]
 
-  /// Connection, discovery, a value in fragments, a subscription, a notification, the end.
+  /// Returns a session: connection, discovery, a fragmented value, a subscription, a notification, the end.
   private static func session(_ datalink: Snoop.Datalink) -> [UInt8] {
     var file = Snoop.header(datalink)
     func add(_ packet: [UInt8], _ direction: HCI.Direction) {

@@ -18,7 +18,7 @@ extension FuzzTarget {
     _ = ScriptErrors(mistakes + ScriptCheck.script(statements, file: "fuzz", variables: ["A": "1"], program).mistakes, of: "fuzz")
   }
 
-  /// A regular expression, and a text from the same octets.
+  /// A regular expression and a text from the same bytes.
   static let expression = FuzzTarget(
     "expression",
     seeds: ["^(a|b)*c{2,5}[^x-z]\\d+?$ aabbcc7", "(?:x+x+)+y xxxxxxxxxxxxxxxxxxxxxxx", "\\x41|[\\d_-]\\b. A9-"].map { Array($0.utf8) },
@@ -30,7 +30,7 @@ extension FuzzTarget {
     _ = expression.matches(String(text.unicodeScalars.dropFirst(half).prefix(200)))
   }
 
-  /// A predicate on any value: the input is a line of a script, and the value its octets.
+  /// A predicate (a line of a script) that is applied to its own bytes.
   static let predicate = FuzzTarget(
     "predicate",
     seeds: ["expect as u8 in 1..5", "expect == 0102", "expect as f64be < -1e300", "expect length >= 0x7fffffffffffffff", "expect is utf8"]

@@ -7,7 +7,7 @@ import ScriptLanguage
 import Text
 
 extension FuzzTarget {
-  /// What stands for something in an argument or a line: numbers, addresses, attributes, peers, places, times, patterns; and text as it is shown.
+  /// Words of arguments and lines: numbers, addresses, attributes, peers, places, times, patterns; and displayed text.
   static let words = FuzzTarget(
     "words",
     seeds: [
@@ -21,7 +21,7 @@ extension FuzzTarget {
     ]
   ) { bytes in
     let text = String(decoding: bytes, as: UTF8.self)
-    // The assigned names are a long table, and what they are compared with is not short.
+    // The table of assigned names is long, and so may be the text to compare.
     if bytes.count % 16 == 0 {
       _ = (try? Selector(text), AssignedNumbers.uuid(named: text), Likeness.nearest(to: text, among: Predicate.words))
     }
@@ -54,7 +54,7 @@ extension FuzzTarget {
     _ = (DisplayText.ascii(text), DisplayText.asciiLines(text), XMLText.text(text), XMLText.attribute(text))
   }
 
-  /// JSON, as files and programs send it; and what is written of it.
+  /// JSON as files and programs send it, and its rewritten form.
   static let json = FuzzTarget(
     "json",
     seeds: files("man/examples", [".json"]).map { Array($0.prefix(600)) }
@@ -75,7 +75,7 @@ extension FuzzTarget {
     case .bool(let value): line.bool(key, value)
     case .number(let text): line.number(key, Double(text))
     case .string(let text): line.string(key, text)
-    // One level of them: what is read may be as deep as is read again.
+    // One level only: input may be as deep as the reader allows.
     case .array(let items): line.strings(key, items.compactMap(\.string))
     case .object(let members): for member in members { line.string(.init(member.key), member.value.string) }
     }

@@ -5,7 +5,7 @@ import Transfer
 import Values
 
 extension FuzzTarget {
-  /// The octets of a value, behind what they are: in every format, and as every characteristic.
+  /// The bytes of a value after their kind, in every format and as every characteristic.
   static let value = FuzzTarget("value") { bytes in
     var tape = Tape(bytes)
     let (uuid, format) = (described[Int(tape.number16()) % described.count], formats[Int(tape.octet()) % formats.count])
