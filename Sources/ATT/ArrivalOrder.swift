@@ -1,5 +1,5 @@
-/// Delivers events in order of arrival. The tasks that wait for an answer and for values run later than the packets are read,
-/// and independently: without this, a value can appear before an earlier answer.
+/// Delivers events in order of arrival. The tasks that wait for an answer and for values run later than the packets arrive,
+/// and independently. Without this order, a value can appear before an earlier answer.
 struct ArrivalOrder {
   /// The task that acts on an event.
   private enum Taker: Equatable {
@@ -8,14 +8,14 @@ struct ArrivalOrder {
     case everybody
   }
 
-  /// The maximum number of waiting events. Beyond it, they are delivered in order, but not one by one.
+  /// The maximum number of waiting events. Beyond it, the bearer delivers them in order, but not one by one.
   static let limit = 512
 
   /// The task that handles an event in this turn of the loop. Nil if there is none.
   private var busy: Taker?
   private var held: [ChannelEvent] = []
 
-  /// Returns whether to deliver `event` now. If not, stores it: deliver the result of `take` after the jobs of this turn.
+  /// Returns whether to deliver `event` now. Otherwise, stores it. Deliver the result of `take` after the jobs of this turn.
   /// - Parameters:
   ///   - isAsking: whether a request is outstanding.
   ///   - isShared: whether values have several listeners.
@@ -33,11 +33,12 @@ struct ArrivalOrder {
     return false
   }
 
-  /// Whether `take` must be called after the jobs of this turn.
+  /// Whether the bearer must call `take` after the jobs of this turn.
   var isWaiting: Bool { busy != nil }
   var isFull: Bool { held.count >= Self.limit }
 
-  /// Ends the turn, after all tasks have run. - Returns: the stored events, to be delivered as if they arrived now.
+  /// Ends the turn, after all tasks have run.
+  /// - Returns: the stored events. Deliver them as if they arrived now.
   mutating func take() -> [ChannelEvent] {
     busy = nil
     defer { held = [] }

@@ -7,7 +7,7 @@ package struct AttributeHandle: RawRepresentable, Hashable, Comparable, Sendable
 
   package init(rawValue: UInt16) { self.rawValue = rawValue }
   package init(integerLiteral value: UInt16) { rawValue = value }
-  /// The nearest handle, possibly 0x0000.
+  /// Creates the handle nearest to a number, possibly 0x0000.
   package init(clamping number: Int) { rawValue = UInt16(clamping: number) }
 
   package static let last: Self = 0xFFFF
@@ -27,7 +27,7 @@ package struct AttributeHandle: RawRepresentable, Hashable, Comparable, Sendable
   }
 }
 
-/// The handle range of a request. Not validated, because the server refuses invalid ranges (Invalid Handle, Vol 3 Part F §3.4.3.1).
+/// The handle range of a request. May be invalid, because the server refuses invalid ranges (Invalid Handle, Vol 3 Part F §3.4.3.1).
 package struct HandleRange: Hashable, Sendable {
   package var start: AttributeHandle
   package var end: AttributeHandle

@@ -11,9 +11,9 @@ package enum Direction: Sendable {
 package protocol BearerClient: AnyObject {
   /// Receives notifications and indications in order of arrival. The bearer has already confirmed indications.
   func received(_ event: Unsolicited)
-  /// Reports an ignored PDU.
+  /// Reports a PDU that the bearer ignored.
   func ignored(_ fault: BearerState.Fault)
-  /// Reports that no more PDUs will arrive, see `Bearer.exhausted`.
+  /// Reports that no more PDUs will arrive (see `Bearer.exhausted`).
   func exhausted(_ error: any Error)
   /// Reports the end of the bearer, once.
   func closed(_ error: any Error)
@@ -22,7 +22,7 @@ package protocol BearerClient: AnyObject {
 /// The server role on a bearer, which answers the peer's client.
 @LoopActor
 package protocol BearerServer: AnyObject {
-  /// Answers a request (never Exchange MTU). Returns the response, which is cut at ATT_MTU, and actions to run after it is sent.
+  /// Answers a request (never Exchange MTU). Returns the response, which the bearer cuts at ATT_MTU, and actions to run after sending it.
   /// If the response is nil, `Bearer.respond` sends it later, or never.
   func serve(_ request: Request) -> (response: Response?, then: [@LoopActor () -> Void])
   func execute(_ command: Command)
@@ -33,7 +33,7 @@ package protocol BearerServer: AnyObject {
 /// One ATT bearer on a channel, for both roles, which performs the decisions of `BearerState`. Lives as long as its channel is open.
 @LoopActor
 package final class Bearer {
-  /// Receives every PDU in both directions, before validation.
+  /// The handler of every PDU in both directions, before validation.
   package var onPDU: (@LoopActor (Direction, [UInt8]) -> Void)?
   /// The client, which receives the PDUs of the peer's server. Set it before `start`.
   package weak var client: (any BearerClient)?
@@ -51,11 +51,11 @@ package final class Bearer {
   private var waits: [BearerState.Token: Wait<Response>] = [:]
   private var confirmations: [BearerState.Token: Wait<Bool>] = [:]
   private var responseTimer: LoopTimer?
-  /// The time at which the outstanding request was sent, and its deadline.
+  /// The time at which the bearer sent the outstanding request, and its deadline.
   private var responseTimes: (LoopClock.Instant, LoopClock.Instant)?
   private var confirmationTimer: LoopTimer?
   private var isStarted = false
-  /// The number of PDUs given to the channel.
+  /// The number of PDUs that the bearer has given to the channel.
   package private(set) var transmitted = 0
   /// The number of transmitted PDUs that precede an answered request. The controller may lose the event that acknowledges them.
   var answered = 0
@@ -78,6 +78,7 @@ package final class Bearer {
   /// The buffer of the last Write Command. The next one reuses its memory after the channel is done with it.
   private var writeCommand: [UInt8] = []
 
+  /// Creates a bearer on a channel.
   /// - Parameters:
   ///   - timeout: the time limit of a transaction in either role, after which the bearer closes. 30 s in Vol 3 Part F §3.3.3.
   ///   - rxMTU: the largest PDU that we can receive, 23…517, for both roles.
@@ -89,7 +90,7 @@ package final class Bearer {
 
   var timeout: Duration { limit ?? ownLimit }
 
-  /// Starts receiving. The channel has kept earlier PDUs. Set the handlers first. Idempotent. The first request implies it.
+  /// Starts receiving. The channel has kept earlier PDUs. Set the handlers first. Idempotent. The first request also starts it.
   package func start() {
     guard !isStarted else { return }
     isStarted = true
@@ -121,7 +122,8 @@ package final class Bearer {
     let mark: Int
   }
 
-  /// Sends a request without waiting for its answer. Precedes the next PDU, unless another request is open. - Throws: why the bearer ended.
+  /// Sends a request without waiting for its answer. Precedes the next PDU, unless another request is open.
+  /// - Throws: the reason why the bearer ended.
   package func begin(_ request: Request) throws -> OpenRequest {
     start()
     if let closed { throw closed }
@@ -133,7 +135,8 @@ package final class Bearer {
     return OpenRequest(token: token, wait: wait, mark: transmitted)
   }
 
-  /// Waits for the answer to a request. Call it once per `begin`. - Throws: as `request`.
+  /// Waits for the answer to a request. Call it once per `begin`.
+  /// - Throws: the errors of `request`.
   package func answer(to open: OpenRequest) async throws -> Response {
     do { return try await open.wait.value() } catch {
       if waits.removeValue(forKey: open.token) != nil { state.abandon(open.token) }
@@ -141,7 +144,7 @@ package final class Bearer {
     }
   }
 
-  /// Sets the MTU of the next Exchange MTU, 23…517. Ignored after the peer has received another value.
+  /// Sets the MTU of the next Exchange MTU, 23…517. Does nothing after the peer has received another value.
   package func offer(rxMTU wanted: Int) { state.offer(rxMTU: wanted) }
 
   /// Sends a command now, even while a request is outstanding. See `waitUntilWritable`.
@@ -162,10 +165,10 @@ package final class Bearer {
     sendNow(writeCommand)
   }
 
-  /// Sends a Handle Value Notification now. Cuts the value to ATT_MTU − 3: the client can read the rest.
+  /// Sends a Handle Value Notification now. Cuts the value to ATT_MTU − 3 bytes, because the client can read the rest.
   package func notify(_ item: HandleValue) { sendNow(state.notification(item)) }
 
-  /// Sends a Handle Value Indication after all earlier ones are confirmed. Cuts the value to ATT_MTU − 3.
+  /// Sends a Handle Value Indication after the client has confirmed all earlier ones. Cuts the value to ATT_MTU − 3 bytes.
   /// - Returns: a wait for the confirmation. It returns false after a withdrawal. It throws if the bearer closes,
   ///   for example because no confirmation arrives within the transaction time limit.
   @discardableResult
@@ -184,8 +187,8 @@ package final class Bearer {
   /// Whether `waitUntilWritable` would return at once. Also false if the event loop needs a turn.
   package var isWritable: Bool { closed == nil && !EventLoop.shared.isShareSpent && channel.isWritable }
 
-  /// Returns when another command would not have to wait in this process.
-  /// - Throws: as `Channel.waitUntilWritable`. ATTError if the transport accepts nothing within the transaction time limit.
+  /// Waits until another command would not have to wait in this process.
+  /// - Throws: the errors of `Channel.waitUntilWritable`. ATTError if the transport accepts nothing within the transaction time limit.
   package func waitUntilWritable() async throws {
     start()
     try await EventLoop.shared.waitForTurn()
@@ -194,7 +197,7 @@ package final class Bearer {
     try await limited { try await channel.waitUntilWritable(until: $0) }
   }
 
-  /// Limits a wait: a dead controller never reports a lost link, and a peer can refuse packets without limit.
+  /// Limits a wait, because a dead controller never reports a lost link, and a peer can refuse packets without limit.
   private func limited(_ wait: @LoopActor (LoopClock.Instant) async throws -> Bool) async throws {
     do {
       if try await wait(EventLoop.shared.now.advanced(by: timeout)) { return }
@@ -204,7 +207,7 @@ package final class Bearer {
     throw ATTError.nothingGotThrough(for: timeout)
   }
 
-  /// The error to report. If a timeout closed the channel, `closed` has the cause, which the channel does not know.
+  /// Returns the error to report. If a timeout closed the channel, `closed` has the cause, which the channel does not know.
   private func reason(_ error: any Error) -> any Error { error is CancellationError ? error : closed ?? error }
 
   /// Ends all pending operations and closes the channel. Idempotent.
@@ -284,7 +287,7 @@ package final class Bearer {
     }
   }
 
-  /// Sends the answer first, then runs the effects of a write.
+  /// Sends the answer to a request first, then runs the effects of a write.
   private func serve(_ request: Request) {
     guard let server else { return sendAnswer(state.answer(BearerState.answerWithoutServer(request))) }
     let (response, effects) = server.serve(request)
@@ -352,7 +355,7 @@ extension Bearer {
     noteAcknowledgement()
   }
 
-  /// Returns when the request of `timeAcknowledgement` was acknowledged. Nil if it was not, or if it is unknown.
+  /// Returns the time at which the peer's link layer acknowledged a timed request. Nil before that, or if it is unknown.
   package func acknowledgement(of open: OpenRequest) -> LoopClock.Instant? { timed?.mark == open.mark ? timed?.acknowledged : nil }
 
   func noteAcknowledgement() {
@@ -366,7 +369,7 @@ extension Bearer {
   /// cannot know.
   package var unacknowledged: Int? { channel.unacknowledged.map { min($0, transmitted &- answered) } }
 
-  /// Returns when fewer than `count` PDUs are unacknowledged, or at once if their number is unknown.
+  /// Waits until fewer than `count` PDUs are unacknowledged. Returns at once if their number is unknown.
   /// - Throws: ATTError without progress within the transaction time limit, the error that closed the channel, CancellationError.
   package func waitUntilUnacknowledged(below count: Int) async throws {
     start()

@@ -5,7 +5,7 @@ import Text
 /// The rules of one ATT bearer (Vol 3 Part F §3.3), without I/O: turns received PDUs into actions.
 ///
 /// Our side: one request and one indication at a time, while others wait in order. Each ends exactly once. The peer's requests, commands
-/// and indications are independent of ours, and are answered while ours are open. Both roles share one ATT_MTU.
+/// and indications are independent of ours, so the bearer answers them while ours are open. Both roles share one ATT_MTU.
 package struct BearerState: Sendable {
   package struct Token: Hashable, Comparable, Sendable {
     fileprivate let number: Int
@@ -31,13 +31,13 @@ package struct BearerState: Sendable {
     case finish(Token, Response)
     /// Ends a request with an invalid answer. The bearer stays open.
     case fail(Token, ATTError)
-    /// Ends an indication: confirmed by the peer (true), or withdrawn before transmission.
+    /// Ends an indication: true if the peer confirmed it, false if this side withdrew it before transmission.
     case confirm(Token, Bool)
-    /// Passes a valid request to the server, whose response goes through `answer(_:)`. Never Exchange MTU, which is already answered.
+    /// Passes a valid request to the server, whose response goes through `answer(_:)`. Never Exchange MTU, which the bearer answers itself.
     case serve(Request)
     case execute(Command)
     case deliver(Unsolicited)
-    /// Counts an ignored PDU, as the specification requires.
+    /// Counts a PDU that the bearer ignores, as the specification requires.
     case fault(Fault)
     /// Ends all pending operations, with this error or the one that closed the bearer.
     case close(ATTError?)
@@ -66,16 +66,16 @@ package struct BearerState: Sendable {
     let item: HandleValue
   }
 
-  /// The default and minimum ATT_MTU (§3.2.8, §5.2.1 of Part G).
+  /// The default and minimum ATT_MTU, in bytes (§3.2.8, §5.2.1 of Part G).
   package static let defaultMTU = 23
-  /// The ATT_MTU that we offer: a Prepare Write with a whole attribute value of 512 bytes.
+  /// The ATT_MTU that we offer, in bytes: a Prepare Write with a whole attribute value of 512 bytes.
   package static let largestMTU = 517
 
-  /// The largest PDU that we can receive, one value for both roles (§3.4.2.2).
+  /// The largest PDU that we can receive, in bytes, one value for both roles (§3.4.2.2).
   package private(set) var rxMTU: Int
-  /// The ATT_MTU in effect: the largest PDU that either side may send.
+  /// The ATT_MTU in effect: the largest PDU that either side may send, in bytes.
   package private(set) var mtu = defaultMTU
-  /// Whether the bearer is closed, so that nothing can be sent.
+  /// Whether the bearer is closed, so that it sends nothing.
   package private(set) var isClosed = false
 
   private var outstanding: PendingRequest?
@@ -96,7 +96,7 @@ package struct BearerState: Sendable {
   /// Whether an indication of ours waits for transmission or confirmation.
   package var isIndicating: Bool { indicated != nil || !waitingIndications.isEmpty }
 
-  /// Sets the MTU of the next Exchange MTU, 23…517. Ignored after the peer has received a value: it must not receive two.
+  /// Sets the MTU of the next Exchange MTU, 23…517. Does nothing after the peer has received a value, because it must not receive two.
   package mutating func offer(rxMTU wanted: Int) {
     if !peerKnowsRxMTU { rxMTU = min(max(wanted, Self.defaultMTU), Self.largestMTU) }
   }
@@ -115,8 +115,8 @@ package struct BearerState: Sendable {
     return (token, sendNext())
   }
 
-  /// Abandons a request. If it was sent, it keeps its slot until the answer or the time limit.
-  /// Otherwise, a late answer would be matched to the next request.
+  /// Abandons a request. A sent request keeps its slot until the answer or the time limit.
+  /// Otherwise, the bearer would match a late answer to the next request.
   package mutating func abandon(_ token: Token) {
     if outstanding?.token == token { outstanding?.isAbandoned = true } else { waiting.removeAll { $0.token == token } }
   }
@@ -136,10 +136,10 @@ package struct BearerState: Sendable {
 
   // MARK: Our notifications and indications
 
-  /// Encodes a Handle Value Notification. Cuts the value to ATT_MTU − 3: the client can read the rest (§3.4.7.1).
+  /// Encodes a Handle Value Notification. Cuts the value to ATT_MTU − 3 bytes, because the client can read the rest (§3.4.7.1).
   package func notification(_ item: HandleValue) -> [UInt8] { Array(Unsolicited.notification(item).bytes.prefix(mtu)) }
 
-  /// Sends a Handle Value Indication after the previous ones are confirmed (§3.3.2). Cuts the value to ATT_MTU − 3.
+  /// Sends a Handle Value Indication after the client has confirmed the previous ones (§3.3.2). Cuts the value to ATT_MTU − 3 bytes.
   package mutating func indicate(_ item: HandleValue) -> (token: Token, actions: [Action]) {
     let token = nextToken()
     guard !isClosed else { return (token, []) }
@@ -174,7 +174,8 @@ package struct BearerState: Sendable {
     }
   }
 
-  /// Closes the bearer. - Parameter error: nil if the bearer knows the cause.
+  /// Closes the bearer.
+  /// - Parameter error: nil if the bearer knows the cause.
   package mutating func close(_ error: ATTError? = nil) -> [Action] {
     guard !isClosed else { return [] }
     isClosed = true
@@ -241,8 +242,8 @@ package struct BearerState: Sendable {
     return finish { .finish($0, response) }
   }
 
-  /// Closes the bearer, because the real answer may still arrive. It would be matched to the next request of this kind, and
-  /// another attribute's value would be shown. The MTU is requested only once, so its late answer is harmless.
+  /// Closes the bearer after an answer that does not match, because the real answer may still arrive. The bearer would match it to the next
+  /// request of this kind, and show another attribute's value. The client requests the MTU only once, so its late answer is harmless.
   private mutating func mismatched(_ violation: Violation) -> [Action] {
     if outstanding?.request.method == .exchangeMTU { return finish { .fail($0, .violation(violation)) } }
     var violation = violation

@@ -4,11 +4,11 @@ package import EventLoop
 /// Implemented by kernel L2CAP sockets, our own host's links, and in-memory pairs in tests.
 @LoopActor
 package protocol Channel: AnyObject {
-  /// Called for every PDU, and once with `.closed` at the end. The channel keeps PDUs that arrive before it is set.
+  /// The handler of every PDU, and of `.closed` once at the end. The channel keeps PDUs that arrive before the owner sets it.
   var handler: (@LoopActor (ChannelEvent) -> Void)? { get set }
   /// Queues one PDU. Never blocks or drops it. Does nothing after `.closed`.
   func send(_ pdu: [UInt8])
-  /// Returns when another PDU would not have to wait in this process, which gives commands back-pressure.
+  /// Waits until another PDU would not have to wait in this process, which gives commands back-pressure.
   /// - Parameter deadline: nil means no limit.
   /// - Returns: false if `deadline` passed first.
   /// - Throws: the error that closed the channel, CancellationError.
@@ -17,9 +17,9 @@ package protocol Channel: AnyObject {
   var isWritable: Bool { get }
   /// The number of sent PDUs that the peer's link layer has not acknowledged. Nil if the transport cannot know.
   var unacknowledged: Int? { get }
-  /// Called when PDUs may have been acknowledged. Never called if the transport cannot know.
+  /// The handler that runs when the peer may have acknowledged PDUs. Never runs if the transport cannot know.
   var onAcknowledgement: (@LoopActor () -> Void)? { get set }
-  /// Closes the bearer only: the owner of the link decides about the link. Idempotent.
+  /// Closes the bearer only. The owner of the link decides about the link. Idempotent.
   func close()
 }
 
@@ -34,7 +34,7 @@ extension Channel {
   package func waitUntilWritable() async throws { _ = try await waitUntilWritable(until: nil) }
 }
 
-/// The error of a channel without a device, such as a recording that ended: nothing that was sent arrived.
+/// The error of a channel without a device, such as a recording that ended. No device received what this side sent.
 package protocol NoDeviceError: Error {}
 
 package enum ChannelEvent: Sendable {
@@ -42,7 +42,7 @@ package enum ChannelEvent: Sendable {
   case received([UInt8])
   /// The transport below lost this many received PDUs (a full socket buffer).
   case dropped(Int)
-  /// No PDU arrives until one is sent, with the reason. For a channel without a peer.
+  /// No PDU arrives until this side sends one, with the reason. For a channel without a peer.
   case exhausted(any Error)
   case closed(any Error)
 }

@@ -1,6 +1,6 @@
 import Text
 
-/// Error codes of the Error Response (Vol 3 Part F §3.4.1.1; common profile and service codes: Supplement Part B §1).
+/// Error codes of the Error Response (Vol 3 Part F §3.4.1.1). Supplement Part B §1 has the common profile and service codes.
 package struct ErrorCode: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
   package let rawValue: UInt8
 

@@ -3,7 +3,7 @@ import Text
 /// The attribute opcode, the first byte of every PDU (Vol 3 Part F §3.3.1): method in bits 0–5, Command Flag in bit 6,
 /// Authentication Signature Flag in bit 7.
 ///
-/// Each opcode is declared once, in the enum of its sender. Its name, direction and answer follow from there.
+/// The enum of its sender declares each opcode once. Its name, direction and answer follow from there.
 package enum Opcode: Hashable, Sendable, CustomStringConvertible {
   /// Client to server: a request, which the server must answer.
   case request(RequestOpcode)
@@ -17,7 +17,7 @@ package enum Opcode: Hashable, Sendable, CustomStringConvertible {
   case unsolicited(UnsolicitedOpcode)
   /// Client to server: the answer to an indication.
   case confirmation
-  /// An unassigned opcode. Ignored as a command if it has the Command Flag, else refused as a request (§3.3.1).
+  /// An unassigned opcode. A server ignores it as a command if it has the Command Flag, else refuses it as a request (§3.3.1).
   case unknown(UInt8)
 
   package init(rawValue: UInt8) {

@@ -11,7 +11,8 @@ package enum PDU: Equatable, Sendable {
   /// An unassigned opcode. `Opcode.isUnknownCommand` determines its treatment.
   case unknown(Opcode)
 
-  /// Parses a whole PDU, starting with the opcode. - Throws: for empty input, wrong lengths and trailing bytes.
+  /// Parses a whole PDU, starting with the opcode.
+  /// - Throws: `MalformedPacket` for empty input, wrong lengths and trailing bytes.
   package init(parsing bytes: [UInt8]) throws(MalformedPacket) {
     guard let first = bytes.first else { throw MalformedPacket("ATT PDU: no opcode", at: 0) }
     let opcode = Opcode(rawValue: first)
@@ -27,7 +28,7 @@ package enum PDU: Equatable, Sendable {
     }
   }
 
-  /// The encoded PDU. It is empty for `.unknown`, whose parameters are not kept.
+  /// The encoded PDU. Empty for `.unknown`, which keeps no parameters.
   package var bytes: [UInt8] {
     switch self {
     case .request(let pdu): pdu.bytes
@@ -42,7 +43,7 @@ package enum PDU: Equatable, Sendable {
 
 /// A request from client to server. The response of the same name or an Error Response answers it.
 package enum Request: Equatable, Sendable {
-  /// Exchange MTU Request (§3.4.2.1): the bytes that the client can receive. The receiver validates the minimum, 23.
+  /// Exchange MTU Request (§3.4.2.1): the number of bytes that the client can receive. The receiver validates the minimum, 23.
   case exchangeMTU(clientRxMTU: UInt16)
   /// Find Information Request (§3.4.3.1).
   case findInformation(HandleRange)
@@ -72,7 +73,7 @@ package enum Request: Equatable, Sendable {
 package enum Response: Equatable, Sendable {
   /// Error Response (§3.4.1.1). `handle`: the attribute that caused it, 0x0000 for none.
   case error(request: Opcode, handle: AttributeHandle, code: ErrorCode)
-  /// Exchange MTU Response (§3.4.2.2): the bytes that the server can receive. The receiver validates the minimum, 23.
+  /// Exchange MTU Response (§3.4.2.2): the number of bytes that the server can receive. The receiver validates the minimum, 23.
   case exchangeMTU(serverRxMTU: UInt16)
   /// Find Information Response (§3.4.3.2), never empty. All types have 16 bits, or all have 128.
   case findInformation([HandleType])
@@ -88,7 +89,7 @@ package enum Response: Equatable, Sendable {
   case readMultiple([UInt8])
   /// Read By Group Type Response (§3.4.4.10), never empty: values of equal length, at most 251 bytes.
   case readByGroupType([HandleGroup])
-  /// Read Multiple Variable Response (§3.4.4.12). `truncated`: the full length of the last value if it was cut.
+  /// Read Multiple Variable Response (§3.4.4.12). `truncated`: the full length of the last value, in bytes, if the server cut it.
   case readMultipleVariable([[UInt8]], truncated: UInt16?)
   /// Write Response (§3.4.5.2).
   case write
@@ -112,13 +113,13 @@ package enum Unsolicited: Equatable, Sendable {
   case notification(HandleValue)
   /// Handle Value Indication (§3.4.7.2). The client must confirm it.
   case indication(HandleValue)
-  /// Multiple Handle Value Notification (§3.4.7.4). `isTruncated`: the PDU ended inside the last tuple, which is dropped.
+  /// Multiple Handle Value Notification (§3.4.7.4). `isTruncated`: the PDU ended inside the last tuple, which the parser drops.
   case multipleNotification([HandleValue], isTruncated: Bool)
 }
 
 extension Request {
   /// Parses a whole request, starting with the opcode.
-  /// - Throws: for wrong lengths, which a server answers with Invalid PDU (0x04), and for other PDUs.
+  /// - Throws: `MalformedPacket` for wrong lengths, which a server answers with Invalid PDU (0x04), and for other PDUs.
   package init(parsing bytes: [UInt8]) throws(MalformedPacket) {
     var reader = ByteReader(bytes)
     let opcode = Opcode(rawValue: try reader.uint8("ATT opcode"))

@@ -1,6 +1,6 @@
 import Text
 
-/// A Bluetooth device address, 48 bits. Printed most significant byte first; sent least significant byte first (Vol 6 Part B §1.3).
+/// A Bluetooth device address, 48 bits. Text starts with the most significant byte, and packets with the least (Vol 6 Part B §1.3).
 package struct Address: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
   /// The address as a number: `A4:C1:38:00:11:22` is 0xA4C138001122. The upper 16 bits are zero.
   package let rawValue: UInt64
@@ -24,21 +24,21 @@ package struct Address: RawRepresentable, Hashable, Sendable, CustomStringConver
     self.init(rawValue: value)
   }
 
-  /// Creates an address from six bytes, most significant first. Nil for any other count.
+  /// Creates an address from six bytes, most significant first. Nil for any other number of bytes.
   package init?(bigEndian bytes: some Collection<UInt8>) {
     guard bytes.count == 6 else { return nil }
     self.init(rawValue: bytes.reduce(0) { $0 << 8 | UInt64($1) })
   }
 
-  /// The bytes as printed, most significant first.
+  /// The six bytes in the order of the text form, most significant first.
   package var bigEndianBytes: [UInt8] { (0..<6).map { UInt8(truncatingIfNeeded: rawValue >> (40 - 8 * UInt64($0))) } }
-  /// The bytes as sent and in `bdaddr_t`, least significant first.
+  /// The six bytes in the order of packets and `bdaddr_t`, least significant first.
   package var littleEndianBytes: [UInt8] { bigEndianBytes.reversed() }
 
   package var description: String { Hex.encode(rawValue, octets: 6, separator: UInt8(ascii: ":"), .upper) }
 }
 
-/// The type of a device address: assigned by the IEEE, or chosen by the device (Vol 6 Part B §1.3).
+/// The type of a device address. The IEEE assigns a public address, and the device chooses a random one (Vol 6 Part B §1.3).
 package enum AddressType: String, Hashable, Sendable, CaseIterable {
   case `public`
   case random

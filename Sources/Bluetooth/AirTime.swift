@@ -1,10 +1,10 @@
-/// The time that LE data PDUs occupy the air, in microseconds (Vol 6 Part B §2.1, §2.2, §2.4), and the resulting throughput.
+/// Computes the time that LE data PDUs occupy the air, in microseconds (Vol 6 Part B §2.1, §2.2, §2.4), and the resulting throughput.
 package enum AirTime {
   /// The physical layer of one direction. The coded PHY has two rates.
   package enum Coding: Sendable, Hashable, CaseIterable {
     case le1M, le2M, codedS2, codedS8
 
-    /// Creates the coding of a PHY. The coded PHY sends with S=8 unless the host prefers otherwise.
+    /// Selects the coding of a PHY. The coded PHY sends with S=8 unless the host prefers otherwise.
     package init(_ phy: PHY) {
       self =
         switch phy {
@@ -26,7 +26,7 @@ package enum AirTime {
   /// The space T_IFS between two packets of a connection event, in microseconds (Vol 6 Part B §4.1.1).
   package static let interFrameSpace = 150
 
-  /// Returns the duration of a data PDU: preamble, access address, header, payload, MIC, CRC.
+  /// Returns the duration of a data PDU in microseconds: preamble, access address, header, payload, MIC, CRC.
   /// - Parameter octets: The LL payload in bytes, 0–251. 0 is an empty PDU, which never has a MIC.
   package static func pdu(octets: Int, _ coding: Coding, encrypted: Bool = false) -> Int {
     let payload = octets + (encrypted && octets > 0 ? 4 : 0)
@@ -38,7 +38,7 @@ package enum AirTime {
     }
   }
 
-  /// Returns the duration of a PDU of the central, a PDU of the peripheral, and the space after each.
+  /// Returns the duration of a PDU of the central, a PDU of the peripheral, and the space after each, in microseconds.
   package static func exchange(
     central: Int, _ centralCoding: Coding, peripheral: Int, _ peripheralCoding: Coding, encrypted: Bool = false
   ) -> Int {
@@ -46,13 +46,13 @@ package enum AirTime {
       + pdu(octets: peripheral, peripheralCoding, encrypted: encrypted) + interFrameSpace
   }
 
-  /// Returns the duration of a PDU with data and an empty PDU back.
+  /// Returns the duration of a PDU with data and an empty PDU back, with the space after each, in microseconds.
   package static func exchange(octets: Int, _ coding: Coding, encrypted: Bool = false) -> Int {
     exchange(central: octets, coding, peripheral: 0, coding, encrypted: encrypted)
   }
 
-  /// Returns the LL payloads that carry an ATT PDU: the L2CAP header is added, the frame is split into HCI packets, and those into LL PDUs.
-  /// Neither L2CAP frames nor HCI packets share an LL PDU.
+  /// Returns the lengths in bytes of the LL payloads that carry an ATT PDU. L2CAP adds its header, the host splits the frame into HCI
+  /// packets, and the controller splits those into LL PDUs. Neither L2CAP frames nor HCI packets share an LL PDU.
   /// - Parameters: `hciOctets` and `linkOctets` are bytes, at least 1.
   package static func fragments(attOctets: Int, linkOctets: Int, hciOctets: Int = 251) -> [Int] {
     var fragments: [Int] = []
@@ -69,7 +69,7 @@ package enum AirTime {
     return fragments
   }
 
-  /// Returns the number of exchanges of this size that fit into a connection event.
+  /// Returns the number of exchanges of a payload of `octets` bytes that fit into a connection event.
   /// - Parameters: `interval` and `guardTime` (unused at the end of each event) are in microseconds.
   package static func packetsPerEvent(octets: Int, _ coding: Coding, interval: Int, guardTime: Int = 0, encrypted: Bool = false) -> Int {
     max(0, interval - guardTime) / exchange(octets: octets, coding, encrypted: encrypted)
@@ -79,7 +79,7 @@ package enum AirTime {
   /// - Parameters:
   ///   - value: The length of a value in bytes.
   ///   - interval, guardTime: Times in µs. Whole packets fill an event until `guardTime` before its end. Nil means an endless event.
-  ///     The first packet of an event is always sent; events that it covers are left out.
+  ///     The sender always sends the first packet of an event, and leaves out events that this packet covers.
   package static func throughput(
     value: Int, linkOctets: Int, _ coding: Coding, interval: Int? = nil, guardTime: Int = 0, hciOctets: Int = 251, encrypted: Bool = false
   ) -> Double {
@@ -102,7 +102,7 @@ package enum AirTime {
     return Double((values - before.values) * value) / Double((events - before.events) * interval) * 1e6
   }
 
-  /// Fills an event. Returns the number of values that end in it, and its duration.
+  /// Fills a connection event. Returns the number of values that end in it, and its duration in microseconds.
   private static func fill(_ room: Int, with exchanges: [Int], from next: inout Int, _ whole: Int) -> (values: Int, time: Int) {
     var (values, time) = (0, 0)
     while time == 0 || exchanges[next] <= room - time {

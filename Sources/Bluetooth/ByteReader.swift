@@ -1,4 +1,4 @@
-/// Reads little-endian fields from the front of a packet. Every read checks the length first and throws; it never traps.
+/// Reads little-endian fields from the front of a packet. Every read checks the length first, and throws instead of trapping.
 package struct ByteReader: Sendable {
   private let bytes: ArraySlice<UInt8>
   private var position: Int
@@ -42,7 +42,7 @@ package struct ByteReader: Sendable {
     try uint(what, octets: 8)
   }
 
-  /// Reads an address of six bytes, least significant first, as sent (Vol 6 Part B §1.3).
+  /// Reads an address of six bytes, least significant first (Vol 6 Part B §1.3).
   package mutating func address(_ what: StaticString) throws(MalformedPacket) -> Address {
     Address(rawValue: try uint(what, octets: 6))
   }
@@ -63,7 +63,7 @@ package struct ByteReader: Sendable {
     return Array(bytes[position...])
   }
 
-  /// Throws if bytes remain, because trailing bytes are an error, not padding. Call it at the end of a whole packet.
+  /// Checks that no bytes remain. Throws otherwise, because trailing bytes are an error, not padding. Call it at the end of a whole packet.
   package func finish(_ what: StaticString) throws(MalformedPacket) {
     guard isAtEnd else { throw MalformedPacket("\(what): \(remaining) trailing byte(s)", at: offset) }
   }

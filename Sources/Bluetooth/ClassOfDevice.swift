@@ -1,21 +1,21 @@
 /// The Class of Device of BR/EDR (Assigned Numbers), which dual-mode devices advertise.
 package struct ClassOfDevice: Equatable, Sendable, CustomStringConvertible {
-  /// The value, 24 bits.
+  /// The Class of Device as a number of 24 bits.
   package let rawValue: UInt32
 
-  /// Creates the value from three bytes of an advertisement, least significant first. Nil for any other count.
+  /// Creates the value from three bytes of an advertisement, least significant first. Nil for any other number of bytes.
   package init?(_ octets: [UInt8]) {
     guard octets.count == 3 else { return nil }
     rawValue = octets.reversed().reduce(0) { $0 << 8 | UInt32($1) }
   }
 
-  /// The class and services: `Phone: Smartphone; Telephony, Networking`. Unassigned values appear as numbers.
+  /// The device class and the services: `Phone: Smartphone; Telephony, Networking`. Unassigned values appear as numbers.
   package var description: String {
     let services = self.services
     return device + (services.isEmpty ? "" : "; " + services.joined(separator: ", "))
   }
 
-  /// The device class: major and, if present, minor.
+  /// The names of the major device class and, if present, the minor one.
   package var device: String {
     let (major, minor) = (Int(rawValue >> 8 & 0x1F), Int(rawValue >> 2 & 0x3F))
     let majorName = major == 31 ? "Uncategorized" : Self.majors.indices.contains(major) ? Self.majors[major] : "major class \(major)"
@@ -30,12 +30,12 @@ package struct ClassOfDevice: Equatable, Sendable, CustomStringConvertible {
     return named.isEmpty ? majorName : "\(majorName): \(named.joined(separator: ", "))"
   }
 
-  /// The offered services, including the limited discoverable mode.
+  /// The names of the offered services, including the limited discoverable mode.
   package var services: [String] {
     Self.serviceNames.enumerated().compactMap { rawValue >> (UInt32($0.offset) + 13) & 1 == 1 && !$0.element.isEmpty ? $0.element : nil }
   }
 
-  /// Returns the name of a number. Empty for 0, which conveys nothing.
+  /// Returns the name of a number from a list. Empty for 0, which conveys nothing.
   private static func name(_ number: Int, of names: [String]) -> String {
     names.indices.contains(number) ? names[number] : number == 0 ? "" : "minor class \(number)"
   }

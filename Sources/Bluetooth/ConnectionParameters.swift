@@ -2,17 +2,17 @@
 /// LE Connection Update, both commands that create a connection, the parameter request reply (Vol 4 Part E §7.8.18) and L2CAP's
 /// Connection Parameter Update Request (Vol 3 Part A §4.20) carry them.
 package struct ConnectionParameters: Sendable, Hashable {
-  /// The shortest connection interval, 6–3200.
+  /// The shortest connection interval, 6–3200 in units of 1.25 ms.
   package var intervalMin: ConnectionInterval
-  /// The longest connection interval, 6–3200.
+  /// The longest connection interval, 6–3200 in units of 1.25 ms.
   package var intervalMax: ConnectionInterval
   /// The number of connection events that the peripheral may skip, 0–499.
   package var latency: UInt16
-  /// The supervision timeout, 10–3200.
+  /// The supervision timeout, 10–3200 in units of 10 ms.
   package var supervisionTimeout: Centiseconds
-  /// The shortest connection event, for the controller's scheduler.
+  /// The shortest connection event for the controller's scheduler, in units of 0.625 ms.
   package var minCELength: Slots
-  /// The longest connection event, for the controller's scheduler.
+  /// The longest connection event for the controller's scheduler, in units of 0.625 ms.
   package var maxCELength: Slots
 
   package init(
@@ -27,8 +27,8 @@ package struct ConnectionParameters: Sendable, Hashable {
     self.maxCELength = maxCELength
   }
 
-  /// Whether a controller may accept the parameters: all ranges hold, and the supervision timeout is above (1 + latency) · interval · 2
-  /// (Vol 6 Part B §4.5.2).
+  /// Whether a controller may accept the parameters. All values must be in their ranges, and the supervision timeout must be above
+  /// (1 + latency) · interval · 2 (Vol 6 Part B §4.5.2).
   package var isValid: Bool {
     (6...3200).contains(intervalMin) && (6...3200).contains(intervalMax) && intervalMin <= intervalMax && latency <= 499
       && (10...3200).contains(supervisionTimeout)

@@ -1,6 +1,6 @@
 import Text
 
-/// Controller error codes, shared by HCI status fields, disconnect reasons and LL control PDUs (Vol 1 Part F).
+/// A controller error code, from an HCI status field, a disconnect reason or an LL control PDU (Vol 1 Part F).
 package struct ControllerErrorCode: RawRepresentable, Error, Hashable, Sendable, CustomStringConvertible {
   package let rawValue: UInt8
 
@@ -27,13 +27,13 @@ package struct ControllerErrorCode: RawRepresentable, Error, Hashable, Sendable,
   package static let micFailure = Self(rawValue: 0x3D)
   package static let connectionFailedToBeEstablished = Self(rawValue: 0x3E)
 
-  /// The specification's name and the number: `Command Disallowed (0x0c)`.
+  /// The specification's name of the error and its number: `Command Disallowed (0x0c)`.
   package var description: String { "\(name) (0x\(Hex.encode(rawValue)))" }
 
-  /// The specification's name, or "Unknown Error" for a code that it does not list.
+  /// The specification's name of the error, or "Unknown Error" for a code that the specification does not list.
   package var name: String { Self.names[rawValue] ?? "Unknown Error" }
 
-  /// The name in JSON: `command_disallowed`.
+  /// The name of the error in JSON: `command_disallowed`.
   package var snakeName: String {
     name.lowercased().split(whereSeparator: { !$0.isLetter && !$0.isNumber }).joined(separator: "_")
   }

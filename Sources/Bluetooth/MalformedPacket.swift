@@ -1,8 +1,8 @@
-/// An error in the format of a packet. It names the field and its position, so that you can check a capture by hand.
+/// An error in the format of a packet, with the field and its position, so that you can check a capture by hand.
 package struct MalformedPacket: Error, Equatable, Sendable, CustomStringConvertible {
   /// The error in the specification's words ("Read By Type Response: length octet 0").
   package let reason: String
-  /// The offset of the invalid byte from the start of the packet.
+  /// The offset of the invalid byte from the start of the packet, in bytes.
   package let offset: Int
 
   package init(_ reason: String, at offset: Int) {

@@ -11,14 +11,14 @@ package struct OwnNames: Equatable, Sendable {
   }
 
   private enum State: Sendable {
-    /// The names were not loaded yet; the function loads them.
+    /// No code has loaded the names yet. The function loads them.
     case notAsked(@Sendable () -> OwnNames?)
     case known(OwnNames?)
   }
 
   private static let state = Mutex(State.known(nil))
 
-  /// Sets the source of the names. It is called once, at the first use, on any thread. It must not look up names itself.
+  /// Sets the source of the names. The first use calls it once, on any thread. It must not look up names itself.
   package static func come(from source: @escaping @Sendable () -> OwnNames?) {
     state.withLock { $0 = .notAsked(source) }
   }
@@ -35,12 +35,12 @@ package struct OwnNames: Equatable, Sendable {
     }
   }
 
-  /// Finds a UUID by a typed name. Case and separators do not matter, unless the name consists of nothing else.
+  /// Finds a UUID by a name that a user typed. Case and separators do not matter, unless the name has only separators.
   func uuid(named text: String) -> UUID? { Self.key(in: uuids, named: text) }
 
   func company(named text: String) -> UInt16? { Self.key(in: companies, named: text) }
 
-  /// Returns the companies whose names start with these words.
+  /// Returns the companies whose names start with certain words.
   func companies(named text: String) -> [UInt16] {
     let wanted = AssignedNumbers.snake(text) + "_"
     return wanted == "_" ? [] : companies.filter { AssignedNumbers.snake($0.value).hasPrefix(wanted) }.keys.sorted()

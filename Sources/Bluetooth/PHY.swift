@@ -1,10 +1,10 @@
-/// An LE physical layer, with its value in HCI reports and LE Read PHY (Vol 4 Part E §7.7.65.12).
+/// An LE physical layer. The raw value is the number in HCI reports and LE Read PHY (Vol 4 Part E §7.7.65.12).
 package enum PHY: UInt8, Sendable, Hashable, CaseIterable {
   case le1M = 1
   case le2M = 2
   case coded = 3
 
-  /// The name that users type and JSON shows: `1m`, `2m`, `coded`.
+  /// The name of the PHY for users and JSON: `1m`, `2m`, `coded`.
   package var name: String {
     switch self {
     case .le1M: "1m"

@@ -1,6 +1,6 @@
 /// A time that packets carry as a 16-bit count of a fixed unit.
 package protocol TimeCount: RawRepresentable<UInt16>, Hashable, Comparable, Sendable, ExpressibleByIntegerLiteral {
-  /// The unit in nanoseconds.
+  /// The duration of one count in nanoseconds.
   static var unit: Int64 { get }
 
   init(rawValue: UInt16)

@@ -2,9 +2,9 @@ import Text
 
 /// A UUID with 128-bit identity: `180f` and `0000180f-0000-1000-8000-00805f9b34fb` are equal (Vol 3 Part B §2.5.1).
 package struct UUID: Hashable, Sendable, CustomStringConvertible {
-  /// The bytes 0–7 of the text form, most significant first.
+  /// The upper 64 bits, which are the first 8 bytes of the text form, most significant first.
   package let high: UInt64
-  /// The bytes 8–15 of the text form.
+  /// The lower 64 bits, which are the last 8 bytes of the text form.
   package let low: UInt64
 
   private static let baseHigh: UInt64 = 0x0000_0000_0000_1000
@@ -18,7 +18,7 @@ package struct UUID: Hashable, Sendable, CustomStringConvertible {
   /// Creates a UUID from a 16- or 32-bit value and the Bluetooth Base UUID.
   package init(_ short: UInt32) { self.init(high: UInt64(short) << 32 | Self.baseHigh, low: Self.baseLow) }
 
-  /// Parses `ffe1`, `0xFFE1`, eight digits, or 32 digits with or without the usual dashes, in upper or lower case.
+  /// Parses a UUID: `ffe1`, `0xFFE1`, eight digits, or 32 digits with or without the usual dashes, in upper or lower case.
   package init?(_ text: some StringProtocol) {
     var digits = String(text)
     if digits.hasPrefix("0x") || digits.hasPrefix("0X") { digits.removeFirst(2) }
@@ -43,7 +43,7 @@ package struct UUID: Hashable, Sendable, CustomStringConvertible {
     self.init(littleEndian: Array(bytes)[...])
   }
 
-  /// Creates a UUID from the common slice type: other modules do not specialize the generic initializer.
+  /// Creates a UUID from the common slice type, because other modules do not specialize the generic initializer.
   package init?(littleEndian bytes: ArraySlice<UInt8>) {
     guard bytes.count == 2 || bytes.count == 4 || bytes.count == 16 else { return nil }
     var (high, low): (UInt64, UInt64) = (0, 0)
@@ -56,11 +56,11 @@ package struct UUID: Hashable, Sendable, CustomStringConvertible {
     return UInt32(truncatingIfNeeded: high >> 32)
   }
 
-  /// The 16-bit form, or nil.
+  /// The 16-bit form of the UUID. Nil if it has none.
   package var short: UInt16? { onBase.flatMap { UInt16(exactly: $0) } }
 
-  /// The bytes in an ATT PDU, least significant first: 2 bytes for a 16-bit form, else 16. ATT has no 32-bit form, so these are
-  /// widened (Vol 3 Part F §3.2.1).
+  /// The bytes in an ATT PDU, least significant first. These are 2 bytes for a 16-bit form, else 16, because ATT has no 32-bit form
+  /// (Vol 3 Part F §3.2.1).
   package var attBytes: [UInt8] {
     if let short { return [UInt8(truncatingIfNeeded: short), UInt8(truncatingIfNeeded: short >> 8)] }
     return littleEndianBytes
@@ -71,14 +71,14 @@ package struct UUID: Hashable, Sendable, CustomStringConvertible {
     (0..<8).map { UInt8(truncatingIfNeeded: low >> (8 * UInt64($0))) } + (0..<8).map { UInt8(truncatingIfNeeded: high >> (8 * UInt64($0))) }
   }
 
-  /// The shortest form in lower case: `ffe1`, `12345678`, or the full form with dashes.
+  /// The shortest text form in lower case: `ffe1`, `12345678`, or the full form with dashes.
   package var description: String {
     if let short { return Hex.encode(short) }
     let text = fullDescription
     return onBase != nil ? String(text.prefix(8)) : text
   }
 
-  /// The full form: 36 characters in lower case.
+  /// The full text form, 36 characters in lower case.
   package var fullDescription: String {
     let head = Hex.encode(high >> 32, octets: 4) + "-" + Hex.encode(high >> 16, octets: 2) + "-" + Hex.encode(high, octets: 2)
     return head + "-" + Hex.encode(low >> 48, octets: 2) + "-" + Hex.encode(low, octets: 6)

@@ -10,7 +10,7 @@ extension Browser {
   typealias Span = Frame.Span
 
   /// Draws the current screen.
-  /// - Parameter time: Nanoseconds since 1970-01-01T00:00:00Z.
+  /// - Parameter time: The current time, in nanoseconds since 1970-01-01T00:00:00Z.
   mutating func frame(width: Int, height: Int, at time: Int64) -> Frame {
     guard BrowserLayout.fits(width: width, height: height) else { return tooSmall(width, height) }
     var wanted = 0

@@ -48,7 +48,7 @@ extension Browser {
     pane = panes[(index + step + panes.count) % panes.count]
   }
 
-  /// Handles Escape: leaves the plot, the log or the tree, or clears the filter.
+  /// Handles Escape. Leaves the plot, the log or the tree, or clears the filter.
   private mutating func leave() {
     if plotted != nil {
       plotted = nil
@@ -107,7 +107,7 @@ extension Browser {
     if case .signal? = plotted { plotted = .signal(peer) }
   }
 
-  /// Connects to the selected device, or shows the tree of a connected one.
+  /// Connects to the selected device, or shows the tree of a connected device.
   private mutating func open() -> [BrowserAction] {
     guard let peer = shown else { return [] }
     select(peer)
@@ -194,7 +194,7 @@ extension Browser {
     return []
   }
 
-  /// Limits scrolling, so that the last page is full.
+  /// Limits a scroll position of the help, so that the last page is full.
   private func helpTop(_ wanted: Int) -> Int { max(0, min(BrowserHelp.lines(width: layout.width - 2).count - (layout.height - 3), wanted)) }
 
   private mutating func ask(_ prompt: Prompt, _ key: Key) -> [BrowserAction] {

@@ -7,8 +7,8 @@ import Presentation
 import Terminal
 import Text
 
-/// The state of the browser: devices, their trees, the log and the view. It draws frames and turns keys into actions.
-/// `BrowserSession` performs them and reports events. Times are nanoseconds since 1970-01-01T00:00:00Z.
+/// The devices, trees, log and view of the browser. Draws frames and turns keys into actions.
+/// `BrowserSession` performs the actions and reports events. Times are nanoseconds since 1970-01-01T00:00:00Z.
 struct Browser {
   enum Pane { case devices, tree, log }
 
@@ -28,7 +28,7 @@ struct Browser {
     enum Purpose { case filter, search, trace }
     let purpose: Purpose
     var field: LineField
-    /// The place where a search began. Each letter searches from there, and folds what an earlier letter unfolded.
+    /// The place where a search began. Each letter searches from this place, and folds the rows that an earlier letter unfolded.
     var origin: BrowserPeer.Place?
   }
 
@@ -77,6 +77,7 @@ struct Browser {
   /// The maximum number of known devices, in addition to connected ones.
   private static let deviceLimit = 5000
 
+  /// Creates a browser without devices.
   /// - Parameter zone: The offset of local time from UTC at a time, both in nanoseconds.
   init(isUTF8: Bool, adapter: String? = nil, zone: @escaping (Int64) -> Int64 = { _ in 0 }) {
     pen = Pen(isUTF8: isUTF8, zone: zone)
@@ -97,7 +98,7 @@ struct Browser {
     signal(of: peer, Double(rssi), at: time)
   }
 
-  /// Adds a sample of the signal strength, at most four per second, because a plot shows no more.
+  /// Adds a sample of the signal strength in dBm, at most four per second, because a plot shows no more.
   private mutating func signal(of peer: PeerAddress, _ rssi: Double, at time: Int64) {
     if signals.count > 2 * Self.deviceLimit { signals = signals.filter { peers[$0.key] != nil } }
     signals[peer, default: SampleHistory(capacity: 512)].add(rssi, at: time, every: 250_000_000)
@@ -137,6 +138,7 @@ struct Browser {
     if let rssi = parameters.rssi { signal(of: peer, Double(rssi), at: time) }
   }
 
+  /// Marks the connection of a device as closed and logs the reason.
   /// - Parameter reason: The reason for the loss. Nil if the user disconnected.
   mutating func closed(_ peer: PeerAddress, _ reason: String?, at time: Int64) {
     guard peers[peer] != nil else { return }
@@ -153,7 +155,7 @@ struct Browser {
     peers[peer]?.take(value, of: handle, at: time)
   }
 
-  /// Counts a request that the browser makes without a key. `finished` ends it.
+  /// Counts a request that no key caused. `finished` ends the request.
   mutating func began(_ peer: PeerAddress) { peers[peer]?.pending += 1 }
 
   mutating func finished(_ peer: PeerAddress) { if let count = peers[peer]?.pending, count > 0 { peers[peer]?.pending = count - 1 } }
@@ -171,10 +173,10 @@ struct Browser {
 
   func device(_ peer: PeerAddress) -> DeviceView? { devices.first { $0.peer == peer } }
 
-  /// Returns the name of a device, or its address if it has no name. Escaped.
+  /// Returns the escaped name of a device, or the address of a device without a name.
   func title(of peer: PeerAddress) -> String { (peers[peer]?.name ?? device(peer)?.name).map { pen.safe($0) } ?? "\(peer.address)" }
 
-  /// Returns the facts in the advertisements of a device. Cached until they change.
+  /// Returns the facts in the advertisements of a device. Caches the facts until the advertisements change.
   mutating func facts(of device: DeviceView) -> ScanFacts {
     if let known = facts[device.peer], known.changes == device.changes { return known.facts }
     let found = ScanFacts(device, AdvertisingFormats())
@@ -195,7 +197,7 @@ struct Browser {
     if let selected, !devices.contains(where: { $0.peer == selected }) { self.selected = nil }
   }
 
-  /// Whether the filter matches the name, address or data of a device.
+  /// Returns whether the filter matches the name, address or data of a device.
   private mutating func fits(_ device: DeviceView) -> Bool {
     let wanted = filter.lowercased()
     return wanted.isEmpty || device.name?.raw.lowercased().contains(wanted) == true
@@ -206,7 +208,7 @@ struct Browser {
 
   mutating func forget() { said = nil }
 
-  /// Removes the message after it was shown long enough.
+  /// Removes the message after 5 seconds on the screen, or 15 seconds for a problem.
   mutating func expire(at time: Int64) {
     guard let since = said?.since else {
       said?.since = time

@@ -16,7 +16,7 @@ enum BrowserAction: Equatable {
   case unsubscribe(PeerAddress, AttributeHandle)
   /// Copies text to the terminal's clipboard.
   case copy(String)
-  /// Starts recording HCI and ATT traffic to this file. Nil stops it.
+  /// Starts recording HCI and ATT traffic to a file. Nil stops the recording.
   case trace(String?)
   /// Redraws the screen, because other programs may have written on it.
   case redraw

@@ -5,7 +5,7 @@ import Text
 
 /// Builds the shell commands that do the same as the browser.
 struct BrowserCommandLine {
-  /// The value of `--adapter`. Nil if the option was not given.
+  /// The value of `--adapter`. Nil if the user did not give the option.
   let adapter: String?
 
   func services(_ peer: PeerAddress) -> String { line(["services", "\(peer)", "--values"]) }
@@ -27,7 +27,7 @@ struct BrowserCommandLine {
     return line(words + (written.text.hasPrefix("-") ? ["--"] : []) + [written.text])
   }
 
-  /// Returns the shortest selector that matches only this attribute.
+  /// Returns the shortest selector that matches only `attribute` in the table.
   static func selector(_ attribute: Attribute, in table: AttributeTable?) -> String {
     var candidates: [String] = []
     switch attribute {

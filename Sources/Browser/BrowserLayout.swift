@@ -6,10 +6,10 @@ struct BrowserLayout: Equatable {
     let width: Int
     let height: Int
 
-    /// The number of rows inside the border.
+    /// The number of rows inside the border of the box.
     var inside: Int { max(0, height - 2) }
 
-    /// Returns the clicked line inside the border, from 0. Nil outside.
+    /// Returns the index of the clicked line inside the border, from 0. Nil outside the border.
     func line(atRow hit: Int, column hitColumn: Int) -> Int? {
       guard hit > row, hit < row + height - 1, hitColumn >= column, hitColumn < column + width else { return nil }
       return hit - row - 1
@@ -22,7 +22,7 @@ struct BrowserLayout: Equatable {
 
   let width: Int
   let height: Int
-  /// Whether both panes are visible side by side. Otherwise, only the one with the focus is.
+  /// Whether both panes are visible side by side. Otherwise, only the pane with the focus is visible.
   let isWide: Bool
   let devices: Box
   let tree: Box
@@ -34,6 +34,7 @@ struct BrowserLayout: Equatable {
 
   static func fits(width: Int, height: Int) -> Bool { width >= least.width && height >= least.height }
 
+  /// Divides the screen into panes.
   /// - Parameter bottom: The number of rows for the form, which replaces the log. 0 without a form.
   init(width: Int, height: Int, hasLog: Bool, bottom wanted: Int) {
     self.width = width

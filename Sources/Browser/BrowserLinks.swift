@@ -33,7 +33,8 @@ final class BrowserLinks: DeviceLinks {
     .peer(try await session.find(request.search(within: limit), reporter))
   }
 
-  /// - Throws: CancellationError if the user disconnected before the connection was made.
+  /// Hands the connection to the browser, unless the user has disconnected.
+  /// - Throws: CancellationError if the user disconnected before the device was connected.
   func willUse(_ connection: Connection) throws {
     try Task.checkCancellation()
     browser.hold(connection)

@@ -3,19 +3,20 @@ import Bluetooth
 import GATT
 import Text
 
-/// The log: every PDU, and the actions of the browser.
+/// The log of the browser, with every PDU and the actions of the browser.
 struct BrowserLog {
   struct Entry {
     enum Content {
+      /// A PDU on a link.
       /// - Parameters:
       ///   - handle: The handle of the PDU's attribute. For a response, the handle in the request.
-      ///   - elapsed: The time since the request in nanoseconds.
+      ///   - elapsed: The time since the request, in nanoseconds.
       case pdu(Direction, [UInt8], AttributeHandle?, elapsed: Int64?)
       case note(String)
       case problem(String)
     }
 
-    /// Nanoseconds since 1970-01-01T00:00:00Z.
+    /// The time of the entry, in nanoseconds since 1970-01-01T00:00:00Z.
     let time: Int64
     let peer: PeerAddress?
     let content: Content

@@ -87,6 +87,7 @@ struct BrowserPeer {
     if rows.indices.contains(target) { cursor = rows[target].handle }
   }
 
+  /// Folds or unfolds a row of the tree.
   /// - Parameter wanted: Whether to fold the row. Nil toggles it.
   mutating func fold(_ row: TreeRow, _ wanted: Bool?) {
     switch row {

@@ -21,7 +21,7 @@ extension BrowserSession {
     try await look(into: connection)
   }
 
-  /// Reads all readable values in turn, so that each is shown when it arrives.
+  /// Reads all readable values in turn, so that the browser shows each when it arrives.
   func readAll(from connection: Connection) async throws {
     let table = try await connection.client.discover()
     for item in table.characteristics {

@@ -59,7 +59,7 @@ extension BrowserSession {
     tell(try await context.session.restore(connection, policy).missing, of: connection.peer)
   }
 
-  /// Reports subscriptions that were not restored.
+  /// Reports the subscriptions that the session did not restore.
   func tell(_ missing: [Restoration.Missing], of peer: PeerAddress) {
     for item in missing {
       let reason = item.reason.map { Failure($0).message } ?? "it no longer exists."
@@ -100,7 +100,7 @@ extension BrowserSession {
     spawn { _ in while (try? await values.next(until: nil)) != nil {} }
   }
 
-  /// Returns the links to the session as they were. Cancels the browser's subscriptions, and ends lost links that only the browser used.
+  /// Gives the links back to the session. Cancels the browser's subscriptions, and ends lost links that only the browser used.
   func release(_ before: [Connection]) async {
     for observer in observers.values { observer.cancel() }
     let ending = subscriptions.values.map { values in EventLoop.shared.spawn { await values.end() } }

@@ -10,7 +10,7 @@ import Presentation
 import Terminal
 import Text
 
-/// Runs the browser: passes keys and received data to the model, draws its frames and performs its actions.
+/// Runs the browser. Passes keys and received data to `Browser`, draws the frames and performs the actions.
 @LoopActor
 final class BrowserSession {
   var browser: Browser
@@ -31,7 +31,7 @@ final class BrowserSession {
   private var drawnAt: LoopClock.Instant?
   private let isUTF8: Bool
 
-  /// The shortest time between frames. A busy air changes faster than the eye can follow.
+  /// The shortest time between frames, because a busy air changes faster than the eye can follow.
   private static let frameInterval = Duration.milliseconds(100)
   /// The shortest time before a frame that answers a key.
   private static let keyInterval = Duration.milliseconds(20)
@@ -203,7 +203,7 @@ final class BrowserSession {
 
   // MARK: Scanning
 
-  /// Scans until it is canceled, first for the device of the command line.
+  /// Scans until the session cancels the scan, first for the device of the command line.
   private func listen(_ radio: any Central, _ selector: PeerSelector?, _ target: Target?) async {
     if let selector, let target {
       note("Looking for \(selector) …")

@@ -10,11 +10,12 @@ struct DeviceText {
 
   let pen: Pen
   let width: Int
-  /// Nanoseconds since 1970-01-01T00:00:00Z.
+  /// The time of the frame, in nanoseconds since 1970-01-01T00:00:00Z.
   let time: Int64
 
+  /// Renders a device as a line.
   /// - Parameters:
-  ///   - state: The state of the device's link. Nil if it never had one.
+  ///   - state: The state of the device's link. Nil if the device never had a link.
   ///   - link: The signal strength of the link in dBm. Nil without a link.
   func line(
     _ device: DeviceView, name: UntrustedText?, _ state: BrowserPeer.State?, link: Double?, _ facts: ScanFacts, highlight: Frame.Style?

@@ -5,7 +5,7 @@ struct LineField: Equatable {
   private(set) var characters: [Character]
   /// The number of characters before the cursor.
   private(set) var cursor: Int
-  /// The maximum length. A longer paste is cut.
+  /// The maximum length in characters. The field drops the rest of a longer paste.
   private static let limit = 4096
 
   init(_ text: String = "") {

@@ -3,8 +3,9 @@ import GATT
 import Presentation
 import Text
 
-/// Renders a PDU in words: its name, attribute, bytes and their meaning.
+/// Renders a PDU as its name, its attribute, its bytes and their meaning.
 enum LogText {
+  /// Returns the name, the attribute and the value of a PDU as one text.
   /// - Parameters:
   ///   - handle: The handle of the PDU's attribute, if known.
   ///   - facts: The facts about the characteristic of that attribute.

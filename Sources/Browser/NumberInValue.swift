@@ -7,7 +7,7 @@ struct NumberInValue: Equatable {
   let value: Double
   let unit: String?
 
-  /// Returns the measured number of a known characteristic. Otherwise, one to four bytes as an unsigned little-endian number.
+  /// Returns the measured number of a known characteristic. Otherwise, reads one to four bytes as an unsigned little-endian number.
   static func of(_ octets: [UInt8], _ facts: CharacteristicFacts) -> NumberInValue? {
     if let decoded = try? DecodedValue.of(octets, type: facts.characteristic.uuid, formats: facts.formats) {
       let numbers = decoded.fields.compactMap { field in number(field).map { NumberInValue(value: $0, unit: field.unit) } }

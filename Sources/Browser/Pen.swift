@@ -26,6 +26,7 @@ struct Pen {
     return isUTF8 ? text : DisplayText.ascii(DisplayText.asciiLines(text))
   }
 
+  /// Makes a line of exactly `width` columns.
   /// - Parameters:
   ///   - right: Text at the right edge, if there is room.
   ///   - highlight: The style of the whole line, which overrides the styles of its parts.
@@ -62,6 +63,7 @@ struct Pen {
 
   // MARK: Boxes
 
+  /// Draws a box with a title around lines.
   /// - Parameter lines: Lines of `width - 2` columns. Missing ones are blank.
   func box(_ title: [Span], right: [Span] = [], _ lines: [Frame.Line], width: Int, height: Int, isFocused: Bool) -> [Frame.Line] {
     let border = isFocused ? Style(.cyan) : .dim

@@ -6,9 +6,10 @@ struct Plot {
   let width: Int
   let height: Int
 
-  /// The number of dots in a cell, in columns and rows.
+  /// The number of dots in a cell, as columns and rows of dots.
   private var dots: (x: Int, y: Int) { pen.isUTF8 ? (2, 4) : (1, 1) }
 
+  /// Renders a plot of samples as lines.
   /// - Parameter now: The current time, in nanoseconds since 1970-01-01T00:00:00Z.
   func lines(_ samples: [SampleHistory.Sample], now: Int64) -> [Frame.Line] {
     guard let first = samples.first, let last = samples.last, height >= 3, width >= 16 else {

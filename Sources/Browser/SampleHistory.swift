@@ -1,7 +1,7 @@
 /// The latest samples of a value or of the signal strength.
 struct SampleHistory: Equatable {
   struct Sample: Equatable {
-    /// Nanoseconds since 1970-01-01T00:00:00Z.
+    /// The time of the sample, in nanoseconds since 1970-01-01T00:00:00Z.
     let time: Int64
     let value: Double
   }
@@ -13,7 +13,8 @@ struct SampleHistory: Equatable {
 
   init(capacity: Int = 1024) { self.capacity = max(1, capacity) }
 
-  /// - Parameter interval: The shortest time between two samples in nanoseconds. Drops samples that arrive sooner.
+  /// Adds a sample.
+  /// - Parameter interval: The shortest time between two samples, in nanoseconds. The history drops samples that arrive sooner.
   mutating func add(_ value: Double, at time: Int64, every interval: Int64 = 0) {
     guard value.isFinite, last.map({ time >= $0.time && time - $0.time >= interval }) ?? true else { return }
     let sample = Sample(time: time, value: value)

@@ -5,7 +5,8 @@ import GATT
 enum TreeRow: Equatable {
   case service(Service, isFolded: Bool)
   case include(Include)
-  /// - Parameter isFolded: Whether its descriptors are hidden.
+  /// A characteristic of a service.
+  /// - Parameter isFolded: Whether the descriptors of the characteristic are hidden.
   case characteristic(Characteristic, Service, isFolded: Bool)
   case descriptor(Descriptor, of: Characteristic, Service)
 

@@ -23,6 +23,7 @@ struct TreeText {
     }
   }
 
+  /// Renders a row as a line.
   /// - Parameter highlight: The style of the row under the cursor.
   func line(_ row: TreeRow, _ peer: BrowserPeer, highlight: Frame.Style?) -> Frame.Line {
     switch row {
@@ -85,7 +86,7 @@ struct TreeText {
     }
   }
 
-  /// Returns the properties as `read, notify`.
+  /// Returns the names of the properties, such as `read, notify`.
   static func properties(_ properties: Properties) -> String {
     properties.names.map { $0.replacing("_", with: " ") }.joined(separator: ", ")
   }

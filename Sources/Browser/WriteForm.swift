@@ -4,7 +4,7 @@ import Presentation
 import Terminal
 import Text
 
-/// The form for writing a value: its text, format and mode, and the values written before.
+/// The form for writing a value, with the text, the format, the mode and the values that the user wrote before.
 struct WriteForm: Equatable {
   enum Field: CaseIterable { case value, format, mode }
 
@@ -20,10 +20,10 @@ struct WriteForm: Equatable {
   private(set) var value = LineField()
   private(set) var format: String
   private(set) var mode: WriteMode
-  /// The reason why the form cannot be sent.
+  /// The reason why the browser cannot send the value.
   private(set) var problem: String?
   let earlier: [BrowserPeer.Written]
-  /// The index of the shown earlier value. Nil while the user types a new one.
+  /// The index in the earlier values of the value that the form shows. Nil while the user types a new one.
   private(set) var place: Int?
   private var draft = LineField()
   private var isEmptyMeant = false
@@ -105,7 +105,7 @@ struct WriteForm: Equatable {
     return all[(index + step + all.count) % all.count]
   }
 
-  /// Replaces the value by an earlier or later one, with its format and mode.
+  /// Replaces the typed value by an earlier or later value, with the format and mode of that value.
   private mutating func recall(_ step: Int) {
     guard !earlier.isEmpty else { return }
     let index = (place ?? earlier.count) + step

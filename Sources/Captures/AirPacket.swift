@@ -5,16 +5,16 @@ package struct AirPacket: Sendable, Equatable {
   package enum Sender: String, Sendable { case central, peripheral }
 
   package var accessAddress: UInt32
-  /// Header and payload. Shorter than the length in the header if the sniffer did not keep all bytes.
+  /// The header and payload. They are shorter than the length in the header if the sniffer did not keep all bytes.
   package var pdu: [UInt8]
-  /// The channel index: 0–36 data, 37–39 primary advertising (Vol 6 Part B §1.4.1). Nil, also below, if the sniffer does not report it.
+  /// The channel index, 0–36 for data or 37–39 for primary advertising (Vol 6 Part B §1.4.1). Nil if the sniffer does not report it.
   package var channel: UInt8?
-  /// The RSSI in dBm.
+  /// The RSSI in dBm. Nil, as for the values below, if the sniffer does not report it.
   package var rssi: Int8?
   package var phy: PHY?
   /// Whether the coded PHY used S=2 instead of S=8.
   package var isS2 = false
-  /// The sender, in a connection.
+  /// The role of the sender in a connection.
   package var sender: Sender?
   /// The kind of an extended advertising PDU on a secondary channel.
   package var auxiliary: Auxiliary?
@@ -28,7 +28,7 @@ package struct AirPacket: Sendable, Equatable {
 
   package enum IsochronousStream: Sendable { case connected, broadcast }
 
-  /// The access address of all advertising except periodic advertising (Vol 6 Part B §2.1.2).
+  /// The access address that all advertising uses except periodic advertising (Vol 6 Part B §2.1.2).
   package static let advertisingAccessAddress: UInt32 = 0x8E89_BED6
 
   package var isAdvertising: Bool { accessAddress == Self.advertisingAccessAddress }
@@ -39,10 +39,10 @@ package struct AirPacket: Sendable, Equatable {
   /// The length of the header in bytes. Data may have CTEInfo, which the length field does not count (Vol 6 Part B §2.4).
   package var headerLength: Int { isOfConnection && pdu.first.map { $0 & 0x20 != 0 } == true ? 3 : 2 }
 
-  /// The bytes after the header, including a MIC.
+  /// The bytes after the header, including a MIC if there is one.
   package var payload: ArraySlice<UInt8> { pdu.dropFirst(headerLength) }
 
-  /// Whether the length matches the header.
+  /// Whether the PDU has the length that its header gives.
   package var isWhole: Bool { pdu.count >= 2 && pdu.count == headerLength + Int(pdu[1]) }
 
   /// The duration of the transmission in µs, including preamble and CRC (Vol 6 Part B §2.1, §2.2).
@@ -64,7 +64,8 @@ package struct AirPacket: Sendable, Equatable {
     return packet
   }
 
-  /// Reads access address, PDU and CRC. - Parameter isCoded: whether the Coding Indicator follows the access address.
+  /// Reads access address, PDU and CRC.
+  /// - Parameter isCoded: Whether the Coding Indicator follows the access address.
   private init(_ reader: inout ByteReader, isCoded: Bool) throws(MalformedPacket) {
     accessAddress = try reader.uint32("access address")
     if isCoded { isS2 = try reader.uint8("coding indicator") & 3 == 1 }
@@ -80,7 +81,7 @@ package struct AirPacket: Sendable, Equatable {
 // MARK: Formats of sniffers
 
 extension AirPacket {
-  /// Parses LINKTYPE_BLUETOOTH_LE_LL (251): the packet only.
+  /// Parses LINKTYPE_BLUETOOTH_LE_LL (251), which is the packet only.
   static func plain(_ octets: ArraySlice<UInt8>) throws(MalformedPacket) -> AirPacket {
     var reader = ByteReader(octets)
     var packet = try AirPacket(&reader, isCoded: false)
@@ -115,7 +116,7 @@ extension AirPacket {
   }
 
   /// Parses LINKTYPE_NORDIC_BLE (272), from version 1 of its protocol: board, header, and the data of a packet event.
-  /// - Returns: nil for other events.
+  /// - Returns: Nil for other events.
   static func nordic(_ octets: ArraySlice<UInt8>) throws(MalformedPacket) -> AirPacket? {
     var reader = ByteReader(octets)
     _ = try reader.slice(3, "lengths")
@@ -144,7 +145,8 @@ extension AirPacket {
     return packet
   }
 
-  /// Returns the channel index of an RF channel (Vol 6 Part B §1.4.1, Table 1.2). - Parameter channel: 0–39, from 2402 MHz in steps of 2.
+  /// Returns the channel index of an RF channel (Vol 6 Part B §1.4.1, Table 1.2).
+  /// - Parameter channel: 0–39, from 2402 MHz in steps of 2 MHz.
   private static func index(ofRF channel: UInt8) -> UInt8? {
     switch channel {
     case 0: 37

@@ -1,20 +1,21 @@
 import Bluetooth
 import HCI
 
-/// The link-layer header type of a pcap or pcapng file (tcpdump's list): the form of its HCI or air packets.
+/// The link-layer header type of a pcap or pcapng file (tcpdump's list), which determines the form of its HCI or air packets.
 enum CaptureLink: UInt32, Sendable {
-  /// H4: the indicator, then the packet.
+  /// H4, which is the indicator, then the packet.
   case h4 = 187
-  /// Four bytes before H4, most significant byte first: 0 sent by the host, 1 received.
+  /// Four bytes before H4, most significant byte first. 0 means that the host sent the packet, and 1 that it received it.
   case h4WithDirection = 201
-  /// The Linux monitor's form: adapter and opcode, two bytes each, most significant byte first.
+  /// The Linux monitor's form, which starts with adapter and opcode, two bytes each, most significant byte first.
   case monitor = 254
-  /// The forms of sniffers: see `AirPacket`.
+  /// The form of LINKTYPE_BLUETOOTH_LE_LL. For this and the forms below, see `AirPacket`.
   case air = 251
   case airWithHeader = 256
   case nordic = 272
 
-  /// Creates the form of a header type. - Throws: MalformedPacket with the kind of packets, if they are not Bluetooth packets.
+  /// Finds the form of a header type.
+  /// - Throws: MalformedPacket with the kind of packets, if they are not Bluetooth packets.
   init(_ type: UInt32, at offset: Int) throws(MalformedPacket) {
     guard let link = Self(rawValue: type) else {
       let reason =
@@ -34,11 +35,11 @@ enum CaptureLink: UInt32, Sendable {
     self = link
   }
 
-  /// Converts a captured packet.
+  /// Converts a captured packet to a record.
   /// - Parameters:
-  ///   - octets: the captured bytes.
-  ///   - direction: the direction in the file, nil if the file has none.
-  /// - Returns: nil for notes of the monitor and for packets that are too short.
+  ///   - octets: The captured bytes.
+  ///   - direction: The direction in the file. Nil if the file has none.
+  /// - Returns: Nil for notes of the monitor and for packets that are too short.
   func record(_ octets: ArraySlice<UInt8>, at wallClock: Int64, direction: Direction?, guess: inout DirectionGuess) -> Snoop.Record? {
     var reader = ByteReader(octets)
     switch self {
@@ -64,7 +65,7 @@ enum CaptureLink: UInt32, Sendable {
     }
   }
 
-  /// Converts a sniffer's packet. Packets of the central count as sent by the host.
+  /// Converts a sniffer's packet to a record. Packets of the central count as packets that the host sent.
   private static func record(_ packet: AirPacket?, _ wallClock: Int64) -> Snoop.Record? {
     guard let packet else { return nil }
     var record = Snoop.Record(
@@ -81,7 +82,7 @@ enum CaptureLink: UInt32, Sendable {
 /// A continuing fragment belongs to the direction with an incomplete frame. If both have one, it belongs to the later frame.
 struct DirectionGuess: Sendable {
   private struct Frames {
-    /// The number of missing bytes in the frame of each direction.
+    /// The number of missing bytes in the current L2CAP frame of each direction.
     var missing: [Direction: Int] = [:]
     var last = Direction.controllerToHost
   }

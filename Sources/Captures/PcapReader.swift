@@ -4,7 +4,7 @@ import Bluetooth
 struct PcapReader: Sendable {
   private var reader: ByteReader
   private let isLittle: Bool
-  /// The unit of the fraction of a time, in nanoseconds.
+  /// The unit of the fraction of a second in a packet's time, in nanoseconds.
   private let unit: Int64
   private let link: CaptureLink
   private var guess = DirectionGuess()
@@ -21,7 +21,8 @@ struct PcapReader: Sendable {
     }
   }
 
-  /// Reads the file's header. - Throws: MalformedPacket, also for packets that are not Bluetooth packets.
+  /// Reads the file's header.
+  /// - Throws: MalformedPacket, also for packets that are not Bluetooth packets.
   init(_ file: [UInt8]) throws(MalformedPacket) {
     guard let (isLittle, unit) = Self.magic(file) else { throw MalformedPacket("not a pcap file", at: 0) }
     (self.isLittle, self.unit) = (isLittle, unit)
@@ -53,7 +54,8 @@ struct PcapReader: Sendable {
 }
 
 extension ByteReader {
-  /// Reads a number. - Parameter octets: 0–8.
+  /// Reads an unsigned number.
+  /// - Parameter octets: The length in bytes, 0–8.
   mutating func number(_ octets: Int, _ isLittle: Bool, _ what: StaticString) throws(MalformedPacket) -> UInt64 {
     let slice = try slice(octets, what)
     return isLittle ? slice.reversed().reduce(0) { $0 << 8 | UInt64($1) } : slice.reduce(0) { $0 << 8 | UInt64($1) }

@@ -1,24 +1,24 @@
 import Bluetooth
 import HCI
 
-/// Reads a pcapng file: sections of either byte order, each with its own interfaces.
+/// Reads a pcapng file, with sections of either byte order that each have their own interfaces.
 /// The reader skips interfaces without Bluetooth packets if the file has others.
 struct PcapngReader: Sendable {
   private var reader: ByteReader
   private var isLittle = true
   private var interfaces: [Interface] = []
-  /// The reason why an interface cannot be read.
+  /// The reason why the reader refused the first interface without Bluetooth packets.
   private var refused: MalformedPacket?
   private var found = 0
-  /// The number of packets on interfaces that cannot be read.
+  /// The number of packets on interfaces without Bluetooth packets.
   private(set) var leftOut = 0
 
   private struct Interface: Sendable {
-    /// The form of its packets, nil if they are not Bluetooth packets.
+    /// The form of the interface's packets. Nil if they are not Bluetooth packets.
     var link: CaptureLink?
     /// The number of this interface among those whose packets do not name an adapter.
     var adapter: UInt16 = 0
-    /// The number of bytes of a packet that are kept. 0 keeps all.
+    /// The maximum number of bytes that the recorder kept of a packet. 0 means all.
     var longest: UInt64 = 0
     /// The number of time units in a second.
     var resolution: UInt64 = 1_000_000
@@ -161,7 +161,7 @@ struct PcapngReader: Sendable {
     return record
   }
 
-  /// Reads a Simple Packet Block: a packet of the first interface without a time.
+  /// Reads a Simple Packet Block, which is a packet of the first interface without a time.
   private mutating func simplePacket(_ body: inout ByteReader) throws(MalformedPacket) -> Snoop.Record? {
     let original = try body.number(4, isLittle, "pcapng packet")
     guard let interface = interfaces.first, let link = interface.link else {

@@ -2,19 +2,19 @@ package import Bluetooth
 package import HCI
 
 /// The btsnoop file format of `btmon` and Wireshark. All fields are big-endian.
-/// `SnoopReader` reads it. This type writes H4 records (datalink 1002).
+/// `SnoopReader` reads such files. This type writes H4 records (datalink 1002).
 package enum Snoop {
   package struct Record: Sendable, Equatable {
-    /// The packet in H4 form.
+    /// The packet in H4 form. Empty for a packet of a sniffer.
     package var packet: [UInt8]
     package var direction: Direction
     /// The time in nanoseconds since 1970-01-01T00:00:00Z. The file has microseconds.
     package var wallClock: Int64
-    /// The index of the adapter, in a file with several adapters (datalink 2001).
+    /// The index of the adapter in a file with several adapters (datalink 2001).
     package var adapter: UInt16 = 0
     /// The number of bytes missing at the end of the packet.
     package var missing = 0
-    /// The packet of a sniffer. `packet` is then empty.
+    /// The packet of a sniffer. Then `packet` is empty.
     package var air: AirPacket?
     /// The comments on the packet in a pcapng file. Do not trust this text.
     package var comments: [[UInt8]] = []
@@ -41,14 +41,14 @@ package enum Snoop {
 
   /// The form of the packets and flags in a file.
   package enum Datalink: UInt32, Sendable {
-    /// HCI without an indicator: the flags distinguish commands and events from data.
+    /// HCI without an indicator. The flags distinguish commands and events from data.
     case unencapsulated = 1001
     case h4 = 1002
-    /// The Linux monitor's form: the flags have the adapter's index and an opcode.
+    /// The Linux monitor's form. The flags have the adapter's index and an opcode.
     case monitor = 2001
   }
 
-  /// The header of a file.
+  /// The header of a file with H4 records.
   package static let header = header(.h4)
 
   package static func header(_ datalink: Datalink) -> [UInt8] {
@@ -60,7 +60,7 @@ package enum Snoop {
 
   static let magic = Array("btsnoop".utf8) + [0]
 
-  /// The microseconds from the format's epoch, the year 0, to 1970.
+  /// The microseconds from the year 0, the epoch of btsnoop, to 1970-01-01.
   static let epoch: Int64 = 0x00DC_DDB3_0F2F_8000
 
   /// Reads a whole file.

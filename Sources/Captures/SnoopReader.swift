@@ -8,7 +8,8 @@ package struct SnoopReader: Sendable {
   /// The number of packets that the recorder lost, up to the last record read.
   package private(set) var drops = 0
 
-  /// Reads the file's header. - Throws: MalformedPacket for files other than btsnoop version 1, and for an unknown datalink.
+  /// Reads the file's header.
+  /// - Throws: MalformedPacket for files other than btsnoop version 1, and for an unknown datalink.
   package init(_ file: [UInt8]) throws(MalformedPacket) {
     reader = ByteReader(file)
     guard try reader.slice(8, "btsnoop header") == Snoop.magic[...] else { throw MalformedPacket("not a btsnoop file", at: 0) }
@@ -21,7 +22,7 @@ package struct SnoopReader: Sendable {
   }
 
   /// Reads the next packet. Returns nil at the end of the file.
-  /// - Throws: MalformedPacket with the offset in the file.
+  /// - Throws: MalformedPacket with the offset in the file, in bytes.
   package mutating func next() throws(MalformedPacket) -> Snoop.Record? {
     while !reader.isAtEnd {
       let original = try reader.bigEndian(4, "btsnoop record")
@@ -47,7 +48,7 @@ package struct SnoopReader: Sendable {
     return nil
   }
 
-  /// Returns the missing indicator and the direction of a record, or nil if it is not a packet.
+  /// Returns the missing indicator and the direction of a record. Nil if the record is not a packet.
   private func kind(_ flags: UInt32) -> ([UInt8], Direction)? {
     let direction: Direction = flags & 1 == 0 ? .hostToController : .controllerToHost
     switch datalink {
@@ -61,10 +62,10 @@ package struct SnoopReader: Sendable {
 }
 
 extension Snoop {
-  /// The H4 indicator, 65,535 bytes and the longest header.
+  /// The maximum length of a record's packet in bytes: the H4 indicator, the longest header and 65,535 bytes.
   static let longest: UInt64 = 0x1_0010
 
-  /// Returns the indicator and the direction of a monitor opcode (Linux, net/bluetooth/hci_mon.h), or nil if it is not a packet.
+  /// Returns the indicator and the direction of a monitor opcode (Linux, net/bluetooth/hci_mon.h). Nil if the record is not a packet.
   static func monitorKind(_ opcode: UInt32) -> (indicator: UInt8, direction: Direction)? {
     switch opcode {
     case 2: (Packet.commandIndicator, .hostToController)

@@ -11,7 +11,8 @@ package struct TraceReader: Sendable {
     PcapngReader.isFile(file) || PcapReader.isFile(file) || file.starts(with: Snoop.magic)
   }
 
-  /// Detects the format. - Throws: MalformedPacket for other formats, and for packets that are not Bluetooth packets.
+  /// Detects the format of a file.
+  /// - Throws: MalformedPacket for other formats, and for packets that are not Bluetooth packets.
   package init(_ file: [UInt8]) throws(MalformedPacket) {
     if PcapngReader.isFile(file) {
       pcapng = try PcapngReader(file)
@@ -25,7 +26,7 @@ package struct TraceReader: Sendable {
   }
 
   /// Reads the next packet. Returns nil at the end of the file.
-  /// - Throws: MalformedPacket with the offset in the file.
+  /// - Throws: MalformedPacket with the offset in the file, in bytes.
   package mutating func next() throws(MalformedPacket) -> Snoop.Record? {
     if snoop != nil { return try snoop?.next() }
     if pcap != nil { return try pcap?.next() }
@@ -35,6 +36,6 @@ package struct TraceReader: Sendable {
   /// The number of packets that the recorder lost, up to the last record read.
   package var drops: Int { snoop?.drops ?? 0 }
 
-  /// The number of packets on unreadable interfaces, up to the last record read.
+  /// The number of packets on interfaces without Bluetooth packets, up to the last record read.
   package var leftOut: Int { pcapng?.leftOut ?? 0 }
 }

@@ -15,7 +15,7 @@ final class AirHost {
   private let output: Output
   private let stays: Bool
   private let over = Wait<Void>()
-  /// The number of records dropped because the output did not accept them.
+  /// The number of records that the host dropped because the output did not accept them.
   private var dropped = 0
 
   init(_ pool: ControllerPool, _ output: Output, stays: Bool) {
@@ -24,7 +24,7 @@ final class AirHost {
     self.stays = stays
   }
 
-  /// Runs until the last client disconnects, or forever if `stays` is set.
+  /// Serves clients until the last one disconnects, or forever if `stays` is set.
   /// - Throws: `TransportError` when a socket fails; `CancellationError`.
   func run() async throws {
     pool.onEvent = { [weak self] in self?.take($0) }
@@ -89,7 +89,7 @@ final class AirHost {
     }
   }
 
-  /// Returns the reason for the record, and a note if the client ended in an unusual way.
+  /// Returns the reason for a client's departure, and a note if the client ended in an unusual way.
   private static func words(_ departure: ControllerPool.Departure) -> (reason: String, note: String?) {
     switch departure {
     case .ended(TransportError.closedByOtherSide): ("closed", nil)
@@ -101,7 +101,7 @@ final class AirHost {
     }
   }
 
-  /// Reports progress. Not with `--json`, which writes records instead.
+  /// Reports progress as text. Silent with `--json`, because records replace the text.
   private func say(_ text: @autoclosure () -> String) { if !output.style.json { output.verbose(1, text()) } }
 
   private func tell(of host: ControllerPool.Host, _ state: String, _ more: (inout RecordWriter) -> Void = { _ in }) {

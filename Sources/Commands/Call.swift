@@ -82,7 +82,7 @@ package struct Call: PeerCommand {
     }
   }
 
-  /// Returns the device's description. Searches once in a session. A description named by `--device` applies to one command.
+  /// Returns the device's description. Searches once in a session. A description that `--device` names applies to one command.
   @LoopActor
   private func described(_ connection: Connection, _ context: Context) async throws -> DeviceDescription {
     if let known = context.links.device { return known }
@@ -92,7 +92,8 @@ package struct Call: PeerCommand {
     return device
   }
 
-  /// Creates the request. - Throws: `Failure(.usage)`; `FileError` for the file of a parameter.
+  /// Creates the request with the typed parameters.
+  /// - Throws: `Failure(.usage)`; `FileError` for the file of a parameter.
   @LoopActor
   private func request(of device: DeviceDescription) async throws -> DeviceRequest {
     var request = try DeviceRequest(command ?? "", of: device)

@@ -38,7 +38,7 @@ package struct Decode: LoopCommand {
   @Argument(help: ArgumentHelp("Hex, a file, or - for stdin (for value: a UUID, then hex)", valueName: "input"), completion: .file())
   var others: [String] = []
 
-  /// The kind given by the user. Nil to detect it.
+  /// The kind of input that the user named. Nil to detect the kind.
   private var what: What? { What(rawValue: first) }
   private var input: [String] { what == nil ? [first] + others : others }
 

@@ -114,7 +114,7 @@ package struct MacFromAdv: LoopCommand {
     try found.search.finish()
   }
 
-  /// Returns the rule of the device file. Empty without a file.
+  /// Returns the MAC rule of the device file. Empty without a file.
   /// - Throws: `Failure(.usage)` for a file without a rule; the errors of `DeviceOptions.load`.
   @LoopActor
   private func described() async throws -> [String] {

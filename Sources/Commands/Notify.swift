@@ -90,12 +90,13 @@ package struct Notify: ValueCommand {
     /// The retry policy. Its deadline is the end of `--duration`.
     var reconnection = RetryPolicy()
     var hasStarted = false
-    /// Whether the present link has subscriptions.
+    /// Whether the current link has subscriptions.
     var isListening = false
-    /// Whether it ended because it reached its limits.
+    /// Whether the command reached its limits.
     var isOver = false
 
-    /// Waits before a reconnection. - Throws: `error` if a new link does not help.
+    /// Waits before a reconnection.
+    /// - Throws: `error` if a new link does not help.
     func pause(after error: any Error, _ links: any DeviceLinks) async throws {
       // After a link that worked, the pauses start over.
       if isListening { reconnection.restart() }
@@ -106,7 +107,7 @@ package struct Notify: ValueCommand {
     }
   }
 
-  /// The longest wait for a value. 30 s with a count but no duration, which must not wait forever. Nil for no limit.
+  /// The longest wait for a value: 30 s with a count but no duration, so that the command ends. Nil for no limit.
   private var patience: Duration? {
     if duration != nil { return nil }
     if let limit = step.timeout { return .limited(seconds: limit) }

@@ -74,7 +74,7 @@ struct PeerList {
     /// The time of the last connection (RFC 3339).
     var lastConnected: String?
     var aliases: [String] = []
-    /// The selector that found it, or the selector of its alias.
+    /// The selector that found the peer, or the selector of the peer's alias.
     var selector: PeerSelector?
 
     var text: String {
@@ -106,11 +106,11 @@ struct PeerList {
     return try AdapterList.choose(index).links()
   }
 
-  /// Merges the lists.
+  /// Creates the list from links, known devices and aliases.
   /// - Parameters:
-  /// - own: The connections of this session.
-  /// - links: The links of the adapter. Nil if unknown.
-  /// - devices: The known devices, least recently connected first.
+  ///   - own: The connections of this session.
+  ///   - links: The links of the adapter. Nil if unknown.
+  ///   - devices: The known devices, least recently connected first.
   init(own: [Peer], links: [AdapterLink]?, devices: [KnownDevices.Device], aliases: [String: PeerSelector]) {
     for var peer in own {
       (peer.isConnected, peer.isOurs) = (true, true)

@@ -98,7 +98,7 @@ package struct Read: ValueCommand {
     }
   }
 
-  /// Returns the meaning of a value. In a session or with `-v`, reads descriptors for it. Ignores their errors, because the value was read.
+  /// Returns the meaning of a value. In a session or with `-v`, reads descriptors for the value. Ignores the errors of these reads.
   @LoopActor
   private func meaning(of found: SelectedValue, on connection: Connection, _ context: Context) async -> ValueMeaning {
     if context.asksForDescriptions, let uuid = found.uuid {
@@ -114,7 +114,7 @@ package struct Read: ValueCommand {
   }
 }
 
-/// The failed reads of several attributes. Reports each as it occurs. The first one determines the exit status.
+/// The failed reads of several attributes. Reports each failure as it occurs. The first failure determines the exit status.
 @LoopActor
 private final class ReadFailures {
   private let attributes: [String]
@@ -126,7 +126,7 @@ private final class ReadFailures {
     self.context = context
   }
 
-  /// Adds a failure. `isLast` means that nothing is read after it: the link is lost, or the format is wrong.
+  /// Adds a failure. `isLast` means that no read follows, because the link is lost or the format is wrong.
   /// - Throws: The error of the only attribute; the first error after the last attribute.
   func add(_ error: any Error, of index: Int, isLast: Bool) throws {
     let failure = Failure(error)
@@ -145,7 +145,8 @@ private final class ReadFailures {
     if context.caller == .script { context.output.note(failure.message) } else { _ = Program.report(failure, context.output) }
   }
 
-  /// Ends the reads. - Throws: The first failure.
+  /// Ends the reads.
+  /// - Throws: The first failure.
   func finish() throws {
     guard var first else { return }
     first.isTold = !isAnswered

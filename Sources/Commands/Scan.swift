@@ -192,7 +192,7 @@ package struct Scan: LoopCommand {
   }
 }
 
-/// A service by UUID, by name, or by the start of its name.
+/// A service by UUID, by name, or by a prefix of its name.
 struct ServiceArgument: ExpressibleByArgument, Sendable {
   private let text: String
   /// The matching services. Several if more than one name starts with the text.
@@ -213,7 +213,8 @@ struct ServiceArgument: ExpressibleByArgument, Sendable {
     AssignedNumbers.snakeNames.filter { (0x1800...0x18FF).contains($0.uuid.short ?? 0) }
   }
 
-  /// Returns the service. - Throws: `Failure(.ambiguous)` if several services match.
+  /// Returns the UUID of the matching service.
+  /// - Throws: `Failure(.ambiguous)` if several services match.
   @LoopActor
   func uuid(_ output: Output) throws -> UUID {
     guard services.count == 1, let service = services.first else {
@@ -256,7 +257,7 @@ struct AddressArgument: ExpressibleByArgument, Sendable {
 }
 
 /// A company and the first bytes of its data: `0x0305`, `0305:1240` or `apple`. The company is an identifier (four hex digits, 0x optional)
-/// or a name or its start.
+/// or a prefix of a name.
 struct ManufacturerArgument: ExpressibleByArgument, Sendable {
   let manufacturer: ScanFilter.Manufacturer
 

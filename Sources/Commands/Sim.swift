@@ -24,7 +24,7 @@ package struct Sim: LoopCommand {
   @Flag(help: "Stop when the last program disconnects")
   var once = false
 
-  /// Whether to run until Ctrl-C. Kept for compatibility: this is the default today.
+  /// Whether to run until Ctrl-C. Exists for compatibility, because this is the default today.
   @Flag(help: ArgumentHelp("Run until Ctrl-C", visibility: .hidden))
   var stay = false
 

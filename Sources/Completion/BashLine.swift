@@ -1,21 +1,22 @@
 /// The words of a bash command line up to the cursor, and the replacement for the last one.
 ///
-/// Bash's own words are useless: it splits at each of COMP_WORDBREAKS, including colons, and drops quotes.
+/// Bash's own words are useless, because bash splits at each of COMP_WORDBREAKS, including colons, and drops quotes.
 /// The parser reads Unicode scalars, because a combining mark after a quotation mark does not change its meaning to a shell.
 struct BashLine: Equatable {
   /// The complete words without quotes. The first is the program's name.
   private(set) var words: [String] = []
   /// The word at the cursor without quotes. Empty after a space.
   private(set) var last = ""
-  /// The start of `last` that readline keeps: up to the last of COMP_WORDBREAKS, or to an open quote.
+  /// The prefix of `last` that readline keeps. It ends at the last of COMP_WORDBREAKS or at an open quote.
   private(set) var kept = ""
   /// The quotation mark that is still open.
   private(set) var quote: Unicode.Scalar?
-  /// Whether the word is the file of a redirection.
+  /// Whether the word at the cursor is the file of a redirection.
   private(set) var isRedirected = false
 
   private var isInWord = false
 
+  /// Splits a command line up to the cursor as bash does.
   /// - Parameter breaks: The value of COMP_WORDBREAKS.
   init(_ line: String, breaks: String) {
     var isEscaped = false

@@ -70,7 +70,7 @@ struct CommandLineCompletion {
     }
   }
 
-  /// Returns the device file that matches the known facts about the device, if it is the only one.
+  /// Returns the device file that matches the known facts about the device. Nil unless exactly one file matches.
   private func fitting(_ facts: KnownAir.Facts, _ configuration: Configuration, _ spec: AdapterSpec) -> DeviceDescription? {
     DeviceLibrary.known(configuration, spec).lazy.compactMap { devices -> DeviceDescription? in
       let fitting = devices.filter { facts.fits($0.match) }
@@ -78,7 +78,7 @@ struct CommandLineCompletion {
     }.first
   }
 
-  /// Completes `--adapter`: local adapters, ports, other forms.
+  /// Returns the candidates for `--adapter`, which are local adapters, serial ports and the prefixes of other forms.
   private func adapters() -> [CompletionModel.Entry] {
     func entry(_ text: String, _ hint: String) -> CompletionModel.Entry {
       .init(text: text, keys: [text.lowercased()], hint: hint, goesOn: text.hasSuffix(":"))
@@ -101,7 +101,7 @@ extension CommandShape {
 }
 
 extension Completer.Given {
-  /// Returns the last value of an option, by any of its names.
+  /// Returns the last value of an option that has any of these names.
   fileprivate func value(of names: String...) -> String? { options.last { names.contains($0.name) }?.value }
 }
 

@@ -5,11 +5,11 @@ import Text
 /// Finds the candidates for the word at the cursor. Uses only the given data, so that it answers immediately.
 package struct Completer {
   var model: CompletionModel
-  /// Returns the shape of a command. Nil for an unknown command.
+  /// The lookup of a command's shape by the name of the command. Returns nil for an unknown command.
   let shape: (String) -> CommandShape?
-  /// Returns the attributes of a device other than the current one. Nil if unknown.
+  /// The lookup of the attributes of a device other than the current one. Returns nil if they are unknown.
   package var attributesOf: (String) -> [CompletionModel.Attribute]? = { _ in nil }
-  /// Lists a folder (empty: the current one). Folders end in a slash. Nil if the caller completes files itself.
+  /// The function that lists a folder (empty for the current one), with a slash after folders. Nil if the caller completes files itself.
   var files: ((String) -> [String])?
 
   package init(model: CompletionModel, shape: @escaping (String) -> CommandShape?, files: ((String) -> [String])? = nil) {
@@ -21,9 +21,9 @@ package struct Completer {
   /// The candidates for the word at the cursor.
   struct Answer: Equatable {
     var entries: [CompletionModel.Entry] = []
-    /// The start of the word before each candidate, such as `--as=` or `@`.
+    /// The prefix of the word before each candidate, such as `--as=` or `@`.
     var prefix = ""
-    /// The endings of files that the caller adds. Empty for all files; nil for none.
+    /// The endings of files that the caller adds. Empty for all files, and nil for none.
     var files: [String]?
   }
 
@@ -50,7 +50,7 @@ package struct Completer {
     return completion
   }
 
-  /// Returns the longest common start of the texts.
+  /// Returns the longest common prefix of the texts.
   static func commonBeginning(_ texts: [String]) -> String {
     guard var common = texts.first else { return "" }
     for text in texts {
@@ -68,7 +68,7 @@ package struct Completer {
     return answer(shape, Given(Array(typed.words.dropFirst()), to: shape), typed.last)
   }
 
-  /// The words after a command's name: options, arguments, and an option that still needs its value.
+  /// The words after a command's name, as options, arguments, and an option that still needs its value.
   struct Given {
     var options: [(name: String, value: String?)] = []
     var words: [String] = []
@@ -158,7 +158,7 @@ package struct Completer {
     return last.isEmpty || !without.entries.isEmpty ? without : answer(shape.words)
   }
 
-  /// Returns the parameters of a device's command: their names, or their values after an equals sign.
+  /// Returns the names of the parameters of a device's command, or the values of a parameter after an equals sign.
   private func parameters(of command: String, _ given: ArraySlice<String>, _ last: String) -> Answer {
     guard let parameters = model.deviceCommands.first(where: { $0.name == command })?.parameters else { return Answer() }
     guard let sign = last.firstIndex(of: "=") else {
@@ -176,11 +176,12 @@ package struct Completer {
     return answer
   }
 
-  /// Whether the word can only be a PEER, because no attribute looks like it.
+  /// Returns whether the word can only be a PEER, because no attribute has this form.
   private static func isPeer(_ word: String) -> Bool {
     word.hasPrefix("@") || word.contains(":") || word.utf8.count == 12 && Hex.decode(word) != nil
   }
 
+  /// Returns the candidates for an argument or for the value of an option.
   /// - Parameter peer: The device of the attribute. Nil for the current device.
   private func word(_ word: CommandShape.Word, _ last: String, of peer: String? = nil) -> Answer {
     func attributes(_ use: CommandShape.AttributeUse) -> [CompletionModel.Entry] {
@@ -232,7 +233,7 @@ package struct Completer {
     return Answer(entries: short.isEmpty ? matching : short)
   }
 
-  /// Returns files whose path starts with `path`. Omits hidden files unless typed. Prefers folders and files with these endings.
+  /// Returns files whose path starts with `path`, preferably with these endings. Omits hidden files unless the name starts with a period.
   func named(_ path: String, _ endings: [String] = []) -> Answer {
     guard let files else { return Answer(files: endings) }
     let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""

@@ -6,15 +6,15 @@ package import GATT
 import Presentation
 package import Text
 
-/// The data for completion: commands, devices and the attributes of the current device.
+/// The data for completion, such as commands, devices and the attributes of the current device.
 package struct CompletionModel: Sendable {
   package struct Device: Sendable, Equatable {
-    /// The address and its type.
+    /// The address of the device and its type.
     package var address: String
     var name: UntrustedText?
     /// A note about the device, such as its signal strength or its age.
     var hint = ""
-    /// Whether the session has a link to it.
+    /// Whether the session has a link to the device.
     package var isLink = false
 
     package init(address: String, name: UntrustedText? = nil, hint: String = "", isLink: Bool = false) {
@@ -55,13 +55,13 @@ package struct CompletionModel: Sendable {
   package var aliases: [String] = []
   /// The aliases of devices that the session has links to.
   package var linkAliases: Set<String> = []
-  /// The attributes of the current device. Nil without a link, or before they are discovered.
+  /// The attributes of the current device. Nil without a link, or before discovery.
   package var attributes: [Attribute]?
-  /// The commands in the device file, once it is loaded.
+  /// The commands in the device file, once the session has loaded the file.
   package var deviceCommands: [DeviceCommand] = []
   /// The adapters, in the form of `--adapter`.
   var adapters: [Entry] = []
-  /// Whether `@last` is known.
+  /// Whether blectl knows the device that `@last` stands for.
   var knowsLast = true
   /// Whether commands may omit PEER.
   package var isConnected = false
@@ -82,27 +82,28 @@ package struct CompletionModel: Sendable {
     self.isConnected = isConnected
   }
 
-  /// A candidate and the keys that find it. The typed text must be the start of a key.
+  /// A candidate and the keys that find it. The typed text must be a prefix of a key.
   package struct Entry: Equatable {
     /// The text for the line, without quotes.
     let text: String
     /// The keys in lowercase.
     let keys: [String]
     let hint: String
-    /// Whether an earlier entry means the same. Then this one appears only after typing.
+    /// Whether an earlier entry means the same. Such an entry appears only after the user typed something.
     var isOther = false
     /// Whether this is a long form, which appears only if no other entry matches.
     var isLastResort = false
     /// Whether more text may follow without a space.
     var goesOn = false
 
+    /// Returns whether the typed text is a prefix of a key.
     /// - Parameter typed: The typed text in lowercase.
     func isFound(by typed: String) -> Bool { keys.contains { $0.hasPrefix(typed) } }
   }
 
   // MARK: Entries
 
-  /// Returns the devices, by name if the name is unique and can be typed, otherwise by address.
+  /// Returns the devices, by name if the name is unique and the user can type it, otherwise by address.
   /// - Parameter onlyLinks: Whether to return only connected devices.
   func peers(onlyLinks: Bool = false, onlyAddresses: Bool = false) -> [Entry] {
     var named: [String: Int] = [:]
@@ -141,7 +142,7 @@ package struct CompletionModel: Sendable {
     knowsLast = false
   }
 
-  /// Whether a pattern can match only this name, with printable characters.
+  /// Returns whether a pattern of printable characters can match only this name.
   private static func canBeTyped(_ name: String) -> Bool {
     DisplayText.isPrintable(Array(name.utf8)) && !name.utf8.contains { "*?[]\\".utf8.contains($0) } && name.utf8.count <= 64
   }

@@ -10,7 +10,7 @@ package struct CompletionRequest {
   let dialect: ShellDialect
   let question: ShellDialect.Question
 
-  /// Whether the command line is such a request. The arguments include the program's name.
+  /// Returns whether the command line is a request of a completion script. The arguments include the program's name.
   package static func isAsked(by arguments: [String]) -> Bool { arguments.count > 1 && arguments[1] == word }
 
   /// Parses the words of the request. Nil for an invalid request.

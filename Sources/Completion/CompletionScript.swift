@@ -24,7 +24,7 @@ package enum CompletionScript {
     }
   }
 
-  /// The program quotes the candidates, so COMPREPLY takes its lines unchanged.
+  /// The completion script for bash. The program quotes the candidates, so COMPREPLY takes its lines unchanged.
   private static let bash = #"""
     # Completion of blectl for bash; made by blectl --generate-completion-script bash.
     _blectl() {
@@ -52,7 +52,7 @@ package enum CompletionScript {
     complete -F _blectl blectl
     """#
 
-  /// Zsh quotes the inserted text itself.
+  /// The completion script for zsh, which quotes the inserted text itself.
   private static let zsh = #"""
     #compdef blectl
     # Completion of blectl for zsh; made by blectl --generate-completion-script zsh.

@@ -11,7 +11,7 @@ import Peripherals
 import Simulation
 import Text
 
-/// The devices and attributes that are known without a radio, from earlier commands or from the file of a simulated air.
+/// The devices and attributes that blectl knows without a radio, from earlier commands or from the file of a simulated air.
 struct KnownAir {
   private(set) var devices: [CompletionModel.Device] = []
   private let find: (PeerSelector) -> Facts?
@@ -21,7 +21,7 @@ struct KnownAir {
     var name: UntrustedText?
     var attributes: [CompletionModel.Attribute]
 
-    /// Whether the known facts match. False if nothing is known.
+    /// Returns whether the known facts match. False if the facts include nothing to compare.
     func fits(_ match: DeviceMatch) -> Bool {
       let services = Set(attributes.compactMap(\.service))
       var facts: [Bool] = []
@@ -33,6 +33,7 @@ struct KnownAir {
 
   func facts(of selector: PeerSelector) -> Facts? { find(selector) }
 
+  /// Loads the known devices of an adapter.
   /// - Parameter now: The current time in seconds since 1970-01-01T00:00:00Z.
   init(_ adapter: AdapterSpec, _ configuration: Configuration, now: Int64) {
     guard let air = adapter.air else {
@@ -67,7 +68,7 @@ struct KnownAir {
     }
   }
 
-  /// Formats an age. Nil for a time in the future.
+  /// Formats an age in seconds. Nil for a time in the future.
   static func age(_ seconds: Int64) -> String? {
     switch seconds {
     case ..<0: nil
@@ -82,7 +83,7 @@ struct KnownAir {
 
   private struct Peripheral {
     let description: PeripheralDescription
-    /// The device as a scan shows it.
+    /// The device, in the form that a scan shows.
     let view: DeviceView
   }
 

@@ -10,7 +10,7 @@ enum ShellDialect: String, CaseIterable {
     /// The complete words without the program's name.
     var words: [String] = []
     var last = ""
-    /// The line of bash. Nil for other shells.
+    /// The command line of bash. Nil for other shells.
     var line: BashLine?
   }
 

@@ -1,13 +1,13 @@
-/// Decryption and authentication with AES-128 in CCM mode (RFC 3610; Vol 6 Part E §2).
-/// This uses libcrypto's AES function. libcrypto offers CCM only through EVP, which would link its providers and initialize them.
+/// Decrypts and authenticates messages with AES-128 in CCM mode (RFC 3610; Vol 6 Part E §2).
+/// CCM uses libcrypto's AES function. libcrypto offers CCM only through EVP, which would link its providers and initialize them.
 /// The comparison may take a variable time, because blectl answers no sender.
 package enum CCM {
   /// Decrypts a message and checks its integrity.
   /// - Parameters:
-  ///   - nonce: 7 to 13 bytes.
-  ///   - mic: the message integrity check, an even number of bytes from 4 to 16.
-  ///   - additional: data that is authenticated but not encrypted, at most 65,279 bytes.
-  /// - Returns: the message, or nil if the check fails or CCM does not allow one of the lengths.
+  ///   - nonce: The nonce, 7 to 13 bytes.
+  ///   - mic: The message integrity check, an even number of bytes from 4 to 16.
+  ///   - additional: Data that is authenticated but not encrypted, at most 65,279 bytes.
+  /// - Returns: The message, or nil if the check fails or CCM does not allow one of the lengths.
   package static func open(
     _ ciphertext: some Collection<UInt8>, mic: some Collection<UInt8>, nonce: some Collection<UInt8>,
     additional: some Collection<UInt8> = EmptyCollection(), key: AES128
@@ -37,7 +37,7 @@ package enum CCM {
     return mic.elementsEqual((0..<mic.count).map { chain[$0] }) ? message : nil
   }
 
-  /// Returns a block of flags, nonce and number. The number fills the rest of the block.
+  /// Returns a block of flags, nonce and number. The number fills the rest of the block, most significant byte first.
   private static func block(_ flags: UInt8, _ nonce: some Collection<UInt8>, _ number: Int) -> AES128.Block {
     var block = AES128.Block(padding: CollectionOfOne(flags) + Array(nonce))
     for index in 1 + nonce.count..<16 { block[index] = UInt8(truncatingIfNeeded: number >> (8 * (15 - index))) }

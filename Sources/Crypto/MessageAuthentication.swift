@@ -1,15 +1,15 @@
 import CCrypto
 
-/// Message authentication codes, computed by OpenSSL's shared library.
+/// Computes message authentication codes with OpenSSL's shared library.
 package enum MessageAuthentication: Sendable, Equatable {
   /// AES-CMAC (RFC 4493, Vol 3 Part H §2.2.5): a key of 16 bytes, a code of 16 bytes.
   case aesCMAC
   /// HMAC (RFC 2104) with SHA-256: a key of 1 to 64 bytes, a code of 32 bytes.
   case hmacSHA256
 
-  /// Whether the shared library is installed. Opens it.
+  /// Whether the shared library is installed. Reading this value opens the library.
   package static var isAvailable: Bool { shim_mac_is_available() != 0 }
-  /// The name of the shared library.
+  /// The file name of OpenSSL's shared library.
   package static let library = "libcrypto.so.3"
 
   /// The lengths of a valid key, in bytes.
@@ -20,7 +20,7 @@ package enum MessageAuthentication: Sendable, Equatable {
     }
   }
 
-  /// Computes the code of a message. Returns nil for a bad key length or without the library.
+  /// Computes the authentication code of a message. Returns nil for an invalid key length or without the library.
   package func code(of message: [UInt8], key: [UInt8]) -> [UInt8]? {
     guard keyLengths.contains(key.count) else { return nil }
     func block(_ octets: [UInt8], _ start: Int) -> AES128.Block { AES128.Block(padding: octets.dropFirst(start)) }

@@ -2,7 +2,8 @@ package import ATT
 import Bluetooth
 
 extension DecodedPacket {
-  /// Decodes an ATT PDU. - Parameter request: The request that it answers, if known. Responses do not name their attributes.
+  /// Decodes an ATT PDU.
+  /// - Parameter request: The request that the PDU answers, if known. Responses do not name their attributes.
   package init(att octets: [UInt8], answering request: Request? = nil) {
     guard let first = octets.first else {
       self.init("ATT PDU", problem: MalformedPacket("ATT PDU: no opcode", at: 0))

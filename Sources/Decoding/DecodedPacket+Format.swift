@@ -17,7 +17,8 @@ extension DecodedPacket {
     if !reader.isAtEnd { fields.append(PacketField(name, .octets(reader.rest()))) }
   }
 
-  /// Reports that the packet is not as long as it says. - Parameter there: The number of bytes that follow. Nil: those not read yet.
+  /// Reports that the packet is not as long as it says.
+  /// - Parameter there: The number of bytes that follow. Nil: those not read yet.
   mutating func fail(length: Int, there: Int? = nil, _ reader: inout ByteReader) {
     problem = MalformedPacket("\(name): length \(length), but \(there ?? reader.remaining) byte(s) follow", at: reader.offset)
     rest(&reader, "octets")

@@ -13,12 +13,14 @@ enum FieldType: Sendable {
   case company
   case version
   case opcode
-  /// A number in a unit. - Parameter octets: Its size in bytes. Negative: the number is signed.
+  /// A number in a unit.
+  /// - Parameter octets: The size of the number in bytes. Negative: the number is signed.
   case quantity(Double, String, octets: Int)
   case octets(Int)
   case rest
   case text(Int)
-  /// A length and AD structures. - Parameter size: The size of the data in bytes, whatever the length. Nil: as many as the length.
+  /// A length and AD structures.
+  /// - Parameter size: The size of the data in bytes, whatever the length. Nil: as many as the length.
   case advertising(size: Int?)
 
   private static let addressTypes = ["public", "random", "public_identity", "random_identity"]

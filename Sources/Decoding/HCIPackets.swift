@@ -4,8 +4,8 @@ import L2CAP
 import Text
 
 extension DecodedPacket {
-  /// Decodes an HCI packet. - Parameter octets: H4 form, indicator first.
-  /// - Parameter isVendorData: Whether its handle belongs to no link, so that it contains no L2CAP.
+  /// Decodes an HCI packet in H4 form, indicator first.
+  /// - Parameter isVendorData: Whether the packet's handle belongs to no link, so that it contains no L2CAP.
   package init(hci octets: [UInt8], isVendorData: Bool = false) {
     var reader = ByteReader(octets)
     guard let indicator = try? reader.uint8("indicator") else {

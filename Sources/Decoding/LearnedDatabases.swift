@@ -5,16 +5,16 @@ import HCI
 import L2CAP
 package import Replay
 
-/// The attributes of all devices in a trace, learned from its requests and responses. The whole trace is learned before it is decoded, so
+/// The attributes of all devices in a trace, learned from its requests and responses. Learn the whole trace before decoding it, so
 /// that a link's first packets have names too.
 package struct LearnedDatabases: Sendable {
   /// The owner of attributes.
   package struct Server: Hashable, Sendable {
-    /// The adapter in the trace.
+    /// The number of the adapter in the trace.
     package let adapter: UInt16
     /// The peer that has the attributes. Nil: the adapter has them.
     package let peer: PeerAddress?
-    /// Distinguishes peers without an address: the number of the link's first packet. For a sniffer, twice that, plus 1 for the central.
+    /// The index of the link's first packet, for a peer without an address. For a sniffer, twice that, plus 1 for the central.
     package let link: Int?
   }
 
@@ -45,7 +45,7 @@ package struct LearnedDatabases: Sendable {
     }
   }
 
-  /// Ends the learning.
+  /// Ends the learning and prepares the databases for queries.
   /// - Parameter drops: The number of packets that the trace lacks.
   package mutating func finish(drops: Int = 0) {
     vendorHandles.isWhole = drops == 0

@@ -4,7 +4,8 @@ import HCI
 import Text
 
 extension DecodedPacket {
-  /// Decodes a Link Layer packet from a sniffer (Vol 6 Part B §2.3, §2.4, §2.6). - Parameter isEncrypted: Whether its payload is secret.
+  /// Decodes a Link Layer packet from a sniffer (Vol 6 Part B §2.3, §2.4, §2.6).
+  /// - Parameter isEncrypted: Whether the packet's payload is secret.
   package init(air packet: AirPacket, isEncrypted: Bool) {
     var reader = ByteReader(packet.pdu)
     guard let header = try? reader.uint8("header"), let length = try? reader.uint8("length") else {
@@ -53,7 +54,8 @@ extension DecodedPacket {
     }
   }
 
-  /// Decodes the address of a role. - Parameter isRandom: TxAdd or RxAdd: 1 for a random address, 0 for a public one.
+  /// Decodes the address of a role.
+  /// - Parameter isRandom: TxAdd or RxAdd: 1 for a random address, 0 for a public one.
   private mutating func address(_ role: String, _ isRandom: UInt8, _ reader: inout ByteReader) {
     guard problem == nil else { return }
     fields.append(PacketField("\(role)_address_type", .choice(isRandom, isRandom == 0 ? "public" : "random")))

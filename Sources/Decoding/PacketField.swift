@@ -46,7 +46,8 @@ package struct PacketField: Sendable, Equatable {
     /// A status or a reason.
     case status(ControllerErrorCode)
     case attError(ErrorCode)
-    /// Bits or a handle, displayed in hex. - Parameter octets: The size in bytes.
+    /// Bits or a handle, displayed in hex.
+    /// - Parameter octets: The size in bytes.
     case mask(UInt64, octets: Int)
     /// A quantity: the number times `factor` in this unit.
     case quantity(Int64, factor: Double, unit: String)
@@ -60,7 +61,8 @@ package struct PacketField: Sendable, Equatable {
     case advertising([UInt8])
     /// An attribute. The database may know its name.
     case attribute(AttributeHandle)
-    /// The value of an attribute. - Parameter isWhole: Whether it is complete.
+    /// The value of an attribute.
+    /// - Parameter isWhole: Whether the value is complete.
     case value([UInt8], of: AttributeHandle?, isWhole: Bool)
     case list([[PacketField]])
     /// A packet inside this one, its layer and its bytes.

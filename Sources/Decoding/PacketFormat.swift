@@ -38,7 +38,8 @@ package struct PacketFormat: Sendable {
     self.group = group.map { Group(count: $0.count, isBits: $0.isBits, fields: Array(fields[$0.start...])) }
   }
 
-  /// Decodes the fields and appends them to `found`. - Parameter what: The packet's name for the problem's text.
+  /// Decodes the fields and appends them to `found`.
+  /// - Parameter what: The packet's name for the problem's text.
   /// - Returns: The problem, or nil. `found` has the fields before it.
   package func read(_ reader: inout ByteReader, _ what: String, into found: inout [PacketField]) -> MalformedPacket? {
     let first = found.count

@@ -14,12 +14,12 @@ package struct TraceDecoder: Sendable {
     package let record: Snoop.Record
     package let layer: PacketLayer
     package let packet: DecodedPacket
-    /// The bytes of that layer. Nil for HCI, whose bytes are the record's packet.
+    /// The bytes of the packet at `layer`. Nil for HCI, whose bytes are the record's packet.
     package let octets: [UInt8]?
     package let link: TraceLinks.Link?
     /// The owner of the packet's attributes.
     package let server: LearnedDatabases.Server?
-    /// The number of the packet that this response or confirmation answers, and the nanoseconds since.
+    /// The number of the packet that this response or confirmation answers, and the nanoseconds since that packet.
     package let answers: (number: Int, after: Int64)?
   }
 

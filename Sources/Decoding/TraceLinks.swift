@@ -19,7 +19,7 @@ package struct TraceLinks: Sendable {
     package var isCentral: Bool?
     /// Whether the link is BR/EDR. Nothing decodes its channels.
     package var isClassic = false
-    /// The times of the first and the last packet, in nanoseconds since 1970.
+    /// The times of the first and the last packet, in nanoseconds since 1970-01-01T00:00:00Z.
     package var begin: Int64
     package var end: Int64
     /// The reason for the end of the link. Nil if the trace does not have it.
@@ -165,19 +165,19 @@ package struct TraceLinks: Sendable {
 /// The state of a connection whose packets a sniffer hears.
 struct AirConnection: Sendable {
   let link: Int
-  /// The sender of the last packet, and its time in nanoseconds since 1970.
+  /// The sender of the last packet, and its time in nanoseconds since 1970-01-01T00:00:00Z.
   var sender: AirPacket.Sender?
   var time: Int64 = 0
   /// The duration of the last packet in microseconds.
   var duration: Int64 = 0
   var channel: UInt8?
-  /// Whether the last packet was heard before.
+  /// Whether the last packet repeats an earlier one.
   var isRepeated = false
   /// The connection interval in nanoseconds. A common value if the sniffer did not hear the real one.
   fileprivate(set) var interval: Int64 = 50_000_000
-  /// The other interval during a change, and the latest time at which it may apply. Only the instant of the change is known.
+  /// The previous interval during a change, and the latest time at which it may apply, in nanoseconds. Only the change's instant is known.
   private var other: (interval: Int64, until: Int64) = (0, .min)
-  /// The last PDU of each side, without the bits that a repetition may change, and its time.
+  /// The last PDU of each side, without the bits that a repetition may change, and its time in nanoseconds.
   private var last: [AirPacket.Sender: (pdu: [UInt8], time: Int64)] = [:]
   fileprivate var encryption = Encryption.off
   /// Whether the sniffer left the MIC after decrypted data. Nil while unknown.
@@ -252,7 +252,8 @@ extension TraceLinks {
 }
 
 extension AirConnection {
-  /// Returns an interval in nanoseconds. - Parameter octets: Two or more: units of 1.25 ms, least significant byte first.
+  /// Returns the interval in nanoseconds.
+  /// - Parameter octets: Two or more: units of 1.25 ms, least significant byte first.
   fileprivate static func interval(_ octets: ArraySlice<UInt8>) -> Int64 {
     octets.prefix(2).reversed().reduce(0) { $0 << 8 | Int64($1) } * 1_250_000
   }
@@ -291,8 +292,8 @@ extension AirConnection {
     }
   }
 
-  /// Whether the packet is a retransmission. A device without an acknowledgement sends the same packet again, with the same sequence
-  /// number, in this event or the next one. A sniffer misses packets, so a later one may be another packet.
+  /// Returns whether the packet is a retransmission. A device without an acknowledgement sends the same packet again, with the same
+  /// sequence number, in this event or the next one. A sniffer misses packets, so a later one may be another packet.
   fileprivate mutating func repeats(_ packet: AirPacket, from sender: AirPacket.Sender, at time: Int64) -> Bool {
     // Compare only the LLID and the sequence number of the first header byte.
     let pdu = [packet.pdu[0] & 0x0B] + packet.pdu.dropFirst()

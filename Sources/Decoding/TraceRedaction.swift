@@ -10,10 +10,10 @@ package struct TraceRedaction: Sendable {
     var head: [UInt8] = []
     var length = 0
 
-    /// The length of the frame with its header. Nil before the header is complete.
+    /// The length of the frame with its header, in bytes. Nil before the header is complete.
     var end: Int? { head.count < 4 ? nil : 4 + Int(head[0]) + Int(head[1]) << 8 }
 
-    /// The number of bytes that may be kept. Nil before the header is complete.
+    /// The number of bytes of the frame that a trace may hold. Nil before the header is complete.
     var kept: Int? {
       guard let end, head.count > 4 else { return end }
       let channel = ChannelIdentifier(rawValue: UInt16(head[2]) | UInt16(head[3]) << 8)

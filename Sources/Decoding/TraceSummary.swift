@@ -24,10 +24,10 @@ package struct TraceSummary: Sendable {
   /// The statistics of one subject on a link.
   package struct Entry: Sendable {
     package var count = 0
-    /// The bytes of values in these packets and their answers.
+    /// The number of value bytes in the subject's packets and their answers.
     package var octets = 0
     package var answers = 0
-    /// The time of all answers together in nanoseconds. `longest` is the time of the slowest.
+    /// The total time of all answers, in nanoseconds. `longest` is the time of the slowest answer.
     package var time: Int64 = 0
     package var longest: Int64 = 0
     package var errors: [ErrorCode: Int] = [:]
@@ -37,7 +37,7 @@ package struct TraceSummary: Sendable {
     package var isFromHost: Bool
     package var subject: Subject
     package var entry: Entry
-    /// The position by time of the first packet.
+    /// The position of the conversation by the time of its first packet.
     fileprivate var order: Int
   }
 
@@ -49,20 +49,20 @@ package struct TraceSummary: Sendable {
   package private(set) var vendorData = 0
   /// The number of packets that a sniffer heard.
   package private(set) var air = 0
-  /// The number of heard packets with a wrong CRC. Of the others, `advertising` counts advertising packets, `isochronous` streams.
+  /// The number of a sniffer's packets with a wrong CRC. Of the others, `advertising` counts advertising, `isochronous` streams.
   package private(set) var damaged = 0
   package private(set) var advertising = 0
   package private(set) var isochronous = 0
   package private(set) var reports = 0
   /// The number of packets that do not follow their format.
   package private(set) var malformed = 0
-  /// The number of refused commands, by opcode and status.
+  /// The number of commands that a controller refused, by opcode and status.
   package private(set) var refusals: [Refusal: Int] = [:]
-  /// The agreed ATT_MTU by link.
+  /// The agreed ATT_MTU in bytes, by link.
   package private(set) var mtus: [Int: Int] = [:]
   private var entries: [Int: [Key: Conversation]] = [:]
 
-  /// Returns the ATT_MTU of a link. Nil if it may have been agreed before the trace, or under encryption.
+  /// Returns the ATT_MTU of a link in bytes. Nil if the sides may have agreed on it before the trace, or under encryption.
   package func mtu(_ index: Int, _ link: TraceLinks.Link) -> Int? { mtus[index] ?? (link.peer != nil && !link.isEncrypted ? 23 : nil) }
   private var offered: [Int: Int64] = [:]
 

@@ -1,8 +1,8 @@
 /// Classifies the packets that arrive while a command waits for its answer: part of the answer, error, event, or refused packet.
-/// Without I/O and without time: the caller reports silence.
+/// Without I/O and without time, so the caller reports silence.
 package struct AnswerReader: Sendable {
   package enum Verdict: Sendable, Equatable {
-    /// Part of the answer. More packets follow.
+    /// A part of the answer. More packets follow.
     case part
     case finished
     case failure(DeviceErrorAnswer)
@@ -34,7 +34,7 @@ package struct AnswerReader: Sendable {
   private let request: [NamedValue]
   private let candidates: [(frame: Frame, role: Role)]
 
-  /// The index of the part that the next packet should belong to.
+  /// The index of the part that the next packet should belong to, counted from 0.
   private var current = 0
   /// The packets of each part, with their values.
   private var taken: [[(packet: [UInt8], values: [NamedValue])]]
@@ -42,7 +42,8 @@ package struct AnswerReader: Sendable {
   package private(set) var packets: [[UInt8]] = []
   package private(set) var isFinished = false
 
-  /// Creates a reader for one answer. - Parameter request: the values of the sent request.
+  /// Creates a reader for one answer.
+  /// - Parameter request: the values of the sent request.
   package init(_ answer: DeviceCommand.Answer, request: [NamedValue], command: String, of device: DeviceDescription) {
     self.answer = answer
     self.request = request
@@ -59,7 +60,7 @@ package struct AnswerReader: Sendable {
     self.candidates = candidates
   }
 
-  /// The pause that ends the answer now. Nil if none does.
+  /// The pause that ends the answer now. Nil if no pause does.
   package var silence: Duration? {
     guard !isFinished, case .silence(let pause) = answer.parts[current].end, !taken[current].isEmpty else { return nil }
     return pause
@@ -132,13 +133,13 @@ package struct AnswerReader: Sendable {
     return total(of: current) ?? 0 > DeviceCommand.Answer.maximumPackets ? .endless : .part
   }
 
-  /// Whether a first packet announces that the part has no packets.
+  /// Returns whether a first packet announces that the part has no packets.
   private func saysThereIsNone(_ values: [NamedValue]) -> Bool {
     guard case .field(let name) = answer.parts[current].end, taken[current].isEmpty else { return false }
     return values[name]?.count == 0
   }
 
-  /// The number of packets of a part, if known.
+  /// Returns the number of packets of a part, if known.
   private func total(of part: Int) -> Int? {
     switch answer.parts[part].end {
     case .count(let count): count
@@ -176,7 +177,7 @@ package struct AnswerReader: Sendable {
     return taken[current].contains { $0.packet == packet } ? .doubled : .outOfOrder(expected: expected, found: found)
   }
 
-  /// Whether the packet completes its part.
+  /// Returns whether a packet with these values completes its part.
   private func isComplete(_ values: [NamedValue]) -> Bool {
     switch answer.parts[current].end {
     case .count, .field: taken[current].count >= total(of: current) ?? 0
@@ -185,13 +186,13 @@ package struct AnswerReader: Sendable {
     }
   }
 
-  /// The latest value of a field in the parts before.
+  /// Finds the latest value of a field in the preceding parts.
   private func value(_ name: String, before part: Int) -> DeviceValue? {
     for part in taken[..<part].reversed() { if let value = part.last?.values[name] { return value } }
     return nil
   }
 
-  /// Whether a packet of this answer could also be one of another answer.
+  /// Returns whether a packet of this answer could also belong to another answer.
   package func isLike(_ other: DeviceCommand.Answer) -> Bool {
     guard other.echo.isEmpty else { return false }
     func frames(_ answer: DeviceCommand.Answer) -> [Frame] { answer.parts.map(\.frame) + (answer.errors?.frame.map { [$0] } ?? []) }
@@ -259,11 +260,11 @@ package struct DeviceErrorAnswer: Sendable, Equatable {
   package let code: DeviceValue
   /// The meaning of the code. Nil if the file has none.
   package let meaning: String?
-  /// The other values of the packet.
+  /// The values of the packet besides the code.
   package let values: [NamedValue]
 }
 
-/// A packet that was not accepted as an answer, and the reason.
+/// A packet that the reader did not accept as an answer, and the reason.
 package struct RefusedPacket: Sendable, Equatable {
   package let packet: [UInt8]
   package let reason: Reason
@@ -274,7 +275,7 @@ package struct RefusedPacket: Sendable, Equatable {
   }
 
   package enum Reason: Sendable, Equatable {
-    /// The start of the packet matches no frame in the file.
+    /// No frame in the file matches the first bytes of the packet.
     case foreign
     /// The packet starts like the answer, or like the named event, but does not fit.
     case malformed(PacketFault, of: String?)
@@ -287,7 +288,7 @@ package struct RefusedPacket: Sendable, Equatable {
     case otherRequest(field: String)
     /// The number of packets changed after the first packet.
     case changed(field: String)
-    /// The packet arrived before the command was sent.
+    /// The packet arrived before the host sent the command.
     case early
   }
 

@@ -151,7 +151,7 @@ struct CommandReader {
     return part
   }
 
-  /// Parses `{"field": "total"}`.
+  /// Parses a count that a field holds: `{"field": "total"}`.
   private func countField(_ entry: FileEntry, _ frame: Frame, _ parts: [DeviceCommand.Part]) throws(FileEntryError) -> String {
     let (key, value) = try entry.onlyMember("\"field\", the name of the field that holds the number of packets")
     guard key == "field" else { throw value.unknownKey(["field"]) }
@@ -180,7 +180,8 @@ struct CommandReader {
 
   // MARK: Errors
 
-  /// Reads the description of errors. - Parameter answers: the frames that contain the error code, if errors have no own frame.
+  /// Reads the description of errors.
+  /// - Parameter answers: the frames that contain the error code, if errors have no own frame.
   func errors(_ entry: FileEntry, answers: [Frame]) throws(FileEntryError) -> DeviceCommand.Errors {
     let fields = try entry.object(["frame", "field", "ok", "codes"])
     guard let name = fields["field"] else { throw entry.error("Missing key \"field\": the field that holds the error code.") }

@@ -6,7 +6,7 @@ package struct DeviceCommand: Sendable, Equatable {
   package var summary: String?
   package var to: DeviceCharacteristic
   package var mode = WriteMode.auto
-  /// Bytes per segment. Nil for as many as fit.
+  /// The number of bytes per segment. Nil for as many as fit.
   package var chunk: Int?
   /// The pause between two segments.
   package var gap = Duration.zero
@@ -32,7 +32,7 @@ package struct DeviceCommand: Sendable, Equatable {
 
   package struct Answer: Sendable, Equatable {
     package var from: DeviceCharacteristic
-    /// The parts in their order, at least one.
+    /// The parts of the answer in their order, at least one.
     package var parts: [Part]
     /// The longest wait for the first packet, and between packets.
     package var limit: Duration
@@ -45,7 +45,7 @@ package struct DeviceCommand: Sendable, Equatable {
     package static let defaultLimit = Duration.seconds(5)
   }
 
-  /// Packets of one frame.
+  /// A part of an answer: packets of one frame.
   package struct Part: Sendable, Equatable {
     package var frame: Frame
     package var end = End.count(1)
@@ -83,7 +83,7 @@ package struct DeviceCommand: Sendable, Equatable {
     /// The meanings of codes, by `key`.
     package var meanings: [String: String] = [:]
 
-    /// The key of a code in the file.
+    /// Returns the key of a code in the file.
     package static func key(_ value: DeviceValue) -> String { value.plainText }
   }
 
@@ -91,7 +91,7 @@ package struct DeviceCommand: Sendable, Equatable {
 
   /// Encodes the request with these parameters. Defaults replace missing ones.
   /// - Parameter number: the value of the counter, whose field holds the lowest bits.
-  /// - Throws: for a missing parameter, or one outside of its field or range.
+  /// - Throws: FieldFault for a missing parameter, or one outside of its field or range.
   package func encode(_ values: [NamedValue], number: Int64 = 0) throws(FieldFault) -> (octets: [UInt8], values: [NamedValue]) {
     var all: [NamedValue] = []
     for parameter in parameters {
@@ -105,7 +105,7 @@ package struct DeviceCommand: Sendable, Equatable {
     return (try request.encode(all), all)
   }
 
-  /// Decodes a written value as the device does. Nil if it is another command, or a parameter is out of range.
+  /// Decodes a written value as the device does. Nil if the value is another command, or a parameter is out of range.
   package func decode(_ written: [UInt8]) -> [NamedValue]? {
     guard let values = try? request.decode(written) else { return nil }
     for parameter in parameters {

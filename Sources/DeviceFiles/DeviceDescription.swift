@@ -13,13 +13,13 @@ package struct DeviceDescription: Sendable {
   package var advertisement: DeviceAdvertisement?
   package var commands: [DeviceCommand] = []
   package var events: [DeviceEvent] = []
-  /// The description of the simulation, not read yet.
+  /// The unparsed description of the simulation.
   package var simulation: FileEntry?
 
   package func command(_ name: String) -> DeviceCommand? { commands.first { $0.name == name } }
 }
 
-/// The properties that identify a device. All given ones must match.
+/// The properties that identify a device. A device must match all that the file gives.
 package struct DeviceMatch: Sendable, Equatable {
   /// The patterns for the name. One must match.
   package var names: [String] = []
@@ -32,7 +32,7 @@ package struct DeviceMatch: Sendable, Equatable {
 
   package struct Manufacturer: Sendable, Equatable {
     package let company: UInt16
-    /// The prefix. Nil matches any byte.
+    /// The prefix bytes. Nil matches any byte.
     package let prefix: [UInt8?]
 
     package init(company: UInt16, prefix: [UInt8?]) {
@@ -48,7 +48,7 @@ package struct DeviceMatch: Sendable, Equatable {
 
 /// The content of the device's advertisements.
 package struct DeviceAdvertisement: Sendable, Equatable {
-  /// The rule for the MAC, in the syntax of `mac-from-adv`. Not validated here.
+  /// The rule for the MAC, in the syntax of `mac-from-adv`, without validation.
   package var macRule: String?
   package var macRuleEntry: FileEntryError?
   /// The layout of manufacturer data by company.
@@ -62,10 +62,11 @@ package struct DeviceCharacteristic: Sendable, Hashable, CustomStringConvertible
 
   package var description: String { service.map { "\($0)/\(uuid)" } ?? "\(uuid)" }
 
-  /// The selector of the characteristic. - Throws: GATTError, but never for a UUID.
+  /// The selector of the characteristic.
+  /// - Throws: GATTError, but never for a UUID.
   package var selector: Selector { get throws(GATTError) { try Selector(description) } }
 
-  /// Whether both may be the same characteristic.
+  /// Returns whether this and another characteristic may be the same one.
   package func isLike(_ other: Self) -> Bool { uuid == other.uuid && (service == nil || other.service == nil || service == other.service) }
 }
 

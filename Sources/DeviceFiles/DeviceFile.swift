@@ -4,7 +4,7 @@ package import Text
 
 /// The file format of devices: blectl-device(5).
 package enum DeviceFile {
-  /// The maximum size of a file in bytes. Larger files are refused.
+  /// The maximum size of a file in bytes. `parse` refuses larger files.
   package static let maximumLength = 1 << 20
   static let maximumCommands = 256
 
@@ -28,7 +28,7 @@ package enum DeviceFile {
     return try (root.isList ? root.list() : [root]).filter { isDevice($0.tree) }.map(parse)
   }
 
-  /// Whether a file describes a device, not a peripheral.
+  /// Returns whether a file describes a device, not a peripheral.
   package static func isDevice(_ tree: JSONTree) -> Bool { tree["commands"] != nil || tree["device"] != nil }
 
   private static let keys = [
@@ -85,7 +85,7 @@ package enum DeviceFile {
     return UInt16(truncatingIfNeeded: number)
   }
 
-  /// Reads hex digits, with `??` for any byte.
+  /// Reads the hex digits of a prefix, with `??` for any byte.
   private static func prefix(_ entry: FileEntry) throws(FileEntryError) -> [UInt8?] {
     let digits = Array(try entry.string().utf8.filter { $0 != 0x20 })
     func wrong() -> FileEntryError { entry.error("Expected hex digits, with ?? for any byte.") }

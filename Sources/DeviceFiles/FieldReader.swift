@@ -18,7 +18,8 @@ enum FieldReader {
     return layout
   }
 
-  /// Reads a field. - Parameter isSized: whether an earlier field holds its size.
+  /// Reads a field.
+  /// - Parameter isSized: whether an earlier field holds its size.
   static func field(_ kind: FileEntry.Kind, _ entry: FileEntry, _ name: String, isSized: Bool) throws(FileEntryError) -> Frame.Piece {
     if let value = kind.fields["list"] {
       for key in ["type", "length", "scale", "offset", "values", "value"] {

@@ -79,7 +79,7 @@ package struct FileEntry: Sendable {
     return entries
   }
 
-  /// Reads the members in the order of the file, with any keys.
+  /// Reads the members of an object in the order of the file, with any keys.
   package func members() throws(FileEntryError) -> [(key: String, entry: FileEntry)] {
     guard case .object(let members) = tree.kind else { throw mismatch("an object") }
     var entries: [(key: String, entry: FileEntry)] = []
@@ -161,7 +161,7 @@ package struct FileEntry: Sendable {
   package struct Kind: Sendable {
     package let name: String
     package let entry: FileEntry
-    /// The other keys.
+    /// The entries of the other keys.
     package let fields: [String: FileEntry]
   }
 
@@ -298,7 +298,7 @@ extension FileEntry {
 }
 
 extension FieldFault: CustomStringConvertible {
-  /// The fault of the value of the field.
+  /// The fault as a message for people, starting with the field.
   package var description: String {
     func choice(_ names: [String]) -> String { names.isEmpty ? "" : " Use \(names.joined(separator: ", "))." }
     return switch reason {

@@ -19,7 +19,7 @@ extension Frame {
     return values
   }
 
-  /// The range of each piece. Throws if the length of the packet is wrong.
+  /// Computes the byte range of each piece. Throws if the length of the packet is wrong.
   private func layout(_ packet: [UInt8]) throws(PacketFault) -> [Range<Int>] {
     var ranges: [Range<Int>] = []
     var sizes: [String: Int] = [:]
@@ -37,7 +37,8 @@ extension Frame {
     return ranges
   }
 
-  /// Returns the length of a piece in bytes. - Parameter room: the remaining bytes of the packet, possibly negative.
+  /// Returns the length of a piece in bytes.
+  /// - Parameter room: the remaining bytes of the packet, possibly negative.
   private func length(_ piece: Piece, _ sizes: [String: Int], room: Int, at position: Int, _ behind: Int) throws(PacketFault) -> Int {
     if let fixed = Self.fixedSize(piece) { return fixed }
     let (name, extent, stride) =
@@ -134,7 +135,7 @@ extension Frame.ListField {
 }
 
 extension Frame.ChecksumField {
-  /// The correct checksum for `range` of a packet.
+  /// Computes the correct checksum for `range` of a packet.
   func octets(of packet: [UInt8], at range: Range<Int>) -> [UInt8] {
     let covered: [UInt8] =
       switch scope {

@@ -97,7 +97,8 @@ extension Frame.StringField {
     return octets
   }
 
-  /// Parses typed text or hex. - Throws: for invalid hex.
+  /// Parses typed text or hex.
+  /// - Throws: FieldFault for invalid hex.
   package func parse(_ text: String) throws(FieldFault) -> DeviceValue {
     guard !isText else { return .text(text) }
     do { return .bytes(try Hex.parse(text)) } catch {
@@ -166,8 +167,8 @@ extension Frame.Field {
     }
   }
 
-  /// Returns the value as a decoder would: with a name, if the number has one.
-  /// - Throws: if the value does not fit.
+  /// Returns the value in the form that a decoder returns, with a name if the number has one.
+  /// - Throws: FieldFault if the value does not fit.
   package func canonical(_ value: DeviceValue) throws(FieldFault) -> DeviceValue {
     switch self {
     case .number(let field): return field.value(try field.bits(value))
@@ -196,7 +197,7 @@ extension Frame.Field {
     }
   }
 
-  /// The range of its numbers. Nil if there is no limit.
+  /// The range of the field's numbers. Nil if there is no limit.
   var span: ClosedRange<Double>? {
     switch self {
     case .number(let field): field.span
@@ -226,7 +227,7 @@ extension Frame.Field {
     }
   }
 
-  /// The value of a whole number, truncated to the field. Nil if the field holds no number.
+  /// Returns the value of a whole number, truncated to the field. Nil if the field holds no number.
   package func value(of number: Int64) -> DeviceValue? {
     switch self {
     case .number(let field):
@@ -237,7 +238,7 @@ extension Frame.Field {
     }
   }
 
-  /// Returns the whole number that is sent for a value. 0 if there is none.
+  /// Returns the whole number that represents a value in the packet. 0 if there is none.
   package func number(in value: DeviceValue) -> Int64 {
     switch self {
     case .number(let field):

@@ -11,7 +11,7 @@ package struct Frame: Sendable, Equatable {
 
   /// The maximum length of an attribute value, in bytes.
   package static let maximumLength = 512
-  /// The maximum length of a command, in bytes. A command is sent in segments.
+  /// The maximum length of a command, in bytes. The host sends a command in segments.
   package static let maximumCommand = 65_536
 
   package init(name: String, pieces: [Piece] = []) {
@@ -22,7 +22,7 @@ package struct Frame: Sendable, Equatable {
   package enum Piece: Sendable, Equatable {
     /// Constant bytes: header, trailer, codes.
     case octets([UInt8])
-    /// Ignored bytes, sent as zeros.
+    /// A number of ignored bytes, sent as zeros.
     case skip(Int)
     case number(NumberField)
     case bits(BitsField)
@@ -34,17 +34,17 @@ package struct Frame: Sendable, Equatable {
 
   /// The length of a piece of variable size.
   package enum Extent: Sendable, Equatable {
-    /// Bytes of a string, or items of a list.
+    /// A fixed number: bytes of a string, or items of a list.
     case fixed(Int)
-    /// The length in an earlier size field.
+    /// The length that an earlier size field holds.
     case sized
-    /// The rest, up to the pieces after it.
+    /// The rest of the packet, up to the pieces after this one.
     case rest
   }
 
   package struct StringField: Sendable, Equatable {
     package var name: String
-    /// Whether the string is UTF-8 text. Otherwise, it is bytes.
+    /// Whether the string is UTF-8 text. Otherwise, the field holds bytes.
     package var isText: Bool
     package var extent: Extent
     /// The allowed texts. Empty allows any.
@@ -71,7 +71,7 @@ package struct Frame: Sendable, Equatable {
     package var target: Target
     /// Whether the field counts items instead of bytes.
     package var countsItems: Bool
-    /// The difference between the field and the size.
+    /// The number to add to the size to get the value of the field.
     package var add: Int
 
     package enum Target: Sendable, Equatable {
@@ -86,12 +86,12 @@ package struct Frame: Sendable, Equatable {
   package struct ChecksumField: Sendable, Equatable {
     package var checksum: Checksum
     package var order: ByteOrder
-    /// The mask that is combined with the checksum by exclusive or.
+    /// The mask of an exclusive or with the checksum.
     package var exclusiveOr: UInt32
     package var scope: Scope
-    /// Bytes at the start of the scope that are not covered.
+    /// The number of bytes at the start of the scope that the checksum does not cover.
     package var from: Int
-    /// Bytes at the end of the scope that are not covered.
+    /// The number of bytes at the end of the scope that the checksum does not cover.
     package var until: Int
 
     package enum Scope: String, Sendable, CaseIterable {
@@ -103,7 +103,7 @@ package struct Frame: Sendable, Equatable {
 
   // MARK: Sizes
 
-  /// The size of a piece. Nil if it depends on the packet.
+  /// Returns the size of a piece in bytes. Nil if it depends on the packet.
   static func fixedSize(_ piece: Piece) -> Int? {
     switch piece {
     case .octets(let octets): return octets.count
@@ -136,7 +136,7 @@ package struct Frame: Sendable, Equatable {
     return found
   }
 
-  /// The number of constant bytes in a packet that match this frame. Nil if one does not match.
+  /// Counts the constant bytes in a packet that match this frame. Nil if one does not match.
   package func likeness(_ packet: [UInt8]) -> Int? {
     var count = 0
     for (offset, octets) in identity {
@@ -148,7 +148,7 @@ package struct Frame: Sendable, Equatable {
     return count
   }
 
-  /// Whether a packet can start like both frames.
+  /// Returns whether a packet can start like both frames.
   func isLike(_ other: Frame) -> Bool {
     var known: [Int: UInt8] = [:]
     for (offset, octets) in identity { for (index, octet) in octets.enumerated() { known[offset + index] = octet } }
@@ -200,7 +200,7 @@ package struct Frame: Sendable, Equatable {
   }
 }
 
-/// Unit and summary of a field, for people.
+/// The unit and the summary of a field, for people.
 package struct FieldNote: Sendable, Equatable {
   package var unit: String?
   package var summary: String?

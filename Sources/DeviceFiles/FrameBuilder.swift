@@ -6,7 +6,7 @@ struct FrameBuilder {
   /// The number of bytes so far. Nil after a piece of variable size.
   private var offset: Int? = 0
   private var names: Set<String> = []
-  /// The later fields that have a size field, with its entry.
+  /// The later fields that already have a size field, with the entry of the size field.
   private var sized: [(name: String, countsItems: Bool, entry: FileEntry)] = []
   private var hasRest = false
   /// The entry of a checksum that covers later bytes.

@@ -12,18 +12,18 @@ package struct FieldFault: Error, Sendable, Equatable {
     /// The text is not a number.
     case noNumber(String)
     case notWhole(String)
-    /// The value, and the range that fits.
+    /// The value is out of range, with the range that fits.
     case outOfRange(String, String?)
-    /// The value, and the nearest value that can be sent.
+    /// The value lies between two steps, with the nearest value that fits the field.
     case betweenSteps(String, nearest: String)
-    /// An unknown name, and the valid names.
+    /// The name is unknown, with the valid names.
     case unknownName(String, [String])
     case notHex(String)
     case oddDigits(HexError)
     case notText
     case notBytes
     case notAList
-    /// The count, and the only count that fits.
+    /// The number of bytes, items or fields is wrong, with the only number that fits.
     case wrongLength(Int, allowed: Int, Unit)
     case tooLong(Int, allowed: Int, Unit)
 
@@ -35,9 +35,9 @@ package struct FieldFault: Error, Sendable, Equatable {
 package enum PacketFault: Error, Sendable, Equatable {
   /// The first constant bytes of the packet belong to another frame.
   case foreign
-  /// The packet is too short.
+  /// The packet has too few bytes, with their number and the necessary number.
   case cut(Int, needs: Int)
-  /// The packet is too long.
+  /// The packet has too many bytes, with their number and the maximum.
   case tooLong(Int, allowed: Int)
   case checksum(expected: [UInt8], found: [UInt8])
   /// Wrong constant bytes after variable ones: a trailer.

@@ -6,7 +6,7 @@ struct FrameReader {
   /// The maximum number of pieces of a frame, including the outer frame.
   static let maximumPieces = 256
 
-  /// A part of a frame, before its offset and size are known.
+  /// A part of a frame, before the reader knows its offset and size.
   private enum Item {
     case octets([UInt8], FileEntry)
     /// A member of `fields`, and the value that an inner frame sets.
@@ -16,7 +16,7 @@ struct FrameReader {
   }
 
   private var items: [String: [Item]] = [:]
-  /// The frames without a body, by name. Each is built once.
+  /// The frames without a body, by name. The reader builds each once.
   private var built: [String: Frame] = [:]
   private var names: [String] = []
   private let spent = Spent()

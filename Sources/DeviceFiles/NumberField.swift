@@ -5,7 +5,7 @@ package struct NumberLayout: Sendable, Equatable {
   package enum Kind: Sendable, Equatable { case unsigned, signed, float }
 
   package let kind: Kind
-  /// Size in bytes: 1, 2, 3, 4 or 8. For a float 4 or 8.
+  /// The size in bytes: 1, 2, 3, 4 or 8. For a float 4 or 8.
   package let width: Int
   package let order: ByteOrder
 
@@ -62,7 +62,7 @@ package struct NumberField: Sendable, Equatable {
     package let number: Int128
   }
 
-  /// value = number × factor + offset
+  /// A linear scale: value = number × factor + offset.
   package struct Scale: Sendable, Equatable {
     package let factor: Double
     package let offset: Double
@@ -100,7 +100,8 @@ package struct NumberField: Sendable, Equatable {
     return .number(scale.value(Double(number)))
   }
 
-  /// Encodes a value as bits. - Throws: if the value does not fit.
+  /// Encodes a value as bits.
+  /// - Throws: FieldFault if the value does not fit.
   func bits(_ value: DeviceValue) throws(FieldFault) -> UInt64 {
     func wrong(_ reason: FieldFault.Reason) -> FieldFault { FieldFault(field: name, reason: reason) }
     if case .text(let text) = value {
@@ -133,7 +134,7 @@ package struct NumberField: Sendable, Equatable {
     return UInt64(truncatingIfNeeded: whole)
   }
 
-  /// The range that fits, for people. Nil for a float.
+  /// The range of valid values, for people. Nil for a float.
   package var limits: String? {
     guard layout.kind != .float else { return nil }
     let range = layout.range
@@ -142,7 +143,7 @@ package struct NumberField: Sendable, Equatable {
     return "\(ends[0]) to \(ends[1])"
   }
 
-  /// The scaled range. Nil for a float.
+  /// The range of scaled values. Nil for a float.
   var span: ClosedRange<Double>? {
     guard layout.kind != .float else { return nil }
     let (low, high) = (Double(layout.range.lowerBound), Double(layout.range.upperBound))
@@ -150,7 +151,8 @@ package struct NumberField: Sendable, Equatable {
     return min(scale.value(low), scale.value(high))...max(scale.value(low), scale.value(high))
   }
 
-  /// Parses a number or a name. - Throws: for other text.
+  /// Parses a number or a name.
+  /// - Throws: FieldFault for other text.
   package func parse(_ text: String) throws(FieldFault) -> DeviceValue {
     if names.contains(where: { $0.name == text }) { return .text(text) }
     if let integer = Self.integer(text) { return scale == nil && layout.kind != .float ? .integer(integer) : .number(Double(integer)) }

@@ -17,7 +17,7 @@ struct Examination: Sendable {
     var links: [AdapterLink] = []
     /// The devices that the kernel connects to automatically. Nil if this process may not read them.
     var autoConnections: [PeerAddress]?
-    /// Whether bluetoothd scans with it. Nil if bluetoothd was not asked or did not answer.
+    /// Whether bluetoothd scans with the adapter. Nil if `doctor` did not ask bluetoothd or got no answer.
     var isDiscovering: Bool?
     /// The Wi-Fi interface of the same USB device.
     var wifi: String?
@@ -40,7 +40,7 @@ struct Examination: Sendable {
   var fileSystem: Mount?
   /// The process IDs of bluetoothd.
   var daemons: [Int] = []
-  /// False if /proc may hide some processes.
+  /// Whether /proc shows all processes to this one.
   var seesAllProcesses = true
   /// The programs that have HCI sockets or L2CAP sockets open.
   var hci = SocketUsers()
@@ -50,6 +50,7 @@ struct Examination: Sendable {
   /// The adapter in --adapter, or all adapters.
   var chosen: [Adapter] { found.filter { wanted == nil || $0.info.index == wanted } }
 
+  /// Collects the facts on this machine, about all adapters.
   /// - Throws: CancellationError.
   @LoopActor
   static func ofThisMachine(_ wanted: Int?) async throws -> Examination {
@@ -79,6 +80,7 @@ struct Examination: Sendable {
 }
 
 extension Examination.Adapter {
+  /// Collects the facts about this adapter.
   /// - Throws: CancellationError.
   @LoopActor
   fileprivate mutating func look(hasDaemon: Bool) async throws {
@@ -96,7 +98,7 @@ extension Examination {
 
   var others: [Finding] { [daemon] + chosen.flatMap { scans($0) + automatic($0) + held($0) } + programs }
 
-  /// The command that runs `doctor` as root. It has the program's path, because root's PATH may lack its folder.
+  /// The command that runs `doctor` as root. It has the program's path, because root's PATH may lack the program's directory.
   var asRoot: String { "sudo \(Failure.quoted(executable)) doctor" }
 
   private var daemon: Finding {
@@ -249,7 +251,7 @@ extension Examination {
 
   // MARK: Rights
 
-  /// Whether this process may scan over a raw HCI socket. Connecting needs no capability.
+  /// The finding about the right of this process to scan over a raw HCI socket. Connecting needs no capability.
   private var permission: Finding {
     guard let rights else {
       return Finding(state: .note, subject: "rights", message: "Unknown capabilities: /proc is not mounted.")

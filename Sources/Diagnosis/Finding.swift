@@ -1,12 +1,12 @@
 import Text
 
-/// One result of `doctor`: what it checked, and what to do.
+/// One result of `doctor`, which says what it checked and what to do.
 struct Finding: Equatable, Sendable {
   enum State: String, Sendable {
     case ok
-    /// Worth knowing, but scans work.
+    /// A finding that is worth knowing, although scans work.
     case note
-    /// Prevents scans.
+    /// A problem that prevents scans.
     case failure
   }
 
@@ -17,8 +17,8 @@ struct Finding: Equatable, Sendable {
 
   /// Renders the finding, with the message folded between words.
   /// - Parameters:
-  ///   - width: The width of the column of subjects.
-  ///   - columns: The width of the terminal. Nil disables folding.
+  ///   - width: The width of the column of subjects, in characters.
+  ///   - columns: The width of the terminal in columns. Nil disables folding.
   func lines(_ width: Int, columns: Int?) -> [String] {
     let mark =
       switch state {

@@ -1,13 +1,13 @@
 public import DequeModule
 
-/// A queue between a source that cannot wait, such as a link, and one taker. Excess elements are dropped and counted.
+/// A queue between a source that cannot wait, such as a link, and one taker. It drops and counts excess elements.
 ///
 /// `add` and `ready` are public so that other modules can specialize them for their elements. Inside a package only this permits it.
 @LoopActor
 public final class BoundedQueue<Element> {
   @usableFromInline let capacity: Int
   private let onDrop: (@LoopActor (Int) -> Void)?
-  /// The elements that were added and not taken.
+  /// The elements that wait for the taker.
   @usableFromInline var items: Deque<Element> = []
   private var taker: Wait<Void>?
   private var timers: [LoopTimer] = []
@@ -17,7 +17,7 @@ public final class BoundedQueue<Element> {
 
   /// Creates an empty queue.
   /// - Parameter capacity: The maximum number of waiting elements.
-  /// - Parameter onDrop: Called with the total number of dropped elements: when it has doubled and the taker is back, and at the end.
+  /// - Parameter onDrop: Called with the total number of dropped elements, when it has doubled and the taker is back, and at the end.
   package init(capacity: Int, onDrop: (@LoopActor (Int) -> Void)? = nil) {
     self.capacity = capacity
     self.onDrop = onDrop
@@ -34,7 +34,7 @@ public final class BoundedQueue<Element> {
     wakeTaker()
   }
 
-  /// Returns the next element if there is one: `next` without an asynchronous call.
+  /// Returns the next element if one waits, without the asynchronous call of `next`. Nil if none waits.
   /// - Throws: CancellationError.
   @inlinable public func ready() throws -> Element? {
     try prepareToTake()
@@ -46,10 +46,10 @@ public final class BoundedQueue<Element> {
     if dropped >= max(1, 2 * told) { reportDropped() }
   }
 
-  /// Waits for the next element. Elements added before `close` are still returned. One taker at a time.
-  /// - Parameter vain: Called when nothing is left, and again at `wakeTaker`. Returns the reason to stop waiting, or nil.
+  /// Waits for the next element and returns it. Still returns elements added before `close`. Only one taker may wait at a time.
+  /// - Parameter vain: Called when the queue is empty, and again at `wakeTaker`. Returns the reason to stop waiting, or nil.
   /// - Returns: Nil at `deadline`, and after `close` (see `isClosed`).
-  /// - Throws: The error of `close` once nothing is left; the error of `vain`; CancellationError.
+  /// - Throws: The error of `close` once the queue is empty; the error of `vain`; CancellationError.
   package func next(until deadline: LoopClock.Instant? = nil, vain: (@LoopActor () -> (any Error)?)? = nil) async throws -> Element? {
     try prepareToTake()
     while true {
@@ -70,8 +70,8 @@ public final class BoundedQueue<Element> {
 
   @usableFromInline package var isClosed: Bool { end != nil }
 
-  /// Ends taking. Elements that were not taken are dropped and reported.
-  /// - Parameter taken: The number of elements that were taken but not used.
+  /// Closes the queue. Drops the waiting elements and reports them.
+  /// - Parameter taken: The number of elements that the taker took but did not use.
   package func abandon(taken: Int = 0) {
     dropped += items.count + taken
     items = []

@@ -1,12 +1,12 @@
-/// An action at the end of a turn: after its jobs, before the loop looks at its descriptors.
+/// An action that the loop runs at the end of a turn, after the jobs of the turn and before it looks at its descriptors.
 ///
 /// One run handles many requests. Create the action once and request it often.
 package final class DeferredAction {
   private let action: (()) -> Void
-  /// Whether the action was requested and has not run yet.
+  /// Whether a request waits for the action to run.
   package private(set) var isDue = false
 
-  /// Whether the action waits until no job is left, for up to 64 batches. Other actions run after each batch.
+  /// Whether the action waits until no job is left, for up to 64 batches. Other actions run after each batch of jobs.
   let waitsForJobs: Bool
 
   @LoopActor

@@ -1,23 +1,23 @@
 import Glibc
 import Synchronization
 
-/// A single-threaded event loop: it runs Swift jobs, waits for descriptors with poll(2), and owns the clock.
+/// A single-threaded event loop that runs Swift jobs, waits for descriptors with poll(2), and owns the clock.
 ///
 /// A turn is a limited batch of jobs, a check of the descriptors, and the due timers, so that none of them starves the others. A job that
 /// never has to suspend gets a share of its turn (`isShareSpent`).
 ///
-/// In virtual time it does not wait for timers. When no job and no descriptor is ready, the clock jumps to the next timer. A 16-second
-/// transfer over the simulated air takes milliseconds and always has the same result.
+/// In virtual time, the loop does not wait for timers. When no job and no descriptor is ready, the clock jumps to the next timer. A
+/// 16-second transfer over the simulated air takes milliseconds and always has the same result.
 package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
   package static let shared = EventLoop()
 
   // Used on the loop's thread only, except `foreign` and state that is set before run().
   private var jobs: [UnownedJob] = []
-  /// Resumed after the other jobs had their turn. The second list is in use while it is processed; otherwise it is kept for its memory.
+  /// The jobs to resume after the other jobs had their turn. The loop swaps the second list in to process it, and keeps it for its memory.
   private var waitingForTurn: [LoopContinuation<Void>] = [], resuming: [LoopContinuation<Void>] = []
-  /// The actions to run before the descriptors are checked.
+  /// The actions to run before the loop checks the descriptors.
   private var deferred: [DeferredAction] = [], running: [DeferredAction] = []
-  /// The jobs and steps left in this turn, the steps left in this job, and the turns that `deferred` may still wait.
+  /// The jobs and steps left in this turn, the steps left in this job, and the batches that `deferred` may still wait.
   private var turnLeft = 0, shareLeft = share, batchesLeft = 64
   private var timers = TimerQueue()
   private var watches: [Int: Watch] = [:]
@@ -28,11 +28,11 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   private var thread: pthread_t?
   private var isFinished = false
   private var virtualNow: Int64 = 0
-  /// The wall clock at virtual time zero.
+  /// The wall clock at virtual time zero, in nanoseconds since 1970-01-01T00:00:00Z.
   private var virtualStart: Int64 = 1_767_225_600_000_000_000
   package private(set) var isVirtual = false
 
-  /// Jobs from other threads, and the pipe that wakes poll for them.
+  /// The jobs from other threads, and the pipe that wakes poll for them.
   private let foreign = Mutex<[UnownedJob]>([])
   private let wakeRead: Int32
   private let wakeWrite: Int32
@@ -109,7 +109,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     Task(executorPreference: self) { await body() }
   }
 
-  /// Calls `action` immediately on the loop's thread, otherwise as soon as the loop reaches it. For cancellation handlers.
+  /// Calls `action` immediately on the loop's thread, or from another thread as soon as the loop reaches it. For cancellation handlers.
   package func perform(_ action: @escaping @LoopActor @Sendable () -> Void) {
     if isOnThread { LoopActor.assumeIsolated(action) } else { spawn { action() } }
   }
@@ -119,18 +119,18 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     var result: Result<T, any Error>?
   }
 
-  /// Runs the loop forever on the calling thread, for test processes whose tests are isolated to `LoopActor`.
+  /// Runs the loop forever on the calling thread. For test processes with tests that are isolated to `LoopActor`.
   package func runForever() -> Never {
     thread = pthread_self()
     while true { turn() }
   }
 
-  /// The maximum jobs and steps per turn: many, because checking the descriptors costs as much as dozens; few enough for milliseconds.
+  /// The maximum jobs and steps per turn. Checking the descriptors costs as much as dozens of jobs, and a turn must last only milliseconds.
   static let batch = 4096
   /// The maximum number of steps of a job in a turn.
   static let share = 64
 
-  /// Runs a batch of jobs, then all ready descriptors, then all due timers.
+  /// Runs a batch of jobs, then the handlers of all ready descriptors, then all due timers.
   func turn() {
     takeForeignJobs()
     runJobs()
@@ -149,14 +149,14 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     }
   }
 
-  /// The real time that virtual time waits for a reader of our output: 0.2 s.
+  /// The real time that virtual time waits for a reader of our output, in nanoseconds.
   private static let readersTime: Int64 = 200_000_000
   private var hasReader = false
 
   /// The instant at which virtual time stops, because a user types in real time. Nil means no stop.
   package var horizon: LoopClock.Instant?
 
-  /// The time of the next timer that the clock may reach.
+  /// The time of the next timer that the clock may reach, in nanoseconds of the loop's clock.
   private var nextDue: Int64? {
     guard let due = timers.next else { return nil }
     if isVirtual, let horizon, due > horizon.nanoseconds { return nil }
@@ -220,7 +220,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     turnLeft -= 1
   }
 
-  /// Returns immediately if the running job has some of its share left. Otherwise waits for all other jobs and gets a new share.
+  /// Waits for all other jobs and gets a new share. Returns immediately if the running job has some of its share left.
   /// - Throws: CancellationError after a wait, if the task was canceled.
   @LoopActor
   package func waitForTurn() async throws {
@@ -237,7 +237,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     }
   }
 
-  /// The nanoseconds that poll may wait. Nil means forever.
+  /// Returns the nanoseconds that poll may wait. Nil means forever.
   private func pollTimeout() -> Int64? {
     guard let due = nextDue else { return nil }
     return isVirtual ? 0 : max(0, due - now.nanoseconds)
@@ -280,8 +280,8 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
 
   // MARK: Descriptors
 
-  /// Calls `handler` on the loop's thread whenever `descriptor` is ready (level-triggered), until the watch is canceled.
-  /// The caller keeps the descriptor: cancel the watch before closing it.
+  /// Watches a descriptor. Calls `handler` on the loop's thread whenever `descriptor` is ready (level-triggered), until the caller cancels
+  /// the watch. The caller keeps the descriptor and must cancel the watch before closing it.
   @LoopActor
   package func watch(_ descriptor: Int32, _ interest: Interest, handler: @escaping @LoopActor (Readiness) -> Void) -> Watch {
     let number = nextWatch
@@ -310,8 +310,8 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     return LoopClock.Instant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
   }
 
-  /// The nanoseconds since 1970-01-01T00:00:00Z. Virtual time starts at 2026-01-01T00:00:00Z, so that output is reproducible.
-  /// It can be set in virtual time only.
+  /// The current time in nanoseconds since 1970-01-01T00:00:00Z. Virtual time starts at 2026-01-01T00:00:00Z, so output is reproducible.
+  /// The program can set it in virtual time only.
   package var wallClock: Int64 {
     get {
       if isVirtual { return virtualStart &+ virtualNow }
@@ -322,7 +322,8 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     set { virtualStart = newValue &- virtualNow }
   }
 
-  /// Calls `action` once at `due`, or at the next turn if that has passed. Order: due time, then call. Keep the timer to cancel it.
+  /// Calls `action` once at `due`, or at the next turn if that has passed. Timers run by due time, then call order.
+  /// Keep the timer to cancel it.
   @LoopActor @discardableResult
   package func schedule(at due: LoopClock.Instant, _ action: @escaping @LoopActor () -> Void) -> LoopTimer {
     timers.add(due: due.nanoseconds) { LoopActor.assumeIsolated(action) }
@@ -334,7 +335,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   }
 
   /// Suspends until `due`.
-  /// - Throws: CancellationError immediately when the task is canceled.
+  /// - Throws: CancellationError immediately after a cancellation of the task.
   @LoopActor
   package func sleep(until due: LoopClock.Instant) async throws {
     let wait = Wait<Void>()

@@ -1,4 +1,4 @@
-/// A reusable `Wait` without a value, for repeated waits, for example for room to send. A wait allocates nothing.
+/// An event that occurs repeatedly and that tasks wait for, for example room to send. A wait allocates no memory.
 @LoopActor
 package final class Gate {
   private enum Outcome: Sendable { case opened, late, cancelled }
@@ -10,10 +10,10 @@ package final class Gate {
   }
 
   private var waiting: [Waiter] = []
-  /// The tasks that are being resumed. It is empty at other times, and kept for its memory.
+  /// The tasks that `open` is resuming. The list is empty at other times, and kept for its memory.
   private var leaving: [Waiter] = []
   private var count = 0
-  /// The timer of a wait. It stays after the wait, so that the next wait can use it.
+  /// The timer for the earliest deadline of a wait. It stays after the wait, so that the next wait can use it.
   private var timer: (due: LoopClock.Instant, timer: LoopTimer)?
 
   package init() {}

@@ -8,7 +8,7 @@ public actor LoopActor {
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe EventLoop.shared.asUnownedSerialExecutor() }
 
-  /// Wraps a handler that is called often. `assumeIsolated` allocates at each call; this function allocates once.
+  /// Wraps a handler for frequent calls. `assumeIsolated` allocates at each call, and this function only once.
   static func assumingIsolated<Value>(_ handler: @escaping @LoopActor (Value) -> Void) -> (Value) -> Void {
     let plain = unsafe unsafeBitCast(handler, to: ((Value) -> Void).self)
     return {

@@ -1,7 +1,7 @@
-/// The loop's clock: monotonic nanoseconds, or virtual time that advances only when nothing is left to do.
+/// The loop's clock, which counts monotonic nanoseconds, or virtual time that advances only when no job, descriptor or timer is due.
 package enum LoopClock {
   package struct Instant: InstantProtocol, Sendable {
-    /// The nanoseconds since an arbitrary start (real) or since the program's start (virtual).
+    /// The nanoseconds since an arbitrary start (real time) or since the program's start (virtual time).
     package let nanoseconds: Int64
 
     package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
@@ -13,7 +13,7 @@ package enum LoopClock {
 }
 
 extension Duration {
-  /// The duration in nanoseconds, limited to about 146 years: no number of seconds from a user overflows an instant.
+  /// The duration in nanoseconds, limited to about 146 years, so that no number of seconds from a user overflows an instant.
   package var wholeNanoseconds: Int64 {
     let limit = Int64.max / 2
     let (seconds, overflow) = components.seconds.multipliedReportingOverflow(by: 1_000_000_000)
@@ -24,7 +24,7 @@ extension Duration {
   package var inSeconds: Double { Double(wholeNanoseconds) / 1e9 }
   package var inMilliseconds: Double { Double(wholeNanoseconds) / 1e6 }
 
-  /// Converts seconds. NaN and negative numbers become zero; huge numbers saturate.
+  /// Converts seconds to a duration. NaN and negative numbers become zero. Huge numbers become the maximum.
   package static func limited(seconds: Double) -> Duration {
     guard seconds > 0 else { return .zero }
     return seconds < 4e9 ? .nanoseconds(Int64(seconds * 1e9)) : .seconds(4_000_000_000)

@@ -1,6 +1,6 @@
 /// A continuation without an object on the heap, for code that suspends thousands of times a second.
 ///
-/// The code that removes it from its list resumes it, so each is resumed once.
+/// The code that removes the continuation from a list resumes it, so each is resumed once.
 @safe struct LoopContinuation<Value: Sendable>: Sendable {
   private let continuation: UnsafeContinuation<Value, Never>
 
@@ -8,7 +8,7 @@
 
   func resume(returning value: Value) { unsafe continuation.resume(returning: value) }
 
-  /// Suspends the calling task until the continuation that `body` receives is resumed.
+  /// Suspends the calling task until other code resumes the continuation that `body` receives.
   @LoopActor
   static func suspend(_ body: @LoopActor (Self) -> Void) async -> Value {
     await unsafe withUnsafeContinuation { unsafe body(Self($0)) }

@@ -1,4 +1,4 @@
-/// Runs both operations. The first to return or throw decides; the other is canceled and awaited.
+/// Runs both operations. Returns or throws what the first to finish does, after canceling the other and waiting for it.
 @LoopActor
 package func race<T>(
   _ first: @escaping @LoopActor () async throws -> T, _ second: @escaping @LoopActor () async throws -> T
@@ -16,7 +16,7 @@ package func race<T>(
   return try result.get()
 }
 
-/// Runs `operation`. If it has not finished at `deadline`, it is canceled and awaited.
+/// Runs `operation`. If it has not finished at `deadline`, cancels it and waits for it.
 /// - Parameter deadline: Nil means no limit.
 /// - Returns: The value of `operation`, or nil if the deadline passed first.
 @LoopActor
@@ -28,7 +28,7 @@ package func withDeadline<T>(_ deadline: LoopClock.Instant?, _ operation: @escap
   }
 }
 
-/// Runs `cleanup` to its end even if the calling task is canceled: scan off, link closed. `cleanup` must limit its own time.
+/// Runs `cleanup` to its end even if the calling task is canceled, for example to disconnect. `cleanup` must limit its own time.
 @LoopActor
 package func shielded<T: Sendable>(_ cleanup: @escaping @LoopActor @Sendable () async -> T) async -> T {
   await EventLoop.shared.spawn(cleanup).value

@@ -21,7 +21,7 @@ package final class LoopTimer {
   }
 }
 
-/// Timers by due time, then by order of insertion. Canceled timers stay until they surface or outnumber the others. Canceling is the
+/// Timers by due time, then by order of insertion. Canceled timers stay until they are first or outnumber the others. Canceling is the
 /// common case (every wait has a limit) and must be cheap.
 struct TimerQueue {
   private struct Entry: Comparable {
@@ -33,13 +33,13 @@ struct TimerQueue {
 
   private var heap = Heap<Entry>()
   private var count = 0
-  /// The size of the heap at which canceled timers are removed.
+  /// The number of timers in the heap at which `sweep` removes the canceled ones.
   private var sweepAt = 64
 
   /// The number of timers, including canceled ones.
   var held: Int { heap.count }
 
-  /// The due time of the first active timer.
+  /// The due time of the first active timer, in nanoseconds of the loop's clock.
   var next: Int64? {
     mutating get {
       while let first = heap.min, first.timer.action == nil { _ = heap.popMin() }
@@ -55,7 +55,7 @@ struct TimerQueue {
     return timer
   }
 
-  /// Removes and returns the timers due at `now`, in order. The caller runs them, because an action may add timers.
+  /// Removes and returns the timers due at `now`, in order. The caller runs the timers, because an action may add new ones.
   mutating func takeDue(_ now: Int64) -> [LoopTimer] {
     var due: [LoopTimer] = []
     while let first = heap.min, first.timer.due <= now || first.timer.action == nil {
@@ -65,7 +65,7 @@ struct TimerQueue {
     return due
   }
 
-  /// Removes canceled timers. The cost per added timer is constant: at least as many were added since as are checked.
+  /// Removes canceled timers. The cost per added timer is constant, because the loop has added at least as many since as it checks.
   private mutating func sweep() {
     heap = Heap(heap.unordered.filter { $0.timer.action != nil })
     sweepAt = max(64, 2 * heap.count)

@@ -11,7 +11,7 @@ package final class TurnQueue {
 
     fileprivate init(_ queue: TurnQueue) { self.queue = queue }
 
-    /// Waits until all earlier places were left.
+    /// Waits until all earlier places have left the queue.
     /// - Parameter deadline: Nil means no limit.
     /// - Returns: False if the deadline passed first.
     /// - Throws: CancellationError.
@@ -20,16 +20,17 @@ package final class TurnQueue {
       return try await turn.value(until: deadline) != nil
     }
 
-    /// Waits until all earlier places were left. - Throws: CancellationError.
+    /// Waits until all earlier places have left the queue.
+    /// - Throws: CancellationError.
     package func untilTurn() async throws {
       try Task.checkCancellation()
       try await turn.value()
     }
 
-    /// Whether all earlier places were left.
+    /// Whether all earlier places have left the queue.
     package var hasTurn: Bool { turn.isSettled }
 
-    /// Leaves the queue. If this place was the first, the next gets its turn. Idempotent.
+    /// Leaves the queue. If this place was the first, the next place gets its turn. Idempotent.
     package func leave() { queue.remove(self) }
   }
 
@@ -46,7 +47,7 @@ package final class TurnQueue {
     return place
   }
 
-  /// Moves all places to the end of another queue, in order. A place that has the turn must wait for it again.
+  /// Moves all places to the end of another queue, in order. A place that has the turn must wait for its turn again.
   package func join(_ other: TurnQueue) {
     guard other !== self else { return }
     for place in places {

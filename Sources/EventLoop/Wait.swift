@@ -1,6 +1,6 @@
 /// A value that one task provides and others wait for. Only the first value counts. With several waiting tasks, a cancellation or timeout
 /// affects only its own task.
-/// This is the bridge from handlers to `async`: every pending operation ends exactly once, also when it is canceled.
+/// `Wait` is the bridge from handlers to `async`. Every pending operation ends exactly once, also after a cancellation.
 @LoopActor
 package final class Wait<Value> {
   private var result: Result<Value, any Error>?
@@ -12,7 +12,7 @@ package final class Wait<Value> {
 
   package var isSettled: Bool { result != nil }
 
-  /// Whether no task will take the value: it was provided, or the waiting task was canceled.
+  /// Whether no task will take the value, because it was provided or the waiting task was canceled.
   package var isOver: Bool { isSettled || wasLeft && waiting.isEmpty }
 
   package func resume(returning value: Value) { settle(.success(value)) }
@@ -27,14 +27,15 @@ package final class Wait<Value> {
     for waiter in all { waiter.continuation.resume() }
   }
 
-  /// Waits for the value. - Throws: The error of `resume(throwing:)`, or CancellationError if the task is canceled first.
+  /// Waits for the value and returns it.
+  /// - Throws: The error of `resume(throwing:)`, or CancellationError if the task is canceled first.
   package func value() async throws -> Value {
     guard let value = try await value(until: nil) else { throw CancellationError() }
     return value
   }
 
-  /// Waits for the value until a deadline; nil means no limit.
-  /// - Returns: Nil at the deadline. Other waiting tasks and the provider of the value are not affected.
+  /// Waits for the value until a deadline. Nil means no limit.
+  /// - Returns: Nil at the deadline. The deadline does not affect other waiting tasks or the provider of the value.
   /// - Throws: The errors of `value()`.
   package func value(until deadline: LoopClock.Instant?) async throws -> Value? {
     let number = count

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The events that a watch waits for. Errors and hang-ups are always reported.
+/// The events that a watch waits for. The loop always reports errors and hang-ups.
 package struct Interest: OptionSet, Sendable {
   package let rawValue: UInt8
   package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -31,7 +31,7 @@ package struct Readiness: Sendable {
 }
 
 extension EventLoop {
-  /// Waits until `descriptor` is ready, has failed, or hung up.
+  /// Waits until `descriptor` is ready, has failed, or has hung up.
   /// - Returns: Nil at `deadline`.
   /// - Throws: CancellationError.
   @LoopActor
@@ -43,14 +43,14 @@ extension EventLoop {
   }
 }
 
-/// A watched descriptor. Without any interest it stays registered but is not polled.
+/// A watched descriptor. Without any interest it stays registered, but the loop does not poll it.
 package final class Watch {
   let descriptor: Int32
   private(set) var interest: Interest
   private(set) var isActive = true
   let handler: (Readiness) -> Void
   private let changed: (Watch) -> Void
-  /// The index in the list of polled descriptors.
+  /// The index in the list of polled descriptors. Index 0 is the loop's own pipe.
   var position = 0
 
   init(_ descriptor: Int32, _ interest: Interest, handler: @escaping (Readiness) -> Void, changed: @escaping (Watch) -> Void) {
@@ -60,7 +60,7 @@ package final class Watch {
     self.changed = changed
   }
 
-  /// The entry for poll(2). A negative descriptor is skipped; others report errors even without interest.
+  /// The entry for poll(2), which skips a negative descriptor. Others report errors even without interest.
   var pollEntry: pollfd { pollfd(fd: interest.rawValue == 0 ? -1 : descriptor, events: interest.pollEvents, revents: 0) }
 
   package func setInterest(_ new: Interest) {

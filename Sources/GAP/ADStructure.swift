@@ -1,6 +1,6 @@
 package import Bluetooth
 
-/// One AD structure: a type and its data (Vol 3 Part C §11). The length byte is not stored: it is `data.count` plus one.
+/// One AD structure: a type and its data (Vol 3 Part C §11). Omits the length byte, which is `data.count` plus one.
 package struct ADStructure: Hashable, Sendable {
   /// The AD type (Assigned Numbers §2.3). `ADType` names the types that blectl reads.
   package let type: UInt8
@@ -12,12 +12,12 @@ package struct ADStructure: Hashable, Sendable {
     self.data = data
   }
 
-  /// Manufacturer Specific Data: the company identifier, least significant byte first, then the vendor's data.
+  /// Creates Manufacturer Specific Data: the company identifier, least significant byte first, then the vendor's data.
   package static func manufacturer(_ company: UInt16, _ data: [UInt8]) -> Self {
     Self(type: ADType.manufacturerData, data: [UInt8(truncatingIfNeeded: company), UInt8(company >> 8)] + data)
   }
 
-  /// Service Data with a 16-bit UUID if one exists, else with the 128-bit UUID.
+  /// Creates Service Data with a 16-bit UUID if one exists, else with the 128-bit UUID.
   package static func serviceData(_ uuid: UUID, _ data: [UInt8]) -> Self {
     Self(type: uuid.short == nil ? ADType.serviceData128 : ADType.serviceData16, data: uuid.attBytes + data)
   }
@@ -29,7 +29,7 @@ package struct ADStructure: Hashable, Sendable {
   }
 }
 
-/// AD types (Assigned Numbers §2.3; formats in the Core Specification Supplement, Part A §1).
+/// AD types (Assigned Numbers §2.3). The Core Specification Supplement has their formats (Part A §1).
 package enum ADType {
   package static let flags: UInt8 = 0x01
   package static let serviceUUIDs16Incomplete: UInt8 = 0x02

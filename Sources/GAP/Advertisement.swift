@@ -12,7 +12,8 @@ package struct Advertisement: Hashable, Sendable {
 
   package init(_ data: [UInt8]) { bytes = data }
 
-  /// Encodes the structures. - Returns: nil if one of them has more than 254 bytes of data.
+  /// Encodes the structures.
+  /// - Returns: nil if one of them has more than 254 bytes of data.
   package init?(structures: [ADStructure]) {
     var bytes: [UInt8] = []
     for structure in structures {
@@ -102,7 +103,7 @@ package struct Advertisement: Hashable, Sendable {
 
   // MARK: Errors
 
-  /// The first of `errors`.
+  /// The first format error. Nil if there is none.
   package var error: MalformedPacket? { errors.first }
 
   /// All format errors: first the structure that ended parsing, if any, then values that are too short for their type.
@@ -176,7 +177,7 @@ package struct Advertisement: Hashable, Sendable {
 
   private func lastValue(of type: UInt8, octets: Int) -> Range<Int>? { lastValue(of: type) { $0 >= octets } }
 
-  /// Finds the last valid value. A malformed value does not hide an earlier one.
+  /// Finds the last valid value of an AD type. A malformed value does not hide an earlier one.
   private func lastValue(of type: UInt8, where fits: (_ octets: Int) -> Bool) -> Range<Int>? {
     var last: Range<Int>?
     var walk = Walk(bytes)
@@ -198,7 +199,7 @@ package struct Advertisement: Hashable, Sendable {
     return found
   }
 
-  /// Iterates over the structures. `error` is set if a structure is invalid.
+  /// Iterates over the AD structures. Sets `error` at an invalid structure.
   private struct Walk {
     let bytes: [UInt8]
     var position = 0

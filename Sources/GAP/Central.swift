@@ -5,27 +5,27 @@ package import EventLoop
 /// The interface of the radios: scan and connect. Implemented by the kernel's sockets and by our own host.
 @LoopActor
 package protocol Central: AnyObject {
-  /// Receives notes on actions on the user's behalf.
+  /// The handler of notes on actions on the user's behalf.
   var onNote: (@LoopActor (GAPNote) -> Void)? { get set }
 
-  /// The reason why the adapter is unusable, for example because it was unplugged. Nil while it works.
+  /// The reason why the adapter is unusable, for example because the user unplugged it. Nil while it works.
   var failure: (any Error)? { get }
 
   /// The controller of our own host. Nil if the kernel's host uses the controller.
   var controllerFacts: ControllerFacts? { get }
 
-  /// Scans until the task is canceled. The scan is off when this returns or throws.
-  /// - Parameter started: called once, when the controller has confirmed the scan.
+  /// Scans until the caller cancels the task. The scan is off when this function returns or throws.
+  /// - Parameter started: runs once, when the controller has confirmed the scan.
   /// - Throws: CancellationError at the end. GAPError, ControllerError or an error of the host if scanning is impossible.
   func scan(
     _ parameters: ScanParameters, started: @escaping @LoopActor () -> Void, report: @escaping @LoopActor (AdvertisingReport) -> Void
   ) async throws
 
-  /// Connects to a device, and opens its ATT channel. The address type must be right: scan first.
+  /// Connects to a device, and opens its ATT channel. The address type must be right, so scan first.
   /// If the host cannot scan and connect at once, a scan ends with GAPError.scanEnded.
   /// - Parameters:
-  ///   - retries: the number of retries if the link is not established (0x3E), or the device closes it before `confirm` returns.
-  ///   - confirm: called with each new link and the number of remaining retries. Its error disconnects the link.
+  ///   - retries: the number of retries if the link fails to be established (0x3E), or the device closes it before `confirm` returns.
+  ///   - confirm: receives each new link and the number of remaining retries. Its error disconnects the link.
   /// - Throws: GAPError.noConnection after `timeout`, GAPError, LinkEnd, ControllerError, a host's error, CancellationError. No link stays.
   func connect<Value>(
     _ peer: PeerAddress, timeout: Duration, retries: Int, confirm: @escaping @LoopActor (any Link, Int) async throws -> Value
@@ -76,20 +76,22 @@ package protocol Link: AnyObject, Sendable {
   var peer: PeerAddress { get }
   var channel: any ATT.Channel { get }
 
-  /// Receives the known parameters of the link after each change, whatever caused it, until the link is down.
+  /// The handler of the link's known parameters. Runs after each change, whatever caused it, until the link is down.
   var onParameters: (@LoopActor (LinkParameters) -> Void)? { get set }
 
   /// Queries the current parameters of the link from the controller. Unknown parts are nil.
   func parameters() async throws -> LinkParameters
 
-  /// Requests a connection interval (LE Connection Update). - Parameter interval: 7.5 ms … 4 s. Returns the agreed parameters.
+  /// Requests a connection interval (LE Connection Update). Returns the agreed parameters.
+  /// - Parameter interval: 7.5 ms … 4 s.
   func requestInterval(_ interval: Duration) async throws -> LinkParameters
   /// Requests a PHY for transmitter and receiver (LE Set PHY). Returns the agreed parameters.
   func requestPHY(_ phy: PHY) async throws -> LinkParameters
-  /// Requests a data length (LE Set Data Length). - Parameter octets: 27…251. Returns the agreed parameters.
+  /// Requests a data length (LE Set Data Length). Returns the agreed parameters.
+  /// - Parameter octets: 27…251.
   func requestDataLength(_ octets: Int) async throws -> LinkParameters
 
-  /// Disconnects. Returns when the link is down, or after a few seconds. Idempotent. Works in a canceled task.
+  /// Disconnects the link. Returns when the link is down, or after a few seconds. Idempotent. Works in a canceled task.
   func disconnect() async
 }
 

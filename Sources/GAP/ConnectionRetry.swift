@@ -24,7 +24,8 @@ package enum RetryReason: Sendable, Equatable {
   /// The device closed the link. Some devices accept only every second or third connection.
   case closedByPeer
 
-  /// Derives the reason. - Parameter reason: the status of Connection Complete, or the reason of Disconnection Complete.
+  /// Derives the reason.
+  /// - Parameter reason: the status of Connection Complete, or the reason of Disconnection Complete.
   package init?(_ reason: ControllerErrorCode) {
     switch reason {
     case .connectionFailedToBeEstablished: self = .notEstablished

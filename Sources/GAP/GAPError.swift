@@ -18,15 +18,15 @@ package enum GAPError: Error, Sendable, Equatable {
   // Failed operations.
   /// A scan is already active.
   case isScanning(adapter: String)
-  /// The scan ended so that this peer could be connected.
+  /// The scan ended so that the host could connect to this peer.
   case scanEnded(adapter: String, connecting: PeerAddress)
   /// The peer did not answer within the limit, or the attempt had to wait too long for its turn.
   case noConnection(PeerAddress, within: Duration)
-  /// LE Connection Complete had this status.
+  /// LE Connection Complete reported this status, not Success.
   case connectionFailed(PeerAddress, ControllerErrorCode)
   /// The peer did not follow the procedure within the limit.
   case noAnswer(PeerAddress, LinkProcedure)
-  /// The procedure ended with this status.
+  /// The link layer procedure ended with this status.
   case notAgreed(PeerAddress, LinkProcedure, ControllerErrorCode)
 }
 
@@ -45,10 +45,10 @@ package enum GAPNote: Sendable, Equatable {
   /// The connection failed, or the device closed it before an answer. A retry follows.
   case tryingAgain(PeerAddress, RetryReason)
   /// The peer requested another interval, and the link has it now.
-  /// - Parameter askingFor: the interval that we request again. Nil: the peer's interval stays.
+  /// - Parameter askingFor: the interval that we request again. Nil if the peer's interval stays.
   case intervalChanged(PeerAddress, to: Duration, askingFor: Duration?)
   case scan(adapter: String, ScanNote)
-  /// The number of reports or events in a scan that were unreadable, and so dropped. Sent at the end.
+  /// The number of reports and events in a scan that were unreadable, so that the host dropped them. Sent at the end.
   case unreadableReports(adapter: String, Int)
   /// The number of packets in a scan that the kernel dropped, because the host was too slow. Sent at the end.
   case droppedPackets(adapter: String, Int)

@@ -3,9 +3,9 @@ package import Bluetooth
 /// The reason why a link is down.
 package struct LinkEnd: Error, Sendable, Equatable, ConnectionError {
   package enum Cause: Sendable, Equatable {
-    /// The link was lost. The code is the reason of Disconnection Complete.
+    /// The controller lost the link, with the reason in Disconnection Complete.
     case lost(ControllerErrorCode)
-    /// This side disconnected. The reason is the controller's. Nil if it did not confirm.
+    /// This side disconnected, with the controller's reason. Nil if the controller did not confirm.
     case endedHere(ControllerErrorCode?)
     /// The controller reused the handle for another link.
     case handleReused(adapter: String)

@@ -1,8 +1,8 @@
 package import Bluetooth
 import EventLoop
 
-/// The requests that a host may send for a link, by one rule for both hosts. An invalid request is an error:
-/// nothing is adjusted silently.
+/// The requests that a host may send for a link, by one rule for both hosts. An invalid request is an error.
+/// The host adjusts nothing silently.
 
 extension ConnectionParameters {
   /// The valid connection intervals, 7.5 ms to 4 s (Vol 6 Part B §4.5.1).
@@ -29,8 +29,9 @@ package struct DataLength: Sendable, Equatable {
   /// The maximum transmission time in µs.
   package let txTime: UInt16
 
+  /// Creates the data length for a largest payload, with the time that the payload takes on the PHY.
   /// - Parameters:
-  ///   - octets: 27…251.
+  ///   - octets: the largest payload, 27…251 bytes.
   ///   - phy: the PHY of the transmitter. Nil (unknown) counts as 1M.
   /// - Throws: GAPError.dataLengthOutOfRange.
   package init(octets: Int, on phy: PHY?) throws(GAPError) {

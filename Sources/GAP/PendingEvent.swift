@@ -1,6 +1,6 @@
 package import EventLoop
 
-/// An event that several callers can wait for: register first, then send the command that causes it.
+/// An event that several callers can wait for. Register first, then send the command that causes the event.
 @LoopActor
 package final class PendingEvent<Value> {
   private var waits: [Wait<Value>] = []

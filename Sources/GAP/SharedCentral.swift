@@ -6,14 +6,14 @@ package import EventLoop
 @LoopActor
 package final class SharedCentral: Central {
   private let central: any Central
-  /// Receives every report before the listeners.
+  /// The handler of every report, which runs before the listeners.
   package var onReport: (@LoopActor (AdvertisingReport) -> Void)?
 
   @LoopActor private final class Listener {
     let parameters: ScanParameters
     let report: @LoopActor (AdvertisingReport) -> Void
     let ended = Wait<Void>()
-    /// Called when the scan has started. Nil after that.
+    /// The handler that runs when the scan has started. Nil after that.
     var started: (@LoopActor () -> Void)?
 
     init(
@@ -69,7 +69,7 @@ package final class SharedCentral: Central {
     return all
   }
 
-  /// Ends the scan if other parameters or none are wanted, then starts the wanted one.
+  /// Ends the scan if the listeners want other parameters or no scan, then starts the wanted scan.
   private func update() async {
     while true {
       let wanted = wanted

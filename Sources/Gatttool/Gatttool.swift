@@ -5,7 +5,7 @@ import LinuxBluetooth
 import Terminal
 import Text
 
-/// The options, results and exit codes of BlueZ's gatttool, for scripts that were written for it.
+/// The options, results and exit codes of BlueZ's gatttool, for scripts that call gatttool.
 package struct Gatttool: LoopCommand {
   static let name = "gatttool"
 
@@ -46,7 +46,7 @@ package struct Gatttool: LoopCommand {
     }, takesPlainAddresses: true)
 
   package var usesNames: Bool { false }
-  /// Whether there is a procedure to run. Otherwise, it only prints its usage.
+  /// Whether the options name a procedure or the interactive mode. Otherwise, gatttool only prints its usage.
   package var usesAdapter: Bool { (try? GatttoolOptions(words)).map { $0.flags.contains(.interactive) || $0.procedure != nil } ?? false }
 
   /// Returns the command of a program called gatttool, or of `blectl [options] gatttool …`. Nil for another command.
@@ -69,7 +69,7 @@ package struct Gatttool: LoopCommand {
     return command
   }
 
-  /// Returns the adapter with this address, or else the name that was given.
+  /// Returns the adapter with this address, or else the text that the user gave.
   private static func spec(_ adapter: String) -> String {
     guard adapter.utf8.count == 17, adapter.split(separator: ":").count == 6 else { return adapter }
     let found = try? AdapterList.adapters().first { $0.address?.description == adapter.uppercased() }

@@ -22,7 +22,7 @@ final class GatttoolDialogue {
   var destination: String?
   var addressType: AddressType
   var securityLevel = "low"
-  /// The last MTU that `mtu` requested on this link. 0 if none.
+  /// The last MTU in bytes that `mtu` requested on this link. 0 if none.
   var requestedMTU = 0
   let isOverClassic: Bool
   let context: Context
@@ -134,7 +134,7 @@ final class GatttoolDialogue {
     }
   }
 
-  /// Disconnects without a message. The next prompt shows it.
+  /// Disconnects without a message. The next prompt shows the new state.
   func disconnect() {
     switch state {
     case .disconnected: return
@@ -156,6 +156,7 @@ final class GatttoolDialogue {
 
   // MARK: Procedures
 
+  /// Runs a procedure in the background and prints its results.
   /// - Parameter none: Prints a message if there are no results.
   func perform(_ procedure: GatttoolProcedure, none: (@LoopActor (GatttoolDialogue) -> Void)? = nil) {
     guard let client else { return failed("Disconnected") }
@@ -181,7 +182,7 @@ extension GatttoolDialogue {
     let name: String
     let parameters: String
     let help: String
-    /// Runs the command. The words include its name.
+    /// The action of the command. The words include the name of the command.
     let run: @LoopActor @Sendable (GatttoolDialogue, [String]) -> Void
   }
 
@@ -296,7 +297,7 @@ extension GatttoolDialogue {
   /// - Parameters:
   ///   - endingAtStart: Whether a start alone is a range of one handle.
   ///   - naming: Returns the word that an error names, by the index of the wrong word.
-  /// - Returns: Nil after an error was printed.
+  /// - Returns: Nil after printing an error.
   private func range(_ words: ArraySlice<String>, endingAtStart: Bool = false, naming: ((Int) -> String)? = nil) -> HandleRange? {
     guard client != nil else {
       failed("Disconnected")

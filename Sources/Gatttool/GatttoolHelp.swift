@@ -40,7 +40,8 @@ enum GatttoolHelp {
     section(.main) + GatttoolOptions.Entry.all.filter { $0.name == .interactive }.map(line).joined()
   }
 
-  /// - Parameter extra: An option that is otherwise listed among the application options.
+  /// Returns the help for a group of options, with its title.
+  /// - Parameter extra: An option to add, which the help otherwise lists among the application options.
   private static func section(_ group: GatttoolOptions.Group, with extra: String? = nil) -> String {
     let entries = GatttoolOptions.Entry.all.filter { $0.group == group && ($0.name != .interactive || extra == $0.name.rawValue) }
     return title(group) + "\n" + entries.map(line).joined()

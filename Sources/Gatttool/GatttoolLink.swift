@@ -11,9 +11,10 @@ import Presentation
 import SystemPackage
 import Text
 
-/// The link of gatttool: to an address with a given type, at ATT_MTU 23.
+/// The link of gatttool, which has a given address type and an ATT_MTU of 23 bytes.
 @LoopActor
 enum GatttoolLink {
+  /// Connects to a device at an address.
   /// - Parameter type: The address type, `random` or public.
   /// - Throws: Failure for an unsupported option; the errors of `Session.connect`.
   static func connect(_ destination: String, type: AddressType, isOverClassic: Bool, securityLevel: String, _ context: Context) async throws
@@ -33,7 +34,7 @@ enum GatttoolLink {
     return connection
   }
 
-  /// Reports nothing: gatttool says only whether it connected.
+  /// Reports nothing, because gatttool says only whether it connected.
   private final class Silence: LinkReporter {
     func report(_ event: LinkEvent) {}
     func explained(_ error: any Error, _ search: FailedSearch) -> any Error { error }

@@ -2,7 +2,7 @@ import Bluetooth
 import Text
 
 /// The options of gatttool 5.66, parsed like GLib's GOption. An option with a value takes the next word, or a value after `=`.
-/// Letters without a value can share a word. Other words are ignored, and `--` ends the options.
+/// Letters without a value can share a word. The parser ignores other words, and `--` ends the options.
 struct GatttoolOptions: Equatable, Sendable {
   /// The options by their long names.
   enum Name: String, CaseIterable, Sendable {

@@ -17,7 +17,7 @@ enum GatttoolProcedure: Equatable, Sendable {
   /// Sends a Write Command. Truncates the value to what fits.
   case command(AttributeHandle, [UInt8])
 
-  /// The start of the message about a failure.
+  /// The prefix of the message about a failure.
   var failure: String {
     switch self {
     case .primaryServices: "Discover all primary services failed"
@@ -33,7 +33,7 @@ enum GatttoolProcedure: Equatable, Sendable {
 
   /// Runs the procedure.
   /// - Parameter say: Receives each line of the result.
-  /// - Returns: Whether there were any.
+  /// - Returns: Whether there were any results.
   /// - Throws: GATTError; ATTError; the reason why the channel ended; CancellationError.
   @LoopActor
   @discardableResult

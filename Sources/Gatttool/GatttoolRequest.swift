@@ -16,7 +16,8 @@ struct GatttoolRequest {
   private var output: Output { context.output }
   private static let text = GatttoolText(isInteractive: false)
 
-  /// - Throws: ExitCode after an error was printed; OutputFailure; CancellationError.
+  /// Connects and runs the procedure. With `--listen`, then prints notifications.
+  /// - Throws: ExitCode after printing an error; OutputFailure; CancellationError.
   func run(_ name: GatttoolOptions.Name) async throws {
     guard let destination = options.texts[.device] else {
       try await output.line("Remote Bluetooth address required")
@@ -52,6 +53,7 @@ struct GatttoolRequest {
     throw ExitCode(1)
   }
 
+  /// Runs the procedure on a connected device.
   /// - Returns: Whether to keep listening.
   private func perform(_ name: GatttoolOptions.Name, _ client: Client) async throws -> Bool {
     guard let procedure = procedure(name) else { return false }
@@ -73,7 +75,7 @@ struct GatttoolRequest {
     try Task.checkCancellation()
   }
 
-  /// - Returns: Nil after an error was printed.
+  /// Returns the procedure with the values of its options. Nil after printing an error.
   private func procedure(_ name: GatttoolOptions.Name) -> GatttoolProcedure? {
     let range = HandleRange(.init(lower: options.numbers[.start] ?? 1), .init(lower: options.numbers[.end] ?? 0xFFFF))
     switch name {
@@ -106,6 +108,6 @@ struct GatttoolRequest {
 }
 
 extension AttributeHandle {
-  /// Takes the lower 16 bits of a number, as gatttool does.
+  /// Creates a handle from the lower 16 bits of a number, as gatttool does.
   init(lower number: Int) { self.init(rawValue: UInt16(truncatingIfNeeded: number)) }
 }

@@ -26,7 +26,7 @@ enum GatttoolValue {
     return number.isWhole ? number.value : nil
   }
 
-  /// Parses a hex handle, with or without `0x`. Empty is 0; invalid or negative is nil. Only the lower 16 bits of the result count.
+  /// Parses a hex handle, with or without `0x`. Empty text is 0. Invalid or negative is nil. Only the lower 16 bits of the result count.
   static func handle(_ text: String) -> Int? {
     if text.isEmpty { return 0 }
     let number = CNumber(text, base: 16)

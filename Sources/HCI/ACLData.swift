@@ -2,7 +2,7 @@ import Bluetooth
 
 /// One HCI ACL Data packet: a fragment of an L2CAP frame (Vol 4 Part E §5.4.2).
 package struct ACLData: Sendable, Equatable {
-  /// Packet_Boundary_Flag.
+  /// The Packet_Boundary_Flag of a packet.
   package enum Boundary: UInt8, Sendable {
     /// The start of a frame, non-automatically-flushable, as LE hosts send it.
     case firstNonFlushable = 0
@@ -26,7 +26,8 @@ package struct ACLData: Sendable, Equatable {
     self.payload = payload
   }
 
-  /// Parses a packet. - Parameter reader: after the H4 indicator. Must end with the packet.
+  /// Parses a packet.
+  /// - Parameter reader: after the H4 indicator. Must end with the packet.
   init(parsing reader: inout ByteReader) throws(MalformedPacket) {
     let word = try reader.uint16("ACL data: handle")
     let length = Int(try reader.uint16("ACL data: length"))

@@ -1,14 +1,15 @@
 package import Bluetooth
 
-/// The reports of one event. The layout is report by report. A malformed report does not affect the reports before it.
+/// The reports of one event, stored report by report. A malformed report does not affect the reports before it.
 package struct AdvertisingReports<Report: AdvertisingReportForm>: Sendable, Equatable {
   package var reports: [Report]
-  /// The reason why the rest of the event was dropped.
+  /// The reason why the parser dropped the rest of the event.
   package var error: MalformedPacket?
 
   package init(_ reports: [Report]) { self.reports = reports }
 
-  /// Parses the reports of an event. - Throws: if even the count is missing.
+  /// Parses the reports of an event.
+  /// - Throws: `MalformedPacket` if even the count is missing.
   init(parsing reader: inout ByteReader) throws(MalformedPacket) {
     let count = try reader.uint8("advertising reports: count")
     reports = []
@@ -38,7 +39,7 @@ package struct LegacyAdvertisingReport: AdvertisingReportForm {
   package var eventType: UInt8
   package var addressType: UInt8
   package var address: Address
-  /// The data from the event. At most 31 bytes in the specification.
+  /// The data from the event, at most 31 bytes in the specification.
   package var data: [UInt8]
   /// The RSSI in dBm. 127 means not available.
   package var rssi: Int8
@@ -75,7 +76,7 @@ package struct ExtendedAdvertisingReport: AdvertisingReportForm {
   package enum DataStatus: UInt8, Sendable {
     case complete = 0
     case more = 1
-    /// Data whose rest is lost.
+    /// Incomplete data, whose rest the controller lost.
     case truncated = 2
     case reserved = 3
   }

@@ -17,7 +17,8 @@ package struct CommandPacket: Sendable, Equatable, CustomStringConvertible {
     self.parameters = parameters
   }
 
-  /// Parses a packet. - Parameter reader: after the H4 indicator. Must end with the packet.
+  /// Parses a packet.
+  /// - Parameter reader: after the H4 indicator. Must end with the packet.
   init(parsing reader: inout ByteReader) throws(MalformedPacket) {
     opcode = Opcode(rawValue: try reader.uint16("HCI command: opcode"))
     let length = Int(try reader.uint8("HCI command: length"))
@@ -36,8 +37,9 @@ package struct CommandPacket: Sendable, Equatable, CustomStringConvertible {
     return writer.bytes
   }
 
-  /// Decodes the packet as a command. - Returns: nil if it is another command.
-  /// - Throws: if the parameters are malformed, or bytes remain.
+  /// Decodes the packet as a command.
+  /// - Returns: nil if it is another command.
+  /// - Throws: `MalformedPacket` if the parameters are malformed, or bytes remain.
   package func decoded<C: Command>(as _: C.Type = C.self) throws(MalformedPacket) -> C? {
     guard opcode == C.opcode else { return nil }
     var reader = ByteReader(parameters)

@@ -4,7 +4,7 @@ import EventLoop
 /// The handlers of a controller's commands. The supported commands and their answering events follow from the entries.
 package struct CommandTable<Controller: AnyObject>: Sendable {
   private struct Entry: Sendable {
-    /// The opcode as declared, with name and bit.
+    /// The opcode as its command declares it, with name and bit.
     let opcode: Opcode
     let answeringEvent: AnsweringEvent
     /// The handler, which returns the return parameters without the status.
@@ -17,7 +17,8 @@ package struct CommandTable<Controller: AnyObject>: Sendable {
 
   package var supported: SupportedCommands { SupportedCommands(entries.values.map(\.opcode)) }
 
-  /// Adds a command with return parameters. - Parameter body: throws a status to refuse the command.
+  /// Adds the handler of a command with return parameters.
+  /// - Parameter body: throws a status to refuse the command.
   package mutating func reply<C: Command>(
     to _: C.Type, _ body: @escaping @LoopActor @Sendable (Controller, C) throws(ControllerErrorCode) -> C.Return
   ) {
@@ -29,7 +30,8 @@ package struct CommandTable<Controller: AnyObject>: Sendable {
     }
   }
 
-  /// Adds a command whose answer is a status. - Parameter body: throws a status to refuse the command.
+  /// Adds the handler of a command whose answer is a status.
+  /// - Parameter body: throws a status to refuse the command.
   package mutating func on<C: Command>(
     _ type: C.Type, _ body: @escaping @LoopActor @Sendable (Controller, C) throws(ControllerErrorCode) -> Void
   ) where C.Return: EmptyReturnParameters {
@@ -40,7 +42,7 @@ package struct CommandTable<Controller: AnyObject>: Sendable {
   }
 
   /// Executes a command.
-  /// - Parameter malformed: called with the error in the parameters. The command is then refused.
+  /// - Parameter malformed: receives the error in the parameters of a command, which the table then refuses.
   /// - Returns: the event that answers the command.
   @LoopActor
   package func answer(

@@ -2,7 +2,8 @@
 package struct ConnectionHandle: Hashable, Comparable, Sendable, CustomStringConvertible {
   package let rawValue: UInt16
 
-  /// Creates a handle. - Parameter rawValue: the handle in the lower 12 bits. The other bits are reserved, or flags, and ignored.
+  /// Creates a handle.
+  /// - Parameter rawValue: the handle in the lower 12 bits. Ignores the other bits, which are reserved or flags.
   package init(_ rawValue: UInt16) { self.rawValue = rawValue & 0x0FFF }
 
   /// Whether the handle is 0x0F00…0x0FFF, which no link has and no data can use.

@@ -6,21 +6,21 @@ package struct ControllerError: Error, Sendable, Equatable {
     /// The controller refused a command, with the status of Command Complete or Command Status.
     case refused(Opcode, ControllerErrorCode)
     case silent(Opcode, after: Duration)
-    /// The controller gave no command credit (Vol 4 Part E §4.4), so the command was not sent.
+    /// The controller gave no command credit (Vol 4 Part E §4.4), so the host did not send the command.
     case starved(Opcode, after: Duration)
     /// The return parameters are malformed.
     case unreadable(Opcode, MalformedPacket)
     /// The controller sent a Hardware Error event with this code (Vol 4 Part E §7.7.16).
     case hardware(UInt8)
-    /// The controller sent a Data Buffer Overflow event (Vol 4 Part E §7.7.26): it dropped packets of the host.
+    /// The controller sent a Data Buffer Overflow event (Vol 4 Part E §7.7.26), because it dropped packets of the host.
     case overflow
     /// The controller does not support Low Energy.
     case withoutLE
     /// The controller reports that it has no data buffers.
     case withoutBuffers
-    /// The host of the controller was not started.
+    /// The host of the controller has not started.
     case notStarted
-    /// The host of the controller was closed.
+    /// The host of the controller has closed.
     case closed
   }
 

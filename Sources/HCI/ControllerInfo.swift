@@ -2,17 +2,17 @@ package import Bluetooth
 
 /// The properties that a controller reports about itself.
 package struct ControllerInfo: Sendable, Equatable {
-  /// The public address. Nil if it has none.
+  /// The public address. Nil if the controller has none.
   package var address: Address?
   /// The address for links: the public address, or a generated static random one.
   package var ownAddress = PeerAddress(Address(rawValue: 0), .public)
   package var version: ReadLocalVersion.Return?
   package var supported = SupportedCommands()
   package var leFeatures: LEFeatures = []
-  /// The LE ACL buffers: size in bytes, and number.
+  /// The size of an LE ACL buffer in bytes. `aclCount` is the number of buffers.
   package var aclLength = 27
   package var aclCount = 1
-  /// The largest LL payload, 27…251 bytes, and its time on air in µs.
+  /// The largest LL payload, 27…251 bytes. `maxTxTime` is its time on air in µs.
   package var maxTxOctets: UInt16 = 27
   package var maxTxTime: UInt16 = 328
 

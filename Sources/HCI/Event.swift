@@ -80,7 +80,7 @@ package enum Event: Sendable, Equatable {
     package var latency: UInt16
     package var supervisionTimeout: Centiseconds
     package var clockAccuracy: UInt8
-    /// The resolvable addresses, in enhanced forms only. Zero if no private address was used.
+    /// The resolvable private addresses of both sides, in enhanced forms only. Zero for a side that uses none.
     package var localResolvableAddress = Address(rawValue: 0)
     package var peerResolvableAddress = Address(rawValue: 0)
     /// The advertising handle and `syncHandle`, in enhanced v2 only.
@@ -103,7 +103,8 @@ package enum Event: Sendable, Equatable {
     }
   }
 
-  /// Parses an event. - Parameter reader: after the H4 indicator. Must end with the packet.
+  /// Parses an event.
+  /// - Parameter reader: after the H4 indicator. Must end with the packet.
   init(parsing reader: inout ByteReader) throws(MalformedPacket) {
     let code = try reader.uint8("HCI event: code")
     let length = Int(try reader.uint8("HCI event: length"))
@@ -142,7 +143,7 @@ package enum Event: Sendable, Equatable {
     try reader.finish("HCI event")
   }
 
-  /// The event in H4 form. Cuts the parameters to 255 bytes, the maximum of the length field: split many reports into several events.
+  /// The event in H4 form. Cuts the parameters to 255 bytes, the maximum of the length field. Split many reports into several events.
   package var encoded: [UInt8] {
     var writer = ByteWriter(capacity: 64)
     let code = encode(into: &writer)
@@ -222,7 +223,8 @@ extension ByteWriter {
 }
 
 extension Event {
-  /// Parses an LE Meta event (Vol 4 Part E §7.7.65). - Parameter reader: the event's parameters, starting with the subevent code.
+  /// Parses an LE Meta event (Vol 4 Part E §7.7.65).
+  /// - Parameter reader: the event's parameters, starting with the subevent code.
   init(leMeta reader: inout ByteReader) throws(MalformedPacket) {
     guard !reader.isAtEnd else {
       self = .leOther(subevent: nil, [])
@@ -368,7 +370,7 @@ extension Event {
       self.count = count
     }
 
-    /// All entries of one event, without copying: during a transfer, events arrive for every few packets.
+    /// All entries of one event, without copies, because events arrive for every few packets during a transfer.
     package struct List: Sendable, Equatable, RandomAccessCollection, ExpressibleByArrayLiteral {
       /// The entries as received, four bytes each.
       private let octets: ArraySlice<UInt8>

@@ -10,10 +10,11 @@ package struct H4Framer: Sendable {
   private var total = 0
   private var failure: MalformedPacket?
 
-  /// Creates a framer. - Parameter sender: the sender of the stream. Hosts never send events, controllers never send commands.
+  /// Creates a framer.
+  /// - Parameter sender: the sender of the stream. Hosts never send events, controllers never send commands.
   package init(_ sender: Direction) { self.sender = sender }
 
-  /// The number of stored bytes. At most one packet (65,540) plus the last append, if `next` is called until it returns nil.
+  /// The number of stored bytes. At most one packet (65,540 bytes) plus the last append, if the caller calls `next` until it returns nil.
   package var count: Int { buffer.count - start }
 
   package mutating func append(_ octets: some Collection<UInt8>) {
@@ -26,13 +27,14 @@ package struct H4Framer: Sendable {
   }
 
   /// Returns the next whole packet with its indicator. Nil if more bytes are necessary.
-  /// - Throws: if synchronization is lost, now and from then on. The offset counts from the start of the stream.
+  /// - Throws: `MalformedPacket` if synchronization is lost, now and from then on. The byte offset counts from the start of the stream.
   package mutating func next() throws(MalformedPacket) -> [UInt8]? {
     var packet: [UInt8] = []
     return try next(&packet) ? packet : nil
   }
 
-  /// Writes the next packet to `packet`, like `next()`. Reuses its memory. - Returns: false if more bytes are necessary.
+  /// Writes the next whole packet, with its indicator, to `packet`, and reuses the memory of `packet`.
+  /// - Returns: false if more bytes are necessary.
   package mutating func next(_ packet: inout [UInt8]) throws(MalformedPacket) -> Bool {
     guard let length = try nextLength() else { return false }
     packet.removeAll(keepingCapacity: true)
@@ -46,7 +48,7 @@ package struct H4Framer: Sendable {
     return true
   }
 
-  /// Returns the length of the next packet. Nil if it is incomplete.
+  /// Returns the length of the next packet in bytes. Nil if the packet is incomplete.
   private mutating func nextLength() throws(MalformedPacket) -> Int? {
     if let failure { throw failure }
     guard let indicator = octet(0) else { return nil }
@@ -77,7 +79,7 @@ package struct H4Framer: Sendable {
   }
 
   /// Checks the end of the stream.
-  /// - Throws: if the stream ends inside a packet.
+  /// - Throws: `MalformedPacket` if the stream ends inside a packet.
   package func finish() throws(MalformedPacket) {
     if let failure { throw failure }
     guard count == 0 else { throw MalformedPacket("H4: the stream ends after \(count) byte(s) of a packet", at: total) }

@@ -6,7 +6,7 @@ package struct Opcode: RawRepresentable, Hashable, Sendable, CustomStringConvert
   package let rawValue: UInt16
   /// The specification's name. "HCI command" for a received opcode.
   package let name: String
-  /// The place in the Supported Commands configuration (Vol 4 Part E §6.27). Nil if there is none.
+  /// The byte and bit in the Supported Commands configuration, each from 0 (Vol 4 Part E §6.27). Nil if the opcode has none.
   let supportedBit: (octet: Int, bit: Int)?
 
   package init(rawValue: UInt16) {
@@ -15,7 +15,8 @@ package struct Opcode: RawRepresentable, Hashable, Sendable, CustomStringConvert
     supportedBit = nil
   }
 
-  /// Declares the opcode of a command. - Parameter bit: byte 0…63 and bit in the Supported Commands. Nil if it has none.
+  /// Declares the opcode of a command.
+  /// - Parameter bit: byte 0…63 and bit 0…7 in the Supported Commands. Nil if the command has none.
   init(_ rawValue: UInt16, _ name: String, bit: (octet: Int, bit: Int)?) {
     self.rawValue = rawValue
     self.name = name

@@ -6,7 +6,7 @@ package enum Packet: Sendable, Equatable {
   case command(CommandPacket)
   case event(Event)
   case acl(ACLData)
-  /// Synchronous or isochronous data, or an unknown indicator, stored without validation. `octets` excludes the indicator.
+  /// Synchronous or isochronous data, or an unknown indicator, without validation. `octets` excludes the indicator.
   case unknown(indicator: UInt8, octets: [UInt8])
 
   package static let commandIndicator: UInt8 = 0x01
@@ -15,7 +15,8 @@ package enum Packet: Sendable, Equatable {
   package static let eventIndicator: UInt8 = 0x04
   package static let isochronousIndicator: UInt8 = 0x05
 
-  /// Parses a packet. - Throws: for missing or remaining bytes, and for malformed event parameters.
+  /// Parses a packet.
+  /// - Throws: `MalformedPacket` for missing or remaining bytes, and for malformed event parameters.
   package init(_ octets: [UInt8]) throws(MalformedPacket) {
     var reader = ByteReader(octets)
     let indicator = try reader.uint8("HCI packet: indicator")

@@ -5,7 +5,7 @@ package enum AnsweringEvent: Sendable {
   case commandComplete
   case commandStatus
 
-  /// Whether this event with this status answers a command with this declared answer. Either event may refuse a command.
+  /// Returns whether this event with this status answers a command with this declared answer. Either event may refuse a command.
   /// Success needs the declared event: Command Status has no return parameters, and Command Complete does not mean that
   /// a procedure has started.
   package func isAnswer(declared: Self, status: ControllerErrorCode?) -> Bool { status != .success || self == declared }
@@ -15,7 +15,8 @@ package enum AnsweringEvent: Sendable {
 /// many controllers send one byte only.
 package protocol ReturnParameters: Sendable, Equatable {
   static var answeringEvent: AnsweringEvent { get }
-  /// Parses the fields. - Parameter reader: after the status. Bytes may remain, because later versions of the specification add fields.
+  /// Parses the fields.
+  /// - Parameter reader: after the status. Bytes may remain, because later versions of the specification add fields.
   init(parsing reader: inout ByteReader) throws(MalformedPacket)
   func encode(into writer: inout ByteWriter)
 }
@@ -23,7 +24,8 @@ package protocol ReturnParameters: Sendable, Equatable {
 extension ReturnParameters {
   package static var answeringEvent: AnsweringEvent { .commandComplete }
 
-  /// Decodes return parameters. - Parameter octets: the return parameters of a Command Complete event, status first.
+  /// Decodes return parameters.
+  /// - Parameter octets: the return parameters of a Command Complete event, status first.
   /// - Returns: failure for a status other than Success.
   package static func decode(_ octets: [UInt8]) throws(MalformedPacket) -> Result<Self, ControllerErrorCode> {
     guard let status = octets.first else { throw MalformedPacket("no status", at: 0) }
@@ -52,7 +54,7 @@ package struct AnsweredByStatus: EmptyReturnParameters {
   package init() {}
 }
 
-/// The link of the command.
+/// The connection handle of the command, as the only return parameter.
 package struct HandleReturned: ReturnParameters {
   package let handle: ConnectionHandle
 

@@ -4,11 +4,11 @@ package import EventLoop
 /// Implemented by H4 streams, the kernel's user channel and the virtual controller.
 @LoopActor
 package protocol Transport: AnyObject {
-  /// Called for every packet, and once with `.closed` at the end. The transport keeps packets that arrive before it is set.
+  /// The handler of every packet, and of `.closed` once at the end. The transport keeps packets that arrive before the owner sets it.
   var handler: (@LoopActor (TransportEvent) -> Void)? { get set }
   /// Queues one packet. Never drops it silently. Does nothing after `.closed`.
   func send(_ packet: [UInt8])
-  /// The number of the controller's packets that were lost below the transport so far. Nil if unknown.
+  /// The number of the controller's packets that the layers below the transport have lost so far. Nil if unknown.
   var droppedPackets: Int? { get }
   /// Closes the transport and releases the descriptor. Idempotent.
   func close()
@@ -31,9 +31,9 @@ package enum TransportEvent: Sendable {
   case refused(Opcode, any Error)
   /// The link cannot continue and is down, with the reason. For a transport without a controller.
   case linkEnded(ConnectionHandle, any Error)
-  /// No more packets arrive on the link until the host sends one on it.
+  /// No more packets arrive on the link until the host sends one on that link.
   case linkExhausted(ConnectionHandle, any Error)
-  /// The transport is closed, with the reason: an error of the room that implements it.
+  /// The transport has closed, with the reason, which is an error of the room that implements it.
   case closed(any Error)
 }
 

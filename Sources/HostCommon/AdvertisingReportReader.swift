@@ -16,7 +16,8 @@ package final class AdvertisingReportReader {
   private var report: (@LoopActor (AdvertisingReport) -> Void)?
   private let onUnreadable: @LoopActor (Int) -> Void
 
-  /// Creates a reader. - Parameter onUnreadable: receives the number of unreadable reports and events from `stop`, unless it is 0.
+  /// Creates a reader.
+  /// - Parameter onUnreadable: receives the number of unreadable reports and events from `stop`, unless it is 0.
   package init(onUnreadable: @escaping @LoopActor (Int) -> Void, _ report: @escaping @LoopActor (AdvertisingReport) -> Void) {
     self.report = report
     self.onUnreadable = onUnreadable

@@ -4,8 +4,8 @@ package import GAP
 package import HCI
 
 /// Joins the parts of advertising data longer than one report (Vol 4 Part E §7.7.65.13).
-/// Parts of several advertisers arrive interleaved. Some controllers never send the last part (zephyr #36496), so size, number and
-/// time are bounded. The reassembler does not join a part of the next advertising event. It delivers incomplete data as truncated.
+/// Parts of several advertisers arrive interleaved. Some controllers never send the last part (zephyr #36496), so the reassembler bounds
+/// size, number and time. It does not join a part of the next advertising event. It delivers incomplete data as truncated.
 package struct ExtendedReportReassembler: Sendable {
   /// The longest advertising data, in bytes (Vol 6 Part B §2.3.4.9).
   package static let maximumData = 1650
@@ -14,7 +14,7 @@ package struct ExtendedReportReassembler: Sendable {
   /// The longest time from the first part to the last. 1650 bytes in seven PDUs take 121 ms at the slowest coding, LE Coded with S=8
   /// (`AirTime`). The rest allows for gaps between the PDUs and for a slow serial line.
   package static let timeout: Duration = .milliseconds(250)
-  /// A part that repeats this many bytes of the first part starts a new event. Events of one device usually start with the same flags,
+  /// The number of bytes of the first part whose repetition starts a new event. Events of one device usually start with the same flags,
   /// name and identifiers, and differ in the following values.
   static let sameBeginning = 16
 
@@ -30,7 +30,7 @@ package struct ExtendedReportReassembler: Sendable {
     var report: ExtendedAdvertisingReport
     /// The length of the first part, in bytes.
     let first: Int
-    /// The arrival time of the first part.
+    /// The arrival time of the first part, in nanoseconds of a monotonic clock.
     let began: Int64
 
     func isRepeated(by part: ExtendedAdvertisingReport) -> Bool {
@@ -48,7 +48,7 @@ package struct ExtendedReportReassembler: Sendable {
 
   /// Adds a report.
   /// - Parameter now: nanoseconds of a monotonic clock.
-  /// - Returns: the complete reports, and those that are given up, in the order of arrival.
+  /// - Returns: the complete reports, and those that the reassembler gives up, in the order of arrival.
   package mutating func add(_ report: ExtendedAdvertisingReport, at now: Int64) -> [AdvertisingReport] {
     // The common case: no data is chained.
     if report.dataStatus != .more, pending.isEmpty { return [report.report] }
@@ -80,7 +80,8 @@ package struct ExtendedReportReassembler: Sendable {
     return done
   }
 
-  /// Gives up sets that waited too long. Call it from time to time if no reports arrive.
+  /// Gives up incomplete sets that waited too long. Call it from time to time if no reports arrive.
+  /// - Parameter now: nanoseconds of a monotonic clock.
   package mutating func expire(at now: Int64) -> [AdvertisingReport] {
     guard !pending.isEmpty else { return [] }
     let old = pending.filter { now &- $0.value.began > Self.timeout.wholeNanoseconds }.sorted { $0.value.began < $1.value.began }

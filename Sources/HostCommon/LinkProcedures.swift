@@ -9,7 +9,7 @@ package protocol LinkController: AnyObject {
   /// The controller's name for the user.
   var name: String { get }
 
-  /// Whether the controller has a command. True if unknown: the host then tries it.
+  /// Returns whether the controller has a command. True if unknown, so that the host tries the command.
   func supports<C: Command>(_ command: C.Type) async throws -> Bool
 
   /// Sends a command and waits for its answer.
@@ -30,7 +30,7 @@ package final class LinkProcedures {
   /// Fires with the status of LE Read Remote Features Complete.
   package let remoteFeaturesRead = PendingEvent<ControllerErrorCode>()
 
-  /// Receives the parameters after a change. See `Link.onParameters`.
+  /// The handler of the parameters, which runs after each change (see `Link.onParameters`).
   package var onParameters: (@LoopActor (LinkParameters) -> Void)?
 
   /// The reason why the link is down. Nil while it is up.
@@ -103,7 +103,8 @@ package final class LinkProcedures {
     }
   }
 
-  /// Performs Connection Update (§5.1.1). - Parameter interval: 7.5 ms to 4 s.
+  /// Performs Connection Update (§5.1.1).
+  /// - Parameter interval: 7.5 ms to 4 s.
   /// - Throws: GAPError, the reason why the controller refused the command or why the link is down, CancellationError.
   /// - Returns: the requested parameters.
   @discardableResult
@@ -117,7 +118,8 @@ package final class LinkProcedures {
     return wanted
   }
 
-  /// Performs PHY Update (§5.1.10) for the transmitter and the receiver of this link. - Throws: see `requestInterval`.
+  /// Performs PHY Update (§5.1.10) for the transmitter and the receiver of this link.
+  /// - Throws: the errors of `requestInterval`.
   package func requestPHY(_ phy: PHY) async throws {
     if let ended { throw ended }
     guard try await controller.supports(LESetPHY.self) else { throw GAPError.unsupported(adapter: controller.name, .phy(phy)) }
@@ -126,8 +128,9 @@ package final class LinkProcedures {
     try await agreed(change, .phy(phy))
   }
 
-  /// Performs Data Length Update (§5.1.9). - Parameter octets: 27 to 251. If the peer allows less, this is not an error.
-  /// - Throws: see `requestInterval`.
+  /// Performs Data Length Update (§5.1.9).
+  /// - Parameter octets: 27 to 251. If the peer allows less, this is not an error.
+  /// - Throws: the errors of `requestInterval`.
   package func requestDataLength(_ octets: Int) async throws {
     // Check this before sending a command.
     _ = try DataLength(octets: octets, on: nil)

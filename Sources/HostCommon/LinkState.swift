@@ -13,7 +13,8 @@ package struct LinkState: Sendable, Equatable {
 
   package init() {}
 
-  /// Creates the state of a new link. - Parameter complete: has status Success.
+  /// Creates the state of a new link.
+  /// - Parameter complete: an event with status Success.
   package init(_ complete: Event.ConnectionComplete) {
     setTiming(complete.interval, complete.latency, complete.supervisionTimeout)
     // Every link starts with these until an event changes them (Vol 6 Part B §4.5.10).
@@ -22,7 +23,7 @@ package struct LinkState: Sendable, Equatable {
   }
 
   /// Updates the state with an event. Failed procedures change nothing.
-  /// - Parameter event: an event of this link; see `Event.connectionHandle`.
+  /// - Parameter event: an event of this link (see `Event.connectionHandle`).
   package mutating func update(with event: HCI.Event) {
     switch event {
     case .leConnectionUpdateComplete(.success, _, let interval, let latency, let supervisionTimeout):
@@ -49,7 +50,7 @@ package struct LinkState: Sendable, Equatable {
 }
 
 extension LinkParameters {
-  /// Returns a connection interval as a duration. Nil outside 6–3200 (Vol 4 Part E §7.7.65.1).
+  /// Returns a connection interval as a duration. Nil outside 6–3200 units of 1.25 ms (Vol 4 Part E §7.7.65.1).
   package static func interval(_ interval: ConnectionInterval) -> Duration? { (6...3200).contains(interval) ? interval.duration : nil }
 }
 

@@ -4,7 +4,7 @@ package import HCI
 
 /// The commands of a scan (Vol 4 Part E §7.8.10 and §7.8.11, or §7.8.64 and §7.8.65), for all hosts.
 package struct ScanCommands: Sendable, Equatable {
-  /// The scan window, 60 ms: a whole advertising event fits into it.
+  /// The scan window, 60 ms, into which a whole advertising event fits.
   static let window: Slots = 0x60
 
   package let isExtended: Bool
@@ -15,7 +15,7 @@ package struct ScanCommands: Sendable, Equatable {
   /// Creates the commands.
   /// - Parameters:
   ///   - adapter: the name of the adapter, for errors.
-  ///   - controller: the controller. Its extended commands are used if it has them: the kernel does so, and controllers refuse a mix.
+  ///   - controller: the controller. The scan uses its extended commands if it has them, as the kernel does. Controllers refuse a mix.
   ///   - sharing: whether links need their share of the radio.
   /// - Throws: GAPError.noPrimaryPHY, .cannotScan.
   package init(_ parameters: ScanParameters, adapter: String, _ controller: ControllerInfo, sharing: Bool = false) throws(GAPError) {

@@ -6,7 +6,7 @@ package struct ChannelIdentifier: RawRepresentable, Hashable, Sendable, Expressi
 
   package init(integerLiteral value: UInt16) { rawValue = value }
 
-  /// The fixed channels of an LE link.
+  /// The Attribute Protocol on an LE link, one of three fixed channels.
   package static let att: Self = 0x0004
   package static let signalling: Self = 0x0005
   package static let securityManager: Self = 0x0006

@@ -19,7 +19,8 @@ package struct L2CAPFrame: Sendable, Equatable {
     return octets
   }
 
-  /// Appends an encoded frame. - Returns: its number of bytes.
+  /// Appends an encoded frame.
+  /// - Returns: the number of appended bytes.
   @discardableResult
   package static func append(_ channel: ChannelIdentifier, _ payload: [UInt8], to octets: inout [UInt8]) -> Int {
     let payload = payload.prefix(0xFFFF)

@@ -2,7 +2,7 @@
 /// never reads past a fragment, and resynchronizes at the next start fragment.
 package struct Recombination: Sendable {
   private var buffer: [UInt8] = []
-  /// Whether `buffer` waits for more. If false, continuations are dropped until the next start.
+  /// Whether `buffer` waits for more fragments. Otherwise, `add` drops continuations until the next start.
   private var isInFrame = false
 
   /// The number of dropped fragments and frames. Causes: a start inside a frame, a continuation without a start, or more bytes than
@@ -11,7 +11,8 @@ package struct Recombination: Sendable {
 
   package init() {}
 
-  /// Adds a fragment. - Parameter isStart: whether the fragment starts a frame. Otherwise, it continues one.
+  /// Adds a fragment.
+  /// - Parameter isStart: whether the fragment starts a frame. Otherwise, it continues one.
   /// - Returns: the frame that the fragment completes.
   package mutating func add(_ fragment: [UInt8], isStart: Bool) -> L2CAPFrame? {
     if isStart {

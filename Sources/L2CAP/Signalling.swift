@@ -11,8 +11,9 @@ package enum Signalling {
   /// Answers a frame.
   /// - Parameters:
   ///   - payload: the payload of one frame.
-  ///   - deciding: a central's decision: returns the link's parameters, nil to refuse. Nil for a peripheral: only it may ask (§4.20).
-  /// - Returns: nil for packets that must have no answer: responses, and packets without an identifier.
+  ///   - deciding: a central's decision, which returns the link's parameters, or nil to refuse.
+  ///     Nil for a peripheral, because only a peripheral may ask (§4.20).
+  /// - Returns: nil for responses, and for packets without an identifier, which must have no answer.
   package static func answer(
     _ payload: [UInt8], deciding: ((ConnectionParameters) -> ConnectionParameters?)? = nil
   ) -> Answer? {

@@ -20,8 +20,9 @@ package enum SignallingPDU: Sendable, Equatable {
   /// The reason of a Command Reject: command not understood.
   package static let notUnderstood: UInt16 = 0x0000
 
-  /// Parses a command. - Parameter payload: the payload of one frame, in which LE allows one command.
-  /// - Throws: if the header is incomplete, or its length differs from the frame's.
+  /// Parses a command.
+  /// - Parameter payload: the payload of one frame, in which LE allows one command.
+  /// - Throws: `MalformedPacket` if the header is incomplete, or its length differs from the frame's.
   package init(_ payload: [UInt8]) throws(MalformedPacket) {
     var reader = ByteReader(payload)
     let code = try reader.uint8("signalling: code")

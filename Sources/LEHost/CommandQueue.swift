@@ -5,14 +5,14 @@ import HCI
 /// Decides which command to send next and which one an event answers (Vol 4 Part E §4.4). One command is in flight at a time, so that
 /// credits are exact and answers are unambiguous. Times are nanoseconds of a monotonic clock.
 struct CommandQueue {
-  /// The longest time for a command. The specification allows 1 s (§4.5), but serial adapters at low rates need more.
+  /// The longest time for an answer, in nanoseconds. The specification allows 1 s (§4.5), but serial adapters at low rates need more.
   static let timeout: Int64 = 4_000_000_000
 
   private struct Entry {
     let id: Int
     let command: CommandPacket
     let answeringEvent: AnsweringEvent
-    /// Whether the command cleans up. It is then sent even without a credit.
+    /// Whether the command cleans up. The queue then releases it even without a credit.
     let isCleanUp: Bool
     var deadline: Int64
   }
@@ -32,8 +32,8 @@ struct CommandQueue {
     return lastID
   }
 
-  /// Removes a command that was not sent yet. A sent command stays, so that the queue recognizes its answer.
-  /// Returns whether it was removed.
+  /// Removes a command that the host has not sent yet. A sent command stays, so that the queue recognizes its answer.
+  /// Returns whether the queue removed the command.
   mutating func withdraw(_ id: Int) -> Bool {
     let count = waiting.count
     waiting.removeAll { $0.id == id }
@@ -55,13 +55,13 @@ struct CommandQueue {
     return entry.command
   }
 
-  /// Receives a Command Complete. Returns the command that it answers, or nil (credits only, late or unsolicited).
+  /// Receives a Command Complete. Returns the number of the command that it answers, or nil (credits only, late or unsolicited).
   mutating func completed(_ event: Event.CommandComplete) -> Int? {
     credits = Int(event.credits)
     return answered(event.opcode, .commandComplete, event.parameters.first.map { ControllerErrorCode(rawValue: $0) })
   }
 
-  /// Receives a Command Status. Returns the command that it answers, or nil.
+  /// Receives a Command Status. Returns the number of the command that it answers, or nil.
   mutating func status(_ event: Event.CommandStatus) -> Int? {
     credits = Int(event.credits)
     return answered(event.opcode, .commandStatus, event.status)
@@ -75,7 +75,7 @@ struct CommandQueue {
     return entry.id
   }
 
-  /// The time to call `expire`.
+  /// The time at which to call `expire`, in nanoseconds.
   var deadline: Int64? { inFlight?.deadline ?? starvedSince.map { $0 + Self.timeout } }
 
   /// A command that the queue gave up.
@@ -85,8 +85,8 @@ struct CommandQueue {
     case unsent(Int)
   }
 
-  /// Gives up the overdue command, or the first one that waits for a credit. The next command is then sent: the controller may have
-  /// forgotten to return a credit.
+  /// Gives up the overdue command, or the first one that waits for a credit. The queue then continues with the next command: the
+  /// controller may have forgotten to return a credit.
   mutating func expire(at now: Int64) -> Expired? {
     guard let due = deadline, now >= due else { return nil }
     starvedSince = nil

@@ -9,25 +9,25 @@ final class Controller {
   let name: String
   var onEvent: (@LoopActor (Event) -> Void)?
   var onData: (@LoopActor (ACLData) -> Void)?
-  /// Receives a link that ended without an event.
+  /// The handler for a link that ended without an event.
   var onLinkEnd: (@LoopActor (ConnectionHandle, any Error) -> Void)?
-  /// Receives a link without further unsolicited packets.
+  /// The handler for a link without further unsolicited packets.
   var onLinkExhaustion: (@LoopActor (ConnectionHandle, any Error) -> Void)?
   var onFailure: (@LoopActor (any Error) -> Void)?
   /// The reason why the controller no longer works.
   private(set) var failure: (any Error)?
-  /// The number of malformed packets, which were ignored.
+  /// The number of malformed packets from the controller so far. The host ignores them.
   private(set) var malformed = 0 {
     didSet { onMalformed?(malformed) }
   }
-  /// Called with the number of malformed packets so far.
+  /// The function to call with the number of malformed packets so far.
   var onMalformed: (@LoopActor (Int) -> Void)?
 
   private let transport: any HCI.Transport
-  /// The packets that were lost below the transport so far. Nil if unknown.
+  /// The number of packets that layers below the transport have lost so far. Nil if unknown.
   var droppedPackets: Int? { transport.droppedPackets }
   private var queue = CommandQueue()
-  /// The unanswered commands. `then` gets the return parameters, status first.
+  /// The unanswered commands, by number. `then` gets the return parameters, status first.
   private var pending: [Int: (opcode: Opcode, then: @LoopActor (Result<[UInt8], any Error>) -> Void)] = [:]
   private var timer: LoopTimer?
 
@@ -36,7 +36,7 @@ final class Controller {
     self.name = name
   }
 
-  /// Starts receiving. Idempotent.
+  /// Starts receiving packets from the transport. Idempotent.
   func open() {
     guard transport.handler == nil else { return }
     transport.handler = { [weak self] event in self?.handle(event) }
@@ -71,7 +71,7 @@ final class Controller {
   }
 
   /// Sends a command and waits for its answer. Cancellation does not stop a command that was already sent.
-  /// - Parameter accepted: called with the answer, before any later event, even if the task was cancelled.
+  /// - Parameter accepted: The function to call at the answer, before any later event, even after a cancellation of the task.
   /// - Returns: the return parameters, which are empty if Command Status answers the command.
   /// - Throws: ControllerError (refused, silent, starved, unreadable), the error of `close`, CancellationError.
   @discardableResult
@@ -79,7 +79,8 @@ final class Controller {
     try await perform(command.packet, C.Return.self, accepted: accepted)
   }
 
-  /// Sends a command that Command Complete answers, and checks the status. - Throws: as above.
+  /// Sends a command that Command Complete answers, and checks the status.
+  /// - Throws: ControllerError (refused, silent, starved, unreadable), the error of `close`, CancellationError.
   func perform(_ command: CommandPacket, accepted: @escaping @LoopActor () -> Void = {}) async throws {
     _ = try await perform(command, NoReturnParameters.self, accepted: accepted)
   }
@@ -123,13 +124,13 @@ final class Controller {
     return (try? await done.value(until: EventLoop.shared.now.advanced(by: .seconds(2)))) ?? false
   }
 
-  /// Sends a data packet. - Parameter packet: ACL data in H4 form.
+  /// Sends a data packet: ACL data in H4 form.
   func send(data packet: [UInt8]) {
     guard failure == nil else { return }
     transport.send(packet)
   }
 
-  /// Ends everything with `error`. Idempotent.
+  /// Ends the transport and all unanswered commands with `error`. Idempotent.
   func close(_ error: any Error) {
     guard failure == nil else { return }
     failure = error

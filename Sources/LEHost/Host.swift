@@ -15,9 +15,9 @@ final class Host: LinkController {
   var sendQueue = SendQueue(length: 27, total: 1)
   private(set) var links: [ConnectionHandle: HostLink] = [:]
   var isStarted = false
-  /// Receives the events that concern a role: advertising reports and LE Connection Complete.
+  /// The handler for the events that concern a role: advertising reports and LE Connection Complete.
   var onEvent: (@LoopActor (Event) -> Void)?
-  /// Called after a failure of the controller ended all links.
+  /// The function to call after a failure of the controller ended all links.
   var onFailure: (@LoopActor (any Error) -> Void)?
 
   private var isClosed = false
@@ -133,7 +133,7 @@ final class Host: LinkController {
     }
   }
 
-  /// Answers a peripheral's request for other parameters through the link layer.
+  /// Answers a peripheral's request for other connection parameters through the link layer.
   private func answer(_ handle: ConnectionHandle, _ wanted: ConnectionParameters) {
     guard let link = links[handle], controller.backlog < 64 else { return }
     if let granted = link.grant(wanted) {
@@ -170,7 +170,7 @@ extension Host {
     isStarted = true
   }
 
-  /// Performs a command. Returns nil if the controller refuses or its answer is malformed: it then counts as unsupported.
+  /// Performs a command. Returns nil if the controller refuses or sends a malformed answer. The command then counts as unsupported.
   private func ask<C: Command>(_ command: C) async throws -> C.Return? {
     do {
       return try await controller.perform(command)
@@ -193,8 +193,8 @@ extension Host {
     (info.aclLength, info.aclCount) = (Int(size.aclLength), Int(size.aclCount))
   }
 
-  /// The events of an LE host (Vol 4 Part E §7.3.1): Disconnection Complete, Encryption Change, Read Remote Version Information
-  /// Complete, Hardware Error, Data Buffer Overflow, LE Meta. Events about commands and buffers cannot be masked.
+  /// The event mask of an LE host (Vol 4 Part E §7.3.1): Disconnection Complete, Encryption Change, Read Remote Version Information
+  /// Complete, Hardware Error, Data Buffer Overflow, LE Meta. The mask has no effect on events about commands and buffers.
   static let events: UInt64 = 1 << 4 | 1 << 7 | 1 << 11 | 1 << 15 | 1 << 25 | 1 << 61
 
   private func setLEEventMask(_ info: ControllerInfo) async throws {

@@ -13,15 +13,15 @@ package final class HostCentral: GAP.Central {
       if malformedPackets > 0 { onNote?(.malformedPackets(adapter: name, malformedPackets)) }
     }
   }
-  /// Looks up a device that a scan cannot find, such as one without advertisements in a recording. Nil on a radio.
+  /// The lookup of a device that a scan cannot find, such as one without advertisements in a recording. Nil on a radio.
   package var unheardPeer: (@LoopActor (Address) -> PeerAddress?)?
 
   let host: Host
-  /// The connection that is being created. Others wait for their turn.
+  /// The connection attempt in progress. Other attempts wait for their turn.
   var initiation: Initiation?
   let initiators = TurnQueue()
   var scan: Scan?
-  /// Devices seen on the coded PHY: they can only be reached there. Bounded.
+  /// The devices that the host heard on the coded PHY, and can only reach there. Bounded.
   var codedPeers: Set<PeerAddress> = []
 
   package init(_ transport: any HCI.Transport, name: String, tap: (any HCI.Tap)? = nil) {
@@ -95,7 +95,7 @@ final class Scan {
 
   private func deliver(_ one: AdvertisingReport) { if isOn { report(one) } }
 
-  /// Starts reporting. - Returns: false if the scan has already ended.
+  /// Starts reporting. Returns false if the scan has already ended.
   func begin() -> Bool {
     isOn = !isOver
     return isOn
@@ -207,7 +207,7 @@ extension HostCentral {
     }
   }
 
-  /// Establishes a link. - Returns: nil if there is none at `deadline`.
+  /// Establishes a link. Returns nil if there is none at `deadline`.
   private func establish(_ peer: PeerAddress, _ deadline: LoopClock.Instant) async throws -> HostLink? {
     let place = initiators.enter()
     defer { place.leave() }

@@ -12,7 +12,7 @@ package final class HostLink: GAP.Link {
   /// The number of fragments that may wait in this process before writers wait.
   /// This number keeps the controller busy, but a canceled transfer still stops soon and progress stays accurate.
   private static let writableLimit = 8
-  /// The limit of queued answers. Further answers to a peer that does not listen are dropped.
+  /// The maximum number of queued answers. The link drops further answers to a peer that does not listen.
   private static let answerLimit = 64
 
   package let peer: PeerAddress
@@ -22,7 +22,7 @@ package final class HostLink: GAP.Link {
 
   let handle: ConnectionHandle
   let procedures: LinkProcedures
-  /// The number of invalid L2CAP frames and fragments, which were dropped.
+  /// The number of invalid L2CAP frames and fragments, which the link dropped.
   var dropped: Int { recombination.dropped }
 
   private let host: Host
@@ -115,7 +115,7 @@ package final class HostLink: GAP.Link {
     EventLoop.shared.spawn { await self.disconnect(within: .seconds(3)) }
   }
 
-  /// Disconnects after the queued packets were sent. Returns when the link is down or time runs out. It then counts as down.
+  /// Waits for the queued packets and disconnects. Returns when the link is down or time runs out. The link then counts as down.
   func disconnect(within limit: Duration) async {
     guard ended == nil else { return }
     let now = EventLoop.shared.now

@@ -6,7 +6,7 @@ import GAP
 /// The ATT channel of a link of our own host: L2CAP channel 4.
 @LoopActor
 package final class LinkChannel: ATT.Channel {
-  /// The limit of events that wait for a handler. Further events are dropped and counted.
+  /// The maximum number of events that wait for a handler. The channel drops and counts further events.
   static let earlyLimit = 256
 
   package var handler: (@LoopActor (ChannelEvent) -> Void)? { didSet { deliverEarly() } }

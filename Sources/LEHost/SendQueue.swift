@@ -23,7 +23,7 @@ package struct SendQueue {
     /// The number of incomplete fragments of each incomplete frame, in order.
     var frames: Deque<Int> = []
 
-    /// Frees the memory of the taken bytes when they are all or many.
+    /// Frees the memory of the taken bytes if these are all bytes, or at least 4096.
     mutating func makeRoom() {
       guard taken == octets.count || taken >= 4096 else { return }
       if taken == octets.count { octets.removeAll(keepingCapacity: true) } else { octets.removeFirst(taken) }
@@ -55,7 +55,7 @@ package struct SendQueue {
     lines.append(Line(handle: handle, inFlight: inFlight, frames: inFlight > 0 ? [inFlight] : []))
   }
 
-  /// Queues a frame, cut for the controller's buffers (Vol 3 Part A §7.2.1). Does nothing for a handle that is not open.
+  /// Cuts a frame for the controller's buffers and queues it (Vol 3 Part A §7.2.1). Does nothing for a handle that is not open.
   package mutating func add(_ channel: ChannelIdentifier, _ payload: [UInt8], to handle: ConnectionHandle) {
     guard let index = lines.firstIndex(where: { $0.handle == handle }) else { return }
     lines[index].makeRoom()
@@ -72,10 +72,10 @@ package struct SendQueue {
     lines.first { $0.handle == handle }.map { $0.fragments.count + $0.inFlight } ?? 0
   }
 
-  /// Returns the number of incomplete frames.
+  /// Returns the number of frames of a link that the controller has not completed.
   package func frames(_ handle: ConnectionHandle) -> Int { lines.first { $0.handle == handle }?.frames.count ?? 0 }
 
-  /// Replaces `packet` with the fragment to send now, in H4 form. - Returns: false if there is none.
+  /// Replaces `packet` with the fragment to send now, in H4 form. Returns false if there is none.
   package mutating func next(_ packet: inout [UInt8]) -> Bool {
     let used = lines.reduce(0) { $0 + $1.inFlight }
     guard used < total else { return false }

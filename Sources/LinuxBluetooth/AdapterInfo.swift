@@ -7,7 +7,7 @@ package struct AdapterInfo: Sendable, Equatable {
   /// The number N of `hciN`.
   package var index: Int
   package var name: String { "hci\(index)" }
-  /// The public address. Nil if the controller has none; it then uses a static random address.
+  /// The public address of the adapter. Nil if the controller has none and uses a static random address.
   package var address: Address?
   package var isUp: Bool
   /// The bus in lower case: `usb`, `uart`, `pci`, `virtual`…
@@ -37,8 +37,8 @@ package struct AdapterInfo: Sendable, Equatable {
     return le ? nil : .withoutLE(name)
   }
 
-  /// Asks the controller for its abilities, as far as this process may: LE commands need CAP_NET_RAW. Does not ask an adapter that is
-  /// down or owned by another program.
+  /// Asks the controller for its abilities, as far as this process may. LE commands need CAP_NET_RAW. Does not ask an adapter that is
+  /// down or that another program owns.
   @LoopActor
   package func abilities() async -> ControllerInfo {
     var info = ControllerInfo()

@@ -4,10 +4,10 @@ import Glibc
 import LinuxIO
 import SystemPackage
 
-/// A link of a kernel adapter, whichever program made it.
+/// A link of a kernel adapter, whichever program opened the link.
 package struct AdapterLink: Hashable, Sendable {
   package let address: Address
-  /// The type of the address. Nil without CAP_NET_ADMIN, because the kernel then does not report it.
+  /// The type of the peer's address. Nil without CAP_NET_ADMIN, because the kernel then does not report it.
   package let type: AddressType?
 
   package init(_ address: Address, _ type: AddressType?) {
@@ -17,7 +17,8 @@ package struct AdapterLink: Hashable, Sendable {
 }
 
 extension AdapterInfo {
-  /// Lists the LE links of this adapter from the management channel. Without it, HCIGETCONNLIST lists them without types or capability.
+  /// Lists the LE links of this adapter through the management channel. If that fails, uses HCIGETCONNLIST, which needs
+  /// no capability but reports no types.
   /// - Throws: AdapterProblem.
   package func links() throws(AdapterProblem) -> [AdapterLink] {
     let links: [AdapterLink]

@@ -22,8 +22,8 @@ package enum AdapterList {
   }
 
   /// Chooses the adapter for a command.
-  /// - Parameter index: Nil for the first adapter that can be used now.
-  /// - Throws: The problem of the requested adapter, or of the first.
+  /// - Parameter index: N of `hciN`. Nil means the first usable adapter.
+  /// - Throws: The problem of the requested adapter, or of the first adapter.
   package static func choose(_ index: Int?) throws(AdapterProblem) -> AdapterInfo { try choose(index, from: try adapters(), RFKill()) }
 
   static func choose(_ index: Int?, from all: [AdapterInfo], _ switches: RFKill) throws(AdapterProblem) -> AdapterInfo {

@@ -3,11 +3,11 @@ package import HCI
 import LinuxIO
 package import SystemPackage
 
-/// The reason why an adapter cannot be used. Adapters are identified by name: `hci0`.
+/// The reason why the program cannot use an adapter. The text is the adapter's name, such as `hci0`.
 package enum AdapterProblem: Error, Sendable, Equatable {
-  /// The kernel has no Bluetooth, or this is a container or WSL: socket(AF_BLUETOOTH) fails.
+  /// The kernel has no Bluetooth, or blectl runs in a container or WSL. Then socket(AF_BLUETOOTH) fails.
   case kernelWithoutBluetooth
-  /// There is no adapter. `platformBlock` is the switch that may hide an adapter from its bus.
+  /// The machine has no adapter. `platformBlock` is the switch that may hide an adapter from its bus.
   case none(platformBlock: RFKill.Switch?)
   /// The adapter does not exist. `others` are the existing adapters, empty if unknown.
   case unknown(String, others: [String])
@@ -42,7 +42,7 @@ package enum AdapterProblem: Error, Sendable, Equatable {
   }
 }
 
-/// The purpose for which an adapter was needed.
+/// The purpose for which the program needed an adapter.
 package enum AdapterUse: Sendable, Equatable {
   case listing
   case opening

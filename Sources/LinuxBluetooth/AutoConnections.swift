@@ -2,9 +2,9 @@ package import Bluetooth
 import LinuxIO
 
 extension AdapterInfo {
-  /// Lists the devices that the kernel connects to when it hears them. bluetoothd or another program requested that (Add Device).
-  /// Reads the adapter's device_list in debugfs, which only root may do.
-  /// - Parameter folder: Another folder in tests.
+  /// Lists the devices that the kernel connects to when it receives their advertisements, at the request of bluetoothd or another program
+  /// (Add Device). Reads the adapter's device_list in debugfs, which only root may do.
+  /// - Parameter folder: The debugfs folder, which tests replace.
   /// - Returns: Nil if the list cannot be read.
   package func autoConnections(folder: String = "/sys/kernel/debug/bluetooth") -> [PeerAddress]? {
     SmallFile.text(of: "\(folder)/\(name)/device_list", limit: 1 << 18).map { Self.autoConnections($0) }

@@ -4,7 +4,8 @@ import Glibc
 import LinuxIO
 
 extension SocketAddress {
-  /// A `struct sockaddr_hci`, 6 bytes. - Parameter channel: HCI_CHANNEL_RAW or HCI_CHANNEL_USER.
+  /// Creates a `struct sockaddr_hci`, 6 bytes.
+  /// - Parameter channel: HCI_CHANNEL_RAW or HCI_CHANNEL_USER.
   static func hci(adapter: UInt16, channel: Int32) -> Self {
     var address = sockaddr_hci()
     address.hci_family = sa_family_t(AF_BLUETOOTH)
@@ -13,7 +14,7 @@ extension SocketAddress {
     return Self(address)
   }
 
-  /// A `struct sockaddr_l2`, 14 bytes, for the ATT fixed channel: PSM 0, CID 4.
+  /// Creates a `struct sockaddr_l2`, 14 bytes, for the ATT fixed channel: PSM 0, CID 4.
   /// - Parameter address: Nil is BDADDR_ANY.
   static func att(_ address: Address?, _ type: AddressType) -> Self {
     var result = sockaddr_l2()
@@ -27,15 +28,15 @@ extension SocketAddress {
   }
 }
 
-/// The packets that a raw HCI socket receives (`struct hci_filter`).
+/// A filter that selects the packets for a raw HCI socket (`struct hci_filter`).
 struct HCIFilter: Equatable {
-  /// The packet types: bit n is packet indicator n.
+  /// The packet types, a bit mask. Bit n is packet indicator n.
   var types: UInt32
-  /// The events: bit n mod 64 is event code n.
+  /// The events, a bit mask. Bit n is event code n, modulo 64.
   var events: UInt64
 
-  /// The filter for normal use: commands of other programs, Disconnection Complete, Command Complete and Status, LE Meta. No data: every
-  /// frame would be copied to us. Without CAP_NET_RAW, the kernel removes the commands and LE Meta.
+  /// The filter for normal use: commands of other programs, Disconnection Complete, Command Complete and Status, LE Meta. It excludes data,
+  /// because the kernel would copy every frame to us. Without CAP_NET_RAW, the kernel removes the commands and LE Meta.
   static let needed = Self(indicators: [1, 4], events: [0x05, 0x0E, 0x0F, 0x3E])
   /// The filter for a trace: all events.
   static let trace = Self(types: 1 << 1 | 1 << 4, events: .max)

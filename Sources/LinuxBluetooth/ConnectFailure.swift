@@ -4,21 +4,21 @@ import Glibc
 import LinuxIO
 package import SystemPackage
 
-/// A failed connect() of an ATT socket. The kernel converts the controller's status to an errno (`bt_to_errno`): ENOSYS if no other
-/// errno matches.
+/// A failed connect() of an ATT socket. The kernel converts the controller's status to an errno (`bt_to_errno`), or to ENOSYS if no
+/// other errno matches.
 struct ConnectFailure: ConnectionError, Equatable {
   enum Stage {
-    /// The error is from connect() itself: nothing was sent.
+    /// connect() itself failed, so the kernel sent nothing.
     case starting
-    /// The error is from SO_ERROR, later.
+    /// connect() succeeded, and SO_ERROR reported an error later.
     case completing
   }
 
   let errno: Errno
   let stage: Stage
-  /// The status in LE Connection Complete. Nil without the right to see events.
+  /// The status in LE Connection Complete. Nil if the process may not see events.
   var status: ControllerErrorCode?
-  /// Whether the adapter was switched off during the attempt. The kernel then reports ECONNABORTED, as for a canceled attempt.
+  /// Whether the adapter went down during the attempt. The kernel then reports ECONNABORTED, as after a cancellation.
   var isAdapterDown = false
 
   var retryReason: RetryReason? {
@@ -53,18 +53,18 @@ struct ConnectFailure: ConnectionError, Equatable {
   }
 }
 
-/// The reason why the kernel made no link to a peer.
+/// The reason why the kernel opened no link to a peer.
 package struct NoConnection: PassingError, Sendable, Equatable {
   package enum Cause: Sendable, Equatable {
-    /// Another program uses the peer's ATT channel, or is making the connection.
+    /// Another program uses the peer's ATT channel, or is connecting to the peer.
     case takenByAnother
     /// The controller has its maximum number of connections.
     case tooManyLinks
     case endedByPeer
-    /// This side canceled the attempt, perhaps another program.
+    /// This host canceled the attempt, perhaps through another program.
     case givenUpHere
     case notEstablished
-    /// Authentication failed or was rejected.
+    /// Authentication failed, or a side rejected it.
     case security
   }
 
@@ -74,7 +74,7 @@ package struct NoConnection: PassingError, Sendable, Equatable {
   package let adapter: String
   package let cause: Cause
   package let errno: Errno
-  /// The status in the LE Connection Complete event. Nil without the right to see events.
+  /// The status in the LE Connection Complete event. Nil if the process may not see events.
   package let status: ControllerErrorCode?
 
   package init(_ peer: PeerAddress, adapter: String, _ cause: Cause, errno: Errno, status: ControllerErrorCode? = nil) {

@@ -7,15 +7,15 @@ import LinuxIO
 import SystemPackage
 
 /// A raw HCI socket next to the kernel's own stack. It sends our commands and receives the answers and the kernel's events.
-/// Most events need CAP_NET_RAW; LE commands always need it. We do not use libbluetooth's `hci_send_req`, which discards events
+/// Most events need CAP_NET_RAW, and LE commands always do. We do not use libbluetooth's `hci_send_req`, which discards events
 /// while it waits.
-/// With CAP_NET_RAW we also see the commands of the kernel and of other programs. Our own do not come back.
+/// With CAP_NET_RAW the socket also receives the commands of the kernel and of other programs, but not our own.
 @LoopActor
 final class HCISocket {
-  /// A command that the kernel or another program gave to the controller.
+  /// A command that the kernel or another program sent to the controller.
   enum OthersCommand {
     case sent(CommandPacket)
-    /// The command was answered with the status in Command Complete or Command Status.
+    /// The controller answered the command with the status in Command Complete or Command Status.
     case answered(CommandPacket, ControllerErrorCode)
   }
 
@@ -26,25 +26,25 @@ final class HCISocket {
   private var observers: [Int: @LoopActor (HCI.Event) -> Void] = [:]
   private var nextObserver = 0
   private var pending: [Pending] = []
-  /// The error that ended the socket: no more events arrive.
+  /// The error that ended the socket. No events arrive after it.
   private(set) var failure: (any Error)?
   private var onEnd: [Int: @LoopActor (any Error) -> Void] = [:]
-  /// The last command of another program or the kernel, until its answer. The kernel gives the controller one command at a time.
-  /// So the next answer is for this command, even if ours with the same opcode waits for its turn.
+  /// The last command of another program or the kernel, until its answer. The kernel sends the controller one command at a time.
+  /// So the next answer is for this command, even if our command with the same opcode waits for its turn.
   private var others: (command: CommandPacket, deadline: LoopClock.Instant, isTraced: Bool)?
 
   private struct Pending {
     let command: CommandPacket
     let answeringEvent: AnsweringEvent
     let use: AdapterUse
-    /// The return parameters, status first.
+    /// The return parameters in bytes, starting with the status.
     let answer: Wait<[UInt8]>
     let onAnswer: (@LoopActor (ControllerErrorCode) -> Void)?
-    /// The timer for the answer, set when the command is sent.
+    /// The timer for the answer. It starts when the socket sends the command.
     var timer: LoopTimer?
   }
 
-  /// The time limit for an answer. The kernel's own is 2 s (HCI_CMD_TIMEOUT), so the kernel resets a hanging controller first.
+  /// The time limit for an answer. The kernel's own limit is 2 s (HCI_CMD_TIMEOUT), so the kernel resets a hanging controller first.
   static let commandLimit: Duration = .seconds(3)
   /// The time after which the kernel gives up and sends the next command.
   private static let kernelCommandLimit: Duration = .seconds(2)
@@ -66,7 +66,7 @@ final class HCISocket {
   }
 
   /// Wraps an open socket.
-  /// - Parameter descriptor: A bound socket; in tests, one end of a pair.
+  /// - Parameter descriptor: A bound socket, or one end of a pair in tests.
   /// - Parameter tracesAll: Whether the tap also gets packets of other programs.
   init(_ descriptor: consuming OwnedDescriptor, name: String, tap: (any HCI.Tap)?, tracesAll: Bool = getuid() == 0) {
     self.name = name
@@ -98,10 +98,10 @@ final class HCISocket {
     onEnd[number] = nil
   }
 
-  /// Handles the events that the kernel holds now.
+  /// Handles the events that wait in the kernel now.
   func pump() { socket.pump() }
 
-  /// The number of packets that the kernel has dropped because this process was too slow. Nil if unknown.
+  /// The number of packets that the kernel has dropped because this process was too slow. Nil if the kernel does not count them.
   var droppedPackets: Int? { socket.droppedPackets }
 
   /// Sends a command whose result arrives later as an event, and waits for that event.
@@ -127,9 +127,9 @@ final class HCISocket {
   // MARK: Commands
 
   /// Sends a command and waits for its Command Complete or Command Status event.
-  /// - Returns: The return parameters; nothing for a command that is answered by Command Status.
-  /// - Throws: AdapterProblem if it cannot be sent or is not answered; ControllerError if it is refused or the answer is malformed;
-  ///   CancellationError.
+  /// - Returns: The return parameters, which are empty for a command that the controller answers with Command Status.
+  /// - Throws: AdapterProblem if the command cannot be sent or the controller does not answer it. ControllerError if the controller
+  ///   refuses the command or its answer is malformed. CancellationError.
   @discardableResult
   func send<C: HCI.Command>(_ command: C, for use: AdapterUse) async throws -> C.Return {
     let octets = try await exchange(command.packet, answeredBy: C.answeringEvent, for: use, onAnswer: nil)
@@ -145,14 +145,15 @@ final class HCISocket {
     }
   }
 
-  /// Sends a command that is answered by Command Complete, if only its status matters.
-  /// - Parameter onAnswer: Called with the status before later events are handled, also after this task was canceled.
+  /// Sends a command that the controller answers with Command Complete, if only its status matters.
+  /// - Parameter onAnswer: Called with the status before any later event is handled, also after this task was canceled.
   /// - Throws: The errors of `send` above, except for a refusal.
   func send(_ command: CommandPacket, for use: AdapterUse, onAnswer: (@LoopActor (ControllerErrorCode) -> Void)? = nil) async throws {
     _ = try await exchange(command, answeredBy: .commandComplete, for: use, onAnswer: onAnswer)
   }
 
-  /// Sends commands one at a time, because answers carry only the opcode. - Returns: The return parameters, status first.
+  /// Sends commands one at a time, because answers carry only the opcode.
+  /// - Returns: The return parameters in bytes, starting with the status.
   private func exchange(
     _ command: CommandPacket, answeredBy event: AnsweringEvent, for use: AdapterUse, onAnswer: (@LoopActor (ControllerErrorCode) -> Void)?
   ) async throws -> [UInt8] {
@@ -211,7 +212,7 @@ final class HCISocket {
     onOthersCommand?(.sent(command))
   }
 
-  /// Whether an event answers a command of ours, or another program's command about a link of ours.
+  /// Whether an event answers our command, or another program's command about our link.
   private func isTracedAnswer(_ event: HCI.Event) -> Bool {
     let opcode: HCI.Opcode
     switch event {
@@ -223,7 +224,8 @@ final class HCISocket {
     return pending.first?.timer != nil && pending.first?.command.opcode == opcode
   }
 
-  /// Handles an answer. - Parameter octets: The return parameters, status first.
+  /// Handles an answer.
+  /// - Parameter octets: The return parameters in bytes, starting with the status.
   private func answered(_ opcode: HCI.Opcode, _ octets: [UInt8], _ event: AnsweringEvent) {
     if let (command, deadline, _) = others, command.opcode == opcode {
       others = nil

@@ -16,7 +16,7 @@ package final class KernelCentral: GAP.Central, LinkController {
   private(set) var table = LinkTable()
   private var scan: KernelScan?
   private var links: [KernelLink] = []
-  /// Tests replace these, because they have no adapter.
+  /// The function that tells whether an adapter is up. Tests replace it and those below, because they have no adapter.
   var isUp: (Int) -> Bool = AdapterList.isUp
   var isDiscovering: (Int) -> Bool? = KernelDiscovery.isActive
   var makeChannel: @LoopActor (AdapterInfo, PeerAddress, LoopClock.Instant) async throws -> L2CAPSocket = {
@@ -25,7 +25,7 @@ package final class KernelCentral: GAP.Central, LinkController {
   var remindOfBackgroundScan: (AdapterInfo) -> Void = KernelDiscovery.remindOfBackgroundScan
 
   /// Opens an adapter.
-  /// - Parameter index: N of `hciN`, or nil for the first adapter that can be used.
+  /// - Parameter index: N of `hciN`, or nil for the first usable adapter.
   /// - Parameter tap: Receives HCI commands and events as far as the process may see them, and ATT PDUs as ACL packets.
   /// - Throws: AdapterProblem.
   package static func open(adapter index: Int?, tap: (any HCI.Tap)? = nil) async throws -> KernelCentral {
@@ -60,7 +60,7 @@ package final class KernelCentral: GAP.Central, LinkController {
 
   // MARK: What the controller can do
 
-  /// The commands that the controller supports. Nil until it has answered.
+  /// The commands that the controller supports. Nil until the controller has reported them.
   private var supportedCommands: SupportedCommands?
 
   private func abilities(for phys: Set<PHY>) async throws -> ControllerInfo {

@@ -25,8 +25,8 @@ enum KernelDiscovery {
     }
   }
 
-  /// Makes the kernel check whether it needs a background scan for devices to connect to. A connection attempt to an impossible static
-  /// address (its random part is never all zeros) is canceled immediately, and makes the kernel check twice.
+  /// Makes the kernel check whether it needs a background scan for devices to connect to. Starts and cancels a connection attempt to an
+  /// impossible static address (its random part is never all zeros), which makes the kernel check twice.
   static func remindOfBackgroundScan(_ adapter: AdapterInfo) {
     do throws(Errno) {
       let descriptor = try SystemCall.socket(AF_BLUETOOTH, Int32(SOCK_SEQPACKET.rawValue), BTPROTO_L2CAP)

@@ -6,7 +6,7 @@ import HCI
 import HostCommon
 import L2CAP
 
-/// A link over the kernel's stack. The controller's state is known from raw HCI events, which need CAP_NET_RAW. Without it, unknown values
+/// A link over the kernel's stack. Raw HCI events show the controller's state, but need CAP_NET_RAW. Without it, unknown values
 /// are nil and the link cannot be changed.
 @LoopActor
 package final class KernelLink: GAP.Link {
@@ -95,8 +95,8 @@ package final class KernelLink: GAP.Link {
     return procedures
   }
 
-  /// Guards the user's interval. The kernel accepts any interval that a peer requests, and many peers do so some seconds after connecting.
-  /// We then request the user's interval once more. A peer that insists gets its own.
+  /// Guards the user's interval. The kernel accepts any interval that a peer requests, and many peers request one seconds after connecting.
+  /// Then requests the user's interval once more, and accepts the interval of a peer that insists.
   private func watch(_ wanted: ConnectionParameters, again: Bool = true) {
     stopWatching()
     guard let handle else { return }
@@ -125,8 +125,8 @@ package final class KernelLink: GAP.Link {
 
   // MARK: The end
 
-  /// Disconnects. The kernel keeps a link for 2 s after the last socket is closed, for the next user. A link that we made is ended now, if
-  /// permitted: the peer then advertises again. An older link also belongs to another program, so it is kept.
+  /// Disconnects the link. The kernel keeps a link for 2 s after the last socket closes, for the next user. Ends a link that we opened
+  /// immediately, if permitted, so that the peer advertises again. Keeps an older link, because it also belongs to another program.
   package func disconnect() async {
     if let ending { return await ending.value }
     let task = EventLoop.shared.spawn { await self.end() }

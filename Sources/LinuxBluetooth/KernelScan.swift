@@ -7,7 +7,7 @@ import HostCommon
 /// A scan over a raw HCI socket. It executes the steps of a `ScanProcedure` and reports events to it.
 @LoopActor
 final class KernelScan {
-  /// Settles when the scan has ended for any reason.
+  /// A value that arrives when the scan has ended for any reason.
   let over = Wait<Void>()
   private let central: KernelCentral
   /// The state of the scan. Nil before it starts and after it ends.
@@ -17,13 +17,14 @@ final class KernelScan {
 
   init(_ central: KernelCentral) { self.central = central }
 
-  /// Ends the scan: `run` soon throws this error.
+  /// Ends the scan. `run` soon throws this error.
   func end(_ error: any Error) {
     if failure == nil { failure = error }
     change.resume(returning: ())
   }
 
-  /// Runs the scan. - Throws: CancellationError; ControllerError; AdapterProblem.
+  /// Runs the scan until it ends.
+  /// - Throws: CancellationError; ControllerError; AdapterProblem.
   func run(
     _ procedure: ScanProcedure, started: @escaping @LoopActor () -> Void, report: @escaping @LoopActor (AdvertisingReport) -> Void
   ) async throws {

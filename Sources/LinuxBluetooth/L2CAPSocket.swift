@@ -7,19 +7,19 @@ import HCI
 import LinuxIO
 import SystemPackage
 
-/// The ATT fixed channel of an LE link: a SEQPACKET socket with one PDU per packet. It needs no capability.
+/// The ATT fixed channel of an LE link, over a SEQPACKET socket with one PDU per packet. The socket needs no capability.
 @LoopActor
 final class L2CAPSocket: ATT.Channel {
   private let socket: PacketSocket
-  /// The value of TIOCOUTQ when nothing waits. Current kernels count free room instead, so we calibrate.
+  /// The value of TIOCOUTQ, in bytes, when nothing waits. Current kernels count free room instead, so we measure it at the start.
   private var idleOutput: Int32?
 
-  /// Receives every PDU.
+  /// The function that receives every PDU.
   var tap: (@LoopActor ([UInt8], HCI.Direction) -> Void)?
-  /// Returns the reason why the link is down. Nil means that it was closed without an error.
+  /// The function that returns the reason why the link is down. Its argument is nil if the channel closed without an error.
   var explain: @LoopActor (Errno?) -> any Error
 
-  /// Wraps a descriptor: a connected socket, or in tests one end of a pair.
+  /// Wraps a descriptor of a connected socket, or of one end of a pair in tests.
   init(_ descriptor: consuming OwnedDescriptor, explain: @escaping @LoopActor (Errno?) -> any Error) {
     // The kernel delivers SDUs of up to 672 bytes here; a longer one would appear as `.cut`.
     socket = PacketSocket(descriptor, largest: 2048)
@@ -27,7 +27,8 @@ final class L2CAPSocket: ATT.Channel {
     idleOutput = outputQueue
   }
 
-  /// Connects. The kernel cancels when the socket closes. - Throws: ConnectFailure (ETIMEDOUT at `deadline`); CancellationError.
+  /// Connects to a peer. The kernel cancels the attempt when the socket closes.
+  /// - Throws: ConnectFailure (ETIMEDOUT at `deadline`); CancellationError.
   static func connect(_ adapter: AdapterInfo, _ peer: PeerAddress, until deadline: LoopClock.Instant) async throws -> L2CAPSocket {
     let descriptor = try starting { () throws(Errno) in try prepared(adapter, limit: deadline) }
     let number = descriptor.rawValue
@@ -66,7 +67,7 @@ final class L2CAPSocket: ATT.Channel {
 
   // MARK: ATT.Channel
 
-  /// Handles events. Reading starts when a handler is set.
+  /// The handler of events. Reading starts when it is set.
   var handler: (@LoopActor (ATT.ChannelEvent) -> Void)? {
     didSet {
       guard let handler else {
@@ -115,7 +116,7 @@ final class L2CAPSocket: ATT.Channel {
     (try? SystemCall.option(socket.rawDescriptor, SOL_L2CAP, L2CAP_CONNINFO, l2cap_conninfo())).map { ConnectionHandle($0.hci_handle) }
   }
 
-  /// The transmitter's PHY (BT_PHY). Nil if the kernel lists several, which are then only the allowed ones.
+  /// The transmitter's PHY (BT_PHY). Nil if the kernel lists several PHYs, which are then only the allowed ones.
   var phy: PHY? {
     guard let bits = try? SystemCall.option(socket.rawDescriptor, SOL_BLUETOOTH, BT_PHY, UInt32(0)) else { return nil }
     return Self.phy(bits)

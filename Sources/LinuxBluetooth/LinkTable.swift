@@ -7,14 +7,15 @@ import HostCommon
 struct LinkTable: Equatable {
   struct Entry: Equatable {
     var state = LinkState()
-    /// The number of the connection, counted over all links. It shows whether a link is newer than an attempt.
+    /// The number of the connection, from 1, counted over all links, or 0 for a link older than the socket.
+    /// It shows whether a link is newer than an attempt.
     var number = 0
   }
 
   private(set) var entries: [ConnectionHandle: Entry] = [:]
-  /// The number of the latest connection.
+  /// The number of the latest connection. 0 before the first.
   private(set) var latest = 0
-  /// The status of each peer's latest failed attempt. Several may run at the same time, because the kernel looks for all peers.
+  /// The status of each peer's latest failed attempt. Several attempts may run at the same time, because the kernel looks for all peers.
   private var failures: [Address: ControllerErrorCode] = [:]
 
   mutating func attemptStarts(_ peer: PeerAddress) { failures[peer.address] = nil }

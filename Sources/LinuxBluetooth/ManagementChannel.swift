@@ -4,16 +4,16 @@ import Glibc
 import LinuxIO
 import SystemPackage
 
-/// Sends a request to the kernel over the Bluetooth management channel (HCI_CHANNEL_CONTROL), for requests with an immediate answer.
+/// Sends requests with an immediate answer to the kernel over the Bluetooth management channel (HCI_CHANNEL_CONTROL).
 enum ManagementChannel {
   /// The contents of Command Complete or Command Status.
   struct Answer: Equatable {
-    /// The status; 0 is success.
+    /// The status code of the management channel. 0 is success.
     let status: UInt8
     let parameters: [UInt8]
   }
 
-  /// The index for no particular adapter.
+  /// The adapter index of requests without a particular adapter.
   static let noIndex: UInt16 = 0xFFFF
   private static let commandComplete: UInt16 = 0x0001
   private static let commandStatus: UInt16 = 0x0002

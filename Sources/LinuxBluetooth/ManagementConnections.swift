@@ -1,6 +1,6 @@
 import Bluetooth
 
-/// The LE links of an adapter, from any program: Get Connections on the management channel (CAP_NET_ADMIN).
+/// Lists the LE links of an adapter, from any program, with Get Connections on the management channel (CAP_NET_ADMIN).
 enum ManagementConnections {
   private static let getConnections: UInt16 = 0x0015
   private static let lePublic: UInt8 = 1

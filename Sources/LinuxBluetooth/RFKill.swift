@@ -4,16 +4,16 @@ import LinuxIO
 package struct RFKill: Sendable, Equatable {
   package enum State: String, Sendable {
     case unblocked
-    /// Blocked by `rfkill block` or a desktop's flight mode.
+    /// `rfkill block` or a desktop's flight mode blocks the radio.
     case softBlocked
-    /// Blocked by a switch on the machine or by the firmware.
+    /// A switch on the machine or the firmware blocks the radio.
     case hardBlocked
   }
 
   package struct Switch: Sendable, Equatable {
-    /// The device, for example `rfkill2`. rfkill(8) calls it 2.
+    /// The name of the switch's device, for example `rfkill2`. rfkill(8) calls it 2.
     package let device: String
-    /// The adapter (`hci0`), or a platform's switch for the whole radio (`tpacpi_bluetooth_sw`).
+    /// The adapter's name (`hci0`), or the name of a platform's switch for the whole radio (`tpacpi_bluetooth_sw`).
     package let name: String
     package let state: State
 
@@ -27,7 +27,8 @@ package struct RFKill: Sendable, Equatable {
   /// The Bluetooth switches, sorted by device name.
   package private(set) var switches: [Switch] = []
 
-  /// Reads the switches. - Parameter folder: Another folder in tests.
+  /// Reads the switches.
+  /// - Parameter folder: The folder in /sys, which tests replace.
   package init(folder: String = "/sys/class/rfkill") {
     for entry in FolderNames.list(folder, home: nil).sorted() where entry.hasSuffix("/") {
       let device = String(entry.dropLast())
@@ -42,6 +43,6 @@ package struct RFKill: Sendable, Equatable {
   /// Returns the switch that blocks this adapter, or nil.
   package func block(of adapter: String) -> Switch? { switches.first { $0.name == adapter && $0.state != .unblocked } }
 
-  /// A blocked switch of the platform, or nil. It removes the adapter from its bus.
+  /// The platform's switch that blocks the radio, or nil. It removes the adapter from its bus.
   package var platformBlock: Switch? { switches.first { !$0.name.hasPrefix("hci") && $0.state != .unblocked } }
 }

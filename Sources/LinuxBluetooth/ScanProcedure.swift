@@ -4,25 +4,25 @@ import GAP
 import HCI
 import HostCommon
 
-/// A scan on a controller that others also use: the kernel, for connections and bluetoothd's discovery, and other programs.
+/// Decides how to scan on a controller that others also use: the kernel, for connections and bluetoothd's discovery, and other programs.
 /// A controller has one scan, which any of them switches on and off without notice. But we can see their commands.
-/// This type tracks which program switched the scan on or off and decides what to do. It does nothing itself.
+/// This type tracks which program switched the scan on or off and returns the next step. It does nothing itself.
 ///
-/// - Use another program's scan as it is: stopping the kernel's discovery would also stop the timer that resumes it.
-///   Replace a scan that shows us nothing, like the kernel's scan for devices to connect to. Ours finds those as well.
-/// - Restart a scan that no program resumes, but not while a connection is made: some controllers refuse it then.
+/// - Use another program's scan as it is. Stopping the kernel's discovery would also stop the timer that resumes it.
+///   Replace a scan that shows us nothing, like the kernel's scan for devices to connect to. Our scan finds those as well.
+/// - Restart a scan that no program resumes, but not during a connection attempt, when some controllers refuse it.
 /// - At the end, the program that last switched the scan on switches it off.
 struct ScanProcedure: Equatable {
   enum Step: Equatable {
     case send(CommandPacket)
-    /// Ask whether the kernel's discovery is active.
+    /// Asks whether the kernel's discovery is active.
     case askForDiscovery
-    /// The controller scans.
+    /// The controller has started to scan.
     case started
-    /// Tell the user something, once.
+    /// Shows the user a note, once.
     case note(ScanNote)
     case failed(HCI.Opcode, ControllerErrorCode)
-    /// Wait until that time, or until something happens.
+    /// Waits until that time, or until something happens. Nil means no time limit.
     case wait(until: LoopClock.Instant?)
   }
 
@@ -31,7 +31,7 @@ struct ScanProcedure: Equatable {
     let configure: CommandPacket
     let enable: CommandPacket
 
-    /// Whether the scan finds almost nothing new for its owner. The kernel scans this way between discoveries.
+    /// Whether the scan finds almost nothing new for its owner. The kernel uses such a scan between discoveries.
     var isBackground: Bool { usesAcceptList || !isActive && filtersDuplicates }
 
     var isActive: Bool {
@@ -55,7 +55,7 @@ struct ScanProcedure: Equatable {
     case off(since: LoopClock.Instant)
     case ours
     case others(Seen, since: LoopClock.Instant)
-    /// The scan is on, but we did not see the command. `until`: when it cannot be a discovery any longer; nil: leave it alone.
+    /// The scan is on, but we did not see the command. It cannot be a discovery after `until`. With nil, leave the scan alone.
     case unidentified(until: LoopClock.Instant?)
   }
 
@@ -64,15 +64,15 @@ struct ScanProcedure: Equatable {
     case failed(HCI.Opcode, ControllerErrorCode)
   }
 
-  /// The time for others to continue: the three commands of a new scan, or a connection after the scan that found the peer.
+  /// The time in which others may continue: the three commands of a new scan, or a connection after the scan that found the peer.
   static let settling: Duration = .milliseconds(200)
-  /// The time to make a connection with the kernel's own scan for it.
+  /// The time in which the kernel may connect with its own scan.
   static let patience: Duration = .seconds(1)
-  /// The time limit of a discovery: the kernel scans for at most 10.24 s without a break.
+  /// The time limit of a discovery. The kernel scans for at most 10.24 s without a break.
   static let discovery: Duration = .milliseconds(10_500)
   /// The time limit of a connection attempt, which the kernel cancels after 20 s or 40 s.
   static let connecting: Duration = .seconds(45)
-  /// The number of restarts per period that is acceptable. More are a fight over the scan.
+  /// The maximum number of restarts in `restartsPeriod`. More would be a fight over the scan.
   static let restarts = 10
   static let restartsPeriod: Duration = .seconds(10)
 
@@ -84,7 +84,7 @@ struct ScanProcedure: Equatable {
   private var activity = Activity.configuring
   private var scan = Scan.unknown
   private var inFlight: CommandPacket?
-  /// Whether another program or the kernel acted since we started the current attempt.
+  /// Whether another program or the kernel acted since our current attempt started.
   private var isOvertaken = false
   private var hasAsked = false
   private var hasStarted = false
@@ -102,7 +102,7 @@ struct ScanProcedure: Equatable {
 
   // MARK: What to do
 
-  /// Returns the next step. After `.send` and `.askForDiscovery`, call `answered` and `discovery` first.
+  /// Returns the next step. After `.send` and `.askForDiscovery`, call `answered` and `discovery` before the next call.
   mutating func next(at now: LoopClock.Instant) -> Step {
     if !notes.isEmpty { return .note(notes.removeFirst()) }
     switch activity {
@@ -154,8 +154,8 @@ struct ScanProcedure: Equatable {
   }
 
   /// Ends the scan in any state.
-  /// - Returns: The last commands. Also whether the kernel should then check if it needs a scan, because we may have switched off
-  ///   its own.
+  /// - Returns: The last commands to send. Also whether the kernel should then check if it needs a scan, because we may have switched
+  ///   off the kernel's own.
   mutating func end() -> (commands: [CommandPacket], remindsKernel: Bool) {
     let mayBeOurs = scan == .ours || inFlight == enable && !isOn
     if inFlight == stop { noteDisplaced() }
@@ -166,7 +166,8 @@ struct ScanProcedure: Equatable {
 
   // MARK: What happened
 
-  /// Handles the answer to the last step's command. - Parameter status: The status of that command.
+  /// Handles the answer to the last step's command.
+  /// - Parameter status: The status of that command.
   mutating func answered(_ status: ControllerErrorCode, at now: LoopClock.Instant) {
     inFlight = nil
     switch activity {
@@ -205,7 +206,8 @@ struct ScanProcedure: Equatable {
     if scan == .unknown { scan = .off(since: now) }
   }
 
-  /// Handles the answer to `.askForDiscovery`. - Parameter isActive: Nil if unknown.
+  /// Handles the answer to `.askForDiscovery`.
+  /// - Parameter isActive: Whether the kernel's discovery is active. Nil if unknown.
   mutating func discovery(_ isActive: Bool?, at now: LoopClock.Instant) {
     if isOvertaken { return giveWay(at: now) }
     switch isActive {

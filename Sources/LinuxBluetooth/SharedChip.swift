@@ -3,8 +3,8 @@ import LinuxIO
 
 extension AdapterInfo {
   /// Returns the Wi-Fi radio of the same USB device: its interface (`wlan0`), or else its own name (`phy0`). Nil if there is none or it is
-  /// unknown: the two halves of a card are mostly on different buses.
-  /// - Parameter folder: Another folder in tests.
+  /// unknown, because the two halves of a card are mostly on different buses.
+  /// - Parameter folder: The folder of device classes, which tests replace.
   package func wifiOfSameDevice(folder: String = "/sys/class") -> String? {
     guard bus == "usb", let own = Self.parent("\(folder)/bluetooth/\(name)/device") else { return nil }
     for entry in FolderNames.list("\(folder)/ieee80211", home: nil).sorted() {
@@ -16,7 +16,7 @@ extension AdapterInfo {
     return nil
   }
 
-  /// Returns the USB device of an interface.
+  /// Returns the path of the USB device to which an interface belongs.
   private static func parent(_ path: String) -> String? {
     guard let whole = unsafe realpath(path, nil) else { return nil }
     defer { unsafe free(whole) }

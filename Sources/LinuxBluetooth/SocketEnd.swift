@@ -5,11 +5,11 @@ package import SystemPackage
 /// The reason why a kernel link went down.
 package struct SocketEnd: ConnectionError, Sendable, Equatable {
   package enum Cause: Sendable, Equatable {
-    /// The reason in Disconnection Complete. It needs the right to see events.
+    /// The reason in Disconnection Complete, if the process may see events.
     case reason(ControllerErrorCode)
-    /// The error of the ATT socket, or nil if it was just closed.
+    /// The error of the ATT socket. Nil if the socket closed without an error.
     case errno(Errno?)
-    /// The adapter was switched off or unplugged.
+    /// The adapter is down or unplugged.
     case adapterGone(String)
   }
 

@@ -1,7 +1,7 @@
 package import LinuxIO
 
-/// The programs with open Bluetooth sockets, from /proc/net/hci or /proc/net/l2cap. The kernel does not report their use or
-/// adapter there.
+/// The programs with open Bluetooth sockets, from /proc/net/hci or /proc/net/l2cap. The kernel does not report there what they use
+/// the sockets for, or which adapter.
 package struct SocketUsers: Sendable, Equatable {
   package enum Kind: String, Sendable {
     /// Raw sockets, monitors, the management channel, user channels.
@@ -9,7 +9,7 @@ package struct SocketUsers: Sendable, Equatable {
     case l2cap
   }
 
-  /// The programs by process number, without this process.
+  /// The programs with open sockets by process number, without this process.
   package var programs: [RunningProgram] = []
   /// The number of sockets whose programs this process may not inspect.
   package var unknown = 0
@@ -20,7 +20,7 @@ package struct SocketUsers: Sendable, Equatable {
   }
 
   /// Finds the programs with open sockets.
-  /// - Parameter all: The candidates.
+  /// - Parameter all: The programs to search, by process number.
   /// - Parameter sockets: Returns the sockets of the set that a program has open.
   package init(
     _ kind: Kind, among all: [RunningProgram],
@@ -37,7 +37,7 @@ package struct SocketUsers: Sendable, Equatable {
     unknown = rest.count
   }
 
-  /// Parses the lines after the header: `sk RefCnt Rmem Wmem User Inode Parent`.
+  /// Parses the socket inodes in the lines after the header: `sk RefCnt Rmem Wmem User Inode Parent`.
   static func inodes(_ table: String) -> Set<UInt64> {
     Set(
       table.split(separator: "\n").dropFirst().compactMap { line in

@@ -5,14 +5,15 @@ package import HCI
 import LinuxIO
 import SystemPackage
 
-/// The HCI user channel: this process owns the whole controller, without the kernel's stack, until it closes the channel.
+/// The HCI user channel, through which this process owns the whole controller, without the kernel's stack, until it closes the channel.
 /// It needs CAP_NET_ADMIN and an adapter that is down. The kernel takes the adapter down again at the end.
 @LoopActor
 package final class UserChannel: HCI.Transport {
   package let name: String
   private let socket: PacketSocket
 
-  /// Opens the channel. - Throws: AdapterProblem if the adapter is unavailable.
+  /// Opens the channel of adapter `hciN`.
+  /// - Throws: AdapterProblem if the adapter is unavailable.
   package static func open(_ index: Int) throws(AdapterProblem) -> UserChannel {
     do throws(Errno) {
       let descriptor = try SystemCall.socket(AF_BLUETOOTH, Int32(SOCK_RAW.rawValue), BTPROTO_HCI)
@@ -40,7 +41,7 @@ package final class UserChannel: HCI.Transport {
     socket = PacketSocket(descriptor, largest: 65_540)
   }
 
-  /// Handles events. Reading starts when a handler is set.
+  /// The handler of events. Reading starts when it is set.
   package var handler: (@LoopActor (HCI.TransportEvent) -> Void)? {
     didSet {
       guard let handler else {

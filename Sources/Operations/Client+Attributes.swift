@@ -2,7 +2,7 @@ package import ATT
 import Bluetooth
 package import GATT
 
-/// The error that a selected attribute is not the value of a characteristic, so it cannot notify.
+/// The error that a selected attribute is not the value of a characteristic, so the peer cannot notify it.
 package struct NotACharacteristic: Error, Sendable, Equatable {
   package let selector: Selector
   package let handle: AttributeHandle
@@ -23,11 +23,12 @@ extension Client {
     return try await resolve(selector)
   }
 
-  /// Subscribes to a characteristic. - Throws: `NotACharacteristic`; the errors of `discover`, `AttributeTable.resolve` and `subscribe`.
+  /// Subscribes to a characteristic.
+  /// - Throws: `NotACharacteristic`; the errors of `discover`, `AttributeTable.resolve` and `subscribe`.
   package func subscribe(to selector: Selector) async throws -> Subscription { try await subscribe(characteristic(selector), kind: .auto) }
 
-  /// Finds the characteristic to subscribe to. A CCCD (2902) selects its characteristic. Of several candidates, takes the only one that
-  /// sends values.
+  /// Finds the characteristic to subscribe to. A CCCD (2902) selects its characteristic. Of several candidates, takes the only candidate
+  /// that sends values.
   /// - Throws: `NotACharacteristic`; the errors of `discover` and `AttributeTable.resolve`.
   package func characteristic(_ selector: Selector) async throws -> Characteristic {
     let attribute: Attribute

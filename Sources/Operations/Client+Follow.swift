@@ -4,10 +4,10 @@ package import GATT
 
 /// The limits for following values.
 package struct FollowLimits: Sendable, Equatable {
-  /// The number of values.
+  /// The number of values after which following ends. Nil for no limit.
   package var count: Int?
   package var end: LoopClock.Instant?
-  /// The longest wait for the first value, and between values.
+  /// The longest wait for the first value, and between values. Nil for no limit.
   package var patience: Duration?
 
   package init(count: Int? = nil, end: LoopClock.Instant? = nil, patience: Duration? = nil) {
@@ -19,20 +19,19 @@ package struct FollowLimits: Sendable, Equatable {
 
 package enum FollowOutcome: Sendable, Equatable {
   case count
-  /// The instant `FollowLimits.end` was reached.
+  /// The clock reached `FollowLimits.end`.
   case end
   /// No value arrived for `FollowLimits.patience`.
   case silence
 }
 
 extension Client {
-  /// Subscribes to characteristics and passes on their values until a limit is reached. Values wait, in the order of arrival, while `take`
-  /// runs.
+  /// Subscribes to characteristics and passes on their values up to a limit. Values wait, in the order of arrival, while `take` runs.
   /// - Parameters:
-  /// - subscribe: Adds the characteristics.
-  /// - limits: Called after the peer accepted all subscriptions. Values that arrive earlier count.
-  /// - take: Receives each value with the type of its characteristic.
-  /// - onDrop: Receives the number of values lost because `take` was too slow.
+  ///   - subscribe: Adds the characteristics.
+  ///   - limits: Returns the limits, after the peer accepted all subscriptions. Values that arrive earlier count.
+  ///   - take: Receives each value with the type of its characteristic.
+  ///   - onDrop: Receives the number of values lost because `take` was too slow.
   /// - Throws: The reason for the end of the link; the errors of `subscribe`, `limits` and `take`; `CancellationError`.
   package func follow(
     _ subscribe: @LoopActor (SubscribedValues) async throws -> Void, limits: @LoopActor () async throws -> FollowLimits,

@@ -4,7 +4,7 @@ package import GATT
 
 /// A write that ended early, with its progress and the cause.
 package struct IncompleteWrite: Error {
-  /// The mode. Never `.auto`.
+  /// The mode of the write. Never `.auto`.
   package let mode: WriteMode
   package let progress: WriteProgress
   /// The number of bytes of the value.
@@ -13,12 +13,12 @@ package struct IncompleteWrite: Error {
   package let segments: Int
   /// The error of the write, including CancellationError.
   package let cause: any Error
-  /// The number of bytes sent, including an unanswered request.
+  /// The number of bytes sent, including those of an unanswered request.
   package let sent: Int
   /// The name of the device for messages. Nil if the user knows it.
   package var device: String?
 
-  /// Creates the error. `open` is the number of bytes in an unanswered request.
+  /// Creates the error of a write. `open` is the number of bytes in an unanswered request.
   package init(mode: WriteMode, progress: WriteProgress, total: Int, segments: Int, cause: any Error, open: Int = 0) {
     (self.mode, self.progress, self.total, self.segments, self.cause) = (mode, progress, total, segments, cause)
     sent = min(max(total, progress.sent), progress.sent + open)
@@ -26,7 +26,7 @@ package struct IncompleteWrite: Error {
 }
 
 extension Client {
-  /// Writes a value.
+  /// Writes a value to an attribute according to a plan.
   /// - Throws: `IncompleteWrite` with the progress if it ends early; the errors of `progress`.
   package func send(
     _ value: [UInt8], to handle: AttributeHandle, plan: WritePlan, pacing: WritePacing = WritePacing(),

@@ -12,9 +12,9 @@ package struct DeviceAnswer: Sendable {
 
 /// The packets that arrived during the wait for an answer but do not belong to it.
 package struct RefusedPackets: Sendable, Equatable {
-  /// The first packets.
+  /// The first 32 refused packets.
   package private(set) var first: [RefusedPacket] = []
-  /// The number of later packets, which are not kept.
+  /// The number of later refused packets, without their bytes.
   package private(set) var others = 0
   /// Whether a packet is a fault of the device.
   package private(set) var hasFault = false
@@ -30,20 +30,20 @@ package struct RefusedPackets: Sendable, Equatable {
 }
 
 package enum DeviceCallError: Error, Sendable, Equatable {
-  /// A wrong parameter. Nothing was sent.
+  /// A wrong parameter. The client sent nothing.
   case parameter(FieldFault)
   case noAnswer(Missing)
   /// The device answered with an error.
   case failure(command: String, DeviceErrorAnswer)
   /// The answer has too many packets.
   case endless(command: String, taken: Int)
-  /// The number of packets that arrived too fast and were lost.
+  /// Packets arrived too fast, and the queue dropped `lost` of them.
   case overrun(command: String, lost: Int)
 
-  /// The packets that arrived instead of an answer.
+  /// The packets that arrived instead of a complete answer.
   package struct Missing: Sendable, Equatable {
     package let command: String
-    /// The time without a packet of the answer.
+    /// The time limit that passed without a packet of the answer.
     package let limit: Duration
     /// The number of packets of the answer that arrived, and the total if known.
     package let taken: Int
@@ -55,11 +55,11 @@ package enum DeviceCallError: Error, Sendable, Equatable {
 }
 
 extension Connection {
-  /// Runs a command of the device. Calls are serialized: a request is sent only after the previous answer is complete.
+  /// Runs a command of the device. Sends the request only after the previous call is complete.
   /// - Parameters:
-  /// - values: The parameters. Missing ones have defaults.
-  /// - limit: The longest wait for the first packet and between packets. Nil for the limit in the device file.
-  /// - onEvent: Receives unsolicited events during the call.
+  ///   - values: The parameters. Missing ones have defaults.
+  ///   - limit: The longest wait for the first packet and between packets. Nil for the limit in the device file.
+  ///   - onEvent: Receives unsolicited events during the call.
   /// - Throws: `DeviceCallError`; the errors of `Client.characteristic`, `Client.subscribe` and `Client.send`; `CancellationError`.
   package func call(
     _ command: DeviceCommand, _ values: [NamedValue], of device: DeviceDescription, within limit: Duration? = nil,
@@ -107,15 +107,15 @@ extension Connection {
   }
 }
 
-/// A command without an answer so far. A late answer could be mistaken for the next command's answer.
+/// A command without an answer so far. A late answer could look like the answer to the next command.
 @LoopActor
 struct UnansweredCall {
-  /// The number of the call on its link.
+  /// The number of the call on its connection, from 1.
   fileprivate let number: Int64
   fileprivate let reader: AnswerReader
   fileprivate let from: DeviceCharacteristic
   fileprivate weak var client: Client?
-  /// The end of the wait: one more limit after the failure.
+  /// The end of the wait for a late answer, one more limit after the failure.
   fileprivate let end: LoopClock.Instant
 
   fileprivate init(number: Int64, _ reader: AnswerReader, from: DeviceCharacteristic, _ client: Client, within limit: Duration) {
@@ -144,7 +144,7 @@ private final class RunningCall {
   private var refused = RefusedPackets()
   private let loss = Loss()
 
-  /// The number of values lost because they were not taken in time.
+  /// The number of values that the queue dropped because the call did not take them in time.
   @LoopActor private final class Loss { var count = 0 }
 
   init(
@@ -157,7 +157,7 @@ private final class RunningCall {
     values = SubscribedValues(client) { [loss] in loss.count += $0 }
   }
 
-  /// Waits for the answer to an earlier command, at most as long as for its own answer.
+  /// Waits for the answer to an earlier command, at most as long as for the answer to this command.
   func pass(_ before: UnansweredCall) async throws {
     var reader = before.reader
     let end = min(before.end, EventLoop.shared.now.advanced(by: limit))

@@ -6,7 +6,7 @@ package struct ExpectedAnswers: Sendable, Equatable {
   package struct Pattern: Sendable, Equatable {
     /// The handle of the characteristic's value.
     package let handle: AttributeHandle
-    /// The start of the value. Empty matches any value.
+    /// The first bytes of the value. Empty matches any value.
     package let prefix: [UInt8]
 
     package init(_ handle: AttributeHandle, beginningWith prefix: [UInt8]) {
@@ -19,9 +19,9 @@ package struct ExpectedAnswers: Sendable, Equatable {
 
   package enum Verdict: Sendable, Equatable {
     case answer
-    /// The failure with this index.
+    /// The value matches the failure pattern with this index, from 0.
     case failure(Int)
-    /// The value looks like an answer, but all answers of its kind arrived earlier.
+    /// The value looks like an answer, but all answers of this kind arrived earlier.
     case further
     case neither
   }

@@ -1,20 +1,20 @@
 import Text
 
-/// Advertising data with parts that are computed for each advertising event.
+/// Advertising data with parts that the device computes for each advertising event.
 struct AdvertisementTemplate: Sendable {
   enum Piece: Sendable {
     /// An AD structure: its type and its data.
     case structure(UInt8, Template)
-    /// Bytes as they are.
+    /// Raw bytes, which need not form AD structures.
     case octets(Template)
   }
 
-  /// The largest data of a legacy advertising PDU.
+  /// The maximum length of the data in a legacy advertising PDU, in bytes.
   static let maximumLength = 31
 
   var pieces: [Piece] = []
 
-  /// The bytes if they never change, not truncated. Otherwise nil.
+  /// The bytes without truncation if they never change. Otherwise nil.
   var literal: [UInt8]? {
     var data: [UInt8] = []
     for piece in pieces {
@@ -40,7 +40,7 @@ struct AdvertisementTemplate: Sendable {
     }
   }
 
-  /// Returns the current bytes. Truncates a structure to the rest of 31 bytes, so that it stays well-formed, or omits it.
+  /// Returns the current advertising data. Truncates a structure to the rest of 31 bytes, so that it stays well-formed, or omits it.
   func data(_ value: (Template) -> [UInt8]) -> [UInt8] {
     var data: [UInt8] = []
     for piece in pieces {

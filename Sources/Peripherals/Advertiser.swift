@@ -15,7 +15,7 @@ package protocol Advertiser: AnyObject {
 
 /// The description of a device that a radio can run.
 package protocol AdvertiserDescription {
-  /// Creates the device. - Parameter seed: The seed of its random numbers.
+  /// Creates the device with a seed for its random numbers.
   @LoopActor func advertiser(seed: UInt64) -> any Advertiser
 }
 
@@ -42,7 +42,7 @@ package struct AdvertisingSettings: Sendable, Equatable {
   package var isOn = true
   /// The advertising interval, 20 ms to 10.24 s. The radio adds 0–10 ms (Vol 6 Part B §4.4.2.2).
   package var interval: Duration = .milliseconds(100)
-  /// The time from its creation until the device is switched on.
+  /// The time from the creation of the device until it switches on.
   package var startsAfter: Duration = .zero
   /// The RSSI at the scanner, in dBm.
   package var rssi: Int8 = -60

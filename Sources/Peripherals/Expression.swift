@@ -4,7 +4,7 @@ package import Crypto
 package import DeviceFiles
 package import Text
 
-/// Bytes that are computed when needed, from a list of parts.
+/// A list of parts from which a device computes bytes when it needs them.
 package struct Template: Sendable, Equatable {
   package enum Part: Sendable, Equatable {
     case octets([UInt8])
@@ -16,7 +16,7 @@ package struct Template: Sendable, Equatable {
     case variable(Int)
     case number(NumberExpression, ValueFormat)
     case random(octets: Int)
-    /// A checksum of the given bytes, or of all parts before it.
+    /// A checksum of the given bytes, or of all preceding parts.
     case checksum(Checksum, ByteOrder, of: Template?)
     case authentication(MessageAuthentication, of: Template, key: Template)
     /// The exclusive or of two values. The second repeats until it is as long as the first.
@@ -25,7 +25,7 @@ package struct Template: Sendable, Equatable {
     case frame(FrameTemplate)
     /// The bytes or the text of a field of the written request.
     case parameter(String, Frame)
-    /// A part of a value: from `from` (negative: counted from the end), `octets` bytes long (negative: all except that many).
+    /// A part of a value: `octets` bytes from byte `from`. A negative `from` counts from the end, a negative `octets` omits the last bytes.
     case cut(Template, from: Int, octets: Int?)
   }
   package var parts: [Part]
@@ -42,7 +42,7 @@ package struct Template: Sendable, Equatable {
     return octets
   }
 
-  /// The length of the parts that never change.
+  /// The total length, in bytes, of the parts that never change.
   var leastLength: Int {
     parts.reduce(0) { if case .octets(let octets) = $1 { $0 + octets.count } else { $0 } }
   }
@@ -88,7 +88,7 @@ package indirect enum NumberExpression: Sendable, Equatable {
     case year, month, day, hour, minute, second
     /// The day of the week: 1 Monday to 7 Sunday.
     case weekday
-    /// The milliseconds since the device was created. Setting the clock does not change them.
+    /// The milliseconds since the creation of the device. Setting the clock does not change them.
     case uptime_ms
   }
 }

@@ -8,17 +8,17 @@ package struct Firmware: Sendable, Equatable {
     case drop
   }
 
-  /// The number of PDUs that wait or are in progress, at least 1.
+  /// The maximum number of PDUs that wait or are in progress, at least 1.
   package var buffers = 8
-  /// The time for each PDU. A random time up to `jitter` is added.
+  /// The time for each PDU, without an additional random time up to `jitter`.
   package var timePerPacket = Duration.zero
   package var jitter = Duration.zero
-  /// The additional time for requests.
+  /// The additional time for each request.
   package var timePerRequest = Duration.zero
-  /// Every `slowEvery`-th write takes `slowTime` longer.
+  /// The number of writes from one slow write to the next. Each slow write takes `slowTime` longer.
   package var slowEvery: Int?
   package var slowTime = Duration.zero
-  /// Each byte of a value after the first `shortOctets` takes `timePerLongOctet` longer.
+  /// The number of bytes of a value that take no extra time. Each further byte takes `timePerLongOctet`.
   package var shortOctets = 0
   package var timePerLongOctet = Duration.zero
   /// The additional time for a PDU in several link layer packets if the last one is not full.
@@ -28,7 +28,7 @@ package struct Firmware: Sendable, Equatable {
   package var timePerDrop = Duration.zero
   /// Whether an ATT layer before the buffers answers requests. Requests then overtake waiting commands, so their answers prove nothing.
   package var answersAtOnce = false
-  /// After `dropsAfter` Write Commands of a connection, the firmware drops the next `drops`, or all if nil.
+  /// The number of Write Commands of a connection after which the firmware drops the next `drops`, or all if that is nil.
   package var dropsAfter: Int?
   package var drops: Int?
 

@@ -1,12 +1,12 @@
 package import DeviceFiles
 import GATT
 
-/// A packet of a device file with values that are computed when it is sent.
+/// A packet of a device file with values that the device computes when it sends the packet.
 package struct FrameTemplate: Sendable, Equatable {
   package var frame: Frame
   /// The values of all fields of the frame.
   package var fields: [Member]
-  /// The request that it answers. Nil for events.
+  /// The request that the packet answers. Nil for events.
   package var request: Frame?
 
   package struct Member: Sendable, Equatable {

@@ -5,19 +5,19 @@ package struct LinkLimits: Sendable, Equatable {
   /// The largest LL payload, 27–251 bytes.
   package var dataLength = 251
   package var phys: Set<PHY> = [.le1M, .le2M]
-  /// The number of LL data PDUs that its controller receives in one connection event. Nil: as many as fit.
+  /// The number of LL data PDUs that the device's controller receives in one connection event. Nil: as many as fit.
   package var packetsPerEvent: Int?
-  /// The number of connections that Fail to be Established (0x3E) before the first successful one.
+  /// The number of connections that end with Connection Failed to be Established (0x3E) before the first successful one.
   package var failingConnections = 0
-  /// The seed of the random numbers of its links.
+  /// The seed of the random numbers of the device's links.
   package var seed = 0
   /// The probability of losing a data PDU, 0–1.
   package var packetErrorRate = 0.0
   /// The unused time at the end of each connection event, in µs.
   package var guardTime = 0
-  /// T_IFS in µs.
+  /// The inter-frame space (T_IFS) in µs.
   package var interFrameSpace = AirTime.interFrameSpace
-  /// The time in µs for which a connection event continues with empty packets without data.
+  /// The time in µs for which a connection event continues with empty packets after the last data.
   package var pollingTime = 0
   /// Whether data PDUs have a MIC, as on an encrypted link.
   package var isEncrypted = false
@@ -27,7 +27,7 @@ package struct LinkLimits: Sendable, Equatable {
   /// first `cuts` connections, or to all if nil.
   package var cutAfterOctets: Int?
   package var cuts: Int?
-  /// The LE ACL buffers of the central's controller in this simulation.
+  /// The number of LE ACL buffers of the central's controller in this simulation. `controllerBufferLength` is their length in bytes.
   package var controllerBuffers: Int?
   package var controllerBufferLength: Int?
   /// The changes that the device requests during a connection.

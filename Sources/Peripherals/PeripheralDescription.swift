@@ -8,7 +8,7 @@ package struct PeripheralDescription: Sendable {
   package var address: PeerAddress
   package var advertising = AdvertisingSettings()
   package var linkLimits = LinkLimits()
-  /// The Server Rx MTU, 23–517.
+  /// The Server Rx MTU, 23–517 bytes.
   package var mtu = 517
   package var database: AttributeDatabase
   /// The behavior of each characteristic, by the handle of its value.
@@ -24,7 +24,7 @@ package struct PeripheralDescription: Sendable {
 
   package struct Timer: Sendable, Equatable {
     package var interval: Duration
-    /// Whether it runs repeatedly from the beginning. Otherwise once for each start.
+    /// Whether the timer runs repeatedly from the creation of the device. Otherwise it runs once for each start.
     package var isPeriodic: Bool
     package var actions: [Reaction.Action]
   }
@@ -43,7 +43,7 @@ package struct PeripheralDescription: Sendable {
     package var unasked: UInt16?
   }
 
-  /// The limits up to which writes are joined before the reactions.
+  /// The limits up to which the device joins writes before it reacts.
   package struct Collect: Sendable, Equatable {
     /// The number of bytes that completes a value.
     package var octets: Int

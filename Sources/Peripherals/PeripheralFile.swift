@@ -49,7 +49,7 @@ package enum PeripheralFile {
     "services",
   ]
 
-  /// Reads a peripheral. - Parameter device: The device file whose commands the peripheral answers.
+  /// Reads a peripheral, which answers the commands of `device` if that is not nil.
   private static func peripheral(_ entry: FileEntry, _ device: DeviceDescription?) throws(FileEntryError) -> PeripheralDescription {
     let fields = try entry.object(device == nil ? keys : keys + ["answers"])
     guard let nameEntry = fields["name"] else { throw entry.error("Missing key \"name\".") }

@@ -120,7 +120,7 @@ struct ActionReader {
       : .assignOctets(variable: variable.index, try expressions.template(value))
   }
 
-  /// The actions on a characteristic.
+  /// Reads an action on a characteristic.
   private func value(_ kind: FileEntry.Kind) throws(FileEntryError) -> Reaction.Action.Kind {
     let target = kind.entry
     let row = try names.characteristics.find(target)

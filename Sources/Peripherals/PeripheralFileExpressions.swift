@@ -4,7 +4,7 @@ import DeviceFiles
 import GATT
 import Text
 
-/// Reads expressions: values whose parts are computed when they are sent, and numbers.
+/// Reads expressions: numbers, and values whose parts the device computes when it sends them.
 struct ExpressionReader {
   let names: PeripheralNames
 
@@ -125,7 +125,7 @@ struct ExpressionReader {
     return parts
   }
 
-  /// Returns the named field of the request that is being answered, and the request.
+  /// Returns the named field of the request that the peripheral answers, and the request.
   func parameter(_ entry: FileEntry) throws(FileEntryError) -> (Frame.Field, Frame) {
     let name = try entry.string()
     guard let command = names.command else { throw entry.error("\"parameter\" works only in the answers of a device file.") }

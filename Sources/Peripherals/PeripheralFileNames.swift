@@ -13,7 +13,7 @@ struct PeripheralNames {
   var hasFirmware = false
   /// The device file whose commands the peripheral answers.
   var device: DeviceDescription?
-  /// The command that is being answered.
+  /// The command that the peripheral answers.
   var command: DeviceCommand?
 
   struct Variable {
@@ -48,7 +48,7 @@ struct CharacteristicTable {
     let service: UUID
     let properties: Properties
     let permissions: AttributeDatabase.Permissions
-    /// Whether it has a Client Characteristic Configuration.
+    /// Whether the characteristic has a Client Characteristic Configuration.
     let isSubscribable: Bool
     let isSink: Bool
   }
@@ -67,7 +67,7 @@ struct CharacteristicTable {
   /// Finds a characteristic by UUID (`ffe2`), or by service and UUID (`ffe0/ffe2`).
   func find(_ entry: FileEntry) throws(FileEntryError) -> Row { try find(try entry.string(), for: entry) }
 
-  /// Finds a characteristic by text. - Parameter entry: The entry with the name, for errors.
+  /// Finds a characteristic by text. Errors refer to `entry`, which has the text.
   func find(_ text: String, for entry: FileEntry) throws(FileEntryError) -> Row {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { UUID($0) }
     guard (1...2).contains(parts.count), case let uuid?? = parts.last, case let service? = parts.first else {

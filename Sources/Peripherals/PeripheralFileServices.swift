@@ -16,9 +16,9 @@ struct PeripheralServices {
   private var includes: [[FileEntry]] = []
   private let name: String
   private let appearance: UInt16
-  /// The number of services added before those of the file.
+  /// The number of services that the reader adds before those of the file.
   private var added = 0
-  /// Whether one of them is the service 1800.
+  /// Whether the reader adds the service 1800.
   private(set) var addsAccess = false
 
   init(name: String, appearance: UInt16) {
@@ -114,7 +114,7 @@ struct PeripheralServices {
   /// If the handle of the first service leaves no room for one of them, the database lacks it, as on some real devices.
   mutating func database(_ peripheral: FileEntry) throws(FileEntryError) -> Database {
     var front: [Database.ServiceDescription] = []
-    /// The free handles before the first service.
+    /// The number of free handles before the first service.
     var room = services.first?.handle.map { Int($0.rawValue) - 1 } ?? .max
     addsAccess = room >= 5 && !services.contains { $0.uuid == UUID(0x1800) }
     if addsAccess {
@@ -194,6 +194,6 @@ struct PeripheralServices {
     return result
   }
 
-  /// The value handles, by service of the file.
+  /// Returns the value handles, by service of the file.
   private func handles(_ database: Database) -> [[AttributeHandle]] { Array(database.valueHandles.dropFirst(added)) }
 }

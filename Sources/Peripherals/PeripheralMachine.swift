@@ -3,7 +3,7 @@ import EventLoop
 package import GATT
 
 /// Decides the effects of events on a virtual device, without I/O. Holds its state, timers and waiting actions. Times are those of the
-/// loop's clock.
+/// loop's clock, in nanoseconds.
 package struct PeripheralMachine: Sendable {
   package enum Effect: Sendable, Equatable {
     case notify(AttributeHandle, [UInt8])
@@ -38,12 +38,12 @@ package struct PeripheralMachine: Sendable {
   /// The running actions, in the order of their due times.
   private var waiting: [Run] = []
 
-  /// The largest number of runs. Others are dropped: a client may write faster than the delays pass.
+  /// The maximum number of runs. The machine drops further ones: a client may write faster than the delays pass.
   package static let mostWaiting = 1024
-  /// The limits of `advance`: the number of timers and runs, and the work.
+  /// The maximum number of timers and runs in one `advance`. `workAtOnce` is the maximum work, in computed bytes.
   package static let mostAtOnce = 4096
   private static let workAtOnce = 8 << 20
-  /// The work of each action in addition to its computed bytes.
+  /// The work of each action, as a number of bytes, in addition to the bytes that it computes.
   private static let costOfAction = 256
 
   package init(state: PeripheralState, timers: [PeripheralDescription.Timer]) {
@@ -93,7 +93,7 @@ package struct PeripheralMachine: Sendable {
     return min(run, timer ?? run)
   }
 
-  /// Runs everything due until `now` in the order of time. After a long pause it runs only a part.
+  /// Runs all timers and actions due until `now`, in chronological order. After a long pause it runs only a part.
   package mutating func advance(to now: Int64, _ database: inout AttributeDatabase) -> [Effect] {
     var effects: [Effect] = []
     var work = Self.workAtOnce

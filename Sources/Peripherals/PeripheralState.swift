@@ -5,8 +5,8 @@ import DeviceFiles
 package import GATT
 import Text
 
-/// The state of a virtual device: variables, clock, random numbers, subscriptions. Evaluates expressions without I/O, as far as `work`
-/// allows.
+/// The state of a virtual device: variables, clock, random numbers, subscriptions. Evaluates expressions without I/O, up to `work`
+/// computed bytes.
 package struct PeripheralState: Sendable {
   package enum Value: Sendable, Equatable {
     case number(Int64)
@@ -18,26 +18,26 @@ package struct PeripheralState: Sendable {
   package var subscribers: [AttributeHandle: Int] = [:]
   /// The time of the loop's clock in nanoseconds. The caller sets it with each event.
   package var now: Int64
-  /// The number of bytes that may still be computed. At 0, values are empty and conditions do not hold.
+  /// The number of bytes that the device may still compute. At 0, values are empty and conditions do not hold.
   package var work = PeripheralState.workPerEvent
 
-  /// The limit of one event, in computed bytes.
+  /// The maximum work for one event, in computed bytes.
   package static let workPerEvent = 1 << 20
-  /// The limit of intermediate results. Stored and sent values are shorter.
+  /// The maximum length of an intermediate result, in bytes. Stored and sent values are shorter.
   static let longest = 65_536
 
   private var random: SeededRandom
   private let began: Int64
-  /// The creation time in nanoseconds since 1970.
+  /// The creation time in nanoseconds since 1970-01-01T00:00:00Z.
   private let wallClock: Int64
-  /// The seconds by which the device's clock was set forward.
+  /// The number of seconds by which the device's clock is ahead after actions set it.
   private var clockOffset: Int64 = 0
-  /// The last second of the year 9999.
+  /// The last second of the year 9999, in seconds since 1970-01-01T00:00:00Z.
   private static let latest: Int64 = 253_402_300_799
 
   /// Creates the state. `seed` and `stream` determine the random numbers.
   /// - Parameter now: The time of the loop's clock in nanoseconds.
-  /// - Parameter wallClock: The same time in nanoseconds since 1970.
+  /// - Parameter wallClock: The same time in nanoseconds since 1970-01-01T00:00:00Z.
   package init(variables: [Value], now: Int64, wallClock: Int64, seed: UInt64, stream: UInt64) {
     self.variables = variables
     self.now = now
@@ -46,7 +46,7 @@ package struct PeripheralState: Sendable {
     random = SeededRandom(seed: seed, stream: stream)
   }
 
-  /// The device's clock in seconds since 1970.
+  /// The device's clock in seconds since 1970-01-01T00:00:00Z.
   private var clock: Int64 {
     let elapsed = wallClock.addingReportingOverflow(now &- began)
     return (elapsed.overflow ? Int64.max : elapsed.partialValue) / 1_000_000_000 + clockOffset
@@ -54,7 +54,7 @@ package struct PeripheralState: Sendable {
 
   package mutating func setClock(_ seconds: Int64) { clockOffset += min(max(0, seconds), Self.latest) - clock }
 
-  /// Sets a variable, which keeps its kind. Does nothing for an unknown number.
+  /// Sets a variable, which keeps its kind. Does nothing for an unknown variable number.
   package mutating func assign(_ value: Value, to variable: Int) {
     guard variables.indices.contains(variable) else { return }
     switch (variables[variable], value) {
@@ -64,7 +64,7 @@ package struct PeripheralState: Sendable {
     }
   }
 
-  /// Charges work. Returns whether any is left.
+  /// Subtracts `cost` from the remaining work. Returns whether any work is left.
   mutating func spend(_ cost: Int) -> Bool {
     work = max(0, work - cost)
     return work > 0
@@ -77,7 +77,8 @@ package struct PeripheralState: Sendable {
     Array(octets(template, written, database).prefix(AttributeDatabase.maximumValueLength))
   }
 
-  /// Evaluates a template. - Parameter before: bytes that a checksum of all parts before it includes.
+  /// Evaluates a template.
+  /// - Parameter before: The bytes before the template, which a checksum of all preceding parts includes.
   private mutating func octets(
     _ template: Template, _ written: [UInt8], _ database: AttributeDatabase, after before: [UInt8] = []
   ) -> [UInt8] {

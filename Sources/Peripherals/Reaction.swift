@@ -12,7 +12,7 @@ package struct Reaction: Sendable, Equatable {
   /// The conditions of a reaction. All given ones must hold.
   package struct Condition: Sendable, Equatable {
     package var pattern: Pattern?
-    /// The allowed lengths in bytes.
+    /// The required length in bytes. Nil for any length.
     package var length: Int?
     /// The sum of all bytes modulo 256.
     package var sum8: UInt8?
@@ -21,7 +21,7 @@ package struct Reaction: Sendable, Equatable {
     /// The condition on the device's state. Nil for any state.
     package var state: Peripherals.Condition?
 
-    /// Whether all conditions except `state` hold.
+    /// Returns whether all conditions except `state` hold.
     package func matches(_ written: [UInt8]) -> Bool {
       if let pattern, !pattern.matches(written) { return false }
       if let length, length != written.count { return false }
@@ -75,7 +75,7 @@ package struct Reaction: Sendable, Equatable {
     package var kind: Kind
     /// The delay after the previous action, or after the event.
     package var delay: Duration
-    /// The condition, which is checked after the delay. Nil: always.
+    /// The condition, which the device checks after the delay. Nil: always.
     package var condition: Peripherals.Condition?
 
     package init(_ kind: Kind, after delay: Duration = .zero, if condition: Peripherals.Condition? = nil) {
@@ -94,7 +94,7 @@ package struct Reaction: Sendable, Equatable {
       case reset(sink: AttributeHandle)
       case assignOctets(variable: Int, Template)
       case assignNumber(variable: Int, NumberExpression)
-      /// Sets the device's clock, in seconds since 1970.
+      /// Sets the device's clock, in seconds since 1970-01-01T00:00:00Z.
       case setClock(NumberExpression)
       /// Starts or restarts the timer with this number.
       case start(timer: Int)
@@ -105,7 +105,7 @@ package struct Reaction: Sendable, Equatable {
       case busy(Duration)
       /// Makes the central's controller fail with a vendor-specific code (Hardware Error, Vol 4 Part E §7.7.16).
       case failController(UInt8)
-      /// Repeats several actions, or runs the others if the condition does not hold.
+      /// Repeats several actions, or runs `otherwise` if the condition does not hold.
       case block([Action], times: NumberExpression, otherwise: [Action])
     }
   }

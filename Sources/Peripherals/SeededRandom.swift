@@ -2,7 +2,7 @@
 package struct SeededRandom: RandomNumberGenerator {
   private var state: UInt64
 
-  /// Creates a stream of a seed. Streams are independent: the draws of one device do not change those of another.
+  /// Creates one of the random number streams of a seed. Streams are independent: the draws of one device do not change those of another.
   package init(seed: UInt64, stream: UInt64) { state = seed &* 0xD134_2543_DE82_EF95 ^ stream &* 0x2545_F491_4F6C_DD1D }
 
   package mutating func next() -> UInt64 {

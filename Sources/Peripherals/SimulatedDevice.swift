@@ -114,7 +114,7 @@ extension ActionReader {
     }
   }
 
-  /// Whether a field can hold the value of another.
+  /// Returns whether a field can hold the value of another field.
   private static func holds(_ field: Frame.Field, _ other: Frame.Field) -> Bool {
     switch (field, other) {
     case (.number, .number), (.number, .bit), (.bit, .number), (.bit, .bit), (.list, .list): true

@@ -28,8 +28,9 @@ package final class VirtualPeripheral: Advertiser {
   private var collected: [AttributeHandle: (octets: [UInt8], timer: LoopTimer)] = [:]
   private var counters: [AttributeHandle: (counter: ReactionCounter, timer: LoopTimer?)] = [:]
 
-  /// Creates a device. - Parameter seed: The seed of the random numbers.
-  /// - Parameter wallClock: The initial time of the device's clock, in nanoseconds since 1970.
+  /// Creates a device.
+  /// - Parameter seed: The seed of the random numbers.
+  /// - Parameter wallClock: The initial time of the device's clock, in nanoseconds since 1970-01-01T00:00:00Z.
   package init(_ description: PeripheralDescription, seed: UInt64 = 1, wallClock: Int64 = EventLoop.shared.wallClock) {
     self.description = description
     store = AttributeStore(description.database)
@@ -241,7 +242,7 @@ package final class VirtualPeripheral: Advertiser {
     }
   }
 
-  /// Sends a value as the client subscribed to it. Indications do not queue up for a client that does not confirm.
+  /// Sends a value in the way that the client subscribed to. Indications do not queue up for a client that does not confirm.
   private func send(_ value: [UInt8], _ handle: AttributeHandle, _ server: Server) {
     if !server.notify(handle, value), !server.isIndicating { server.indicateWhenFree(handle, value) }
   }

@@ -5,34 +5,37 @@ import Bluetooth
 /// what the recording shows without guessing.
 package struct Answerer: Sendable {
   package enum Decision: Sendable, Equatable {
-    /// Plays the packets that followed this recorded request. - Parameter response: Replaces the recorded one, which had another form.
+    /// Plays the packets that followed this recorded request.
+    /// - Parameter response: Replaces the recorded response, which had another form.
     case play(Int, response: [UInt8]?)
     /// Sends this response alone.
     case answer([UInt8])
     case nothing
-    /// The recording has no answer. - Parameter next: The host's next PDU in the recording.
+    /// The recording has no answer.
+    /// - Parameter next: The host's next PDU in the recording.
     case unknown(next: [UInt8]?)
   }
 
   let link: Recording.Link
   private let others: [Recording.Link]
   private var isUsed: [Bool]
-  /// The request after the last one that was played.
+  /// The index of the request after the last one that the answerer played.
   private var cursor = 0
   /// The index of the first request that may be unused.
   private var firstUnused = 0
   package private(set) var mtu = BearerState.defaultMTU
 
-  /// The attributes of the device. Created when needed, like `readings`: a client that acts as recorded needs neither.
+  /// The attributes of the device. Created on first use, like `readings`: a client that acts as recorded needs neither.
   private(set) lazy var database = RecordedDatabase([link] + others)
   private(set) lazy var readings = RecordedReadings(link)
 
-  /// The attribute that was read last, for a client that reads its next part.
+  /// The attribute that the client read last, for a read of its next part.
   var opened: (handle: Int, value: [UInt8], isWhole: Bool)?
-  /// The CCCD values written so far, by attribute handle.
+  /// The CCCD values that the client has written so far, by attribute handle.
   var configurations: [Int: [UInt8]] = [:]
 
-  /// Creates an answerer. - Parameter others: Other links to the same device.
+  /// Creates an answerer.
+  /// - Parameter others: Other links to the same device.
   package init(_ link: Recording.Link, others: [Recording.Link] = []) {
     self.link = link
     self.others = others
@@ -57,10 +60,10 @@ package struct Answerer: Sendable {
     return play(cursor)
   }
 
-  /// The time of the host's next PDU in the recording. Nil at its end.
+  /// The time of the host's next PDU in the recording, in nanoseconds. Nil at the end of the recording.
   var nextTime: Int64? { (cursor..<link.requests.count).first { !isUsed[$0] }.map { link.requests[$0].time } }
 
-  /// The next request or command in the recording, after the last one that was played.
+  /// The next request or command in the recording, after the last one that the answerer played.
   private var next: [UInt8]? {
     (cursor..<link.requests.count).first { !isUsed[$0] && Self.isQuestion(link.requests[$0].pdu) }.map { link.requests[$0].pdu }
   }
@@ -92,7 +95,7 @@ package struct Answerer: Sendable {
     }
   }
 
-  /// Finds the same PDU in the recording, preferably after the last one that was played.
+  /// Finds the same PDU in the recording, preferably after the last one that the answerer played.
   private mutating func find(_ pdu: [UInt8]) -> Int? {
     for range in [cursor..<link.requests.count, firstUnused..<max(firstUnused, cursor)] {
       for index in range where !isUsed[index] && link.requests[index].pdu == pdu && isAsThen(index) { return index }
@@ -100,7 +103,7 @@ package struct Answerer: Sendable {
     return nil
   }
 
-  /// Whether a recorded answer still has the right form. Lists and values are cut to the ATT_MTU.
+  /// Returns whether a recorded answer still has the right form. Devices cut lists and values to the ATT_MTU.
   private func isAsThen(_ index: Int) -> Bool {
     let item = link.requests[index]
     guard item.mtu != mtu, let first = item.pdu.first else { return true }
@@ -118,7 +121,7 @@ package struct Answerer: Sendable {
 
   func wasUsed(_ index: Int) -> Bool { isUsed.indices.contains(index) && isUsed[index] }
 
-  /// Plays a request and continues after it. - Parameter response: See `Decision.play`.
+  /// Plays a request and continues after it. `Decision.play` describes `response`.
   mutating func play(_ index: Int, response: [UInt8]? = nil) -> Decision {
     use(index)
     cursor = index + 1
@@ -126,7 +129,7 @@ package struct Answerer: Sendable {
     return .play(index, response: response)
   }
 
-  /// Notes the changes by a request as recorded.
+  /// Applies the changes that a recorded request made to the MTU or a CCCD.
   private mutating func note(_ item: Recording.Request) {
     guard let octets = item.response, let request = try? Request(parsing: item.pdu) else { return }
     switch (request, try? Response(parsing: octets)) {
@@ -139,7 +142,7 @@ package struct Answerer: Sendable {
   mutating func setMTU(_ client: UInt16, _ server: UInt16) { mtu = Recording.mtu(client, server) }
 }
 
-/// Answers to requests that were not recorded in this form, from the known attributes.
+/// Answers, from the known attributes, to requests that the recording lacks in this form.
 extension Answerer {
   /// Answers a request. Returns nil if the recording does not have the answer.
   mutating func answer(_ request: Request) -> Decision? {
@@ -230,8 +233,8 @@ extension Answerer {
     return isKnown(type, next, range.end.number) ? refuse(request, range.start.number, .attributeNotFound) : nil
   }
 
-  /// Whether all attributes of a type are known. Secondary services, includes and the Database Hash are few. A client that found services
-  /// without requesting these did not need them.
+  /// Returns whether all attributes of a type are known. Secondary services, includes and the Database Hash are few. A client that found
+  /// services without requesting these did not need them.
   private mutating func isKnown(_ type: UUID, _ start: Int, _ end: Int) -> Bool {
     if type == .secondaryService || type == .include || type == .databaseHash, database.isDiscovered { return true }
     return database.isComplete(type, start, end)
@@ -264,7 +267,8 @@ extension Answerer {
     return items.isEmpty ? nil : .answer(Response.readByType(items).bytes)
   }
 
-  /// Reads a value. - Parameter response: Makes a response of a value, cut to an ATT_MTU.
+  /// Reads a value.
+  /// - Parameter response: Makes a response of a value, cut to an ATT_MTU.
   private mutating func read(_ request: Request, _ handle: Int, _ response: (_ value: [UInt8], _ mtu: Int) -> Response) -> Decision? {
     let type = database.types[handle]
     if type == .clientCharacteristicConfiguration { return open(handle, configurations[handle] ?? [0, 0], true, response) }

@@ -6,10 +6,10 @@ import L2CAP
 struct LinkStream {
   private var outgoing = Recombination()
   private var incoming = Recombination()
-  /// The start of the incoming frame in the packets after the last request.
+  /// The index in `following` of the last request at which the incoming frame starts.
   private var frameStart = 0
   private var frameRequests = 0
-  /// The request that waits for its response.
+  /// The index of the request that waits for its response.
   private var asked: Int?
   private var mtu = BearerState.defaultMTU
 
@@ -19,7 +19,8 @@ struct LinkStream {
     if case .request = ATT.Opcode(rawValue: first) { asked = link.requests.count - 1 }
   }
 
-  /// Adds received data. - Parameter isLate: Whether it was recorded after the end of the link: sockets are read in any order.
+  /// Adds received data.
+  /// - Parameter isLate: Whether the data follows the end of the link in the recording: a recorder reads its sockets in any order.
   mutating func received(_ data: ACLData, _ octets: [UInt8], at time: Int64, isLate: Bool, _ link: inout Recording.Link) {
     if data.boundary != .continuing {
       frameStart = link.requests.last?.following.count ?? 0
@@ -74,7 +75,7 @@ struct LinkStream {
 }
 
 extension Recording {
-  /// Returns the lesser of both, at least 23 (Vol 3 Part F §3.4.2.2).
+  /// Returns the lesser of the client's and the server's MTU in bytes, at least 23 (Vol 3 Part F §3.4.2.2).
   static func mtu(_ client: UInt16, _ server: UInt16) -> Int {
     min(max(Int(min(client, server)), BearerState.defaultMTU), BearerState.largestMTU)
   }

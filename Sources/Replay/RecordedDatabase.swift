@@ -1,22 +1,22 @@
 package import ATT
 import Bluetooth
 
-/// The attributes of a device, as the requests and responses of a recording show them. Nothing is guessed.
+/// The attributes of a device, as far as the requests and responses of a recording prove them.
 package struct RecordedDatabase: Sendable {
-  /// The types of attributes that were seen, by handle.
+  /// The types of the attributes in the recording, by handle.
   private(set) var types: [Int: UUID] = [:]
   /// The services by the type of their declaration and by handle, during learning. Later, `groups` has them in ascending order.
   private var found: [UUID: [Int: HandleGroup]] = [:]
   private var groups: [UUID: [HandleGroup]] = [:]
   /// The values of declarations, which do not change.
   private(set) var declarations: [Int: [UInt8]] = [:]
-  /// The handles where Find Information has shown all attributes.
+  /// The handles in whose ranges Find Information has shown all attributes.
   private var seen = RangeSet<Int>()
-  /// The handles where all attributes of a type were seen.
+  /// The handles, by type, in whose ranges the recording shows all attributes of that type.
   private var seenOfType: [UUID: RangeSet<Int>] = [:]
   /// The values that the device accepted, by handle.
   private(set) var accepted: [Int: Set<[UInt8]>] = [:]
-  /// The last handle of a search for values of a type, if the client was content with the result.
+  /// The last handle of a search for values, by type, if the client was content with the result.
   private(set) var sought: [UUID: Int] = [:]
   private(set) var serverMTU: UInt16?
   /// The error with which the device refused to exchange the MTU.
@@ -42,7 +42,7 @@ package struct RecordedDatabase: Sendable {
 
   package init() {}
 
-  /// Prepares the database for queries, after everything is learned.
+  /// Prepares the database for queries, after it has learned the whole recording.
   package mutating func finish() {
     groups = found.mapValues { $0.values.sorted { $0.handle < $1.handle } }
     found = [:]
@@ -72,7 +72,7 @@ package struct RecordedDatabase: Sendable {
   /// Whether the host has searched for services.
   var isDiscovered: Bool { seenOfType[.primaryService].map { !$0.isEmpty } ?? false }
 
-  /// Whether there is surely no attribute of the type from `start` to `end`, except the known ones.
+  /// Returns whether there is surely no attribute of the type from `start` to `end`, except the known ones.
   func isComplete(_ type: UUID?, _ start: Int, _ end: Int) -> Bool {
     let complete = type.flatMap { self.complete[$0] } ?? OrderedRanges()
     var place = start
@@ -93,19 +93,19 @@ package struct RecordedDatabase: Sendable {
   /// Returns the index of the first handle in `handles` that is not before `start`.
   func firstIndex(_ start: Int) -> Int { handles.firstIndex(sortedWhere: { $0 >= start }) }
 
-  /// Whether the attribute is the CCCD of Service Changed. Clients subscribe to it for their own purposes.
+  /// Returns whether the attribute is the CCCD of Service Changed. Clients subscribe to it for their own purposes.
   func configuresServiceChanged(_ handle: Int) -> Bool {
     guard types[handle] == .clientCharacteristicConfiguration else { return false }
     guard let value = characteristic(of: handle).flatMap({ declarations[$0] }) else { return false }
     return UUID(littleEndian: value.dropFirst(3)) == .serviceChanged
   }
 
-  /// Returns the handle of the characteristic with a descriptor: the last one before it.
+  /// Returns the handle of the characteristic that a descriptor belongs to: the last characteristic before the descriptor.
   private func characteristic(of descriptor: Int) -> Int? {
     characteristics[..<characteristics.firstIndex(sortedWhere: { $0 >= descriptor })].last
   }
 
-  /// Returns the type of an attribute, and its characteristic if it is a descriptor. Nil if it was not seen.
+  /// Returns the type of an attribute, and its characteristic if it is a descriptor. Nil if the recording does not show it.
   package func attribute(_ handle: Int) -> ReplayError.Attribute? {
     guard let type = types[handle] else { return nil }
     guard type.isDescriptor, let owner = characteristic(of: handle) else { return ReplayError.Attribute(type: type) }
@@ -192,6 +192,6 @@ extension UUID {
   static let serviceChanged = UUID(0x2A05)
   static let databaseHash = UUID(0x2B2A)
 
-  /// Whether this is a descriptor. Its value does not change between reads.
+  /// Whether this is the type of a descriptor, whose value does not change between reads.
   var isDescriptor: Bool { short.map { 0x2900...0x290F ~= $0 } ?? false }
 }

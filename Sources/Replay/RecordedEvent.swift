@@ -1,6 +1,6 @@
 package import HCI
 
-/// Offsets of fields in an encoded event. Events are replayed as they were recorded, so nothing decodes them.
+/// Offsets of fields in an encoded event. The replay sends events as recorded, so nothing decodes them.
 package enum RecordedEvent {
   /// The commands whose first parameter is a connection handle.
   package static let linkCommands: Set<UInt16> = [
@@ -19,7 +19,7 @@ package enum RecordedEvent {
     case other
   }
 
-  /// Returns the kind of a packet. - Parameter octets: H4 form.
+  /// Returns the kind of a packet in H4 form.
   static func kind(_ octets: [UInt8]) -> Kind {
     guard octets.count >= 3, octets[0] == Packet.eventIndicator else { return .other }
     switch octets[1] {
@@ -66,7 +66,7 @@ package enum RecordedEvent {
     handleOffset(octets).map { ConnectionHandle(UInt16(octets[$0]) | UInt16(octets[$0 + 1]) << 8) }
   }
 
-  /// Returns the same packet for another link.
+  /// Returns the packet with the connection handle of another link.
   static func with(_ handle: ConnectionHandle, _ octets: [UInt8], at offset: Int? = nil) -> [UInt8] {
     guard let offset = offset ?? handleOffset(octets), offset + 2 <= octets.count else { return octets }
     var octets = octets
@@ -76,7 +76,7 @@ package enum RecordedEvent {
     return octets
   }
 
-  /// Whether the event reports the outcome of a command's procedure.
+  /// Returns whether the event reports the outcome of a command's procedure.
   static func ends(_ octets: [UInt8], _ opcode: UInt16) -> Bool {
     guard octets.count >= 4, octets[0] == Packet.eventIndicator else { return false }
     return switch (octets[1], opcode) {
@@ -89,7 +89,7 @@ package enum RecordedEvent {
     }
   }
 
-  /// Whether the event has only one report, which is a scan response. A passive scan does not receive it.
+  /// Returns whether the event has only one report, which is a scan response. A passive scan does not receive it.
   static func isScanResponse(_ octets: [UInt8]) -> Bool {
     guard octets.count >= 7, octets[1] == 0x3E, octets[4] == 1 else { return false }
     return octets[3] == 0x02 ? octets[5] == 0x04 : octets[3] == 0x0D && octets[5] & 0x08 != 0

@@ -1,9 +1,9 @@
 import ATT
 
-/// The attribute values that were read on one link, each as often as it was read.
+/// The attribute values that the host read on one link, with an entry for each read.
 struct RecordedReadings: Sendable {
   struct Reading: Sendable {
-    /// The requests that returned it, by their index on the link.
+    /// The indices, on the link, of the requests that returned the value.
     var requests: [Int]
     var outcome: Result<[UInt8], Refusal>
     /// Whether the value is surely complete.

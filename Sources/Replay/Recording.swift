@@ -9,7 +9,7 @@ import HCI
 package struct Recording: Sendable {
   /// The time of the first record, in nanoseconds since 1970-01-01T00:00:00Z.
   package internal(set) var start: Int64 = 0
-  /// The number of packets that the recording lacks, of all its adapters. `cut` is the number of truncated ones.
+  /// The number of packets that the recording lacks, of all its adapters. `cut` is the number of truncated packets.
   package internal(set) var drops = 0
   package internal(set) var cut = 0
   /// The commands that concern no link, by opcode, in order.
@@ -20,7 +20,7 @@ package struct Recording: Sendable {
   package internal(set) var links: [Link] = []
   /// The peers on the filter accept list: the host waited for them without naming them in a command to connect.
   var awaited: Set<PeerAddress> = []
-  /// Whether the recording has the start of the host, so that its packets are as long as ours.
+  /// Whether the recording begins with the start of the host. Its packets are then as long as ours.
   var isWhole: Bool { commands[Reset.opcode.rawValue] != nil }
 
   /// The devices that the host asked for their services.
@@ -40,14 +40,14 @@ package struct Recording: Sendable {
     var time: Int64
     /// The Command Complete or Command Status.
     var answer: Packet?
-    /// The event with the outcome.
+    /// The event with the outcome of the command.
     var outcome: Packet?
     /// Whether the recording ends before the command does.
     var isCut = false
   }
 
   struct Scan: Sendable {
-    /// The start of the scan. `end` is its end, or that of the recording.
+    /// The time at which the scan starts, in nanoseconds. `end` is the time at which the scan or the recording ends.
     var time: Int64
     var end: Int64
     var isActive: Bool
@@ -62,7 +62,7 @@ package struct Recording: Sendable {
     var command: Command?
     /// The LE Connection Complete event.
     package var complete: Packet?
-    /// The time at which the host gave up.
+    /// The time at which the host gave up, in nanoseconds.
     var cancelled: Int64?
     package var link: Int?
     /// Whether the recording ends before the outcome.
@@ -77,7 +77,7 @@ package struct Recording: Sendable {
     package var requests: [Request] = []
     /// The commands about the link, by opcode, in order. Their parameters include the handle.
     var commands: [UInt16: [Command]] = [:]
-    /// The time at which the host started to disconnect, or the end of the recording.
+    /// The time at which the host started to disconnect, or the recording ends, in nanoseconds.
     var end: Int64 = 0
     /// Whether the recording ends before the connection does.
     package var isCut = false
@@ -90,13 +90,13 @@ package struct Recording: Sendable {
   /// An ATT PDU of the host, and the device's actions until the next one.
   package struct Request: Sendable {
     package var pdu: [UInt8]
-    /// The time of its last fragment.
+    /// The time of the PDU's last fragment, in nanoseconds.
     var time: Int64
-    /// The ATT_MTU when it was sent.
+    /// The ATT_MTU, in bytes, when the host sent the PDU.
     package var mtu: Int
     package var response: [UInt8]?
     var following: [Happening] = []
-    /// The number of the packet in the file that has its last fragment, counted from 1.
+    /// The number of the file's packet that has the PDU's last fragment, counted from 1.
     var packet = 0
     /// Whether a complete notification or indication follows.
     var bringsValue = false
@@ -107,7 +107,8 @@ package struct Recording: Sendable {
   /// A message of the controller about a link.
   struct Happening: Sendable {
     enum Kind: Sendable {
-      /// A packet. - Parameter isResponse: Whether it is a fragment of the response to the preceding request.
+      /// A packet.
+      /// - Parameter isResponse: Whether the packet is a fragment of the response to the preceding request.
       case packet([UInt8], isResponse: Bool)
       case completed(Int)
     }
@@ -118,7 +119,7 @@ package struct Recording: Sendable {
 
 extension Recording {
   /// Parses a btsnoop, pcap or pcapng file. Of several adapters, takes the one that is most like a central.
-  /// - Throws: MalformedPacket with the offset in the file. Packets with invalid contents are not an error, but left out.
+  /// - Throws: MalformedPacket with the offset in the file. The parser omits packets with invalid contents.
   package init(parsing file: [UInt8]) throws(MalformedPacket) {
     var reader = try FileReader(file)
     while try reader.takeRecord() {}
@@ -164,7 +165,7 @@ extension Recording {
     }
   }
 
-  /// Returns a connected device whose advertisements were not recorded. Its connection shows the type of its address.
+  /// Returns a connected device whose advertisements the recording lacks. Its connection shows the type of its address.
   package func unheardPeer(_ address: Address) -> PeerAddress? {
     let fitting = attempts.filter { $0.peer?.address == address }
     guard let attempt = fitting.first(where: { $0.link != nil }) ?? fitting.first else { return nil }

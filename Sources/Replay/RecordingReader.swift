@@ -25,7 +25,7 @@ struct RecordingReader {
   private var isActive = true
   private var reports = 0
 
-  /// The limit of unanswered commands. A controller takes fewer, so older ones will get no answer.
+  /// The maximum number of unanswered commands. A controller takes fewer, so older ones will get no answer.
   private static let mostUnanswered = 64
 
   private enum Place {
@@ -34,12 +34,13 @@ struct RecordingReader {
     case link(Int, UInt16, Int)
   }
 
-  /// The likelihood that the adapter was a central.
+  /// A score that is higher for an adapter that was more likely a central.
   var weight: Int { recording.links.count * 1000 + recording.attempts.count * 100 + min(reports, 99) }
 
   private static let day: Int64 = 86_400_000_000_000
 
-  /// Adds a packet. - Parameter isWhole: Whether no packet was lost before it.
+  /// Adds a packet.
+  /// - Parameter isWhole: Whether the file lacks no packet before this one.
   mutating func add(_ record: Snoop.Record, number: Int, isWhole: Bool) {
     self.number = number
     vendorHandles.note(record)
@@ -70,7 +71,7 @@ struct RecordingReader {
     return recording
   }
 
-  /// Marks everything that was in progress at the end.
+  /// Marks everything in progress at the end of the recording as cut.
   private mutating func cut() {
     if let openAttempt, recording.attempts[openAttempt].cancelled == nil { recording.attempts[openAttempt].isCut = true }
     for index in live.values where recording.links[index].commands[Disconnect.opcode.rawValue] == nil {
@@ -84,7 +85,7 @@ struct RecordingReader {
     }
   }
 
-  /// The longest time that a host waits for the answer to a command: 4 s.
+  /// The longest time that a host waits for the answer to a command, in nanoseconds.
   private static let patience: Int64 = 4_000_000_000
 
   // MARK: Commands

@@ -4,13 +4,15 @@ package import HCI
 
 /// The reason why a replay cannot continue.
 package enum ReplayError: NoDeviceError, Sendable, Equatable {
-  /// The recording lacks this request. - Parameter next: The host's next action in the recording. Nil at its end.
+  /// The recording lacks this request.
+  /// - Parameter next: The host's next action in the recording. Nil at the end of the recording.
   case notRecorded(Asked, next: Asked?)
-  /// The request is recorded, but the recording ends before the answer.
+  /// The recording has the request, but ends before the answer.
   case cut(Asked)
   /// The connection has no more values until the host sends a request.
   case ended
-  /// The connection has no more values until the host repeats its next recorded action. - Parameter packet: Its number in the file, from 1.
+  /// The connection has no more values until the host repeats its next recorded action.
+  /// - Parameter packet: The number of that action's packet in the file, from 1.
   case unasked(Asked, packet: Int)
 
   /// A request of the host.

@@ -14,17 +14,18 @@ package final class ReplayTransport: HCI.Transport {
 
   var links: [ConnectionHandle: ReplayedLink] = [:]
   var used: [UInt16: Set<Int>] = [:]
-  /// The recorded attempts that were used, with the peer that the host connected to.
+  /// The peers that the host connected to, by the index of the recorded attempt that the replay used.
   var usedAttempts: [Int: PeerAddress] = [:]
-  /// The attempt that the host waits for. Its number is nil if the recording does not have it.
+  /// The attempt that the host waits for. The index `attempt` is nil if the recording lacks it.
   var waiting: (attempt: Int?, peer: PeerAddress)?
   var isActiveScan = true
   var scan: ReplayedScan?
   var nextScan = 0
-  /// Called when the replay skips a pause.
+  /// The function to call with the length of a skipped pause, in nanoseconds.
   private let onPause: @LoopActor (Int64) -> Void
 
-  /// Creates a transport. - Parameter onPause: Receives the nanoseconds by which the recording's time jumps.
+  /// Creates a transport.
+  /// - Parameter onPause: Receives the nanoseconds by which the recording's time jumps.
   package init(_ recording: Recording, onPause: @escaping @LoopActor (Int64) -> Void = { _ in }) {
     self.recording = recording
     self.onPause = onPause
@@ -66,7 +67,7 @@ package final class ReplayTransport: HCI.Transport {
 
   func due(_ recorded: Int64) -> Int64 { max(now, pace.due(recorded)) }
 
-  /// Returns our time for a time of the recording, even if it has passed.
+  /// Returns our time for a time of the recording, both in nanoseconds, even if it has passed.
   func place(_ recorded: Int64) -> Int64 { pace.due(recorded) }
 
   func align(_ recorded: Int64) {
@@ -278,7 +279,7 @@ package final class ReplayTransport: HCI.Transport {
     }
   }
 
-  /// Replaces the link in return parameters, which follows the status.
+  /// Replaces the connection handle in return parameters, which follows the status.
   private func adapted(_ octets: [UInt8], _ handle: ConnectionHandle) -> [UInt8] {
     octets.count >= 9 && octets[1] == 0x0E ? RecordedEvent.with(handle, octets, at: 7) : octets
   }
@@ -293,7 +294,7 @@ package final class ReplayTransport: HCI.Transport {
     Event.commandComplete(.init(opcode: opcode, parameters: parameters)).encoded
   }
 
-  /// Returns the answer of a controller with the abilities that the recording shows, for a command that was not recorded.
+  /// Returns the answer of a controller with the abilities that the recording shows, for a command that the recording lacks.
   func defaultAnswer(_ opcode: HCI.Opcode) -> Event {
     let usesExtended = recording.commands[LESetExtendedScanEnable.opcode.rawValue] != nil
     switch opcode {

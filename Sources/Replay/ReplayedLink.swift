@@ -20,13 +20,13 @@ final class ReplayedLink {
   private var isDelivering = false
   /// The host's request whose response the recording lacks because it ends.
   private var unanswered: [UInt8]?
-  /// The time of the host's last action.
+  /// The time of the host's last action, in nanoseconds.
   private var lastAction: Int64
   private var exhaustion: LoopTimer?
 
-  /// The number of the host's fragments that are not reported as completed.
+  /// The number of the host's fragments that the replay has not reported as completed.
   private var outstanding = 0
-  /// Whether the recording determines when they complete. Otherwise they complete immediately.
+  /// Whether the recording determines when the host's fragments complete. Otherwise they complete immediately.
   private var isInStep: Bool
 
   private var used: [UInt16: Set<Int>] = [:]
@@ -83,7 +83,7 @@ final class ReplayedLink {
     }
   }
 
-  /// Returns the recorded command about the link with these parameters, each once. The handle does not count.
+  /// Returns the recorded command about the link with the same parameters except the handle. Returns each recorded command once.
   func take(_ command: CommandPacket) -> Recording.Command? {
     let opcode = command.opcode.rawValue
     guard let all = recorded.commands[opcode] else { return nil }
@@ -95,12 +95,12 @@ final class ReplayedLink {
     return all[index]
   }
 
-  /// Returns the last of these commands, for commands that only query.
+  /// Returns the last recorded command with this opcode and an answer, for commands that only query.
   func last(_ opcode: HCI.Opcode) -> Recording.Command? { recorded.commands[opcode.rawValue]?.last { $0.answer != nil } }
 
   // MARK: To the host
 
-  /// Delivers now what preceded the host's next action in the recording.
+  /// Delivers immediately the packets that preceded the host's next action in the recording.
   private func hurry() {
     let now = transport.now
     for index in queue.indices where queue[index].due > now { queue[index].due = now }
@@ -154,10 +154,10 @@ final class ReplayedLink {
     schedule()
   }
 
-  /// The time by which a host may be later than recorded: 1 s.
+  /// The time by which a host may be later than recorded, in nanoseconds.
   private static let patience: Int64 = 1_000_000_000
 
-  /// The time after which no more values arrive, because the host does not act as recorded.
+  /// The time, in nanoseconds, after which no more values arrive, because the host does not act as recorded.
   private var exhausted: Int64 { max(lastAction, transport.place(answerer.nextTime ?? recorded.end)) + Self.patience }
 
   private var reason: ReplayError {

@@ -1,14 +1,14 @@
 import EventLoop
 import HCI
 
-/// A running scan with the reports of a recorded one, and then of those after it.
+/// A running scan with the reports of a recorded scan, and then of the recorded scans that follow.
 @LoopActor
 final class ReplayedScan {
   private unowned let transport: ReplayTransport
   private let isActive: Bool
   private var index: Int
   private var position = 0
-  /// Our time at the start of the recorded scan.
+  /// Our time at the start of the recorded scan, in nanoseconds.
   private var origin: Int64
   private var timer: LoopTimer?
 
@@ -20,7 +20,7 @@ final class ReplayedScan {
     schedule()
   }
 
-  /// Stops the scan. Returns the index at which the next scan continues.
+  /// Stops the scan. Returns the index of the recorded scan with which the next scan continues.
   @discardableResult
   func stop() -> Int {
     timer?.cancel()

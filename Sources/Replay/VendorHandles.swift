@@ -8,12 +8,12 @@ package struct VendorHandles: Sendable {
   private var isFromStart: [UInt16: Bool] = [:]
   /// The adapters and handles in events.
   private var opened: Set<UInt32> = []
-  /// Whether no packet of the log was lost. A lost one may be the event that opened a link.
+  /// Whether the log lacks no packet. A lost packet may be the event that opened a link.
   package var isWhole = true
 
   package init() {}
 
-  /// Takes the next packet. Data may appear before the event that opens its link, so the whole log is read first.
+  /// Takes the next packet. Data may appear before the event that opens its link, so pass the whole log first.
   package mutating func note(_ record: Snoop.Record) {
     let packet = record.packet
     let isReset = packet.starts(with: [Packet.commandIndicator, 0x03, 0x0C])

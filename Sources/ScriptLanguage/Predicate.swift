@@ -19,7 +19,7 @@ package indirect enum Predicate: Sendable {
     case greater = ">"
     case atLeast = ">="
 
-    /// Whether it orders its operands, which must be numbers.
+    /// Whether the comparison orders its operands, which must be numbers.
     package var isOrder: Bool { self != .equal && self != .unequal }
   }
 
@@ -65,6 +65,7 @@ extension Predicate {
     }
   }
 
+  /// Returns whether the condition holds for a value.
   /// - Parameter replaced: Returns a word with the values of its variables.
   /// - Throws: PredicateMistake; MissingVariable.
   package func verdict(on value: ScriptValue, _ replaced: (ShellWord) throws(MissingVariable) -> String) throws -> Verdict {
@@ -136,7 +137,7 @@ extension Predicate {
     return (format.numbers(try octets(operand, format)) ?? []).compactMap(ScriptNumber.init)
   }
 
-  /// - Returns: Nil if the value does not fit its format.
+  /// Returns whether a value equals the operand. Nil if the value does not fit its format.
   private func equals(_ value: ScriptValue, _ operand: Operand) throws -> Bool? {
     switch value {
     case .octets(let octets): return octets == (try Self.octets(operand, .auto))
@@ -157,7 +158,7 @@ extension Predicate {
     return .fails("it is \(tree.noun), but \(DisplayText.quote(operand.text)) is not")
   }
 
-  /// - Returns: Nil if a number is compared with other text.
+  /// Returns whether a field equals the operand. Nil if the field is a number and the operand is not.
   private static func equals(_ tree: JSONTree, _ operand: Operand) -> Bool? {
     switch tree.kind {
     case .number(let text):
@@ -167,6 +168,7 @@ extension Predicate {
     }
   }
 
+  /// Parses the operand as bytes.
   /// - Throws: PredicateMistake.
   private static func octets(_ operand: Operand, _ format: ValueFormat) throws -> [UInt8] {
     if operand.isQuoted, format == .auto { return Array(operand.text.utf8) }

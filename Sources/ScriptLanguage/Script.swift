@@ -12,11 +12,11 @@ package struct Script: Sendable {
   /// The device of the script. Nil if the script names none.
   package internal(set) var device: String?
   package internal(set) var deviceLine: Int?
-  /// Whether an included file could not be read. That file may name the device.
+  /// Whether the loader could not read an included file. That file may name the device.
   package internal(set) var lacksFile = false
   /// The first line that needs a device.
   package internal(set) var firstNeed: ScriptPlace?
-  /// The names of its variables.
+  /// The names of the script's variables.
   package internal(set) var variables: Set<String> = []
   /// The lines outside of tests.
   package internal(set) var statements: [ScriptStatement] = []

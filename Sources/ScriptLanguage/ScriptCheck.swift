@@ -23,6 +23,7 @@ package struct ScriptCheck {
 
   /// The checks and names that only the program knows.
   package struct Program {
+    /// The check of a command, which returns the device that the command needs.
     /// - Throws: CommandMistake with the reason as a sentence.
     let command: (Command) throws(CommandMistake) -> Need
     /// The kinds and names of errors.
@@ -57,9 +58,10 @@ package struct ScriptCheck {
   private var mistakes: [ScriptError] = []
   private var hasResult = false
   private var knowsDevice = false
-  /// The variables that nothing sets. Each is reported only once.
+  /// The variables that nothing sets. The check reports each only once.
   private var undefined: Set<String> = []
 
+  /// Builds and checks a script.
   /// - Parameter mentioned: Further variables of the script.
   /// - Returns: The script, which can run if there are no mistakes.
   package static func script(
@@ -182,7 +184,7 @@ package struct ScriptCheck {
     }
   }
 
-  /// Assumes the effects of a line with a mistake, so that later lines do not report it again.
+  /// Assumes the effects of a line with a mistake, so that later lines do not report the mistake again.
   private mutating func passOver(_ line: ScriptLine) {
     hasResult = true
     switch line.words.first?.keyword {
@@ -195,10 +197,10 @@ package struct ScriptCheck {
 
   // MARK: Commands
 
-  /// Guesses for variables without a known value. A command is valid if one of them fits.
+  /// The guesses for variables without a known value. A command is valid if one of them fits.
   private static let placeholders = ["1", "0", "ffe1", "00:00:00:00:00:00", "text"]
 
-  /// Returns all combinations of guesses for two words. Otherwise, uses the same guess for each word.
+  /// Returns all combinations of guesses for two words. For another number of words, uses the same guess for each word.
   private static func guesses(_ count: Int) -> [[String]] {
     switch count {
     case 0: [[]]

@@ -78,7 +78,7 @@ package struct ScriptLine: Sendable {
     return line
   }
 
-  /// A line that is being read.
+  /// A line that the parser is reading.
   private struct Part {
     let file: String
     private var reading = ShellWordReading(expands: true)

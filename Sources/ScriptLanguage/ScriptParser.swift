@@ -1,12 +1,12 @@
 import Text
 
-/// Parses lines into statements. The arguments of commands are checked later, because only the program knows them.
+/// Parses lines into statements. `ScriptCheck` checks the arguments of commands later, because only the program knows them.
 package struct ScriptParser {
   /// The words that start a statement other than a command.
   package static let words = [
     "device", "set", "let", "setup", "teardown", "test", "end", "expect", "fails", "repeat", "retry", "sleep", "include", "skip", "note",
   ]
-  /// The maximum nesting of blocks.
+  /// The maximum nesting depth of blocks.
   static let maximumDepth = 16
 
   private let lines: [ScriptLine]
@@ -14,7 +14,7 @@ package struct ScriptParser {
   private let settings: [String]
   private var index = 0
   private var mistakes: [ScriptError]
-  /// The number of blocks closed without their `end`, which may still follow.
+  /// The number of blocks that the parser closed without their `end`, which may still follow.
   private var unclosed = 0
   /// Whether all open blocks end here, because a line outside of blocks follows.
   private var isLeaving = false
@@ -81,7 +81,7 @@ package struct ScriptParser {
     return statements
   }
 
-  /// Finds a misspelled line that was meant to open the block. That line is not reported again as an unknown command.
+  /// Returns a hint about a misspelled line that should have opened the block. Keeps that line from counting as an unknown command.
   private static func hint(_ statements: inout [ScriptStatement]) -> String {
     for index in statements.indices.reversed() {
       switch statements[index].kind {

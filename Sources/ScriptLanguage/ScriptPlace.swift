@@ -31,7 +31,7 @@ package struct ScriptError: Error, Sendable, Hashable {
 package struct ScriptErrors: Error, Sendable, Equatable {
   package private(set) var errors: [ScriptError]
 
-  /// Sorts the mistakes and removes duplicates, which a file causes if it is included twice.
+  /// Sorts the mistakes and removes duplicates, which a file causes that a script includes twice.
   /// - Parameter file: The script. Its mistakes precede those of included files.
   package init(_ mistakes: [ScriptError] = [], of file: String = "") {
     func key(_ error: ScriptError) -> (String, Int, Int) {
@@ -42,6 +42,6 @@ package struct ScriptErrors: Error, Sendable, Equatable {
 
   package mutating func add(_ other: Self) { errors += other.errors.filter { !errors.contains($0) } }
 
-  /// - Throws: This error, if it contains mistakes.
+  /// Throws this error if it contains mistakes.
   package func check() throws(ScriptErrors) { if !errors.isEmpty { throw self } }
 }

@@ -69,7 +69,7 @@ package struct ExpectedValue: Sendable {
 
 /// The blocks `repeat` and `retry`.
 package struct Repetition: Sendable {
-  /// Whether it ends with the first success.
+  /// Whether the block ends with the first success.
   package var endsWithSuccess: Bool
   package var count: ShellWord
   package var every: ShellWord?

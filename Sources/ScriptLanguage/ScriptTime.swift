@@ -4,10 +4,10 @@ import Text
 package enum ScriptTime {
   /// The limit of a wait without `within`.
   package static let standard = Duration.seconds(5)
-  /// The maximum time in seconds: one day.
+  /// The maximum time in seconds, which is one day.
   private static let longest = 86_400.0
 
-  /// Parses a time. Nil if the text is not one.
+  /// Parses a time. Nil if the text is not a time.
   package static func parse(_ text: String) -> Duration? {
     let units: [(String, Double)] = [("ms", 0.001), ("s", 1), ("m", 60), ("h", 3600)]
     guard let (unit, factor) = units.first(where: { text.hasSuffix($0.0) }) else { return nil }

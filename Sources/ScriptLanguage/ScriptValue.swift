@@ -51,6 +51,7 @@ package enum ScriptNumber: Sendable, Equatable {
   case whole(Int128)
   case real(Double)
 
+  /// Parses a number. Nil for other text.
   /// - Parameter text: A decimal or `0x…` integer, or a number with a fraction.
   package init?(_ text: String) {
     let isNegative = text.hasPrefix("-")

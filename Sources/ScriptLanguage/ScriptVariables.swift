@@ -4,7 +4,7 @@ package import Text
 package struct ScriptVariables: Sendable {
   /// The values. Nil for a variable whose value is only known while the script runs.
   private var values: [String: String?] = [:]
-  /// Values that override the script's own.
+  /// The values from the user, which override the script's own.
   private let fixed: [String: String]
 
   package init(_ fixed: [String: String] = [:]) {
@@ -23,16 +23,17 @@ package struct ScriptVariables: Sendable {
     if fixed[name] == nil { values[name] = value }
   }
 
-  /// Sets a variable to a result, even if it was given before.
+  /// Sets a variable to a result, even if the user gave the variable a value.
   package mutating func capture(_ name: String, _ value: String?) { values.updateValue(value, forKey: name) }
 
   package func isKnown(_ name: String) -> Bool { values[name] != nil }
 
-  /// Returns the value of a variable. Nil if it is unknown or not set yet.
+  /// Returns the value of a variable. Nil for an unknown variable, or before the script sets the variable.
   package func value(_ name: String) -> String? { values[name] ?? nil }
 
   package var names: [String] { values.keys.sorted() }
 
+  /// Returns the text of a word with the values of its variables.
   /// - Throws: MissingVariable with the first name that has no value.
   package func text(of word: ShellWord) throws(MissingVariable) -> String {
     try word.replaced { name throws(MissingVariable) in

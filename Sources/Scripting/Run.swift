@@ -118,6 +118,7 @@ package struct Run: LoopCommand {
     return reports
   }
 
+  /// Loads and checks the scripts of all files.
   /// - Throws: ScriptErrors with the mistakes of all files; FileError.
   @LoopActor
   private func scripts(_ variables: [String: String], _ context: Context) async throws -> [Script] {

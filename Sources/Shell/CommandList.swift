@@ -8,13 +8,14 @@ import Text
 
 /// Commands from `-e`, a file or a typed line, which run one after the other.
 struct CommandList {
-  /// The commands: the place for errors (nil for a typed line), and the words.
+  /// The words of each command, with the place that errors name (nil for a typed line).
   private let commands: [(place: String?, words: [String])]
 
   /// Splits a typed line into commands.
   /// - Throws: ShellWordsError.
   init(line: String) throws(ShellWordsError) { commands = try ShellWords.commands(in: line).map { (nil, $0) } }
 
+  /// Parses the commands of a text with one or more lines.
   /// - Parameter name: The name of the file, for the places in errors.
   /// - Throws: Failure(.usage).
   init(_ text: String, name: String? = nil) throws {
@@ -46,6 +47,7 @@ struct CommandList {
     self.commands = commands
   }
 
+  /// Parses all commands without running them.
   /// - Throws: Failure(.usage) for an unknown or incomplete command.
   @LoopActor
   func check(in shell: Shell) throws {
@@ -60,7 +62,7 @@ struct CommandList {
   var isEmpty: Bool { commands.isEmpty }
 
   /// Runs the commands. With `keepGoing`, reports a failure immediately and continues.
-  /// - Throws: The first failure with its place, or its ExitStatus if it was already reported.
+  /// - Throws: The first failure with its place, or its ExitStatus if blectl already reported the failure.
   @LoopActor
   func run(in shell: Shell, keepGoing: Bool, members: RecordWriter.Members = .none, _ output: Output) async throws {
     var ahead: [Subscription] = []
@@ -105,7 +107,7 @@ struct CommandList {
     if let first { throw first }
   }
 
-  /// Subscribes for the `wait`s after a command, whose values may arrive before they run. Ignores errors, which the `wait`s report.
+  /// Subscribes to what the next `wait` commands await, because values may arrive early. Ignores errors, which the `wait` commands report.
   @LoopActor
   private func subscribeAhead(from index: Int, in shell: Shell, _ subscriptions: inout [Subscription]) async throws {
     guard let first = shell.process.commands.type(of: commands[index].words), first.traits.deviceChange == .none else { return }

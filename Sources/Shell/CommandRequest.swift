@@ -3,15 +3,15 @@ import Text
 
 /// The identifier that a program gives to a command.
 enum CommandIdentifier: Equatable {
-  /// The line number of a command without an ID.
+  /// The line number of a command without an ID, from 1.
   case line(Int)
   /// A whole number, with the digits that the program wrote.
   case number(String)
   case string(String)
-  /// An ID that could not be read. Not the line number, which may be the ID of another command.
+  /// An unreadable ID, and the number of its line from 1. The line number may be the ID of another command, so it does not replace the ID.
   case unknown(line: Int)
 
-  /// The name of the command for `cancel`.
+  /// The ID as `cancel` takes it. Empty for an unreadable ID.
   var text: String {
     switch self {
     case .line(let number): "\(number)"
@@ -20,7 +20,7 @@ enum CommandIdentifier: Equatable {
     }
   }
 
-  /// Whether the program chose the ID. A line number is not its own.
+  /// Whether the program chose the ID. False for a line number and for an unreadable ID.
   var isOwn: Bool {
     switch self {
     case .number, .string: true
@@ -39,11 +39,11 @@ enum CommandIdentifier: Equatable {
     }
   }
 
-  /// The member that each JSON record of the command gets.
+  /// The members that identify the command in each of its JSON records.
   var member: RecordWriter.Members { RecordWriter.Members { write(&$0) } }
 }
 
-/// A line of a session for programs: a typed command, or `{"id":…,"command":"read ffe1"}`.
+/// A line from a program, which is a command or an object such as `{"id":1,"command":"read ffe1"}`.
 struct CommandRequest {
   let id: CommandIdentifier
   let command: String
@@ -53,6 +53,7 @@ struct CommandRequest {
     let failure: Failure
   }
 
+  /// Parses a line, which is a command or a JSON object.
   /// - Parameter line: The line number, from 1.
   init(_ text: String, line: Int) throws(Malformed) {
     let trimmed = text.trimmed

@@ -6,19 +6,19 @@ import Presentation
 import Terminal
 import Text
 
-/// Runs the commands from standard input, one per line. With `--json`, commands of several devices run at the same time.
+/// A session that runs the commands from standard input, one per line. With `--json`, commands of several devices run at the same time.
 /// The answer to each is its records and one `done` record. Without `--json`, commands run one after the other.
 @LoopActor
 final class InputSession {
-  /// A command line that was read.
+  /// A command line that the session has read.
   private struct Line {
     let id: CommandIdentifier
     let number: Int
     let text: String
-    /// Whether an earlier line had its own ID. A line without an ID may then be the rest of that line.
+    /// Whether the program gave its own ID to an earlier line. A line without an ID may then be the rest of that line.
     let isAmongIDs: Bool
 
-    /// The approximate memory in bytes.
+    /// The approximate memory of the line, in bytes.
     var octets: Int { text.utf8.count + 128 }
   }
 
@@ -27,24 +27,24 @@ final class InputSession {
   private let reader = LineReader(limit: lineLimit)
   private var number = 0
   private var hasEnded = false
-  /// The lines that were read but not parsed yet.
+  /// The lines that the session has read but not parsed yet.
   private var waiting: Deque<Line> = []
-  /// The line that was parsed but not started yet.
+  /// The line that the session has taken from `waiting` but not started yet.
   private var beginning: (id: CommandIdentifier, isCancelled: Bool)?
   private var running: [(id: CommandIdentifier, job: ShellJob, task: Task<Void, Never>)] = []
   /// The memory of all lines without an answer, in bytes.
   private var octets = 0
-  /// Whether a line had its own ID.
+  /// Whether a program has given its own ID to any line.
   private var hasOwnIDs = false
-  /// Resumes when a line was read or a command ended.
+  /// The wait that ends when the session reads a line or a command ends.
   private var change = Wait<Void>()
   /// The first line that failed.
   private var firstFailure: (line: Int, status: ExitStatus)?
   private let broken = Wait<Void>()
 
-  /// The maximum length of a line in bytes: a command with a value of 1 MiB in hex.
+  /// The maximum length of a line in bytes. A command with a value of 1 MiB in hex fits.
   static let lineLimit = 4 << 20
-  /// The maximum memory of unanswered lines in bytes. Later lines are read but refused: a `cancel` may make room.
+  /// The maximum memory of unanswered lines in bytes. The session reads but refuses later lines, because a `cancel` may make room.
   static let octetLimit = 64 << 20
   /// The maximum number of running commands. Most of them wait for their device.
   static let runningLimit = 4096
@@ -60,7 +60,7 @@ final class InputSession {
   /// Runs the session until its input ends.
   /// - Parameters:
   ///   - peer: The device to connect first.
-  ///   - link: The device whose loss ends the session, unless lost connections are restored.
+  ///   - link: The device whose loss ends the session, unless the session restores lost connections.
   /// - Throws: The ExitStatus of the first line that failed; OutputFailure; CancellationError.
   func run(connecting peer: PeerArgument?, endingWith link: Lane?) async throws {
     do {
@@ -116,7 +116,7 @@ final class InputSession {
     if isIdle { EventLoop.shared.timeStandsStill = reader.isWaiting }
   }
 
-  /// Ends the session after `exit`. Ignores the lines that were read after it.
+  /// Ends the session after `exit`. Discards the lines that the session has read but not started.
   private func endLines() {
     hasEnded = true
     for line in waiting { octets -= line.octets }
@@ -212,7 +212,7 @@ final class InputSession {
     (try? ShellWords.words(of: line)).flatMap { shell.process.commands.type(of: $0) } != nil
   }
 
-  /// Runs a line for people. Throws OutputFailure, or CancellationError when the session ends.
+  /// Runs a line of a session without JSON. Throws OutputFailure, or CancellationError when the session ends.
   private func run(_ line: Line) async throws {
     do { try await shell.run(line: line.text) } catch {
       if Task.isCancelled { throw CancellationError() }
@@ -289,7 +289,7 @@ final class InputSession {
     }
   }
 
-  /// Returns the failure to report. Nil if it was reported before.
+  /// Returns the failure to report. Nil if the command already reported it.
   private static func failure(_ error: any Error) -> Failure? {
     switch error {
     case is ExitStatus: nil

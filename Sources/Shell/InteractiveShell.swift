@@ -35,6 +35,7 @@ final class InteractiveShell {
   var process: ProcessContext { shell.process }
   private var output: Output { process.output }
 
+  /// Opens the terminal for a session.
   /// - Returns: Nil if the user cannot type: standard input is not a terminal, or no output is.
   init?(_ shell: Shell) {
     guard let editor = LineEditor(shell.process.output, name: "blectl") else { return nil }

@@ -19,11 +19,11 @@ package final class Lane {
   package private(set) var problem: (any Error)?
   /// The values since the start of the last command. `wait` takes them.
   package private(set) var recent: [(event: ValueEvent, uuid: UUID?)] = []
-  /// The number of earlier values that were not reported yet.
+  /// The number of values that `recent` dropped and that no command has reported yet.
   private var forgotten = 0
-  /// The number of values that `wait` ignores because they preceded the last command. Per attribute, not reported yet.
+  /// The number of values per attribute that preceded the last command. `wait` ignores them and reports their number once.
   private var passed: [AttributeHandle: Int] = [:]
-  /// The last command on the present link, except `wait`.
+  /// The last command on the current link, except `wait`.
   private(set) var lastCommand: String?
   private var arrived: Wait<Void>?
   private(set) var background: BackgroundValues?
@@ -31,24 +31,24 @@ package final class Lane {
   private var loss: Task<Void, Never>?
   /// The task that restores a lost link.
   var restoration: Task<Void, Never>?
-  /// The device of the present or the last link.
+  /// The device of the current or the last link.
   package var lastPeer: PeerAddress?
   /// The device description, once `call` has loaded it.
   var device: DeviceDescription?
-  /// The device that the running command connects to, or has connected to for itself.
+  /// The device that the running command connects to, or that it connected to without giving the link to the session.
   package var destination: (peer: PeerAddress, name: UntrustedText?)?
-  /// The device that was current before this one started to connect.
+  /// The device that was current before this device started to connect.
   weak var before: Lane?
   /// Whether the connection failed, so that `before` is the current device again.
   var hasFailed = false
-  /// The lane that this one joined.
+  /// The lane of the same device that this lane joined.
   private var successor: Lane?
-  /// Other selectors of the same device, from lanes that joined this one.
+  /// The other selectors of the same device, from the lanes that joined this lane.
   private var otherSelectors: [PeerSelector] = []
 
   /// The number of values that `recent` keeps.
   package var recentLimit = 1024
-  /// The number of values that arrived before those in `recent`.
+  /// The number of values that `recent` has dropped, because it keeps only the latest.
   private var removed = 0
 
   init(_ selector: PeerSelector) { self.selector = selector }
@@ -65,7 +65,7 @@ package final class Lane {
 
   private func isDestination(_ selector: PeerSelector) -> Bool { destination.map { selector.means($0.peer, named: $0.name) } ?? false }
 
-  /// Whether it has or will have a link to the device, so that no search can find it.
+  /// Returns whether this lane has or will have a link to the device, so that no search can find the device.
   func holds(_ selector: PeerSelector) -> Bool {
     if let connection, connection.isOpen || connection.isBeingRestored, connection.isMeant(by: selector) { return true }
     return isDestination(selector)
@@ -80,10 +80,10 @@ package final class Lane {
 
   func isOf(_ peer: PeerAddress) -> Bool { destination?.peer == peer || connection?.peer == peer }
 
-  /// The lane that this one joined, or itself.
+  /// The last lane in the chain of joined lanes. This lane itself if it joined none.
   package var present: Lane { successor?.present ?? self }
 
-  /// Joins another lane of the same device. Commands that wait here then wait there.
+  /// Joins another lane of the same device. Commands that wait for this lane then wait for the other.
   func join(_ other: Lane) {
     queue.join(other.queue)
     other.otherSelectors += otherSelectors + [selector]
@@ -91,6 +91,7 @@ package final class Lane {
     successor = other
   }
 
+  /// Takes over a connection and watches for its loss.
   /// - Parameter whenLost: Receives the reason when the link is lost, unless `detach` was called before.
   func attach(_ connection: Connection, whenLost: @escaping @LoopActor (any Error) -> Void) {
     if connection !== self.connection {
@@ -123,7 +124,7 @@ package final class Lane {
     restoration = nil
   }
 
-  /// Whether the link may return: it is being restored, or that is not decided yet.
+  /// Whether the link may return. True while the session restores the link or has not decided yet.
   var mayComeBack: Bool { problem == nil || restoration != nil }
 
   func fail(_ error: any Error) { problem = error }
@@ -148,7 +149,7 @@ package final class Lane {
   /// Returns the number of values of an attribute before the last command. Nil if there were none, or after the first call.
   func takePassed(_ handle: AttributeHandle) -> Int? { passed.removeValue(forKey: handle) }
 
-  /// Returns the number of values before the recent ones. Nil if there were none, or after the first call.
+  /// Returns the number of values that `recent` dropped since the last command. Nil if there were none, or after the first call.
   package func takeForgotten() -> Int? {
     defer { forgotten = 0 }
     return forgotten > 0 ? forgotten : nil
@@ -170,7 +171,7 @@ package final class Lane {
     arrived = nil
   }
 
-  /// Takes the first value since the last command that fits.
+  /// Removes and returns the first value since the last command that satisfies `fits`.
   /// - Parameter isNeeded: See `SubscribedValues.next`.
   /// - Returns: Nil at `deadline`.
   /// - Throws: The reason for a lost link; if the value is needed, the reason why none can arrive; CancellationError.

@@ -13,7 +13,7 @@ import Text
 @LoopActor
 final class SessionLinks: DeviceLinks {
   let shell: Shell
-  /// The turn of the command among the commands of its device. Nil for a command that waits for no other.
+  /// The turn of the command among the commands of its device. Nil for a command that waits for no other command.
   var turn: TurnQueue.Place?
   /// The members to add to each JSON record.
   let members: RecordWriter.Members
@@ -21,7 +21,8 @@ final class SessionLinks: DeviceLinks {
   let clientObserver: Session.ClientObserver?
   private let named: Lane?
 
-  /// - Parameter lane: the device of the command. Nil for a command without a device.
+  /// Creates the links of one command.
+  /// - Parameter lane: The lane of the command's device. Nil for a command without a device.
   init(
     _ shell: Shell, _ lane: Lane?, _ members: RecordWriter.Members, _ reporter: any LinkReporter, _ observer: Session.ClientObserver?
   ) {
@@ -47,6 +48,7 @@ final class SessionLinks: DeviceLinks {
 
   func keeps(_ connection: Connection) -> Bool { connection === lane?.connection }
 
+  /// Returns a link to the device with the requested parameters. Restores the link or connects if the request allows it.
   /// - Throws: Failure if the command needs the current device, and there is no link to it.
   func connection(for request: LinkRequest) async throws -> Connection {
     if let connection = try await present(request) { return connection }
@@ -102,7 +104,7 @@ final class SessionLinks: DeviceLinks {
   /// Whether another task is restoring the link.
   private var isBeingRestored: Bool { lane?.connection?.isBeingRestored ?? false }
 
-  /// Waits until the link is restored or given up.
+  /// Waits until the session has restored the link or gives up.
   private func untilRestored(within limit: Duration) async throws {
     guard let lane else { return }
     let end = EventLoop.shared.now.advanced(by: limit)
@@ -131,7 +133,7 @@ final class SessionLinks: DeviceLinks {
 
   private enum Found: Sendable {
     case peer(PeerMatch)
-    /// A device of the session. Its link keeps a scan from finding it.
+    /// Another lane of the session that has the device. Its link keeps a scan from finding the device.
     case other(Lane)
   }
 
@@ -147,8 +149,8 @@ final class SessionLinks: DeviceLinks {
     return found
   }
 
-  /// Joins the lane of a device that was named in another way before, and waits for its commands.
-  /// - Returns: nil if they left no link.
+  /// Joins another lane of the same device, which the user named differently, and waits for the commands of that lane.
+  /// - Returns: Nil if those commands left no link.
   private func join(_ other: Lane, _ request: LinkRequest) async throws -> Connection? {
     guard let lane, let turn else { return nil }
     reporter.report(.isSame(lane.title, as: other.title))

@@ -9,7 +9,7 @@ import Presentation
 import Terminal
 import Text
 
-/// The choice of the device that a command is about.
+/// Chooses the device for each command.
 extension Shell {
   /// Completes the device name in a typed command from the names that this session has heard.
   /// Keeps a word that may be an attribute or a command of `call`, and all words from a program.
@@ -73,14 +73,14 @@ extension Shell {
     return taken
   }
 
-  /// Makes the device current for the lines after `connect`, which may be parsed before it connects.
+  /// Makes the device current for the lines after `connect`, which the session may parse before the device is connected.
   private func choose(_ lane: Lane) {
     if lane === current { return }
     lane.before = current
     current = lane
   }
 
-  /// Restores the former current device if the connection failed and no other device was chosen since then.
+  /// Restores the former current device after a failed connection, unless a later command chose another device.
   func connectEnded(_ lane: Lane) {
     if lane.isConnected {
       // Make it current again, even if an earlier attempt failed.
@@ -108,7 +108,7 @@ extension Shell {
     return lane
   }
 
-  /// Forgets a device that was named for only one command.
+  /// Forgets a device that only one command named.
   func tidy(_ lane: Lane) {
     guard lane !== current, lane.connection == nil, lane.queue.isEmpty else { return }
     lanes.removeAll { $0 === lane }

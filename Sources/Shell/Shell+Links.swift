@@ -19,7 +19,7 @@ extension Shell {
     changed()
   }
 
-  /// Keeps a link that was made before, and makes its device current.
+  /// Keeps an existing link and makes its device current.
   func adopt(_ connection: Connection, as selector: PeerSelector) -> Lane {
     let lane = add(selector)
     adopt(connection, as: lane)
@@ -36,7 +36,7 @@ extension Shell {
     }
   }
 
-  /// Disconnects, and waits until all received values are shown. A canceled task does not wait for the reader of the output.
+  /// Disconnects, and waits until the output has all received values. A canceled task does not wait for the reader of the output.
   package func disconnect(_ lane: Lane) async {
     let background = await takeDown(lane)
     await background?.untilShown()
@@ -57,7 +57,7 @@ extension Shell {
     return background
   }
 
-  /// Disconnects all devices, and waits for the output as `disconnect` does.
+  /// Disconnects all devices, and waits until the output has all received values.
   package func end() async {
     let tasks = lanes.map { lane in EventLoop.shared.spawn { await self.takeDown(lane) } }
     var backgrounds: [BackgroundValues] = []
@@ -143,7 +143,7 @@ extension Shell {
     }
   }
 
-  /// Reports an event without a command. It never waits: without room for a record, it prints the text.
+  /// Reports an event that no command caused. Never waits. Without room for a record, prints the text.
   private func tell(_ lane: Lane, _ event: String, _ text: String, _ members: (inout RecordWriter) -> Void) {
     let output = output(of: lane)
     let isTold =

@@ -8,7 +8,7 @@ import Presentation
 import Terminal
 package import Text
 
-/// A session that runs many commands on one radio. Commands of one device run in order, those of several devices at the same time.
+/// A session that runs many commands on one radio. Commands of one device run in order, commands of several devices at the same time.
 @LoopActor
 package final class Shell {
   package let process: ProcessContext
@@ -16,9 +16,9 @@ package final class Shell {
   /// The current device, connected or not. The last `connect` or `use` named it.
   package var current: Lane?
   var lanes: [Lane] = []
-  /// Runs after the devices or their links have changed, to update a prompt.
+  /// The action after a change of the devices or their links, such as an update of the prompt.
   var onChange: (@LoopActor () -> Void)?
-  /// Runs after the aliases have changed.
+  /// The action after a change of the aliases.
   var onAliasChange: (@LoopActor () -> Void)?
   /// The script that receives the results of all commands.
   package weak var observer: (any ResultObserver)?
@@ -34,11 +34,12 @@ package final class Shell {
   /// The queue of commands without a device.
   private let others = TurnQueue()
   private let inputEnd = Wait<Void>()
-  /// Resumes the tasks that wait for a change of a device or link.
+  /// The wait that ends at the next change of a device or link.
   private var change = Wait<Void>()
   private var nesting = 0
   private var parsed: [[String]: ShellLine] = [:]
 
+  /// Creates a session without devices.
   /// - Parameter timeout: The default of --timeout in seconds, as in `set timeout`.
   package init(_ process: ProcessContext, timeout: Double? = nil) {
     self.process = process
@@ -48,7 +49,7 @@ package final class Shell {
 
   // MARK: Commands
 
-  /// Parses a command and queues it after the commands that it must wait for. Start the lines in order, each after this returned.
+  /// Parses a command and queues it after the commands that it must wait for. Start the next line only after this call has returned.
   /// - Parameter members: The members to add to each JSON record.
   /// - Throws: Failure for an invalid command; OutputFailure.
   func start(_ words: [String], members: RecordWriter.Members = .none) async throws -> ShellJob {
@@ -111,7 +112,7 @@ package final class Shell {
   /// Ends the input. Stops commands without a time limit, including later commands.
   func endInput() { inputEnd.resume(returning: ()) }
 
-  /// Ends the session, as the end of its input does.
+  /// Ends the session and its input.
   func exit() {
     isOver = true
     endInput()
@@ -133,6 +134,7 @@ package final class Shell {
     if let error = await job.failureCancellingWithTask() { throw error }
   }
 
+  /// Runs `body` one level deeper in the nesting of files.
   /// - Throws: Failure if the nesting is already at the maximum depth.
   func nested(atMost depth: Int, _ what: String, _ body: @LoopActor () async throws -> Void) async throws {
     guard nesting < depth else { throw Failure(.input, "\(what): files are nested deeper than \(depth) levels. Does a file run itself?") }
@@ -198,6 +200,7 @@ package final class Shell {
     onChange?()
   }
 
+  /// Waits for the next change of a device or link.
   /// - Throws: CancellationError.
   func untilChanged() async throws { try await change.value() }
 
@@ -215,7 +218,7 @@ package final class Shell {
     return output
   }
 
-  /// Makes each record name its device: always for programs, otherwise if several are connected.
+  /// Makes each record name its device if a program reads the records or several devices are connected.
   func tag(_ output: Output, _ lane: Lane?, _ members: RecordWriter.Members = .none) {
     output.members = { [weak observer] in
       $0.members(members)
@@ -259,7 +262,7 @@ package final class Shell {
       try await connection.client.characteristic(try Selector(attribute)), keepingValues: false)
   }
 
-  /// Returns the background subscriptions of a lane. Makes them at the first call.
+  /// Returns the background subscriptions of a lane. Creates them at the first call.
   /// - Parameter observer: Receives the values. Used only at the first call.
   func backgroundValues(_ lane: Lane, _ connection: Connection, _ observer: (any CommandObserver)?) -> BackgroundValues {
     let output = output(of: lane)

@@ -1,11 +1,11 @@
 import EventLoop
 
-/// A command of a session that was started.
+/// A started command of a session.
 @LoopActor
 final class ShellJob {
-  /// The lane of its device. Nil for a command without a device.
+  /// The lane of the command's device. Nil for a command without a device.
   let lane: Lane?
-  /// Whether later lines wait for its end, because it may choose their device.
+  /// Whether later lines wait for the end of the command, because the command may choose their device.
   let holdsLines: Bool
   private let task: Task<(any Error)?, Never>
 
@@ -20,7 +20,7 @@ final class ShellJob {
 
   nonisolated func cancel() { task.cancel() }
 
-  /// Waits for the failure. Cancels the command if this task is canceled.
+  /// Returns the failure of the command at its end. Cancels the command if the calling task is canceled.
   func failureCancellingWithTask() async -> (any Error)? {
     await withTaskCancellationHandler(operation: { await failure() }, onCancel: { cancel() })
   }

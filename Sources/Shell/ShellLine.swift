@@ -11,9 +11,10 @@ package struct ShellLine {
   package let name: String
   /// The command with the defaults of the session.
   package let command: any LoopCommand
-  /// Whether the line names no device, so that the command is about the current one.
+  /// Whether the line names no device, so that the command uses the current device.
   package let isAboutCurrent: Bool
 
+  /// Parses the words of a line.
   /// - Parameter words: The words of the line, at least one.
   /// - Throws: Failure(.usage); HelpText.
   @LoopActor
@@ -42,7 +43,7 @@ package struct ShellLine {
     }
   }
 
-  /// The index of the PEER that a line does not name. Nil if it names one, takes none or asks for help.
+  /// Returns the index at which to insert the PEER that a line omits. Nil if the line names one, takes none or asks for help.
   @LoopActor
   private static func placeOfPeer(missingIn words: [String], of type: any LoopCommand.Type, _ commands: SessionCommands) -> Int? {
     guard type.takesPeer else { return nil }

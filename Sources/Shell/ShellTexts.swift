@@ -5,7 +5,7 @@ import Terminal
 import Text
 
 extension Failure {
-  /// The failure of a command without a PEER if the current device has no link.
+  /// Returns the failure of a command without a PEER if the current device has no link.
   @LoopActor
   package static func notConnected(_ lane: Lane?) -> Failure {
     guard let lane, let problem = lane.problem else {

@@ -6,17 +6,17 @@ package import Peripherals
 /// and no timer runs, while no radio listens and no link is busy.
 @LoopActor
 package final class Air {
-  /// Faults to inject. Changes apply to links that are made later.
+  /// The faults to inject. Changes apply to later links only.
   package var faults = Faults()
 
   package struct Faults: Sendable {
-    /// The probability of missing an LL PDU with data, 0–1.
+    /// The probability, 0–1, that a receiver misses an LL PDU with data.
     package var packetErrorRate = 0.0
     /// The number of LL payload bytes, in both directions together, after which each link loses radio contact.
     package var cutAfterOctets: Int?
-    /// The numbers, from 1, of the connections that Fail to be Established (0x3E).
+    /// The numbers, counted from 1, of the connections that end with Connection Failed to be Established (0x3E).
     package var failingConnections: Set<Int> = []
-    /// The devices that no longer advertise, as if switched off after they were seen.
+    /// The devices that no longer advertise, as if a user had switched them off after a scan.
     package var silent: Set<PeerAddress> = []
     /// The time in µs that the central's scheduler leaves unused at the end of each connection event.
     package var guardTime = 0
@@ -66,7 +66,8 @@ package final class Air {
     if listeners.isEmpty { for station in stations { station.timer?.cancel() } }
   }
 
-  /// Schedules the next advertising event. - Parameter isFirst: Whether its phase is random, like that of a device in operation.
+  /// Schedules the next advertising event.
+  /// - Parameter isFirst: Whether the event's phase is random, like that of a device in operation.
   private func advertise(_ station: Station, isFirst: Bool) {
     station.timer?.cancel()
     guard !listeners.isEmpty, station.link == nil else { return }
@@ -104,7 +105,7 @@ package final class Air {
     let scanResponseRSSI: Int8
 
     @LoopActor var peer: PeerAddress { station.advertiser.address }
-    /// Whether the data does not fit legacy PDUs.
+    /// Whether the advertising data or the scan response exceeds the 31 bytes of a legacy PDU.
     var isExtended: Bool { settings.data.count > 31 || settings.scanResponse.count > 31 }
   }
 

@@ -7,7 +7,7 @@ package import HCI
 @LoopActor
 package final class ControllerPool {
   package enum Event {
-    /// A host sent its first packet. A host that connects but sends nothing is not reported.
+    /// A host sent its first packet. The pool does not report a host that connects but sends nothing.
     case came(Host)
     /// A host left. Its `number` is nil if it never sent a packet.
     case left(Host, Departure)
@@ -18,7 +18,7 @@ package final class ControllerPool {
   package enum Departure {
     /// The stream ended with this error.
     case ended(any Error)
-    /// The host did not read until this many bytes waited. Dropping events or data would have corrupted its view of its links.
+    /// The host did not read until this number of bytes waited. Dropping events or data would have corrupted its view of its links.
     case stuck(octets: Int)
   }
 
@@ -34,10 +34,11 @@ package final class ControllerPool {
 
   /// The maximum number of hosts. Each has its own connection handles and an address for documentation (RFC 7042 §2.1.1).
   package nonisolated static let limit = 250
-  /// The numbers of waiting bytes above which a host gets no more advertising reports, and above which it is disconnected.
+  /// The numbers of waiting bytes above which the pool withholds advertising reports from a host (`crowded`), and disconnects it (`stuck`).
   package nonisolated static let (crowded, stuck) = (1 << 16, 1 << 20)
 
-  /// Creates a pool. - Parameter tap: Sees the packets of all controllers. Different connection handles tell their links apart.
+  /// Creates a pool.
+  /// - Parameter tap: Sees the packets of all controllers. Different connection handles tell their links apart.
   package init(air: Air, configuration: VirtualController.Configuration = .init(), tap: (any HCI.Tap)? = nil) {
     self.air = air
     self.configuration = configuration
@@ -86,7 +87,7 @@ package final class ControllerPool {
     package fileprivate(set) var number: Int?
     fileprivate let slot: Int
     private let controller: VirtualController
-    /// The controller, with the tap before it.
+    /// The transport to the controller, through the tap if there is one.
     private let transport: any HCI.Transport
     private let stream: any HCI.HostTransport
     private var isOver = false
@@ -100,7 +101,7 @@ package final class ControllerPool {
 
     /// The address of the controller.
     package var address: Address { controller.address }
-    /// The number of advertising events that were dropped because the host did not read earlier packets.
+    /// The number of advertising events that the controller dropped because the host had not read earlier packets.
     package var droppedReports: Int { controller.droppedReports }
 
     fileprivate func run(greeted: @escaping @LoopActor () -> Void, left: @escaping @LoopActor (Departure) -> Void) {

@@ -5,29 +5,29 @@ import Peripherals
 struct FirmwareQueue {
   struct PDU: Equatable {
     let octets: [UInt8]
-    /// Whether it arrived in several link layer packets and the last one was not full.
+    /// Whether the PDU arrived in several link layer packets and the last one was not full.
     let isUneven: Bool
 
-    /// Whether it has the command flag (Vol 3 Part F §3.3.1).
+    /// Whether the PDU has the command flag (Vol 3 Part F §3.3.1).
     var isCommand: Bool { octets.first.map { $0 & 0x40 != 0 } ?? false }
-    /// Whether it is a Write Request or a Write Command.
+    /// Whether the PDU is a Write Request or a Write Command.
     var isWrite: Bool { octets.first.map { $0 & 0xBF == 0x12 } ?? false }
   }
 
   enum Arrival: Equatable {
-    /// ATT receives it immediately.
+    /// ATT receives the PDU immediately.
     case passed
     case waits
     case dropped
   }
 
-  /// The limit of requests in additional buffers. A client has only one open request.
+  /// The maximum number of requests in additional buffers. A client has only one open request.
   static let mostWaiting = 4096
 
   private let firmware: Firmware
   private var random: SeededRandom
   private var waiting: [PDU] = []
-  /// The time at which the first PDU is done.
+  /// The time in nanoseconds at which the firmware finishes the first PDU.
   private var doneAt: Int64 = 0
   private var writes = 0
   private var commands = 0
@@ -39,7 +39,7 @@ struct FirmwareQueue {
   }
 
   var count: Int { waiting.count }
-  /// The time at which `next` returns a PDU.
+  /// The time in nanoseconds from which `next` returns a PDU. Nil if no PDU waits.
   var due: Int64? { waiting.isEmpty ? nil : doneAt }
 
   mutating func arrive(_ pdu: PDU, at now: Int64) -> Arrival {
@@ -56,17 +56,17 @@ struct FirmwareQueue {
     return .waits
   }
 
-  /// Pauses the work until `time`.
+  /// Pauses the work until `time`, in nanoseconds.
   mutating func pause(until time: Int64) { doneAt = max(doneAt, time) }
 
-  /// Whether the last command is dropped.
+  /// Whether the firmware drops the last command.
   private var isDropped: Bool {
     if firmware.whenFull == .drop, waiting.count >= firmware.buffers { return true }
     guard let after = firmware.dropsAfter, commands > after else { return false }
     return firmware.drops.map { commands - after <= $0 } ?? true
   }
 
-  /// Returns the next PDU that is done.
+  /// Removes and returns the next PDU that the firmware has finished. Nil if there is none.
   mutating func next(at now: Int64) -> [UInt8]? {
     guard let first = waiting.first, doneAt <= now else { return nil }
     waiting.removeFirst()

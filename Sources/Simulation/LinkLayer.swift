@@ -5,8 +5,8 @@ import Peripherals
 /// The link layer of one connection, for both ends, as a pure state machine (Vol 6 Part B §4.5 and §5.1). It receives queued packets and
 /// the time, and returns actions. It has no timer: `due` is the time of the next `wake`.
 ///
-/// Times are in nanoseconds on any clock. An idle link costs nothing, however short its interval: empty connection events are counted by
-/// arithmetic. Inside an event, a few PDUs are exchanged at a time, so that the hosts can refill the queues as during a real event.
+/// Times are in nanoseconds on any clock. An idle link costs nothing, however short its interval: arithmetic counts empty connection
+/// events. Inside an event, the link exchanges a few PDUs at a time, so that the hosts can refill the queues as during a real event.
 struct LinkLayer {
   enum Side: Sendable {
     case central, peripheral
@@ -25,14 +25,14 @@ struct LinkLayer {
   enum Procedure: Equatable, Sendable {
     case featureExchange
     case versionExchange
-    /// The largest LL payload that each side sends from then on.
+    /// The largest LL payload, in bytes, that each side sends after the procedure.
     case dataLength(central: Int, peripheral: Int)
-    /// The coding that each side uses from then on.
+    /// The coding that each side uses after the procedure.
     case phy(central: AirTime.Coding, peripheral: AirTime.Coding)
     case connectionUpdate(Parameters)
 
-    /// The number of events from the first control PDU to the end. A response follows its request one event later. An instant is at least 6
-    /// events after the indication that names it (Vol 6 Part B §5.5).
+    /// The number of connection events from the first control PDU to the end of the procedure. A response follows its request one event
+    /// later. An instant is at least 6 events after the indication that names it (Vol 6 Part B §5.5).
     var events: Int {
       switch self {
       case .featureExchange, .versionExchange, .dataLength: 1
@@ -42,14 +42,15 @@ struct LinkLayer {
     }
   }
 
-  /// An event on the link. Actions are in the order in which they happened.
+  /// A result for one or both hosts. Results are in chronological order.
   enum Action: Equatable, Sendable {
-    /// A data PDU arrived at `side`. - Parameter isStart: Whether it starts an L2CAP frame.
+    /// A data PDU arrived at this side.
+    /// - Parameter isStart: Whether the PDU starts an L2CAP frame.
     case received(by: Side, [UInt8], isStart: Bool)
-    /// The peer acknowledged this many packets of `side`.
+    /// The peer acknowledged this number of packets from this side.
     case completed(by: Side, Int)
     case done(Procedure)
-    /// The link ended: the last action, with the reason for each side.
+    /// The link ended, with the reason for each side. No action follows.
     case closed(central: ControllerErrorCode, peripheral: ControllerErrorCode)
   }
 
@@ -58,7 +59,7 @@ struct LinkLayer {
     var coding = AirTime.Coding.le1M
     var maxOctets = 27
     var queue = PacketQueue()
-    /// The size of the queue's first PDU if the peer has it but its acknowledgement was missed. The same PDU is repeated.
+    /// The size in bytes of the queue's first PDU if the peer has it but this side missed the acknowledgement. The link repeats it.
     var unacknowledged: Int?
 
     var limit: Int { unacknowledged ?? maxOctets }
@@ -71,12 +72,12 @@ struct LinkLayer {
     case exchanging(eventGoesOn: Bool)
     /// An event is open at `cursor`. The hosts have seen the results so far.
     case open
-    /// An event is open without data, until this time or until a host queues data.
+    /// An event is open without data, until this time in ns or until a host queues data.
     case polling(until: Int64)
     case closed
   }
 
-  /// The time of the next `wake`. Nil if nothing will happen without input.
+  /// The time of the next `wake`, in ns. Nil if nothing will happen without input.
   var due: Int64?
   private(set) var parameters: Parameters
   /// The inter-frame space (T_IFS) in µs.
@@ -89,11 +90,11 @@ struct LinkLayer {
   var guardTime = 0
   /// The number of exchanges that the peripheral accepts in one event. Nil: no limit.
   var packetsPerEvent: Int?
-  /// The number of frames that the peripheral's host can still accept. Nil: no limit. A frame without room is not acknowledged.
+  /// The number of frames that the peripheral's host can still accept. Nil: no limit. The link does not acknowledge a frame without room.
   var room: Int?
-  /// The maximum number of PDUs in one wake-up. It limits the time for which received data is held back.
+  /// The maximum number of PDUs in one wake-up. It limits the delay of received data.
   var batchLimit = 8
-  /// The probability of missing a PDU with data, which ends the event. At 1, nothing at all is received.
+  /// The probability, 0–1, that a side misses a PDU with data, which ends the event. At 1, neither side receives anything.
   var packetErrorRate = 0.0
   /// The number of payload bytes, in both directions together, after which the link loses radio contact.
   var cutAfterOctets: Int?
@@ -106,16 +107,16 @@ struct LinkLayer {
   // Connection event n, for n ≥ base, starts at anchor + (n − base) · interval.
   private var anchor: Int64
   private var base = 0
-  /// The last event with an exchange. −1 before the first.
+  /// The number of the last connection event with an exchange. −1 before the first exchange.
   private var lastEvent = -1
-  /// The earliest time at which a PDU can still be sent.
+  /// The earliest time, in ns, at which a side can still send a PDU.
   var cursor: Int64
   var exchangesInEvent = 0
   /// Whether a missed packet ended the event.
   var isBroken = false
   var eventEnd: Int64 = 0
   var results: [Action] = []
-  /// The time at which the queues became non-empty. The next event is not earlier.
+  /// The time, in ns, at which the queues became non-empty. The next event is not earlier.
   private var wantedSince: Int64 = 0
   var lastHeard: Int64
   var carriedOctets = 0
@@ -123,13 +124,14 @@ struct LinkLayer {
   private var waiting: Deque<Procedure> = []
   private var current: (procedure: Procedure, event: Int)?
   private var termination: (by: Side, reason: ControllerErrorCode, event: Int)?
-  /// The time at which both sides notice a loss of contact, and their reason. Nil while they hear each other.
+  /// The time, in ns, at which both sides notice a loss of contact, and their reason. Nil while they hear each other.
   var deadline: (time: Int64, reason: ControllerErrorCode)?
 
-  /// The longest delay of a timer, in ns, for which events are made up. A stopped process may be later.
+  /// The longest delay of a timer, in ns, for which the link makes up events. A stopped process may be later.
   private static let patience: Int64 = 200_000_000
 
-  /// Creates a link. - Parameter firstAnchor: The time of connection event 0.
+  /// Creates a link.
+  /// - Parameter firstAnchor: The time of connection event 0, in ns.
   init(parameters: Parameters, firstAnchor: Int64, random: SeededRandom) {
     self.parameters = parameters
     self.random = random
@@ -143,13 +145,14 @@ struct LinkLayer {
 
   func coding(of side: Side) -> AirTime.Coding { side == .central ? central.coding : peripheral.coding }
   func maxOctets(of side: Side) -> Int { side == .central ? central.maxOctets : peripheral.maxOctets }
-  /// Returns the number of packets of `side` that wait or are not acknowledged.
+  /// Returns the number of packets of `side` that the peer has not acknowledged yet.
   func queued(by side: Side) -> Int { side == .central ? central.queue.count : peripheral.queue.count }
   var isClosed: Bool { if case .closed = phase { true } else { false } }
 
   // MARK: Requests of the hosts
 
-  /// Queues a packet. - Parameter isStart: Whether it starts an L2CAP frame.
+  /// Queues a packet.
+  /// - Parameter isStart: Whether the packet starts an L2CAP frame.
   mutating func send(by side: Side, _ packet: [UInt8], isStart: Bool, at now: Int64) {
     guard !isClosed else { return }
     if central.queue.isEmpty && peripheral.queue.isEmpty {
@@ -175,14 +178,14 @@ struct LinkLayer {
     if case .between = phase { plan(at: now) }
   }
 
-  /// Ends the link with LL_TERMINATE_IND in the next event. Queued packets are lost.
+  /// Ends the link with LL_TERMINATE_IND in the next event. The link then discards queued packets.
   mutating func terminate(by side: Side, reason: ControllerErrorCode, at now: Int64) {
     guard !isClosed, termination == nil else { return }
     termination = (side, reason, nextEvent(notBefore: now))
     if case .between = phase { plan(at: now) }
   }
 
-  /// Loses radio contact: nothing is received from now on, and both sides notice after the supervision timeout.
+  /// Loses radio contact. Neither side receives anything from now on, and both notice after the supervision timeout.
   mutating func cut(at now: Int64) {
     guard !isClosed, deadline == nil else { return }
     let heard = max(lastHeard, anchorBefore(now))
@@ -198,7 +201,7 @@ struct LinkLayer {
 
   // MARK: Time
 
-  /// Advances to `now` and returns the actions since. Check `due` again after the hosts have reacted.
+  /// Advances to `now` and returns the actions since the last call. Check `due` again after the hosts have reacted.
   mutating func wake(at now: Int64) -> [Action] {
     guard let due, now >= due else { return [] }
     var actions: [Action] = []
@@ -229,7 +232,7 @@ struct LinkLayer {
     }
   }
 
-  /// Returns the next event in which a PDU is sent or a procedure takes effect.
+  /// Returns the number of the next connection event in which a side sends a PDU or a procedure takes effect.
   private func upcomingEvent(at now: Int64) -> Int? {
     var next: Int?
     func consider(_ event: Int) { next = min(next ?? event, event) }
@@ -249,14 +252,14 @@ struct LinkLayer {
 
   private func anchor(of event: Int) -> Int64 { anchor &+ Int64(event - base) &* interval }
 
-  /// Returns the first future event that does not start before `time`.
+  /// Returns the number of the first future connection event that does not start before `time`.
   private func nextEvent(notBefore time: Int64) -> Int {
     let time = max(time, cursor)
     let later = time > anchor ? Int((time - anchor + interval - 1) / interval) : 0
     return max(lastEvent + 1, base + later)
   }
 
-  /// Returns the start of the last event at or before `time`.
+  /// Returns the start, in ns, of the last connection event at or before `time`.
   private func anchorBefore(_ time: Int64) -> Int64 { time <= anchor ? anchor : time - (time - anchor) % interval }
 
   // MARK: Events
@@ -364,7 +367,7 @@ extension LinkLayer {
     return hasExchange ? .open : .polling(until: end)
   }
 
-  /// Handles data that a host queues while empty packets are exchanged: the next packet carries it.
+  /// Handles data that a host queues while the sides exchange empty packets. The next packet carries the data.
   mutating func goOn(at now: Int64) {
     let step = airTime(0, central) + airTime(0, peripheral)
     let before = cursor
@@ -375,20 +378,20 @@ extension LinkLayer {
     due = cursor
   }
 
-  /// Whether data is queued and the event has room for it. The first exchange of an event may take longer than the event.
+  /// Whether a host has queued data for which the event has room. The first exchange of an event may take longer than the event.
   var hasExchange: Bool {
     guard !(central.queue.isEmpty && peripheral.queue.isEmpty) else { return false }
     return exchangesInEvent == 0 || cursor + airTime(central) + airTime(peripheral) <= eventEnd
   }
 
-  /// Returns the time in ns of the next PDU and the space after it.
+  /// Returns the duration, in ns, of the next PDU and of the space after it.
   private func airTime(_ transmitter: Transmitter) -> Int64 { airTime(transmitter.queue.nextCount(limit: transmitter.limit), transmitter) }
 
   private func airTime(_ octets: Int, _ transmitter: Transmitter) -> Int64 {
     Int64(AirTime.pdu(octets: octets, transmitter.coding, encrypted: isEncrypted) + interFrameSpace) * 1000
   }
 
-  /// Exchanges a PDU of the central and its answer. Returns false if a packet was missed or the link was cut, which ends the event.
+  /// Exchanges a PDU of the central and the answer. Returns false if a side missed a packet or the link lost contact, which ends the event.
   private mutating func exchange() -> Bool {
     let fromCentral = central.queue.next(limit: central.limit)
     let fromPeripheral = peripheral.queue.next(limit: peripheral.limit)
@@ -454,7 +457,7 @@ extension LinkLayer {
     if isLast { results.append(.completed(by: side, 1)) }
   }
 
-  /// Combines the completions into one for each side, at the end. Real controllers also report several at a time.
+  /// Combines the completions into one for each side, at the end of `results`. Real controllers also report several at a time.
   private mutating func combineCompletions() {
     var counts: (central: Int, peripheral: Int) = (0, 0)
     results.removeAll {

@@ -4,11 +4,11 @@ import DequeModule
 struct PacketQueue {
   struct PDU {
     let octets: ArraySlice<UInt8>
-    /// Whether it starts an L2CAP frame (LLID).
+    /// Whether the PDU starts an L2CAP frame (LLID).
     let isStart: Bool
   }
 
-  /// The packets. The first one lacks its acknowledged part.
+  /// The waiting packets, in order. The first one lacks its acknowledged part.
   private var packets: Deque<PDU> = []
 
   var isEmpty: Bool { packets.isEmpty }
@@ -16,7 +16,7 @@ struct PacketQueue {
 
   mutating func append(_ octets: [UInt8], isStart: Bool) { packets.append(PDU(octets: octets[...], isStart: isStart)) }
 
-  /// Returns the payload length of the next LL PDU, 0 for an empty one.
+  /// Returns the payload length of the next LL PDU in bytes, 0 for an empty one.
   func nextCount(limit: Int) -> Int { min(limit, packets.first?.octets.count ?? 0) }
 
   func next(limit: Int) -> PDU? { packets.first.map { PDU(octets: $0.octets.prefix(limit), isStart: $0.isStart) } }

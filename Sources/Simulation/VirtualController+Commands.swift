@@ -80,7 +80,8 @@ extension VirtualController {
     return features
   }
 
-  /// Selects legacy or extended commands. - Throws: Command Disallowed if the other set was used since Reset.
+  /// Selects legacy or extended commands.
+  /// - Throws: Command Disallowed if the host used the other set since Reset.
   func use(_ set: CommandSet, for command: some Command) throws(ControllerErrorCode) {
     if let commandSet, commandSet != set {
       violate("\(command.opcode): legacy and extended commands mixed")
@@ -89,7 +90,7 @@ extension VirtualController {
     commandSet = set
   }
 
-  /// Whether the host may use an Own_Address_Type: 0 and 2 are public, 1 and 3 random, which must have been set.
+  /// Returns whether the host may use an Own_Address_Type: 0 and 2 (public), or 1 and 3 (random) if the host has set a random address.
   func isOwnAddress(_ type: UInt8) -> Bool { type == 0 || type == 2 || (type == 1 || type == 3) && randomAddress != nil }
 
   /// Returns the PHYs that the host prefers, by direction.

@@ -281,7 +281,7 @@ extension VirtualController: AirListener {
 }
 
 extension LinkLayer.Parameters {
-  /// Uses the shortest interval that the host accepts.
+  /// Creates link layer parameters with the shortest interval that the host accepts.
   fileprivate init(_ wanted: ConnectionParameters) {
     self.init(interval: wanted.intervalMin, latency: wanted.latency, supervisionTimeout: wanted.supervisionTimeout)
   }

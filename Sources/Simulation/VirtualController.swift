@@ -3,21 +3,21 @@ package import EventLoop
 package import HCI
 
 /// A Bluetooth LE controller without a radio: it speaks HCI to a host and works in a simulated air. Central role only. Like real
-/// controllers, it hides masked events, and refuses new scan parameters during a scan and a mix of legacy and extended commands. ACL
-/// packets beyond its buffers are lost.
+/// controllers, it hides masked events, and refuses new scan parameters during a scan and a mix of legacy and extended commands. It loses
+/// ACL packets beyond its buffers.
 @LoopActor
 package final class VirtualController: HCI.Transport {
   package struct Configuration: Sendable {
-    /// Whether it scans and connects with extended commands (Core 5). Otherwise it is a Core 4.2 controller with legacy commands only.
+    /// Whether the controller scans and connects with extended commands (Core 5). Otherwise it is a Core 4.2 one with legacy commands only.
     package var extended = true
-    /// The LE ACL data buffers: their length, 27–251 bytes, and number.
+    /// The length of an LE ACL data buffer, 27–251 bytes. `buffers` is the number of buffers.
     package var bufferLength = 251
     package var buffers = 8
     /// The largest LL payload in both directions, 27–251 bytes. 27 means no data length extension.
     package var dataLength = 251
     package var phys: Set<PHY> = [.le1M, .le2M, .coded]
     package var maxConnections = 8
-    /// The connection handle of its first link. Other links have the following ones.
+    /// The connection handle of the first link. Other links have the following handles.
     package var firstHandle: UInt16 = 0x0040
 
     package init() {}
@@ -41,9 +41,9 @@ package final class VirtualController: HCI.Transport {
   /// The host's violations of HCI, at most 100. Real controllers punish them in various ways, such as lost packets.
   package private(set) var violations: [String] = []
 
-  /// Whether the host reads too slowly. Only advertising reports are then dropped, as in real controllers.
+  /// Whether the host reads too slowly. The controller then drops advertising reports only, as real controllers do.
   var isHostBehind: @LoopActor () -> Bool = { false }
-  /// The number of advertising events that were dropped because the host was too slow.
+  /// The number of advertising events that the controller dropped because the host was too slow.
   private(set) var droppedReports = 0
 
   let air: Air
@@ -71,7 +71,7 @@ package final class VirtualController: HCI.Transport {
   private var isDeliveryScheduled = false
   private var isClosed = false
 
-  /// The commands in use. After commands of one set, the other set is refused until Reset (Vol 4 Part E §3.1.1).
+  /// The set of commands in use. After commands of one set, the controller refuses the other set until Reset (Vol 4 Part E §3.1.1).
   enum CommandSet { case legacy, extended }
 
   /// The default event mask (Vol 4 Part E §7.3.1): no events of later versions, and so no LE Meta event.
@@ -112,7 +112,7 @@ package final class VirtualController: HCI.Transport {
     next?()
   }
 
-  /// Closes the controller, like an adapter that its owner unplugs: links are lost, and no event follows.
+  /// Closes the controller, like an adapter that its owner unplugs. All links end without an event.
   package func close() {
     guard !isClosed else { return }
     reset()
@@ -162,7 +162,7 @@ package final class VirtualController: HCI.Transport {
     scheduleDelivery()
   }
 
-  /// Delivers on the loop's next turn: a controller never answers inside the host's call.
+  /// Schedules the delivery of events for the loop's next turn. A controller never answers inside the host's call.
   private func scheduleDelivery() {
     guard !isDeliveryScheduled, handler != nil, !outgoing.isEmpty else { return }
     isDeliveryScheduled = true
@@ -222,5 +222,5 @@ package final class VirtualController: HCI.Transport {
   }
 }
 
-/// The controller was unplugged, but not by its host.
+/// The error of a transport whose controller disappeared without the host closing it.
 package struct ControllerUnplugged: Error, Sendable, Equatable { package init() {} }

@@ -20,9 +20,9 @@ final class VirtualLink {
   /// The central's handler. Both ends receive all actions in order.
   var central: (@LoopActor ([LinkLayer.Action]) -> Void)?
   var peripheral: (@LoopActor ([LinkLayer.Action]) -> Void)?
-  /// Called when the link has ended.
+  /// The function to call when the link has ended.
   var closed: (@LoopActor () -> Void)?
-  /// Makes the central's controller fail with a hardware code, on behalf of the device.
+  /// The function that makes the central's controller fail with a hardware error code, on behalf of the device.
   var failController: (@LoopActor (UInt8) -> Void)?
 
   init(number: Int, peer: PeerAddress, rssi: Int8, limits: LinkLimits, layer: LinkLayer) {
@@ -68,7 +68,7 @@ final class VirtualLink {
 
   // MARK: Requests of the peripheral
 
-  /// Starts the timers of the device's later requests. The parameters are the limits of the central's controller.
+  /// Starts the timers of the device's later requests. The parameters are the limits of the central's controller, `dataLength` in bytes.
   func begin(dataLength: Int, phys: Set<PHY>) {
     (centralLimits.dataLength, centralLimits.phys) = (dataLength, phys)
     for change in limits.changes {

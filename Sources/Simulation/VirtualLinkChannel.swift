@@ -9,7 +9,7 @@ import Peripherals
 @LoopActor
 package final class VirtualLinkChannel: DeviceChannel {
   package var handler: (@LoopActor (ATT.ChannelEvent) -> Void)? { didSet { deliver() } }
-  /// Receives the frames of all channels except ATT, in place of the built-in answers.
+  /// The receiver of the frames of all channels except ATT, in place of the built-in answers.
   package var otherChannels: (@LoopActor (ChannelIdentifier, [UInt8]) -> Void)?
 
   private let link: VirtualLink
@@ -22,7 +22,7 @@ package final class VirtualLinkChannel: DeviceChannel {
   /// The firmware, which delays or drops ATT PDUs. Nil: ATT receives everything immediately.
   private var firmware: FirmwareQueue?
   private var firmwareTimer: LoopTimer?
-  /// The sizes of the first and the last link layer payload of the incomplete frame, and their number.
+  /// The sizes, in bytes, of the first and the last link layer payload of the incomplete frame, and the number of payloads.
   private var fragments: (first: Int, last: Int, count: Int) = (0, 0, 0)
 
   /// The number of packets that the device's controller buffers.
@@ -56,7 +56,7 @@ package final class VirtualLinkChannel: DeviceChannel {
     terminateWhenSent()
   }
 
-  /// Terminates if the queue is empty, because LL_TERMINATE_IND would overtake queued packets.
+  /// Terminates the link if the queue is empty, because LL_TERMINATE_IND would overtake queued packets.
   private func terminateWhenSent() {
     if link.queued(by: .peripheral) == 0 { link.terminate(by: .peripheral, reason: .remoteUserTerminated) }
   }
@@ -64,7 +64,7 @@ package final class VirtualLinkChannel: DeviceChannel {
   // MARK: For tests and unusual devices
 
   /// Sends one L2CAP frame.
-  /// - Parameter payload: At most 65,535 bytes. The rest is cut off.
+  /// - Parameter payload: At most 65,535 bytes. The channel drops the rest.
   package func send(_ payload: [UInt8], onChannel channel: ChannelIdentifier) {
     guard ended == nil, !isClosed else { return }
     for (index, fragment) in L2CAPFrame(channel: channel, payload: payload).fragments(length: Self.bufferLength).enumerated() {

@@ -4,7 +4,7 @@ import Text
 package struct Candidate: Sendable, Equatable, Hashable {
   /// The text to show.
   package let text: String
-  /// The description, shown next to the text if there is room.
+  /// The description, which the list shows next to the text if there is room.
   package let hint: String
 
   package init(_ text: String, hint: String = "") {
@@ -20,8 +20,9 @@ package struct CandidateList {
   package init(_ candidates: [Candidate]) { self.candidates = candidates }
 
   /// Returns the lines to show.
-  ///   - width: The terminal's columns.
-  ///   - height: The terminal's rows.
+  /// - Parameters:
+  ///   - width: The terminal's width in columns.
+  ///   - height: The terminal's height in rows.
   package func lines(width: Int, height: Int) -> [String] {
     let rows = max(3, height - 3)
     // More candidates do not fit on a screen.

@@ -1,7 +1,7 @@
-/// The contents of a full screen: a line per row, each as wide as the screen. Nothing in it moves the cursor: its creator escapes texts.
+/// The contents of a full screen, a line per row, each as wide as the screen. No text moves the cursor, because its creator escapes it.
 package struct Frame: Equatable, Sendable {
   package var lines: [Line]
-  /// The position of the cursor. Nil hides it.
+  /// The position of the cursor, from 0. Nil hides the cursor.
   package var cursor: Cursor?
 
   package struct Cursor: Equatable, Sendable {

@@ -2,7 +2,7 @@
 package enum Key: Hashable, Sendable {
   /// A printable character.
   case character(Character)
-  /// Ctrl with a letter, in lower case.
+  /// Ctrl with a letter, given in lower case.
   case control(Character)
   case enter, escape, tab, backTab, backspace, delete
   case up, down, left, right, pageUp, pageDown, home, end
@@ -10,7 +10,7 @@ package enum Key: Hashable, Sendable {
   case wheelUp(row: Int, column: Int)
   case wheelDown(row: Int, column: Int)
 
-  /// Converts a character as terminals send it. Nil for other control characters.
+  /// Converts a character that a terminal sent. Nil for other control characters.
   package init?(_ scalar: Unicode.Scalar) {
     switch scalar.value {
     case 0x09: self = .tab

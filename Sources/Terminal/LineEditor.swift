@@ -2,8 +2,8 @@ package import EventLoop
 import Glibc
 import Text
 
-/// Reads lines that are typed on the terminal of standard input, with GNU readline's keys, history and inputrc. Other `Output` appears
-/// above the line, which stays unchanged. One editor at a time in a process.
+/// Reads lines that the user types on the terminal of standard input, with GNU readline's keys, history and inputrc. Other `Output` appears
+/// above the line, which stays unchanged. A process has one editor at a time.
 @LoopActor
 package final class LineEditor: BottomLine {
   /// A piece of the prompt, without escape sequences.
@@ -22,17 +22,17 @@ package final class LineEditor: BottomLine {
     /// The number of bytes before the cursor that `text` replaces.
     package var replaced = 0
     package var text = ""
-    /// The possible continuations, shown above the line if there are several.
+    /// The possible continuations. The editor shows them above the line if there are several.
     package var candidates: [Candidate] = []
 
     package init() {}
   }
 
-  /// The prompt before the typed text. It may be set at any time.
+  /// The prompt before the typed text. The program may set it at any time.
   package var prompt: [PromptPart] = [] { didSet { if prompt != oldValue { promptChanged() } } }
-  /// Completes a line. - Parameter: The text before the cursor.
+  /// The function that completes a line. Its argument is the text before the cursor.
   package var complete: (@LoopActor (String) -> Completion?)?
-  /// Called with a typed line that belongs in the history.
+  /// The callback for a typed line that belongs in the history.
   package var onRemember: (@LoopActor (String) -> Void)?
   /// The maximum number of lines in the history.
   package static let historyLimit = 5000
@@ -43,7 +43,7 @@ package final class LineEditor: BottomLine {
   private let mode: TerminalMode
   private var watch: Watch?
   private var wait: Wait<String?>?
-  /// The received keys that are not yet processed.
+  /// The received keys, in bytes, that the editor has not processed yet.
   private var keys: [UInt8] = []
   private var pasted = PastedText()
   /// The remaining lines of a multi-line paste.
@@ -54,8 +54,8 @@ package final class LineEditor: BottomLine {
   private var promptIsStale = false
   private var redraw: LoopTimer?
 
-  /// Creates the editor. Returns nil if `input` is not a terminal, or no terminal shows the line.
-  /// - Parameter input: The descriptor whose keys are read.
+  /// Creates the editor. Nil if `input` is not a terminal, or no terminal shows the line.
+  /// - Parameter input: The descriptor from which the editor reads keys.
   /// - Parameter name: The application name for conditions in the user's inputrc (`$if NAME`).
   package init?(_ output: Output, input: Int32 = STDIN_FILENO, name: String) {
     guard let screen = output.promptSink, let mode = TerminalMode(input), Readline.begin(input, name: name, isUTF8: output.isUTF8) else {
@@ -77,9 +77,9 @@ package final class LineEditor: BottomLine {
 
   // MARK: One line
 
-  /// Waits for a line. Uses keys that arrived earlier first.
-  /// Returns nil at the end of the input: after Ctrl-D on an empty line, or if the terminal is closed.
-  /// - Throws: CancellationError; the line is discarded then.
+  /// Waits for a line and returns it. Uses keys that arrived earlier first.
+  /// - Returns: Nil at the end of the input, after Ctrl-D on an empty line, or if the terminal is closed.
+  /// - Throws: CancellationError, after discarding the line.
   package func line() async throws -> String? {
     if !lines.isEmpty { return lines.removeFirst() }
     try Task.checkCancellation()
@@ -103,7 +103,7 @@ package final class LineEditor: BottomLine {
     }
   }
 
-  /// The virtual time of a key.
+  /// The virtual time that each key takes.
   static let keyTime = Duration.milliseconds(100)
 
   private func read() {
@@ -158,7 +158,8 @@ package final class LineEditor: BottomLine {
     onRemember?(line)
   }
 
-  /// Discards lines that were typed or pasted ahead. - Returns: The number of lines.
+  /// Discards lines that the user typed or pasted ahead.
+  /// - Returns: The number of lines.
   package func forgetAhead() -> Int {
     let count = lines.count + keys.count { $0 == 0x0A || $0 == 0x0D }
     (lines, keys) = ([], [])
@@ -184,7 +185,7 @@ package final class LineEditor: BottomLine {
 
   // MARK: On the terminal
 
-  /// Whether readline has a line, shown or not.
+  /// Whether readline has a line, even if the terminal does not show it.
   package private(set) var isActive = false
 
   private func beginLine() {
@@ -216,7 +217,7 @@ package final class LineEditor: BottomLine {
 
   private func beginRow() { if !screen.isAtLineStart { screen.endLine() } }
 
-  /// Erases the line for other output. The editor draws it again once in this turn of the loop, however much is written.
+  /// Erases the line for other output. The editor redraws it once in this turn of the loop, however much output follows.
   package func makeWay() -> [UInt8] {
     guard isShown else { return [] }
     screen.isHeld = true
@@ -260,7 +261,7 @@ package final class LineEditor: BottomLine {
     if isShown { flush() }
   }
 
-  /// Redraws the line after the process was stopped, or another program used the terminal: nothing on it is ours.
+  /// Redraws the line after a stop of the process, or after another program used the terminal. The old line may be gone then.
   package func resumed() {
     guard isActive else { return }
     mode.enter(undoing: Readline.markEnd)
@@ -271,7 +272,7 @@ package final class LineEditor: BottomLine {
     flush()
   }
 
-  /// Restores the terminal, for another program or permanently. `line` and `resumed` take it again. Idempotent.
+  /// Restores the terminal, for another program or permanently. `line` and `resumed` reclaim it. Idempotent.
   package func release() {
     if isActive { screen.draw(Array(Readline.markEnd.utf8)) }
     mode.leave()
@@ -294,10 +295,10 @@ package final class LineEditor: BottomLine {
 
   // MARK: Completion
 
-  /// The text for which the last completion found nothing.
+  /// The text for which the last completion found nothing, with the cursor's position in bytes.
   private var uncompleted: (typed: [UInt8], cursor: Int)?
 
-  /// Completes again, because more may be known now. Does nothing if the text has changed since the key was pressed.
+  /// Completes the text again, because more may be known now. Does nothing if the text has changed since the user pressed the key.
   package func completeAgain() {
     guard isActive, let uncompleted, Readline.typed == uncompleted.typed, Readline.cursor == uncompleted.cursor else { return }
     show()

@@ -1,23 +1,23 @@
 package import EventLoop
 import Text
 
-/// A block of lines at the bottom of the terminal that is drawn again in place.
+/// A block of lines at the bottom of the terminal that `draw` updates in place.
 @LoopActor
 package final class LiveView {
-  /// The widths of the drawn lines in columns. A terminal that has become narrower has wrapped them.
+  /// The widths of the drawn lines in columns. If the terminal has become narrower, it has wrapped them.
   private var drawn: [Int] = []
 
   package nonisolated init() {}
 
-  /// Replaces the last view, unless the terminal has not accepted that yet. The caller clips: lines must fit the width and the block the
-  /// height, or the cursor arithmetic is wrong.
+  /// Replaces the last view, unless the terminal has not accepted that view yet. The caller clips: lines must fit the width and the block
+  /// the height, or the cursor arithmetic is wrong.
   package func draw(_ lines: [Line], on output: Output) throws(OutputFailure) {
     output.beforeFrame?()
     if try output.offerFrame(frame(lines, width: output.width)) { drawn = lines.map(\.columns) }
     output.live = self
   }
 
-  /// Draws the last view, and waits until the terminal accepts it.
+  /// Draws the last view, and waits until the terminal has room for it.
   /// - Throws: OutputFailure; CancellationError.
   package func finish(_ lines: [Line], on output: Output) async throws {
     try await output.write(frame(lines, width: output.width))
@@ -25,13 +25,13 @@ package final class LiveView {
     output.live = nil
   }
 
-  /// The bytes that erase the block. The next one starts at the same place.
+  /// Returns the bytes that erase the block. The next block starts at the same place.
   func wipe(width: Int) -> String {
     defer { forget() }
     return up(width) + "\u{1B}[J"
   }
 
-  /// Forgets the last view. The next one starts at the cursor.
+  /// Forgets the last view. The next view starts at the cursor.
   func forget() { drawn = [] }
 
   /// A line that may contain escape sequences, which take no column.

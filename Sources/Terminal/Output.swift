@@ -3,7 +3,7 @@ import Glibc
 package import Text
 
 /// The only writer to stdout (results) and stderr (everything else). Nothing here blocks. Output for a slow reader waits in a bounded
-/// queue. When it is full, commands wait (`line`, `record`, `write`) and other sources get false (`offer…`).
+/// queue. When the queue is full, commands wait (`line`, `record`, `write`) and other sources get false (`offer…`).
 /// Each command of a session has its own output and style over the same streams.
 @LoopActor
 package final class Output {
@@ -21,27 +21,27 @@ package final class Output {
   }
 
   package nonisolated let style: Style
-  /// Adds members to each JSON record, after its own.
+  /// The function that adds members to each JSON record, after the record's own.
   package var members: (@LoopActor (inout RecordWriter) -> Void)?
-  /// Adds the member that names the device of a record.
+  /// The function that adds the member with the name of a record's device.
   package var peer: (@LoopActor (inout RecordWriter) -> Void)?
   /// Whether each record of the result names its device without `peer`.
   package var resultsNamePeer = false
-  /// Sees each record of the result as a value.
+  /// The callback for each record of the result, as a value.
   package var onRecord: (@LoopActor (JSONTree) -> Void)?
-  /// Sees the lines written to stdout.
+  /// The callback for the lines written to stdout.
   package var onResult: (@LoopActor ([UInt8]) -> Void)?
   /// Whether output for stdout goes only to `onRecord` and `onResult`.
   package var hidesResults = false
-  /// Receives notes and progress, instead of stderr.
+  /// The function that receives notes and progress, instead of stderr.
   package var onMessage: (@LoopActor (_ text: String, _ isNote: Bool) -> Void)?
   private nonisolated let streams: StandardStreams
   private nonisolated let colorOut: Bool
   private nonisolated let colorErr: Bool
 
-  /// The maximum number of bytes that wait for a slow reader: some thousands of records.
+  /// The maximum number of bytes that wait for a slow reader, some thousands of records.
   package nonisolated static let limit = 1 << 20
-  /// The number of bytes above the limit, for messages and output that cannot be repeated.
+  /// The number of bytes that messages and unrepeatable output may use above the limit.
   package nonisolated static let reserve = 1 << 16
 
   package nonisolated convenience init(
@@ -70,7 +70,7 @@ package final class Output {
 
   package nonisolated var outIsTerminal: Bool { streams.outIsTerminal }
   package nonisolated var errIsTerminal: Bool { streams.errIsTerminal }
-  /// Whether the locale says that terminals here show UTF-8. Other terminals get ASCII.
+  /// Whether terminals show UTF-8 according to the locale. Other terminals get ASCII.
   package nonisolated var isUTF8: Bool { streams.isUTF8 }
 
   /// Adapts text with our own lines, quotes and bars to the user's terminal. Text from devices stays unchanged.
@@ -86,7 +86,7 @@ package final class Output {
   // MARK: Results
 
   /// Writes a line of the result. Waits for room.
-  /// - Throws: OutputFailure; CancellationError. The other functions throw the same.
+  /// - Throws: OutputFailure; CancellationError. The functions below throw the same.
   package func line(_ text: String) async throws { try await write(Self.line(text)) }
 
   /// Writes a JSON record. Waits for room.
@@ -96,15 +96,15 @@ package final class Output {
     try put(build)
   }
 
-  /// Writes a JSON record if that needs no wait: an asynchronous call costs as much as a short record.
-  /// - Returns: false if it would have to wait, and then it writes nothing.
+  /// Writes a JSON record if that needs no wait. An asynchronous call costs as much as a short record.
+  /// - Returns: False if the record would have to wait. Then this function writes nothing.
   package func recordWithoutWaiting(_ build: (inout RecordWriter) -> Void) throws(OutputFailure) -> Bool {
     guard takesTurn() else { return false }
     try put(build)
     return true
   }
 
-  /// Writes bytes as they are. Waits for room.
+  /// Writes bytes unchanged. Waits for room.
   package func write(_ bytes: [UInt8]) async throws {
     if !takesTurn() { try await untilTurn() }
     try put(bytes)
@@ -147,11 +147,11 @@ package final class Output {
     if !isResult || !resultsNamePeer { peer?(&record) }
   }
 
-  /// Returns when there is room: one `offer` of a line or record will be accepted then.
+  /// Waits for room. After that, one `offer` of a line or record succeeds.
   package func untilRoom() async throws { try await streams.out.untilRoom() }
 
   /// Writes a line for a source that cannot wait.
-  /// - Returns: false if there is no room, and then it writes nothing.
+  /// - Returns: False if there is no room. Then this function writes nothing.
   package func offerLine(_ text: @autoclosure () -> String) throws(OutputFailure) -> Bool {
     guard hasRoom(for: 0) else { return false }
     return try offer(Self.line(text()), reserve: 0)
@@ -159,7 +159,7 @@ package final class Output {
 
   /// Writes a JSON record for a source that cannot wait.
   /// - Parameter reserve: The number of bytes that may exceed the limit.
-  /// - Returns: false if there is no room, and then it writes nothing.
+  /// - Returns: False if there is no room. Then this function writes nothing.
   package func offerRecord(reserve: Int = 0, _ build: (inout RecordWriter) -> Void) throws(OutputFailure) -> Bool {
     guard hasRoom(for: reserve), try offer(line(of: build), reserve: reserve) else { return false }
     observe(build)
@@ -176,7 +176,7 @@ package final class Output {
     return true
   }
 
-  /// Writes a live view if all earlier output was written. Returns false otherwise.
+  /// Writes a live view if no earlier output waits. Returns false otherwise.
   func offerFrame(_ bytes: [UInt8]) throws(OutputFailure) -> Bool {
     guard streams.out.queued == 0 else { return false }
     return try streams.out.offer(bytes)
@@ -190,7 +190,7 @@ package final class Output {
     return json.finished()
   }
 
-  /// Waits until everything was written, or until `deadline`.
+  /// Waits until the kernel has accepted all output, or until `deadline`.
   /// - Throws: OutputFailure if stdout could not be written; CancellationError.
   package func flush(until deadline: LoopClock.Instant?) async throws {
     var failure: (any Error)?
@@ -206,16 +206,16 @@ package final class Output {
   /// Whether writing to stdout has failed.
   package var isBroken: Bool { streams.out.failure != nil }
 
-  /// Whether a record could be written without waiting.
+  /// Whether the queue has room for a record.
   package var hasRoom: Bool { streams.out.hasRoom }
 
-  /// The number of lines of the result that wait to be written.
+  /// The number of lines of the result that wait in the queue.
   package var unwrittenLines: Int { streams.out.queuedLines }
 
-  /// Whether all output was written.
+  /// Whether the kernel has accepted all output.
   package var isFlushed: Bool { streams.out.queued == 0 && streams.err.queued == 0 }
 
-  /// The stream that shows the typed line: stdout, or else stderr. Nil if neither is a terminal.
+  /// The stream that shows the typed line: stdout if it is a terminal, or else stderr. Nil if neither is a terminal.
   var promptSink: Sink? { outIsTerminal ? streams.out : errIsTerminal ? streams.err : nil }
   var resultSink: Sink { streams.out }
   nonisolated var paintsPrompt: Bool { outIsTerminal ? colorOut : colorErr }
@@ -226,14 +226,14 @@ package final class Output {
 
   // Messages contain user input and file names. Their control characters must not reach the terminal.
 
-  /// Writes a note for the user, unless `--quiet` is given.
+  /// Writes a note for the user, unless the user gave `--quiet`.
   package func note(_ text: String) {
     guard !style.quiet || onMessage != nil else { return }
     let text = DisplayText.visible(text)
     say(text, isNote: true, (colorErr ? Paint.yellow.apply("note:") : "note:") + folded(" " + text, after: "note:"))
   }
 
-  /// Shows progress on a terminal, or if verbose.
+  /// Shows progress on a terminal, or anywhere if the output is verbose.
   package func status(_ text: String) {
     guard !style.quiet, errIsTerminal && !style.json || style.verbosity > 0 else { return }
     let text = DisplayText.visible(text)
@@ -293,13 +293,13 @@ package final class Output {
 
   package func clearTransient() { streams.clearTransient() }
 
-  /// Called before a live view is drawn in place. A program that ran while we were stopped has written below it, so we must know now.
+  /// The callback that runs before the program draws a live view. During a stop, another program may have written below the view.
   package var beforeFrame: (@LoopActor () -> Void)? {
     get { streams.beforeFrame }
     set { streams.beforeFrame = newValue }
   }
 
-  /// The full-screen program that shows the messages itself. Nil if there is none.
+  /// The full-screen program that shows the messages itself. Nil if no such program runs.
   package var fullScreen: FullScreen? {
     get { streams.fullScreen }
     set { streams.fullScreen = newValue }
@@ -318,27 +318,27 @@ package final class Output {
     }
   }
 
-  /// The block at the bottom of stdout that is redrawn in place.
+  /// The block at the bottom of stdout that the program redraws in place.
   var live: LiveView? {
     get { streams.live }
     set { streams.live = newValue }
   }
 
-  /// Handles a continued process (Ctrl-Z, fg): other programs have written to the terminal, so nothing above is ours.
+  /// Handles a continued process (Ctrl-Z, fg). Other programs have written to the terminal, so nothing above is ours.
   package func resumed() {
     if let screen = streams.fullScreen { return screen.resumed() }
     live?.forget()
     streams.eraseTransient = nil
   }
 
-  /// Starts a new line, so that output does not follow the terminal's `^C`. Skipped for bars and live views, which are erased with it.
+  /// Starts a new line, so that output does not follow the terminal's `^C`. Does nothing after bars and live views, which erase the `^C`.
   package func breakLine() {
     guard errIsTerminal, streams.eraseTransient == nil, live == nil, streams.fullScreen == nil else { return }
     _ = streams.emit("\n")
   }
 }
 
-/// Output before the event loop runs: usage errors and help.
+/// Writes output before the event loop runs: usage errors and help.
 extension Output {
   /// The width of the terminal on standard error, in columns. Nil if standard error is not a terminal.
   package nonisolated static var errorWidth: Int? {
@@ -347,7 +347,7 @@ extension Output {
     return unsafe ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &window) == 0 && window.ws_col > 0 ? Int(window.ws_col) : 80
   }
 
-  /// Folds a line at its words. A command of the program at its end stays on one line, to be copied.
+  /// Folds a line at its words. A command of the program at the end of the line stays on one line, so that users can copy it.
   package nonisolated static func fold(_ line: String, of program: String, to width: Int) -> String {
     guard DisplayText.width(line) > width else { return line }
     let start = line.ranges(of: ": \(program) ").last?.lowerBound ?? line.endIndex
@@ -359,7 +359,7 @@ extension Output {
   package enum StandardStream: Sendable { case output, error }
 
   /// Writes a text synchronously, for messages before the loop runs.
-  /// - Returns: False if it could not be written.
+  /// - Returns: False if the write failed.
   @discardableResult
   package nonisolated static func writeWaiting(_ stream: StandardStream, _ text: String) -> Bool {
     let descriptor = stream == .output ? STDOUT_FILENO : STDERR_FILENO

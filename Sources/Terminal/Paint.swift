@@ -1,7 +1,7 @@
-/// When to use color. `auto`: on a terminal that supports it, unless NO_COLOR is set.
+/// The user's choice of when to use color. `auto` means on a terminal that supports color, unless NO_COLOR is set.
 package enum ColorChoice: String, Sendable, CaseIterable { case auto, always, never }
 
-/// ANSI colors, used sparingly: for names of things, not for whole lines.
+/// ANSI text styles, used sparingly: for names of things, not for whole lines.
 package enum Paint: String, Sendable {
   case bold = "1"
   case dim = "2"

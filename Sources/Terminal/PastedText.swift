@@ -1,15 +1,15 @@
-/// Finds pasted text among the keys of a terminal that marks it. Readline must get it as a whole, because it waits for its end.
+/// Finds pasted text among the keys of a terminal that marks it. Readline must get a paste as a whole, because it waits for the end mark.
 struct PastedText {
   private static let begin = Array("\u{1B}[200~".utf8)
   private static let end = Array("\u{1B}[201~".utf8)
-  /// The maximum number of bytes of a paste. The rest is dropped.
+  /// The maximum number of bytes of a paste. The filter drops the rest.
   static let limit = 1 << 18
 
-  /// The possible start of a mark.
+  /// The received bytes that may begin a mark.
   private var held: [UInt8] = []
-  /// The number of these bytes that readline already has: an escape without a following byte is a key.
+  /// The number of bytes of `held` that readline already has. An escape without a following byte is a key.
   private var given = 0
-  /// The text from the mark on, until the end mark.
+  /// The text after the begin mark, including that mark, until the end mark arrives.
   private var pasted: [UInt8]?
   private var isTooLong = false
 

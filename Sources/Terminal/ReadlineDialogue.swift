@@ -1,13 +1,13 @@
 package import EventLoop
 import Glibc
 
-/// Reads lines with GNU readline's callbacks. It draws what a program with these callbacks draws, even if standard input is not a terminal:
-/// scripts wait for that output. One at a time in a process, and not together with `LineEditor`.
+/// Reads lines with GNU readline's callbacks. It draws what a program with these callbacks draws, even if standard input is not a terminal,
+/// because scripts wait for that output. A process has one at a time, and not together with `LineEditor`.
 @LoopActor
 package final class ReadlineDialogue {
-  /// Handles a line; nil is the end of the input. Text printed in it appears between the line and the next prompt.
+  /// The handler of a line. Nil is the end of the input. Text that it prints appears between the line and the next prompt.
   package var onLine: (@LoopActor (String?) -> Void)?
-  /// The prompt. Its escape sequences are used unchanged.
+  /// The prompt. The terminal gets its escape sequences unchanged.
   package var prompt: String { didSet { if isOpen, prompt != oldValue { Readline.setPrompt(prompt) } } }
 
   private let screen: Sink
@@ -18,7 +18,7 @@ package final class ReadlineDialogue {
   private var isInLine = false
   private let ended = Wait<Void>()
 
-  /// Creates a dialogue. Returns nil if memory is exhausted.
+  /// Creates a dialogue. Nil if memory is exhausted.
   /// - Parameter words: The completions of a line's first word.
   package init?(_ output: Output, prompt: String, completing words: [String]) {
     guard Readline.begin(STDIN_FILENO, name: "other", isUTF8: output.isUTF8) else { return nil }
@@ -28,7 +28,7 @@ package final class ReadlineDialogue {
     mode = TerminalMode(STDIN_FILENO)
   }
 
-  /// Runs until `end`.
+  /// Runs the dialogue until `end`.
   /// - Throws: CancellationError.
   package func run() async throws {
     begin()
@@ -41,11 +41,11 @@ package final class ReadlineDialogue {
     try await ended.value()
   }
 
-  /// Ends the dialogue; no more lines are read. Idempotent.
+  /// Ends the dialogue, which then reads no more lines. Idempotent.
   package func end() { ended.resume(returning: ()) }
 
-  /// Shows lines above the typed text. Each ends with a line feed.
-  /// - Returns: False without showing them if there is no room, because the output is not read.
+  /// Shows lines above the typed text. Each line ends with a line feed.
+  /// - Returns: False if there is no room, because no program reads the output. Then this function shows nothing.
   @discardableResult
   package func say(_ text: String) -> Bool {
     guard screen.hasRoom else { return false }
@@ -73,7 +73,7 @@ package final class ReadlineDialogue {
     flush()
   }
 
-  /// Redraws the line after the process was stopped and continued.
+  /// Redraws the line after a stop of the process.
   package func resumed() {
     mode?.leave()
     mode?.enter(undoing: Readline.markEnd)

@@ -3,15 +3,15 @@ package import EventLoop
 import Glibc
 import Text
 
-/// The whole terminal, through ncurses. It draws frames and reads keys. It restores the terminal at the end, also when the program is
-/// stopped (Ctrl-Z), crashes, or gets a signal that can be caught.
+/// The whole terminal, through ncurses. It draws frames and reads keys. It restores the terminal at the end, also when the program
+/// stops (Ctrl-Z), crashes, or gets a signal that a program can catch.
 @LoopActor
 package final class Screen {
   package enum Event: Sendable {
     case key(Key)
-    /// The screen must be redrawn: its size changed, or another program wrote to it.
+    /// The program must redraw the screen, because its size changed or another program wrote to it.
     case changed
-    /// The terminal hung up: no keys can arrive.
+    /// The terminal hung up, so no keys can arrive.
     case hangup
   }
 
@@ -25,8 +25,8 @@ package final class Screen {
   private var keyWatch: Watch?
   private var pace: LoopTimer?
 
-  /// The virtual time until the first key is read, and between keys. Without a key, time stands still. The same keys thus always meet the
-  /// same screens, however fast they are typed.
+  /// The virtual time until the screen reads the first key. Without a key, time stands still. The same keys thus always meet the
+  /// same screens, however fast the user types them.
   private static let firstKey = Duration.seconds(3)
   private static let nextKey = Duration.seconds(1)
 
@@ -35,10 +35,10 @@ package final class Screen {
     isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 && !["", "dumb"].contains(environment("TERM") ?? "")
   }
 
-  /// Whether the C library has a UTF-8 locale. Without it (a static program with another C library), ncurses shows letters as bytes.
+  /// Whether the C library has a UTF-8 locale. Without one (a static program with another C library), ncurses shows letters as bytes.
   package nonisolated static var canShowUTF8: Bool { shim_screen_has_utf8() != 0 }
 
-  /// Opens the screen. Returns nil if the terminal type is unknown.
+  /// Opens the screen. Nil if the terminal type is unknown.
   package init?(isUTF8: Bool, usesColor: Bool, environment: (String) -> String?, handler: @escaping @LoopActor (Event) -> Void) {
     self.handler = handler
     self.isUTF8 = isUTF8
@@ -70,7 +70,7 @@ package final class Screen {
   package var columns: Int { Int(shim_screen_columns()) }
   package var rows: Int { Int(shim_screen_rows()) }
 
-  /// Draws a frame. Returns false if the terminal accepts no output now: draw it later.
+  /// Draws a frame. Returns false if the terminal accepts no output now, and the caller must draw the frame later.
   package func draw(_ frame: Frame) -> Bool {
     guard isOpen, frame != drawn else { return true }
     var poller = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
@@ -92,7 +92,8 @@ package final class Screen {
     return true
   }
 
-  /// Copies text to the terminal's clipboard (OSC 52). - Returns: False if there is no clipboard.
+  /// Copies text to the terminal's clipboard (OSC 52).
+  /// - Returns: False if there is no clipboard.
   package func copy(_ text: String) -> Bool {
     guard isOpen, hasClipboard else { return false }
     // Between two frames: the sequence does not move the cursor.
@@ -164,7 +165,7 @@ package final class Screen {
     pace = EventLoop.shared.schedule(after: time) { [weak self] in self?.readKeys() }
   }
 
-  /// Reads a key. Returns false if there is none.
+  /// Reads a key. Returns false if no key waits.
   private func readKey(_ key: inout Key?) -> Bool {
     var code: Int32 = 0
     switch unsafe shim_screen_key(&code) {

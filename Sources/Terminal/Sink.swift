@@ -1,22 +1,22 @@
 package import EventLoop
 import Glibc
 
-/// A descriptor that is written without blocking the loop. Output that it does not accept waits in a bounded queue, in order.
+/// Writes to a descriptor without blocking the loop. Output that the descriptor does not accept waits in a bounded queue, in order.
 @LoopActor
 package final class Sink {
-  /// How to write without blocking. The caller shares the open file description, and its shell would not like O_NONBLOCK on it.
+  /// The way to write without blocking. The caller shares the open file description, and its shell would not like O_NONBLOCK on it.
   private enum Way {
     /// Files and devices, which do not block.
     case atOnce
     /// A pipe or terminal that we could open again, so that O_NONBLOCK affects only us.
     case openedAnew
-    /// A socket: send(2) has a flag not to block.
+    /// A socket, for which send(2) has a flag not to block.
     case socket
-    /// Any other: poll(2) guarantees room for this many bytes.
+    /// Any other descriptor. After poll(2) reports room, it takes this many bytes.
     case asked(Int)
   }
 
-  /// The number of queued bytes from which no more is accepted.
+  /// The number of queued bytes from which the sink accepts no more.
   package nonisolated let limit: Int
   /// The error that ended writing.
   package private(set) var failure: OutputFailure?
@@ -27,12 +27,12 @@ package final class Sink {
   private var queue: [UInt8] = []
   private var head = 0
   private var watch: Watch?
-  /// Whether the last write was not taken completely. The watch reports when the descriptor takes more.
+  /// Whether the descriptor did not take all of the last write. The watch reports when the descriptor takes more.
   private var isBlocked = false
   private var waiting: [Wait<Void>] = []
-  /// The lines below all other output. They are erased before it is written.
+  /// The lines below all other output. The sink erases them before it writes.
   package weak var bottomLine: (any BottomLine)?
-  /// Whether to wait for more output before writing. A large amount is written anyway.
+  /// Whether to wait for more output before writing. The sink writes a large amount anyway.
   package var isHeld = false { didSet { if !isHeld { writeNow() } } }
   /// Whether the output so far ends at the end of a line.
   package private(set) var isAtLineStart = true
@@ -73,7 +73,7 @@ package final class Sink {
 
   /// Queues `bytes` as a whole, for sources that cannot wait. The loop writes them.
   /// - Parameter reserve: The number of bytes that may exceed the limit.
-  /// - Returns: False if there is no room. Then nothing was queued.
+  /// - Returns: False if there is no room. Then the sink queues nothing.
   /// - Throws: OutputFailure of an earlier write.
   package func offer(_ bytes: [UInt8], reserve: Int = 0) throws(OutputFailure) -> Bool {
     if let failure { throw failure }
@@ -99,7 +99,7 @@ package final class Sink {
     isAtLineStart = true
   }
 
-  /// Draws the bottom line. Ignores the limit, because typed text is short.
+  /// Draws the bottom line. Ignores the limit, because the typed text is short.
   package func draw(_ bytes: [UInt8]) {
     guard failure == nil, !bytes.isEmpty else { return }
     queue += bytes
@@ -113,7 +113,7 @@ package final class Sink {
     try take(bytes)
   }
 
-  /// Whether the next record can be written without waiting.
+  /// Whether the sink takes the next record without waiting.
   var takesAtOnce: Bool { hasRoom && !EventLoop.shared.isShareSpent && failure == nil }
 
   /// Writes or queues bytes, whatever the length of the queue.
@@ -135,7 +135,7 @@ package final class Sink {
     }
   }
 
-  /// Waits until everything was written, or until `deadline`.
+  /// Waits until the descriptor has accepted all output, or until `deadline`.
   /// - Throws: OutputFailure; CancellationError.
   package func flush(until deadline: LoopClock.Instant?) async throws {
     if !isBlocked { writeSome() }
@@ -157,7 +157,7 @@ package final class Sink {
 
   // MARK: Writing
 
-  /// The number of bytes that justifies a system call. A pipe holds that much.
+  /// The number of bytes that justifies a system call, which is the usual capacity of a pipe.
   private static let enough = 65_536
 
   private func writeSome() {
@@ -222,17 +222,17 @@ package final class Sink {
   }
 }
 
-/// A standard output could not be written. A closed pipe (`| head -1`) ends the program quietly.
+/// The failure of a standard output. A closed pipe (`| head -1`) ends the program quietly.
 package struct OutputFailure: Error {
   package let isClosedPipe: Bool
   package let reason: String
 }
 
-/// The last lines of a terminal where the user types.
+/// The last line of a terminal, where the user types.
 @LoopActor
 package protocol BottomLine: AnyObject {
   /// Whether the user types now.
   var isActive: Bool { get }
-  /// Returns the bytes that erase the line, and schedules its redraw.
+  /// Returns the bytes that erase the line, and schedules a redraw.
   func makeWay() -> [UInt8]
 }

@@ -2,30 +2,30 @@ import EventLoop
 import Glibc
 import Text
 
-/// The stdout and stderr of the process, and our lines at the bottom of the terminal. Nothing here blocks: output for a slow reader waits
+/// The stdout and stderr of the process, and our lines at the bottom of the terminal. Nothing here blocks. Output for a slow reader waits
 /// in a bounded queue.
 @LoopActor
 final class StandardStreams {
   nonisolated let outIsTerminal: Bool
   nonisolated let errIsTerminal: Bool
-  /// Whether the locale says that terminals here show UTF-8. Other terminals get ASCII.
+  /// Whether terminals show UTF-8 according to the locale. Other terminals get ASCII.
   nonisolated let isUTF8: Bool
   /// Whether the terminal cannot process escape sequences.
   nonisolated let isDumb: Bool
   /// Whether NO_COLOR is set (no-color.org).
   nonisolated let refusesColor: Bool
   let out: Sink
-  /// The sink of stderr. It is `out` if both are the same pipe or terminal, so that lines keep their order.
+  /// The sink of stderr. If stdout and stderr are the same pipe or terminal, this is `out`, so that lines keep their order.
   let err: Sink
-  /// The block at the bottom of stdout that is redrawn in place.
+  /// The block at the bottom of stdout that the program redraws in place.
   var live: LiveView?
   /// A line on the terminal that the next message has to replace (a progress bar or live table).
   var eraseTransient: String?
-  /// See `Output.fullScreen`.
+  /// The full-screen program that shows the messages itself. Nil if no such program runs.
   var fullScreen: Output.FullScreen?
-  /// See `Output.beforeFrame`.
+  /// The callback that runs before the program draws a live view. See `Output.beforeFrame`.
   var beforeFrame: (@LoopActor () -> Void)?
-  /// The number of messages dropped for lack of room.
+  /// The number of messages that `message` dropped for lack of room.
   var lost = 0
 
   nonisolated init(out: Int32, err: Int32, limit: Int, environment: (String) -> String?) {
@@ -48,7 +48,7 @@ final class StandardStreams {
     return letters.indices.contains { letters[$0...].starts(with: wanted) }
   }
 
-  /// Whether both are the same pipe, terminal or socket. Two openings of a file are not: each has its own position.
+  /// Whether both descriptors are the same pipe, terminal or socket. Two openings of a file are not, because each has its own position.
   private nonisolated static func isOne(_ one: Int32, _ other: Int32) -> Bool {
     var (a, b) = (stat(), stat())
     guard unsafe fstat(one, &a) == 0, unsafe fstat(other, &b) == 0, a.st_dev == b.st_dev, a.st_ino == b.st_ino else { return false }
@@ -61,7 +61,7 @@ final class StandardStreams {
     return (Int(window.ws_col), Int(window.ws_row))
   }
 
-  /// Writes a line to stderr. If stderr cannot be written, no error is reported. Lines without a reader are counted.
+  /// Writes a line to stderr. Reports no error if stderr cannot be written. Counts lines that do not fit into the queue.
   func message(_ text: String) {
     clearTransient()
     // The view is redrawn below the message. On different terminals they do not collide.
@@ -75,7 +75,8 @@ final class StandardStreams {
     _ = emit(erase)
   }
 
-  /// Writes to stderr. - Returns: False if there is no room.
+  /// Writes text to stderr.
+  /// - Returns: False if there is no room.
   func emit(_ text: String) -> Bool {
     // Keep the order of output, even if both lead to the same file.
     out.writeNow()

@@ -1,6 +1,6 @@
 import Text
 
-/// A table with aligned columns. The last column is clipped to the terminal's width.
+/// A table with aligned columns. `lines` clips each line to the terminal's width.
 package struct Table {
   private let header: [String]
   private var rows: [[String]] = []
@@ -9,7 +9,8 @@ package struct Table {
 
   package mutating func add(_ row: [String]) { rows.append(row) }
 
-  /// Returns the lines. - Parameter width: The number of columns to clip to; nil does not clip.
+  /// Returns the lines of the table.
+  /// - Parameter width: The number of columns to clip to. Nil does not clip.
   package func lines(width: Int?) -> [String] {
     let all = [header] + rows
     var widths = [Int](repeating: 0, count: header.count)

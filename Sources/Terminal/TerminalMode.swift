@@ -10,7 +10,7 @@ package final class TerminalMode {
   private let user: termios
   private var isOurs = false
 
-  /// Saves the current settings. Returns nil if the descriptor is not a terminal.
+  /// Saves the current settings. Nil if the descriptor is not a terminal.
   package init?(_ descriptor: Int32) {
     var now = termios()
     guard unsafe tcgetattr(descriptor, &now) == 0 else { return nil }
@@ -21,7 +21,7 @@ package final class TerminalMode {
   isolated deinit { leave() }
 
   /// Applies the settings immediately, without waiting for pending output. Earlier input stays available. Idempotent.
-  /// - Parameter sequence: Undoes other changes to the terminal if the program crashes or ends by Ctrl-\.
+  /// - Parameter sequence: Undoes other changes to the terminal if the program crashes or the user ends it with Ctrl-\.
   func enter(undoing sequence: String) {
     guard !isOurs else { return }
     var raw = user

@@ -1,12 +1,12 @@
 import Text
 
-/// A run as one self-contained page, without scripts or other files. Tests that did not pass are expanded.
+/// A run as one self-contained page, without scripts or other files. The page expands tests that did not pass.
 package struct HTMLReport {
   private let title: String
   /// The files, in the order of their first results.
   private var files: [String] = []
   private var sections: [String: Section] = [:]
-  /// Links to the tests that did not pass.
+  /// The links to the tests that did not pass.
   private var missed = ""
   private var count = 0
 
@@ -15,6 +15,7 @@ package struct HTMLReport {
     var peer: String?
   }
 
+  /// Creates an empty report.
   /// - Parameter title: The title of the page.
   package init(title: String = "Test report") { self.title = title }
 
@@ -123,7 +124,7 @@ extension HTMLReport {
 }
 
 extension HTMLReport {
-  /// The maximum number of packets that a test lists. Omits the oldest.
+  /// The maximum number of packets that a test lists. The report omits the oldest.
   private static let packetLimit = 1000
 
   /// Renders one test, collapsed if it passed.

@@ -1,7 +1,7 @@
 import ATT
 package import Text
 
-/// A run as JSON records: one for each test when it ends, and one for the run. Times are seconds.
+/// A run as JSON records, with one for each test when it ends and one for the run. Times are in seconds.
 /// Times of steps, values and packets are relative to the start of their test.
 package enum JSONReport {
   package static func test(_ json: inout RecordWriter, _ result: TestResult) {

@@ -18,6 +18,7 @@ package struct JUnitReport {
   private var files: [String] = []
   private var suites: [String: Suite] = [:]
 
+  /// Creates an empty report.
   /// - Parameter host: The name of the machine.
   package init(host: String = "localhost") { self.host = host }
 
@@ -72,7 +73,7 @@ package struct JUnitReport {
       + XMLText.text(lines.joined(separator: "\n") + "\n") + "</\(name)>"
   }
 
-  /// Returns the class name of a file: `tests.lock` for `tests/lock.ble`. Readers treat the last period as the end of the package.
+  /// Returns the class name of a file, such as `tests.lock` for `tests/lock.ble`. Readers treat the last period as the end of the package.
   private static func className(_ file: String) -> String {
     var parts = file.split(separator: "/").filter { $0 != "." && $0 != ".." }
     if let last = parts.last, let point = last.lastIndex(of: "."), point != last.startIndex { parts[parts.count - 1] = last[..<point] }

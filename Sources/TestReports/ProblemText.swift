@@ -1,12 +1,12 @@
 import Text
 
-/// The reason why a test did not pass, folded to a width. Nothing is cut.
+/// The reason why a test did not pass, folded to a width. Folding cuts nothing.
 struct ProblemText {
   /// The width in columns, without indentation by the caller.
   let columns: Int
-  /// Makes a text printable, before it is folded.
+  /// The function that makes a text printable before folding.
   var show: (String) -> String = DisplayText.visible
-  /// Styles a label.
+  /// The function that styles a label.
   let label: (String) -> String
   /// The maximum number of packets to show. Omits the oldest.
   static let packets = 20
@@ -42,7 +42,7 @@ struct ProblemText {
     }
   }
 
-  /// Folds a text. Lines after the first are indented.
+  /// Folds a text. Indents all lines after the first.
   private func hanging(_ text: String) -> [String] {
     DisplayText.fold(text, to: columns, later: columns - 4).enumerated().map { $0 == 0 ? $1 : "    " + $1 }
   }

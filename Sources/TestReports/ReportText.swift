@@ -49,7 +49,7 @@ enum ReportText {
 }
 
 extension TestResult {
-  /// The name of the test for people, with the number of the repetition if there are several. Never empty.
+  /// The name of the test for people, with the number of the repetition if there are several. The name is never empty.
   var title: String { (name.isEmpty ? "line \(line)" : name) + (repetition.map { " [\($0)]" } ?? "") }
 
   /// The status in JSON records.

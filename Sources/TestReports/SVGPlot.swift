@@ -2,7 +2,7 @@
 struct SVGPlot {
   struct Point {
     let at: Duration
-    /// The value. Finite.
+    /// The value of the point, which is finite.
     let number: Double
   }
 

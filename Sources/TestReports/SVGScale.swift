@@ -5,9 +5,10 @@ struct SVGScale {
   private let from: Double
   private let to: Double
 
+  /// Creates a scale from a range of values to a range of positions.
   /// - Parameters:
-  ///   - low, high: The finite ends of the value range. If they are equal, values are in the middle.
-  ///   - from, to: The positions of the ends.
+  ///   - low, high: The finite ends of the value range. If they are equal, the scale maps each value to the middle.
+  ///   - from, to: The positions of `low` and `high`.
   init(_ low: Double, _ high: Double, from: Double, to: Double) { (self.low, self.high, self.from, self.to) = (low, high, from, to) }
 
   func place(_ value: Double) -> Double {

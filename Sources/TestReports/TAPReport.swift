@@ -7,11 +7,12 @@ package struct TAPReport {
   private var planned: Int?
   private var number = 0
   private var file: String?
-  /// The reason why tests were not run.
+  /// The reason why tests did not run.
   private var failure: String?
 
   package init() {}
 
+  /// Begins the report.
   /// - Parameter count: The number of tests. If nil, the plan appears at the end.
   package mutating func begin(count: Int?) -> String {
     planned = count
@@ -39,7 +40,7 @@ package struct TAPReport {
     return text + "\n" + Self.diagnostic(result)
   }
 
-  /// Ends the report. Planned tests that did not run are skipped, or end in `Bail out!` if the setup failed.
+  /// Ends the report. Marks planned tests that did not run as skipped, or adds `Bail out!` if the setup failed.
   package mutating func end(_ summary: RunSummary) -> String {
     var text = ""
     if failure != nil {
@@ -63,7 +64,7 @@ package struct TAPReport {
 
   private static func comment(_ text: String) -> String { "# " + DisplayText.visible(text) + "\n" }
 
-  /// Escapes a name: one line, without the start of a directive.
+  /// Escapes a name, so that it is one line without the start of a directive.
   private static func description(_ text: String) -> String {
     DisplayText.visible(text).replacing("\\", with: "\\\\").replacing("#", with: "\\#")
   }

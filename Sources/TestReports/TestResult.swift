@@ -9,7 +9,7 @@ package struct TestResult: Sendable {
     /// The setup failed: no adapter, no device or no connection.
     case error(TestProblem)
     case skipped(String)
-    /// The setup failed before, for this reason.
+    /// The setup failed before the test, for this reason.
     case notRun(String)
 
     package var problem: TestProblem? {
@@ -27,14 +27,14 @@ package struct TestResult: Sendable {
   /// The name of the test. Lines outside of tests have the name of the file.
   package var name: String
   package var tags: [String]
-  /// The device, for people: `D1:00:00:00:00:01 GateLock`. Nil if the test needed none.
+  /// The device for people, such as `D1:00:00:00:00:01 GateLock`. Nil if the test needed no device.
   package var peer: String?
   /// The number of the repetition, from 1. Nil if everything runs once.
   package var repetition: Int?
   package var outcome: Outcome
-  /// The start on the clock of the air, in nanoseconds since 1970-01-01T00:00:00Z.
+  /// The start of the test on the clock of the air, in nanoseconds since 1970-01-01T00:00:00Z.
   package var start: Int64
-  /// The start on the machine's clock, for dates of files.
+  /// The start of the test on the machine's clock, for dates of files, in nanoseconds since 1970-01-01T00:00:00Z.
   package var date: Int64
   package var duration: Duration
   package var steps: [StepResult]
@@ -42,7 +42,7 @@ package struct TestResult: Sendable {
   package var notes: [String]
   /// The last packets, in order.
   package var packets: [TestPacket]
-  /// The number of earlier packets, which are not kept.
+  /// The number of earlier packets, which the result omits.
   package var omittedPackets: Int
 
   package init(
@@ -77,23 +77,23 @@ package struct TestProblem: Sendable {
   package var line: Int
   /// The text of the failed line.
   package var source: String
-  /// The message: what failed, why, and what to do.
+  /// The message, which says what failed, why, and what to do.
   package var message: String
-  /// The word for its kind: `expectation`, `att`, `link_lost`, …
+  /// The kind of the problem, such as `expectation`, `att` or `link_lost`.
   package var kind: String
   /// The name of the error in snake case, such as `write_not_permitted`.
   package var name: String?
   package var expected: String?
   /// The actual value, in hex and decoded.
   package var actual: String?
-  /// The last values that arrived, if several were expected.
+  /// The last values that arrived, if the line expected several.
   package var arrived: [String]
   package var took: Duration?
   /// The other values since the last command, in order.
   package var others: [String]
   /// The last packets before the failure.
   package var packets: [TestPacket]
-  /// Further failures, as in the teardown.
+  /// The messages of further failures, for example in the teardown.
   package var further: [String]
 
   package init(
@@ -146,7 +146,7 @@ package struct StepValue: Sendable {
   package var name: String
   /// The time since the start of the test.
   package var at: Duration
-  /// The value for people: in hex, and decoded if possible.
+  /// The value for people, in hex and decoded if possible.
   package var text: String
   /// The number for plots. Nil for other values.
   package var number: Double?
@@ -167,7 +167,7 @@ package struct TestPacket: Sendable {
   package var at: Duration
   package var direction: Direction
   package var octets: [UInt8]
-  /// The PDU for people: `Read Request battery_level`.
+  /// The PDU for people, such as `Read Request battery_level`.
   package var text: String
 
   package init(at: Duration, direction: Direction, octets: [UInt8], text: String) {
@@ -186,9 +186,9 @@ package struct RunSummary: Sendable {
   package var skipped = 0
   /// The number of tests that did not start, because the run ended early or the setup failed.
   package var notRun = 0
-  /// The start on the clock of the air, in nanoseconds since 1970-01-01T00:00:00Z.
+  /// The start of the run on the clock of the air, in nanoseconds since 1970-01-01T00:00:00Z.
   package var start: Int64 = 0
-  /// The start on the machine's clock.
+  /// The start of the run on the machine's clock, in nanoseconds since 1970-01-01T00:00:00Z.
   package var date: Int64 = 0
   package var duration = Duration.zero
 

@@ -13,9 +13,10 @@ package struct TextReport {
   /// The reason for the failed setup. The report prints it only once for all tests that did not run.
   private var failure: String?
 
+  /// Creates an empty report.
   /// - Parameters:
-  ///   - columns: The width of a line. Only `paint` may exceed it.
-  ///   - isUTF8: If false, signs, lines and units are ASCII, which may take more columns.
+  ///   - columns: The width of a line in columns. Only `paint` may exceed it.
+  ///   - isUTF8: Whether signs, lines and units may be UTF-8. Otherwise they are ASCII, which may take more columns.
   ///   - paint: Adds colors to a text. It may only add characters without width.
   package init(columns: Int = 80, isUTF8: Bool = true, paint: @escaping (String, Role) -> String = { text, _ in text }) {
     self.columns = max(40, columns)

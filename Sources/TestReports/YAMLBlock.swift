@@ -7,6 +7,7 @@ struct YAMLBlock {
 
   mutating func string(_ key: String, _ value: String) { text += "  \(key): \(Self.quoted(value))\n" }
 
+  /// Adds a number.
   /// - Parameter value: The value in YAML syntax.
   mutating func number(_ key: String, _ value: String) { text += "  \(key): \(value)\n" }
 

@@ -14,7 +14,7 @@ package enum Base64 {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// Decodes the standard and the URL-safe alphabet, with or without padding, and white space anywhere.
+  /// Decodes base64 in the standard or the URL-safe alphabet, with or without padding, and with white space anywhere.
   /// - Returns: Nil for any other character, a single last digit, wrong padding, or unused bits that are not zero.
   package static func decode(_ text: String) -> [UInt8]? {
     var bytes: [UInt8] = []

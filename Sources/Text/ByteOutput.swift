@@ -1,8 +1,8 @@
 #if compiler(>=6.3)
-  /// Initialized bytes at the start of reserved memory. Appending beyond the reserved capacity traps.
+  /// A span of initialized bytes at the start of reserved memory. Appending beyond the reserved capacity traps.
   typealias ByteOutput = OutputSpan<UInt8>
 #else
-  /// An array, for Swift 6.2: its library cannot append to an array through an `OutputSpan`.
+  /// An array instead of a span, because Swift 6.2's library cannot append to an array through an `OutputSpan`.
   typealias ByteOutput = [UInt8]
 
   // These replace functions of Swift 6.3's library. Here the closures cannot throw, and only the initializer reserves memory.

@@ -1,5 +1,5 @@
 /// A cyclic redundancy check of 8, 16 or 32 bits with a name and parameters from the catalogue of CRC algorithms (reveng.sourceforge.io).
-/// It works bit by bit, which suffices for packets. `CRC32` is the fast one for files.
+/// It works bit by bit, which suffices for packets. `CRC32` is faster, for files.
 package struct CRC: Hashable, Sendable {
   /// The name in the catalogue, such as `CRC-16/MODBUS`.
   package let name: String
@@ -7,10 +7,10 @@ package struct CRC: Hashable, Sendable {
   package let width: Int
   let polynomial: UInt32
   let initial: UInt32
-  /// Whether the lowest bit of each byte is first and the result is reflected. Most algorithms do both or neither.
+  /// Whether the algorithm takes the lowest bit of each byte first and reflects the result. Most algorithms do both or neither.
   let isReflected: Bool
   let finalXOR: UInt32
-  /// The catalogue's check value: the CRC of the nine bytes `123456789`.
+  /// The catalogue's check value, the CRC of the nine bytes `123456789`.
   package let check: UInt32
 
   init(
@@ -25,7 +25,7 @@ package struct CRC: Hashable, Sendable {
     self.check = check
   }
 
-  /// Finds an algorithm by name or alias in the catalogue, in upper or lower case: `crc-16/ccitt-false`.
+  /// Finds an algorithm by name or alias in the catalogue, in upper or lower case, such as `crc-16/ccitt-false`.
   package init?(named name: String) {
     let wanted = name.uppercased()
     let alias = Self.aliases.first { $0.alias == wanted }?.name ?? wanted

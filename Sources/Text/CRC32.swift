@@ -4,7 +4,7 @@ package struct CRC32: Hashable, Sendable {
 
   package init() {}
 
-  /// Processes eight bytes at a time, for large transfers.
+  /// Adds bytes to the checksum. Processes eight bytes at a time, for large transfers.
   package mutating func add(_ slice: ArraySlice<UInt8>) {
     let (octets, tables) = (slice.span, Self.tables.span)
     // Check the count once here instead of at each byte.
@@ -45,7 +45,7 @@ package struct CRC32: Hashable, Sendable {
     return whole ^ product(head, shift)
   }
 
-  /// Multiplies two polynomials modulo the CRC's. The lowest bit is the highest power.
+  /// Multiplies two polynomials modulo the CRC's polynomial. The lowest bit is the highest power.
   private static func product(_ one: UInt32, _ other: UInt32) -> UInt32 {
     var (result, factor): (UInt32, UInt32) = (0, other)
     for bit in (0..<UInt32(32)).reversed() {
@@ -59,7 +59,7 @@ package struct CRC32: Hashable, Sendable {
 
   private static func next(_ value: UInt32) -> UInt32 { value & 1 == 1 ? polynomial ^ (value >> 1) : value >> 1 }
 
-  /// The remainders of each byte followed by zero to seven zero bytes.
+  /// The CRC remainders of each byte value followed by zero to seven zero bytes.
   private static let tables: [UInt32] = {
     var tables = (0..<256).map { index in (0..<8).reduce(UInt32(index)) { value, _ in next(value) } }
     for index in 256..<2048 { tables.append(tables[index - 256] >> 8 ^ tables[Int(tables[index - 256] & 0xFF)]) }

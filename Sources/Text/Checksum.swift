@@ -2,13 +2,13 @@
 package enum Checksum: Hashable, Sendable {
   /// The sum of all bytes modulo 256.
   case sum8
-  /// The two's complement of the sum, so that all bytes and the checksum add up to 0.
+  /// The two's complement of the sum of all bytes, so that all bytes and the checksum add up to 0 modulo 256.
   case sum8Complement
   /// The exclusive or of all bytes.
   case xor8
   case crc(CRC)
 
-  /// Parses `sum8`, `sum8_complement`, `xor8`, or the catalogue name of a CRC, in upper or lower case.
+  /// Parses a checksum's name: `sum8`, `sum8_complement`, `xor8`, or the catalogue name of a CRC, in upper or lower case.
   package init?(_ name: String) {
     switch name.lowercased() {
     case "sum8": self = .sum8
@@ -20,7 +20,7 @@ package enum Checksum: Hashable, Sendable {
     }
   }
 
-  /// All names, for errors.
+  /// The names of all checksums, separated by commas, for errors.
   package static var names: String { (["sum8", "sum8_complement", "xor8"] + CRC.all.map(\.name)).joined(separator: ", ") }
 
   package func value(of octets: some Sequence<UInt8>) -> UInt32 {
@@ -32,13 +32,13 @@ package enum Checksum: Hashable, Sendable {
     }
   }
 
-  /// Returns the checksum as sent: one, two or four bytes.
+  /// Returns the checksum of a packet as sent: one, two or four bytes.
   package func octets(of octets: some Sequence<UInt8>, _ order: ByteOrder) -> [UInt8] {
     let value = value(of: octets)
     let little = (0..<width / 8).map { UInt8(truncatingIfNeeded: value >> UInt32(8 * $0)) }
     return order == .little ? little : little.reversed()
   }
 
-  /// The width in bits: 8, 16 or 32.
+  /// The width of the checksum in bits: 8, 16 or 32.
   package var width: Int { if case .crc(let crc) = self { crc.width } else { 8 } }
 }

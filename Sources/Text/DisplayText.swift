@@ -1,7 +1,7 @@
 /// Makes text from a device safe for a terminal (CWE-150), and measures its width there.
 ///
 /// These appear as `\xNN` or `\u{…}`: bytes that are not strict UTF-8, control, format, unassigned and private-use characters, and line and
-/// paragraph separators. The backslash is doubled, so that no text can imitate an escape. Nothing is trimmed or dropped.
+/// paragraph separators. `escape` doubles the backslash, so that no text can imitate an escape, and drops nothing.
 package enum DisplayText {
   /// Escapes, clips and quotes text from outside for a message.
   package static func quote(_ text: String) -> String { "\"" + clip(escape(text), to: 60) + "\"" }
@@ -34,7 +34,7 @@ package enum DisplayText {
     return text
   }
 
-  /// Whether bytes are non-empty strict UTF-8 that needs no escapes except for backslashes.
+  /// Whether bytes are non-empty strict UTF-8 without characters that need an escape. Backslashes are allowed.
   package static func isPrintable(_ octets: [UInt8]) -> Bool { isPrintable(octets[...]) }
 
   package static func isPrintable(_ octets: ArraySlice<UInt8>) -> Bool {
@@ -48,7 +48,7 @@ package enum DisplayText {
     return !octets.isEmpty
   }
 
-  /// The bytes without trailing zeros, as in a C string.
+  /// Returns the bytes without trailing zeros, as in a C string.
   package static func withoutTrailingNULs(_ octets: [UInt8]) -> ArraySlice<UInt8> {
     octets.prefix((octets.lastIndex { $0 != 0 } ?? -1) + 1)
   }
@@ -63,7 +63,7 @@ package enum DisplayText {
     return true
   }
 
-  /// Replaces the lines, quotes and bars that programs draw with ASCII of the same width, and some units. Keeps all other text.
+  /// Replaces the lines, quotes and bars that programs draw, and some units, with ASCII of the same width. Keeps all other text.
   package static func asciiLines(_ text: String) -> String {
     if text.utf8.allSatisfy({ $0 < 0x80 }) { return text }
     var plain = ""
@@ -101,14 +101,14 @@ package enum DisplayText {
     return width
   }
 
-  /// Clips a text to `limit` columns: the whole text if it fits, otherwise whole characters and an ellipsis.
+  /// Clips a text to `limit` columns. Returns the whole text if it fits, otherwise whole characters and an ellipsis.
   package static func clip(_ text: String, to limit: Int, ellipsis: String = "…") -> String {
     if text.utf8.count <= limit || width(text) <= limit { return text }
     let room = limit - width(ellipsis)
     return room < 0 ? "" : head(text, room) + ellipsis
   }
 
-  /// Clips the middle of a text to `limit` columns, around an ellipsis. Similar names often differ at the end.
+  /// Removes the middle of a text to fit `limit` columns around an ellipsis. Similar names often differ at the end.
   package static func clipMiddle(_ text: String, to limit: Int, ellipsis: String = "…") -> String {
     if text.utf8.count <= limit || width(text) <= limit { return text }
     let room = limit - width(ellipsis)
@@ -130,7 +130,7 @@ package enum DisplayText {
     return lines
   }
 
-  /// Returns whole characters from the front, at most `room` columns.
+  /// Returns whole characters from the front of a text, at most `room` columns.
   private static func head(_ text: some Sequence<Character>, _ room: Int) -> String {
     var head = ""
     var used = 0
@@ -154,7 +154,7 @@ package enum DisplayText {
 
   // MARK: Scalars
 
-  /// Decodes the first scalar and its length in bytes. Returns nil if it is not strict UTF-8.
+  /// Decodes the first scalar, and returns it with its length in bytes. Returns nil if the bytes are not strict UTF-8.
   private static func scalar(_ octets: ArraySlice<UInt8>) -> (Unicode.Scalar, Int)? {
     guard let first = octets.first else { return nil }
     let count: Int
@@ -207,7 +207,7 @@ package enum DisplayText {
     }
   }
 
-  /// Escapes like `escape`, but keeps backslashes: for lines that users copy, and for text that may have been escaped before.
+  /// Escapes text like `escape`, but keeps backslashes. For lines that users copy, and for text that may already be escaped.
   /// A second call changes nothing.
   package static func visible(_ text: String) -> String {
     if text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return text }
@@ -224,11 +224,11 @@ package enum DisplayText {
     return visible
   }
 
-  /// Splits a text into lines of at most `limit` columns. Only spaces at line ends are dropped. A word longer than a line starts its own
-  /// line and is broken between characters. Empty text has no lines.
+  /// Splits a text into lines of at most `limit` columns, and breaks words longer than a line between characters. Drops only spaces at
+  /// line ends. A broken word starts on its own line. Empty text has no lines.
   /// - Parameters:
-  ///   - limit: At least 2, so that wide characters have room; smaller values count as 2.
-  ///   - later: The limit of the lines after the first. Nil is the same limit.
+  ///   - limit: The width in columns, at least 2, so that wide characters have room. Smaller values count as 2.
+  ///   - later: The limit of the lines after the first, in columns. Nil is the same limit.
   package static func fold(_ text: String, to limit: Int, later: Int? = nil) -> [String] {
     var limit = max(2, limit)
     if text.utf8.count <= limit { return text.isEmpty ? [] : [text] }

@@ -19,7 +19,7 @@ package struct Glob: Sendable {
 
   private let elements: [Element]
 
-  /// Returns the pattern that matches only this text.
+  /// Returns the pattern that matches only the given text.
   package static func literal(_ text: String) -> String { String(text.flatMap { "*?[\\".contains($0) ? "\\\($0)" : "\($0)" }) }
 
   package init(_ pattern: String) {
@@ -40,7 +40,7 @@ package struct Glob: Sendable {
 
   package static func matches(_ pattern: String, _ text: String) -> Bool { Glob(pattern).matches(text) }
 
-  /// Whether the whole text matches. It backtracks to the last star only, so it takes at most pattern × text steps.
+  /// Whether the pattern matches the whole text. It backtracks to the last star only, so it takes at most pattern × text steps.
   package func matches(_ text: String) -> Bool {
     let text = Array(text.lowercased())
     var (element, position) = (0, 0)
@@ -62,7 +62,7 @@ package struct Glob: Sendable {
     return elements[element...].allSatisfy { $0 == .any }
   }
 
-  /// Reads a set in brackets. Returns nil and consumes nothing if it is not closed.
+  /// Reads a set in brackets. Returns nil and consumes nothing without a closing bracket.
   private static func set(_ rest: inout Substring) -> Element? {
     var inside = rest
     var isNegated = false

@@ -2,7 +2,7 @@
 package enum Hex {
   package enum LetterCase: Sendable { case lower, upper }
 
-  /// Writes two digits per byte.
+  /// Writes bytes in hex, two digits each.
   /// - Parameter separator: An ASCII character between bytes.
   package static func encode(_ bytes: some Collection<UInt8>, separator: UInt8? = nil, _ letterCase: LetterCase = .lower) -> String {
     encode(Array(bytes), separator: separator, letterCase)
@@ -24,10 +24,10 @@ package enum Hex {
     text(octets, separator, letterCase) { UInt8(truncatingIfNeeded: number >> UInt64(8 * (octets - 1 - $0))) }
   }
 
-  /// Writes four digits.
+  /// Writes a 16-bit number as four hex digits.
   package static func encode(_ number: UInt16) -> String { encode(UInt64(number), octets: 2) }
 
-  /// Writes two digits.
+  /// Writes a byte as two hex digits.
   package static func encode(_ octet: UInt8) -> String { encode(UInt64(octet), octets: 1) }
 
   @inline(__always)
@@ -67,8 +67,8 @@ package enum Hex {
   }
 
   /// Parses hex text: `0100`, `01 00`, `01:00`, `01-00`, `0x01 0x00`. A word of one digit is one byte: `5`, `0x5`, `1:2:3`.
-  /// Empty and blank text has no bytes.
-  /// - Parameter loneDigits: False for logs, where a word of one digit has lost the other one.
+  /// Empty and blank text gives no bytes.
+  /// - Parameter loneDigits: False for logs, where a word of one digit has lost its other digit.
   /// - Throws: HexError for other characters, and for a word with an odd number of digits.
   package static func parse(_ text: String, loneDigits: Bool = true) throws(HexError) -> [UInt8] {
     var bytes: [UInt8] = []
@@ -122,10 +122,10 @@ package enum Hex {
   }
 }
 
-/// The reason why a text is not valid hex.
+/// The reason why a text is invalid hex.
 package enum HexError: Error, Equatable, Sendable, CustomStringConvertible {
   case notHex
-  /// A word and its column: UTF-8 bytes from 1.
+  /// A word with an odd number of digits, and its column. Columns count UTF-8 bytes from 1.
   case oddDigits(String, column: Int)
 
   package var description: String {

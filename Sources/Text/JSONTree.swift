@@ -1,10 +1,10 @@
-/// A JSON value (RFC 8259) with extensions for people: comments (`//` and `/* */`), a comma after the last item, `0x` numbers.
+/// A JSON value (RFC 8259) with extensions for people: comments (`//` and `/* */`), a comma after the last item, and `0x` numbers.
 /// Unlike Foundation's decoder, it keeps the line of every entry and the order of objects, and finds duplicate keys.
 package struct JSONTree: Sendable {
   package indirect enum Kind: Sendable {
     case null
     case bool(Bool)
-    /// The digits as written.
+    /// A number, with the digits as written.
     case number(String)
     case string(String)
     case array([JSONTree])
@@ -12,9 +12,9 @@ package struct JSONTree: Sendable {
   }
 
   package let kind: Kind
-  /// The line number, from 1.
+  /// The line of the value, from 1.
   package let line: Int
-  /// The byte position in the line, from 1.
+  /// The position of the value's first byte in the line, from 1.
   package let column: Int
 
   package struct Failure: Error {
@@ -29,16 +29,16 @@ package struct JSONTree: Sendable {
     self.column = column
   }
 
-  /// The deepest nesting. The parser is recursive, and no file needs more.
+  /// The maximum depth of nesting. The parser is recursive, and no file needs more.
   static let maximumDepth = 32
 
-  /// Parses a text that is one value.
+  /// Parses a text that consists of one value.
   package static func parse(_ bytes: [UInt8]) throws(Failure) -> JSONTree {
     var parser = Parser(bytes)
     return try parser.whole()
   }
 
-  /// The value of a key. Nil if this is not an object with that key.
+  /// The value of a key. Nil if this value is not an object with that key.
   package subscript(key: String) -> JSONTree? {
     guard case .object(let members) = kind else { return nil }
     return members.first { $0.key == key }?.value
@@ -50,7 +50,7 @@ package struct JSONTree: Sendable {
   /// The value of a decimal integer. Nil for other kinds and numbers that do not fit.
   package var integer: Int? { if case .number(let text) = kind { Int(text) } else { nil } }
 
-  /// The kind of value, for errors.
+  /// The name of the value's kind, for errors.
   package var noun: String {
     switch kind {
     case .null: "null"
@@ -67,7 +67,7 @@ private struct Parser {
   private let bytes: [UInt8]
   private var position = 0
   private var line = 1
-  /// The position of the current line's first byte.
+  /// The index of the current line's first byte.
   private var lineStart = 0
 
   init(_ bytes: [UInt8]) {

@@ -1,10 +1,10 @@
-/// A record as a value while it is written.
+/// A JSON record under construction, as a tree of values.
 struct RecordTree: Sendable {
   private struct Container: Sendable {
-    /// The key of this object or array in the one around it.
+    /// The key of this object or array in its parent.
     let key: String
     let isArray: Bool
-    /// Elements of an array have no keys.
+    /// The members of an object or the elements of an array, which have no keys.
     var entries: [(key: String, value: JSONTree)] = []
 
     var kind: JSONTree.Kind { isArray ? .array(entries.map(\.value)) : .object(entries) }
@@ -12,14 +12,14 @@ struct RecordTree: Sendable {
 
   /// The key of the next member of an object.
   var key = ""
-  /// The objects and arrays that are open, from the outermost one.
+  /// The open objects and arrays, from the outermost to the innermost.
   private var containers = [Container(key: "", isArray: false)]
 
   mutating func openObject() { containers.append(Container(key: key, isArray: false)) }
 
   mutating func openArray() { containers.append(Container(key: key, isArray: true)) }
 
-  /// Ends the innermost object or array, and adds it to the one around it.
+  /// Ends the innermost object or array, and adds it to its parent.
   mutating func close() {
     guard containers.count > 1, let container = containers.popLast() else { return }
     key = container.key

@@ -6,22 +6,22 @@
 package struct RecordWriter {
   private(set) var bytes: [UInt8] = []
   private var needsComma = false
-  /// The value so far. Nil if a line is written.
+  /// The value so far. Nil if the writer writes a line.
   private var tree: RecordTree?
 
-  /// Starts a line.
+  /// Starts a record that becomes a line.
   package init() { bytes = [UInt8](capacity: 384) { $0.append(UInt8(ascii: "{")) } }
 
   private init(_ tree: RecordTree) { self.tree = tree }
 
-  /// Returns the record as a value.
+  /// Builds a record and returns it as a value.
   package static func value(_ build: (inout Self) -> Void) -> JSONTree {
     var writer = Self(RecordTree())
     build(&writer)
     return writer.tree?.value ?? JSONTree(kind: .null, line: 0)
   }
 
-  /// Ends the line.
+  /// Ends the line and returns it.
   package consuming func finished() -> [UInt8] {
     bytes.append(UInt8(ascii: "}"))
     bytes.append(UInt8(ascii: "\n"))
@@ -47,19 +47,20 @@ package struct RecordWriter {
 
   package mutating func integer(_ key: Text, _ value: UInt16) { integer(key, Int(value)) }
 
-  /// Writes bytes in hex.
+  /// Writes bytes as a string of hex digits.
   package mutating func hex(_ key: Text, _ octets: [UInt8]) {
     self.key(key)
     quoted { Hex.append(octets, to: &$0) }
   }
 
-  /// Writes a number in hex. See `Hex.encode(_:octets:separator:_:)`.
+  /// Writes a number as a string of hex digits. See `Hex.encode(_:octets:separator:_:)`.
   package mutating func hex(_ key: Text, _ number: UInt64, octets: Int, separator: UInt8? = nil, _ letterCase: Hex.LetterCase = .lower) {
     self.key(key)
     quoted { Hex.append(number, octets: octets, separator: separator, letterCase, to: &$0) }
   }
 
-  /// Writes a time. See `Timestamp`. - Parameter nanoseconds: Nanoseconds since 1970-01-01T00:00:00Z.
+  /// Writes a time. See `Timestamp`.
+  /// - Parameter nanoseconds: Nanoseconds since 1970-01-01T00:00:00Z.
   package mutating func time(_ key: Text, _ nanoseconds: Int64) {
     self.key(key)
     quoted { Timestamp.append(nanoseconds, to: &$0) }
@@ -76,13 +77,13 @@ package struct RecordWriter {
     bytes.append(contentsOf: members.bytes)
   }
 
-  /// Writes the shortest decimal that reads back the same. Writes null for NaN and infinity, which JSON lacks.
+  /// Writes the shortest decimal that reads back as the same value. Writes null for NaN and infinity, which JSON lacks.
   package mutating func number(_ key: Text, _ value: Double?) {
     self.key(key)
     if let value, value.isFinite { literal(value.description) } else { literal("null") }
   }
 
-  /// Writes a number in JSON's grammar unchanged: it may have more digits than a binary float keeps.
+  /// Writes a number in JSON's grammar unchanged. It may have more digits than a binary float keeps.
   package mutating func literal(_ key: Text, _ number: String) {
     self.key(key)
     literal(number)
@@ -195,7 +196,7 @@ package struct RecordWriter {
   private mutating func raw(_ text: String) { bytes.append(contentsOf: text.utf8) }
 
   /// Writes a string (RFC 8259 §7). Also escapes characters that a terminal may obey: C1 controls, bidi and other format characters, line
-  /// and paragraph separators. They read back the same. All other text is unchanged UTF-8.
+  /// and paragraph separators. The escaped characters read back the same. All other text is unchanged UTF-8.
   private mutating func text(_ value: String) {
     if tree != nil {
       tree?.add(.string(value))
@@ -211,7 +212,7 @@ package struct RecordWriter {
     bytes.append(UInt8(ascii: "\""))
   }
 
-  /// Whether bytes are printable ASCII without quotes and backslashes. The loop has no branches, so that many bytes are compared at a time.
+  /// Whether bytes are printable ASCII without quotes and backslashes. The loop has no branches, so the CPU compares many bytes at a time.
   static func isPlain(_ octets: Span<UInt8>) -> Bool {
     var others: UInt8 = 0
     for index in octets.indices {
@@ -255,13 +256,13 @@ package struct RecordWriter {
     }
   }
 
-  /// The name of a member, or an element of an array.
+  /// A text that names a member or is an element of an array.
   package struct Text: ExpressibleByStringLiteral, Sendable {
     enum Content: Sendable {
-      /// A literal that needs no escapes. It is not checked.
+      /// A literal that needs no escapes. The writer does not check it.
       case literal(String)
       case text(String)
-      /// A number and its length in bytes.
+      /// A number and the count of its lowest bytes to write in hex.
       case hex(UInt64, Int)
     }
 
@@ -276,7 +277,7 @@ package struct RecordWriter {
     /// Creates a text from any characters.
     package init(_ text: String) { content = .text(text) }
 
-    /// Writes the lowest bytes of a number, most significant first, two digits each.
+    /// Creates a text of the lowest bytes of a number in hex, most significant first, two digits each.
     package init(hex number: UInt64, octets: Int) { content = .hex(number, octets) }
 
     var string: String {
@@ -287,7 +288,7 @@ package struct RecordWriter {
     }
   }
 
-  /// Members that are created once for many objects.
+  /// Members that a program encodes once and adds to many objects.
   package struct Members: Sendable {
     let bytes: [UInt8]
     let values: JSONTree

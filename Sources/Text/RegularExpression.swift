@@ -1,38 +1,38 @@
 /// A regular expression that matches in time and memory proportional to its length times the text's, for any input.
 ///
-/// It follows all alternatives in parallel (K. Thompson, "Regular Expression Search Algorithm", 1968). The standard library tries one after the
-/// other, which can take exponential time. The price: no references to groups and no lookahead.
+/// It follows all alternatives in parallel (K. Thompson, "Regular Expression Search Algorithm", 1968). The standard library tries them one
+/// after another, which can take exponential time. The price is that there are no references to groups and no lookahead.
 package struct RegularExpression: Sendable, CustomStringConvertible {
   /// The pattern between slashes, with its flags.
   package let description: String
-  /// The maximum number of characters, and of steps after expanding the repetitions.
+  /// The maximum number of characters in a pattern, and of steps after expanding the repetitions.
   static let limit = 4096
   /// The maximum depth of nested groups.
   static let maximumDepth = 32
 
   package struct Failure: Error, Equatable {
-    /// The number of scalars before the error.
+    /// The number of Unicode scalars before the error.
     package let offset: Int
     package let reason: String
   }
 
   enum Step {
     case scalar(Scalars)
-    /// Continue at both steps.
+    /// Continues at both steps.
     case fork(Int, Int)
     case jump(Int)
     case begins, ends
-    /// A word boundary (true), or none (false).
+    /// A position that is a word boundary (true), or is none (false).
     case edge(Bool)
     case matches
   }
 
-  /// A set of scalars.
+  /// A set of Unicode scalars.
   struct Scalars {
     var ranges: [ClosedRange<UInt32>] = []
     var isInverted = false
 
-    /// The only scalar of the set. Nil if there are others.
+    /// The only scalar of the set. Nil if the set does not have exactly one.
     var only: UInt32? { !isInverted && ranges.count == 1 && ranges[0].count == 1 ? ranges[0].lowerBound : nil }
 
     func contains(_ value: UInt32) -> Bool { ranges.contains { $0.contains(value) } != isInverted }
@@ -40,7 +40,7 @@ package struct RegularExpression: Sendable, CustomStringConvertible {
 
   private let steps: [Step]
 
-  /// Parses a pattern.
+  /// Parses a regular expression.
   /// - Parameter ignoresCase: Whether upper and lower case ASCII letters match each other.
   package init(_ pattern: String, ignoresCase: Bool = false) throws(Failure) {
     var parser = RegularExpressionParser(pattern, ignoresCase)
@@ -71,7 +71,7 @@ package struct RegularExpression: Sendable, CustomStringConvertible {
     return false
   }
 
-  /// Adds the steps that consume a scalar next. Returns true if the expression matches here.
+  /// Adds the steps that consume the next scalar. Returns true if the expression matches at this position.
   private func follow(_ start: Int, _ position: Int, _ scalars: [UInt32], _ marks: inout [Int], _ list: inout [Int]) -> Bool {
     var open = [start]
     while let index = open.popLast() {

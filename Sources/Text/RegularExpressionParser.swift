@@ -31,7 +31,7 @@ struct RegularExpressionParser {
     return true
   }
 
-  /// Shifts the jumps of a list for appending it to another.
+  /// Shifts the jump targets of a list of steps, for appending it to another list.
   private static func moved(_ steps: [Step], by distance: Int) -> [Step] {
     steps.map { step in
       switch step {
@@ -157,7 +157,7 @@ struct RegularExpressionParser {
 
   private func one(_ value: UInt32) -> Scalars { Scalars(ranges: [value...value]) }
 
-  /// Adds the other case of all letters if case is ignored.
+  /// Adds the other case of all letters to a set if the expression ignores case.
   private func spread(_ set: Scalars) -> Scalars {
     guard ignoresCase else { return set }
     var result = set

@@ -2,7 +2,7 @@
 package struct ShellWordReading {
   private enum Place { case plain, single, double, comment }
 
-  /// The state after a `$` that is not quoted.
+  /// The state after a `$` outside single quotes.
   private enum Variable { case begun, named, braced }
 
   private var commands: [[ShellWord]] = []
@@ -10,7 +10,7 @@ package struct ShellWordReading {
   /// The finished pieces of the current word, before `word`.
   private var pieces: [ShellWord.Piece] = []
   private var isQuoted = false
-  /// The number of characters read, and the number before the word.
+  /// The number of characters read, and the number before the current word.
   private var taken = 0
   private var start = 0
   /// The number of characters before the quotation mark that is still open.
@@ -21,20 +21,21 @@ package struct ShellWordReading {
   private var badVariable: String?
   /// The current word, which may continue.
   package private(set) var word = ""
-  /// The length of the current word in the line in bytes, with its quotes. 0 before a word starts.
+  /// The length of the current word in the line in bytes, with its quotes. 0 before the word starts.
   package private(set) var length = 0
   private var place = Place.plain
   private var isEscaped = false
-  /// Whether a word has started. It may be empty: '' is a word.
+  /// Whether a word has started. The word may be empty, as in ''.
   private var isInWord = false
 
-  /// Creates a parser. - Parameter expands: Whether `$NAME` and `${NAME}` are variables, except in '…'.
+  /// Creates a parser.
+  /// - Parameter expands: Whether `$NAME` and `${NAME}` are variables, except in '…'.
   package init(expands: Bool = false) { self.expands = expands }
 
   /// The complete words of the last command, without their quotes.
   package var words: [String] { complete.map { $0.text ?? "" } }
 
-  /// The last complete word of the command, if its next word may start now. Nil otherwise.
+  /// The last complete word of the command, if the next word may start now. Nil otherwise.
   package var wordBefore: ShellWord? { place == .plain && !isEscaped && !isInWord && variable == nil ? complete.last : nil }
 
   package mutating func take(_ character: Character) {
@@ -76,10 +77,10 @@ package struct ShellWordReading {
 
   private static func isNewline(_ scalar: Unicode.Scalar) -> Bool { Character(scalar).isNewline }
 
-  /// Whether the last character is a backslash that escapes the next.
+  /// Whether the last character is a backslash that escapes the next character.
   package var goesOn: Bool { isEscaped }
 
-  /// Removes an escaped end of line.
+  /// Removes an escaped line end.
   package mutating func passOverEnd() {
     isEscaped = false
     length = isInWord ? length : 0
@@ -94,13 +95,13 @@ package struct ShellWordReading {
     taken += text.count
   }
 
-  /// Returns all commands that have words.
+  /// Ends the last command, and returns the words of all commands that have any.
   /// - Throws: ShellWordsError for an unclosed quote or brace, a backslash at the end, or an invalid variable.
   package mutating func finished() throws(ShellWordsError) -> [[String]] {
     try finishedWords().map { command in command.map { $0.text ?? "" } }
   }
 
-  /// Like `finished`, with the parts of each word.
+  /// Ends the last command, and returns the words of all commands, with the parts of each word. Throws the errors of `finished`.
   package mutating func finishedWords() throws(ShellWordsError) -> [[ShellWord]] {
     if case .braced = variable { throw .unterminated("{") }
     endVariable()
@@ -122,7 +123,7 @@ package struct ShellWordReading {
     add(scalar)
   }
 
-  /// Takes a scalar of a variable. Returns false for the first scalar after the variable.
+  /// Parses a scalar of a variable. Returns false for the first scalar after the variable.
   private mutating func takeVariable(_ scalar: Unicode.Scalar) -> Bool {
     switch variable {
     case .begun where scalar == "{": variable = .braced

@@ -1,7 +1,7 @@
 /// Splits command lines by the shell's quoting: `'…'` is literal, `"…"` has `\` before `"`, `\`, `$` and `` ` ``, `\` quotes any other
-/// character. A `#` at the start of a word starts a comment; `;` and the end of a line end a command. Nothing is expanded.
+/// character. A `#` at the start of a word starts a comment. A `;` or a line end ends a command. It does not expand anything.
 package enum ShellWords {
-  /// Returns the words of each command. Commands without words are left out.
+  /// Returns the words of each command. Leaves out commands without words.
   package static func commands(in text: String) throws(ShellWordsError) -> [[String]] {
     var reading = ShellWordReading()
     for character in text { reading.take(character) }
@@ -32,10 +32,10 @@ package enum ShellWords {
 }
 
 package enum ShellWordsError: Error, Sendable, Equatable {
-  /// The opening quotation mark that is not closed.
+  /// An opening quotation mark without a closing one.
   case unterminated(Character)
   case endsInBackslash
-  /// Several commands where only one is allowed.
+  /// The text has several commands where only one is allowed.
   case severalCommands
   /// The invalid text between `${` and `}`.
   case notAVariable(String)

@@ -1,5 +1,5 @@
 extension String {
-  /// The text after `prefix`. Nil if the text does not start with it.
+  /// Returns the text after `prefix`. Nil if the text does not start with it.
   package func after(_ prefix: String) -> String? { hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil }
 
   /// The text without white space at both ends.

@@ -3,7 +3,7 @@ package enum ValueFormat: Hashable, Sendable {
   case hex
   case utf8
   case base64
-  /// Typed as hex. Shown as text if the bytes are printable, otherwise as hex.
+  /// Reads hex. Shows text if the bytes are printable, otherwise hex.
   case auto
   /// An unsigned integer of 1, 2, 3, 4 or 8 bytes.
   case unsigned(octets: Int, ByteOrder)
@@ -12,14 +12,14 @@ package enum ValueFormat: Hashable, Sendable {
   /// A floating-point number (IEEE 754) of 4 or 8 bytes.
   case float(octets: Int, ByteOrder)
 
-  /// All names, in the order of the manual.
+  /// The names of all formats, in the order of the manual.
   package static let choices = """
     hex utf8 base64 auto u8 i8 u16le u16be u24le u24be u32le u32be u64le u64be i16le i16be i24le i24be i32le i32be i64le i64be \
     f32le f32be f64le f64be
     """
   package static let names = choices.split(separator: " ").map(String.init)
 
-  /// Suggests our format for a name that other programs use (`uint8`); nil if there is none.
+  /// Suggests our format for a name that other programs use (`uint8`). Nil if no format matches.
   package static func suggestion(for name: String) -> String? {
     let words = ["string": "utf8", "text": "utf8", "str": "utf8", "ascii": "utf8", "float": "f32", "double": "f64"]
     let word = name.lowercased()
@@ -28,7 +28,7 @@ package enum ValueFormat: Hashable, Sendable {
     return names.contains(meant + "le") ? "Did you mean \(meant)le or \(meant)be?" : nil
   }
 
-  /// Finds a format by its name, in upper or lower case.
+  /// Finds a format by name, in upper or lower case.
   /// - Throws: ValueFormatError for an unknown name, and for a width without a byte order.
   package init(_ name: String) throws(ValueFormatError) {
     guard let format = Self.named(name.lowercased()) else {
@@ -85,7 +85,7 @@ package enum ValueFormat: Hashable, Sendable {
 
   // MARK: Typing
 
-  /// Parses a value. Numbers are decimal or `0x…`, separated by spaces or commas.
+  /// Parses a value to bytes. Numbers are decimal or `0x…`, separated by spaces or commas.
   /// - Throws: ValueFormatError with the invalid word and its column.
   package func parse(_ text: String) throws(ValueFormatError) -> [UInt8] {
     switch self {
@@ -139,7 +139,7 @@ package enum ValueFormat: Hashable, Sendable {
     }
   }
 
-  /// The largest value.
+  /// The largest number of an integer format.
   private var highest: UInt64 {
     switch self {
     case .unsigned(let octets, _): UInt64.max >> (64 - 8 * UInt64(octets))
@@ -148,13 +148,13 @@ package enum ValueFormat: Hashable, Sendable {
     }
   }
 
-  /// The magnitude of the smallest value.
+  /// The magnitude of the smallest number of an integer format.
   private var lowest: UInt64 {
     if case .signed = self { return highest + 1 }
     return 0
   }
 
-  /// The range of a number format: `0–255`, `-128 to 127`. Nil for other formats.
+  /// The range of the numbers of a format: `0–255`, `-128 to 127`. Nil for formats that are not numbers.
   package var range: String? {
     switch self {
     case .float(let octets, _):
@@ -175,8 +175,8 @@ package enum ValueFormat: Hashable, Sendable {
   /// Renders a value as text that is safe on a terminal, with spaces between numbers. If the length does not fit the format, the result is
   /// `hex:…` with all bytes.
   ///
-  /// `auto` shows text only for two or more bytes, because a single byte is usually a number: a battery level of 60 is not `<`. NULs at the
-  /// end of a text are omitted.
+  /// `auto` shows text only for two or more bytes, because a single byte is usually a number: a battery level of 60 is not `<`. Omits NULs
+  /// at the end of a text.
   package func render(_ value: [UInt8]) -> String {
     switch self {
     case .hex: return Hex.encode(value)
@@ -215,7 +215,7 @@ package enum ValueFormat: Hashable, Sendable {
     }
   }
 
-  /// Renders NaN without the sign and payload that Swift adds (`-snan(0x1)`).
+  /// Renders a float. Omits the sign and payload that Swift adds to NaN (`-snan(0x1)`).
   private static func text(_ number: some BinaryFloatingPoint & CustomStringConvertible) -> String {
     number.isNaN ? "nan" : number.description
   }
@@ -234,7 +234,7 @@ package enum ValueFormat: Hashable, Sendable {
 /// An unknown format, or text that does not match its format. Columns count bytes from 1.
 package enum ValueFormatError: Error, Equatable, Sendable, CustomStringConvertible {
   case unknown(String)
-  /// A width of several bytes without a byte order: `u16`.
+  /// The name of a width of several bytes without a byte order, such as `u16`.
   case needsByteOrder(String)
   case notHex(String)
   case oddDigits(HexError)
@@ -264,7 +264,7 @@ package enum ValueFormatError: Error, Equatable, Sendable, CustomStringConvertib
 
 /// Converts integers to and from bytes.
 extension ValueFormat {
-  /// Encodes a number: its lowest bytes, or the nearest float. Text formats return no bytes.
+  /// Encodes a number as its lowest bytes, or as the nearest float. Text formats return no bytes.
   package func octets(of number: Int64) -> [UInt8] {
     switch self {
     case .unsigned(let octets, let order), .signed(let octets, let order): return Self.bytes(UInt64(bitPattern: number), octets, order)
@@ -274,8 +274,8 @@ extension ValueFormat {
     }
   }
 
-  /// Decodes the first bytes as a number; missing bytes are zeros. 0 for formats that are not integers. `u64` is read as
-  /// two's complement.
+  /// Decodes the first bytes as an integer. Missing bytes are zeros. Returns 0 for formats that are not integers. Reads `u64` as two's
+  /// complement.
   package func number(in octets: [UInt8]) -> Int64 {
     guard case .unsigned(let width, let order) = self else {
       guard case .signed(let width, let order) = self else { return 0 }

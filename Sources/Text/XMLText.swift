@@ -1,10 +1,10 @@
-/// Escapes text for XML 1.0 and HTML. It reads back the same, except for characters that XML forbids, even as references.
+/// Escapes text for XML 1.0 and HTML. The text reads back the same, except for characters that XML forbids, even as references.
 /// Those appear as `\u{0}`.
 package enum XMLText {
   /// Escapes text between tags.
   package static func text(_ text: String) -> String { escape(text, inAttribute: false) }
 
-  /// Escapes an attribute value in quotes of either kind.
+  /// Escapes an attribute value for quotes of either kind.
   package static func attribute(_ text: String) -> String { escape(text, inAttribute: true) }
 
   /// Whether XML permits a scalar (XML 1.0 §2.2, production 2).

@@ -45,13 +45,13 @@ package struct ArrivalProof: Sendable, Equatable {
   package let whole: ArrivalReport
 
   package enum Outcome: Sendable, Equatable {
-    /// The report covers the file from this byte on. 0 is the whole file.
+    /// The report covers the file from this byte on. Byte 0 means the whole file.
     case proven(from: Int)
     /// The last report differs, or none (nil) arrived in time.
     case contradicted(ArrivalReport?)
   }
 
-  /// Compares a report. Nil if the peer has not received everything yet.
+  /// Compares a report with the proof. Nil if the peer has not received everything yet.
   func judge(_ report: ArrivalReport) -> Outcome? {
     if report == whole { return .proven(from: 0) }
     // An empty report proves nothing.
@@ -62,7 +62,7 @@ package struct ArrivalProof: Sendable, Equatable {
 }
 
 extension Subscription {
-  /// Waits for a report that proves the arrival, or that contradicts it.
+  /// Waits for a report that proves or contradicts the arrival.
   /// - Parameter other: Receives the values that are not reports.
   /// - Throws: The error that ended the subscription; CancellationError.
   package func arrival(

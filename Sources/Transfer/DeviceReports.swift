@@ -9,7 +9,7 @@ final class DeviceReports {
   /// The characteristic that reports byte count and CRC-32, in notifications and (if readable) on request. Nil without one.
   private let selector: Selector?
   private(set) var subscription: Subscription?
-  /// The report before the first segment on this link. Nil later.
+  /// The report before the first segment on this link. Nil after the first segment.
   private(set) var before: ArrivalReport?
   /// The latest reports on this link, while commands flow.
   private(set) var latest: [ArrivalReport] = []
@@ -27,7 +27,7 @@ final class DeviceReports {
   /// Whether the CRC-32 covers the bytes of the file only.
   var coversFile: Bool { counter.map { $0.value == 0 || $0.value == $0.place } ?? false }
 
-  /// Subscribes on a new link. Returns the report before the first segment, or nil if it is not readable.
+  /// Subscribes to reports on a new link. Returns the report before the first segment, or nil if reports are not readable.
   func open(_ client: Client) async throws -> ArrivalReport? {
     (before, latest, handle) = (nil, [], nil)
     guard let selector else { return nil }
@@ -41,10 +41,10 @@ final class DeviceReports {
 
   func forgetBefore() { before = nil }
 
-  /// Takes the counter value of a report as that of `place` in the file.
+  /// Records that the count of a report stands for byte `place` of the file.
   func count(_ report: ArrivalReport, as place: Int) { counter = (report.count, place) }
 
-  /// Returns the position in the file that a report stands for. Nil without a known counter value.
+  /// Returns the byte position in the file that a report stands for. Nil without a known counter value.
   func place(of report: ArrivalReport) -> Int? { counter.map { $0.place + report.count - $0.value } }
 
   /// Returns the question for the device's count while commands flow. Nil if the count is not readable.

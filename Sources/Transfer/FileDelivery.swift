@@ -10,11 +10,11 @@ package final class FileDelivery {
   package struct Plan: Sendable {
     package let attribute: Selector
     package var transfer = TransferOptions()
-    /// The first byte of the file to send.
+    /// The first byte of the file to send, from 0.
     package var offset = 0
     /// Whether to continue the last transfer of the same file.
     package var resumes = false
-    /// The policy after the loss of an established link.
+    /// The policy for reconnecting after the loss of an established link.
     package var reconnection = RetryPolicy.times(0)
     package var verification: Verification?
     /// The longest wait for the final report.
@@ -26,7 +26,7 @@ package final class FileDelivery {
   }
 
   package enum Verification: Sendable {
-    /// The delivery reads the value and compares it.
+    /// The delivery reads the value and compares it with the file.
     case readBack
     /// The delivery waits for a notification of this characteristic with an `ArrivalReport`.
     case notification(Selector)
@@ -34,7 +34,7 @@ package final class FileDelivery {
 
   package enum Verdict: Sendable, Equatable {
     case notAsked
-    /// The device has the file from this byte on. 0 is the whole file.
+    /// The device has the file from this byte on. Byte 0 means the whole file.
     case passed(from: Int)
     case failed(VerificationFailure)
   }
@@ -45,7 +45,7 @@ package final class FileDelivery {
     case noEarlierTransfer
     /// The earlier transfer ended at this byte, but sent another file. The transfer starts at byte 0.
     case otherFile(endedAt: Int)
-    /// The window has no effect: requests have none, and some adapters do not report acknowledged packets.
+    /// The window has no effect. Requests have none, and some adapters do not report acknowledged packets.
     case windowIgnored(isRequest: Bool)
     /// A notification that is not a report.
     case ignored([UInt8])
@@ -131,8 +131,8 @@ package final class FileDelivery {
     if let pace = transfer.pace, memory.paces[place] != pace { store.remember(.pace(place, pace)) }
   }
 
-  /// Remembers the progress of the transfer.
-  /// - Returns: The reason for its end, with the byte at which it can resume.
+  /// Remembers the progress of an interrupted transfer.
+  /// - Returns: The reason for the interruption, with the byte at which the transfer can resume.
   private func interruption(_ error: any Error, _ place: TransferMemory.Place, _ reporter: (any LinkReporter)?) async -> any Error {
     let cause = (error as? IncompleteWrite)?.cause ?? error
     var total = transfer.total ?? transfer.progress.sent
@@ -160,7 +160,7 @@ package final class FileDelivery {
   /// The longest remembered pause between two segments, in microseconds. Requests are no slower for a device that needs more.
   private static let longestPause = 20_000.0
 
-  /// Remembers a pace for a device that drops fast commands: the rate at which its bytes arrived.
+  /// Remembers a pace for a device that drops fast commands, from the rate at which the device's bytes arrived.
   private func rememberPace(arrived: Int, _ place: TransferMemory.Place) {
     guard let segment = transfer.segment, arrived > transfer.offset else { return }
     let gap = transfer.use.seconds * 1e6 * Double(segment) / Double(arrived - transfer.offset)
@@ -235,15 +235,15 @@ package final class FileDelivery {
 @LoopActor
 package protocol DeliveryObserver: AnyObject {
   func delivery(_ event: FileDelivery.Event)
-  /// Called with a new link, before the first segment.
+  /// Tells the observer that the first segment on a new link follows.
   func willSend(on connection: Connection)
   /// Receives the progress after every segment. An error ends the transfer.
   func didProgress(_ transfer: FileTransfer) throws
-  /// Called when no more segments follow on this link. Called once or twice.
+  /// Tells the observer, once or twice, that no more segments follow on this link.
   func didSend()
-  /// Called before Write Commands, which a device may drop silently.
+  /// Checks the target before Write Commands, which a device may drop silently.
   func willSendCommands(to target: Attribute, on client: Client) async throws
-  /// Called after the last segment, while the link is still up.
+  /// Receives the verdict after the last segment, while the link is still up.
   func didDeliver(_ transfer: FileTransfer, _ verdict: FileDelivery.Verdict, on connection: Connection) async throws
 }
 
@@ -258,15 +258,15 @@ package struct InterruptedTransfer: Error, Sendable {
   package let isResumedHere: Bool
 }
 
-/// The error that nothing is left to send, because all these bytes arrived earlier.
+/// The error that a transfer has nothing left to send, because all bytes arrived earlier.
 package struct NothingLeft: Error, Sendable, Equatable {
   package let bytes: Int
 }
 
-/// The reason why a transfer cannot be verified.
+/// The reason why the delivery cannot verify a transfer.
 package enum ImpossibleVerification: Error, Sendable, Equatable {
   case notReadable(UUID)
-  /// The file is longer than a value. Nil if its length is unknown.
+  /// The file is longer than a value, 512 bytes. Includes its length in bytes, nil if unknown.
   case tooLong(Int?)
 }
 
@@ -280,8 +280,9 @@ package enum VerificationFailure: Sendable, Equatable {
     /// The last report. Nil if none arrived in time.
     package let report: ArrivalReport?
     package let proof: ArrivalProof
-    /// The first byte that was sent, and the byte after the last one.
+    /// The position of the first byte sent, from 0 at the start of the file.
     package let offset: Int
+    /// The position after the last byte sent, from 0 at the start of the file.
     package let sent: Int
     package let isCommand: Bool
     /// The byte at which to resume. Nil if the report does not match the start of the file.

@@ -10,11 +10,11 @@ import Text
 @LoopActor
 package final class FileTransfer {
   package enum Event: Sendable {
-    /// The segment size (before, now) changed with the link.
+    /// The segment size in bytes (before, now) changed with the link.
     case plannedAnew(from: Int, to: Int, LinkParameters)
-    /// The segment size (before, now) changed because the device is slower than the link, or no longer is.
+    /// The segment size in bytes (before, now) changed because the device is slower than the link, or no longer is.
     case deviceIsSlower(Bool, from: Int, to: Int)
-    /// The transfer resumes at this byte. If not `isTold` by the device, bytes up to `sent` may arrive twice.
+    /// The transfer resumes at this byte. Unless the device reported the byte (`isTold`), bytes up to `sent` may arrive twice.
     case goesOn(at: Int, sent: Int, isTold: Bool)
     /// The transfer resumes at this byte of the file without a report from the device. Bytes may arrive twice.
     case resumesUnasked(at: Int)
@@ -29,7 +29,7 @@ package final class FileTransfer {
   package var onProgress: (@LoopActor (FileTransfer) throws -> Void)?
   /// The pace of the device, remembered and found now.
   package var pace: TransferMemory.Pace?
-  /// Whether it resumes an earlier transfer. The device may have more bytes than the remembered point.
+  /// Whether the transfer resumes an earlier one. The device may have more bytes than the remembered point.
   package var resumes = false
 
   /// The position in the file, in bytes.
@@ -38,23 +38,23 @@ package final class FileTransfer {
   package var segments: Int { earlierSegments + (transfer?.segments ?? 0) }
   /// The number of bytes per segment. Nil before the first link.
   package var segment: Int? { transfer?.segment }
-  /// The mode. Nil before the first link.
+  /// The mode of the writes. Nil before the first link.
   package private(set) var mode: TransferOptions.Mode?
   package private(set) var use = LinkUse()
 
   private let selector: Selector
   private let options: TransferOptions
   private let source: any OctetSource
-  /// The first byte to send.
+  /// The first byte of the file to send, from 0.
   package private(set) var offset = 0
   private let reports: DeviceReports
-  /// The transfer on the present link, or on the last one.
+  /// The writes on the current link, or on the last one.
   private var transfer: Transfer?
-  /// The position between two links, and after the last one. Nil while segments are sent.
+  /// The position between two links, and after the last one. Nil while the client sends segments.
   private var resting: WriteProgress?
   private var earlierSegments = 0
   private var isSlower = false
-  /// The pause between two segments, found on the last link. Zero if none is needed. Nil if not searched or not found.
+  /// The pause between two segments, found on the last link. Zero if the device needs none. Nil if not searched or not found.
   package var gap: Duration? { transfer?.pace?.found }
 
   /// Creates a transfer. `report` is the characteristic that reports byte count and CRC-32, in notifications and (if readable) on request.
@@ -65,14 +65,14 @@ package final class FileTransfer {
     self.source = source
   }
 
-  /// The size of the file in bytes. Nil until its end is known.
+  /// The size of the file in bytes. Nil for input of unknown size, until the source reaches the end.
   package var total: Int? { source.count }
   /// The number of segments in flight.
   package var inFlight: Int { segment.map { (progress.sent - progress.confirmed + $0 - 1) / max(1, $0) } ?? 0 }
 
   /// Prepares the transfer before the first link.
   /// - Parameter remembered: The point to start at, which may be the end. The file must have the same CRC-32 up to it.
-  /// - Returns: False if the CRC-32 differs. Then nothing is prepared.
+  /// - Returns: False if the CRC-32 differs. Then the transfer stays unprepared.
   /// - Throws: `TransferError.nothingToSend`; the errors of the source.
   @discardableResult
   package func prepare(from offset: Int, remembered: TransferMemory.Point? = nil) async throws -> Bool {
@@ -93,7 +93,7 @@ package final class FileTransfer {
 
   private func isEnd(_ place: Int) async throws -> Bool { try await source.octets(at: place, atMost: 1).isEmpty }
 
-  /// Skips input that cannot seek up to a place.
+  /// Skips input up to a byte position, if the source cannot seek.
   private func skip(to place: Int) async throws {
     var now = 0
     while source.count == nil, now < place {
@@ -102,7 +102,7 @@ package final class FileTransfer {
     }
   }
 
-  /// Returns the point to remember after a failure. Nil if no byte is known to have arrived.
+  /// Returns the point to remember after a failure. Nil if `place` is 0.
   /// - Parameter place: The number of bytes known to have arrived.
   /// - Throws: The errors of the source.
   package func point(_ place: Int) async throws -> TransferMemory.Point? {
@@ -110,10 +110,12 @@ package final class FileTransfer {
     return TransferMemory.Point(offset: place, crc: try await source.crc(upTo: place))
   }
 
-  /// Returns the reports that prove complete arrival. - Throws: The errors of the source.
+  /// Returns the reports that prove complete arrival.
+  /// - Throws: The errors of the source.
   package func proof() async throws -> ArrivalProof { try await proof(at: progress.sent) }
 
-  /// Returns how many bytes of the file a report covers. Nil if its CRC-32 does not match. - Throws: The errors of the source.
+  /// Returns how many bytes of the file a report covers. Nil if its CRC-32 does not match.
+  /// - Throws: The errors of the source.
   package func place(of report: ArrivalReport) async throws -> Int? {
     for place in [report.count, offset + report.count] where (offset...max(offset, progress.sent)).contains(place) {
       let proof = try await proof(at: place)
@@ -132,7 +134,7 @@ package final class FileTransfer {
   // MARK: On a link
 
   /// Sends the rest of the file.
-  /// - Parameter check: Called with the attribute before the first write.
+  /// - Parameter check: Receives the attribute before the first write.
   /// - Throws: `IncompleteWrite`; before the first write, `TransferError`, `GATTError` and discovery errors; the errors of `onProgress`.
   package func run(on connection: Connection, check: @LoopActor (Attribute, TransferOptions.Mode) async throws -> Void) async throws {
     let client = connection.client
@@ -217,7 +219,7 @@ package final class FileTransfer {
     return reports.question(from: progress.sent)
   }
 
-  /// Returns up to which byte the device's CRC-32 matches the file. A device that dropped a segment may count the later ones.
+  /// Returns up to which byte the device's CRC-32 matches the file. A device that dropped a segment may count later segments.
   /// - Parameter beginning: The position at which this link started.
   /// - Returns: Nil if there are no reports to compare.
   private func intact(from beginning: Int) async -> Int? {
@@ -234,7 +236,7 @@ package final class FileTransfer {
     }
   }
 
-  /// Starts at the device's position, which may differ from the remembered one. Called before the first segment.
+  /// Starts at the device's position, which may differ from the remembered one. The transfer does this before the first segment.
   /// - Throws: `TransferError.otherOctets` if the device has other bytes, or fewer than a source that cannot seek back.
   private func begin(_ told: ArrivalReport) async throws {
     if resumes || offset > 0, told.count > 0, try await isBeginning(told) {
@@ -250,7 +252,7 @@ package final class FileTransfer {
     if told.count != 0, told.count != offset { onEvent?(.counterIsAt(told.count)) }
   }
 
-  /// Whether the report matches the start of the file. A report of the whole file counts only if the transfer is resumed.
+  /// Whether a report matches the start of the file. A report of the whole file counts only if `resumes` is true.
   private func isBeginning(_ told: ArrivalReport) async throws -> Bool {
     // Read a pipe further only on request.
     guard source.count != nil || resumes || told.count <= offset, try await source.isThere(told.count) else { return false }
@@ -278,7 +280,8 @@ package final class FileTransfer {
 }
 
 extension OctetSource {
-  /// Whether a byte can be read. False for bytes that a pipe has passed. - Throws: `CancellationError`.
+  /// Whether the source can read the byte at a place. False for bytes that a pipe has passed.
+  /// - Throws: `CancellationError`.
   fileprivate func isThere(_ place: Int) async throws -> Bool {
     do { _ = try await octets(at: place, atMost: 1) } catch {
       if error is CancellationError { throw error }
@@ -303,7 +306,7 @@ extension FileTransfer {
     planAnew()
   }
 
-  /// Starts a pace. Uses the remembered gap only if it holds on this link.
+  /// Returns a pace for the current link. Uses the remembered gap only if the gap holds on this link.
   private func newPace() -> TransferPace {
     let known = pace.flatMap { $0.holds(on: use.parameters.interval, airTime: airTime) ? $0 : nil }
     return TransferPace(gap: known.map { .microseconds($0.gap) }).begin(on: use.parameters.interval, isCounted: reports.isCounted)
@@ -314,7 +317,7 @@ extension FileTransfer {
   /// The pace that the transfer found on its current link.
   private var found: TransferMemory.Pace? { transfer?.pace?.found.flatMap { pace(of: Int($0 / .microseconds(1))) } }
 
-  /// Returns a pace measured on the current link. Nil if its interval is unknown. `gap` is in microseconds.
+  /// Returns a pace measured on the current link. Nil if the connection interval is unknown. `gap` is in microseconds.
   package func pace(of gap: Int) -> TransferMemory.Pace? {
     use.parameters.interval.map {
       TransferMemory.Pace(gap: gap, interval: Int($0 / .microseconds(1)), airTime: Int(airTime / .microseconds(1)))

@@ -2,11 +2,11 @@ package import EventLoop
 package import GAP
 import GATT
 
-/// The links of a transfer: the parameters of the last one, the capacity of all, and their time.
+/// The links of a transfer: the parameters of the last link, the capacity of all links, and their time.
 package struct LinkUse {
   /// The number of links so far.
   package private(set) var count = 0
-  /// The ATT_MTU of the last link.
+  /// The ATT_MTU of the last link, in bytes.
   package private(set) var mtu = 0
   /// The last known parameters of the link.
   package private(set) var parameters = LinkParameters()
@@ -14,23 +14,23 @@ package struct LinkUse {
   private(set) var model = LinkCapacity()
   /// The number of bytes that the links could have carried. Nil if unknown.
   package private(set) var capacity: Double? = 0
-  /// The time of the first segment. Nil before it.
+  /// The time of the first segment. Nil before the first segment.
   package private(set) var begin: LoopClock.Instant?
   /// The time up to which `capacity` counts.
   private var accounted: LoopClock.Instant?
-  /// The position in the file when the link got its parameters.
+  /// The byte position in the file when the link got its parameters.
   private var start = 0
 
-  /// The duration so far, including time without a link.
+  /// The duration of the transfer so far in seconds, including time without a link.
   package var seconds: Double { begin.flatMap { begin in accounted.map { begin.duration(to: $0).inSeconds } } ?? 0 }
 
-  /// A new link, before its first segment at `position` of the file.
+  /// Takes the parameters of a new link, before its first segment at byte `position` of the file.
   mutating func connect(_ parameters: LinkParameters, mtu: Int, at position: Int) {
     (self.parameters, self.mtu) = (parameters, mtu)
     (model, start) = (LinkCapacity(parameters), position)
   }
 
-  /// The first segment on a link follows.
+  /// Counts a link and starts its time. The first segment on the link follows.
   mutating func start(at now: LoopClock.Instant) {
     count += 1
     begin = begin ?? now
@@ -48,7 +48,7 @@ package struct LinkUse {
     capacity? += limit * seconds
   }
 
-  /// Takes changed parameters from `position` of the file on.
+  /// Takes changed parameters from byte `position` of the file on.
   mutating func change(to parameters: LinkParameters, at position: Int, _ now: LoopClock.Instant) {
     account(until: now)
     let phy = self.parameters.phy
@@ -66,7 +66,7 @@ package struct LinkUse {
     return model != before
   }
 
-  /// The air time of a segment at full speed.
+  /// Returns the air time of a segment at full speed.
   func airTime(chunk: Int?) -> Duration { mtu > 0 ? model.airTime(chunk ?? model.fastestSegment(mtu: mtu)) : .zero }
 }
 

@@ -4,8 +4,8 @@ package import EventLoop
 import Finding
 import Text
 
-/// The positions of interrupted transfers, and the paces of devices. Kept as an append-only log: later records win, invalid lines are
-/// ignored.
+/// The positions of interrupted transfers, and the paces of devices. Stored as an append-only log. Later records win. The parser ignores
+/// invalid lines.
 package struct TransferMemory: Sendable, Equatable {
   package struct Place: Hashable, Sendable {
     package let peer: PeerAddress
@@ -22,13 +22,13 @@ package struct TransferMemory: Sendable, Equatable {
 
   /// The position of an interrupted transfer.
   package struct Point: Sendable, Equatable {
-    /// The number of bytes that are known to have arrived. Greater than 0.
+    /// The number of bytes known to have arrived. Greater than 0.
     package let offset: Int
-    /// The CRC-32 of these bytes.
+    /// The CRC-32 of the first `offset` bytes.
     package let crc: UInt32
   }
 
-  /// The pace of a device, and the link on which it was measured.
+  /// The pace of a device, and the parameters of the link on which a transfer measured the pace.
   package struct Pace: Sendable, Equatable {
     /// The value of `TransferPace.gap`, in microseconds. 0 if the device keeps up.
     package let gap: Int
@@ -43,7 +43,7 @@ package struct TransferMemory: Sendable, Equatable {
       self.airTime = airTime
     }
 
-    /// Whether the pace also holds on a link, which must not be faster than the measured one.
+    /// Whether the pace also holds on a link, which must not be faster than the measured link.
     package func holds(on interval: Duration?, airTime: Duration) -> Bool {
       guard let interval, interval <= max(.microseconds(self.interval), .milliseconds(15)) else { return false }
       return gap > 0 || airTime >= .microseconds(self.airTime) * 0.95
@@ -51,7 +51,7 @@ package struct TransferMemory: Sendable, Equatable {
   }
 
   package enum Record: Sendable, Equatable {
-    /// The position. Nil if the transfer is complete.
+    /// The position of a transfer. Nil if the transfer is complete.
     case point(Place, Point?)
     case pace(Place, Pace)
   }
@@ -85,7 +85,7 @@ package struct TransferMemory: Sendable, Equatable {
 package protocol TransferStore {
   var transfers: TransferMemory { get }
   /// Stores a record.
-  /// - Returns: False if it could not be stored.
+  /// - Returns: False if storing failed.
   @discardableResult
   func remember(_ record: TransferMemory.Record) -> Bool
 }

@@ -8,7 +8,7 @@ package struct TransferOptions: Sendable, Equatable {
     package var writeMode: WriteMode { self == .command ? .command : .request }
   }
 
-  /// The mode. Nil prefers commands if the characteristic accepts both.
+  /// The mode of the writes. Nil prefers commands if the characteristic accepts both.
   package var mode: Mode?
   /// The number of bytes per segment. Nil for the fastest size.
   package var chunk: Int?
@@ -24,10 +24,10 @@ package struct TransferOptions: Sendable, Equatable {
     pacing.adapts = true
   }
 
-  /// Returns the pacing, with a default interval for proofs. It does not adapt if the user set a gap or a window.
+  /// Returns the pacing, with a default interval for proofs. The pacing does not adapt if the user set a gap or a window.
   /// - Parameters:
-  /// - segment: Bytes per segment.
-  /// - link: The capacity of the link. Nil if unknown.
+  ///   - segment: Bytes per segment.
+  ///   - link: The capacity of the link. Nil if unknown.
   package func pacing(segment: Int, link: LinkCapacity? = nil) -> WritePacing {
     var pacing = pacing
     if pacing.provesEvery == nil {
@@ -38,7 +38,8 @@ package struct TransferOptions: Sendable, Equatable {
     return pacing
   }
 
-  /// Returns the mode for an attribute. - Throws: `TransferError`.
+  /// Returns the mode for an attribute.
+  /// - Throws: `TransferError`.
   package func mode(for attribute: Attribute) throws(TransferError) -> Mode {
     if let mode { return mode }
     guard let properties = attribute.properties else { throw .unknownProperties(attribute) }
@@ -49,8 +50,8 @@ package struct TransferOptions: Sendable, Equatable {
 
   /// Returns the number of bytes per segment on this link.
   /// - Parameters:
-  /// - mtu: The ATT_MTU in effect, 23…517.
-  /// - isSlower: Whether the device is slower than the link.
+  ///   - mtu: The ATT_MTU in effect, 23…517.
+  ///   - isSlower: Whether the device is slower than the link.
   /// - Throws: `GATTError` if the chunk does not fit.
   package func segment(_ mode: Mode, mtu: Int, link: LinkCapacity, isSlower: Bool = false) throws(GATTError) -> Int {
     let largest = WritePlan.largestSegment(mtu: mtu)
@@ -69,7 +70,7 @@ package enum TransferError: Error, Sendable, Equatable {
   case unknownProperties(Attribute)
   /// The characteristic permits neither Write Requests nor Write Commands.
   case notWritable(Attribute)
-  /// There is nothing to send from this byte on. Includes the total, if known.
+  /// There is nothing to send from this byte on. Includes the total number of bytes, if known.
   case nothingToSend(from: Int, of: Int?)
   /// The value is not a report of byte count and CRC-32.
   case noCount([UInt8])

@@ -19,7 +19,7 @@ package struct TransferTrial: Sendable, Equatable {
     package let arrived: Int
     /// The time from the first segment until the device reported the last byte.
     package let seconds: Double
-    /// The pause found by a search.
+    /// The pause between segments that a search found.
     package let gap: Duration?
 
     package var lost: Int { max(0, sent - arrived) }
@@ -27,7 +27,7 @@ package struct TransferTrial: Sendable, Equatable {
     package var rate: Double { seconds > 0 ? Double(arrived) / seconds : 0 }
   }
 
-  /// Returns all combinations. Requests have no windows and gaps.
+  /// Returns the trials of all combinations. Requests have no windows and gaps.
   package static func all(modes: [TransferOptions.Mode], segments: [Int], windows: [Int?], gaps: [Duration?]) -> [TransferTrial] {
     var trials: [TransferTrial] = []
     for mode in modes {
@@ -52,8 +52,8 @@ package struct TransferTrial: Sendable, Equatable {
 
   /// Sends `count` bytes, then asks the device how many arrived.
   /// - Parameters:
-  /// - report: The characteristic that returns the byte count and CRC-32 when read.
-  /// - link: The known capacity of the link.
+  ///   - report: The characteristic that returns the byte count and CRC-32 when read.
+  ///   - link: The known capacity of the link.
   /// - Throws: `TransferError.noCount`; the errors of the link and of the writes; `CancellationError`.
   @LoopActor
   package func measure(_ count: Int, to handle: AttributeHandle, on client: Client, report: AttributeHandle, link: LinkCapacity)

@@ -5,7 +5,7 @@ import Text
 /// The fields of a characteristic value, a declaration or a descriptor, in their order.
 package struct CharacteristicDescription: Sendable {
   let fields: [FieldDescription]
-  /// Whether the fields repeat until the value ends. The first field is then the length of each repetition.
+  /// Whether the fields repeat until the value ends. The first field is then the length of each repetition, in bytes.
   let repeats: Bool
 
   /// Looks up the description of an attribute type.
@@ -23,7 +23,7 @@ package struct CharacteristicDescription: Sendable {
     self = known
   }
 
-  /// The last lookups, including failed ones: thousands of notifications may belong to a few characteristics.
+  /// The last lookups, including failed ones, because thousands of notifications may belong to a few characteristics.
   private static let recent = Mutex<[UInt16: Self?]>([:])
 
   init(fields: [FieldDescription]) {
@@ -31,7 +31,7 @@ package struct CharacteristicDescription: Sendable {
     repeats = false
   }
 
-  /// Returns the common sign of a unit: `°C` for 272f. Nil for other UUIDs and for units without a sign.
+  /// Returns the common symbol of a unit: `°C` for 272f. Nil for other UUIDs and for units without a symbol.
   package static func unit(_ uuid: UUID) -> String? {
     guard let short = uuid.short, short >> 8 == 0x27 else { return nil }
     let key = Hex.encode(short) + " "
@@ -55,7 +55,7 @@ package struct CharacteristicDescription: Sendable {
     repeats = lines.first?.hasSuffix(" repeat") ?? false
   }
 
-  /// All keys of the table, for tests. Declarations start with 28, descriptors with 29.
+  /// The UUIDs of all keys in the table, for tests. Declarations start with 28, and descriptors with 29.
   package static var all: [UUID] {
     table.split(separator: "\n").compactMap { $0.hasPrefix(" ") ? nil : UUID(String($0.prefix(4))) }
   }
@@ -103,7 +103,7 @@ package struct CharacteristicDescription: Sendable {
 }
 
 extension CharacteristicDescription {
-  /// Decodes the fields that are present.
+  /// Decodes the fields that a value contains.
   /// - Throws: ValueMismatch if the bytes do not follow the description.
   package func decode(_ value: [UInt8]) throws(ValueMismatch) -> DecodedValue {
     var decoder = FieldDecoder(value[...])
@@ -125,12 +125,12 @@ extension CharacteristicDescription {
   }
 }
 
-/// Reads the fields in order, each from its least significant bit.
+/// Decodes the fields of a value in order, each from its least significant bit.
 private struct FieldDecoder {
   private var octets: ArraySlice<UInt8>
   /// The number of bits read so far.
   private var position = 0
-  /// The raw values that conditions refer to, by field.
+  /// The raw values to which conditions refer, by the index of the field.
   private var raw: [Int: UInt64] = [:]
   private(set) var result: [DecodedField] = []
   private var keys: [String: Int] = [:]
@@ -292,7 +292,7 @@ private struct FieldDecoder {
     return .date(parts.count < 5 ? day : "\(day)T\(parts[2]):\(parts[3]):\(parts[4])")
   }
 
-  /// Returns 1.1 to the power of n without the C library, which this room may not import.
+  /// Returns 1.1 to the power of `exponent` without the C library, which this module may not import.
   private static func power(_ exponent: Int) -> Double {
     var result = 1.0
     for _ in 0..<abs(exponent) { result *= 1.1 }
@@ -313,7 +313,7 @@ private struct FieldDecoder {
     return value
   }
 
-  /// Takes a number of bytes, or all remaining bytes.
+  /// Reads a number of bytes, or all remaining bytes.
   private mutating func take(octets count: Int?, _ field: FieldDescription) throws(ValueMismatch) -> [UInt8] {
     let rest = octets.dropFirst(position / 8)
     guard rest.count >= count ?? 0 else { throw .tooShort(field: field.name, octets: octets.count) }

@@ -3,7 +3,7 @@ package struct DecimalNumber: Equatable, Sendable, CustomStringConvertible {
   package let isNegative: Bool
   private let magnitude: UInt128
   private let exponent: Int
-  /// Whether the decimals come from a division by a power of two. The device never measured that many.
+  /// Whether the decimals come from a division by a power of two. The device never measured that many decimals.
   private let isBinaryFraction: Bool
 
   /// Creates `magnitude` times 10 to the power of `exponent`.
@@ -24,8 +24,8 @@ package struct DecimalNumber: Equatable, Sendable, CustomStringConvertible {
     self.init(isNegative: value < 0, magnitude: UInt128(value.magnitude))
   }
 
-  /// Creates `value` × M × 10^d × 2^b (GATT Specification Supplement §2.4).
-  /// Nil if the number has too many digits. No described value has.
+  /// Creates the number `value` × M × 10^d × 2^b (GATT Specification Supplement §2.4).
+  /// Nil if the number has too many digits, which no described value has.
   init?(_ value: Int128, scale: Scale) {
     var magnitude = value.magnitude
     var overflow = false
@@ -43,10 +43,10 @@ package struct DecimalNumber: Equatable, Sendable, CustomStringConvertible {
       isBinaryFraction: scale.binaryExponent < 0)
   }
 
-  /// All digits in a form that JSON accepts. An exponent replaces many zeros.
+  /// The number with all digits, in a form that JSON accepts. An exponent replaces many zeros.
   package var description: String { text(magnitude, exponent) }
 
-  /// The number for people: a binary fraction has four digits, or all digits before the point.
+  /// The number for people. A binary fraction has four digits, or all digits before the point.
   package var rounded: String {
     guard isBinaryFraction, exponent < -3 else { return description }
     let dropped = min(String(magnitude).utf8.count - 4, -exponent)
@@ -69,7 +69,7 @@ package struct DecimalNumber: Equatable, Sendable, CustomStringConvertible {
   }
 }
 
-/// The scale of a raw number: raw × M × 10^d × 2^b.
+/// The scale of a raw number, which stands for raw × M × 10^d × 2^b.
 struct Scale: Equatable, Sendable {
   var multiplier: UInt64 = 1
   var decimalExponent = 0

@@ -6,20 +6,20 @@ package struct DecodedValue: Equatable, Sendable {
 }
 
 package struct DecodedField: Equatable, Sendable {
-  /// The name in the specification: `Heart Rate`.
+  /// The name of the field in the specification: `Heart Rate`.
   package let name: String
-  /// The name in JSON: `heart_rate`, then `heart_rate_2` for the next field of that name.
+  /// The name of the field in JSON: `heart_rate`, then `heart_rate_2` for the next field of the same name.
   package let key: String
-  /// The common sign of the unit: `bpm`.
+  /// The common symbol of the unit: `bpm`.
   package let unit: String?
   package let content: Content
 
   package enum Content: Equatable, Sendable {
     case number(DecimalNumber)
     case numbers([DecimalNumber])
-    /// A binary float.
+    /// A binary floating-point number.
     case real(Double)
-    /// A raw value with a name.
+    /// A raw value, and the name of its meaning.
     case choice(Int64, String)
     /// The reason for a missing number: `not known`, `NaN`.
     case noNumber(String)
@@ -37,22 +37,22 @@ package struct DecodedField: Equatable, Sendable {
   package struct Flag: Equatable, Sendable {
     package let name: String
     package let value: Int
-    /// The meaning of this value of the bits.
+    /// The meaning of the bits' value. Nil if the description gives none.
     package let meaning: String?
     package let isSingleBit: Bool
   }
 }
 
-/// A difference between a value and its description.
+/// A mismatch between a value and the description of its fields.
 package enum ValueMismatch: Error, Equatable, Sendable {
-  /// The mandatory fields need more bytes.
+  /// The value ends before a mandatory field. `octets` is the length in bytes.
   case tooShort(field: String, octets: Int)
-  /// Bytes follow the last field.
+  /// A number of bytes follow the last field.
   case tooLong(by: Int)
   case notText(field: String)
   /// The month, day, hour, minute or second is out of range.
   case notADate(field: String)
-  /// The length of a record is invalid.
+  /// A record's length, in bytes, is invalid.
   case recordLength(Int)
   /// The number has too many digits.
   case tooLarge(field: String)

@@ -1,17 +1,17 @@
 import Bluetooth
 import Text
 
-/// The description of one field of a value: a line of the table, and the indented lines after it.
+/// The description of one field of a value, from a line of the table and the indented lines after it.
 struct FieldDescription: Equatable, Sendable {
   enum Kind: Equatable, Sendable {
-    /// An unsigned integer, least significant bit first. Only fields that share a byte have other lengths than whole bytes.
+    /// An unsigned integer, least significant bit first. Only fields that share a byte have lengths other than whole bytes.
     case unsigned(bits: Int)
     case signed(bits: Int)
     case flags(bits: Int)
-    /// IEEE 11073 SFLOAT (`shortFloat`) and FLOAT (`longFloat`).
+    /// IEEE 11073 SFLOAT. `longFloat` is FLOAT.
     case shortFloat
     case longFloat
-    /// IEEE 754 binary32 (`float`) and binary64 (`double`).
+    /// IEEE 754 binary32. `double` is binary64.
     case float
     case double
     /// A number n that stands for 1.1 to the power of (n - 64), or for 0 if n is 0.
@@ -29,12 +29,12 @@ struct FieldDescription: Equatable, Sendable {
     case dateTime
     /// The first three fields of the Date Time characteristic, four bytes.
     case date
-    /// The days since 1970.
+    /// The days since 1970-01-01.
     case days
     case appearance
     case company
     case octets
-    /// A number of bytes, shown most significant byte first.
+    /// A number of bytes, in text the most significant byte first.
     case identifier(octets: Int)
   }
 
@@ -52,20 +52,20 @@ struct FieldDescription: Equatable, Sendable {
   }
 
   let name: String
-  /// The name in JSON.
+  /// The name of the field in JSON.
   let key: String
   let kind: Kind
   var conditions: [Condition] = []
   var scale: Scale?
   var unit: String?
   var isArray = false
-  /// Whether the field takes whole bytes. Its unused upper bits have no meaning (Vol 3 Part G §3.3.3.5.2).
+  /// Whether the field takes whole bytes. Unused upper bits then have no meaning (Vol 3 Part G §3.3.3.5.2).
   var fillsOctets = false
-  /// The raw values that have names.
+  /// The names of raw values.
   var meanings: [Int64: String] = [:]
   var bits: [Bits] = []
 
-  /// Whether the field is a measured number: its named values then stand for missing numbers. Otherwise they are choices.
+  /// Whether the field is a measured number. Its named values then stand for missing numbers. Otherwise they are choices.
   var isMeasured: Bool { unit != nil || scale != nil }
 
   /// Parses a line of the table: `NAME|TYPE|…`. Tests check that no line gives nil.
@@ -155,7 +155,7 @@ extension FieldDescription.Kind {
 }
 
 extension FieldDescription.Condition {
-  /// Parses `A.B` (bit B of field A is set), `A.!B` (clear), `A=N`, `A!N` (not equal) or `+` (bytes remain).
+  /// Parses a condition: `A.B` (bit B of field A is set), `A.!B` (clear), `A=N`, `A!N` (not equal) or `+` (bytes remain).
   fileprivate init?(_ text: String) {
     if text == "+" {
       self = .octetsLeft

@@ -1,15 +1,15 @@
-/// A float of IEEE 11073-20601: a mantissa and an exponent of ten in two's complement.
+/// A float of IEEE 11073-20601, which has a mantissa and an exponent of ten in two's complement.
 enum IEEE11073Float: Equatable {
   case number(DecimalNumber)
-  /// The name of a special value.
+  /// A special value, by its name.
   case special(String)
 
-  /// Creates an SFLOAT: a mantissa of 12 bits below an exponent of 4 bits.
+  /// Creates a number from an SFLOAT, which has a mantissa of 12 bits below an exponent of 4 bits.
   init(short bits: UInt16) {
     self.init(mantissa: Int64(Int16(bitPattern: bits << 4) >> 4), bits: 12, exponent: Int(Int16(bitPattern: bits) >> 12))
   }
 
-  /// Creates a FLOAT: a mantissa of 24 bits below an exponent of 8 bits.
+  /// Creates a number from a FLOAT, which has a mantissa of 24 bits below an exponent of 8 bits.
   init(long bits: UInt32) {
     self.init(mantissa: Int64(Int32(bitPattern: bits << 8) >> 8), bits: 24, exponent: Int(Int32(bitPattern: bits) >> 24))
   }

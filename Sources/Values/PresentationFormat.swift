@@ -2,14 +2,14 @@ package import Bluetooth
 
 /// The Characteristic Presentation Format descriptor (Vol 3 Part G §3.3.3.5), in which a device describes a value.
 package struct PresentationFormat: Hashable, Sendable {
-  /// The format (Assigned Numbers §2.4.1).
+  /// The number of the value's format (Assigned Numbers §2.4.1).
   package let format: UInt8
-  /// The exponent of ten, for integers only.
+  /// The exponent of ten by which the device scales integers.
   package let exponent: Int8
   /// The unit, from the Assigned Numbers.
   package let unit: UUID
 
-  /// Decodes a descriptor, or returns nil for a wrong length.
+  /// Decodes a descriptor. Nil for a wrong length.
   package init?(_ value: [UInt8]) {
     guard value.count == 7 else { return nil }
     format = value[0]
@@ -17,7 +17,7 @@ package struct PresentationFormat: Hashable, Sendable {
     unit = UUID(UInt32(value[2]) | UInt32(value[3]) << 8)
   }
 
-  /// The value of the descriptor, without a description in a name space.
+  /// The value of the descriptor in bytes, without a description in a name space.
   package var value: [UInt8] { [format, UInt8(bitPattern: exponent)] + unit.attBytes + [0, 0, 0] }
 
   /// The field that the format describes. Nil for formats that stay bytes: 128-bit integers, structures, unassigned formats.
@@ -41,7 +41,7 @@ package struct PresentationFormat: Hashable, Sendable {
   ]
 }
 
-/// The name and the formats that the descriptors of a characteristic give its value.
+/// The name and the formats that the descriptors of a characteristic give to its value.
 package struct ValueDescription: Hashable, Sendable {
   /// The name in the Characteristic User Description (Vol 3 Part G §3.3.3.2).
   package var userDescription: String?
@@ -57,7 +57,7 @@ package struct ValueDescription: Hashable, Sendable {
 extension DecodedValue {
   /// Decodes a value by the Bluetooth SIG's description of its type, or else by the device's formats for its parts.
   /// The SIG's descriptions have flags and codes, which formats lack.
-  /// - Returns: nil without a description and without formats.
+  /// - Returns: Nil without a description and without formats.
   /// - Throws: ValueMismatch.
   package static func of(_ value: [UInt8], type: UUID?, formats: [PresentationFormat] = []) throws(ValueMismatch) -> Self? {
     if let type, let description = CharacteristicDescription(type) { return try description.decode(value) }

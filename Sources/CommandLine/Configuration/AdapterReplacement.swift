@@ -1,17 +1,17 @@
 import Presentation
 import Text
 
-/// An adapter that replaces a kernel adapter, for scripts that name `hci0`. Set by `$BLECTL_HCI0`, else by `adapters` in the configuration
-/// file. A replacement is not itself replaced.
+/// An adapter that replaces a kernel adapter, for scripts that name `hci0`. The user sets it in `$BLECTL_HCI0`, else in `adapters` of the
+/// configuration file. blectl does not replace a replacement.
 struct AdapterReplacement: Sendable {
   let spec: AdapterSpec
-  /// A note that tells the user which adapter is used.
+  /// A note that tells the user which adapter blectl uses.
   let note: String
 
   /// Returns the replacement of a kernel adapter.
   /// - Parameters:
-  /// - number: The N of `hciN`.
-  /// - path: The configuration file.
+  ///   - number: The N of `hciN`.
+  ///   - path: The configuration file.
   /// - Returns: Nil if nothing replaces the adapter.
   /// - Throws: `Failure` for an invalid SPEC or configuration file.
   static func find(of number: Int, in environment: [String: String], _ path: String?) throws(Failure) -> Self? {

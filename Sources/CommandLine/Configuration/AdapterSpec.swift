@@ -42,7 +42,7 @@ package enum AdapterSpec: Sendable, Equatable {
     }
   }
 
-  /// Whether it is an adapter of the kernel.
+  /// Whether the SPEC names a kernel adapter.
   var isKernel: Bool {
     switch self {
     case .kernel, .user: true
@@ -63,8 +63,8 @@ package enum AdapterSpec: Sendable, Equatable {
 extension AdapterSpec {
   /// Opens the radio.
   /// - Parameters:
-  /// - note: Tells the user which packets a recording lacks.
-  /// - discovered: Receives the devices whose services a recording contains.
+  ///   - note: Tells the user which packets a recording lacks.
+  ///   - discovered: Receives the devices whose services a recording contains.
   @LoopActor
   func open(
     tap: (any HCI.Tap)?, note: (String) -> Void, discovered: @LoopActor (Set<PeerAddress>) -> Void = { _ in }

@@ -8,14 +8,14 @@ package struct CommandFiles {
   private var outputs: [Named] = []
 
   private struct Named {
-    /// The name on the command line, such as `--trace` or `SCRIPT`.
+    /// The option or argument that names the file, such as `--trace` or `SCRIPT`.
     let role: String
     let path: String
 
     var isStandard: Bool { path.hasPrefix("/dev/") || path.hasPrefix("/proc/self/fd/") }
   }
 
-  /// Adds an input file. `path` is nil if the command line names none.
+  /// Adds an input file. `path` is nil if the command line names no file.
   package mutating func reads(_ path: String?, as role: String) { if let path { inputs.append(Named(role: role, path: path)) } }
 
   /// Adds the file of a value that may be `@FILE` or standard input.
@@ -25,7 +25,7 @@ package struct CommandFiles {
     if let path { outputs.append(Named(role: role, path: path == "-" ? "./-" : path)) }
   }
 
-  /// Checks the files. Asks the file system only if one of them is written.
+  /// Checks that no written file is another file. Asks the file system only if the command writes one.
   /// - Throws: `Failure(.usage)` that names the two files.
   func check() throws {
     var seen: [FileIdentity: Named] = [:]

@@ -29,7 +29,7 @@ package struct Configuration: Sendable {
     return try replacement(of: spec)?.spec ?? spec
   }
 
-  /// Returns the note about a replaced adapter. Nil if the adapter is not replaced.
+  /// Returns the note about a replaced adapter. Nil without a replacement.
   func adapterNote() throws -> String? { try replacement(of: try namedAdapter())?.note }
 
   private func namedAdapter() throws -> AdapterSpec {
@@ -43,10 +43,10 @@ package struct Configuration: Sendable {
     return try AdapterReplacement.find(of: number, in: environment, configPath)
   }
 
-  /// The air of `KnownDevices`. Nil for a real radio.
+  /// The name of the air for `KnownDevices`. Nil for a real radio.
   private var air: String? { (try? adapter())?.fileAir }
 
-  /// The air of `TransferMemory`, without the file: the description of a simulated device may change during a transfer.
+  /// The air of `TransferMemory`, without the file, because the description of a simulated device may change during a transfer.
   package var kindOfAir: String? { air.map { String($0.prefix { $0 != ":" }) } }
 
   /// Resolves `@last` and `@ALIAS`.
@@ -94,7 +94,7 @@ package struct Configuration: Sendable {
   }
 
   /// Stores an alias beyond the session, or removes it if `peer` is nil.
-  /// - Throws: `Failure` for an invalid name or one defined in the configuration file; `FileError`.
+  /// - Throws: `Failure` for an invalid name or a name in the configuration file; `FileError`.
   @LoopActor
   package func setAlias(_ name: String, to peer: PeerSelector?) throws {
     guard KnownDevices.isAlias(name) else {
@@ -137,10 +137,10 @@ package struct Configuration: Sendable {
 
   // MARK: Transfers
 
-  /// The interrupted transfers. Empty if the file cannot be read.
+  /// The interrupted transfers. Empty if their file is unreadable.
   package var transfers: TransferMemory { TransferMemory(parsing: log(transfersPath)) }
 
-  /// Stores the state of a transfer. - Returns: False if it could not be written.
+  /// Stores the state of a transfer. Returns false if writing fails.
   @LoopActor
   @discardableResult
   package func remember(_ record: TransferMemory.Record) -> Bool {
@@ -150,10 +150,10 @@ package struct Configuration: Sendable {
 
   // MARK: Heard devices
 
-  /// Returns the devices heard on an air. Empty if the file cannot be read.
+  /// Returns the devices heard on an air. Empty if their file is unreadable.
   package func heard(on air: String) -> HeardDevices { HeardDevices(parsing: log(heardPath), air: air) }
 
-  /// Returns the latest records that pass the filter, up to `limit`.
+  /// Returns the latest attribute records that pass the filter, up to `limit`.
   package func attributes(limit: Int, where isWanted: (KnownAttributes.Record) -> Bool) -> [KnownAttributes.Record] {
     KnownAttributes(parsing: log(attributesPath), limit: limit, where: isWanted).records
   }
@@ -167,12 +167,12 @@ package struct Configuration: Sendable {
     try? StateLog.append(found.flatMap(\.line), to: path, limit: Self.logLimit) { KnownAttributes(parsing: $0).log }
   }
 
-  /// Reads a state file. Empty if it cannot be read.
+  /// Reads a state file. Empty if the file is unreadable.
   private func log(_ path: String?) -> [UInt8] {
     path.flatMap { try? InputFile.readIfThere($0, limit: 17 * Self.logLimit) } ?? []
   }
 
-  /// The size in bytes at which a log is compacted.
+  /// The size in bytes at which `StateLog` compacts a log.
   private static let logLimit = 64 << 10
 
   private func add(_ record: KnownDevices.Record) throws(FileError) {

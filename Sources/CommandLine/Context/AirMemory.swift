@@ -10,7 +10,7 @@ package import Presentation
 package import Text
 import Values
 
-/// Remembers devices and attributes for the completion of later command lines. Written once, when the command ends.
+/// Remembers devices and attributes for the completion of later command lines. The command writes them once, when it ends.
 /// A simulated or recorded air needs no memory, because its file lists the devices.
 @LoopActor
 package final class AirMemory {
@@ -26,7 +26,7 @@ package final class AirMemory {
   var lastMeaning: LastMeaning?
 
   struct LastMeaning {
-    /// The value of `Client.descriptionVersion`.
+    /// The value of `Client.descriptionVersion` for which `meaning` holds.
     let version: Int
     let handle: AttributeHandle
     let uuid: UUID?
@@ -63,7 +63,7 @@ package final class AirMemory {
     if found.count > KnownAttributes.capacity { found.removeFirst() }
   }
 
-  /// Returns the attributes found by this process or an earlier one. A hint only, because the device may have changed.
+  /// Returns the attributes of a device that this process or an earlier one found. Only a hint, because the device may have changed.
   func attributes(of peer: PeerAddress) -> KnownAttributes.Record? {
     if let latest = found.last(where: { $0.peer == peer }) { return latest }
     if let known = known[peer] { return known }
@@ -101,10 +101,10 @@ extension AdapterSpec {
 }
 
 extension AirMemory {
-  /// Returns the meaning of a value, from this link or an earlier one to the same device.
+  /// Returns the meaning of a value, as known from this link or an earlier one to the same device.
   /// - Parameters:
-  /// - value: The value. Knowledge from an earlier link is ignored if the value does not fit it.
-  /// - uuid: Nil if only the handle is known.
+  ///   - value: The value. The memory ignores knowledge from an earlier link that the value does not fit.
+  ///   - uuid: The type of the attribute. Nil for an attribute known only by its handle.
   package func meaning(of value: [UInt8], at handle: AttributeHandle, _ uuid: UUID?, on connection: Connection) -> ValueMeaning {
     let client = connection.client
     if let last = lastMeaning, last.version == client.descriptionVersion, last.handle == handle, last.uuid == uuid { return last.meaning }
@@ -115,7 +115,7 @@ extension AirMemory {
     return meaning
   }
 
-  /// Returns the meaning, and whether it applies to every value.
+  /// Returns the meaning of a value, and whether it applies to every value of the attribute.
   private func meaning(
     at handle: AttributeHandle, _ uuid: UUID?, on connection: Connection, of value: [UInt8]
   ) -> (ValueMeaning, isOfAll: Bool) {
@@ -140,7 +140,7 @@ extension AirMemory {
     } catch { return (ValueMeaning(uuid: uuid), false) }
   }
 
-  /// Returns a characteristic's descriptor contents, read on this link or an earlier one. Empty if it no longer has such descriptors.
+  /// Returns a characteristic's descriptor contents, read on this link or an earlier one. Empty if the characteristic lost its descriptors.
   func description(of item: Characteristic, on connection: Connection) -> ValueDescription {
     if let read = connection.client.description(of: item) { return read }
     guard item.descriptors.contains(where: \.uuid.describesValue) else { return ValueDescription() }

@@ -48,7 +48,7 @@ package struct Context {
     self.observer = observer
   }
 
-  /// Shows the PDUs of each connection to an observer.
+  /// Returns a client observer that passes the PDUs of each connection to `observer`. Nil without an observer.
   package static func clientObserver(_ observer: (any CommandObserver)?) -> Session.ClientObserver? {
     guard let observer else { return nil }
     return Session.ClientObserver { [weak observer] client in
@@ -69,7 +69,8 @@ package struct Context {
   /// Whether the command may read standard input.
   package var isInputFed: Bool { !isInSession && StandardInput.isFed }
 
-  /// Refuses `-` in a session. - Throws: `Failure(.usage)`.
+  /// Refuses `-` (standard input) in a session.
+  /// - Throws: `Failure(.usage)`.
   package func refuseInput() throws {
     guard !isInSession else {
       throw Failure(.usage, "Cannot read - in a session: standard input carries its commands. Use a file or a named pipe.")
@@ -79,7 +80,7 @@ package struct Context {
   /// Returns the adapter, opened at the first call.
   package func radio() async throws -> any Central { try await session.central() }
 
-  /// Reads the descriptors that describe a value, once per link. Only in a session or with `-v`. Ignores errors.
+  /// Reads the descriptors that describe a value, once per link. Does so only in a session or with `-v`. Ignores errors.
   package func describe(_ characteristic: Characteristic, on connection: Connection) async {
     if asksForDescriptions { try? await connection.client.readDescription(of: characteristic) }
   }
@@ -87,10 +88,10 @@ package struct Context {
   /// Whether to spend requests on descriptions.
   package var asksForDescriptions: Bool { isInSession || output.style.verbosity > 0 }
 
-  /// Whether the session shows this value, so that the command need not. Programs get both records, with different `id`s.
+  /// Whether the session shows this value, so that the command need not show it. Programs get both records, with different `id`s.
   package func isShownBeside(_ event: ValueEvent) -> Bool { caller != .program && links.showsInBackground(event) }
 
-  /// Reports dropped values. Silent if the reader closed the output (`| head -1`) or the user ended the command.
+  /// Reports how many records the output dropped. Silent if the reader closed the output (`| head -1`) or the user ended the command.
   package func tellOfDropped(_ count: Int) {
     guard !output.isBroken, !Task.isCancelled || !output.hasRoom else { return }
     output.note("Dropped \(count) record(s) so far: the output was not read in time.")
@@ -101,9 +102,9 @@ package struct Context {
   /// Runs `body` on a link to the peer. Uses the session's link if it exists. Otherwise connects, exchanges the MTU, and disconnects on
   /// every path.
   /// - Parameters:
-  /// - exchangingMTU: Whether to exchange the MTU. False if `body` exchanges it.
-  /// - isRepeatable: Whether `body` only reads. If so, it runs again if the device closes the link before it answers.
-  /// - restoring: Whether to restore a lost link of the session.
+  ///   - exchangingMTU: Whether to exchange the MTU. False if `body` exchanges it.
+  ///   - isRepeatable: Whether `body` only reads. If so, it runs again if the device closes the link before it answers.
+  ///   - restoring: Whether to restore a lost link of the session.
   package func withPeer<T: Sendable>(
     _ target: Target, exchangingMTU: Bool = true, isRepeatable: Bool = false, restoring: Bool = false,
     _ body: @escaping @LoopActor (Connection) async throws -> T
@@ -114,7 +115,7 @@ package struct Context {
   }
 
   /// Returns the request for a link, from the options of a command.
-  /// - Throws: `Failure` for a device that cannot be resolved.
+  /// - Throws: `Failure` for a PEER that names no device.
   package func request(_ target: Target, exchangingMTU: Bool = true) async throws -> LinkRequest {
     let isCurrent = target.peer == .current
     let current = isCurrent ? links.currentDevice : nil

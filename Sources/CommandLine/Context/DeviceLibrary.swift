@@ -7,18 +7,19 @@ import Presentation
 import SystemPackage
 import Text
 
-/// Finds device files: named ones, the user's folder, and the ones shipped with the program.
+/// Finds device files by path, in the user's folder, and among the files shipped with the program.
 @LoopActor
 package enum DeviceLibrary {
-  /// Loads a named file. - Throws: `FileError`; `FileEntryError`; `Failure` for an invalid MAC rule.
+  /// Loads the device file at a path.
+  /// - Throws: `FileError`; `FileEntryError`; `Failure` for an invalid MAC rule.
   static func load(_ path: String) async throws -> DeviceDescription {
     try checked(DeviceFile.parse(try await InputFile.read(path, limit: DeviceFile.maximumLength + 1), name: path))
   }
 
-  /// Finds the file that matches a device: in the user's folder, else in the simulated air, else among the shipped files.
+  /// Finds the device file that matches a device: in the user's folder, else in the simulated air, else among the shipped files.
   /// - Parameters:
-  /// - adapter: The radio.
-  /// - note: Reports invalid files in the user's folder if another one matches.
+  ///   - adapter: The radio.
+  ///   - note: Reports invalid files in the user's folder if another one matches.
   /// - Throws: `Failure` if no file or several match. Includes the error of an invalid file.
   package static func device(
     for connection: Connection, _ configuration: Configuration, _ adapter: AdapterSpec?, note: @LoopActor (String) -> Void = { _ in }
@@ -46,7 +47,7 @@ package enum DeviceLibrary {
     throw Failure(.notFound, "No device file matches \(connection.title) (\(there)). Name one with --device FILE, see man blectl-device")
   }
 
-  /// Returns the files that `device` searches, in its order, for completion. Skips invalid files and does not connect.
+  /// Returns the files that `device` searches, in the same order, for completion. Skips invalid files and does not connect.
   package static func known(_ configuration: Configuration, _ adapter: AdapterSpec) -> [[DeviceDescription]] {
     var simulated: [DeviceDescription]?
     if case .simulation(let file?) = adapter, let octets = try? InputFile.readIfThere(file, limit: 4 << 20) {
@@ -70,7 +71,8 @@ package enum DeviceLibrary {
     return (devices, unusable)
   }
 
-  /// Loads a regular file without waiting. - Throws: The errors of `load`; EINVAL for another kind of file.
+  /// Loads a regular file without waiting.
+  /// - Throws: The errors of `load`; EINVAL for another kind of file.
   package static func loadAtOnce(_ path: String) throws -> DeviceDescription {
     guard let octets = try InputFile.readIfThere(path, limit: DeviceFile.maximumLength + 1) else {
       throw FileError.unreadable(path, .noSuchFileOrDirectory)

@@ -2,12 +2,13 @@ package import DeviceFiles
 import Presentation
 import Text
 
-/// A device's command with the typed parameters. Detects unknown names and invalid values before anything is sent.
+/// A device's command with the typed parameters. Detects unknown names and invalid values before the client sends anything.
 package struct DeviceRequest {
   package let command: DeviceCommand
   package private(set) var values: [NamedValue] = []
 
-  /// Creates a request without parameters. - Throws: `Failure(.usage)` for an unknown command.
+  /// Creates a request without parameters.
+  /// - Throws: `Failure(.usage)` for an unknown command.
   package init(_ name: String, of device: DeviceDescription) throws {
     guard let command = device.command(name) else {
       let names = device.commands.map(\.name)
@@ -27,7 +28,8 @@ package struct DeviceRequest {
     return (String(parts.first ?? ""), String(parts.last ?? ""))
   }
 
-  /// Returns the parameter that a word sets. - Throws: `Failure(.usage)`.
+  /// Returns the parameter that a word sets.
+  /// - Throws: `Failure(.usage)`.
   func parameter(_ word: String) throws -> DeviceCommand.Parameter {
     let key = Self.parts(word).name
     guard let parameter = command.parameters.first(where: { $0.name == key }) else {
@@ -40,13 +42,14 @@ package struct DeviceRequest {
     return parameter
   }
 
-  /// Returns the file with the bytes of a parameter. Nil if it names none. - Throws: The errors of `parameter`.
+  /// Returns the path of the file with the bytes of a parameter. Nil if the word names no file.
+  /// - Throws: The errors of `parameter`.
   package func path(_ word: String) throws -> String? {
     guard case .string(let field) = try parameter(word).field, !field.isText else { return nil }
     return Self.parts(word).text.after("@")
   }
 
-  /// Adds a parameter. `octets` are the contents of its file, if any.
+  /// Adds a parameter. `octets` are the contents of the parameter's file, if any.
   /// - Throws: `Failure(.usage)`.
   package mutating func add(_ word: String, octets: [UInt8]? = nil) throws {
     let parameter = try parameter(word)

@@ -115,7 +115,7 @@ package final class LinkText: LinkReporter {
     return failure == plain ? error : failure
   }
 
-  /// Adds advice based on the devices heard.
+  /// Adds advice based on the devices that the last search heard.
   private func addAdvice(to failure: inout Failure, _ selector: PeerSelector) {
     if case .address(let address, _) = selector, let other = devices.first(where: { PeerSelector.mac(address).matches($0) }) {
       failure.add("\(other.peer) advertises this MAC. Use mac:\(address)")

@@ -23,10 +23,10 @@ package enum NotificationRecord {
     try await show(event, uuid, format, from: peer, memory, output)
   }
 
-  /// Writes the value.
+  /// Writes a notification or indication.
   /// - Parameters:
-  /// - device: The name of the device, if the reader needs it.
-  /// - memory: The known attributes of the device.
+  ///   - device: The name of the device, if the reader needs it.
+  ///   - memory: The known attributes of the device.
   package static func show(
     _ event: ValueEvent, _ uuid: UUID?, _ format: ValueFormat, from peer: Connection, of device: String? = nil, _ memory: AirMemory,
     _ output: Output
@@ -50,7 +50,7 @@ package enum NotificationRecord {
     return try output.recordWithoutWaiting { write(&$0, event, uuid, meaning, format, from: peer) }
   }
 
-  /// Returns the record as a value.
+  /// Returns the record of a notification or indication as a JSON value.
   package static func value(_ event: ValueEvent, _ uuid: UUID?, from peer: Connection, _ memory: AirMemory) -> JSONTree {
     let meaning = memory.meaning(of: event.value, at: event.handle, uuid, on: peer)
     return RecordWriter.value { write(&$0, event, uuid, meaning, .auto, from: peer) }
@@ -69,7 +69,7 @@ package enum NotificationRecord {
     peer.identify(in: &json)
   }
 
-  /// Returns a short line with the time of day and the name of the attribute.
+  /// Returns a short line with the local time of day, the name of the attribute and the value.
   private static func brief(
     _ event: ValueEvent, _ meaning: ValueMeaning, _ format: ValueFormat, of device: String?, _ output: Output
   ) -> String {

@@ -27,7 +27,7 @@ package final class ProcessContext {
   private var trace: SnoopFile?
   /// The recorder of `--record`.
   package private(set) var recorder: (any CommandRecorder)?
-  /// Whether a trace may start while the radio is in use. Set it before the radio is opened.
+  /// Whether a trace may start while the radio is in use. Set it before the session opens the radio.
   package var tracesLater: Bool {
     get { tap.startsLater }
     set { tap.startsLater = newValue }
@@ -35,7 +35,7 @@ package final class ProcessContext {
   private let tap = TraceTap()
   /// The signal watch of the running command.
   package weak var signals: SignalWatch?
-  /// The first handler of signals. Returns whether it handled the signal: in a session, Ctrl-C ends only one command.
+  /// The first handler of signals. Returns whether it handled the signal. In a session, Ctrl-C ends only one command.
   package var onSignal: (@LoopActor (Int32) -> Bool)?
 
   init(_ options: ProcessOptions, _ output: Output, _ configuration: Configuration, _ commands: CommandSet) {
@@ -63,11 +63,11 @@ package final class ProcessContext {
 
   /// Whether standard output carries the trace, and standard error everything else.
   nonisolated var tracesToOutput: Bool { options.trace == "-" }
-  /// The function that ends the command when the reader of the trace has closed it.
+  /// The function that ends the command when the reader closes the trace.
   var endTraced: (@LoopActor () -> Void)?
   private(set) var isTraceUnread = false
 
-  /// Opens the file of `--trace` at the first call. - Returns: Nil if there will be no trace.
+  /// Opens the file of `--trace` at the first call. Returns nil if there will be no trace.
   package func openTrace() async throws -> (any HCI.Tap)? {
     if let path = options.trace, trace == nil {
       trace = tracesToOutput ? try openOutput() : try await open(trace: path)
@@ -90,7 +90,8 @@ package final class ProcessContext {
     return file
   }
 
-  /// Runs the command of the command line. - Throws: `FileError` of the file of `--record`; the errors of the command.
+  /// Runs the command of the command line.
+  /// - Throws: `FileError` of the file of `--record`; the errors of the command.
   func run(_ command: any LoopCommand, in context: Context) async throws {
     try checkFiles(of: command)
     noteUnused(by: command, output)
@@ -112,7 +113,8 @@ package final class ProcessContext {
     }
   }
 
-  /// Checks the files before any is opened. - Throws: `Failure(.usage)` if one would overwrite another.
+  /// Checks the files of a command before the command opens any.
+  /// - Throws: `Failure(.usage)` if one file would overwrite another.
   package func checkFiles(of command: any LoopCommand) throws {
     var files = CommandFiles()
     command.name(&files)
@@ -126,7 +128,7 @@ package final class ProcessContext {
     try files.check()
   }
 
-  /// Writes the script of `--record`. Keeps the old file if the command was refused before it did anything.
+  /// Writes the script of `--record`. Keeps the old file if blectl refused the command before it did anything.
   /// - Throws: `FileError`; `CancellationError`.
   func writeRecord(of failure: (any Error)?) async throws {
     guard let recorder else { return }
@@ -134,14 +136,15 @@ package final class ProcessContext {
     try await recorder.write()
   }
 
-  /// Closes the trace. - Throws: An error if it is incomplete, for example because the disk is full.
+  /// Closes the trace.
+  /// - Throws: An error if the trace is incomplete, for example because the disk is full.
   func closeTrace() async throws {
     defer { trace = nil }
     try await trace?.close()
   }
 
-  /// Starts a trace without secrets in a session. Nil ends it.
-  /// - Throws: `FileError` for the new file or the one that ends.
+  /// Starts a trace without secrets in a session. Ends the current trace if `path` is nil.
+  /// - Throws: `FileError` for the new file or the previous one.
   package func trace(to path: String?) async throws {
     tap.write(to: nil)
     try await closeTrace()

@@ -41,7 +41,7 @@ package enum Program {
     return status ?? ExitStatus.internal.rawValue
   }
 
-  /// Runs a command in its context. `watch` delivers signals; tests replace it.
+  /// Runs a command in its context. `watch` delivers signals. Tests replace `watch`.
   @LoopActor
   static func run(
     _ command: any LoopCommand, _ process: ProcessContext,
@@ -83,7 +83,7 @@ package enum Program {
     return status
   }
 
-  /// Writes all pending output, however slow the reader. After Ctrl-C, waits only 300 ms.
+  /// Writes all pending output, however slow the reader is. After Ctrl-C, waits only 300 ms.
   @LoopActor
   private static func flush(_ output: Output, _ interrupted: Wait<Void>) async throws {
     if !output.isFlushed, !interrupted.isSettled {
@@ -114,7 +114,7 @@ package enum Program {
     return failure.map { report($0, process.output) } ?? ExitStatus.done.rawValue
   }
 
-  /// Reports the error to the user. - Returns: The exit code.
+  /// Reports an error to the user and returns the exit code.
   @LoopActor
   package static func report(_ error: any Error, _ output: Output) -> Int32 {
     if let status = error as? ExitStatus { return status.rawValue }
@@ -145,7 +145,7 @@ package enum Program {
     String(decoding: Output.record { write(failure, &$0) }.dropLast(), as: UTF8.self)
   }
 
-  /// Returns the help requested by `read -h`, `read --help`, `help read`, `-h`, `--help` or `help`. Nil for other requests.
+  /// Returns the help requested by `read -h`, `read --help`, `help read`, `-h`, `--help` or `help`. Nil for other arguments.
   private static func help(_ arguments: [String], _ commands: CommandSet) -> String? {
     let words = arguments.prefix { $0 != "--" }
     let isShort = words.contains("-h") && !words.contains("--help")
@@ -159,7 +159,7 @@ package enum Program {
     return commands.type(named: name).map { HelpPage(of: $0, isSession: false).text(isShort: isShort) }
   }
 
-  /// Prints help, the version, or a usage error, as text or JSON. - Returns: The exit code.
+  /// Prints help, the version, or a usage error, as text or JSON. Returns the exit code.
   package static func reportUsage(_ error: any Error, arguments: [String], _ commands: CommandSet) -> Int32 {
     let type = arguments.first == commands.option.commandName ? commands.option : nil
     if (type ?? commands.root).exitCode(for: error) == .success {

@@ -5,7 +5,7 @@ package import GAP
 package import Operations
 package import Text
 
-/// The devices heard or connected so far, which can be named without another scan.
+/// The devices heard or connected so far, which users can name without another scan.
 @LoopActor
 package final class SeenDevices {
   private var order = RecentSet<PeerAddress>(capacity: 1000)
@@ -30,7 +30,7 @@ package final class SeenDevices {
 
   package init() {}
 
-  /// The devices, strongest first. Devices that were not heard come last.
+  /// The devices, strongest signal first. Devices without a signal strength come last.
   package var devices: [(peer: PeerAddress, name: UntrustedText?, rssi: Int8?)] {
     order.elements.sorted { (facts[$0]?.rssi ?? -128, "\($1)") > (facts[$1]?.rssi ?? -128, "\($0)") }
       .map { ($0, facts[$0]?.name, facts[$0]?.rssi) }

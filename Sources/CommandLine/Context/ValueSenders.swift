@@ -15,7 +15,7 @@ package struct ValueSenders {
     selectors = attributes.isEmpty || attributes.contains("*") ? nil : try attributes.map { try Selector($0) }
   }
 
-  /// Finds all named characteristics, then adds them. A note lists the names if all are selected.
+  /// Finds all selected characteristics, then adds them. A note lists the names if the user selected all.
   /// - Parameter discovering: False if plain handles need no discovery.
   /// - Throws: The errors of `Client.characteristic`, `addAll` and `add`.
   @LoopActor
@@ -31,8 +31,7 @@ package struct ValueSenders {
     for item in try await client.characteristics(selectors, discovering: discovering) { try await add(item) }
   }
 
-  /// Adds each characteristic that sends values. Skips the ones that the device refuses.
-  /// - Returns: The added characteristics.
+  /// Adds each characteristic that sends values, and returns the added ones. Skips the characteristics that the device refuses.
   /// - Throws: `Failure` if there are none.
   @LoopActor
   static func addAll(

@@ -10,7 +10,7 @@ package enum Arguments {
     commandFirst(arguments, commands) { commands.type(named: $0) }
   }
 
-  /// Does the same for other sets of commands. `type` finds a command by name.
+  /// Moves global options after the command's name, for other sets of commands. `type` finds a command by name.
   static func commandFirst(
     _ arguments: [String], _ commands: CommandSet, type: (String) -> (any LoopCommand.Type)?
   ) -> [String] {
@@ -76,7 +76,8 @@ package enum Arguments {
 
   // MARK: Mistakes
 
-  /// Refuses an argument that is not UTF-8, which would be sent changed. - Throws: `ValidationError`.
+  /// Refuses an argument that is not UTF-8, which blectl would send changed.
+  /// - Throws: `ValidationError`.
   package static func refuseOctets() throws {
     guard let index = ThisProcess.argumentThatIsNoText() else { return }
     throw ValidationError(
@@ -84,7 +85,8 @@ package enum Arguments {
   }
 
   /// Refuses a repeated option that takes one value, because the parser would take the last. Asks for the command's options only if a name
-  /// occurs twice. - Throws: `ValidationError`.
+  /// occurs twice.
+  /// - Throws: `ValidationError`.
   package static func refuseRepeated(_ arguments: [String], _ commands: CommandSet) throws {
     let option = commands.option.commandName
     if arguments.first == option, arguments.dropFirst().prefix(while: { $0 != "--" }).contains(option) {
@@ -93,7 +95,7 @@ package enum Arguments {
     try refuseRepeated(arguments) { commands.type(named: arguments.first ?? "") }
   }
 
-  /// Does the same for one command. `type` returns the command.
+  /// Refuses a repeated option of one command. `type` returns the command.
   package static func refuseRepeated(_ arguments: [String], of type: () -> (any LoopCommand.Type)?) throws {
     // An array, because the first use of a set costs more than searching a few words.
     var seen: [String] = []

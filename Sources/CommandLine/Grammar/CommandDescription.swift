@@ -1,29 +1,29 @@
 package import ArgumentParser
 import Text
 
-/// The options and arguments of a command, from the parser's dump of its help. Creating it takes a millisecond.
+/// The options and arguments of a command, from the parser's dump of its help. Creating a description takes a millisecond.
 package struct CommandDescription {
   struct Argument {
-    /// The names with their hyphens. Empty for a positional argument.
+    /// The option names with their hyphens. Empty for a positional argument.
     let names: [String]
-    /// The name with two hyphens. Nil for a positional argument.
+    /// The option name with two hyphens. Nil for a positional argument.
     var longName: String? { names.first { $0.hasPrefix("--") } }
     let valueName: String
     let takesValue: Bool
     let isRepeating: Bool
     let isOptional: Bool
-    /// Whether the help shows it.
+    /// Whether the help shows the argument.
     let isShown: Bool
-    /// The title of its group. Empty for none.
+    /// The title of the argument's group in the help. Empty for none.
     let section: String
-    /// The help on one line.
+    /// The argument's help on one line.
     let help: String
     /// The text that only `--help` shows.
     let discussion: String
-    /// The allowed values. Empty if there is no list.
+    /// The values that the argument accepts. Empty without a list.
     let values: [String]
     let isFile: Bool
-    /// The permitted file name extensions. Empty for any file.
+    /// The permitted file name extensions. Empty if any file is valid.
     let endings: [String]
   }
 

@@ -3,7 +3,7 @@ package struct CommandOptions {
   private let withValue: Set<String>
   private let ofConnection: Set<String>
   private let ofProcess: Set<String>
-  /// Whether PEER is its only argument, besides an optional `-`.
+  /// Whether PEER is the command's only argument, besides an optional `-`.
   package let takesOnlyPeer: Bool
 
   package init(of type: any LoopCommand.Type) {
@@ -37,6 +37,6 @@ package struct CommandOptions {
     return nil
   }
 
-  /// Returns the index at which to insert a first argument if there is none.
+  /// Returns the index at which to insert an argument into words without arguments.
   package func end(of words: [String]) -> Int { words.firstIndex(of: "--") ?? words.count }
 }

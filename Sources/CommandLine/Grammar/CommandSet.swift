@@ -3,7 +3,7 @@ import EventLoop
 package import Terminal
 import Text
 
-/// The commands of the program. `Blectl` lists them; all other code receives them as this value.
+/// The commands of the program. `Blectl` lists them. All other code receives this value.
 package struct CommandSet: Sendable {
   /// The root command, which parses help, version and completion scripts. Its configuration lists `commandLine`.
   let root: any ParsableCommand.Type
@@ -15,9 +15,9 @@ package struct CommandSet: Sendable {
   let standard: any LoopCommand.Type
   /// The commands that exist only in sessions.
   let sessionOnly: [any LoopCommand.Type]
-  /// The factory of the recorder of `--record`. - Throws: `FileError` if the file cannot be written.
+  /// The factory of the recorder of `--record`. Throws `FileError` for an unwritable file.
   let recorder: @LoopActor @Sendable (_ path: String, Output, SessionCommands) throws -> any CommandRecorder
-  /// The requested completion script. Nil without such an option.
+  /// The function that returns the requested completion script. Nil without such an option.
   let completionScript: @Sendable (_ arguments: [String]) -> String?
 
   /// Returns a command of the command line.
@@ -44,8 +44,8 @@ package struct CommandSet: Sendable {
     return try root.parseAsRoot(arguments)
   }
 
-  /// Parses the words after a command's name, a third faster than the root. Nil for help, version, completion and errors, which the root
-  /// handles.
+  /// Parses the words after a command's name, a third faster than the root command. Nil for help, version, completion and errors, which the
+  /// root command handles.
   package func namedCommand(from arguments: [String]) throws -> (any LoopCommand)? {
     guard let name = arguments.first, let named = type(named: name),
       let command = (try? named.command(from: Array(arguments.dropFirst()))) ?? nil

@@ -3,7 +3,7 @@ package import GATT
 
 /// The words that may follow a command's name, for completion.
 package struct CommandShape: Sendable, Equatable {
-  /// The kind of a word.
+  /// The kind of an argument or option value.
   package enum Word: Sendable, Equatable {
     case peer
     /// A device, by address or alias only.
@@ -11,7 +11,7 @@ package struct CommandShape: Sendable, Equatable {
     /// A device of the session.
     case link
     case attribute(AttributeUse)
-    /// A value that cannot be completed, or `@FILE`.
+    /// A value without completion, or `@FILE`.
     case value
     case file
     /// Files with these extensions, and folders.
@@ -25,7 +25,7 @@ package struct CommandShape: Sendable, Equatable {
     case command
     /// A command in the device file.
     case deviceCommand
-    /// A `name=value` parameter of that command.
+    /// A `name=value` parameter of a command in the device file.
     case deviceParameter
     case free
   }
@@ -48,10 +48,10 @@ package struct CommandShape: Sendable, Equatable {
   }
 
   package struct Option: Sendable, Equatable {
-    /// The names with their hyphens.
+    /// The option's names with their hyphens.
     package let names: [String]
     package let hint: String
-    /// The kind of its value. Nil for an option without a value.
+    /// The kind of the option's value. Nil for an option without a value.
     package let value: Word?
     package let isRepeating: Bool
 
@@ -71,7 +71,7 @@ package struct CommandShape: Sendable, Equatable {
   /// Whether the last positional argument repeats.
   package let lastRepeats: Bool
 
-  /// Whether devices are given only by addresses without a type.
+  /// Whether the user names devices only by addresses without a type.
   package let takesPlainAddresses: Bool
 
   package init(

@@ -12,7 +12,7 @@ package struct HelpPage {
   private let isSession: Bool
   private let arguments: [CommandDescription.Argument]
 
-  /// Creates the help. In a session, PEER is optional and the radio is already chosen.
+  /// Creates the help of a command. In a session, PEER is optional, and the help omits the options of the process.
   package init(of type: any LoopCommand.Type, isSession: Bool) {
     self.type = type
     self.isSession = isSession

@@ -3,65 +3,67 @@ package import EventLoop
 package import Presentation
 package import Text
 
-/// A command of blectl. It runs on the event loop and can be canceled at any wait. It describes itself, so that no code checks its type.
+/// A command of blectl. Runs on the event loop, which can cancel it at any wait. Describes itself, so that no code checks its type.
 ///
 /// Each command states its `commandName`, because deriving it from the type costs 40 % of the startup time.
 package protocol LoopCommand: ParsableCommand, Sendable {
   var process: ProcessOptions { get set }
-  /// Whether it shows or takes names of UUIDs or companies.
+  /// Whether the command shows or takes names of UUIDs or companies.
   var usesNames: Bool { get }
-  /// Whether it uses real time even on the simulated air.
+  /// Whether the command uses real time even on the simulated air.
   var isTimeReal: Bool { get }
-  /// Whether it uses its adapter.
+  /// Whether the command uses the adapter.
   var usesAdapter: Bool { get }
-  /// Adds the files named by its own options and arguments.
+  /// Adds the files that the command's own options and arguments name.
   @LoopActor func name(_ files: inout CommandFiles)
   @LoopActor func run(in context: Context) async throws
 
   // MARK: End
 
-  /// Whether it runs until the user stops it.
+  /// Whether the command runs until the user stops it.
   var runsUntilStopped: Bool { get }
-  /// Whether it ends without being stopped. Other commands are stopped at the end of a session's input.
+  /// Whether the command ends by itself. A session stops other commands at the end of the input.
   var hasTimeLimit: Bool { get }
-  /// The failure if the end of the input stops it. Nil if that is its normal end.
+  /// The failure if the end of the input stops the command. Nil if the command normally ends this way.
   var failureAtInputEnd: Failure? { get }
 
   // MARK: Words
 
   static var traits: CommandTraits { get }
-  /// Whether it takes a PEER, which defaults to the current device in a session.
+  /// Whether the command takes a PEER, which defaults to the current device in a session.
   static var takesPeer: Bool { get }
   /// The PEER and its options. Nil for a command without them.
   var peerOptions: PeerOptions? { get }
   /// The shape for completion. Nil to derive it from the declaration.
   static var ownShape: CommandShape? { get }
-  /// Applies the defaults of a session to options that were not given.
+  /// Applies the defaults of a session to options that the user did not give.
   mutating func take(_ defaults: ShellSettings)
   /// The examples at the end of the help. A test runs each on the simulator.
   static var examples: [String] { get }
   /// The global options that have no effect on this command. Its help omits them.
   static var unusedOptions: [String] { get }
-  /// Checks rules that depend on other words or commands. - Throws: `ValidationError`.
+  /// Checks rules that depend on other words or commands.
+  /// - Throws: `ValidationError`.
   func check(_ words: [String], _ commands: CommandSet, isSession: Bool) throws
-  /// Returns a better sentence about a mistake in its words. Nil for the usual sentence.
+  /// Returns a better sentence about a mistake in the command's words. Nil for the usual sentence.
   static func advice(on mistake: ParserMistake.Kind, in words: [String]) -> String?
-  /// Explains a wrong value of its own option or argument. Nil if it cannot.
+  /// Explains a wrong value of the command's own option or argument. Nil without an explanation.
   static func hint(_ value: String, for place: String) -> String?
 
   // MARK: Scripts
 
-  /// Checks in advance for anything that a script or `run` would refuse. - Throws: `Failure`; `SelectorError`.
+  /// Checks the command in advance for anything that a script or `run` would refuse.
+  /// - Throws: `Failure`; `SelectorError`.
   func checkForScript() throws
   /// The form of the command in a recorded script.
   var recordedForm: RecordedForm { get }
-  /// The device that the command is about, or whose commands it runs as a session.
+  /// The device of the command, or the device whose commands it runs as a session.
   var recordedDevice: PeerArgument? { get }
-  /// The attribute whose next value it waits for. Nil if it does not wait.
+  /// The attribute whose next value the command waits for. Nil if the command does not wait.
   var awaitedAttribute: String? { get }
-  /// The time limit in a script, so that a silent device cannot block the run. Nil if it has its own limit.
+  /// The time limit of the command in a script, so that a silent device cannot block the run. Nil for a command with its own limit.
   var limitInScript: Duration? { get }
-  /// The command of a device file that it runs.
+  /// The device file command that this command runs.
   var deviceCall: DeviceCall? { get }
 }
 
@@ -101,11 +103,11 @@ extension LoopCommand {
 
   package static var commandName: String { configuration.commandName ?? "" }
   package var commandName: String { Self.commandName }
-  /// The name and hint for completion.
+  /// The command's name and hint for completion.
   package static var completion: (name: String, hint: String) { (commandName, String(configuration.abstract.prefix { $0 != "." })) }
   package var traits: CommandTraits { Self.traits }
 
-  /// Parses the arguments. Nil for a command of the parser, such as help.
+  /// Parses the arguments of the command. Nil for a command of the parser, such as help.
   package static func command(from arguments: [String]) throws -> (any LoopCommand)? {
     let parsed = try parseAsRoot(arguments)
     // The cast to Self is fast. A check for protocol conformance takes 2 % of the startup time.
@@ -114,7 +116,7 @@ extension LoopCommand {
   }
 }
 
-/// A command for one device. In a session, PEER may be omitted.
+/// A command for one device. In a session, the user may omit PEER.
 package protocol PeerCommand: LoopCommand {
   var who: PeerOptions { get }
 }
@@ -127,7 +129,7 @@ extension PeerCommand {
 /// A command that shows values in the format of `--as`.
 package protocol ValueCommand: PeerCommand {
   var chosenFormat: ValueFormat? { get set }
-  /// Whether it writes the raw bytes of the values instead.
+  /// Whether the command writes raw bytes instead of formatted values.
   var isRaw: Bool { get }
 }
 
@@ -146,9 +148,9 @@ extension ValueCommand {
 package struct CommandTraits: Sendable {
   // MARK: Words
 
-  /// Whether its last argument is a value, which may start with a minus sign or look like a PEER.
+  /// Whether the command's last argument is a value, which may start with a minus sign or look like a PEER.
   var takesValue = false
-  /// The use of its attributes.
+  /// The command's use of its attributes.
   var attributeUse = CommandShape.AttributeUse.any
   /// The arguments for completion. Nil to derive them from the declaration.
   var completedWords: [CommandShape.Word]?
@@ -156,26 +158,26 @@ package struct CommandTraits: Sendable {
   // MARK: Sessions
 
   var runsInSessions = true
-  /// Whether it runs the lines of a session. `--record` records these instead of the command.
+  /// Whether the command runs the lines of a session. `--record` records these lines instead of the command.
   package var isSession = false
   package var turn = SessionTurn.own
-  /// Whether later commands need not wait for it.
+  /// Whether later commands need not wait for this command.
   package var runsBesideOthers = false
   package var deviceChange = DeviceChange.none
-  /// Whether the start of a name may select a device that was heard.
+  /// Whether a name prefix may select a device that the session heard.
   package var completesNames = true
-  /// Whether it takes values that arrived before it.
+  /// Whether the command takes values that arrived before its start.
   package var takesEarlierValues = false
-  /// Whether its records name devices. In a session for programs, each then has its own `peer`.
+  /// Whether the command's records name devices. In a session for programs, each record then has its own `peer`.
   package var recordsNamePeers = false
 
   // MARK: Scripts
 
-  /// Whether a script can contain it.
+  /// Whether a script can contain the command.
   var isRecordable = true
-  /// The reason why scripts cannot use it, or the alternative. Nil if they can.
+  /// The reason why scripts cannot use the command, or the alternative. Nil if they can.
   package var scriptRefusal: String?
-  /// Whether it ends subscriptions.
+  /// Whether the command ends subscriptions.
   package var endsSubscriptions = false
 
   package init(
@@ -208,9 +210,9 @@ package enum SessionTurn: Sendable {
   case own
   /// The command runs after the earlier commands of the current device.
   case ofCurrentDevice
-  /// The command runs immediately, before the next line is parsed.
+  /// The command runs immediately, before the session parses the next line.
   case atOnce
-  /// The command runs before all later lines, which are parsed after it ended.
+  /// The command runs before all later lines. The session parses them after its end.
   case beforeOthers
 }
 
@@ -223,15 +225,15 @@ package enum DeviceChange: Sendable {
 
 /// The form of a command in a recorded script.
 package struct RecordedForm: Sendable {
-  /// Whether the script omits it, because it cannot be a line of a session.
+  /// Whether the script omits the command, which cannot be a line of a session.
   package var isLeftOut = false
-  /// The words in the script. Nil for the words that the user typed.
+  /// The command's words in the script. Nil for the words that the user typed.
   package var words: [String]?
-  /// The attributes and options of its single `read`s.
+  /// The attributes and options of the `read` lines that the script has instead of the command.
   package var reads: (attributes: [String], options: [String])?
-  /// Whether it fails again when the script runs.
+  /// Whether the command fails again when the script runs.
   package var failsAgain = true
-  /// Whether the script states expectations for its results. Other results become comments.
+  /// Whether the script states expectations for the command's results. Otherwise, results become comments.
   package var isExpected = false
 
   package init(
@@ -263,10 +265,11 @@ package struct DeviceCall: Sendable {
 /// Records the commands of the process as a script, for `--record`.
 @LoopActor
 package protocol CommandRecorder: AnyObject {
-  /// Whether at least one command was run.
+  /// Whether the recorder has run a command.
   var hasDone: Bool { get }
   /// Runs a command of the command line. `arguments` start with its name.
   func run(_ command: any LoopCommand, _ arguments: [String], in context: Context) async throws
-  /// Writes the script. - Throws: `FileError`; `CancellationError`.
+  /// Writes the script.
+  /// - Throws: `FileError`; `CancellationError`.
   func write() async throws
 }

@@ -28,7 +28,7 @@ package struct ParserMistake {
     case missingArgument(place: String)
     /// A missing value of an option, and the parser's sentence.
     case missingValue(String)
-    /// Any other sentence, such as the one of a `ValidationError`.
+    /// Any other sentence, such as the sentence of a `ValidationError`.
     case other(String)
   }
 
@@ -36,10 +36,10 @@ package struct ParserMistake {
   /// The parser's help for the option or argument. Empty for none.
   let help: String
 
-  /// Creates the mistake from the parser's error.
+  /// Creates a mistake from the parser's error.
   /// - Parameters:
-  /// - parsed: The command that parsed the words: the root, or the command of a session.
-  /// - command: The command that the words name.
+  ///   - parsed: The command that parsed the words: the root, or the command of a session.
+  ///   - command: The command that the words name.
   init(_ error: any Error, of parsed: any ParsableCommand.Type, _ command: (any ParsableCommand.Type)?) {
     let isOwn = error is ValidationError
     let sentence = parsed.message(for: error)

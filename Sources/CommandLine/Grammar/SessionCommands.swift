@@ -11,7 +11,7 @@ package final class SessionCommands {
   package private(set) lazy var all = set.inSessions
   private lazy var byName: [String: any LoopCommand.Type] = Dictionary(
     all.flatMap { type in ([type.commandName] + type.configuration.aliases).map { ($0, type) } }, uniquingKeysWith: { first, _ in first })
-  /// The cached options of the commands, which take a millisecond to get from the parser.
+  /// The cached options of each command, which take a millisecond to get from the parser.
   private var known: [String: CommandOptions] = [:]
 
   init(_ set: CommandSet) { self.set = set }
@@ -21,7 +21,7 @@ package final class SessionCommands {
   /// Returns the command of a line, which may follow options. Nil for an unknown command.
   package func type(of words: [String]) -> (any LoopCommand.Type)? { Arguments.leading(words, set).rest.first.flatMap { byName[$0] } }
 
-  /// Whether the command of a line takes values that arrived before it.
+  /// Whether the command of a line takes values that arrived before its start.
   package func takesEarlierValues(_ words: [String]) -> Bool { type(of: words)?.traits.takesEarlierValues ?? false }
 
   /// Adds advice to the error of an unknown attribute that is the name of a command.

@@ -20,7 +20,8 @@ package struct ShellSettings: Equatable {
   /// The permitted values of each setting.
   package static let choices = ["format": ValueFormat.names, "timeout": ["default"], "reconnect": ["on", "off"]]
 
-  /// Changes a setting. - Throws: `Failure(.usage)`.
+  /// Changes a setting.
+  /// - Throws: `Failure(.usage)`.
   package mutating func set(_ name: String, to value: String) throws {
     switch name {
     case "format":

@@ -13,9 +13,9 @@ package struct UsageText {
 
   /// Creates the text from the parser's error.
   /// - Parameters:
-  /// - arguments: The words as typed, starting with the command's name.
-  /// - type: The command of a session. Nil on the command line.
-  /// - place: The index of a missing PEER that a session replaced by its current device. Nil if PEER was given.
+  ///   - arguments: The words as typed, starting with the command's name.
+  ///   - type: The command of a session. Nil on the command line.
+  ///   - place: The index of a missing PEER that a session replaced by its current device. Nil if the user gave a PEER.
   package init(
     _ error: any Error, _ arguments: [String], _ commands: CommandSet, of type: (any LoopCommand.Type)? = nil,
     withoutPeerAt place: Int? = nil

@@ -45,17 +45,18 @@ package struct AnswerOptions: ParsableArguments {
 }
 
 extension AnswerOptions {
-  /// Checks the attributes before connecting. - Throws: `Failure` for an invalid ATTR.
+  /// Checks the attributes before the command connects.
+  /// - Throws: `Failure` for an invalid ATTR.
   package func check() throws {
     for pattern in expect { try pattern.check("--expect") }
     for pattern in failOn { try pattern.check("--fail-on") }
   }
 }
 
-/// A characteristic and the start of its values: `ffe2`, `ffe2=4f50` or `ffe2="OP"`.
+/// A characteristic and a prefix of its values: `ffe2`, `ffe2=4f50` or `ffe2="OP"`.
 package struct PatternArgument: ExpressibleByArgument, Sendable {
   package let attribute: String
-  /// The start of the values. Empty matches any value.
+  /// The first bytes of the values. Empty matches any value.
   package let octets: [UInt8]
 
   package init?(argument: String) {
@@ -76,7 +77,8 @@ package struct PatternArgument: ExpressibleByArgument, Sendable {
 
   private let text: String
 
-  /// Checks the attribute. - Throws: `Failure` that names the option.
+  /// Checks the pattern's attribute.
+  /// - Throws: `Failure` that names the option.
   package func check(_ option: String) throws {
     do { _ = try Selector(attribute) } catch {
       var failure = Failure(error)

@@ -36,7 +36,7 @@ package struct LinkOptions: ParsableArguments {
     if let retries, !(0...100).contains(retries) { throw ValidationError("--retries takes 0 to 100, not \(retries)") }
   }
 
-  /// Whether any of these options was given.
+  /// Whether the user gave any of these options.
   package var isGiven: Bool { mtu != nil || phy != nil || interval != nil || retries != nil || wait }
 
   var requested: LinkParameterRequest {

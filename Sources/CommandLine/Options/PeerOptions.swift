@@ -14,7 +14,8 @@ package struct PeerOptions: ParsableArguments {
 
   package init() {}
 
-  /// Checks the order of device and attributes. - Throws: `ValidationError` if one of the attributes is a device.
+  /// Checks the order of device and attributes.
+  /// - Throws: `ValidationError` if one of the attributes is a device.
   package static func checkOrder(_ words: [String], of type: any LoopCommand.Type, _ attributes: [String], isSession: Bool) throws {
     let device = attributes.first { ($0.contains(":") || $0.hasPrefix("@")) && PeerArgument(form: $0) != nil }
     guard let index = device.flatMap({ words.lastIndex(of: $0) }),

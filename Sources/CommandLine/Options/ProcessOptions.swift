@@ -61,7 +61,8 @@ package struct ProcessOptions: ParsableArguments {
   /// The options that a session takes at its start. Its commands refuse them.
   static let ofSession = ["--adapter", "--trace", "--record"]
 
-  /// Refuses the options of a session. - Throws: `Failure(.usage)`.
+  /// Refuses the options of a session.
+  /// - Throws: `Failure(.usage)`.
   package func refuseSessionOptions() throws {
     guard let (option, _) = zip(Self.ofSession, [adapter, trace, record]).first(where: { $0.1 != nil }) else { return }
     throw Failure(.usage, "\(option) is an option of the session. Give it when you start blectl.")
@@ -81,7 +82,7 @@ package struct ProcessOptions: ParsableArguments {
 }
 
 extension ColorChoice: ExpressibleByArgument {
-  /// The values of the parser's default, without its key path, which costs more than the rest of the option.
+  /// The raw values of all cases. The parser's default uses a key path, which costs more than the rest of the option.
   package static var allValueStrings: [String] { allCases.map { $0.rawValue } }
   /// An empty dictionary, because the parser would look for descriptions case by case.
   package static var allValueDescriptions: [String: String] { [:] }

@@ -12,7 +12,7 @@ package enum TimeText {
   /// - Throws: `ValidationError` if `text` is not a time.
   package static func milliseconds(_ text: String) throws -> Double { try parse(text, second: 1000) }
 
-  /// Parses a time. `second` is one second in the unit of a bare number.
+  /// Parses a time. `second` is the length of one second in the unit of a bare number.
   private static func parse(_ text: String, second: Double) throws -> Double {
     if let number = Double(text) { return number }
     guard let time = ScriptTime.parse(text) else { throw ValidationError("not a time") }

@@ -15,20 +15,20 @@ extension ValueFormat: ExpressibleByArgument {
     self = format
   }
 
-  /// The default, which the parser would otherwise find through reflection at each start.
+  /// The default's name in the help, which the parser would otherwise find through reflection at each start.
   package var defaultValueDescription: String { name }
 }
 
-/// The VALUE of the command line: text in a format, `@FILE`, or `-` for standard input. Files contain raw bytes, or text if a format is
-/// given.
+/// The VALUE of the command line: text in a format, `@FILE`, or `-` for standard input. Files contain raw bytes, or text if the user gives
+/// a format.
 package enum ValueArgument {
   /// The size limit in bytes. Attribute values have at most 512 bytes, but segmented writes may carry more.
   static let limit = 1 << 20
 
   /// Returns the bytes of a VALUE.
   /// - Parameters:
-  /// - format: The format given. Nil means hex, and raw bytes for a file.
-  /// - allowingEmpty: Whether to accept an empty value, which usually means an unset variable or an empty file.
+  ///   - format: The format that the user gave. Nil means hex, and raw bytes for a file.
+  ///   - allowingEmpty: Whether to accept an empty value, which usually means an unset variable or an empty file.
   @LoopActor
   package static func bytes(_ text: String, _ format: ValueFormat?, allowingEmpty: Bool, _ output: Output) async throws -> [UInt8] {
     let (octets, source) = try await octets(text, format, output)
@@ -75,6 +75,6 @@ package enum ValueArgument {
 }
 
 extension Output {
-  /// Notes that the program waits for standard input.
+  /// Prints a note that the program waits for standard input.
   package func noteWaiting() { note("Waiting for standard input to end. On a terminal, press Ctrl-D to end it. Press Ctrl-C to cancel.") }
 }

@@ -4,7 +4,7 @@ import Presentation
 import Terminal
 import Text
 
-/// Counts the problems of an input: malformed packets, and lines that are not bytes. Reports the latter immediately. Decoding continues.
+/// Counts the malformed packets of an input and the lines that are not bytes. Reports these lines immediately. Decoding continues.
 @LoopActor
 struct DecodeProblems {
   private let kind: String
@@ -13,7 +13,7 @@ struct DecodeProblems {
   private var all = 0
   private var unreadable = 0
   private var malformed = 0
-  /// The number of JSON records of other kinds.
+  /// The number of JSON records of kinds other than `kind`.
   private var others = 0
   private var first: (problem: String, line: Int?)?
 
@@ -54,8 +54,8 @@ struct DecodeProblems {
     if first == nil { first = (problem.description, line) }
   }
 
-  /// Reports the counts.
-  /// - Throws: Failure(.input) if a line was unreadable, otherwise Failure(.protocolViolation) if a packet was malformed.
+  /// Reports the numbers of unreadable lines and malformed packets.
+  /// - Throws: Failure(.input) after an unreadable line, otherwise Failure(.protocolViolation) after a malformed packet.
   func finish() throws {
     var messages: [String] = []
     if all == 0, others > 0 { throw Failure(.input, "None of the \(others) record(s) in \(input) is an \(kind).") }

@@ -11,7 +11,7 @@ import Text
 struct DecodedOctets {
   private var input: DecodedInput
   private let isHCI: Bool
-  /// The next item, if it was read in search of a continuation line.
+  /// The next item, if the reader already read it in search of a continuation line.
   private var ahead: DecodedInput.Item?
   private var isBehindDump = false
 
@@ -62,7 +62,7 @@ struct DecodedOctets {
 
   private static func isIndented(_ line: String) -> Bool { line.first == " " || line.first == "\t" }
 
-  /// Whether a packet may continue on the next line. A complete packet is shown before the next line arrives.
+  /// Whether a packet may continue on the next line. `decode` shows a complete packet before the next line arrives.
   private func goesOn(_ octets: [UInt8]) -> Bool {
     guard isHCI else { return octets.count % 20 == 0 && octets.count < 1 << 16 }
     var framer = H4Framer(octets.first == Packet.eventIndicator ? .controllerToHost : .hostToController)

@@ -13,7 +13,7 @@ struct TraceListing {
   private let output: Output
   private var reader: TraceReader
   private var decoder: TraceDecoder
-  /// The time of the first packet.
+  /// The time of the first packet, in nanoseconds since 1970-01-01T00:00:00Z.
   private var start: Int64?
   private var end: Int64 = 0
   private let showsAdapter: Bool

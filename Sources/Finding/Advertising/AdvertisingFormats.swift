@@ -5,7 +5,7 @@ import Text
 /// The decoders of advertising data: documented formats, keys of encrypted formats, and the layouts of a device file.
 package struct AdvertisingFormats: Sendable {
   private let keys: BTHomeKeys
-  /// The name of the device.
+  /// The name of the device in the device file. Empty without one.
   private let title: String
   private let layouts: [UInt16: Layout]
 
@@ -21,7 +21,8 @@ package struct AdvertisingFormats: Sendable {
     }
   }
 
-  /// Creates decoders. - Parameter device: The device file whose layouts of manufacturer data are also decoded.
+  /// Creates decoders.
+  /// - Parameter device: The device file whose layouts of manufacturer data the decoders also use.
   package init(keys: BTHomeKeys = BTHomeKeys(), device: DeviceDescription? = nil) {
     self.keys = keys
     title = device?.name ?? ""

@@ -4,7 +4,7 @@ import Text
 
 /// The decoder for BTHome v2 (bthome.io/format, bthome.io/encryption), the service data of FCD2.
 enum BTHome {
-  /// Decodes version 2. Nil for other versions. The field `rest` has the data from the first unknown object on: receivers stop there.
+  /// Decodes data of version 2. Nil for others. The field `rest` has the data from the first unknown object on: receivers stop there.
   static func decode(_ data: [UInt8], sender: Address?, keys: BTHomeKeys) -> DecodedData? {
     guard let information = data.first, information >> 5 == 2 else { return nil }
     let isEncrypted = information & 1 != 0
@@ -108,7 +108,8 @@ package struct BTHomeKeys: Sendable {
 
   package init() {}
 
-  /// Adds a key. - Parameter address: The device with this key. Nil: all devices without their own key.
+  /// Adds a key.
+  /// - Parameter address: The device with this key. Nil: all devices without their own key.
   package mutating func add(_ key: AES128, of address: Address?) {
     if let address { own[address, default: []].append(key) } else { shared.append(key) }
   }

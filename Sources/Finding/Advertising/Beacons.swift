@@ -45,7 +45,7 @@ enum Beacons {
     }
   }
 
-  /// Decodes telemetry. A battery of 0 and a temperature of 0x8000 mean "not supported".
+  /// Decodes Eddystone telemetry. A battery of 0 and a temperature of 0x8000 mean "not supported".
   private static func telemetry(_ data: [UInt8]) -> DecodedData {
     var fields: [DecodedData.Field] = [.init("encrypted", .bool(false))]
     let battery = bigEndian(data[2..<4])
@@ -62,7 +62,7 @@ enum Beacons {
     ".com/", ".org/", ".edu/", ".net/", ".info/", ".biz/", ".gov/", ".com", ".org", ".edu", ".net", ".info", ".biz", ".gov",
   ]
 
-  /// Decodes a URL. Nil if it is invalid.
+  /// Decodes an Eddystone URL. Nil if it is invalid.
   private static func url(_ data: ArraySlice<UInt8>) -> String? {
     guard let first = data.first, Int(first) < schemes.count else { return nil }
     var url = schemes[Int(first)]

@@ -3,11 +3,11 @@ package import DeviceFiles
 
 /// Decoded manufacturer or service data.
 package struct DecodedData: Sendable, Equatable {
-  /// The format: `ibeacon`, `altbeacon`, `eddystone_uid`, `eddystone_url`, `eddystone_tlm`, `eddystone_eid`, `apple`, `microsoft`,
-  /// `bthome`. For a device file, `device_` and the company's four hex digits.
+  /// The name of the format: `ibeacon`, `altbeacon`, `eddystone_uid`, `eddystone_url`, `eddystone_tlm`, `eddystone_eid`, `apple`,
+  /// `microsoft`, `bthome`. For a device file, `device_` and the company's four hex digits.
   package let format: String
   package let fields: [Field]
-  /// The reason why some of the data is not decoded.
+  /// The reason why the decoder did not decode some of the data.
   package let problem: Problem?
   /// The name of the device in the device file. Nil for a documented format.
   package let device: String?
@@ -15,7 +15,7 @@ package struct DecodedData: Sendable, Equatable {
   package enum Problem: Sendable, Equatable {
     /// No key decrypts the data.
     case noKeyFits
-    /// The data is marked as encrypted, but too short.
+    /// The data has the flag for encryption, but is too short.
     case tooShort
     /// The data does not fit the device file.
     case frame(PacketFault)
@@ -80,7 +80,7 @@ package struct DecodedData: Sendable, Equatable {
     }
   }
 
-  /// Keeps the last data of each format, at the place of the first.
+  /// Keeps the last data of each format, at the position of the first data of that format.
   package static func latest(_ all: [DecodedData]) -> [DecodedData] {
     guard all.count > 1 else { return all }
     var latest: [DecodedData] = []

@@ -13,11 +13,11 @@ extension Central {
   /// Scans until `take` ends the scan, or for at most `limit`. The scan is off when this returns or throws.
   ///
   /// `take` receives one report after the other with its arrival time (nanoseconds since 1970-01-01T00:00:00Z), and may wait. It also
-  /// receives the reports that were heard before the limit. After `.end` it receives no more, not even from the same HCI event.
+  /// receives the reports that the controller heard before the limit. After `.end` it receives no more, not even from the same HCI event.
   /// - Parameters:
   ///   - limit: The time from the moment at which the controller listens. Nil: no limit.
-  ///   - onDrop: Receives the number of reports that were dropped because `take` was seconds behind, now and then and at the end. After a
-  ///     cancellation, it includes those that `take` had not received.
+  ///   - onDrop: Receives, now and then and at the end, the number of reports that the scan dropped because `take` was seconds behind.
+  ///     After a cancellation, it includes those that `take` had not received.
   /// - Throws: The errors of `take` and of scanning, CancellationError.
   package func listen(
     _ parameters: ScanParameters, for limit: Duration?, take: @escaping @LoopActor (AdvertisingReport, Int64) async throws -> Listening,

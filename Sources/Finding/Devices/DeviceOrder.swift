@@ -9,9 +9,9 @@ package struct DeviceOrder {
     case rssi
     /// By name, ignoring case. Devices without a name are last.
     case name
-    /// The most recently heard device first, in whole seconds.
+    /// The device with the most recent report first, in whole seconds.
     case last
-    /// The order in which the devices were first heard.
+    /// The order of the devices' first reports.
     case first
   }
 
@@ -23,7 +23,8 @@ package struct DeviceOrder {
 
   package init(_ key: Key) { self.key = key }
 
-  /// Returns the devices in display order. - Parameter devices: The devices in the order in which they were first heard.
+  /// Returns the devices in display order.
+  /// - Parameter devices: The devices in the order of their first reports.
   /// - Parameter inView: The number of visible rows. By strength, the strongest device is always among them.
   /// - Parameter time: The current time in nanoseconds since 1970-01-01T00:00:00Z.
   package mutating func arrange(_ devices: [DeviceView], inView: Int, at time: Int64) -> [DeviceView] {

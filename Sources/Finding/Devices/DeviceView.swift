@@ -7,7 +7,7 @@ package struct DeviceView {
   package let peer: PeerAddress
   package private(set) var name: UntrustedText?
   package private(set) var services: Set<UUID> = []
-  /// Whether manufacturer data that a filter wants was heard.
+  /// Whether the device sent manufacturer data that a filter requests.
   package private(set) var hasWantedManufacturer = false
   package private(set) var isConnectable = false
   package private(set) var rssi: Int8?
@@ -37,7 +37,7 @@ package struct DeviceView {
   package var txPower: Int8? { txPowerOfReports ?? advertisements.lazy.compactMap(\.txPower).first }
 
   /// Adds a report.
-  /// - Parameter time: The arrival time in nanoseconds since 1970-01-01T00:00:00Z. Nil if no history is needed.
+  /// - Parameter time: The arrival time in nanoseconds since 1970-01-01T00:00:00Z. Nil if the caller needs no history.
   /// - Parameter manufacturers: The manufacturers that a filter requests.
   package mutating func add(
     _ report: AdvertisingReport, _ advertisement: Advertisement, at time: Int64? = nil, wanted manufacturers: [ScanFilter.Manufacturer] = []
@@ -58,7 +58,7 @@ package struct DeviceView {
     hasWantedManufacturer = advertisement.manufacturerData.contains { item in manufacturers.contains { $0.matches(item) } }
   }
 
-  /// Whether any payload contains all of `mac`, forward or reversed, anywhere in its data.
+  /// Returns whether any payload contains all of `mac`, forward or reversed, anywhere in its data.
   package func carries(_ mac: Address) -> Bool {
     payloads.values.contains { MACFinder.learn(in: Advertisement($0), sender: mac).contains { !$0.isPartial } }
   }

@@ -3,14 +3,14 @@ package import GAP
 
 /// Watches the devices in range. A new (address, PDU type, payload) of a device that passes the filter is a record.
 ///
-/// Phones change their addresses every quarter of an hour, and a scan may last for days. The oldest devices and records are therefore
-/// forgotten first. A forgotten record counts as new when it is heard again, so nothing is lost.
+/// Phones change their addresses every quarter of an hour, and a scan may last for days. The watch therefore forgets the oldest devices
+/// and records first. A forgotten record counts as new when the device sends it again, so nothing is lost.
 package struct DeviceWatch {
   package struct Options: Sendable, Equatable {
     package var filter = ScanFilter()
-    /// Whether every report of a device that passes is a record.
+    /// Whether every report of a device that passes the filter is a record.
     package var keepsDuplicates = false
-    /// The number of records and devices to remember.
+    /// The maximum number of remembered records. `deviceLimit` is the maximum number of remembered devices.
     package var recordLimit = 50_000
     package var deviceLimit = 20_000
 
@@ -35,7 +35,7 @@ package struct DeviceWatch {
   private var order: RecentSet<PeerAddress>
   private var devices: [PeerAddress: DeviceView] = [:]
   private var passed: Set<PeerAddress> = []
-  /// The number of records.
+  /// The number of records so far.
   package private(set) var records = 0
 
   package init(_ options: Options = Options()) {
@@ -62,7 +62,7 @@ package struct DeviceWatch {
   /// The devices, in no order.
   package var all: [DeviceView] { Array(devices.values) }
 
-  /// The devices with records, in the order in which they were first heard.
+  /// The devices with records, in the order of their first reports.
   package var devicesWithRecords: [DeviceView] { order.elements.filter { passed.contains($0) }.compactMap { devices[$0] } }
 
   /// Adds a report to its device. Returns whether the device, with its whole history, passes the filter.

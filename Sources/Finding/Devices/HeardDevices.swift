@@ -1,14 +1,14 @@
 package import Bluetooth
 package import Text
 
-/// The recently heard or connected devices, so that users can name them without another scan. Each command appends a line to a log. Lines
-/// that are not records, after a full disk or from another version, are skipped.
+/// The recently heard or connected devices, so that users can name them without another scan. Each command appends a line to a log. The
+/// parser skips lines that are not records, after a full disk or from another version.
 package struct HeardDevices: Sendable, Equatable {
   package struct Device: Sendable, Equatable {
     package let peer: PeerAddress
-    /// The name. Nil if none was heard, or if it is too long to type.
+    /// The name. Nil if the adapter heard none, or one that is too long to type.
     package var name: UntrustedText?
-    /// The RSSI in dBm. Nil if the device was connected without being heard.
+    /// The RSSI in dBm. Nil for a connected device without a report.
     package var rssi: Int8?
 
     package init(_ peer: PeerAddress, name: UntrustedText?, rssi: Int8?) {
@@ -37,8 +37,8 @@ package struct HeardDevices: Sendable, Equatable {
   /// The records, newest first. Each device of an adapter appears once, in its newest record.
   package private(set) var records: [Record] = []
 
-  /// The number of remembered devices. Even with the longest names, all escaped, their log is shorter than the length at which it is
-  /// rewritten.
+  /// The maximum number of remembered devices. Even with the longest names, all escaped, their log is shorter than the length at which
+  /// the program rewrites it.
   package static let capacity = 128
   /// The maximum length of a name, in bytes of UTF-8.
   package static let longestName = 64
@@ -48,7 +48,8 @@ package struct HeardDevices: Sendable, Equatable {
     let peer: PeerAddress
   }
 
-  /// Parses a log. - Parameter air: The adapter whose records to keep. Nil: all.
+  /// Parses a log.
+  /// - Parameter air: The adapter whose records to keep. Nil: all.
   package init(parsing log: [UInt8], air: String? = nil) {
     var places: [Key: (record: Int, device: Int)] = [:]
     for line in log.split(separator: 0x0A).reversed() where places.count < Self.capacity {

@@ -45,7 +45,7 @@ package struct PeerMatch: Sendable, Equatable {
   }
 
   package let peer: PeerAddress
-  /// The name. Nil if it was not heard.
+  /// The name. Nil if no report had one.
   package let name: UntrustedText?
   /// The RSSI in dBm.
   package let rssi: Int8?
@@ -53,7 +53,7 @@ package struct PeerMatch: Sendable, Equatable {
   package let others: [Candidate]
   /// The last advertising data of each PDU type, advertisements before scan responses.
   package let payloads: [[UInt8]]
-  /// The times of the first and the last report, in nanoseconds since 1970-01-01T00:00:00Z. Nil if it was not heard.
+  /// The times of the first and the last report, in nanoseconds since 1970-01-01T00:00:00Z. Nil without a report.
   package let heard: ClosedRange<Int64>?
 }
 
@@ -104,7 +104,7 @@ struct PeerCandidates {
   private let selector: PeerSelector
   private var devices: [PeerAddress: DeviceView] = [:]
   private var matching: [PeerAddress: ClosedRange<Int64>] = [:]
-  /// The order of arrival, limited because addresses change and a search may last for hours.
+  /// The devices in the order of arrival, limited because addresses change and a search may last for hours.
   private var order = RecentSet<PeerAddress>(capacity: 20_000)
 
   init(_ selector: PeerSelector) { self.selector = selector }

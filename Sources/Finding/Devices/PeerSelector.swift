@@ -52,8 +52,8 @@ package enum PeerSelector: Sendable, Equatable, CustomStringConvertible {
     }
   }
 
-  /// Whether a search would find this peer, as far as known without a search.
-  /// - Parameter name: The name. Nil if it was not heard.
+  /// Returns whether a search would find this peer, as far as known without a search.
+  /// - Parameter name: The name. Nil if no report had one.
   package func means(_ peer: PeerAddress, named name: UntrustedText?) -> Bool {
     switch self {
     case .address(let address, let type): address == peer.address && (type == nil || type == peer.type)
@@ -62,7 +62,7 @@ package enum PeerSelector: Sendable, Equatable, CustomStringConvertible {
     }
   }
 
-  /// Whether both select the same device in any environment. An address is the same without its type.
+  /// Returns whether both selectors select the same device in any environment. An address is the same without its type.
   package func isSame(as other: Self) -> Bool {
     guard case .address(let address, let type) = self, case .address(address, let otherType) = other else { return self == other }
     return type == nil || otherType == nil || type == otherType

@@ -1,4 +1,4 @@
-/// A set of the most recent elements in order. It forgets the oldest element first, so that it can be used for days.
+/// A set of the most recent elements in order. It forgets the oldest element first, so that a program can use it for days.
 package struct RecentSet<Element: Hashable> {
   private let capacity: Int
   private var members: Set<Element> = []
@@ -6,7 +6,8 @@ package struct RecentSet<Element: Hashable> {
   private var ring: [Element] = []
   private var oldest = 0
 
-  /// Creates an empty set. - Parameter capacity: The maximum number of elements, at least 1.
+  /// Creates an empty set.
+  /// - Parameter capacity: The maximum number of elements, at least 1.
   package init(capacity: Int) { self.capacity = max(1, capacity) }
 
   package var count: Int { ring.count }
@@ -16,7 +17,7 @@ package struct RecentSet<Element: Hashable> {
   /// The elements, oldest first.
   package var elements: [Element] { Array(ring[oldest...] + ring[..<oldest]) }
 
-  /// Inserts an element. Returns whether it is new, and the element that was forgotten for it.
+  /// Inserts an element. Returns whether it is new, and the element that the set forgot for it.
   @discardableResult
   package mutating func insert(_ element: Element) -> (isNew: Bool, forgotten: Element?) {
     guard members.insert(element).inserted else { return (false, nil) }

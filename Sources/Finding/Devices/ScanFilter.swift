@@ -47,7 +47,8 @@ package struct ScanFilter: Sendable, Equatable {
 
   func isStrongEnough(_ report: AdvertisingReport) -> Bool { minimumRSSI.map { limit in report.rssi.map { $0 >= limit } ?? false } ?? true }
 
-  /// Whether a report passes. - Parameter device: Everything heard from its sender, including this report.
+  /// Returns whether a report passes the filter.
+  /// - Parameter device: Everything heard from the report's sender, including this report.
   func passes(_ report: AdvertisingReport, of device: DeviceView) -> Bool {
     guard isStrongEnough(report) else { return false }
     if !devices.isEmpty { guard report.peer != nil, devices.contains(where: { $0.matches(device) }) else { return false } }

@@ -6,7 +6,7 @@ package struct SignalHistory: Sendable, Equatable {
   package private(set) var level: Double?
   package private(set) var firstHeard: Int64?
   package private(set) var lastHeard: Int64?
-  /// The level over about thirty reports, for comparison.
+  /// The level in dBm, smoothed over about thirty reports, for comparison.
   private var background: Double?
   private var lastEvent: Int64?
   /// The last differences between advertising events in microseconds, a ring when full.
@@ -14,15 +14,15 @@ package struct SignalHistory: Sendable, Equatable {
   private var oldest = 0
 
   private static let capacity = 15
-  /// The longest time between the PDUs of one advertising event on three channels (Vol 6 Part B §4.4.2.3). The next event starts at least
-  /// twice as late (§4.4.2.2).
+  /// The longest time, in nanoseconds, between the PDUs of one advertising event on three channels (Vol 6 Part B §4.4.2.3). The next
+  /// event starts at least twice as late (§4.4.2.2).
   private static let eventLength: Int64 = 10_000_000
 
   package init() {}
 
   /// Adds a report.
   /// - Parameter rssi: The RSSI in dBm.
-  /// - Parameter isEvent: Whether it is an advertisement. Scan responses only answer requests.
+  /// - Parameter isEvent: Whether the report is of an advertisement. Scan responses only answer requests.
   package mutating func add(_ rssi: Int8?, isEvent: Bool, at time: Int64) {
     if firstHeard == nil { firstHeard = time }
     lastHeard = time

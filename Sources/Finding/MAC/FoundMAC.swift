@@ -1,10 +1,10 @@
 package import Bluetooth
 package import Text
 
-/// A device address found inside advertising data (or in a System ID), and how it was found.
+/// A device address inside advertising data (or a System ID), with its place and the rule that found it.
 package struct FoundMAC: Hashable, Sendable {
-  /// The reliability of a finding. High: a documented layout with checks, or the sender's address. Medium: a layout that may be confused
-  /// with others, or a part of the sender's address. Low: bytes that happen to fit.
+  /// The reliability of a finding. High: a documented layout with checks, or the sender's address. Medium: a layout that resembles
+  /// others, or a part of the sender's address. Low: bytes that happen to fit.
   package enum Confidence: Int, Comparable, Sendable, CaseIterable {
     case low, medium, high
 
@@ -19,11 +19,11 @@ package struct FoundMAC: Hashable, Sendable {
   package let source: String
   /// The ID of the layout (`mibeacon`), or the text of a rule (`mfg:0x0305@-6:le`).
   package let rule: String
-  /// The offset of the first byte after the company identifier or service UUID, or of the first digit in a name.
+  /// The offset of the address in bytes after the company identifier or service UUID, or of its first digit in a name.
   package let offset: Int
   package let order: ByteOrder
   package let confidence: Confidence
-  /// Whether the known bits match the sender. Nil if the sender is unknown.
+  /// Whether the known bits match the sender's address. Nil if the sender is unknown.
   package let matchesSender: Bool?
 
   init(
@@ -52,7 +52,7 @@ package struct FoundMAC: Hashable, Sendable {
     return zip(mac.description.split(separator: ":"), known).map { $1 == 0xFF ? String($0) : "??" }.joined(separator: ":")
   }
 
-  /// Whether `address` matches the known bits.
+  /// Returns whether `address` matches the known bits.
   package func matches(_ address: Address) -> Bool { address.rawValue & knownBits == mac.rawValue }
 
   /// Whether the address is neither all zeros nor all ones.

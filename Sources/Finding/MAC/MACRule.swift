@@ -26,7 +26,7 @@ package struct MACRule: Hashable, Sendable, CustomStringConvertible {
     case manufacturer(UInt16, starts: [UInt8])
     /// The sender lists this service.
     case advertises(UUID)
-    /// An address is at the first offset, and at the second a locally administered one, which is one less.
+    /// An address is at the first byte offset, and the locally administered address that is one less is at the second.
     case addressAndItsLocalOne(at: Int, and: Int)
     /// Whether the name is a UUID with its hyphens.
     case isUUID(Bool)
@@ -35,7 +35,7 @@ package struct MACRule: Hashable, Sendable, CustomStringConvertible {
   }
 
   package enum Location: Hashable, Sendable {
-    /// An offset from the start of the value, or from its end if negative.
+    /// An offset in bytes from the start of the value, or from its end if negative.
     case offset(Int)
     /// A tag in a sequence of one-byte tags with values of these sizes. An unknown tag ends the search.
     case tag(UInt8, sizes: [UInt8: Int])
@@ -61,7 +61,7 @@ package struct MACRule: Hashable, Sendable, CustomStringConvertible {
   package let withoutFlag: String
   package let location: Location
   package let order: ByteOrder
-  /// The number of bytes: 6, or fewer if the vendor sends only the least significant ones.
+  /// The number of address bytes: 6, or fewer if the vendor sends only the least significant ones.
   package let octets: Int
   package let confidence: FoundMAC.Confidence
 

@@ -20,7 +20,7 @@ package struct MACSearch {
   private let way: Way
   /// The lowest confidence of returned MACs.
   private let leastConfidence: FoundMAC.Confidence
-  /// The most reliable MAC below that confidence, the first of several.
+  /// The most reliable MAC below `leastConfidence`, the first of several.
   private var unsure: FoundMAC?
   /// The first malformed advertisement, and its line.
   private var malformed: (MalformedPacket, line: Int?)?
@@ -38,7 +38,7 @@ package struct MACSearch {
     self.leastConfidence = leastConfidence
   }
 
-  /// Adds an advertisement or a scan response. Returns the MACs that were not returned before.
+  /// Adds an advertisement or a scan response. Returns the MACs that the search has not returned before.
   /// - Parameters:
   ///   - data: The AD structures.
   ///   - line: The line of the input if each line is independent.
@@ -75,7 +75,7 @@ package struct MACSearch {
   }
 
   /// Adds a MAC from elsewhere, for example a System ID.
-  /// - Returns: False if it was returned before, or is not reliable enough.
+  /// - Returns: False if the search returned it before, or if it is not reliable enough.
   package mutating func take(_ mac: FoundMAC, sender: PeerAddress?, line: Int? = nil) -> Bool {
     guard mac.confidence >= leastConfidence else {
       if unsure.map({ $0.confidence < mac.confidence }) ?? true { unsure = mac }
@@ -86,10 +86,11 @@ package struct MACSearch {
     return true
   }
 
-  /// Ends the search. - Throws: The reason if no MAC was found.
+  /// Ends the search.
+  /// - Throws: The reason if the search found no MAC.
   package func finish() throws(MACSearchError) { if let problem { throw problem } }
 
-  /// The reason why no MAC was found. Nil if one was found.
+  /// The reason why the search found no MAC. Nil if it found one.
   package var problem: MACSearchError? {
     guard found == 0 else { return nil }
     if let unsure { return .notSureEnough(unsure) }

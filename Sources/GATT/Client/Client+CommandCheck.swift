@@ -2,7 +2,7 @@ import ATT
 
 extension Client {
   /// Asks whether the peer accepts Write Commands to an attribute, once per link and attribute. The peer drops a rejected command silently
-  /// (Vol 3 Part F §3.4.5.3). So this sends a Prepare Write without bytes, then cancels it, which changes nothing (§3.4.6).
+  /// (Vol 3 Part F §3.4.5.3). So the client sends a Prepare Write without bytes, then cancels it, which changes nothing (§3.4.6).
   /// - Throws: GATTError.errorResponse with 05, 08, 0C or 0F, which apply to commands too, or with 03 without a write property.
   ///   Other error codes say nothing about commands. Also throws the error that closed the bearer, and CancellationError.
   package func checkCommands(to attribute: Attribute) async throws {

@@ -22,7 +22,7 @@ extension Client {
     return KnownDatabase(table: table, hash: hash)
   }
 
-  /// Uses the database of an earlier link instead of discovery, if the peer's hash is the same.
+  /// Uses the database of an earlier link instead of discovery, if the peer still has the same hash.
   /// - Returns: false if discovery is necessary.
   /// - Throws: the error that closed the link, CancellationError.
   package func takeOver(_ known: KnownDatabase) async throws -> Bool {

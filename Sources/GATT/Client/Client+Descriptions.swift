@@ -3,7 +3,7 @@ package import Values
 
 /// Descriptions of values, from the descriptors read on this link.
 extension Client {
-  /// Returns the description of a characteristic's value. Nil if none of its descriptors was read on this link.
+  /// Returns the description of a characteristic's value. Nil if the client has read none of its descriptors on this link.
   package func description(of item: Characteristic) -> ValueDescription? {
     guard item.descriptors.contains(where: { descriptorValues[$0.handle] != nil }) else { return nil }
     return ValueDescription(of: item) { descriptorValues[$0] }
@@ -25,7 +25,7 @@ extension Client {
     do { _ = try await read(handle) } catch GATTError.errorResponse where closed == nil { descriptorValues[handle] = [] }
   }
 
-  /// Keeps the value of a descriptor that was read.
+  /// Stores the value that the client has read from a descriptor.
   func keep(_ value: [UInt8], of handle: AttributeHandle) {
     if table?.attribute(at: handle).uuid?.describesValue ?? false { descriptorValues[handle] = value }
   }

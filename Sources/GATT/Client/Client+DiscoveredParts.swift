@@ -4,7 +4,7 @@ import Bluetooth
 /// Discovers included services, and reads Characteristic Extended Properties.
 extension Client {
   /// Finds included services (§4.5.1). Reads a 128-bit UUID from the included service, because the declaration does not contain it.
-  /// - Parameter known: services whose UUIDs are not read again.
+  /// - Parameter known: services whose UUIDs the client does not read again.
   func findIncludedServices(_ range: HandleRange, known: [Service] = [], onFound: Found<Include>) async throws {
     var found: Set<Include> = []
     var current = ProcedureRange(range)
@@ -66,7 +66,7 @@ extension Client {
 }
 
 extension Include {
-  /// Parses a declaration. Its `uuid` is nil if the declaration contains none. Nil if the declaration is too short.
+  /// Parses an include declaration, with a nil `uuid` if the declaration contains none. Nil if the declaration is too short.
   fileprivate init?(declaration item: HandleValue) {
     guard item.value.count >= 4 else { return nil }
     func word(_ index: Int) -> AttributeHandle { AttributeHandle(rawValue: UInt16(item.value[index]) | UInt16(item.value[index + 1]) << 8) }

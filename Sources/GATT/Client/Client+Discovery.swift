@@ -85,7 +85,7 @@ extension Client {
     note(discovery.takeIrregular())
   }
 
-  /// Requests one answer of service declarations. Nil at the end of the range.
+  /// Sends one request for service declarations. Nil if the range has no more.
   func groups(_ range: HandleRange, of type: UUID) async throws -> [HandleGroup]? {
     // Many servers refuse the group type of secondary services, which also ends this procedure (Part G §4.4 names no procedure).
     let ends: [ErrorCode] = type == .primaryService ? [.attributeNotFound] : [.attributeNotFound, .unsupportedGroupType]
@@ -93,13 +93,13 @@ extension Client {
     if case .readByGroupType(let groups)? = response { return groups } else { return nil }
   }
 
-  /// Requests one answer of declarations of a type. Nil at the end of the range.
+  /// Sends one request for declarations of a type. Nil if the range has no more.
   func declarations(_ range: HandleRange, of type: UUID) async throws -> [HandleValue]? {
     let response = try await answer(.readByType(range, type: type), tolerating: [.attributeNotFound])
     if case .readByType(let items)? = response { return items } else { return nil }
   }
 
-  /// Requests one answer of handles and attribute types. Nil at the end of the range.
+  /// Sends one request for handles and attribute types. Nil if the range has no more.
   func types(_ range: HandleRange) async throws -> [HandleType]? {
     let response = try await answer(.findInformation(range), tolerating: [.attributeNotFound])
     if case .findInformation(let items)? = response { return items } else { return nil }
@@ -109,7 +109,8 @@ extension Client {
 }
 
 extension Characteristic {
-  /// Parses a declaration, without descriptors and with 0xFFFF as end handle. Nil if it is too short or its UUID has an invalid length.
+  /// Parses a characteristic declaration, without descriptors and with 0xFFFF as end handle.
+  /// Nil if the declaration is too short or its UUID has an invalid length.
   init?(declaration item: HandleValue) {
     guard item.value.count >= 3, let uuid = UUID(littleEndian: item.value.dropFirst(3)) else { return nil }
     let valueHandle = AttributeHandle(rawValue: UInt16(item.value[1]) | UInt16(item.value[2]) << 8)

@@ -25,7 +25,7 @@ extension Client {
   }
 
   /// Discovers primary services by UUID (Discover Primary Service by Service UUID, §4.4.2).
-  /// - Parameter inFull: sends the UUID in 16 bytes even if it has a 16-bit form.
+  /// - Parameter inFull: whether to send the UUID in 16 bytes even if it has a 16-bit form.
   @discardableResult
   package func primaryServices(
     _ uuid: UUID, _ range: HandleRange = .all, inFull: Bool = false, onFound: Found<HandleRange> = { _ in }
@@ -99,7 +99,7 @@ extension Client {
     try await answer(.readByType(range, type: uuid)) { if case .readByType(let items) = $0 { items } else { nil } }
   }
 
-  /// Reads a value, long ones in parts (§4.8.1, §4.8.3). Any error after the first part ends the value.
+  /// Reads a whole value, in parts if it is long (§4.8.1, §4.8.3). Any error after the first part ends the value.
   /// - Returns: at most 65,535 bytes plus one part.
   package func valueUpToError(_ handle: AttributeHandle) async throws -> [UInt8] {
     var value: [UInt8] = try await answer(.read(handle)) { if case .read(let value) = $0 { value } else { nil } }
@@ -112,7 +112,8 @@ extension Client {
     return value
   }
 
-  /// Exchanges the MTU (§4.3.1). - Returns: the ATT_MTU in effect, nil if the peer offers less than 23.
+  /// Exchanges the MTU (§4.3.1).
+  /// - Returns: the ATT_MTU in effect, nil if the peer offers less than 23.
   package func exchangeMTU(offering wanted: Int) async throws -> Int? {
     bearer.offer(rxMTU: wanted)
     let request = Request.exchangeMTU(clientRxMTU: UInt16(clamping: bearer.rxMTU))

@@ -8,7 +8,8 @@ extension Client {
   /// - Throws: GATTError.errorResponse, ATTError, CancellationError. Never returns part of a value.
   package func read(_ handle: AttributeHandle) async throws -> [UInt8] { try await read(handle, as: nil) }
 
-  /// Reads a whole value. - Parameter uuid: the type of the attribute, if discovery has not found it.
+  /// Reads a whole value.
+  /// - Parameter uuid: the type of the attribute, if discovery has not found it.
   func read(_ handle: AttributeHandle, as uuid: UUID?) async throws -> [UInt8] {
     // Use the MTU from before the request: the peer may exchange the MTU before the next part.
     let full = mtu - 1
@@ -18,7 +19,8 @@ extension Client {
     return value
   }
 
-  /// Reads every attribute of a type, with its whole value (§4.8.2). - Throws: as `read`, and Attribute Not Found if there is none.
+  /// Reads every attribute of a type, with its whole value (§4.8.2).
+  /// - Throws: the errors of `read`, and Attribute Not Found if there is none.
   package func read(uuid: UUID, _ range: HandleRange = .all) async throws -> [(handle: AttributeHandle, value: [UInt8])] {
     var found: [(handle: AttributeHandle, value: [UInt8])] = []
     var current = ProcedureRange(range)
@@ -36,15 +38,17 @@ extension Client {
     return found
   }
 
-  /// Reads two or more values with one request (§4.8.4). - Returns: the joined values. The response does not mark their boundaries.
+  /// Reads two or more values with one request (§4.8.4).
+  /// - Returns: the joined values. The response does not mark their boundaries.
   package func readMultiple(_ handles: [AttributeHandle]) async throws -> [UInt8] {
     try await answer(.readMultiple(handles)) { if case .readMultiple(let value) = $0 { value } else { nil } }
   }
 
-  /// Whether a server may have cut a value: some agree to a larger ATT_MTU but still cut to 22 bytes, which fits the minimum MTU.
+  /// Returns whether the server may have cut a value. Some agree to a larger ATT_MTU but still cut to 22 bytes, which fits the minimum MTU.
   func isPerhapsCut(_ count: Int) -> Bool { count == BearerState.defaultMTU - 1 && mtu > BearerState.defaultMTU }
 
-  /// Reads the rest of a value with Read Blob. - Parameter full: the size in bytes at which the first part may have been cut.
+  /// Reads the rest of a value with Read Blob.
+  /// - Parameter full: the size in bytes at which the server may have cut the first part.
   func readRest(of handle: AttributeHandle, after first: [UInt8], full: Int, as uuid: UUID? = nil) async throws -> [UInt8] {
     // Ignore bytes beyond ATT_MTU, and ask for them again in parts that fit.
     var value = Array(first.prefix(full))

@@ -2,7 +2,7 @@ package import ATT
 package import Bluetooth
 import EventLoop
 
-/// A value that was read, and its attribute.
+/// The value that the client read for a selector, and its attribute.
 package struct SelectedValue: Hashable, Sendable {
   package let handle: AttributeHandle
   /// The type of the attribute. Nil if the selector was a handle and no discovery took place.
@@ -14,11 +14,12 @@ package struct SelectedValue: Hashable, Sendable {
 extension Client {
   /// Reads the selected attributes in order, with few round trips on a new connection without an MTU exchange.
   ///
-  /// Reads a handle at once. Reads a UUID with Read By Type, then asks again after the found handle, to prove that it is the only one.
+  /// Reads a handle at once. Reads a UUID with Read By Type, then asks again after the found handle, to prove that no other attribute has
+  /// the UUID.
   /// Exchanges the MTU if a value does not fit. Falls back to discovery in all other cases, because its errors say more.
   /// - Parameters:
-  ///   - onFailure: receives each selector's index and error, and returns to continue. Nil: the first error is thrown.
-  ///   - take: receives each selector's index and value before the next read.
+  ///   - onFailure: receives each selector's index, counted from 0, and its error. Returns to continue. Nil throws the first error.
+  ///   - take: receives each selector's index, counted from 0, and its value before the next read.
   /// - Throws: the errors of `discover`, `AttributeTable.resolve`, `read`, `onFailure` and `take`.
   package func read(
     _ selectors: [Selector], onFailure: (@LoopActor (Int, any Error) async throws -> Void)? = nil,
@@ -36,7 +37,7 @@ extension Client {
     }
   }
 
-  /// Whether to skip discovery: a UUID takes two round trips, discovery five or more. A handle after a UUID needs its UUID.
+  /// Returns whether to skip discovery. A UUID takes two round trips, discovery five or more. A handle after a UUID needs its own UUID.
   private static func isFasterWithoutDiscovery(_ selectors: [Selector]) -> Bool {
     let others = selectors.drop { $0.plainHandle != nil }
     return others.count <= 4 && others.allSatisfy { $0.plainUUID != nil }
@@ -61,7 +62,8 @@ extension Client {
     return value.count < full && !isPerhapsCut(value.count) ? value : try await complete(value, of: handle)
   }
 
-  /// Reads the value of the only attribute of a type. - Returns: nil if discovery is necessary.
+  /// Reads the value of the only attribute of a type.
+  /// - Returns: nil if discovery is necessary.
   private func readOnly(_ uuid: UUID) async throws -> SelectedValue? {
     do {
       // Use the MTU from before the request: the peer may exchange the MTU before the next part.
@@ -80,7 +82,7 @@ extension Client {
     } catch GATTError.errorResponse where closed == nil { return nil } catch ATTError.violation where closed == nil { return nil }
   }
 
-  /// Completes a value that may have been cut. Reads it again after a larger MTU, so that it arrives in one piece if possible.
+  /// Completes a value that the server may have cut. Reads it again after a larger MTU, so that it arrives in one piece if possible.
   private func complete(_ first: [UInt8], of handle: AttributeHandle, as uuid: UUID? = nil) async throws -> [UInt8] {
     let before = mtu
     try await exchangeMTUOnce()

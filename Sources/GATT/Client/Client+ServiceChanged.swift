@@ -3,7 +3,7 @@ import Bluetooth
 
 /// Changes of the peer's services during a connection (Vol 3 Part G §7.1, §2.5.2).
 extension Client {
-  /// The peer's Service Changed characteristic. Remains known while its own service is discovered again.
+  /// The peer's Service Changed characteristic. Remains known while the client discovers its service again.
   var serviceChanged: Characteristic? { table?.characteristics.first { $0.uuid == .serviceChanged } ?? lastServiceChanged }
 
   /// Subscribes to Service Changed indications, if the peer has the characteristic, so that long sessions notice changes.
@@ -22,7 +22,7 @@ extension Client {
     {}
   }
 
-  /// Drops the affected range of the table, so that `discover` asks only for that range again.
+  /// Drops the range of a Service Changed indication from the table, so that `discover` asks only for that range again.
   func servicesChanged(_ value: [UInt8]) {
     var reader = ByteReader(value)
     var range = HandleRange.all
@@ -36,7 +36,7 @@ extension Client {
     onNote?(.servicesChanged(range))
   }
 
-  /// Drops the range, extended to whole services.
+  /// Drops a handle range from the table, extended to whole services.
   func forget(_ range: HandleRange) {
     databaseHash = .notRead
     guard var known = table else {

@@ -3,18 +3,18 @@ package import EventLoop
 
 extension Client {
   /// The last known CCCD value of a characteristic, and the tasks that wait for a pending write.
-  /// A new object replaces it when the peer's services change, so that a write that ends later has no effect on it.
+  /// A new object replaces this one when the peer's services change, so that a write that ends later does not affect the new one.
   @LoopActor
   final class ClientConfiguration {
-    /// Bit 0: notifications, bit 1: indications. Nil if a failed write left the value unknown.
+    /// The CCCD bits: bit 0 notifications, bit 1 indications. Nil if a failed write left the value unknown.
     fileprivate var bits: UInt8? = 0
     fileprivate var isWriting = false
-    /// One wait per caller, so that one caller can give up without ending the others.
+    /// The pending waits, one per caller, so that one caller can give up without ending the others.
     fileprivate var waiting: [Wait<Void>] = []
   }
 
   /// Asks the peer to send the values of `characteristic` (Vol 3 Part G §4.10, §4.11). Discovery must have found its descriptors.
-  /// Subscriptions to one characteristic share its Client Characteristic Configuration, which is written when their combined value changes.
+  /// Subscriptions to one characteristic share its CCCD. The client writes the CCCD when their combined value changes.
   /// Keeps values that arrive before the peer's answer. `Subscription.isGone` becomes true if the peer's services change.
   /// - Parameter keepingValues: false if the caller sees the values as an observer.
   /// - Throws: GATTError.sendsNoValues, the errors of a write, CancellationError.
@@ -41,7 +41,7 @@ extension Client {
     return subscription
   }
 
-  /// Whether a subscription to the characteristic exists.
+  /// Returns whether a subscription to the characteristic exists.
   package func isSubscribed(to characteristic: Characteristic) -> Bool {
     subscriptions.contains { $0.characteristic.valueHandle == characteristic.valueHandle }
   }
@@ -62,7 +62,7 @@ extension Client {
     if closed == nil, !subscription.isGone { try await configure(subscription.characteristic) }
   }
 
-  /// Ends the subscriptions in the range without a write: their characteristics are gone or have moved.
+  /// Ends the subscriptions in a handle range without a write, because their characteristics are gone or have moved.
   func forgetSubscriptions(in range: HandleRange) {
     for subscription in subscriptions where subscription.characteristic.isTouched(by: range) {
       subscription.isGone = true
@@ -73,7 +73,7 @@ extension Client {
     for observer in observers { observer.onServicesChanged?(range) }
   }
 
-  /// Creates a subscription without asking the peer. Its Client Characteristic Configuration may be unchanged.
+  /// Creates a subscription without asking the peer, whose Client Characteristic Configuration may be unchanged.
   func assumeSubscribed(_ characteristic: Characteristic, _ kind: Subscription.Kind) -> Subscription {
     let subscription = Subscription(characteristic, kind, keepsValues: false, self)
     subscriptions.append(subscription)
@@ -134,7 +134,7 @@ extension Client {
   /// Observes all notifications and indications in order, subscribed or not, until cancellation or the end of the bearer.
   /// - Parameters:
   ///   - onServicesChanged: receives the handles that may have a new meaning. Subscriptions there have ended.
-  ///   - onExhaustion: called when no values arrive without another request: see `exhausted`.
+  ///   - onExhaustion: runs when no values will arrive without another request (see `exhausted`).
   package func observeValues(
     onServicesChanged: (@LoopActor (HandleRange) -> Void)? = nil, onExhaustion: (@LoopActor () -> Void)? = nil,
     _ handler: @escaping @LoopActor (ValueEvent) -> Void
@@ -178,7 +178,7 @@ extension Characteristic {
   }
 }
 
-/// An observer of every value that a client receives, until it is canceled.
+/// A registration for every value that a client receives, until `cancel`.
 @LoopActor
 package final class ValueObserver {
   fileprivate let handler: @LoopActor (ValueEvent) -> Void

@@ -6,9 +6,9 @@ extension Client {
   /// - Parameters:
   ///   - plan: a plan for a value of this length.
   ///   - pacing: the pace of requests and commands.
-  ///   - progress: called after every segment and every proof of arrival.
+  ///   - progress: receives the progress after every segment and every proof of arrival.
   /// - Throws: GATTError, ATTError, the error that closed the channel, CancellationError, the errors of `progress`.
-  ///   Cancels a failed long or reliable write on the peer, so that nothing is written.
+  ///   Cancels a failed long or reliable write on the peer, so that the peer writes nothing.
   package func write(
     _ value: [UInt8], to handle: AttributeHandle, plan: WritePlan, pacing: WritePacing = WritePacing(),
     progress: (@LoopActor (WriteProgress) throws -> Void)? = nil
@@ -26,7 +26,8 @@ extension Client {
     }
   }
 
-  /// Sends one Write Request (Vol 3 Part G §4.9.3). - Parameter value: at most ATT_MTU − 3 bytes.
+  /// Sends one Write Request (Vol 3 Part G §4.9.3).
+  /// - Parameter value: at most ATT_MTU − 3 bytes.
   package func writeRequest(_ value: [UInt8], to handle: AttributeHandle) async throws {
     _ = try await answer(.write(handle, value: value))
   }

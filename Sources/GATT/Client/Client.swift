@@ -5,9 +5,9 @@ package import EventLoop
 /// A GATT client on one ATT bearer (Vol 3 Part G §4), which may also have a server. Knows only the channel, not the layers below it.
 @LoopActor
 package final class Client: BearerClient {
-  /// Receives notes on tolerated faults of the peer, and on actions on the user's behalf.
+  /// The handler of notes on tolerated faults of the peer, and on actions on the user's behalf.
   package var onNote: (@LoopActor (ClientNote) -> Void)?
-  /// Receives every PDU in both directions.
+  /// The handler of every PDU, in both directions.
   package var onPDU: (@LoopActor (ATT.Direction, [UInt8]) -> Void)? {
     get { bearer.onPDU }
     set { bearer.onPDU = newValue }
@@ -17,7 +17,7 @@ package final class Client: BearerClient {
     get { bearer.limit }
     set { bearer.limit = newValue }
   }
-  /// Raises the security after Insufficient Authentication or Insufficient Encryption. Returns true to repeat the request once.
+  /// The handler that raises the security after Insufficient Authentication or Insufficient Encryption. True repeats the request once.
   package var onSecurityNeeded: (@LoopActor (ErrorCode) async -> Bool)?
 
   /// Whether discovery subscribes to Service Changed, so that long sessions notice changes of the table.
@@ -29,25 +29,25 @@ package final class Client: BearerClient {
 
   /// The requested ATT_MTU, 23…517. Nil before `exchangeMTU`.
   package private(set) var requestedMTU: Int?
-  /// Attributes that `checkCommands` has checked.
+  /// The attributes that `checkCommands` has checked.
   var commandsChecked: Set<AttributeHandle> = []
 
-  /// The discovered table. Nil before discovery. Lacks changed services until they are discovered again.
+  /// The discovered table. Nil before discovery. Lacks changed services until the client discovers them again.
   package internal(set) var table: AttributeTable? { didSet { descriptionVersion = Self.newVersion() } }
   /// The partial result of a failed discovery. Nil if the last discovery succeeded.
   package internal(set) var incomplete: AttributeTable?
-  /// Changed ranges, which `table` lacks.
+  /// The handle ranges of changed services, which `table` lacks.
   var stale: [HandleRange] = []
-  /// Values of the descriptors that describe values, read on this link, by handle. Empty if the peer refused to read one.
+  /// Values of the descriptors that describe values, read on this link, by handle. An entry is empty if the peer refused the read.
   var descriptorValues: [AttributeHandle: [UInt8]] = [:] { didSet { descriptionVersion = Self.newVersion() } }
-  /// A version that changes with `description(of:)` and `table`. Unique across all clients.
+  /// A number that changes with `description(of:)` and `table`. Unique across all clients.
   package private(set) var descriptionVersion = newVersion()
   private static var versions = 0
   /// The number of discoveries in progress.
   var discoveries = 0
   /// Whether the bearer closed while discovery waited for an answer.
   package private(set) var endedInDiscovery = false
-  /// The hash of `table`, if it was read.
+  /// The Database Hash of `table`, if the client has read it.
   var databaseHash = DatabaseHash.notRead
   var lastServiceChanged: Characteristic?
   var serviceChangedSubscription: Subscription?
@@ -57,13 +57,13 @@ package final class Client: BearerClient {
   /// The state of each Client Characteristic Configuration, by descriptor handle.
   var configurations: [AttributeHandle: ClientConfiguration] = [:]
   var observers: [ValueObserver] = [] { didSet { countListeners() } }
-  /// One wait per caller of `untilClosed`, so that one caller can give up without ending the others.
+  /// The waits of `untilClosed`, one per caller, so that one caller can give up without ending the others.
   private var ends: [Wait<any Error>] = []
   private var faultsShown = 0
   /// The number of lost PDUs that notes have reported.
   private var lossesShown = 0
   private var notes: [Repeated: Int] = [:]
-  /// Selectors whose meaning a note has explained.
+  /// The selectors whose meaning a note has explained.
   private var explained: Set<Selector> = []
 
   /// Attaches to a bearer and starts receiving in the next turn of the event loop. Set the handlers before that.
@@ -73,7 +73,8 @@ package final class Client: BearerClient {
     EventLoop.shared.schedule(after: .zero) { bearer.start() }
   }
 
-  /// Attaches to a channel. - Parameter timeout: the limit of one ATT transaction, after which the bearer closes.
+  /// Attaches to a channel.
+  /// - Parameter timeout: the limit of one ATT transaction, after which the bearer closes.
   package convenience init(_ channel: any ATT.Channel, timeout: Duration = .seconds(30)) { self.init(Bearer(channel, timeout: timeout)) }
 
   private static func newVersion() -> Int {
@@ -90,7 +91,7 @@ package final class Client: BearerClient {
 
   /// Requests an ATT_MTU (§4.3.1). If the peer refuses or its answer is invalid, keeps the MTU and sends a note.
   /// - Returns: the ATT_MTU in effect.
-  /// - Throws: as `Bearer.request`.
+  /// - Throws: the errors of `Bearer.request`.
   @discardableResult
   package func exchangeMTU(_ wanted: Int = BearerState.largestMTU) async throws -> Int {
     requestedMTU = wanted
@@ -106,7 +107,7 @@ package final class Client: BearerClient {
     return mtu
   }
 
-  /// Exchanges the MTU unless that was done before: a client asks once per connection (§4.3.1).
+  /// Exchanges the MTU unless the client has already asked. A client asks once per connection (§4.3.1).
   func exchangeMTUOnce() async throws { if requestedMTU == nil { try await exchangeMTU() } }
 
   /// Finds the attribute of a selector, after discovery if necessary. A note explains an abbreviation the first time.
@@ -125,7 +126,7 @@ package final class Client: BearerClient {
     return only.attribute.characteristic
   }
 
-  /// Returns when the peer has received all commands sent so far: the bearer keeps the order. An Error Response proves it too.
+  /// Waits until the peer has received all commands sent so far, because the bearer keeps the order. An Error Response is proof too.
   /// Sends Find Information on `handle`, which has no side effects.
   package func barrier(after handle: AttributeHandle) async throws {
     _ = try await bearer.request(barrierRequest(after: handle))
@@ -133,7 +134,9 @@ package final class Client: BearerClient {
 
   func barrierRequest(after handle: AttributeHandle) -> Request { .findInformation(HandleRange(handle, handle)) }
 
-  /// Waits for the end of the bearer. - Returns: the reason. - Throws: CancellationError.
+  /// Waits for the end of the bearer.
+  /// - Returns: the reason why the bearer closed.
+  /// - Throws: CancellationError.
   package func untilClosed() async throws -> any Error {
     if let closed { return closed }
     let end = Wait<any Error>()
@@ -142,7 +145,7 @@ package final class Client: BearerClient {
     return try await end.value()
   }
 
-  /// Ends all pending operations and closes the channel. Idempotent. Does not reset client configurations: call `unsubscribeAll` first.
+  /// Ends all pending operations and closes the channel. Idempotent. Does not reset client configurations. Call `unsubscribeAll` first.
   package func close() {
     tellLosses()
     bearer.close()
@@ -160,7 +163,7 @@ package final class Client: BearerClient {
     observers = []
   }
 
-  /// Reports the first five faults only, because a peer can cause a flood.
+  /// Notes a fault of the peer. Notes the first five only, because a peer can cause a flood.
   package func ignored(_ fault: BearerState.Fault) {
     if case .lost = fault {
       // Report the first loss, then whenever the count has doubled, and the rest at the end.
@@ -196,7 +199,8 @@ package final class Client: BearerClient {
     if let fault { note([IrregularEntry(kind, handle, uuid, fault)]) }
   }
 
-  /// Notes an irregular position of an entry. - Returns: whether to keep the entry.
+  /// Notes an irregular position of an entry.
+  /// - Returns: whether to keep the entry.
   func admit(
     _ kind: IrregularEntry.Kind, _ handle: AttributeHandle, _ uuid: UUID?, _ fault: IrregularEntry.Fault?,
     unless isKnown: @autoclosure () -> Bool
@@ -210,7 +214,7 @@ package final class Client: BearerClient {
   // MARK: Requests
 
   /// Sends a request. Throws Error Responses. Raises the security and repeats the request once, if `onSecurityNeeded` can.
-  /// - Parameter tolerated: error codes for which nil is returned.
+  /// - Parameter tolerated: error codes for which the result is nil.
   func answer(_ request: Request, tolerating tolerated: [ErrorCode] = []) async throws -> Response? {
     var response = try await bearer.request(request)
     if case .error(_, _, let code) = response, code.needsSecurity, let onSecurityNeeded, await onSecurityNeeded(code) {

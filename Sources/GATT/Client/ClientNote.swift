@@ -7,7 +7,7 @@ package enum ClientNote: Equatable, Sendable {
   case mtuBelowLeast(offered: Int, mtu: Int)
   case mtuRefused(ErrorCode, mtu: Int)
   case mtuAnsweredWrongly(Violation, mtu: Int)
-  /// A PDU was ignored. `lost` reports `.lost` faults.
+  /// The bearer ignored a PDU. `lost` reports `.lost` faults.
   case ignored(BearerState.Fault)
   /// The transport has lost this many PDUs so far.
   case lost(Int)
@@ -18,9 +18,9 @@ package enum ClientNote: Equatable, Sendable {
   case irregular(IrregularEntry)
   /// A Multiple Handle Value Notification ended inside its last tuple, which is lost.
   case cutNotification
-  /// A notified value exceeded the size limit of an attribute (512 bytes) and was cut.
+  /// A notified value exceeded the size limit of an attribute (512 bytes), so the client cut it.
   case longNotification(AttributeHandle, Attribute?)
-  /// A read value exceeded the size limit of an attribute (512 bytes) and was cut. `type` is set if discovery has not found the attribute.
+  /// A read value exceeded the size limit of an attribute (512 bytes), so the client cut it. `type`: nil if discovery found it.
   case longValue(AttributeHandle, Attribute?, type: UUID?)
   /// The characteristic has no Client Characteristic Configuration to write. The client listens for its values anyway.
   case noClientConfiguration(Characteristic)
@@ -32,6 +32,6 @@ package enum ClientNote: Equatable, Sendable {
   case servicesChanged(HandleRange)
   /// The peer echoed a part of a long write incorrectly. A reliable write would have stopped.
   case wrongEcho
-  /// The last note of its kind: later ones are not reported.
+  /// The last note of its kind. The client does not report later ones.
   indirect case last(ClientNote)
 }

@@ -48,7 +48,8 @@ extension DatabaseDiscovery {
     return owner
   }
 
-  /// Assigns characteristics to services. - Returns: the handles that descriptors can follow, ascending.
+  /// Assigns characteristics to services.
+  /// - Returns: the handles that descriptors can follow, ascending.
   private mutating func placeCharacteristics(in services: inout [Service]) -> [Anchor] {
     let items = characteristics.filter { whole.contains($0.handle) }
     var anchors: [Anchor] = []
@@ -122,11 +123,11 @@ extension DatabaseDiscovery {
 
   /// Finds the services that contain ascending handles. If services overlap, the one that starts last wins.
   private struct Owners {
-    /// The index of the first service that does not start before the handle.
+    /// The index of the first service that does not start before the handle, counted from 0.
     private(set) var next = 0
     private var open: [Int] = []
 
-    /// - Returns: the service that contains the handle, else the nearest before it, else the first. Nil without services.
+    /// Finds the service that contains the handle, else the nearest before the handle, else the first. Nil without services.
     mutating func owner(of handle: AttributeHandle, _ services: [Service]) -> (index: Int, isWithin: Bool)? {
       while next < services.count, services[next].handle < handle {
         open.append(next)

@@ -80,7 +80,7 @@ extension DatabaseDiscovery {
     return .configurations(HandleRange(AttributeHandle(clamping: first), AttributeHandle(clamping: last)))
   }
 
-  /// Known attributes and likely descriptors, with whether each UUID is a long one.
+  /// Lists the known attributes and likely descriptors, with whether each UUID has 128 bits.
   private func expectedAttributes(_ gaps: [Gap]) -> [(handle: Int, isLong: Bool)] {
     var all: [(handle: Int, isLong: Bool)] = services.map { ($0.handle.number, false) }
     for item in characteristics { all += [(item.handle.number, false), (item.valueHandle.number, item.uuid.short == nil)] }
@@ -90,7 +90,7 @@ extension DatabaseDiscovery {
     return all.sorted { $0.handle < $1.handle }
   }
 
-  /// Counts the Find Information requests that these gaps need. An answer ends where the size of the UUIDs changes.
+  /// Counts the Find Information requests that gaps need. An answer ends where the size of the UUIDs changes.
   private func cost(_ gaps: [Gap], _ attributes: [(handle: Int, isLong: Bool)], _ mtu: Int) -> Int {
     var requests = 0
     var covered = 0

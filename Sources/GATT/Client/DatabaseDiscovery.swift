@@ -1,7 +1,7 @@
 import ATT
 import Bluetooth
 
-/// The known attributes of a peer during discovery, and the choice of the next request so that few are necessary. Without I/O.
+/// The known attributes of a peer during discovery, and the choice of the next request so that few are necessary, without I/O.
 ///
 /// Discovery never guesses. Read By Type and Read By Group Type list all attributes of a type in order (Vol 3 Part F §3.4.4.1, §3.4.4.9).
 /// Find Information lists all attributes in order (§3.4.3.1), so the handles that it skips do not exist. In the end, every handle
@@ -24,7 +24,7 @@ struct DatabaseDiscovery {
   /// The services as declared, in ascending order of handles.
   private(set) var services: [Service] = []
   private(set) var characteristics: [Characteristic] = []
-  /// The types seen so far, by handle. Need not contain values and declarations.
+  /// The attribute types found so far, by handle. Values and declarations may be missing.
   private(set) var types: [AttributeHandle: UUID] = [:]
   /// The range of the include declarations that Find Information showed.
   private(set) var includes: ClosedRange<AttributeHandle>?
@@ -32,32 +32,32 @@ struct DatabaseDiscovery {
   private(set) var hasIncludes = false
   private(set) var requests = 0
 
-  /// The range to discover: 0x0001 to 0xFFFF, or a changed range, extended by the services found there.
+  /// The first handle to discover: 0x0001, or the start of a changed range. Services found there extend `end`.
   let start: Int
   private(set) var end: Int
-  /// The handle at which the procedure for each declaration type continues. All before are known. Beyond the end: complete.
+  /// The handle at which the procedure for each declaration type continues. All handles before it are known. Complete beyond `end`.
   var next: [UUID: Int]
   /// The last handle of each type that Find Information showed.
   var seen: [UUID: Int] = [:]
-  /// Whether the last answer of each procedure had no room for more.
+  /// Whether the last answer of each procedure had no room for another entry.
   var wasFull: [UUID: Bool] = [:]
   /// Handles with a known attribute, or known to have none.
   var known = RangeSet<Int>()
   var nextConfiguration: Int
   var asksConfigurations = false
-  /// The remaining plans. Each looks at all known attributes, so thousands of changes of the UUID size must not cause one each.
+  /// The number of plans left. Each looks at all known attributes, so thousands of changes of the UUID size must not cause one each.
   var plansLeft = 8
-  /// Whether the peer refused Find Information although descriptors are not expected. The other procedures then run to their ends.
+  /// Whether the peer refused Find Information although discovery expects no descriptors. The other procedures then run to their ends.
   var isBlind = false
 
-  /// Whether no entry was irregular. Otherwise, positions say nothing about types.
+  /// Whether all entries so far were regular. Otherwise, positions say nothing about types.
   private var isRegular = true
   private var irregular: [IrregularEntry] = []
-  /// Other types at handles that already have a type in `types`.
+  /// Contradicting types at handles that already have a type in `types`.
   private(set) var conflicting: [HandleType] = []
-  /// Handles of listed services and characteristics, including entries that were dropped.
+  /// Handles of listed services and characteristics, including entries that discovery dropped.
   private(set) var declared: Set<AttributeHandle> = []
-  /// Declarations that only Find Information showed, after their own procedure had passed. Each is asked for once.
+  /// Declarations that only Find Information showed, after their own procedure had passed. Discovery asks for each once.
   private var missed: [HandleType] = []
   private var missedOnce: Set<HandleType> = []
   private var missedAsked = 0
@@ -119,7 +119,7 @@ struct DatabaseDiscovery {
     return low < ranges.endIndex && ranges[low].contains(start) ? ranges[low].upperBound : start
   }
 
-  /// The range in which the procedure for a declaration type continues. Nil at its end.
+  /// Returns the range in which the procedure for a declaration type continues. Nil at the procedure's end.
   func range(_ type: UUID) -> HandleRange? {
     guard let next = next[type], next <= end else { return nil }
     return HandleRange(AttributeHandle(clamping: next), AttributeHandle(clamping: end))
@@ -161,7 +161,8 @@ struct DatabaseDiscovery {
 
   // MARK: Answers
 
-  /// Stores services. - Returns: the new ones, in the order of the answer.
+  /// Stores services.
+  /// - Returns: the new services, in the order of the answer.
   @discardableResult
   mutating func take(_ groups: [HandleGroup], of type: UUID, in range: HandleRange, mtu: Int) -> [Service] {
     var asked = ProcedureRange(range)
@@ -184,7 +185,8 @@ struct DatabaseDiscovery {
     return found
   }
 
-  /// Stores characteristics. - Returns: the new ones, in the order of the answer.
+  /// Stores characteristics.
+  /// - Returns: the new characteristics, in the order of the answer.
   @discardableResult
   mutating func take(_ items: [HandleValue], characteristicsIn range: HandleRange, mtu: Int) -> [Characteristic] {
     var asked = ProcedureRange(range)
@@ -300,7 +302,7 @@ struct DatabaseDiscovery {
     zip(items, items.dropFirst()).allSatisfy { handle($0) <= handle($1) }
   }
 
-  /// Marks a procedure as complete: there is no more, or the peer refuses.
+  /// Marks a procedure as complete, because nothing is left or the peer refuses it.
   mutating func finish(_ procedure: Procedure) {
     switch procedure {
     case .services(let type, _):
@@ -319,7 +321,8 @@ struct DatabaseDiscovery {
   private mutating func know(_ gap: Gap) { known.insert(contentsOf: gap.start..<gap.end + 1) }
   private mutating func know(_ first: AttributeHandle, _ last: AttributeHandle) { known.insert(contentsOf: first.number..<last.number + 1) }
 
-  /// Switches to the other procedures after the peer refused Find Information. - Returns: false if there may be descriptors, which need it.
+  /// Switches to the other procedures after the peer refused Find Information.
+  /// - Returns: false if there may be descriptors, which need Find Information.
   mutating func canDoWithoutTypes() -> Bool {
     guard !isBlind, !gaps.contains(where: { $0.kind == .descriptors || $0.kind == .configuration }) else { return false }
     isBlind = true

@@ -3,7 +3,7 @@ import ATT
 /// The handle range of a discovery procedure. Chooses the next request and reports irregular positions of entries.
 /// Every request starts after the previous one, so no peer can cause an endless loop. Uses Int, so nothing wraps at 0xFFFF.
 struct ProcedureRange {
-  /// The start of the next request. 0x10000 if an answer did not advance.
+  /// The first handle of the next request. 0x10000 if an answer did not advance.
   private(set) var next: Int
   private let end: Int
   /// The previous entry of the current answer.
@@ -22,7 +22,7 @@ struct ProcedureRange {
 
   /// Checks the position of an entry in the answer.
   /// - Parameter through: the last handle of the entry, possibly beyond the end of the range (a group that extends further).
-  /// - Returns: the fault of the position. Nil for a regular one.
+  /// - Returns: the fault of the position. Nil if the position is regular.
   mutating func take(_ handle: AttributeHandle, through: AttributeHandle? = nil) -> IrregularEntry.Fault? {
     guard handle.isValid else { return .noHandle }
     let before = previous

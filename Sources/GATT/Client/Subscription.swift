@@ -7,7 +7,7 @@ package struct ValueEvent: Hashable, Sendable {
   package let value: [UInt8]
   /// Whether the value is an indication. The bearer has already confirmed it.
   package let isIndication: Bool
-  /// Nanoseconds since 1970-01-01T00:00:00Z, at arrival.
+  /// The time of arrival, in nanoseconds since 1970-01-01T00:00:00Z.
   package let wallClock: Int64
 }
 
@@ -15,12 +15,12 @@ package struct ValueEvent: Hashable, Sendable {
 @LoopActor
 package final class Subscription {
   package enum Kind: Sendable {
-    /// Notifications if the characteristic has both.
+    /// Notifications, or indications if the characteristic has no notifications.
     case auto
     case notification
     case indication
 
-    /// The bit in the Client Characteristic Configuration. `.auto` is resolved before.
+    /// The bit in the Client Characteristic Configuration. The client resolves `.auto` before.
     var bit: UInt8 { self == .indication ? 2 : 1 }
   }
 
@@ -28,7 +28,7 @@ package final class Subscription {
   package let kind: Kind
   /// Whether the characteristic is gone or has moved after a change of services. No more values arrive, and `cancel` writes nothing.
   package internal(set) var isGone = false
-  /// The number of discarded values: at most `capacity` wait for `next`.
+  /// The number of values that the subscription discarded. At most `capacity` wait for `next`.
   package var dropped: Int { values.dropped }
 
   static let capacity = 16_384
@@ -45,17 +45,17 @@ package final class Subscription {
     self.client = client
   }
 
-  /// Waits for the next value. Values from before the end are still delivered. Allows one caller at a time.
-  /// - Throws: the error that closed the bearer, GATTError.gone, CancellationError after the subscription or the task was canceled.
+  /// Waits for the next value. Still returns values from before the end. Allows one caller at a time.
+  /// - Throws: the error that closed the bearer, GATTError.gone, CancellationError after the caller canceled the subscription or the task.
   package func next() async throws -> ValueEvent {
     guard let event = try await next(until: nil) else { throw CancellationError() }
     return event
   }
 
-  /// Waits for the next value. - Returns: nil at `deadline`.
+  /// Waits for the next value until `deadline`, then returns nil.
   package func next(until deadline: LoopClock.Instant?) async throws -> ValueEvent? { try await values.next(until: deadline) }
 
-  /// Asks the peer to stop, unless the characteristic has other subscriptions. Idempotent. After an error, asks again.
+  /// Ends the subscription, and asks the peer to stop unless other subscriptions remain. Idempotent. After an error, asks again.
   package func cancel() async throws { try await client?.unsubscribe(self) }
 
   func deliver(_ event: ValueEvent) { if keepsValues { values.add(event) } }

@@ -42,7 +42,7 @@ package struct AttributeDatabase: Sendable, Equatable {
     case value(Properties, configuration: AttributeHandle?)
     /// A Client Characteristic Configuration, whose value each client has separately (Part G §3.3.3.3). `allowed`: the settable bits.
     case configuration(ofValue: AttributeHandle, allowed: UInt16)
-    /// Any other attribute.
+    /// An attribute without a special function.
     case plain
   }
 
@@ -53,16 +53,16 @@ package struct AttributeDatabase: Sendable, Equatable {
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     package static let read = Self(rawValue: 0x01)
-    /// Write Request, Prepare Write Request.
+    /// Permission for Write Request and Prepare Write Request.
     package static let write = Self(rawValue: 0x02)
-    /// Write Command.
+    /// Permission for Write Command.
     package static let writeWithoutResponse = Self(rawValue: 0x04)
     package static let readEncrypted = Self(rawValue: 0x08)
     package static let writeEncrypted = Self(rawValue: 0x10)
     package static let readAuthenticated = Self(rawValue: 0x20)
     package static let writeAuthenticated = Self(rawValue: 0x40)
 
-    /// The names in the peripheral file.
+    /// The permission names in the peripheral file.
     package static let names: [(name: String, permission: Self)] = [
       ("read", .read), ("write", .write), ("write_without_response", .writeWithoutResponse), ("read_encrypted", [.read, .readEncrypted]),
       ("write_encrypted", [.write, .writeEncrypted]), ("read_authenticated", [.read, .readAuthenticated]),
@@ -82,14 +82,15 @@ package struct AttributeDatabase: Sendable, Equatable {
 
   /// The reason why a database is invalid, and the faulty entry.
   package struct Invalid: Error, Equatable, Sendable {
-    /// The index of the service, or of the attribute if the database was built from attributes.
+    /// The index of the service, counted from 0, or of the attribute if the caller built the database from attributes.
     package var service: Int
     package var characteristic: Int?
     package var descriptor: Int?
     package var reason: String
   }
 
-  /// Creates a database. - Throws: for handles that do not ascend, group ends that overlap the next group, values that are too long.
+  /// Creates a database from attributes.
+  /// - Throws: `Invalid` for handles that do not ascend, group ends that overlap the next group, values that are too long.
   package init(attributes: [Attribute]) throws(Invalid) {
     var last: AttributeHandle = 0
     var groupEnd: AttributeHandle = 0
@@ -127,7 +128,7 @@ package struct AttributeDatabase: Sendable, Equatable {
     return attributes[index]
   }
 
-  /// The attributes whose handles are in the range, in order.
+  /// Returns the attributes whose handles are in the range, in order.
   package func attributes(in range: ClosedRange<AttributeHandle>) -> ArraySlice<Attribute> {
     let start = lowerBound(range.lowerBound)
     var end = start
@@ -141,7 +142,7 @@ package struct AttributeDatabase: Sendable, Equatable {
     attributes[index].value = Array(value.prefix(attributes[index].maximumLength))
   }
 
-  /// The last handle of a service or characteristic group (Part G §2.5.4), or else the attribute's own handle.
+  /// Returns the last handle of a service or characteristic group (Part G §2.5.4), or else the attribute's own handle.
   package func groupEnd(of attribute: Attribute) -> AttributeHandle {
     switch attribute.role {
     case .service(let endHandle): endHandle
@@ -151,7 +152,7 @@ package struct AttributeDatabase: Sendable, Equatable {
     }
   }
 
-  /// Whether the attribute belongs to a characteristic whose Extended Properties (0x2900) allow Reliable Write (Part G §3.3.3.1).
+  /// Returns whether the attribute belongs to a characteristic whose Extended Properties (0x2900) allow Reliable Write (Part G §3.3.3.1).
   package func allowsReliableWrite(_ handle: AttributeHandle) -> Bool {
     var index = lowerBound(handle)
     guard index < attributes.count, attributes[index].handle == handle else { return false }
@@ -164,7 +165,7 @@ package struct AttributeDatabase: Sendable, Equatable {
     }
   }
 
-  /// The declaration, value and descriptors of a characteristic.
+  /// Returns the declaration, value and descriptors of a characteristic.
   private func characteristic(from declaration: AttributeHandle) -> ArraySlice<Attribute> {
     let start = lowerBound(declaration)
     var end = start
@@ -182,7 +183,7 @@ package struct AttributeDatabase: Sendable, Equatable {
     return index < attributes.count && attributes[index].handle == handle ? index : nil
   }
 
-  /// Index of the first attribute with this handle or a higher one.
+  /// Finds the index, counted from 0, of the first attribute with this handle or a higher one.
   private func lowerBound(_ handle: AttributeHandle) -> Int {
     var low = 0
     var high = attributes.count
@@ -200,7 +201,7 @@ extension AttributeDatabase {
     package var uuid: UUID
     package var isPrimary = true
     package var handle: AttributeHandle?
-    /// Indices into the list of services, in the order of their include declarations.
+    /// Indices into the list of services, counted from 0, in the order of their include declarations.
     package var includes: [Int] = []
     package var characteristics: [CharacteristicDescription] = []
 
@@ -216,7 +217,7 @@ extension AttributeDatabase {
     /// The access permissions. Nil derives them from the properties.
     package var permissions: Permissions?
     package var maximumLength = AttributeDatabase.maximumValueLength
-    /// The descriptors. If the properties need a CCCD and none is listed, one is added in front (see `leavesOutConfiguration`).
+    /// The descriptors. If the properties need a CCCD and none is listed, the layout adds one in front (see `leavesOutConfiguration`).
     package var descriptors: [DescriptorDescription] = []
     package var leavesOutConfiguration = false
 

@@ -32,7 +32,7 @@ package struct AttributeTable: Hashable, Sendable {
     return .handle(handle)
   }
 
-  /// The attribute as a selector: `battery_level`, `ffe1[2]`, `ffe1@2902`. Nil for declarations and unknown handles.
+  /// Returns the attribute as a selector: `battery_level`, `ffe1[2]`, `ffe1@2902`. Nil for declarations and unknown handles.
   package func name(at handle: AttributeHandle) -> String? {
     func part(_ uuid: UUID, _ number: Int, of count: Int) -> String {
       let name = AssignedNumbers.snakeName(of: uuid).flatMap { $0.isEmpty ? nil : $0 } ?? uuid.description
@@ -139,7 +139,7 @@ extension Characteristic {
 package enum Attribute: Hashable, Sendable, CustomStringConvertible {
   case characteristic(Characteristic, Service)
   case descriptor(Descriptor, of: Characteristic, Service)
-  /// Another attribute with this handle, or a handle that discovery did not find.
+  /// Any other attribute, or a handle that discovery did not find.
   case handle(AttributeHandle)
 
   /// The handle to read and write. For a characteristic, the handle of its value.

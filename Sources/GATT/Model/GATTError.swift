@@ -8,7 +8,7 @@ package enum GATTError: Error, Equatable, Sendable {
   case invalidSelector(String, Selector.Fault)
   case notFound(Selector, Missing)
   case ambiguous(Selector, [Candidate])
-  /// The characteristic has neither notify nor indicate.
+  /// The characteristic has neither the notify nor the indicate property.
   case sendsNoValues(Characteristic)
   /// The subscribed characteristic is gone or has moved, because the peer's services changed.
   case gone(Characteristic)
@@ -16,11 +16,11 @@ package enum GATTError: Error, Equatable, Sendable {
   case tooLongForWriteRequest(Int, limit: Int, mtu: Int)
   /// A value exceeds the attribute size (512 bytes). A segment holds `segment` bytes. `mode`: the requested mode.
   case tooLongForAttribute(Int, segment: Int, mode: WriteMode)
-  /// Segments of this many bytes, although at most `limit` fit at ATT_MTU `mtu`.
+  /// A segment size of this many bytes exceeds `limit`, the most that fits at ATT_MTU `mtu`.
   case segmentTooLong(Int, limit: Int, mtu: Int)
-  /// Segments of less than one byte.
+  /// The segment size is less than one byte.
   case segmentTooShort(Int)
-  /// A plan for `planned` bytes was used for a value of `count`: an error of the caller.
+  /// The caller used a plan for `planned` bytes for a value of `count` bytes.
   case planMismatch(planned: Int, count: Int)
 
   /// The reason why a selector matches no attribute.
@@ -29,7 +29,7 @@ package enum GATTError: Error, Equatable, Sendable {
     case attribute
     /// The UUID belongs to a service.
     case isService(Service)
-    /// The service lacks it, but another service has it at this path.
+    /// The service lacks the attribute, but another service has one at this path.
     case elsewhere(String)
     /// The selector names a characteristic as a service. This path names its descriptor.
     case isCharacteristic(String)
@@ -37,7 +37,7 @@ package enum GATTError: Error, Equatable, Sendable {
     case service(UUID)
     /// The characteristic has no descriptor of this type.
     case descriptor(UUID)
-    /// There are fewer of this type than the index asks for.
+    /// The peer has only this many attributes of the type, fewer than the index in the selector.
     case only(Int, of: String)
   }
 

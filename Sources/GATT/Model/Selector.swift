@@ -9,12 +9,12 @@ package struct Selector: Hashable, Sendable, CustomStringConvertible {
     /// The type. Zero for an abbreviation that is not itself a UUID.
     package let uuid: UUID
     package let index: Int?
-    /// The start of a UUID (`7a1e0002`) or of an assigned name (`batt`). Nil if the type was typed in full.
+    /// The prefix of a UUID (`7a1e0002`) or of an assigned name (`batt`). Nil if the user typed the type in full.
     package let abbreviation: String?
 
     package var description: String { abbreviation ?? "\(uuid)" }
 
-    /// Returns the items of this type, or else the items whose types it abbreviates.
+    /// Returns the items of this type, or else the items whose types the part abbreviates.
     package func pick<T>(_ items: [T], _ uuid: (T) -> UUID) -> [T] {
       let exact = items.filter { uuid($0) == self.uuid }
       guard exact.isEmpty, let abbreviation else { return exact }
@@ -32,7 +32,7 @@ package struct Selector: Hashable, Sendable, CustomStringConvertible {
   package let service: Part?
   package let main: Main
   package let descriptor: Part?
-  /// The selector as typed.
+  /// The selector as the user typed it.
   package let description: String
 
   /// The reason why a text is not a selector.
@@ -41,14 +41,15 @@ package struct Selector: Hashable, Sendable, CustomStringConvertible {
     case handleInService
     /// The handle is not 0x0001…0xFFFF.
     case noHandle
-    /// An index `[N]` is not a number of at least 1.
+    /// The N of an index `[N]` is not a number of at least 1.
     case wrongIndex
     case emptyPart
     /// The text is neither a UUID nor a name that the Bluetooth SIG assigned.
     case unknownName(String)
   }
 
-  /// Parses a selector. - Parameter abbreviating: whether to accept the start of a type.
+  /// Parses a selector.
+  /// - Parameter abbreviating: whether to accept the prefix of a type.
   /// - Throws: GATTError.invalidSelector.
   package init(_ text: String, abbreviating: Bool = true) throws(GATTError) {
     description = text
@@ -65,7 +66,7 @@ package struct Selector: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Whether a part is abbreviated.
+  /// Whether the selector has an abbreviated part.
   package var isAbbreviated: Bool {
     if case .uuid(let part) = main, part.abbreviation != nil { return true }
     return service?.abbreviation != nil || descriptor?.abbreviation != nil

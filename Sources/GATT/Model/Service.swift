@@ -26,7 +26,7 @@ package struct Include: Hashable, Sendable {
   package var handle: AttributeHandle
   package var startHandle: AttributeHandle
   package var endHandle: AttributeHandle
-  /// The UUID. Nil if the declaration has none and the included service could not be read.
+  /// The UUID. Nil if the declaration has none and the client could not read the included service.
   package var uuid: UUID?
 
   package init(handle: AttributeHandle, startHandle: AttributeHandle, endHandle: AttributeHandle, uuid: UUID?) {
@@ -61,7 +61,7 @@ package struct Characteristic: Hashable, Sendable {
   /// The Client Characteristic Configuration descriptor. The first, if a peer has several.
   package var clientConfiguration: Descriptor? { descriptors.first { $0.uuid == .clientCharacteristicConfiguration } }
 
-  /// Whether it notifies or indicates.
+  /// Whether the characteristic notifies or indicates.
   package var sendsValues: Bool { !properties.isDisjoint(with: [.notify, .indicate]) }
 }
 

@@ -23,7 +23,7 @@ extension ValueDescription {
 }
 
 extension PresentationFormat {
-  /// The handles in a Characteristic Aggregate Format descriptor (Vol 3 Part G §3.3.3.6), in the order of the parts of the value.
+  /// Returns the handles in a Characteristic Aggregate Format descriptor (Vol 3 Part G §3.3.3.6), in the order of the parts of the value.
   package static func handles(inAggregate value: [UInt8]) -> [AttributeHandle] {
     stride(from: 0, to: value.count - value.count % 2, by: 2).map {
       AttributeHandle(rawValue: UInt16(value[$0]) | UInt16(value[$0 + 1]) << 8)

@@ -14,20 +14,20 @@ package final class AttributeStore {
 package final class Server: BearerServer {
   package let store: AttributeStore
   package let bearer: Bearer
-  /// Decides on a permitted request or command before it reads or writes a value.
+  /// The handler that decides on a permitted request or command before the server reads or writes a value.
   package var onAccess: (@LoopActor (ServerSession.Access) -> Decision)?
-  /// Called after a value was written and the write was answered.
+  /// The handler of written values, which runs after the server has written a value and answered the write.
   package var onWrite: (@LoopActor (AttributeHandle, [UInt8], ServerSession.WriteKind) -> Void)?
-  /// Called after a client configuration changed, with the characteristic's value handle and the bits (0 notifications, 1 indications).
+  /// The handler of changed client configurations. Takes the characteristic's value handle and the bits (0 notifications, 1 indications).
   package var onSubscription: (@LoopActor (AttributeHandle, UInt16) -> Void)?
-  /// Called once, after either side closed the bearer.
+  /// The handler that runs once, after either side closed the bearer.
   package var onClosed: (@LoopActor (any Error) -> Void)?
 
   /// The owner's answer to a request or command: error, delay or none.
   package struct Decision {
-    /// The error that refuses it, so that nothing is written. Commands are refused silently.
+    /// The error that refuses the request or command, so that the server writes nothing. The server refuses commands silently.
     package var error: ErrorCode?
-    /// The delay of the response. The value is read or written immediately.
+    /// The delay of the response. The server reads or writes the value immediately.
     package var delay: Duration = .zero
     /// Whether to send a response. If false, the request takes effect without one.
     package var isAnswered = true
@@ -37,7 +37,7 @@ package final class Server: BearerServer {
     package init() {}
   }
 
-  /// Characteristic values sent without a subscription. Bit 0: as notifications, bit 1: as indications.
+  /// The characteristic values that the server sends without a subscription. Bit 0: as notifications, bit 1: as indications.
   package var unasked: [AttributeHandle: UInt16] = [:]
 
   private var session = ServerSession()
@@ -53,7 +53,8 @@ package final class Server: BearerServer {
     bearer.server = self
   }
 
-  /// Attaches to a channel. - Parameter rxMTU: the largest PDU that the device can receive, 23…517.
+  /// Attaches to a channel.
+  /// - Parameter rxMTU: the largest PDU that the device can receive, 23…517.
   package convenience init(store: AttributeStore, channel: any ATT.Channel, rxMTU: Int) {
     self.init(store: store, bearer: Bearer(channel, rxMTU: rxMTU))
   }
@@ -67,10 +68,10 @@ package final class Server: BearerServer {
 
   /// The ATT_MTU in effect, 23…517.
   package var mtu: Int { bearer.mtu }
-  /// The reason why nothing is served. Nil while the bearer is open.
+  /// The reason why the server is closed. Nil while the bearer is open.
   package var closed: (any Error)? { bearer.closed }
 
-  /// The bits that this client configured for a characteristic value: bit 0 notifications, bit 1 indications.
+  /// Returns the bits that this client configured for a characteristic value: bit 0 notifications, bit 1 indications.
   package func configuration(ofValue handle: AttributeHandle) -> UInt16 { session.configuration(ofValue: handle) }
 
   /// The security of the link (default: none). Attributes may require more.
@@ -145,8 +146,8 @@ package final class Server: BearerServer {
     (configuration(ofValue: handle) | (unasked[handle] ?? 0)) & bit != 0
   }
 
-  /// Sends a Handle Value Notification if the client subscribed or `unasked` allows it. Cuts the value to ATT_MTU − 3.
-  /// - Returns: whether the notification was sent.
+  /// Sends a Handle Value Notification if the client subscribed or `unasked` allows it. Cuts the value to ATT_MTU − 3 bytes.
+  /// - Returns: whether the server sent the notification.
   @discardableResult
   package func notify(_ handle: AttributeHandle, _ value: [UInt8]) -> Bool {
     guard closed == nil, isSent(handle, 1) else { return false }
@@ -154,7 +155,7 @@ package final class Server: BearerServer {
     return true
   }
 
-  /// Sends a Handle Value Indication after all earlier ones are confirmed, if the client subscribed or `unasked` allows it.
+  /// Sends a Handle Value Indication after the client has confirmed all earlier ones, if it subscribed or `unasked` allows it.
   package func indicateWhenFree(_ handle: AttributeHandle, _ value: [UInt8]) {
     if isSent(handle, 2) { bearer.indicate(HandleValue(handle, value)) }
   }
@@ -162,8 +163,8 @@ package final class Server: BearerServer {
   /// Whether an indication waits for transmission or confirmation.
   package var isIndicating: Bool { bearer.isIndicating }
 
-  /// Sends a Handle Value Indication after all earlier ones, and waits for its confirmation.
-  /// - Returns: false if the client is not subscribed, or unsubscribes before its turn.
+  /// Sends a Handle Value Indication after all earlier ones, and waits for the client's confirmation.
+  /// - Returns: false if the client has no subscription, or unsubscribes before the indication's turn.
   /// - Throws: the error that closed the bearer. ATTError after the transaction time limit, which closes the bearer.
   package func indicate(_ handle: AttributeHandle, _ value: [UInt8]) async throws -> Bool {
     if let closed { throw closed }

@@ -18,14 +18,14 @@ package struct ServerSession: Sendable {
   package enum WriteKind: Sendable, Equatable {
     case request
     case command
-    /// Prepared and executed parts.
+    /// A long write: prepared and executed parts.
     case long
   }
 
   package enum Event: Sendable, Equatable {
-    /// A value was written. The database already has it.
+    /// The client wrote a value. The database already has it.
     case wrote(AttributeHandle, value: [UInt8], WriteKind)
-    /// A client configuration changed: bit 0 notifications, bit 1 indications.
+    /// The client changed its configuration of a value: bit 0 notifications, bit 1 indications.
     case configured(valueHandle: AttributeHandle, bits: UInt16)
   }
 
@@ -43,17 +43,18 @@ package struct ServerSession: Sendable {
 
   package init() {}
 
-  /// The bits that this client configured: bit 0 notifications, bit 1 indications.
+  /// Returns the bits that this client configured: bit 0 notifications, bit 1 indications.
   package func configuration(ofValue handle: AttributeHandle) -> UInt16 { configurations[handle] ?? 0 }
 
-  /// Executes a command. Ignores signed writes, because there is no key to verify them. Refuses silently: commands have no answer.
+  /// Executes a command. Ignores signed writes, because there is no key to verify them. Refuses silently, because commands have no answer.
   package mutating func execute(_ command: Command, _ database: inout AttributeDatabase) -> [Event] {
     guard case .write(let handle, let value) = command else { return [] }
     return (try? write(value, to: handle, .writeWithoutResponse, &database)).map { [$0] } ?? []
   }
 
-  /// Computes the response to a request. - Parameter mtu: ATT_MTU, 23…517, which limits lists. Values stay whole: the bearer cuts the PDU.
-  /// - Returns: the response, to be sent before handling the events.
+  /// Computes the response to a request. Keeps values whole, because the bearer cuts the PDU.
+  /// - Parameter mtu: ATT_MTU, 23…517, which limits lists.
+  /// - Returns: the response, and the events. Send the response before handling the events.
   package mutating func answer(_ request: Request, mtu: Int, _ database: inout AttributeDatabase) -> (response: Response, events: [Event]) {
     var events: [Event] = []
     do throws(Refusal) {
@@ -244,7 +245,7 @@ extension ServerSession {
 
   private static func bits(_ value: [UInt8]) -> UInt16 { value.reversed().reduce(0) { $0 << 8 | UInt16($1) } }
 
-  /// Performs prepared writes, all or nothing: checks every part before the first value changes (§3.4.6.3).
+  /// Performs all prepared writes or none. Checks every part before the first value changes (§3.4.6.3).
   /// A part at offset 0 replaces the value, as a Write Request does. Otherwise, the parts modify the existing value.
   mutating func execute(_ writes: [PreparedWrite], _ database: inout AttributeDatabase) throws(Refusal) -> [Event] {
     let values = try outcome(of: writes, database)
@@ -254,7 +255,7 @@ extension ServerSession {
     return events
   }
 
-  /// The values that result from the parts, in the order in which their attributes first occur.
+  /// Computes the values that result from the parts, in the order in which their attributes first occur.
   private func outcome(
     of writes: [PreparedWrite], _ database: AttributeDatabase
   ) throws(Refusal) -> [(handle: AttributeHandle, value: [UInt8])] {
@@ -291,7 +292,7 @@ extension ServerSession {
     }
   }
 
-  /// Predicts the accesses of `answer`. Empty if it would refuse. A Read Blob Request above offset 0 continues a read, so it has none.
+  /// Predicts the accesses of `answer`. Empty if `answer` would refuse. A Read Blob Request above offset 0 continues a read: none.
   package func accesses(of request: Request, mtu: Int, _ database: AttributeDatabase) -> [Access] {
     switch request {
     case .read(let handle), .readBlob(let handle, offset: 0): return [handle].compactMap { reading($0, database) }
@@ -315,7 +316,7 @@ extension ServerSession {
     return writing(value, to: handle, .writeWithoutResponse, database)
   }
 
-  /// Discards the prepared writes of an Execute Write Request, even if it is refused.
+  /// Discards the prepared writes of an Execute Write Request, even if the server refuses it.
   package mutating func dropPreparedWrites(of request: Request) { if case .executeWrite = request { prepared = [] } }
 
   private func reading(_ handle: AttributeHandle, _ database: AttributeDatabase) -> Access? {

@@ -17,11 +17,13 @@ package struct LinkCapacity: Sendable, Equatable {
     self.interval = interval
   }
 
-  /// Computes bytes per second for a segment size. Each segment costs 3 bytes of ATT and 4 of L2CAP, in its own link-layer PDUs.
-  /// A connection event holds only whole PDUs (Vol 6 Part B §4.5.6). - Parameter segment: 1…512 bytes.
+  /// Computes the throughput of a segment size in bytes per second. Each segment costs 3 bytes of ATT and 4 of L2CAP, in its own
+  /// link-layer PDUs. A connection event holds only whole PDUs (Vol 6 Part B §4.5.6).
+  /// - Parameter segment: 1…512 bytes.
   package func rate(_ segment: Int) -> Double { rate(segment, guardTime: 0) }
 
-  /// Computes the time that one of many consecutive segments takes. Zero if it is unknown. - Parameter segment: 1…512 bytes.
+  /// Computes the time that one of many consecutive segments takes. Zero if it is unknown.
+  /// - Parameter segment: 1…512 bytes.
   package func airTime(_ segment: Int) -> Duration {
     let rate = rate(segment)
     return rate > 0 ? .seconds(Double(segment) / rate) : .zero
@@ -45,7 +47,7 @@ package struct LinkCapacity: Sendable, Equatable {
   /// The length of a connection event in µs. Nil for events so long that their last packet hardly matters.
   private var event: Int? { interval.flatMap { $0 <= .milliseconds(200) ? Int($0 / .microseconds(1)) : nil } }
 
-  /// The segment size with the most bytes per second: its last link-layer PDU is nearly full, and its PDUs fill a connection event.
+  /// Returns the segment size with the most bytes per second. Its last link-layer PDU is nearly full, and its PDUs fill a connection event.
   /// Both matter up to 60 % if events are short.
   /// - Parameter mtu: the ATT_MTU in effect, 23…517.
   package func fastestSegment(mtu: Int) -> Int {
@@ -61,7 +63,7 @@ package struct LinkCapacity: Sendable, Equatable {
     return best.segment
   }
 
-  /// The rate of each size that may be the fastest.
+  /// Computes the rate in bytes per second of each size that may be the fastest.
   private func rates(mtu: Int) -> [(segment: Int, rate: Double)] {
     let largest = WritePlan.largestSegment(mtu: mtu)
     // If whole packets per event do not matter, k · LL − 7 ≤ MTU − 3 is best, or MTU − 3 itself.
@@ -69,10 +71,10 @@ package struct LinkCapacity: Sendable, Equatable {
     return sizes.map { ($0, rate($0)) }
   }
 
-  /// The guard time in µs.
+  /// The time that a controller may leave unused at the end of each connection event, in µs.
   private static let guardTime = 500
 
-  /// The maximum rate of this link in bytes per second. Nil if a parameter is unknown.
+  /// Computes the maximum rate of this link in bytes per second. Nil if a parameter is unknown.
   /// - Parameter mtu: the ATT_MTU in effect, 23…517.
   package func limit(mtu: Int) -> Double? {
     guard dataLength != nil, phy != nil, interval != nil else { return nil }

@@ -4,17 +4,19 @@ import Text
 /// A source of bytes for a transfer, with random access, because a transfer may return to the place where a lost link left it.
 @LoopActor
 package protocol OctetSource: AnyObject {
-  /// The total number of bytes. Nil until the end is known.
+  /// The total number of bytes. Nil until the source knows its end.
   var count: Int? { get }
   /// Returns bytes without waiting. Nil if they are not available yet. Fewer than `count` only at the end, empty after it.
   func buffered(at offset: Int, atMost count: Int) -> ArraySlice<UInt8>?
-  /// Returns bytes like `buffered`, but waits for them. - Throws: the reason why they are unavailable, CancellationError.
+  /// Returns the bytes at an offset, and waits for them if necessary.
+  /// - Throws: the reason why they are unavailable, CancellationError.
   func octets(at offset: Int, atMost count: Int) async throws -> ArraySlice<UInt8>
-  /// Releases the bytes before this offset, which are not requested again.
+  /// Releases the bytes before this offset, which the transfer does not request again.
   func release(before offset: Int)
-  /// Computes the CRC-32 of all bytes before this offset. - Throws: as `octets`.
+  /// Computes the CRC-32 of all bytes before this offset.
+  /// - Throws: the errors of `octets`.
   func crc(upTo offset: Int) async throws -> UInt32
-  /// Checks that the source has not changed since its bytes were read. - Throws: an error if it has.
+  /// Checks that the source has not changed since the transfer read its bytes. Throws an error if it has.
   func checkUnchanged() throws
 }
 
@@ -24,7 +26,7 @@ extension OctetSource {
 
 /// The error of a source that changed during reading.
 package protocol OctetSourceError: Error {
-  /// The size in bytes before and now. Nil for another error.
+  /// The size in bytes before and after the change. Nil for another error.
   var change: (before: Int, now: Int)? { get }
 }
 

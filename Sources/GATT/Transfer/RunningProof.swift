@@ -5,7 +5,7 @@ import EventLoop
 package struct ArrivalQuestion {
   /// A request without side effects.
   package let request: Request
-  /// Extracts the offset up to which the answer confirms arrival. Nil: everything sent before the question.
+  /// The function that extracts the offset up to which the answer confirms arrival. Nil: everything sent before the question.
   package let arrived: @LoopActor (Response) -> Int?
 
   package init(_ request: Request, arrived: @escaping @LoopActor (Response) -> Int? = { _ in nil }) {
@@ -14,12 +14,12 @@ package struct ArrivalQuestion {
   }
 }
 
-/// Confirms arrival while commands flow: a request follows the commands sent so far, and its answer arrives while the next ones are sent.
+/// Confirms arrival while commands flow. A request follows the commands so far, and its answer arrives during the next ones.
 /// ATT allows one open request at a time (Vol 3 Part F §3.3.2), with commands in between.
 @LoopActor
 final class RunningProof {
   struct Answer {
-    /// The bytes that were sent but not confirmed when the question was asked.
+    /// The number of sent bytes that were unconfirmed at the time of the question.
     let ahead: Int
     /// The time from question to answer.
     let time: Duration
@@ -27,14 +27,14 @@ final class RunningProof {
     let delay: Duration?
   }
 
-  /// The offset up to which arrival is confirmed.
+  /// The offset up to which the peer has confirmed arrival, in bytes.
   private(set) var confirmed: Int
-  /// Whether the last answer confirmed less than was sent before its question.
+  /// Whether the last answer confirmed fewer bytes than the transfer had sent before its question.
   private(set) var isBehind = false
   /// The error that ended the proofs.
   private(set) var failure: (any Error)?
   var onAnswer: (@LoopActor (Answer) -> Void)?
-  /// The time since when answers confirm no more, although more was sent.
+  /// The time at which answers stopped confirming more bytes, although the transfer had sent more.
   private var behindSince: LoopClock.Instant?
 
   private let client: Client
@@ -42,7 +42,8 @@ final class RunningProof {
   private var task: Task<Void, Never>?
   private var waiting: Wait<Void>?
 
-  /// Creates a proof. - Parameter offset: the offset at which sending starts.
+  /// Creates a proof.
+  /// - Parameter offset: the offset at which sending starts.
   init(_ client: Client, _ question: ArrivalQuestion, from offset: Int) {
     self.client = client
     self.question = question
@@ -53,7 +54,7 @@ final class RunningProof {
 
   /// Asks about everything sent so far. Does nothing while a question is open.
   /// - Parameters:
-  ///   - sent: the offset up to which bytes were sent.
+  ///   - sent: the offset up to which the transfer has sent bytes.
   ///   - isTimed: whether to measure the answer's delay, which costs a little time per packet.
   func ask(_ sent: Int, isTimed: Bool) {
     guard task == nil, failure == nil else { return }
@@ -88,7 +89,8 @@ final class RunningProof {
     waiting = nil
   }
 
-  /// Returns when no question is open. - Throws: the reason why there is no answer, CancellationError.
+  /// Waits until no question is open.
+  /// - Throws: the reason why there is no answer, CancellationError.
   func answered() async throws {
     if isOpen {
       let wait = waiting ?? Wait<Void>()

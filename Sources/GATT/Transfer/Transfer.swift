@@ -2,7 +2,7 @@ package import ATT
 package import EventLoop
 
 /// Sends bytes to one attribute, segment by segment, as Write Requests or Write Commands (Vol 3 Part G §4.9.1, §4.9.3).
-/// Decides each segment when it is sent, from the current link and the peer's answers. The number of bytes is unlimited.
+/// Decides on each segment at its turn, from the current link and the peer's answers. The number of bytes is unlimited.
 @LoopActor
 package final class Transfer {
   /// The bytes per segment from now on, 1…ATT_MTU − 3.
@@ -11,14 +11,14 @@ package final class Transfer {
   package var link = LinkCapacity()
   /// The peripheral latency, in connection events.
   package var latency = 0
-  /// The progress, as offsets in the source.
+  /// The progress, as byte offsets in the source.
   package private(set) var progress: WriteProgress
   /// The number of segments sent so far.
   package private(set) var segments = 0
   /// The pace of the device. Nil unless `WritePacing.adapts`.
   package private(set) var pace: TransferPace?
 
-  /// The offset up to which at least the peer's link layer has acknowledged the bytes.
+  /// The offset, in bytes, up to which at least the peer's link layer has acknowledged.
   package var acknowledged: Int {
     guard let open = client.bearer.unacknowledged else { return proof.confirmed }
     return max(proof.confirmed, progress.sent - open * segment)
@@ -34,19 +34,20 @@ package final class Transfer {
   private var unasked = 0
   /// The number of segments since the last question about the pace. `burstBegin` is the time of the first of them.
   private var burst = 0
-  /// The offset of sending at the last question about the pace.
+  /// The offset, in bytes, that sending had reached at the last question about the pace.
   private var probed = 0
-  /// A burst that the peer's application has not fully reported. Only then is it known whether the device kept the pace.
+  /// A burst that the peer's application has not fully reported. Its full report shows whether the device kept the pace.
   private var untold: (segments: Int, begin: LoopClock.Instant)?
   private var isChanged = false
   private var burstBegin = EventLoop.shared.now
   /// The time of the last segment.
   private var last = EventLoop.shared.now
 
+  /// Creates a transfer to one attribute.
   /// - Parameters:
   ///   - mode: `.request` or `.command`. Any other mode counts as `.request`.
   ///   - offset: the offset in the source at which to start.
-  ///   - question: confirms arrival. Nil: Find Information, which the peer's ATT layer answers after all earlier commands.
+  ///   - question: confirms arrival. Nil sends Find Information, which the peer's ATT layer answers after all earlier commands.
   ///   - pace: the initial pace, if pacing adapts.
   package init(
     _ client: Client, to handle: AttributeHandle, mode: WriteMode, segment: Int, pacing: WritePacing, _ source: any OctetSource,
@@ -64,7 +65,7 @@ package final class Transfer {
   }
 
   /// Sends everything up to the end of the source. Sends an empty source as one empty segment, unless the transfer starts at its end.
-  /// - Parameter update: called after every segment, and after the last proof.
+  /// - Parameter update: receives the progress after every segment, and after the last proof.
   /// - Throws: GATTError, ATTError, SegmentsMissing, CancellationError, the error that closed the channel, errors of `source` or `update`.
   package func run(_ update: (@LoopActor (WriteProgress) throws -> Void)? = nil) async throws {
     defer { proof.end() }
@@ -98,7 +99,7 @@ package final class Transfer {
     try update?(progress)
   }
 
-  /// Loads the next segment. Empty at the end.
+  /// Loads the next segment. Empty at the end of the source.
   private func load() async throws -> ArraySlice<UInt8> {
     let octets = try await source.octets(at: progress.sent, atMost: segment)
     // Do not count the wait for the source as time of the device.
@@ -106,7 +107,7 @@ package final class Transfer {
     return octets
   }
 
-  /// Continues with this pace, after the link has changed.
+  /// Continues with another pace after the link has changed.
   package func begin(_ pace: TransferPace) {
     guard self.pace != nil else { return }
     self.pace = pace
@@ -126,7 +127,8 @@ package final class Transfer {
     try await EventLoop.shared.sleep(until: last.advanced(by: pace.gap))
   }
 
-  /// Counts a segment. - Returns: false if `waitAhead` must run before the next one.
+  /// Counts a segment.
+  /// - Returns: false if `waitAhead` must run before the next one.
   private func isNowSent() -> Bool {
     unasked += 1
     burst += 1
@@ -171,7 +173,7 @@ package final class Transfer {
     proof.onAnswer = { [weak self] in self?.learn($0, burst.segments, burst.begin) }
   }
 
-  /// Waits for more proof. If the peer's application counts bytes, it may lag: asks until it has all, or has stopped.
+  /// Waits for the next proof of arrival. While the peer's application lags, asks until it reports more bytes or has stopped.
   private func waitForProof() async throws {
     let (before, begin) = (proof.confirmed, EventLoop.shared.now)
     while true {
@@ -205,7 +207,8 @@ package final class Transfer {
     learn(segments, begin, delay: delay)
   }
 
-  /// Adapts the pace. - Parameter delay: the delay of the answer after the segments before it. Nil: it confirmed less than was sent.
+  /// Adapts the pace.
+  /// - Parameter delay: the delay of the answer after the segments before it. Nil if it confirmed fewer bytes than the transfer sent.
   private func learn(_ segments: Int, _ begin: LoopClock.Instant, delay: Duration?) {
     let interval = (link.interval ?? .milliseconds(50)) * (1 + max(0, latency))
     let airTime = link.airTime(segment)
@@ -218,7 +221,7 @@ package final class Transfer {
   }
 }
 
-/// The peer's application reports fewer bytes than were sent, and no more after a while.
+/// The peer's application reports fewer bytes than the transfer sent, and no more after a while.
 package struct SegmentsMissing: Error, Sendable, Equatable {
   /// The number of bytes that the peer reports. `sent` is the number of bytes sent.
   package let arrived: Int

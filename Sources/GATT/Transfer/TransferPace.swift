@@ -13,7 +13,7 @@
 /// An earlier pace starts as `paced`, or as the last probe if the device kept up.
 package struct TransferPace: Sendable, Equatable {
   enum Stage: Sendable, Equatable {
-    /// Sends one of the probes. `isRepeated`: the previous answer was late, possibly because of the link.
+    /// Sends the probe with this index, counted from 0. `isRepeated`: the previous answer was late, possibly because of the link.
     case probing(Int, isRepeated: Bool)
     /// Sends this many segments, and no more before the peer confirms them.
     case careful(Int, isRepeated: Bool)
@@ -26,9 +26,9 @@ package struct TransferPace: Sendable, Equatable {
   /// A number of segments, and the timing of the answer to the question after them.
   struct Burst: Sendable {
     let segments: Int
-    /// The time from the first segment to the answer that confirmed all.
+    /// The time from the first segment to the answer that confirmed all segments.
     let time: Duration
-    /// The delay compared with an answer to a question without segments before it. Nil: the first answer confirmed less than was sent.
+    /// The delay compared with an answer to a question without segments before it. Nil if the first answer did not confirm all segments.
     let lateness: Duration?
     /// The connection interval. Answers arrive at its multiples.
     let interval: Duration
@@ -41,13 +41,13 @@ package struct TransferPace: Sendable, Equatable {
   private(set) var stage: Stage
   /// The time between the starts of two segments. Zero if no pause is necessary.
   package private(set) var gap: Duration
-  /// The smallest gap to try: below it, the device recently fell behind.
+  /// The smallest gap to try. Below it, the device recently fell behind.
   private var floor = Duration.zero
-  /// The smallest safe gap: the device may have no buffer for faster segments.
+  /// The smallest safe gap. The device may have no buffer for faster segments.
   private var least = Duration.zero
   /// Whether the device's application confirms arrival. Answers of its ATT layer do not justify a smaller `least`.
   private var isCounted = true
-  /// Whether the last answer was late, at this gap.
+  /// Whether the last answer at the current gap was late.
   private var wasLate = false
   /// Whether the device has shown that it keeps up.
   private var isKnown = false
@@ -58,10 +58,10 @@ package struct TransferPace: Sendable, Equatable {
   /// The shortest time to an answer after the segments before its question.
   private var quickest: Duration?
 
-  /// Segments before a question, and segments allowed while it is open (nil: unlimited). Common firmware can buffer the first probe.
+  /// The segments before a question, and those allowed while it is open (nil: unlimited). Common firmware can buffer the first probe.
   /// Each next one is twice as long. The question precedes the end, so that the link is not idle at its answer. The last probe decides.
   private static let probes: [(segments: Int, ahead: Int?)] = [(4, 0), (8, 4), (16, 8), (32, 16), (64, nil)]
-  /// On a long interval, an answer in the same event must find segments that remain to be sent in it.
+  /// The probes on a long interval. An answer in the same event must find segments that remain to be sent in that event.
   private static let longProbes: [(segments: Int, ahead: Int?)] = [(3, 1)] + probes.dropFirst()
 
   private var probes: [(segments: Int, ahead: Int?)] { isLong ? Self.longProbes : Self.probes }
@@ -69,12 +69,13 @@ package struct TransferPace: Sendable, Equatable {
   /// The longest interval that counts as short. On longer ones, many segments and their answer arrive together, however fast the device is.
   private static let shortInterval = Duration.milliseconds(15)
 
-  /// The tolerated lag of a paced device on short intervals: two packets that take it long.
+  /// The tolerated lag of a paced device on short intervals, which two slow packets cause.
   private static let shortBacklog = Duration.milliseconds(12)
 
   private var isLong: Bool { interval > Self.shortInterval }
 
-  /// Creates a pace. - Parameter gap: the result of an earlier transfer to this device. Zero: it kept up.
+  /// Creates a pace.
+  /// - Parameter gap: the result of an earlier transfer to this device. Zero if the device kept up.
   package init(gap: Duration? = nil) {
     self.gap = gap ?? .zero
     floor = self.gap
@@ -85,7 +86,7 @@ package struct TransferPace: Sendable, Equatable {
 
   /// Returns the pace for a new link.
   /// - Parameters:
-  ///   - interval: the connection interval, above 0. Nil: unknown, so lateness is unknown too.
+  ///   - interval: the connection interval, above 0. Nil if unknown, so that lateness is unknown too.
   ///   - isCounted: whether the device's application confirms arrival. Answers of its ATT layer do not disprove an earlier pause.
   package func begin(on interval: Duration?, isCounted: Bool = true) -> TransferPace {
     var pace = self
@@ -103,7 +104,7 @@ package struct TransferPace: Sendable, Equatable {
   /// Whether the device is slower than the link, as far as known.
   package var isSlower: Bool { gap > .zero }
 
-  /// The resulting gap. Nil before there is a result.
+  /// The gap that the transfer found. Nil before there is a result.
   package var found: Duration? {
     switch stage {
     case .free: isKnown ? .zero : nil
@@ -198,10 +199,11 @@ package struct TransferPace: Sendable, Equatable {
 }
 
 extension TransferPace.Burst {
-  /// Whether the answer is in time. - Parameter part: the allowed lateness, as a fraction of the connection interval.
+  /// Returns whether the answer is in time.
+  /// - Parameter part: the allowed lateness, as a fraction of the connection interval.
   fileprivate func isInTime(within part: Double) -> Bool { lateness.map { $0 <= interval * part } ?? false }
 
-  /// Whether the answer arrived during the event, or soon after it.
+  /// Whether the answer arrived during the connection event, or soon after it.
   fileprivate var isQuick: Bool { lateness.map { $0 + roundTrip <= min(interval / 2, max(.milliseconds(7.5), airTime * 3)) } ?? false }
 
   /// The longest time per segment that the device may have taken.
@@ -212,7 +214,7 @@ extension TransferPace.Burst {
   /// The likely time per segment, as far as the answer's connection event shows.
   fileprivate var likely: Duration { max(.zero, time - roundTrip - interval / 2) / max(1, segments) }
 
-  /// Whether the device took as long as the gap. An application may always report a little late, which does not depend on the gap.
+  /// Returns whether the device took as long as the gap. An application may always report a little late, which does not depend on the gap.
   fileprivate func tookAsLong(as gap: Duration) -> Bool {
     time - roundTrip - interval * 2 <= gap * Double(segments) * 1.1
   }

@@ -18,9 +18,9 @@ package struct WritePacing: Sendable, Equatable {
 
 /// The progress of a write, in bytes of the value.
 package struct WriteProgress: Sendable, Equatable {
-  /// Bytes sent: answered requests, commands given to the channel, or parts queued on the peer (long and reliable writes).
+  /// The number of bytes sent: answered requests, commands given to the channel, or parts queued on the peer (long and reliable writes).
   package var sent = 0
-  /// Bytes that are known to have arrived: the peer's ATT layer answered them, or a request after them.
+  /// The number of bytes that have certainly arrived. The peer's ATT layer answered them, or a request after them.
   /// Zero for a long or reliable write before its end.
   package var confirmed = 0
 

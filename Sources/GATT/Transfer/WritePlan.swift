@@ -3,7 +3,7 @@ package enum WriteMode: String, Sendable, CaseIterable {
   case auto, request, command, long, reliable
 }
 
-/// The procedure and the segments for a value of some length. Never cuts silently: refuses an oversized value with a hint,
+/// The procedure and the segments for a value of some length. Never cuts a value silently. Refuses an oversized value with a hint,
 /// or sends it in the segments of the plan.
 package struct WritePlan: Hashable, Sendable {
   /// The procedure, never `.auto`.
@@ -11,7 +11,7 @@ package struct WritePlan: Hashable, Sendable {
   /// The byte ranges of the PDUs: requests, commands or Prepare Writes. One empty range for an empty value.
   package let segments: [Range<Int>]
 
-  /// "The maximum length of an attribute value shall be 512 octets" (Vol 3 Part F §3.2.9).
+  /// The maximum length of an attribute value, 512 bytes (Vol 3 Part F §3.2.9).
   package static let largestValue = 512
 
   /// Plans a write.
@@ -19,8 +19,8 @@ package struct WritePlan: Hashable, Sendable {
   ///   - count: the length of the value in bytes.
   ///   - properties: the characteristic's properties. Nil for descriptors and bare handles.
   ///   - mtu: the ATT_MTU in effect, 23…517.
-  ///   - chunk: bytes per segment. Nil: as many as fit. With `.auto` and `.request`, it requests a segmented write.
-  /// - Throws: GATTError if the value cannot be written completely in this way.
+  ///   - chunk: bytes per segment. Nil for as many as fit. With `.auto` and `.request`, it requests a segmented write.
+  /// - Throws: GATTError if this procedure cannot write the complete value.
   package init(value count: Int, properties: Properties?, mtu: Int, mode asked: WriteMode, chunk: Int? = nil) throws(GATTError) {
     let count = max(0, count)
     let single = Self.largestSegment(mtu: mtu)

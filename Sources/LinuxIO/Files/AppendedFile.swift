@@ -1,9 +1,9 @@
 import Glibc
 import SystemPackage
 
-/// A user's file to which records are appended.
+/// Opens a user's file to append records to.
 package enum AppendedFile {
-  /// Opens a file to append to; a new file is readable by the user only. A pipe without a reader is an error, not an unlimited wait.
+  /// Opens a file to append to. Only the user can read a new file. A pipe without a reader is an error, not an unlimited wait.
   /// - Throws: FileError.unwritable.
   package static func open(_ path: String) throws(FileError) -> OwnedDescriptor {
     do throws(Errno) {

@@ -3,11 +3,11 @@ import Glibc
 /// The file that a path refers to. Equal values are the same file.
 package enum FileIdentity: Hashable, Sendable {
   case file(device: UInt64, inode: UInt64)
-  /// A file that does not exist yet: its name in a folder.
+  /// A file that does not exist yet, by its name in a folder.
   case name(String, device: UInt64, inode: UInt64)
 
-  /// Identifies the file at a path; `-` is standard input. Nil for pipes, devices and sockets: several users may share them, because
-  /// writing destroys nothing. Nil also for files that cannot be opened.
+  /// Identifies the file at a path. The path `-` is standard input. Nil for pipes, devices and sockets, which several users may share,
+  /// because writing destroys nothing. Nil also for files that cannot be opened.
   package init?(_ path: String) {
     var status = stat()
     let result = path == "-" ? unsafe fstat(STDIN_FILENO, &status) : unsafe stat(path, &status)
@@ -25,7 +25,7 @@ package enum FileIdentity: Hashable, Sendable {
   }
 }
 
-/// The size and modification time of a file. A different version shows that the file was written to.
+/// The size and modification time of a file. A different version shows that a program wrote to the file.
 struct FileVersion: Equatable {
   /// The size in bytes.
   let size: Int

@@ -5,8 +5,8 @@ package enum FolderNames {
   /// The maximum number of names in a list. A user does not read more.
   static let limit = 10_000
 
-  /// Returns the names in a folder, unordered; folders end with a slash. Empty if the folder is missing or unreadable.
-  /// - Parameter path: Empty is the working directory; `~/` is the user's home.
+  /// Returns the names in a folder, unordered. Folders end with a slash. Empty if the folder is missing or unreadable.
+  /// - Parameter path: Empty is the working directory. A leading `~/` is the user's home.
   package static func list(_ path: String, home: String?) -> [String] {
     var path = path.isEmpty ? "." : path
     if path.hasPrefix("~/"), let home { path = home + path.dropFirst() }

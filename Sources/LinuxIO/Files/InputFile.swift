@@ -2,18 +2,18 @@ package import EventLoop
 import Glibc
 import SystemPackage
 
-/// Whole input files, of any kind that can be read to an end: regular files, pipes, terminals, `/dev/stdin`.
+/// Reads whole files of any kind that has an end: regular files, pipes, terminals, `/dev/stdin`.
 @LoopActor
 package enum InputFile {
   package nonisolated static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
-  /// Whether the path is a regular file, which can be read twice. A pipe cannot.
+  /// Whether the path is a regular file, which programs can read twice. A pipe is not.
   package nonisolated static func isRegular(_ path: String) -> Bool {
     var status = stat()
     return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
   }
 
-  /// Reads a small user file immediately. Nil if it does not exist, or is in a folder that this user may not enter. Accepts
+  /// Reads a small user file immediately. Nil if the file does not exist, or is in a folder that this user may not enter. Accepts
   /// regular files only, because they never block.
   /// - Throws: FileError.
   package nonisolated static func readIfThere(_ path: String, limit: Int) throws(FileError) -> [UInt8]? {
@@ -37,13 +37,13 @@ package enum InputFile {
     throw .tooLong(path, limit: limit)
   }
 
-  /// Reads a whole file; waits for pipes without blocking the loop. Ignores the size that the file system reports: it is 0 in
-  /// /proc, and a file may grow while it is read.
+  /// Reads a whole file. Waits for pipes without blocking the loop. Ignores the size that the file system reports: it is 0 in
+  /// /proc, and a file may grow during the read.
   /// - Parameters:
   ///   - path: `-` is standard input.
-  ///   - limit: The maximum number of bytes. A longer file is an error; it is never truncated.
+  ///   - limit: The maximum number of bytes. A longer file is an error.
   ///   - patience: The real time to wait for a writer of a named pipe.
-  ///   - whenIdle: Called if no data arrives within two seconds of the machine's clock.
+  ///   - whenIdle: Called if no data arrives within two seconds of real time.
   /// - Throws: FileError, ETIMEDOUT for a named pipe without a writer; CancellationError.
   package static func read(
     _ path: String, limit: Int, writerWithin patience: Duration = .seconds(10), whenIdle: (@LoopActor @Sendable () -> Void)? = nil
@@ -59,7 +59,7 @@ package enum InputFile {
     return try await read(descriptor.rawValue, path, limit, patience, whenIdle)
   }
 
-  /// Waits until a pipe is readable. After `patience`, throws ETIMEDOUT if it has no writer. Returns any bytes that this check has read.
+  /// Waits until a pipe is readable. Throws ETIMEDOUT if it has no writer after `patience`. Returns any bytes that this check has read.
   static func beginning(_ descriptor: Int32, _ path: FileError.Path, _ patience: Duration) async throws -> [UInt8] {
     let isReady = try await race(
       {

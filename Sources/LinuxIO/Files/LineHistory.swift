@@ -2,12 +2,12 @@ import Glibc
 import SystemPackage
 
 /// A history file to which several programs append lines at the same time. Only the user may read it. At twice the wanted number
-/// of lines, the oldest are removed.
+/// of lines, the next reader removes the oldest.
 package struct LineHistory: Sendable {
   private let path: String
   private let limit: Int
 
-  /// Creates the history of a path; nothing is read yet.
+  /// Creates the history of a path without reading the file.
   /// - Parameter path: An absolute path.
   /// - Parameter limit: The wanted number of lines.
   package init(_ path: String, limit: Int) {
@@ -15,7 +15,7 @@ package struct LineHistory: Sendable {
     self.limit = limit
   }
 
-  /// The maximum length of a line in bytes. Longer lines are not kept.
+  /// The maximum length of a line in bytes, with its line feed. `append` ignores longer lines.
   package static let longest = 4096
 
   /// Returns the last lines, the oldest first.
@@ -30,7 +30,8 @@ package struct LineHistory: Sendable {
     try (InputFile.readIfThere(path, limit: 64 << 20) ?? []).split(separator: UInt8(ascii: "\n"))
   }
 
-  /// Appends a line. - Throws: FileError.unwritable.
+  /// Appends a line.
+  /// - Throws: FileError.unwritable.
   package func append(_ line: String) throws(FileError) {
     let octets = Array(line.utf8.filter { $0 != UInt8(ascii: "\n") }) + [UInt8(ascii: "\n")]
     guard octets.count <= Self.longest else { return }
@@ -56,7 +57,7 @@ package struct LineHistory: Sendable {
     return opened.st_ino == named.st_ino && opened.st_dev == named.st_dev
   }
 
-  /// Shortens the file. A lock admits one program at a time. A file that cannot be shortened stays unchanged.
+  /// Shortens the file. A lock admits one program at a time. After an error the file is unchanged.
   private func shorten() {
     guard let file = try? SystemCall.open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY), flock(file.rawValue, LOCK_EX | LOCK_NB) == 0,
       (try? isThere(file)) == true, let lines = try? contents()

@@ -1,8 +1,8 @@
 /// A file system as /proc/self/mountinfo lists it (proc_pid_mountinfo(5)).
 package struct Mount: Sendable, Equatable {
-  /// The mount point.
+  /// The directory where the file system is mounted.
   package let point: String
-  /// The type: `ext4`, `nfs4`, `overlay`…
+  /// The file system's type: `ext4`, `nfs4`, `overlay`…
   package let type: String
 
   package init(point: String, type: String) {

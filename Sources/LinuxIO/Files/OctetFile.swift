@@ -3,47 +3,47 @@ import Glibc
 import SystemPackage
 import Text
 
-/// The bytes of a file to send, by offset. Works for any length in constant memory. Regular files are reread on demand. Inputs that
-/// can be read only once (pipes, terminals, files without a size) keep the bytes since the last `release`.
+/// The bytes of a file to send, by byte offset, in constant memory for any length. Rereads regular files on demand. For inputs that
+/// can be read only once (pipes, terminals, files without a size), this object keeps the bytes since the last `release`.
 @LoopActor
 package final class OctetFile {
   /// The number of bytes per read, and the maximum that `octets` returns.
   package nonisolated static let blockSize = 65_536
-  /// The maximum number of bytes kept of an input that can be read only once.
+  /// The maximum number of bytes to keep of an input that can be read only once.
   package nonisolated static let keptAtMost = 1 << 20
 
-  /// The total number of bytes: for a regular file, its size when it was opened. Otherwise nil until the end was read.
+  /// The total number of bytes. For a regular file, its size at opening. Otherwise nil before this object has read the end.
   package private(set) var count: Int?
 
   let path: FileError.Path
   let descriptor: Int32
   private let owned: OwnedDescriptor?
   private let limit: Int
-  /// The state of a regular file when it was opened. Nil for an input that can be read only once.
+  /// The state of a regular file at opening. Nil for an input that can be read only once.
   private(set) var regular: Regular?
 
-  /// The window: bytes `start..<end` of the file. Its storage is reused; `octets` returns slices of it.
+  /// The window: bytes `start..<end` of the file. Reads reuse its storage, and `octets` returns slices of it.
   private(set) var buffer = [UInt8](repeating: 0, count: blockSize)
   private(set) var start = 0
   private var filled = 0
   var end: Int { start + filled }
-  /// The offset before which no bytes are requested again.
+  /// The byte offset before which the caller requests no bytes again.
   private var released = 0
   /// The CRC-32 of the bytes before the window.
   var sums = RunningSums()
 
   struct Regular {
-    /// The offset of the first byte: standard input may start in the middle of a file.
+    /// The file position of the first byte. Standard input may start in the middle of a file.
     let first: Int
     let version: FileVersion
   }
 
-  /// Opens a file. Returns when the first bytes or the end were read.
+  /// Opens a file. Waits for the first bytes or the end of the file.
   /// - Parameters:
   ///   - path: `-` is standard input.
-  ///   - limit: The maximum number of bytes. A longer file is an error; it is never truncated.
+  ///   - limit: The maximum number of bytes. A longer file is an error.
   ///   - patience: The real time to wait for a writer of a named pipe.
-  ///   - whenIdle: Called if no data arrives within two seconds of the machine's clock.
+  ///   - whenIdle: Called if no data arrives within two seconds of real time.
   /// - Throws: FileError, ETIMEDOUT for a named pipe without a writer; CancellationError.
   package static func open(
     _ path: String, limit: Int, writerWithin patience: Duration = .seconds(10), whenIdle: (@LoopActor @Sendable () -> Void)? = nil
@@ -113,8 +113,8 @@ package final class OctetFile {
 
   // MARK: Bytes
 
-  /// Returns the bytes at an offset, at most `blockSize`. Waits for input that can be read only once.
-  /// - Returns: Fewer than `count` bytes only at the end, none after it.
+  /// Returns the bytes at a byte offset, at most `blockSize`. Waits for input that can be read only once.
+  /// - Returns: Fewer than `count` bytes only at the end of the file, none after it.
   /// - Throws: FileError, CancellationError.
   package func octets(at offset: Int, atMost count: Int) async throws -> ArraySlice<UInt8> {
     let offset = min(max(0, offset), Int.max >> 1)
@@ -132,7 +132,7 @@ package final class OctetFile {
     return buffered(at: offset, atMost: wanted) ?? []
   }
 
-  /// Returns the bytes at an offset without waiting, reading or allocating. Nil if they are not in memory.
+  /// Returns the bytes at a byte offset without waiting, reading or allocating. Nil if they are not in memory.
   package func buffered(at offset: Int, atMost count: Int) -> ArraySlice<UInt8>? {
     var wanted = min(max(0, count), Self.blockSize)
     if let all = self.count { wanted = min(wanted, max(0, all - offset)) }
@@ -141,10 +141,10 @@ package final class OctetFile {
     return buffer[offset - start..<offset - start + wanted]
   }
 
-  /// Promises that bytes before `offset` are not requested again.
+  /// Promises not to request bytes before `offset` again.
   package func release(before offset: Int) { released = max(released, offset) }
 
-  /// Checks that the open file was not changed, at the end of a transfer. A new file at the same path is no change.
+  /// Checks that no program has changed the open file, at the end of a transfer. A new file at the same path is no change.
   /// - Throws: FileError.
   package func checkUnchanged() throws(FileError) {
     guard let regular else { return }
@@ -155,7 +155,7 @@ package final class OctetFile {
 
   // MARK: Reading
 
-  /// Moves the window of a regular file to the block at `offset`, or to less at the end.
+  /// Moves the window of a regular file to the block at `offset`, which is shorter at the end of the file.
   private func readBlock(at offset: Int) throws(FileError) {
     sums.advance(to: offset, buffer, start..<end)
     start = offset
@@ -168,7 +168,7 @@ package final class OctetFile {
     }
   }
 
-  /// Reads without suspending: call it for regular files or after a wait. Returns 0 at the end.
+  /// Reads without suspending. Call it for regular files or after a wait. Returns 0 at the end of the file.
   func read(into buffer: inout [UInt8], _ part: Range<Int>, at offset: Int) throws(FileError) -> Int {
     do throws(Errno) {
       return try SystemCall.read(descriptor, into: &buffer, part, at: regular.map { $0.first + offset })
@@ -196,8 +196,8 @@ package final class OctetFile {
     }
   }
 
-  /// Makes room after the window. Drops released bytes if they outweigh the cost of moving the rest; otherwise grows.
-  /// - Returns: The number of bytes, from 1 to a block.
+  /// Makes room after the window. Drops released bytes if they outweigh the cost of moving the rest, otherwise grows the buffer.
+  /// - Returns: The room in bytes, from 1 to `blockSize`.
   private func makeRoom() throws(FileError) -> Int {
     let droppable = min(max(0, released - start), filled)
     let kept = filled - droppable
@@ -213,9 +213,9 @@ package final class OctetFile {
     return min(Self.blockSize, buffer.count - filled, Self.keptAtMost - kept)
   }
 
-  /// Returns the CRC-32 of the bytes before `offset`. Bytes that were read in order cost nothing more. A regular file is read
-  /// again only for bytes that were skipped or passed long ago.
-  /// - Parameter offset: The end of the file for all bytes after it.
+  /// Returns the CRC-32 of the bytes before `offset`. Bytes that were read in order cost nothing more. Reads a regular file
+  /// again only for bytes that the transfer skipped or passed long ago.
+  /// - Parameter offset: A byte offset. An offset after the end of the file means the end.
   /// - Throws: FileError, CancellationError.
   package func crc(upTo offset: Int) async throws -> UInt32 {
     if regular == nil {
@@ -251,7 +251,7 @@ package final class OctetFile {
   }
 }
 
-/// The CRC-32 of a file's first bytes, up to the latest offsets that were passed.
+/// The CRC-32 of a file's first bytes, up to the latest offsets that the transfer passed.
 struct RunningSums {
   struct Mark {
     var offset = 0
@@ -263,7 +263,7 @@ struct RunningSums {
     }
   }
 
-  /// Marks in the order of their creation. The first is the empty one; the oldest of the others is dropped first.
+  /// The marks in the order of their creation. The first is the empty one. `keep` drops the oldest of the others first.
   private var marks = [Mark()]
   /// The number of blocks that a transfer can go back without rereading the file, for example after a lost link.
   private static let most = 16

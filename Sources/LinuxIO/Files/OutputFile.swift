@@ -8,7 +8,8 @@ package enum OutputFile {
   /// The permissions of a new file, before the umask.
   package enum Readers: UInt32 { case user = 0o600, everybody = 0o666 }
 
-  /// Checks that a file can be written, before any work for it. - Throws: FileError.unwritable.
+  /// Checks that a file can be written, before any work for it.
+  /// - Throws: FileError.unwritable.
   package nonisolated static func check(_ path: String) throws(FileError) {
     do throws(Errno) {
       guard let (target, old) = try target(path) else {
@@ -20,7 +21,7 @@ package enum OutputFile {
     } catch { throw .unwritable(path, error) }
   }
 
-  /// Replaces the contents of a file. A pipe takes the bytes as fast as its reader.
+  /// Replaces the contents of a file. Writes to a pipe as fast as its reader reads.
   /// - Throws: FileError.unwritable; CancellationError.
   package static func write(_ bytes: [UInt8], to path: String, for readers: Readers) async throws {
     let file: OwnedDescriptor
@@ -44,8 +45,9 @@ package enum OutputFile {
     }
   }
 
-  /// Returns the file to replace, with links followed, and its current status. Nil for pipes, devices and descriptors of the shell:
-  /// a new file under that name would not reach the reader. - Throws: Why it cannot be written.
+  /// Returns the file to replace, after following links, and its current status. Nil for pipes, devices and descriptors of the shell:
+  /// a new file under that name would not reach the reader.
+  /// - Throws: The reason why the file cannot be written.
   private nonisolated static func target(_ path: String) throws(Errno) -> (path: String, old: stat?)? {
     if ["/dev/std", "/dev/fd/", "/proc/"].contains(where: path.hasPrefix) { return nil }
     var old = stat()
@@ -64,7 +66,7 @@ package enum OutputFile {
     return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
   }
 
-  /// Whether to write in place: the folder takes no new file (another user's), or the file is a mount of its own (containers).
+  /// Whether to write in place, because the folder takes no new file (another user's) or the file is a mount of its own (containers).
   private nonisolated static func staysInPlace(_ old: stat?, _ error: Errno) -> Bool {
     old != nil && [.permissionDenied, .notPermitted, .readOnlyFileSystem, .resourceBusy].contains(error)
   }

@@ -2,7 +2,7 @@ import Glibc
 
 /// Reads files of a few lines, for example from /proc and /sys.
 package enum SmallFile {
-  /// Returns the first `limit` bytes. Nil if the file cannot be read.
+  /// Returns the first `limit` bytes of a file as text. Nil if the file cannot be read.
   package static func text(of path: String, limit: Int = 16_384) -> String? {
     do {
       let file = try SystemCall.open(path, O_RDONLY)
@@ -20,6 +20,6 @@ package enum SmallFile {
     }
   }
 
-  /// Returns the first line. Nil if the file cannot be read.
+  /// Returns the first line of a file. Nil if the file cannot be read.
   package static func line(of path: String) -> String? { text(of: path).map { String($0.prefix { $0 != "\n" }) } }
 }

@@ -4,7 +4,7 @@ import Glibc
 package import HCI
 import SystemPackage
 
-/// A trace file. Each packet is written immediately as a btsnoop record, so a trace is complete up to a crash. Standard output gets
+/// A trace file. Writes each packet immediately as a btsnoop record, so a trace is complete up to a crash. Standard output gets
 /// pcapng, which Wireshark reads from a pipe.
 @LoopActor
 package final class SnoopFile {
@@ -21,14 +21,14 @@ package final class SnoopFile {
   /// The maximum number of bytes that may wait for a reader.
   static let limit = 4 << 20
 
-  /// Called once, at the first record that cannot be written. Recording stops then; the command continues.
+  /// The callback for the first record that cannot be written. Recording then stops, and the command continues.
   package var onFailure: (@LoopActor (FileError) -> Void)?
 
-  /// Opens a trace. Replaces only an existing trace of this user; refuses links and files of other users. Waits in real time
+  /// Opens a trace. Replaces only an existing trace of this user. Refuses links and files of other users. Waits in real time
   /// for the reader of a named pipe.
   /// - Parameters:
   ///   - limit: The real time to wait for a reader.
-  ///   - onWait: Called once if it has to wait.
+  ///   - onWait: Called once if this function has to wait.
   /// - Throws: FileError, also when a pipe has no reader within `limit`; CancellationError.
   package static func open(
     _ path: String, readerWithin limit: Duration = .seconds(10), onWait: @LoopActor () -> Void = {}
@@ -95,8 +95,8 @@ package final class SnoopFile {
     write(encode(Snoop.Record(packet: packet, direction: direction, wallClock: EventLoop.shared.wallClock)))
   }
 
-  /// Closes the trace. Waits in real time for the reader of a pipe to take the rest. Idempotent.
-  /// - Throws: FileError if a record could not be written and `onFailure` was not set.
+  /// Closes the trace. Waits in real time for the reader of a pipe to read the remaining records. Idempotent.
+  /// - Throws: FileError if a record could not be written and `onFailure` is nil.
   package func close(within limit: Duration = .seconds(1)) async throws {
     if !queue.isEmpty {
       await shielded { [self] in

@@ -1,9 +1,9 @@
 import Glibc
 import SystemPackage
 
-/// A small file of the program itself, replaced as a whole: a reader sees the old or the new file.
+/// Replaces a small file of the program itself as a whole. A reader sees the old or the new file.
 package enum StateFile {
-  /// Writes a file. Creates missing folders above it, for the user only.
+  /// Writes a file. Creates missing parent directories that only the user can access.
   /// - Throws: FileError.unwritable.
   package static func write(_ bytes: [UInt8], to path: String) throws(FileError) {
     do throws(Errno) {
@@ -12,7 +12,7 @@ package enum StateFile {
     } catch { throw .unwritable(path, error) }
   }
 
-  /// Writes a temporary file in the same folder and renames it. After an error the old file is unchanged.
+  /// Writes a temporary file in the same folder and renames it to `path`. After an error the old file is unchanged.
   /// - Parameters:
   ///   - mode: The mode of a new file, before the umask.
   ///   - old: The replaced file. The new file gets its mode and owner.
@@ -34,20 +34,20 @@ package enum StateFile {
     }
   }
 
-  /// Checks that `replace` may create its file in this folder.
+  /// Checks that `replace` may create a file in the folder of `path`.
   static func canReplace(_ path: String) throws(Errno) {
     let temporary = beside(path)
     _ = try SystemCall.open(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
     _ = unsafe unlink(temporary)
   }
 
-  /// Returns a unique name in the same folder, of valid length.
+  /// Returns the path of a new file in the same folder, with a unique name of valid length.
   private static func beside(_ path: String) -> String {
     let name = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
     return "\(path.dropLast(name.count)).\(String(UInt64.random(in: 0 ... .max), radix: 36)).part"
   }
 
-  /// Creates missing folders above a path, with access for the user only.
+  /// Creates missing parent directories of a path that only the user can access.
   static func makeFolders(above path: String) throws(Errno) {
     var folder = ""
     for name in path.split(separator: "/").dropLast() {

@@ -1,14 +1,14 @@
 import Glibc
 import SystemPackage
 
-/// A file of the program itself to which several processes append lines. A long file is rewritten.
+/// Appends lines to a file of the program itself, which several processes write. Rewrites a long file.
 package enum StateLog {
-  /// Appends a line. Creates the file and missing folders above it, for the user only. An unfinished line of another process stays
-  /// a line of its own.
+  /// Appends a line. Creates the file and missing parent directories that only the user can access. Starts a new line after an
+  /// unfinished line of another process.
   /// - Parameters:
   ///   - line: A line that ends with a line feed.
-  ///   - limit: The size in bytes from which the file is rewritten.
-  ///   - shorten: Returns the new contents of a rewritten file.
+  ///   - limit: The size in bytes above which this function rewrites the file.
+  ///   - shorten: Returns the new contents from the contents of the long file.
   /// - Throws: FileError.unwritable.
   package static func append(_ line: [UInt8], to path: String, limit: Int, shorten: ([UInt8]) -> [UInt8]) throws(FileError) {
     do throws(Errno) {
@@ -31,7 +31,7 @@ package enum StateLog {
     }
   }
 
-  /// Opens the file with a lock against a rewrite, which takes a moment. A process stopped in it (Ctrl-Z) blocks no other.
+  /// Opens the file with a lock against a rewrite. Continues without a lock after 0.2 s, so a stopped process (Ctrl-Z) blocks no other.
   private static func open(_ path: String) throws(Errno) -> OwnedDescriptor {
     var tries = 0
     while true {
@@ -53,7 +53,7 @@ package enum StateLog {
     }
   }
 
-  /// Locks the file. Returns false if another process holds the lock.
+  /// Locks the file. Returns false if another process still holds the lock after `tries` attempts, 1 ms apart.
   private static func lock(_ descriptor: Int32, _ operation: Int32, tries: Int) throws(Errno) -> Bool {
     for number in 1...tries {
       do throws(Errno) {

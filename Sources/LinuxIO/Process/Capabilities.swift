@@ -1,14 +1,14 @@
 import CLinux
 import Glibc
 
-/// The capabilities of this program's file (capabilities(7)): CAP_NET_ADMIN and CAP_NET_RAW.
+/// Raises and drops the capabilities of this program's file (capabilities(7)): CAP_NET_ADMIN and CAP_NET_RAW.
 ///
 /// The file has them as permitted only (`=p`). If they were effective, the kernel would refuse to start the program (EPERM) without them
 /// in the bounding set, as in most containers. Root keeps its capabilities: it has all others too, and could take these back.
 package enum Capabilities {
   private static let ours = bit(.netAdmin) | bit(.netRaw)
 
-  /// Runs `body` with a capability effective, if it is permitted. Only the calling thread gets the capability.
+  /// Runs `body` with a capability effective, if the process has it as permitted. Only the calling thread gets the capability.
   package static func raised<T: ~Copyable, E: Error>(_ capability: ProcessCapabilities.Capability, _ body: () throws(E) -> T) throws(E) -> T
   {
     let bit = bit(capability)
@@ -26,7 +26,7 @@ package enum Capabilities {
     }
   }
 
-  /// Drops the capabilities for good. Call it before there is a second thread, because each thread has its own.
+  /// Drops the capabilities permanently. Call it before there is a second thread, because each thread has its own.
   package static func drop() {
     guard geteuid() != 0 else { return }
     change {
@@ -44,7 +44,7 @@ package enum Capabilities {
 
   private static func bit(_ capability: ProcessCapabilities.Capability) -> UInt32 { 1 << UInt32(capability.rawValue) }
 
-  /// Changes the sets. Returns whether they differ now.
+  /// Changes this thread's capability sets. Returns whether they changed.
   @discardableResult
   private static func change(_ change: (inout __user_cap_data_struct) -> Void) -> Bool {
     var sets = shim_capabilities()

@@ -6,9 +6,9 @@ import SystemPackage
 /// Runs shell commands of the user on our standard streams.
 @LoopActor
 package enum ChildProcess {
-  /// Runs `sh -c` to its end. Canceling the task sends SIGTERM, and SIGKILL after a second. On a terminal, Ctrl-C and Ctrl-\ are for
-  /// the command: this process ignores them, as system(3) does.
-  /// - Returns: The exit status, or 128 + N after signal N.
+  /// Runs `sh -c` and waits for its end. Canceling the task sends SIGTERM, and SIGKILL after a second. On a terminal, this process
+  /// ignores Ctrl-C and Ctrl-\, which are for the command, as system(3) does.
+  /// - Returns: The exit status, or 128 + N if signal N ended the command.
   /// - Throws: Errno; CancellationError.
   package static func shell(_ command: String, signals: SignalWatch? = nil) async throws -> Int32 {
     let process = try start(["sh", "-c", command])
@@ -40,9 +40,9 @@ package enum ChildProcess {
     return try result(of: process)
   }
 
-  /// Runs `sh -c` without input, and discards its errors.
-  /// - Parameter limit: The maximum time in milliseconds. A longer command is killed.
-  /// - Returns: The standard output. Nil after a timeout or a failure, or from 64 KiB on.
+  /// Runs `sh -c` without input, and discards the standard error.
+  /// - Parameter limit: The maximum time in milliseconds. This function kills a longer command.
+  /// - Returns: The standard output. Nil after a timeout or a failure, or if the command writes 64 KiB or more.
   /// - Throws: CancellationError.
   package static func output(of command: String, within limit: Int) async throws -> [UInt8]? {
     var ends: [Int32] = [-1, -1]
@@ -91,7 +91,8 @@ package enum ChildProcess {
   /// Whether standard input is a terminal.
   private static var isTyped: Bool { isatty(STDIN_FILENO) != 0 }
 
-  /// Starts a process. - Parameter output: The descriptor for standard output. Nil: it inherits all three streams.
+  /// Starts a process.
+  /// - Parameter output: The descriptor for standard output. With nil, the process inherits all three streams.
   private static func start(_ arguments: [String], output: Int32? = nil) throws(Errno) -> pid_t {
     var process: pid_t = 0
     var attributes = posix_spawnattr_t()

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// The environment that C libraries see.
+/// Hides variables of the caller's environment from C libraries.
 ///
 /// ncurses and readline read files and settings that the environment names. They must not do so in a process with more rights than its
 /// caller. ncurses 6.4 compares only user and group numbers, so it does not notice capabilities.

@@ -1,9 +1,9 @@
 import Glibc
 
-/// Local time. `Timestamp` in Text knows UTC only. The C library determines the zone from TZ and /etc/localtime when the first
-/// time is shown.
+/// Converts UTC to local time. `Timestamp` in Text knows UTC only. The C library determines the zone from TZ and /etc/localtime at
+/// the first conversion.
 package enum LocalTime {
-  /// Returns the nanoseconds to add to a time in UTC. 0 if the time zone is unknown.
+  /// Returns the nanoseconds to add to a time in UTC to get local time. 0 if the time zone is unknown.
   /// - Parameter nanoseconds: Nanoseconds since 1970-01-01T00:00:00Z.
   package static func offset(at nanoseconds: Int64) -> Int64 {
     var seconds = time_t(nanoseconds / 1_000_000_000)

@@ -9,11 +9,11 @@ package struct ProcessCapabilities: Sendable, Equatable {
     case netRaw = 13
   }
 
-  /// The permitted capabilities (CapPrm). `Capabilities` makes them effective only where they are used.
+  /// The permitted capabilities (CapPrm), a bit mask. `Capabilities` makes them effective only where they are needed.
   package var permitted: UInt64
-  /// The bounding set (CapBnd): all capabilities that the process could get.
+  /// The bounding set (CapBnd), a bit mask of all capabilities that the process could get.
   package var bounding: UInt64
-  /// Whether the kernel ignores the file's capabilities: containers and services set this (prctl(2), PR_SET_NO_NEW_PRIVS).
+  /// Whether the kernel ignores the file's capabilities because a container or service manager set PR_SET_NO_NEW_PRIVS (prctl(2)).
   package var hasNoNewPrivileges: Bool
   /// Whether the kernel ignores the file's capabilities because of the mount option nosuid (statvfs(3), ST_NOSUID).
   package var isNosuid: Bool
@@ -30,7 +30,7 @@ package struct ProcessCapabilities: Sendable, Equatable {
     self.keepsCapabilities = keepsCapabilities
   }
 
-  /// Reads the rights from /proc. Nil if they are not found.
+  /// Reads the rights from /proc. Nil if /proc does not list them.
   /// - Parameters:
   ///   - status: The contents of /proc/self/status (proc_pid_status(5)).
   ///   - executable: The path of the program.

@@ -3,17 +3,17 @@ package import EventLoop
 import Glibc
 import SystemPackage
 
-/// The machine's clock, for waits for other programs and for dates in files. Neither follows virtual time.
+/// Reads the machine's clock, for waits for other programs and for dates in files. These ignore virtual time.
 @LoopActor
 package enum RealTime {
-  /// Nanoseconds since 1970-01-01T00:00:00Z.
+  /// The current time in nanoseconds since 1970-01-01T00:00:00Z.
   package nonisolated static var now: Int64 {
     var time = timespec()
     unsafe clock_gettime(CLOCK_REALTIME, &time)
     return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
   }
 
-  /// Suspends for a real time. Virtual time stands still during the wait, unless it has something to do.
+  /// Suspends for a real time in milliseconds. Virtual time stands still during the wait, unless it has something to do.
   /// - Throws: Errno; CancellationError.
   static func sleep(milliseconds: Int) async throws {
     let timer = OwnedDescriptor(try SystemCall.call { timerfd_create(CLOCK_MONOTONIC, Int32(TFD_NONBLOCK) | Int32(TFD_CLOEXEC)) })

@@ -13,13 +13,13 @@ package struct RunningProgram: Hashable, Sendable {
 
   package var isThisProcess: Bool { process == Int(getpid()) }
 
-  /// Lists the programs in /proc by process number.
+  /// Lists the processes in /proc, sorted by process number.
   package static func all() -> [RunningProgram] {
     FolderNames.list("/proc", home: nil).compactMap { Int($0.dropLast()) }.sorted()
       .compactMap { number in SmallFile.line(of: "/proc/\(number)/comm").map { RunningProgram(process: number, name: $0) } }
   }
 
-  /// Whether `all` is complete: this process has no PID namespace of its own (containers), and /proc hides no process (hidepid).
+  /// Whether `all` lists every process. False in a PID namespace of its own (container) or if /proc hides processes (hidepid).
   package static var areAllSeen: Bool {
     var status = stat()
     // PROC_PID_INIT_INO of linux/proc_ns.h: the initial PID namespace.
@@ -27,7 +27,7 @@ package struct RunningProgram: Hashable, Sendable {
     return unsafe access("/proc/1/comm", F_OK) == 0
   }
 
-  /// Returns the inodes of `inodes` that the process has open as sockets. Empty without the same user or CAP_SYS_PTRACE.
+  /// Returns the members of `inodes` that are sockets of the process. Empty if this process runs as another user without CAP_SYS_PTRACE.
   package func sockets(among inodes: Set<UInt64>) -> Set<UInt64> {
     let folder = "/proc/\(process)/fd"
     var found: Set<UInt64> = []

@@ -3,7 +3,7 @@ package import EventLoop
 import Glibc
 
 /// Calls a handler on the loop at the first SIGINT, SIGTERM or SIGHUP. A second one of the same kind ends the process immediately, even if
-/// the loop is stuck: the signal handler resets itself to the kernel's default. Every SIGCONT also calls the handler.
+/// the loop is stuck, because the signal handler resets itself to the kernel's default. Every SIGCONT also calls the handler.
 @LoopActor
 package final class SignalWatch {
   private var readEnd: OwnedDescriptor
@@ -14,11 +14,11 @@ package final class SignalWatch {
 
   package nonisolated static let ending = [SIGINT, SIGTERM, SIGHUP]
   package nonisolated static let interrupt = SIGINT
-  /// The signal for a process that continues after a stop (Ctrl-Z).
+  /// The signal that tells a process that it continues after a stop (Ctrl-Z), SIGCONT.
   package nonisolated static let resumed = SIGCONT
-  /// The signal of Ctrl-Z.
+  /// The signal of Ctrl-Z, SIGTSTP.
   package nonisolated static let stopping = SIGTSTP
-  /// The signal for a new terminal size.
+  /// The signal for a new terminal size, SIGWINCH.
   package nonisolated static let resized = SIGWINCH
 
   /// Starts a watch. A process can have one at a time, because the signal handler knows one pipe.
@@ -40,7 +40,7 @@ package final class SignalWatch {
 
   isolated deinit { cancel() }
 
-  /// Delivers pending signals now, not in the loop's next turn.
+  /// Passes pending signals to the handler now, not in the loop's next turn.
   package func deliver() {
     while let number = take() {
       if number == Self.resumed { rearm(number) }
@@ -60,7 +60,7 @@ package final class SignalWatch {
   }
 
   /// Ignores `signal` until `rearm`.
-  /// - Returns: False if the signal is not watched or was ignored before.
+  /// - Returns: False if nothing watches the signal or the process already ignores it.
   package func ignore(_ signal: Int32) -> Bool {
     guard watch != nil, signals.contains(signal), !Self.isIgnored(signal) else { return false }
     return shim_ignore_signal(signal) == 0
@@ -80,7 +80,7 @@ package final class SignalWatch {
     rearm(Self.stopping)
   }
 
-  /// Restores the default dispositions. Idempotent.
+  /// Restores the default actions of the watched signals. Idempotent.
   package func cancel() {
     guard let watch else { return }
     for signal in signals where !Self.isIgnored(signal) { _ = shim_default_signal(signal) }
@@ -90,12 +90,12 @@ package final class SignalWatch {
     writeEnd.close()
   }
 
-  /// The signals of failed writes: to a closed pipe, or beyond the file size limit (ulimit -f).
+  /// The signals that failed writes cause: to a closed pipe, or beyond the file size limit (ulimit -f).
   nonisolated static let ofWriting = [SIGPIPE, SIGXFSZ]
 
-  /// Makes a failed write an error (EPIPE, EFBIG). The signal would end the process before the radio is tidied up.
+  /// Makes failed writes return an error (EPIPE, EFBIG). The signal would end the process before it stops the radio.
   package nonisolated static func ignoreFailedWrites() { for signal in ofWriting { _ = shim_ignore_signal(signal) } }
 
-  /// Whether the signal is ignored. `nohup` and shells without job control start programs that way on purpose.
+  /// Whether the process ignores the signal. `nohup` and shells without job control start programs that way on purpose.
   private nonisolated static func isIgnored(_ signal: Int32) -> Bool { shim_is_ignored(signal) != 0 }
 }

@@ -3,8 +3,8 @@ import Glibc
 
 /// Prepares and ends this process, and reads its environment and arguments.
 package enum ThisProcess {
-  /// Prepares the process. Failed writes become errors (EPIPE), not signals in the middle of an open link. No capability is effective.
-  /// Ctrl-\ does not trigger the long crash report of the Swift runtime. Closed standard descriptors are replaced: otherwise the next
+  /// Prepares the process. Failed writes become errors (EPIPE), not signals in the middle of an open link. Makes no capability effective.
+  /// Ctrl-\ does not trigger the long crash report of the Swift runtime. Replaces closed standard descriptors: otherwise the next
   /// opened file or socket would get their number, and results or messages would go there. Using a replacement fails (EBADF).
   package static func prepare() {
     Capabilities.lower()
@@ -27,7 +27,7 @@ package enum ThisProcess {
     return variables
   }
 
-  /// Returns the index of the first argument that is not UTF-8. `CommandLine.arguments` has replaced its invalid bytes.
+  /// Returns the index of the first argument that is not UTF-8. Swift has replaced the invalid bytes in `CommandLine.arguments`.
   package static func argumentThatIsNoText() -> Int? {
     CommandLine.arguments.indices.dropFirst().first { index in
       // U+FFFD replaces invalid bytes.
@@ -36,7 +36,7 @@ package enum ThisProcess {
     }
   }
 
-  /// Returns the path of the program with links resolved. Nil if /proc does not provide it.
+  /// Returns the path of the program after resolving links. Nil if /proc does not provide the path.
   package static func executable() -> String? {
     var buffer = [UInt8](repeating: 0, count: 4096)
     let count = unsafe buffer.withUnsafeMutableBytes { bytes -> Int in

@@ -1,11 +1,11 @@
 import EventLoop
 
-/// A watch on a descriptor, for reading while a handler is set and for writing while output waits.
+/// A watch on a descriptor, for reading while the owner has a handler and for writing while output waits.
 @LoopActor
 struct DescriptorWatch {
   private var watch: Watch?
 
-  /// Changes the interest. Returns false if a watch must be opened first.
+  /// Changes the events that the watch waits for. Returns false if the caller must open a watch first.
   func set(_ interest: Interest) -> Bool {
     guard let watch else { return interest == .nothing }
     watch.setInterest(interest)
@@ -14,7 +14,7 @@ struct DescriptorWatch {
 
   /// Opens the watch.
   /// - Parameter flush: Called when the descriptor is writable.
-  /// - Parameter receive: Called when there is data to read, or the end.
+  /// - Parameter receive: Called when there is data to read, or the input has ended or failed.
   mutating func open(
     _ descriptor: Int32, _ interest: Interest, flush: @escaping @LoopActor () -> Void, receive: @escaping @LoopActor () -> Void
   ) {
@@ -24,7 +24,7 @@ struct DescriptorWatch {
     }
   }
 
-  /// Ends the watch. Call it before the descriptor is closed. Idempotent.
+  /// Ends the watch. Call it before closing the descriptor. Idempotent.
   mutating func cancel() {
     watch?.cancel()
     watch = nil

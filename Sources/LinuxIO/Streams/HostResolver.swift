@@ -4,7 +4,7 @@ import Glibc
 import Synchronization
 
 /// Resolves host names to socket addresses. A name server can take many seconds, so the query runs on its own thread and the loop stays
-/// free for Ctrl-C. In virtual time it blocks the loop, because the clock would otherwise run ahead.
+/// free for Ctrl-C. In virtual time the query blocks the loop, because the clock would otherwise run ahead.
 @LoopActor
 enum HostResolver {
   static func addresses(of host: String, port: UInt16, until deadline: LoopClock.Instant) async throws -> [SocketAddress] {
@@ -24,7 +24,8 @@ enum HostResolver {
     return addresses
   }
 
-  /// Looks a host up. - Parameter host: Nil is this machine's own loopback addresses, without a query.
+  /// Looks a host up.
+  /// - Parameter host: Nil returns this machine's own loopback addresses, without a query.
   private nonisolated static func lookUp(_ host: String?, _ port: UInt16, numericOnly: Bool) throws(TransportError) -> [SocketAddress] {
     var hints = unsafe addrinfo()
     unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)

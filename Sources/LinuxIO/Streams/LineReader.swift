@@ -2,13 +2,13 @@ package import EventLoop
 import Glibc
 import SystemPackage
 
-/// Reads lines of a descriptor on demand. Lines that are not requested stay with the writer.
+/// Reads lines of a descriptor on demand, so that unread lines stay with the writer.
 @LoopActor
 package final class LineReader {
   package enum Line: Sendable, Equatable {
     /// A line without its line feed.
     case octets([UInt8])
-    /// A line longer than the limit. The rest of it is skipped.
+    /// A line longer than the limit. The reader skips the whole line.
     case tooLong
   }
 
@@ -16,7 +16,7 @@ package final class LineReader {
   private let name: FileError.Path
   private let limit: Int
   private var buffer: [UInt8] = []
-  /// The start of the next line in the buffer. Bytes before it were returned or skipped.
+  /// The index in `buffer` where the next line starts. The reader has returned or skipped the bytes before it.
   private var start = 0
   private var searched = 0
   private var isPassing = false
@@ -24,10 +24,10 @@ package final class LineReader {
   /// Whether a task waits for the next line.
   package private(set) var isWaiting = false
 
-  /// Creates a reader.
+  /// Creates a reader of a descriptor.
   /// - Parameter descriptor: A descriptor that the caller closes.
   /// - Parameter limit: The maximum length of a line in bytes.
-  /// - Parameter beginning: The bytes that were read before.
+  /// - Parameter beginning: The first bytes of the input, which the caller has already read.
   package init(_ descriptor: Int32 = STDIN_FILENO, limit: Int, beginning: [UInt8] = []) {
     self.descriptor = descriptor
     buffer = beginning
@@ -35,7 +35,7 @@ package final class LineReader {
     self.limit = limit
   }
 
-  /// Returns the next line, or nil at the end. The last line needs no line feed.
+  /// Returns the next line, or nil at the end of the input. The last line needs no line feed.
   /// - Throws: FileError; CancellationError.
   package func next() async throws -> Line? {
     while true {

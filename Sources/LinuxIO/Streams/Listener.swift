@@ -9,10 +9,10 @@ package import SystemPackage
 package final class Listener {
   package enum Event {
     case connected(StreamTransport)
-    /// The process has no descriptors or no memory for more connections. The listener accepts waiting connections later. The event may
+    /// The process has no descriptors or no memory for more connections. The listener accepts waiting connections later. This event may
     /// then occur again.
     case exhausted(Errno)
-    /// The last event.
+    /// The listener failed and closed. No event follows.
     case failed(Errno)
   }
 
@@ -26,9 +26,9 @@ package final class Listener {
 
   /// The maximum number of new connections per turn. Then the loop serves the existing ones.
   private static let connectionsPerTurn = 16
-  /// The pause before the next try: the system does not report that descriptors became free.
+  /// The pause before the next attempt to accept, because the system does not report that descriptors became free.
   private static let pause = Duration.milliseconds(200)
-  /// The maximum number of unread bytes of a host, beyond which we stop reading from it.
+  /// The maximum number of bytes that a host has not read yet. Beyond it, we stop reading from that host.
   package nonisolated static let backlogLimit = 1 << 16
 
   init(_ descriptor: consuming OwnedDescriptor, _ address: TransportAddress, _ socketFile: SocketFile? = nil) {
@@ -39,7 +39,7 @@ package final class Listener {
 
   isolated deinit { close() }
 
-  /// Handles events. Connections are accepted while a handler is set; otherwise they wait.
+  /// The handler of events. Connections wait until it is set.
   package var handler: (@LoopActor (Event) -> Void)? {
     didSet {
       guard handler != nil, watch == nil, descriptor.rawValue >= 0 else { return }
@@ -86,7 +86,7 @@ package final class Listener {
     return StreamTransport(connection, name: address.description, receiving: .hostToController, backlogLimit: Self.backlogLimit)
   }
 
-  /// Pauses. The connection still waits and the socket stays readable, so a watch would make the loop spin.
+  /// Pauses accepting. The connection still waits and the socket stays readable, so a watch would make the loop spin.
   private func wait(_ error: Errno) {
     watch?.setInterest([])
     retry = EventLoop.shared.schedule(after: Self.pause) { [weak self] in self?.watch?.setInterest(.readable) }
@@ -98,7 +98,7 @@ package final class Listener {
     [.tooManyOpenFiles, .tooManyOpenFilesInSystem, .noBufferSpace, .noMemory].contains(error)
   }
 
-  /// Whether the error concerns one connection that failed before it was accepted (accept(2)).
+  /// Whether the error concerns one connection that failed before the listener accepted it (accept(2)).
   private static func isOfConnection(_ error: Errno) -> Bool {
     [
       .connectionAbort, .protocolError, .networkDown, .noRouteToHost, .hostIsDown, .networkUnreachable, .notPermitted, .timedOut,
@@ -106,10 +106,10 @@ package final class Listener {
     ].contains(error)
   }
 
-  /// Listens at an address. A UNIX socket has mode 0600, and replaces a stale socket that no program listens at.
+  /// Listens at an address. A UNIX socket has mode 0600, and replaces a stale socket without a listening program.
   /// - Parameters:
   ///   - address: A TCP address or a UNIX socket.
-  ///   - timeout: The time for the name server.
+  ///   - timeout: The time limit for the name server.
   /// - Throws: TransportError; CancellationError.
   package static func open(_ address: TransportAddress, timeout: Duration = .seconds(10)) async throws -> Listener {
     switch address {
@@ -139,7 +139,7 @@ package final class Listener {
     return Listener(descriptor, name, file)
   }
 
-  /// Removes the stale socket of a killed program, which refuses connections. Removes nothing else.
+  /// Removes the stale socket that a killed program left behind and that refuses connections. Removes nothing else.
   private static func removeStale(_ path: String, _ address: SocketAddress) throws(Errno) {
     guard let file = SocketFile(path) else { return }
     guard file.isSocket else { throw .fileExists }
@@ -176,14 +176,14 @@ package final class Listener {
   }
 }
 
-/// A file that is removed only if it is still the same file.
+/// A socket file, which `remove` deletes only if it is still the same file.
 struct SocketFile {
   private let path: String
   private let device: dev_t
   private let inode: ino_t
   let isSocket: Bool
 
-  /// Returns nil when there is no file at the path.
+  /// Finds the file at a path. Nil if there is none.
   init?(_ path: String) {
     guard let status = Self.status(path) else { return nil }
     self.path = path

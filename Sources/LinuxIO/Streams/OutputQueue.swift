@@ -3,13 +3,13 @@ import DequeModule
 /// Packets that the kernel has not taken yet, in order, in one block of reused memory. A stream may take part of the first packet, or
 /// many packets in one call.
 struct OutputQueue {
-  /// The remaining length of each packet.
+  /// The remaining length of each packet, in bytes.
   private var lengths: Deque<Int> = []
-  /// The bytes of the packets, starting at `taken`.
+  /// The bytes of the packets. The first remaining byte is at index `taken`.
   private var memory: [UInt8] = []
   private var taken = 0
 
-  /// The maximum capacity in bytes of an empty queue. A larger block is freed.
+  /// The maximum capacity in bytes of an empty queue, which frees a larger block.
   private static let kept = 65_536
 
   var isEmpty: Bool { lengths.isEmpty }
@@ -17,10 +17,10 @@ struct OutputQueue {
   /// The number of remaining bytes of all packets.
   var octets: Int { memory.count - taken }
 
-  /// The rest of the first packet.
+  /// The remaining bytes of the first packet.
   var front: ArraySlice<UInt8>? { lengths.first.map { memory[taken..<taken + $0] } }
 
-  /// The rest of all packets.
+  /// The remaining bytes of all packets.
   var all: ArraySlice<UInt8> { memory[taken...] }
 
   mutating func append(_ packet: [UInt8]) {
@@ -33,7 +33,7 @@ struct OutputQueue {
     memory.append(contentsOf: packet)
   }
 
-  /// Removes the number of bytes that the kernel took.
+  /// Removes bytes from the front, which the kernel took.
   mutating func removeFirst(_ octets: Int) {
     var left = min(max(0, octets), self.octets)
     taken += left

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A file descriptor with one owner. It is closed exactly once: by `close()` or with its owner.
+/// A file descriptor with one owner. `close()` closes it, or else the end of its owner.
 package struct OwnedDescriptor: ~Copyable {
   /// The descriptor, or −1 after closing.
   package private(set) var rawValue: Int32

@@ -10,9 +10,9 @@ package final class PacketSocket {
     case packet([UInt8])
     /// The kernel dropped this many packets because its buffer was full (SO_RXQ_OVFL).
     case dropped(Int)
-    /// A packet that was longer than the buffer: its first part and its full length.
+    /// A packet that was longer than the buffer: its first part and its full length in bytes.
     case cut([UInt8], length: Int)
-    /// The last event. Nil: the other side closed.
+    /// The socket ended, and no event follows. Nil means that the other side closed it.
     case ended(Errno?)
   }
 
@@ -21,10 +21,10 @@ package final class PacketSocket {
   private var watch = DescriptorWatch()
   private var queue = OutputQueue()
   private let room = Gate()
-  /// The error that ended the socket: there is no room after it.
+  /// The error that ended the socket. There is no room for packets after it.
   private var roomEnd: Errno?
   private var buffer: [UInt8]
-  /// The last received packet. If the handler has released it, its memory is reused.
+  /// The last received packet. The socket reuses its memory if the handler has released it.
   private var packet: [UInt8] = []
   private var drops: UInt32 = 0
   private var pendingError: Errno?
@@ -47,10 +47,10 @@ package final class PacketSocket {
 
   package var rawDescriptor: Int32 { descriptor.rawValue }
 
-  /// The received packets that the kernel has dropped so far. HCI sockets do not report them in another way. Nil if unknown.
+  /// The number of received packets that the kernel has dropped so far. HCI sockets report it in no other way. Nil if unknown.
   package var droppedPackets: Int? { isOver ? nil : SystemCall.droppedPackets(descriptor.rawValue) }
 
-  /// Handles events. Reading starts when a handler is set, so no packet is lost before.
+  /// The handler of events. Reading starts when it is set, so no packet is lost before.
   package var handler: (@LoopActor (Event) -> Void)? {
     didSet {
       updateWatch()
@@ -71,7 +71,7 @@ package final class PacketSocket {
     }
   }
 
-  /// Ends the socket with this error, after the packets received before it. The event does not occur inside this call.
+  /// Ends the socket with an error, after the packets received before it. Calls the handler later, not inside this call.
   package func fail(_ error: Errno) {
     if pendingError == nil { pendingError = error }
     receiveSoon()

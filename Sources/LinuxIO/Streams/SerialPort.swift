@@ -6,11 +6,11 @@ import SystemPackage
 /// Opens a controller on a serial line: 8 data bits, no parity, one stop bit, RTS/CTS, as H4 requires (Vol 4 Part A §2).
 @LoopActor
 package enum SerialPort {
-  /// The rate of the Zephyr sample `hci_uart` on common boards (`btattach -S 1000000`), which includes hardware flow control.
+  /// The baud rate of the Zephyr sample `hci_uart` on common boards (`btattach -S 1000000`), which includes hardware flow control.
   /// USB CDC devices (`/dev/ttyACM0`) ignore the number.
   package nonisolated static let defaultBaud = 1_000_000
 
-  /// The rates for which termios has names.
+  /// The termios constant of each supported baud rate.
   package nonisolated static let speeds: [Int: UInt32] = [
     9600: UInt32(B9600), 19_200: UInt32(B19200), 38_400: UInt32(B38400), 57_600: UInt32(B57600), 115_200: UInt32(B115200),
     230_400: UInt32(B230400), 460_800: UInt32(B460800), 500_000: UInt32(B500000), 576_000: UInt32(B576000), 921_600: UInt32(B921600),
@@ -18,7 +18,7 @@ package enum SerialPort {
     2_500_000: UInt32(B2500000), 3_000_000: UInt32(B3000000), 3_500_000: UInt32(B3500000), 4_000_000: UInt32(B4000000),
   ]
 
-  /// Opens a serial line. Its settings are not restored at the end: a controller's line is not a terminal.
+  /// Opens a serial line. Does not restore its settings at the end, because a controller's line is not a terminal.
   /// - Throws: `.serialLine`, or `.unknownBaudRate` for a rate that termios does not know.
   package static func open(_ path: String, baud: Int = defaultBaud) throws(TransportError) -> StreamTransport {
     guard let speed = speeds[baud] else { throw .unknownBaudRate(baud) }

@@ -2,7 +2,7 @@ package import EventLoop
 import Glibc
 import SystemPackage
 
-/// Standard input, read without blocking the loop.
+/// Reads standard input without blocking the loop.
 @LoopActor
 package enum StandardInput {
   /// Whether standard input is a pipe, a socket or a file, not a terminal or /dev/null.
@@ -15,7 +15,7 @@ package enum StandardInput {
   /// Whether standard input is a pipe.
   package static nonisolated var isPipe: Bool { kind == S_IFIFO }
 
-  /// Whether standard input is a file: all of its input exists already.
+  /// Whether standard input is a regular file. All of its input then exists already.
   package static nonisolated var isFile: Bool { kind == S_IFREG }
 
   private static nonisolated var kind: mode_t? {
@@ -23,8 +23,8 @@ package enum StandardInput {
     return unsafe fstat(STDIN_FILENO, &status) == 0 ? status.st_mode & S_IFMT : nil
   }
 
-  /// Returns the first input, at most 64 KiB. Empty at the end.
-  /// - Parameter whenIdle: Called if no data arrives within two seconds of the machine's clock.
+  /// Returns the first input, at most 64 KiB. Empty at the end of the input.
+  /// - Parameter whenIdle: Called if no data arrives within two seconds of real time.
   /// - Throws: FileError; CancellationError.
   package static func beginning(whenIdle: @escaping @LoopActor @Sendable () -> Void) async throws -> [UInt8] {
     let idling = EventLoop.shared.spawn { if (try? await RealTime.sleep(milliseconds: 2000)) != nil { whenIdle() } }

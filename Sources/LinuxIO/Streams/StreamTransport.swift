@@ -9,15 +9,15 @@ import SystemPackage
 @LoopActor
 package final class StreamTransport: HCI.HostTransport {
   package let name: String
-  /// The maximum backlog in bytes. Beyond it we stop reading: an other side that takes no answers gets no more.
+  /// The maximum number of unsent bytes. Beyond it we stop reading, so the other side must read our answers first.
   private let backlogLimit: Int
   private var descriptor: OwnedDescriptor
   private var watch = DescriptorWatch()
   private var framer: H4Framer
-  /// The last received packet. If the handler has released it, its memory is reused.
+  /// The last received packet. The transport reuses its memory if the handler has released it.
   private var packet: [UInt8] = []
   private var unsent = OutputQueue()
-  /// Whether the kernel had no room.
+  /// Whether the kernel had no room for the last write.
   private var isBlocked = false
   private lazy var turnEnd = DeferredAction { [weak self] in self?.flush() }
   private var ending: TransportError?
@@ -40,7 +40,7 @@ package final class StreamTransport: HCI.HostTransport {
   // The descriptor must not be closed before the loop has forgotten it.
   isolated deinit { watch.cancel() }
 
-  /// Handles events. Reading starts when a handler is set, so no packet is lost before.
+  /// The handler of events. Reading starts when it is set, so no packet is lost before.
   package var handler: (@LoopActor (HCI.TransportEvent) -> Void)? {
     didSet {
       guard !isOver else { return }
@@ -106,7 +106,7 @@ package final class StreamTransport: HCI.HostTransport {
     updateWatch()
   }
 
-  /// Reads once. Returns true if there may be more to read.
+  /// Reads once. Returns true if there may be more data.
   @discardableResult
   private func receive() -> Bool {
     guard !isOver, ending == nil else { return false }

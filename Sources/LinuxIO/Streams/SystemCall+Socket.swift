@@ -34,7 +34,8 @@ extension SystemCall {
     try unsafe withSocketAddress(address) { unsafe Glibc.bind(descriptor, $0, $1) }
   }
 
-  /// Connects a socket. - Throws: `.nowInProgress` as a rule.
+  /// Connects a socket.
+  /// - Throws: `.nowInProgress` as a rule.
   package static func connect(_ descriptor: Int32, _ address: SocketAddress) throws(Errno) {
     try unsafe withSocketAddress(address) { unsafe Glibc.connect(descriptor, $0, $1) }
   }
@@ -52,7 +53,7 @@ extension SystemCall {
     return connection
   }
 
-  /// Returns the local address, with the port that the system chose.
+  /// Returns the local address of a socket, with the port that the system chose.
   static func localAddress(_ descriptor: Int32) throws(Errno) -> SocketAddress {
     var bytes = [UInt8](repeating: 0, count: MemoryLayout<sockaddr_storage>.size)
     var length = socklen_t(bytes.count)
@@ -93,7 +94,7 @@ extension SystemCall {
     return value
   }
 
-  /// Returns the pending error (SO_ERROR) and clears it. Nil if there is no error.
+  /// Returns the pending error of a socket (SO_ERROR) and clears it. Nil if there is no error.
   package static func pendingError(_ descriptor: Int32) -> Errno? {
     do throws(Errno) {
       let code = try option(descriptor, SOL_SOCKET, SO_ERROR, Int32(0))
@@ -103,7 +104,7 @@ extension SystemCall {
     }
   }
 
-  /// Raises the receive buffer as far as the system permits. The kernel doubles the number for its own bookkeeping.
+  /// Raises the receive buffer of a socket to a size in bytes, or as far as the system permits. The kernel doubles the number.
   package static func raiseReceiveBuffer(_ descriptor: Int32, to octets: Int32) {
     // SO_RCVBUFFORCE needs CAP_NET_ADMIN; SO_RCVBUF is silently cut to net.core.rmem_max.
     do throws(Errno) {

@@ -1,9 +1,10 @@
 package import Glibc
 package import SystemPackage
 
-/// Wraps all system calls. They return results or throw `Errno`; calls interrupted by a signal are repeated.
+/// Wraps system calls. Each returns a result or throws `Errno`, and repeats a call that a signal interrupted.
 package enum SystemCall {
-  /// Makes a system call. - Throws: errno if `body` returns a negative number.
+  /// Makes a system call.
+  /// - Throws: errno if `body` returns a negative number.
   @discardableResult
   package static func call<T: FixedWidthInteger & SignedInteger>(_ body: () -> T) throws(Errno) -> T {
     while true {
@@ -14,13 +15,13 @@ package enum SystemCall {
     }
   }
 
-  /// Reads into a buffer. Returns the number of bytes read, 0 at the end.
+  /// Reads into a buffer. Returns the number of bytes read, or 0 at the end of the file.
   package static func read(_ descriptor: Int32, into buffer: inout [UInt8]) throws(Errno) -> Int {
     try call { unsafe Glibc.read(descriptor, &buffer, buffer.count) }
   }
 
-  /// Reads into a part of `buffer`. Returns the number of bytes read, 0 at the end.
-  /// - Parameter position: The offset in the file. Nil reads at the current position and advances it.
+  /// Reads into a part of `buffer`. Returns the number of bytes read, or 0 at the end of the file.
+  /// - Parameter position: The offset in the file, in bytes. Nil reads at the current position and advances it.
   package static func read(_ descriptor: Int32, into buffer: inout [UInt8], _ part: Range<Int>, at position: Int?) throws(Errno) -> Int {
     try call {
       unsafe buffer.withUnsafeMutableBytes {
@@ -31,7 +32,7 @@ package enum SystemCall {
     }
   }
 
-  /// Writes bytes. Returns the number of bytes written, possibly fewer than given.
+  /// Writes bytes. Returns the number of bytes that the kernel took, possibly fewer than given.
   package static func write(_ descriptor: Int32, _ bytes: ArraySlice<UInt8>) throws(Errno) -> Int {
     try call { unsafe bytes.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) } }
   }

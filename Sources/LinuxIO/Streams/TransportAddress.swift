@@ -3,7 +3,7 @@ package enum TransportAddress: Equatable, Sendable, CustomStringConvertible {
   /// A TCP port of a host: a name or a numeric address without brackets.
   case tcp(host: String, port: UInt16)
   case unix(path: String)
-  /// A serial line. The baud rate is in bits per second; see `SerialPort`.
+  /// A serial line. The baud rate is in bits per second. See `SerialPort`.
   case serial(path: String, baud: Int)
 
   /// Parses an address to listen at, which excludes serial lines. Port 0 is any free port.
@@ -13,7 +13,8 @@ package enum TransportAddress: Equatable, Sendable, CustomStringConvertible {
     if case .serial = self { throw .notAnAddress(text, .listener) }
   }
 
-  /// Parses an address. - Throws: TransportError.notAnAddress with the expected form.
+  /// Parses an address.
+  /// - Throws: TransportError.notAnAddress with the expected form.
   package init(_ text: String) throws(TransportError) { try self.init(text, portsFrom: 1) }
 
   private init(_ text: String, portsFrom least: UInt16) throws(TransportError) {

@@ -3,12 +3,12 @@ package import SystemPackage
 
 /// An error that prevents or ends the connection to a controller over a byte stream.
 package enum TransportError: Error, Equatable, Sendable {
-  /// The text is not an address; the expected form.
+  /// The text is not an address. `Wanted` is the expected form.
   case notAnAddress(String, Wanted)
   /// The path is too long for a UNIX socket's address.
   case pathTooLong(String)
   case unknownBaudRate(Int)
-  /// The resolver does not know the host; `reason` is its message.
+  /// The resolver does not know the host. `reason` is its message.
   case unknownHost(String, reason: String)
   /// The name server did not answer in time.
   case unresolvedHost(String)
@@ -16,7 +16,7 @@ package enum TransportError: Error, Equatable, Sendable {
   case connectTimeout(TransportAddress)
   case serialLine(TransportAddress, Errno)
 
-  /// The listener failed: the address is in use, not ours, or not allowed.
+  /// The listener cannot use the address. Another program uses it, or the machine does not have it, or the user may not.
   case cannotListen(TransportAddress, Errno)
 
   // How the connection ended. `transport` is its address as the user knows it.

@@ -28,22 +28,22 @@ package protocol DeviceLinks: AnyObject {
 
   /// Finds the device of a request. A session may already have a link to it.
   func search(for request: LinkRequest, within limit: Duration) async throws -> FoundDevice
-  /// Called after the search, before the connection attempt.
+  /// Tells the provider that a connection attempt to the found device follows.
   func willConnect(to match: PeerMatch)
-  /// Called with a new link, before anything is sent. An error takes the link down.
+  /// Tells the provider about a new link, before the client sends anything. An error takes the link down.
   func willUse(_ connection: Connection) throws
-  /// Called after a failed connection attempt.
+  /// Tells the provider that a connection attempt failed.
   func didNotConnect()
-  /// Called with a new link after its parameters are agreed.
+  /// Tells the provider that a new link is ready, after the requests for its parameters.
   func didConnect(_ connection: Connection)
 }
 
 /// The result of a search for a device.
 package enum FoundDevice: Sendable {
   case peer(PeerMatch)
-  /// An existing link.
+  /// An existing link to the device.
   case connection(Connection)
-  /// The device was found, but its link is lost. The search starts over.
+  /// The search found the device, but its link is lost. The search starts over.
   case gone
 }
 

@@ -6,7 +6,7 @@ package import Text
 
 /// An event of a connection attempt.
 package enum LinkEvent: Sendable {
-  /// The program retries until the device appears.
+  /// The search repeats until the device appears.
   case waiting(PeerSelector)
   /// A search starts.
   case searching(PeerSelector, within: Duration)
@@ -23,17 +23,17 @@ package enum LinkEvent: Sendable {
   /// The attempt failed. Another one follows.
   case stillWaiting(any Error)
   case connected
-  /// The parameters of the link are agreed.
+  /// The link is ready, after the requests for its parameters.
   case ready(Connection)
   /// The device agreed to another MTU.
   case mtu(Int, requested: Int)
-  /// The link keeps its MTU, which can be exchanged only once.
+  /// The link keeps its MTU, because a client can exchange the MTU only once.
   case mtuStays(Int, requested: Int)
   /// The device agreed to a parameter. Nil if the result is unknown.
   case agreed(LinkParameter?, requested: LinkParameter)
   /// The device or the controller refused a parameter. The link works, but slower.
   case refused(LinkParameter, any Error)
-  /// The device closed the link before it answered. It is connected again.
+  /// The device closed the link before it answered. The session connects again.
   case tryingAgain(PeerAddress, RetryReason)
   /// The link is lost. The next attempt follows after this pause. Nil if all pauses have the same length.
   case reconnecting(after: any Error, in: Duration?)
@@ -43,7 +43,7 @@ package enum LinkEvent: Sendable {
 package enum LinkProblem: Sendable, Equatable {
   /// The link is lost.
   case disconnected
-  /// The device was not found, or did not answer in time.
+  /// The search did not find the device, or the device did not answer in time.
   case absent
   case other
 
@@ -54,7 +54,7 @@ package enum LinkProblem: Sendable, Equatable {
 /// The facts about a failed search or connection attempt.
 package struct FailedSearch: Sendable {
   package let selector: PeerSelector
-  /// The first and the last time the device was heard, in nanoseconds since 1970-01-01T00:00:00Z. Nil if it was not heard.
+  /// The first and the last time the search heard the device, in nanoseconds since 1970-01-01T00:00:00Z. Nil if it never did.
   package var heard: ClosedRange<Int64>?
 }
 

@@ -8,7 +8,7 @@ package struct LinkRequest: Sendable {
   package var selector: PeerSelector
   /// Whether to connect if a session has no link to the device.
   package var connects = true
-  /// Whether to restore a session's link if it is lost.
+  /// Whether to restore a session's lost link.
   package var restores = false
   /// Whether to take the first match instead of the strongest.
   package var takesFirst = false
@@ -16,7 +16,7 @@ package struct LinkRequest: Sendable {
   package var demandsOne = false
   /// Whether to retry until the device appears or `patience` ends.
   package var waits = false
-  /// Whether to look up the name of a device that was not heard.
+  /// Whether to look up the name of a device that the search did not hear.
   package var looksUpName = false
   /// The time limit of the search.
   package var patience = PeerSearch.usualLimit
@@ -37,7 +37,7 @@ package struct LinkRequest: Sendable {
   }
 }
 
-/// The parameters to request before a link is used. Nil leaves a parameter unchanged.
+/// The parameters to request before a command uses a link. Nil leaves a parameter unchanged.
 package struct LinkParameterRequest: Sendable, Equatable {
   /// The ATT_MTU to offer, 23…517. Nil offers the largest.
   package var mtu: Int?
@@ -53,7 +53,7 @@ package struct LinkParameterRequest: Sendable, Equatable {
     self.interval = interval
   }
 
-  /// The Link Layer parameters in the order of their requests. A long interval slows the other procedures, so it is last.
+  /// The Link Layer parameters in the order of their requests. The interval is last, because a long one slows the other procedures.
   var ofLinkLayer: [LinkParameter] {
     [dataLength.map { .dataLength($0) }, phy.map { .phy($0) }, interval.map { .interval($0) }].compactMap(\.self)
   }
@@ -61,14 +61,14 @@ package struct LinkParameterRequest: Sendable, Equatable {
 
 /// A parameter of the Link Layer.
 package enum LinkParameter: Sendable, Equatable {
-  /// The largest payload in bytes.
+  /// The largest Link Layer payload, in bytes.
   case dataLength(Int)
   case phy(PHY)
   /// The connection interval.
   case interval(Duration)
 
-  /// Requests the parameter.
-  /// - Returns: The agreed value. Nil if it is unknown.
+  /// Requests the parameter on a link.
+  /// - Returns: The agreed value. Nil if unknown.
   /// - Throws: The errors of the procedures of `Link`.
   @LoopActor
   func request(of link: any Link) async throws -> LinkParameter? {

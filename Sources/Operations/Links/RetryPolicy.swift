@@ -10,7 +10,7 @@ package struct RetryPolicy: Sendable, Equatable {
   package var longestPause = Duration.seconds(30)
   /// The search time of one attempt. Short, because a connection attempt by the user waits for the same controller.
   package var search = PeerSearch.usualLimit
-  /// The time to give up. Nil for never.
+  /// The time at which to give up. Nil for never.
   package var deadline: LoopClock.Instant?
   private var pause: Duration?
 
@@ -27,11 +27,10 @@ package struct RetryPolicy: Sendable, Equatable {
   /// Whether the pauses grow.
   var pausesGrow: Bool { longestPause > firstPause }
 
-  /// Starts over with the first pause. Called when a link holds.
+  /// Starts over with the first pause. The caller does this when a link holds.
   package mutating func restart() { pause = nil }
 
-  /// Takes the next attempt.
-  /// - Returns: The pause before it. Nil if no attempt is left.
+  /// Uses up an attempt and returns the pause before it. Nil if no attempt is left.
   mutating func next() -> Duration? {
     guard attempts != 0 else { return nil }
     attempts? -= 1

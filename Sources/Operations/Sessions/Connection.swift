@@ -12,22 +12,22 @@ package import Text
 package final class Connection {
   package private(set) var link: any Link
   package private(set) var client: Client
-  /// The name. Nil if it was not heard.
+  /// The peer's name. Nil if the search did not hear it.
   package let name: UntrustedText?
-  /// The selector that found it. Nil for its address.
+  /// The selector that found the peer. Nil for the peer's address.
   package let selector: PeerSelector?
   let limits: Session.Limits
-  /// The observer of each link's client, called before anything is sent.
+  /// The observer of each link's client, called before the client sends anything.
   let clientObserver: Session.ClientObserver?
-  /// The number of retries left when it connected.
+  /// The number of retries left after the connection attempt.
   package let retries: Int
-  /// The advertisements heard during the search. Empty without a search.
+  /// The advertisements of the peer that the search heard. Empty without a search.
   package var payloads: [[UInt8]] = []
-  /// The cached members of `identify(in:)`.
+  /// The cached members that `identify(in:)` writes.
   var identity: RecordWriter.Members?
   /// The queue that serializes the commands of the device file.
   let calls = TurnQueue()
-  /// The number of calls.
+  /// The number of device file commands called on this connection.
   var callNumber: Int64 = 0
   /// The earlier calls whose answers may still arrive.
   var unanswered: [UnansweredCall] = []
@@ -61,14 +61,15 @@ package final class Connection {
   }
 
   package var peer: PeerAddress { link.peer }
-  /// Whether the link is up. False while it is being restored.
+  /// Whether the link is up. False during a restoration.
   package var isOpen: Bool { client.closed == nil && !isBeingRestored }
   package var isBeingRestored: Bool { restoring != nil }
 
-  /// Whether a search would find this peer, as far as known without a search.
+  /// Whether a search with `selector` would find this peer, as far as known without a search.
   package func isMeant(by selector: PeerSelector) -> Bool { selector == self.selector || selector.means(peer, named: name) }
 
-  /// Waits for the end of a running restoration. - Throws: `CancellationError`.
+  /// Waits for the end of a running restoration.
+  /// - Throws: `CancellationError`.
   package func untilRestored() async throws { try await restoring?.value() }
 
   // MARK: Subscriptions
@@ -131,7 +132,7 @@ package final class Connection {
 }
 
 extension Connection {
-  /// Writes the members that identify the device: address, type and name. The name is null if the device was not heard.
+  /// Writes the members that identify the device: address, type and name. The name is null if the search did not hear it.
   @LoopActor
   package func identify(in json: inout RecordWriter) {
     let members =
@@ -168,7 +169,7 @@ extension Connection {
     }
   }
 
-  /// Reads the Device Name characteristic. Nil if that fails.
+  /// Reads the Device Name characteristic. Nil if reading fails.
   private func deviceName() async throws -> String? {
     do {
       return try await client.read(uuid: UUID(0x2A00)).first.flatMap {

@@ -5,15 +5,15 @@ package import GATT
 package import Text
 package import Values
 
-/// The attributes found by the last full discovery of each device, for use without a connection. Kept as a log like `HeardDevices`.
+/// The attributes found by the last full discovery of each device, for use without a connection. Stored as a log like `HeardDevices`.
 package struct KnownAttributes: Sendable, Equatable {
   package struct Item: Sendable, Equatable {
     package let service: UUID
     package let uuid: UUID
-    /// The handle of its value.
+    /// The handle of the characteristic's value.
     package let handle: AttributeHandle
     package let properties: Properties
-    /// The contents of its descriptors. Empty if they were not read, or exceed the limits.
+    /// The contents of the characteristic's descriptors. Empty if unread, or beyond the limits.
     package let description: ValueDescription
 
     package init(
@@ -34,9 +34,9 @@ package struct KnownAttributes: Sendable, Equatable {
     /// The adapter's air. On another air, the address may belong to another device.
     package let air: String
     package let peer: PeerAddress
-    /// The advertised name.
+    /// The name that the device advertised.
     package let name: UntrustedText?
-    /// The selector that found it, if not its address.
+    /// The selector that found the device, if not the device's address.
     package let selector: PeerSelector?
     /// The characteristics in the order of their handles.
     package let items: [Item]
@@ -58,15 +58,16 @@ package struct KnownAttributes: Sendable, Equatable {
   /// The records, latest first. Each device of an air has one record.
   package private(set) var records: [Record] = []
 
-  /// The maximum number of characteristics of a device. Further ones are dropped.
+  /// The maximum number of characteristics of a device. A record omits further ones.
   package static let longest = 256
   /// The maximum number of formats of a value.
   static let mostFormats = 8
-  /// The limits: the number of devices, and the size in bytes. The size is below the limit that causes the log to be rewritten.
+  /// The maximum number of devices.
   package static let capacity = 64
+  /// The maximum size of the log in bytes, below the size at which `StateLog` rewrites a log.
   static let size = 48 << 10
 
-  /// Parses a log from its end, up to `limit` records.
+  /// Parses a log, latest record first, up to `limit` records.
   package init(parsing log: [UInt8], limit: Int = KnownAttributes.capacity, where isWanted: (Record) -> Bool = { _ in true }) {
     for line in log.split(separator: 0x0A).reversed() where records.count < limit {
       guard Record.head(of: line).map(isWanted) ?? true, let record = Record(parsing: line), isWanted(record),
@@ -89,7 +90,7 @@ package struct KnownAttributes: Sendable, Equatable {
 }
 
 extension KnownAttributes.Record {
-  /// Parses a line without its attributes, to identify the device. Nil if the line is not a record.
+  /// Parses a log line without its attributes, to identify the device. Nil if the line is not a record.
   fileprivate static func head(of line: ArraySlice<UInt8>) -> Self? {
     let mark = Array(#","attributes":["#.utf8)
     // Strings cannot contain the mark, because JSON escapes quotation marks.
@@ -97,7 +98,7 @@ extension KnownAttributes.Record {
     return Self(parsing: line[..<place] + mark + Array("]}".utf8))
   }
 
-  /// Parses a line. Nil if it is not a record.
+  /// Parses a log line. Nil if the line is not a record.
   init?(parsing line: some Collection<UInt8>) {
     guard let tree = try? JSONTree.parse(Array(line)), let air = tree["air"]?.string, case .array(let entries)? = tree["attributes"]?.kind,
       case .address(let address, let type?)? = tree["peer"]?.string.flatMap({ PeerSelector($0) })

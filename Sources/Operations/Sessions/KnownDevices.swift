@@ -2,14 +2,14 @@ package import Bluetooth
 package import Finding
 package import Text
 
-/// The previously connected devices, and the aliases of peers. Kept as an append-only log: later records win. Invalid lines, left by a full
-/// disk or another version, are ignored.
+/// The previously connected devices, and the aliases of peers. Stored as an append-only log. Later records win. The parser ignores invalid
+/// lines, left by a full disk or another version.
 package struct KnownDevices: Sendable, Equatable {
   package struct Device: Sendable, Equatable {
     package let peer: PeerAddress
-    /// The name. Nil if it was never heard.
+    /// The device's name. Nil if no search heard it.
     package var name: UntrustedText?
-    /// The selector that found it, if not its address.
+    /// The selector that found the device, if not the device's address.
     package var selector: PeerSelector?
     /// The time of the last connection (RFC 3339).
     package let time: String
@@ -39,11 +39,11 @@ package struct KnownDevices: Sendable, Equatable {
 
   package enum Record: Sendable, Equatable {
     case connected(Device)
-    /// The peer. Nil removes the name.
+    /// The name and the peer of an alias. Nil removes the name.
     case alias(String, PeerSelector?, air: String? = nil)
   }
 
-  /// The devices of all airs, least recently connected first. The first is dropped first.
+  /// The devices of all airs, least recently connected first. Beyond the capacity, the first device goes first.
   package private(set) var devices: [Device] = []
   private var names: [Alias: PeerSelector] = [:]
 
@@ -88,7 +88,7 @@ package struct KnownDevices: Sendable, Equatable {
     return aliases
   }
 
-  /// Whether the alias was defined on this air.
+  /// Whether the user defined the alias on this air.
   package func hasAlias(_ name: String, on air: String?) -> Bool { names[Alias(name: name, air: air)] != nil }
 
   /// The shortest equivalent log.
@@ -106,7 +106,7 @@ package struct KnownDevices: Sendable, Equatable {
     return Self(parsing: Array(lines.joined(separator: [0x0A]))).aliases(on: air)
   }
 
-  /// Returns the last heard name of a device, without parsing the whole log. Nil if no name was heard.
+  /// Returns the last heard name of a device, without parsing the whole log. Nil if the log has no name.
   package static func name(of peer: PeerAddress, in log: [UInt8], on air: String?) -> UntrustedText? {
     last(in: log, on: air) { $0.peer == peer && $0.name != nil }?.name
   }
@@ -118,7 +118,7 @@ package struct KnownDevices: Sendable, Equatable {
     return nil
   }
 
-  /// Whether a name can be an alias: 1–64 visible characters without blanks and separators. Excludes `last`, which is reserved.
+  /// Whether a name can be an alias: 1–64 visible characters without blanks and separators. Excludes the reserved name `last`.
   package static func isAlias(_ name: String) -> Bool {
     (1...64).contains(name.count) && name != "last" && name != "." && DisplayText.escape(name) == name
       && !name.contains { $0.isWhitespace || "@;,\"'\\#{}".contains($0) }
@@ -126,10 +126,10 @@ package struct KnownDevices: Sendable, Equatable {
 }
 
 extension KnownDevices.Record {
-  /// The start of the line of an alias.
+  /// The prefix of an alias line.
   fileprivate static let aliasStart = Array("{\"alias\":".utf8)
 
-  /// Parses a line. Nil if it is not a record.
+  /// Parses a log line. Nil if the line is not a record.
   init?(parsing line: some Collection<UInt8>) {
     guard let tree = try? JSONTree.parse(Array(line)) else { return nil }
     let selector = tree["peer"]?.string.flatMap { PeerSelector($0) }

@@ -8,7 +8,7 @@ import Text
 package enum RestorationEvent: Sendable {
   /// The reason why the link is down.
   case lost(any Error)
-  /// An attempt starts after this pause. Includes its number, from 1, and the reason for the previous failure.
+  /// An attempt starts after this pause. Includes the attempt's number, from 1, and the reason for the previous failure.
   case trying(Int, in: Duration, after: (any Error)?)
   case restored(Restoration)
 }
@@ -23,11 +23,11 @@ package struct Restoration: Sendable {
     case done
   }
 
-  /// A subscription that could not be restored.
+  /// A subscription that the restoration lost.
   package struct Missing: Sendable {
     /// The characteristic before the loss.
     package let characteristic: Characteristic
-    /// The reason. Nil if the characteristic no longer exists.
+    /// The reason for the failure. Nil if the characteristic no longer exists.
     package let reason: (any Error)?
   }
 
@@ -43,11 +43,11 @@ package struct Restoration: Sendable {
 }
 
 package enum RestorationError: Error, Sendable {
-  /// The deadline passed. Includes the reason of the last failure.
+  /// The attempts or the time ran out. Includes the reason for the last failure.
   case gaveUp(after: Duration, tries: Int, last: (any Error)?)
-  /// The connection was ended.
+  /// The connection has ended.
   case ended
-  /// Another task is restoring it.
+  /// Another task is restoring the connection.
   case isUnderWay
 }
 
@@ -55,9 +55,9 @@ extension Session {
   /// Restores a lost connection, with growing pauses between attempts. Then exchanges the MTU and subscribes again for each
   /// `SubscribedValues.init(lastingOn:)`. Discovers again unless the Database Hash is unchanged. Disconnects first if the link is still up.
   ///
-  /// During restoration, commands find the connection closed; `Connection.untilRestored` waits.
+  /// During restoration, commands find the connection closed. `Connection.untilRestored` waits.
   /// - Returns: The restored and the missing parts.
-  /// - Throws: `RestorationError`; `CancellationError`. The connection can be restored later.
+  /// - Throws: `RestorationError`; `CancellationError`. The caller can restore the connection later.
   @discardableResult
   package func restore(
     _ connection: Connection, _ policy: RetryPolicy = RetryPolicy(),
@@ -103,7 +103,8 @@ extension Session {
     var missing: [Restoration.Missing] = []
   }
 
-  /// Makes one attempt. - Throws: The reason for the failure. Leaves nothing open then.
+  /// Makes one attempt to restore a connection.
+  /// - Throws: The reason for the failure. Leaves nothing open then.
   private func tryToRestore(_ connection: Connection, within limit: Duration) async throws -> Part {
     let central = try await central()
     let deadline = EventLoop.shared.now.advanced(by: limit)
@@ -146,8 +147,8 @@ extension Session {
 }
 
 extension Central {
-  /// Finds the peer of a lost connection again. Another device must never take its place, so it searches only if the address may change.
-  /// Then it uses the MAC in the advertisement, or the unique name or original selector of a private address.
+  /// Finds the peer of a lost connection again. Another device must never take its place, so this searches only if the address may change.
+  /// The search uses the MAC in the advertisement, or the unique name or original selector of a private address.
   fileprivate func findAgain(_ connection: Connection, within limit: Duration) async throws -> PeerAddress {
     guard var selector = connection.selector, selector.mayFindNewAddress(of: connection.peer) else { return connection.peer }
     if !selector.isUnique, let name = connection.name, !name.isEmpty { selector = .name(Glob.literal(name.raw)) }

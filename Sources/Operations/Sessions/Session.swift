@@ -27,7 +27,7 @@ package final class Session {
     package init(onClient: @escaping @LoopActor (Client) -> Void) { self.onClient = onClient }
   }
 
-  /// The observer of every client, called before anything is sent.
+  /// The observer of every client, called before the client sends anything.
   package var onClient: (@LoopActor (Client) -> Void)?
   /// The observer of every advertising report of an open session.
   package var onReport: (@LoopActor (AdvertisingReport) -> Void)?
@@ -35,7 +35,7 @@ package final class Session {
   package var onDisconnect: (@LoopActor (Connection) -> Void)?
   /// Whether the session stays open. Its clients then enable Service Changed indications, which cost a round trip.
   package var staysOpen = false
-  /// The connections in the order of their creation, without those closed here.
+  /// The connections in the order of their creation, without those that the session closed.
   package private(set) var connections: [Connection] = []
 
   private let open: @LoopActor () async throws -> any Central
@@ -45,7 +45,7 @@ package final class Session {
   /// Creates a session. `open` prepares the adapter at first use.
   package init(open: @escaping @LoopActor () async throws -> any Central) { self.open = open }
 
-  /// Returns the adapter, opened at first use and again after it failed.
+  /// Returns the adapter. Opens it at first use, and again after a failure.
   /// - Throws: The errors of `open`. The next call tries again.
   package func central() async throws -> any Central {
     if let opened, opened.failure == nil { return opened }
@@ -81,9 +81,9 @@ package final class Session {
 
   /// Connects to a peer. Other links stay up.
   /// - Parameters:
-  /// - selector: The selector that found the peer.
-  /// - observer: Sees the client of this connection and of each restored link, before anything is sent.
-  /// - asking: Sends the first requests. Connected means answered: if the device closes the link earlier, it is tried again.
+  ///   - selector: The selector that found the peer.
+  ///   - observer: Sees the client of this connection and of each restored link, before the client sends anything.
+  ///   - asking: Sends the first requests. If the device closes the link before it answers, the session connects again.
   /// - Throws: The errors of `Central.connect`; the reason for a lost link. Leaves nothing open then.
   package func connect(
     _ peer: PeerAddress, name: UntrustedText? = nil, foundBy selector: PeerSelector? = nil, limits: Limits = Limits(),

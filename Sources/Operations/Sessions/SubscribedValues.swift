@@ -4,19 +4,19 @@ package import EventLoop
 package import GATT
 package import Text
 
-/// The values of several characteristics in the order of arrival, from just before each subscription. Values wait until they are taken.
+/// The values of several characteristics in the order of arrival, from just before each subscription. Values wait until a task takes them.
 @LoopActor
 package final class SubscribedValues {
   /// A characteristic with a subscription, current or lost with the link.
   private struct Item {
-    /// The characteristic on the present link.
+    /// The characteristic on the current link.
     var characteristic: Characteristic
-    /// The place in the database. Nil if it was not discovered.
+    /// The characteristic's place in the database. Nil without discovery.
     let place: CharacteristicPlace?
     var format: ValueFormat
-    /// The subscription. Nil while the link is lost, after a change of services, and if it could not be restored.
+    /// The subscription. Nil while the link is lost, after a change of services, and after a failed restoration.
     var subscription: Subscription?
-    /// Whether its subscription is being canceled, or the peer refused that.
+    /// Whether `remove` is canceling the subscription, or the peer refused to cancel it.
     var isLeaving = false
   }
 
@@ -34,7 +34,7 @@ package final class SubscribedValues {
   /// The maximum number of rounds of one renewal. A peer may report a change after every request.
   private static let renewals = 8
 
-  /// The observer of renewals after a change of services. Receives the subscriptions that could not be renewed.
+  /// The observer of renewals after a change of services. Receives the subscriptions whose renewal failed.
   package var onRenewed: (@LoopActor ([Restoration.Missing]) -> Void)?
 
   /// Creates a queue that ends with the link of `client`.
@@ -48,7 +48,7 @@ package final class SubscribedValues {
     }
   }
 
-  /// Creates a queue that outlives the link: it continues after a restoration and ends with the connection. See `Session.restore`.
+  /// Creates a queue that outlives the link. The queue continues after a restoration and ends with the connection. See `Session.restore`.
   /// - Parameter onDrop: Receives the number of values dropped from the full queue.
   package init(lastingOn connection: Connection, onDrop: (@LoopActor (Int) -> Void)? = nil) {
     client = connection.client
@@ -98,7 +98,7 @@ package final class SubscribedValues {
     }
   }
 
-  /// Unsubscribes, also on the peer, but keeps the values that wait. After an error, the subscription remains and can be removed again.
+  /// Unsubscribes, also on the peer, but keeps the values that wait. After an error, the subscription remains for another attempt.
   /// Does nothing without a subscription.
   /// - Throws: The errors of a write; `CancellationError`.
   package func remove(_ characteristic: Characteristic) async throws {
@@ -118,7 +118,8 @@ package final class SubscribedValues {
     types[items.remove(at: index).characteristic.valueHandle] = nil
   }
 
-  /// Removes all. - Throws: The first error of `remove`, after all were tried.
+  /// Removes all subscriptions.
+  /// - Throws: The first error of `remove`, after trying all.
   package func removeAll() async throws {
     var failure: (any Error)?
     for item in items.reversed() {
@@ -128,7 +129,7 @@ package final class SubscribedValues {
   }
 
   /// Returns the next value, with the type of its characteristic. Only one task may take values at a time.
-  /// - Parameter isNeeded: Whether to fail when no value can arrive: see `Client.exhausted`.
+  /// - Parameter isNeeded: Whether to fail when no value can arrive (see `Client.exhausted`).
   /// - Returns: Nil at `deadline`, and at the time set by `close(at:)` (see `isClosed`).
   /// - Throws: The reason for the end of the link, after the last value; if `isNeeded`, why none can arrive; `CancellationError`.
   package func next(until deadline: LoopClock.Instant?, isNeeded: Bool = false) async throws -> (ValueEvent, UUID)? {
@@ -136,7 +137,7 @@ package final class SubscribedValues {
     return try await values.next(until: deadline, vain: { [client] in client.exhausted }).map { ($0.0, $0.1) }
   }
 
-  /// Returns the next value if it has arrived, without an asynchronous call.
+  /// Returns the next value without an asynchronous call. Nil if no value waits.
   package func ready() throws -> (ValueEvent, UUID)? { try values.ready().map { ($0.0, $0.1) } }
 
   /// Waits for the next value and returns it with the format given to `add`.
@@ -145,7 +146,7 @@ package final class SubscribedValues {
   }
 
   /// Stops taking values. Reports the number of values left in the queue.
-  /// - Parameter taken: The number of values that were taken but not used.
+  /// - Parameter taken: The number of values that the caller took but did not use.
   package func abandon(taken: Int) { values.abandon(taken: taken) }
 
   /// Ignores values that arrive after `end`.
@@ -153,7 +154,7 @@ package final class SubscribedValues {
 
   package var isClosed: Bool { values.isClosed }
 
-  /// Unsubscribes from all, also on the peer, within a second. Also works in a canceled task.
+  /// Unsubscribes from all characteristics, also on the peer, within a second. Also works in a canceled task.
   package func end() async {
     observer?.cancel()
     loss?.cancel()
@@ -192,7 +193,7 @@ package final class SubscribedValues {
     }
   }
 
-  /// Returns the missing subscriptions. Nil if the link or this object has ended.
+  /// Renews the lost subscriptions and returns those that are still missing. Nil if the link or this object has ended.
   private func renewed() async -> [Restoration.Missing]? {
     var missing: [Restoration.Missing] = []
     let client = client
@@ -208,26 +209,27 @@ package final class SubscribedValues {
 
   // MARK: For the connection
 
-  /// Handles the loss of the link. Remembers the subscriptions.
+  /// Handles the loss of the link. Remembers the subscribed characteristics.
   func suspend() {
     types = [:]
     items.removeAll(where: \.isLeaving)
     for index in items.indices { items[index].subscription = nil }
   }
 
-  /// Ends the values of a link that will not be restored.
+  /// Ends the values of a lost link without restoration.
   func close(throwing reason: any Error) {
     renewal?.cancel()
     values.close(throwing: reason)
   }
 
-  /// Returns all subscriptions as missing.
+  /// Returns all subscriptions as missing, with a reason.
   func missing(_ reason: any Error) -> [Restoration.Missing] {
     items.map { Restoration.Missing(characteristic: $0.characteristic, reason: reason) }
   }
 
   /// Subscribes again on the connection's new client, which knows the database.
-  /// - Returns: The number of restored subscriptions, and the missing ones. - Throws: The reason for a lost link; `CancellationError`.
+  /// - Returns: The number of restored subscriptions, and the missing ones.
+  /// - Throws: The reason for a lost link; `CancellationError`.
   func restore(on client: Client, _ table: AttributeTable) async throws -> (restored: Int, missing: [Restoration.Missing]) {
     self.client = client
     observe()

@@ -4,7 +4,7 @@ import Text
 
 /// The meaning of AD structures that have no JSON field of their own (Core Specification Supplement, Part A).
 enum ADStructureText {
-  /// Returns the meaning, or nil for an unknown type, length or value.
+  /// Returns the meaning of an AD structure. Nil for an unknown type, length or value.
   static func meaning(_ structure: ADStructure) -> String? {
     let data = structure.data
     switch (structure.type, data.count) {

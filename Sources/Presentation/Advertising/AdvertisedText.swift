@@ -4,7 +4,7 @@ import Text
 
 /// Formats advertising data in a known format as JSON, and as text for the table.
 enum AdvertisedText {
-  /// Writes `decoded`. A JSON object has each key once, so the last data of each format is shown.
+  /// Writes the JSON member `decoded`, with the last data of each format. A JSON object has each key once.
   static func json(_ json: inout RecordWriter, _ all: [DecodedData]) {
     let data = DecodedData.latest(all)
     json.object("decoded") { object in
@@ -69,7 +69,7 @@ enum AdvertisedText {
     }
   }
 
-  /// Formats data of a device file: `Tracker: alarm 0, level 60 %`.
+  /// Formats data that a device file describes: `Tracker: alarm 0, level 60 %`.
   private static func described(_ data: DecodedData, by device: String) -> String {
     if let problem = data.problem { return "\(device): \(sentence(problem))" }
     let parts = data.fields.map { "\($0.name) \(text($0.value))" }

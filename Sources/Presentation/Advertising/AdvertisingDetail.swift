@@ -25,7 +25,7 @@ package enum AdvertisingDetail {
     }
   }
 
-  /// Lists the AD structures, their errors, and the MAC inside.
+  /// Lists the AD structures of a payload, their errors, and the MACs inside.
   package static func parts(_ data: [UInt8], of peer: PeerAddress?, _ formats: AdvertisingFormats) -> [String] {
     let advertisement = Advertisement(data)
     var parts = advertisement.structures.map { line($0, sender: peer?.address, formats) }
@@ -43,7 +43,7 @@ package enum AdvertisingDetail {
     return "\(name)  \(value(structure, sender, formats))"
   }
 
-  /// Returns the meaning if known, with the bytes if they add information.
+  /// Returns the meaning of an AD structure if known, with its bytes if they add information.
   private static func value(_ structure: ADStructure, _ sender: Address?, _ formats: AdvertisingFormats) -> String {
     // The parser needs an advertisement, so wrap the structure in one.
     let alone = Advertisement(structures: [structure]) ?? Advertisement([])

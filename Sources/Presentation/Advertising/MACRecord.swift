@@ -7,7 +7,7 @@ import Text
 /// A MAC found in advertising data, as text or JSON.
 @LoopActor
 package enum MACRecord {
-  /// Writes the MAC. `line` is the line of the input. Nil for a MAC that was heard.
+  /// Writes a MAC. `line` is the number of its input line, from 1. Nil for a MAC that the radio received.
   package static func show(_ mac: FoundMAC, sender: PeerAddress?, line: Int? = nil, _ output: Output) async throws {
     if output.style.json {
       try await output.record {
@@ -35,7 +35,7 @@ package enum MACRecord {
 }
 
 extension FoundMAC.Confidence {
-  /// The name that users type and see.
+  /// The name of the confidence that users type and see.
   package var name: String {
     switch self {
     case .low: "low"

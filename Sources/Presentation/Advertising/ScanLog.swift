@@ -18,10 +18,10 @@ package final class ScanLog {
     sink = Sink(file.rawValue, limit: Output.limit)
   }
 
-  /// Writes a record. Waits until the output has room for it.
+  /// Writes a record. Waits until the file has room for it.
   func write(_ record: [UInt8]) async throws { try await told { try await self.sink.write(record) } }
 
-  /// Writes the rest. Waits at most one second for a slow reader.
+  /// Writes the queued records. Waits at most one second for a slow reader.
   func close() async throws {
     try await told { try await self.sink.flush(until: EventLoop.shared.now.advanced(by: .seconds(1))) }
     if sink.queued > 0 { throw FileError.unwritable(path, .resourceTemporarilyUnavailable) }

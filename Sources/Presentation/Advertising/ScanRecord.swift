@@ -35,7 +35,8 @@ enum ScanRecord {
     if namesPeer { json.string("peer", report.peer?.description) }
   }
 
-  /// Writes the lists. - Returns: Whether a company or a service has several structures, of which only the last is shown.
+  /// Writes the services, the manufacturer data and the service data.
+  /// - Returns: Whether a company or a service has several structures, of which the record has only the last.
   @discardableResult
   static func lists(
     _ json: inout RecordWriter, _ services: [UUID], _ manufacturerData: [(company: UInt16, data: [UInt8])],

@@ -6,7 +6,7 @@ import Text
 /// The devices of a scan as rows for a terminal. Color only repeats the signal strength.
 package struct ScanTable {
   let width: Int
-  /// Whether the terminal shows UTF-8. Otherwise, ASCII is used.
+  /// Whether the terminal shows UTF-8. Otherwise, the table uses ASCII.
   let isUTF8: Bool
   let paint: (String, Paint) -> String
 
@@ -23,8 +23,8 @@ package struct ScanTable {
 
   /// Formats the row of a device.
   /// - Parameters:
-  /// - time: The current time in nanoseconds since 1970-01-01T00:00:00Z.
-  /// - facts: The facts in the device's advertisements, the most specific first.
+  ///   - time: The current time in nanoseconds since 1970-01-01T00:00:00Z.
+  ///   - facts: The facts in the device's advertisements, the most specific first.
   func row(_ device: DeviceView, at time: Int64, _ facts: ScanFacts) -> LiveView.Line {
     var strength = padLeft(device.signal.level.map { String(Int($0.rounded())) } ?? "?", 4)
     if hasBar { strength += " " + Self.bar(device.signal.level, isUTF8: isUTF8) + trend(device.signal.trend) + " " }
@@ -57,7 +57,7 @@ package struct ScanTable {
     }
   }
 
-  /// Returns a bar of six steps, 10 dB each.
+  /// Returns a bar for a signal level in dBm: six steps of 10 dB.
   package static func bar(_ level: Double?, isUTF8: Bool) -> String {
     let filled = level.map { max(0, min(6, Int(($0 + 104) / 10))) } ?? 0
     return String(repeating: isUTF8 ? "▆" : "#", count: filled) + String(repeating: isUTF8 ? "▁" : ".", count: 6 - filled)
@@ -76,7 +76,7 @@ package struct ScanTable {
     return level >= -60 ? .green : level >= -80 ? .yellow : .dim
   }
 
-  /// Formats a duration in at most four columns.
+  /// Formats a duration in seconds, in at most four columns.
   package static func duration(_ seconds: Double) -> String {
     if seconds < 9.95 { return tenths(seconds) + "s" }
     if seconds < 999.5 { return "\(Int(seconds.rounded()))s" }
@@ -84,7 +84,7 @@ package struct ScanTable {
     return "\(Int(min(seconds / 3600, 999)))h"
   }
 
-  /// Formats an interval in at most five columns.
+  /// Formats an interval in seconds, in at most five columns.
   static func interval(_ seconds: Double) -> String {
     seconds < 0.9995 ? "\(Int((seconds * 1000).rounded()))ms" : duration(seconds)
   }
@@ -94,7 +94,7 @@ package struct ScanTable {
     return "\(tenths / 10).\(tenths % 10)"
   }
 
-  /// Returns as many facts as fit. Cuts a MAC without room to its last half, which differs between devices.
+  /// Returns as many facts as fit into `room` columns. Cuts a MAC without room to its last half, which differs between devices.
   private func what(_ facts: ScanFacts, _ room: Int) -> String {
     var parts = facts.others.map(safe)
     if let mac = facts.mac {

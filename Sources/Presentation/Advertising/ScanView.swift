@@ -12,7 +12,7 @@ package final class ScanView {
   private let log: ScanLog?
   private let showsOctets: Bool
   private let formats: AdvertisingFormats
-  /// Whether it draws a table in place.
+  /// Whether the view draws a table in place.
   package let isLive: Bool
   private var watch: DeviceWatch
   private var order: DeviceOrder
@@ -21,7 +21,7 @@ package final class ScanView {
   private var drawnAt: LoopClock.Instant?
   /// The timer that redraws without new reports, because ages grow and the terminal size may change.
   private var timer: LoopTimer?
-  /// The facts of each device, with the number of payload changes they are based on.
+  /// The facts of each device, with the number of payload changes that the facts include.
   private var facts: [PeerAddress: (changes: Int, facts: ScanFacts)] = [:]
 
   package init(
@@ -39,7 +39,7 @@ package final class ScanView {
 
   package var records: Int { watch.records }
   package var deviceCount: Int { watch.deviceCount }
-  /// The devices heard, including those that do not match the filter.
+  /// The devices that the scan heard, including those that do not match the filter.
   package var heard: [DeviceView] { watch.all }
 
   /// Adds a report. `time` is its arrival in nanoseconds since 1970-01-01T00:00:00Z.
@@ -69,7 +69,7 @@ package final class ScanView {
   /// Shows the empty table.
   package func start() throws { if isLive { try redraw() } }
 
-  /// Shows the final state. `error` is the reason for the end, if any. It replaces a table without records.
+  /// Shows the final state. Shows no table if the scan ended with `error` and without records.
   package func finish(after error: (any Error)? = nil) async throws {
     timer?.cancel()
     timer = nil

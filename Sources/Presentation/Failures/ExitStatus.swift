@@ -1,4 +1,4 @@
-/// The documented exit codes. If thrown, ends a command that already printed its message.
+/// The documented exit codes. A thrown code ends a command that already printed its message.
 package enum ExitStatus: Int32, Error {
   case done = 0
   case `internal` = 1

@@ -28,7 +28,7 @@ extension Failure {
     }
   }
 
-  /// Creates the failure of a command that cannot be sent, in terms of its device file.
+  /// Creates the failure of a device command that the client cannot send, in terms of its device file.
   @LoopActor
   package static func called(_ error: GATTError, of device: DeviceDescription, _ connection: Connection) async -> Failure {
     var failure = Failure(error)
@@ -89,7 +89,7 @@ extension Failure {
     packet.isEmpty ? "(no bytes)" : DisplayText.clipMiddle(Hex.encode(packet), to: 48)
   }
 
-  /// Returns the reason that a packet was ignored.
+  /// Returns why a call ignored a packet.
   static func sentence(_ reason: RefusedPacket.Reason) -> String {
     switch reason {
     case .foreign: "(not in the device file)"
@@ -104,7 +104,7 @@ extension Failure {
     }
   }
 
-  /// Returns the reason that a packet does not fit its frame.
+  /// Returns why a packet does not fit its frame.
   static func sentence(_ fault: PacketFault) -> String {
     switch fault {
     case .foreign: "not in the device file"

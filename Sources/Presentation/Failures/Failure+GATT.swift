@@ -120,7 +120,7 @@ extension Failure {
 
   // MARK: Names
 
-  /// Creates the failure for an invalid selector. `advice` is for an unknown name. Nil for the usual advice.
+  /// Creates the failure for an invalid selector. `advice` is for an unknown name, nil for the usual advice.
   package init(_ text: String, _ fault: Selector.Fault, advice: String? = nil) {
     self.init(
       .usage,
@@ -167,7 +167,7 @@ extension Failure {
 }
 
 extension Attribute {
-  /// The short name for messages: `ffe1 (handle 0x0010)`. Only the handle before discovery.
+  /// The short name of the attribute for messages: `ffe1 (handle 0x0010)`. Only the handle before discovery.
   var shortName: String {
     switch self {
     case .characteristic(let item, _): "\(item.uuid) (handle \(handle))"

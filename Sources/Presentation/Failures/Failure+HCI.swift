@@ -49,6 +49,6 @@ extension Failure {
 }
 
 extension ControllerErrorCode {
-  /// The code in messages: `HCI 0x13`.
+  /// The error code in the form of messages: `HCI 0x13`.
   var tag: String { "HCI 0x\(Hex.encode(rawValue))" }
 }

@@ -52,7 +52,7 @@ extension Failure {
     }
   }
 
-  /// Returns the reason that writing failed.
+  /// Returns why writing failed.
   private static func reason(_ errno: Errno) -> String {
     switch errno {
     case .noSuchFileOrDirectory: "no such folder (ENOENT)."
@@ -155,7 +155,7 @@ extension Failure {
     return "Join its group, then log in again: sudo usermod -aG \"$(stat -c %G \(quoted(file)))\" \"$USER\""
   }
 
-  /// Adds the number and the name of `errno` to the JSON error.
+  /// Creates a failure whose JSON error has the number and the name of `errno`.
   package init(_ kind: Kind, _ message: String, _ errno: Errno) {
     self.init(kind, message, code: Int(errno.rawValue), name: errno.snakeName)
   }

@@ -14,7 +14,7 @@ package import Transfer
 extension Failure {
   package init(_ error: PeerSearchError) { self.init(error, isRecorded: false) }
 
-  /// Creates the failure of a search. `isRecorded` tells whether it was in a recording.
+  /// Creates the failure of a search. `isRecorded` tells whether the search was in a recording.
   package init(_ error: PeerSearchError, isRecorded: Bool) {
     switch error {
     case .notFound(let selector, let devices, let names, let limit):
@@ -35,7 +35,7 @@ extension Failure {
     }
   }
 
-  /// Lists the names that were heard. Suggests a wider glob, because people type a part of the name.
+  /// Lists the names that the search heard. Suggests a wider glob, because people type a part of the name.
   private static func heard(_ names: [UntrustedText], _ selector: PeerSelector) -> String {
     guard case .name(let pattern) = selector, !names.isEmpty else { return "" }
     let list = names.prefix(8).map(\.description).joined(separator: ", ") + (names.count > 8 ? ", …" : "")
@@ -157,7 +157,7 @@ extension Failure {
     }
   }
 
-  /// Returns how the device ended the connection. Nil if another side ended it.
+  /// Returns how the device ended the connection. Nil if it ended for another reason.
   private static func endByDevice(_ cause: any Error) -> String? {
     let reason: ControllerErrorCode? =
       switch cause {
@@ -220,8 +220,8 @@ extension Failure {
 
   /// Creates the failure of a transfer, with the byte counts and the way to resume.
   /// - Parameters:
-  /// - isRemembered: Whether `--resume` can continue this transfer.
-  /// - advises: Whether to advise the user. False if the command resumes without the user.
+  ///   - isRemembered: Whether `--resume` can continue this transfer.
+  ///   - advises: Whether to advise the user. False if the command resumes without the user.
   package init(transfer error: IncompleteWrite, isRemembered: Bool = false, advises: Bool = true) {
     if error.cause is CancellationError { self.init(.interrupted, "Interrupted") } else { self.init(error.cause) }
     if kind == .linkLost { written = Written(sent: error.sent, acknowledged: error.progress.confirmed) }
@@ -232,7 +232,7 @@ extension Failure {
     goesOn(at: confirmed, of: error.total, more, isRemembered: isRemembered, advises: advises)
   }
 
-  /// Adds the confirmed bytes and the way to resume.
+  /// Adds the number of confirmed bytes and the way to resume.
   mutating func goesOn(at confirmed: Int, of total: Int, _ more: String = "", isRemembered: Bool, advises: Bool = true) {
     add("At least \(confirmed) of \(total) bytes arrived\(more)")
     if advises, confirmed < total { add("To continue, run again with \(isRemembered ? "--resume, or with " : "")--offset \(confirmed).") }

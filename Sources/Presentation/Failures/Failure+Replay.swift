@@ -5,7 +5,7 @@ package import Replay
 import Text
 
 extension Failure {
-  /// Creates an expectation failure. After requests other than the recorded ones, the device's answers are unknown.
+  /// Creates the failure of a replay. After requests other than the recorded ones, the device's answers are unknown.
   package init(_ error: ReplayError) {
     let message =
       switch error {
@@ -98,7 +98,7 @@ extension Failure {
 
   private static let shownOctets = 32
 
-  /// Shows at most `shownOctets` bytes in hex.
+  /// Returns at most `shownOctets` bytes in hex, with the total count of longer data.
   private static func hex(_ octets: [UInt8]) -> String {
     octets.isEmpty
       ? "no bytes" : Hex.encode(octets.prefix(shownOctets)) + (octets.count > shownOctets ? "… (\(octets.count) bytes)" : "")
@@ -106,7 +106,7 @@ extension Failure {
 }
 
 extension Recording {
-  /// Describes the packets missing from the recording. Nil if it is complete.
+  /// Describes the packets missing from the recording. Nil for a complete recording.
   package func holes(in file: String) -> String? {
     var parts: [String] = []
     if drops > 0 { parts.append("\(drops) packet(s) were lost") }

@@ -21,13 +21,13 @@ import Transfer
 ///
 /// A message says what failed, why, and what to do. Lower rooms throw facts. `Failure+ROOM.swift` has their messages.
 package struct Failure: Error, Equatable {
-  /// The `kind` of the JSON error.
+  /// The category of a failure, which is the `kind` of the JSON error.
   package enum Kind: String, CaseIterable {
     /// A missing device, service, characteristic or handle, or no MAC in the advertisement.
     case notFound = "not_found"
-    /// Several candidates match, but only one is allowed.
+    /// Several candidates match, but the command accepts only one.
     case ambiguous
-    /// The adapter cannot be used: none, down, blocked, no permission, taken.
+    /// blectl cannot use the adapter: none, down, blocked, no permission, taken.
     case adapter
     case timeout
     /// The peer answered with an ATT Error Response. `code` is its error code.
@@ -36,11 +36,11 @@ package struct Failure: Error, Equatable {
     case protocolViolation = "protocol"
     /// A device answered a device file command with an error. `code` and `name` are the device's.
     case device
-    /// A controller refused a command. `code` is the status.
+    /// A controller refused a command. `code` is the HCI status.
     case hci
-    /// The link was lost. `code` is the reason if known.
+    /// The link is lost. `code` is the reason if known.
     case linkLost = "link_lost"
-    /// The user's expectation was not met.
+    /// A result does not meet the user's expectation.
     case expectation
     case usage
     case input
@@ -51,16 +51,16 @@ package struct Failure: Error, Equatable {
   }
 
   package var kind: Kind
-  /// The message on one line. Control characters are escaped, because names and selectors may contain any text.
+  /// The message on one line, with escaped control characters, because names and selectors may contain any text.
   package var message: String { didSet { message = DisplayText.visible(message) } }
   /// The ATT error code, HCI status or errno. `name` tells which.
   package var code: Int?
   /// The snake case name of `code`: `write_not_permitted`.
   package var name: String?
 
-  /// The offset at which a transfer can resume.
+  /// The byte offset at which a transfer can resume.
   var resumeOffset: Int?
-  /// The progress of a write whose connection was lost.
+  /// The progress of a write that the loss of the link ended.
   var written: Written?
 
   /// The numbers of bytes sent and confirmed by the device.
@@ -68,7 +68,7 @@ package struct Failure: Error, Equatable {
     var sent: Int
     var acknowledged: Int
   }
-  /// Whether the message was already printed.
+  /// Whether the command already printed the message.
   package var isTold = false
 
   package init(_ kind: Kind, _ message: String, code: Int? = nil, name: String? = nil) {
@@ -128,7 +128,7 @@ package struct Failure: Error, Equatable {
     }
   }
 
-  /// Whether the input was wrong, so that nothing was done.
+  /// Whether the input was wrong, so that the command did nothing.
   package var isRefusal: Bool { kind == .usage || kind == .input }
 
   /// An interruption without more to report.

@@ -12,7 +12,8 @@ package struct LinkFacts {
   let mtu: Int
   let parameters: LinkParameters
 
-  /// Reads the parameters. - Throws: The reason for a lost link.
+  /// Reads the parameters of a connection's link.
+  /// - Throws: The reason for a lost link.
   @LoopActor
   package init(of connection: Connection) async throws {
     parameters = try await connection.link.parameters()

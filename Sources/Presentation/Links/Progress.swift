@@ -11,7 +11,7 @@ final class Progress {
   private let connection: Connection
   private let output: Output
   private var shown: Int?
-  /// Whether an update is due, set by a timer. Reading the clock for each segment would cost as much as sending it.
+  /// Whether an update is due, set by a timer. Reading the clock for each segment would cost as much as sending the segment.
   private var isDue = true
   private var timer: LoopTimer?
 
@@ -45,8 +45,8 @@ final class Progress {
 
   /// Formats the progress line. The bar fills the remaining width, except two columns for the terminal's `^C`.
   /// - Parameters:
-  /// - total: Nil if unknown.
-  /// - begin: The bytes sent before this transfer. The share includes them, the rate does not.
+  ///   - total: Nil if unknown.
+  ///   - begin: The bytes sent before this transfer. The share includes them, the rate does not.
   nonisolated static func line(_ done: Int, _ total: Int?, from begin: Int, inFlight: Int, seconds: Double, width: Int) -> String {
     let rate = Quantity.rate(done - begin, in: seconds)
     guard let total else { return DisplayText.clip("\(Quantity.octets(done))  \(rate)  \(inFlight) in flight", to: max(1, width - 2)) }

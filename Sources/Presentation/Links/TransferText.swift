@@ -147,7 +147,7 @@ extension FileDelivery.Verdict {
     }
   }
 
-  /// The value of the JSON field `verified_from`.
+  /// The value of the JSON field `verified_from`: the first verified byte of the file, from 0.
   fileprivate var beginning: Int? { if case .passed(let place) = self { place } else { nil } }
 }
 

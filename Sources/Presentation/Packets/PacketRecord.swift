@@ -78,7 +78,7 @@ package enum PacketRecord {
     structures(&json, Advertisement(octets))
   }
 
-  /// Writes the AD structures.
+  /// Writes the AD structures of an advertisement.
   /// - Parameter formats: The formats to decode each structure with. Nil disables decoding.
   static func structures(
     _ json: inout RecordWriter, _ advertisement: Advertisement, _ formats: AdvertisingFormats? = nil, sender: Address? = nil

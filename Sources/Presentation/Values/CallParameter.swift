@@ -9,7 +9,7 @@ package struct CallParameter {
   let greatest: String?
   /// The names of some of the values.
   package let choices: [String]
-  /// The form of a list: `hour/minutes,hour/minutes`.
+  /// The form in which the user types a list: `hour/minutes,hour/minutes`.
   let form: String?
   /// A summary for people.
   package let text: String
@@ -81,7 +81,7 @@ package struct CallParameter {
     }
   }
 
-  /// Returns the form to type: commas between items, slashes between their fields.
+  /// Returns the form in which the user types a list: commas between items, slashes between their fields.
   private static func form(_ list: DeviceFiles.Frame.ListField) -> String {
     let item =
       switch list.item {

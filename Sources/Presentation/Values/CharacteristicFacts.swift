@@ -24,7 +24,7 @@ package struct CharacteristicFacts {
     self.values = values
   }
 
-  /// Decodes the ends of a Valid Range descriptor like the value. Nil for an unknown type or one with several fields.
+  /// Decodes the two ends of a Valid Range descriptor as characteristic values. Nil for an unknown type or one with several fields.
   func range(_ value: [UInt8]) -> (lower: DecodedField, upper: DecodedField)? {
     guard value.count >= 2, value.count.isMultiple(of: 2) else { return nil }
     let ends = [value.prefix(value.count / 2), value.suffix(value.count / 2)].compactMap {
@@ -37,7 +37,7 @@ package struct CharacteristicFacts {
 
   // MARK: JSON
 
-  /// Writes the facts. `name` returns the name of a descriptor.
+  /// Writes the facts as JSON. `name` returns the name of a descriptor.
   func json(_ json: inout RecordWriter, name: (UUID) -> String?) {
     if let userDescription { json.string("user_description", userDescription) }
     json.objects("descriptors", characteristic.descriptors) { json, descriptor in

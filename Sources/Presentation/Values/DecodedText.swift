@@ -6,7 +6,7 @@ package import Values
 
 /// The meaning of a value as text: `72 bpm, contact, RR 833 ms`.
 package enum DecodedText {
-  /// Returns the meaning. Nil for an unknown type without a format, and for plain text.
+  /// Returns the meaning of a value. Nil for an unknown type without a format, and for plain text.
   package static func text(_ value: [UInt8], of uuid: UUID?, formats: [PresentationFormat] = []) -> String? {
     do throws(ValueMismatch) {
       guard let decoded = try DecodedValue.of(value, type: uuid, formats: formats) else { return nil }
@@ -44,7 +44,7 @@ package enum DecodedText {
     }
   }
 
-  /// Lists flags and fields. Nil if no flag is set and there is no other field.
+  /// Lists the flags and fields of a value. Nil if no flag is set and there is no other field.
   private static func list(_ decoded: DecodedValue, _ uuid: UUID?) -> String? {
     var fields = decoded.fields
     // Show the measurement before the flags, which precede it in the value.

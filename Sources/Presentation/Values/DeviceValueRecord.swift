@@ -15,7 +15,7 @@ package enum DeviceValueRecord {
     }
   }
 
-  /// Writes a list. All items have the same kind, except that some numbers may have names.
+  /// Writes a list of values. All items have the same kind, except that some numbers may have names.
   private static func write(_ items: [DeviceValue], _ name: String, _ json: inout RecordWriter) {
     if items.contains(where: { if case .object = $0 { true } else { false } }) {
       json.objects(.init(name), items) { json, item in

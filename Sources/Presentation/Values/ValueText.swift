@@ -28,7 +28,7 @@ package enum ValueText {
     return "\(value.isEmpty ? "(empty)" : Hex.encode(value))  \(decoded)"
   }
 
-  /// Writes the names and `decoded`, in the requested format or by the characteristic's meaning.
+  /// Writes the names of a value and `decoded`, in the requested format or by the characteristic's meaning.
   package static func write(_ json: inout RecordWriter, _ value: [UInt8], _ meaning: ValueMeaning, as format: ValueFormat) {
     meaning.write(&json)
     if format == .auto {
@@ -39,7 +39,7 @@ package enum ValueText {
   }
 
   /// Checks that a value consists of whole numbers in the format.
-  /// - Throws: `Failure` if not, because programs that asked for the format would misread another one.
+  /// - Throws: `Failure` if not, because programs that asked for the format would misread another format.
   package static func check(_ value: [UInt8], _ format: ValueFormat) throws {
     guard let octets = format.numberOctets, value.isEmpty || !value.count.isMultiple(of: octets) else { return }
     let shown = value.isEmpty ? "" : " (\(Hex.encode(value)))"

@@ -15,6 +15,7 @@ struct RecordedAnswer {
 
   private static let limit = 64
 
+  /// Lists the fields of an answer with their paths.
   /// - Parameter values: The answer, a JSON object.
   init(_ values: JSONTree) {
     guard case .object(let members) = values.kind else { return }

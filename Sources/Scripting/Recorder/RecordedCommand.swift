@@ -21,7 +21,7 @@ final class RecordedCommand: CommandObserver {
   struct Value {
     let attribute: String
     let octets: [UInt8]
-    /// The time since the command started.
+    /// The time from the start of the command to the arrival of the value.
     let after: Duration
   }
 
@@ -44,14 +44,14 @@ final class RecordedCommand: CommandObserver {
   private(set) var failure: Failure?
   private(set) var duration: Duration?
   let isEndless: Bool
-  /// Whether the script can expect the same failure.
+  /// Whether the script can expect the failure of the command to repeat.
   let failsAgain: Bool
-  /// Whether a link existed for it.
+  /// Whether the command had a link.
   private(set) var hasLink = false
   private let begin = EventLoop.shared.now
   private weak var recorder: ScriptRecorder?
 
-  /// The maximum number of values of one command, as in a session.
+  /// The maximum number of notifications that a command keeps.
   static let limit = 256
   private static let shownLimit = 20
 
@@ -88,14 +88,14 @@ final class RecordedCommand: CommandObserver {
     Value(attribute: attribute, octets: octets, after: begin.duration(to: EventLoop.shared.now))
   }
 
-  /// Adds other output of the command.
+  /// Adds the output of a command whose results a script cannot expect.
   func show(_ bytes: [UInt8]) {
     for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") where shown.count < Self.shownLimit {
       shown.append(DisplayText.escape(String(line)))
     }
   }
 
-  /// Changes the kind of a command that was never run.
+  /// Changes the kind of a command that never ran.
   func becomes(_ kind: Kind) { self.kind = kind }
 
   func didEnd(_ error: (any Error)?) {

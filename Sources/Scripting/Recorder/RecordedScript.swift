@@ -11,12 +11,12 @@ struct RecordedScript {
 
   init(volatile: Set<String> = []) { self.volatile = volatile }
 
-  /// Whether a script can contain the text in quotes: it has no Unicode line break and no NUL.
+  /// Returns whether a script can contain the text in quotes. True if the text has no Unicode line break and no NUL.
   nonisolated static func isOneLine(_ text: String) -> Bool { !text.contains { $0.isNewline || $0 == "\0" } }
 
   mutating func line(_ line: String) { text += (Self.isOneLine(line) ? line : "  # " + DisplayText.escape(line)) + "\n" }
 
-  /// Adds a comment. The text must be escaped, or must not contain text from a device.
+  /// Adds a comment. The caller must escape text from a device.
   private mutating func comment(_ text: String) { line("  # \(text)") }
 
   mutating func begin(_ device: String?, at time: String) {
@@ -114,7 +114,7 @@ struct RecordedScript {
 
   private static let errors = Set(ScriptLoader.errors)
 
-  /// Adds `fails`. A device file may define its own error names, which the script checks as a field.
+  /// Adds the `fails` line of a failure. A device file may define its own error names, which the script checks as a field.
   private mutating func fails(_ failure: Failure?) {
     guard let failure else { return }
     let name = failure.kind == .device ? nil : failure.name.flatMap { Self.errors.contains($0) ? $0 : nil }
@@ -123,7 +123,7 @@ struct RecordedScript {
     comment(DisplayText.escape(failure.message))
   }
 
-  /// Whether the user, or the reader of the output, ended the command.
+  /// Returns whether the user, or the reader of the output, ended the command.
   private func isInterrupted(_ command: RecordedCommand) -> Bool { [.interrupted, .output].contains(command.failure?.kind) }
 
   /// Returns the words as a user types them.

@@ -28,8 +28,9 @@ struct RecordedWords {
 
   var words: [String] { parts.flatMap(\.words) }
 
+  /// Keeps the words that a script repeats.
   /// - Parameters:
-  ///   - words: The name of the command, perhaps after global options.
+  ///   - words: The words of the command line, perhaps with global options before the name of the command.
   ///   - hasPeer: Whether the first argument is PEER.
   init(_ words: [String], of type: any LoopCommand.Type, hasPeer: Bool, _ commands: SessionCommands) {
     let words = commands.commandFirst(words)

@@ -16,19 +16,20 @@ package final class ScriptRecorder: LineRecorder {
   private let output: Output
   private let known: SessionCommands
   private let start = EventLoop.shared.wallClock
-  /// The device of the script: the first one that was named.
+  /// The device of the script, which is the first one that a command named.
   private var device: PeerSelector?
-  /// The first lane of that device, even if the session has forgotten it.
+  /// The first lane of the script's device, even if the session has forgotten the lane.
   private var lane: Lane?
   private var commands: [RecordedCommand] = []
   private var leftOut = 0
-  /// The latest command, even if it is left out.
+  /// The latest command, even if the script omits it.
   private(set) var last: RecordedCommand?
 
   /// The maximum number of recorded commands.
   private let limit: Int
 
-  /// - Throws: FileError if the file cannot be written.
+  /// Creates a recorder for a script file, after checking that the file is writable.
+  /// - Throws: FileError if the file is not writable.
   package init(_ path: String, _ output: Output, _ known: SessionCommands, limit: Int = 100_000) throws(FileError) {
     try OutputFile.check(path)
     self.path = path
@@ -37,7 +38,7 @@ package final class ScriptRecorder: LineRecorder {
     self.limit = limit
   }
 
-  /// Whether at least one command was run.
+  /// Whether at least one command has run.
   package var hasDone: Bool { commands.contains { $0.duration != nil && !($0.failure?.isRefusal ?? false) } }
 
   private func add(
@@ -51,7 +52,7 @@ package final class ScriptRecorder: LineRecorder {
 
   // MARK: One command
 
-  /// Runs a command of the command line. The arguments start with its name.
+  /// Runs and records a command of the command line. The arguments start with the name of the command.
   package func run(_ command: any LoopCommand, _ arguments: [String], in context: Context) async throws {
     if let peer = command.recordedDevice { device = try await context.configuration.resolve(peer) }
     guard command.traits.isSession else {
@@ -117,7 +118,7 @@ package final class ScriptRecorder: LineRecorder {
     return recorded
   }
 
-  /// Whether the lane belongs to the script's device. A session creates a new lane for a device that it disconnected before.
+  /// Returns whether the lane belongs to the script's device. A session creates a new lane for a device that it disconnected before.
   private func isOfScript(_ other: Lane) -> Bool {
     let selector = device ?? other.selector
     device = selector
@@ -142,6 +143,7 @@ package final class ScriptRecorder: LineRecorder {
 
   // MARK: The script
 
+  /// Writes the script to its file.
   /// - Throws: FileError; CancellationError.
   package func write() async throws {
     let (text, leftOut) = made()

@@ -10,9 +10,10 @@ import SystemPackage
 /// Checks `call` lines of a script before it runs, as far as their device file allows.
 @LoopActor
 enum CallCheck {
-  /// Device files that were read, because lines may repeat.
+  /// The device files that `CallCheck` has read, by path. Several lines may name the same file.
   private static var known: [String: DeviceDescription] = [:]
 
+  /// Checks the command and the parameters of a `call` line.
   /// - Parameters:
   ///   - words: The words with the paths of device files.
   ///   - typed: The same line as written in the script.
@@ -36,7 +37,7 @@ enum CallCheck {
     do { try request.check() } catch { throw mistake(error, at: name) }
   }
 
-  /// Checks the names of parameters whose values are not known yet.
+  /// Checks that a call with unknown values names all required parameters.
   private static func checkNames(
     _ call: DeviceCall, _ request: DeviceRequest, _ typed: ScriptCheck.Command, at name: String
   ) throws(ScriptCheck.CommandMistake) {
@@ -48,7 +49,7 @@ enum CallCheck {
     }
   }
 
-  /// - Returns: Nil if the path is not a regular file, which may be readable only once.
+  /// Returns the device description in a file. Nil if the path is not a regular file, which may be readable only once.
   private static func loaded(_ path: String, at word: String?) throws(ScriptCheck.CommandMistake) -> DeviceDescription? {
     if let device = known[path] { return device }
     do {

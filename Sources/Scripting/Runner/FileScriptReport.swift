@@ -2,7 +2,7 @@ import EventLoop
 import LinuxIO
 import TestReports
 
-/// A report that is one file, written at the end.
+/// A report that writes one file at the end of the run.
 @LoopActor
 final class FileScriptReport: ScriptReport {
   private let path: String
@@ -25,7 +25,7 @@ final class FileScriptReport: ScriptReport {
     return FileScriptReport(path, take: { report.add($0) }, document: { report.document($0) })
   }
 
-  /// Checks that the file can be written before the run starts.
+  /// Checks that the file is writable before the run starts.
   func begin(_ count: Int?) async throws { try OutputFile.check(path) }
 
   func add(_ result: TestResult) async throws { take(result) }

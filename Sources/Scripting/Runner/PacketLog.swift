@@ -7,7 +7,7 @@ import TestReports
 /// Collects the ATT PDUs of a test.
 @LoopActor
 final class PacketLog {
-  /// The maximum number of packets kept for a test. Drops the oldest.
+  /// The maximum number of packets that the log keeps for a test. Drops the oldest.
   static let limit = 20_000
   /// The number of packets that a problem shows.
   static let shown = 20
@@ -16,7 +16,7 @@ final class PacketLog {
     let at: Duration
     let direction: ATT.Direction
     let pdu: [UInt8]
-    /// The index of the table that names its attribute.
+    /// The index in `tables` of the table that names the attribute of the packet.
     var table: Int
   }
 
@@ -29,7 +29,7 @@ final class PacketLog {
 
   init() { start = EventLoop.shared.now }
 
-  /// Starts a test.
+  /// Starts the log of the next test without packets.
   func begin() {
     (packets, omitted) = ([], 0)
     tables = tables.suffix(1)
@@ -80,7 +80,7 @@ final class PacketLog {
 
   var last: [TestPacket] { shown(packets.suffix(Self.shown)) }
 
-  /// - Returns: The last packets, and the number of earlier ones.
+  /// Returns the last packets, and the number of earlier ones.
   func taken() -> (packets: [TestPacket], omitted: Int) {
     let kept = packets.suffix(Self.limit)
     return (shown(kept), omitted + packets.count - kept.count)

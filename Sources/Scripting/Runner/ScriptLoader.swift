@@ -20,13 +20,14 @@ struct ScriptLoader {
 
   /// The ending of script names in a folder. Files that start with `_` are only for `include`.
   static let ending = ".blectl"
-  /// The maximum nesting of included files.
+  /// The maximum nesting depth of included files.
   private static let depth = 16
-  /// The limit for all files of a script together. A file counts each time it is included.
+  /// The maximum total size of a script's files in bytes. A file counts each time a line includes it.
   private static let limit = 16 << 20
 
   init(variables: [String: String]) { self.variables = variables }
 
+  /// Reads and checks a script with its included files.
   /// - Parameters:
   ///   - path: The file, or `-` for standard input.
   ///   - hasPeer: Whether the command line names a device.
@@ -66,6 +67,7 @@ struct ScriptLoader {
     return mistakes
   }
 
+  /// Reads the statements of a file and of its included files.
   /// - Throws: ScriptError for a mistake that stops the reading of all files; FileError.
   private mutating func statements(_ path: String, _ name: String, inside stack: [String]) async throws -> [ScriptStatement] {
     let bytes = try await InputFile.read(path, limit: ScriptLine.maximumLength)
@@ -79,7 +81,7 @@ struct ScriptLoader {
     return try await including(parsed, name, stack + [path])
   }
 
-  /// Replaces `include` lines by the statements of their files.
+  /// Replaces `include` lines by the statements of the included files.
   private mutating func including(_ statements: [ScriptStatement], _ file: String, _ stack: [String]) async throws -> [ScriptStatement] {
     var all: [ScriptStatement] = []
     for var statement in statements {
@@ -124,7 +126,7 @@ struct ScriptLoader {
 
   // MARK: Files
 
-  /// Returns the path of a file that a script names. A relative name starts at the folder of the script.
+  /// Returns the path of a file that a script names. Resolves a relative name against the directory of the script.
   static func path(_ name: String, in script: String) -> String {
     guard !name.hasPrefix("/"), let end = script.lastIndex(of: "/") else { return name }
     return script[...end] + name
@@ -141,7 +143,7 @@ struct ScriptLoader {
     return words
   }
 
-  /// Returns the scripts in a file, a folder or `-`.
+  /// Returns the paths of the scripts in a file, a folder or `-`.
   /// - Throws: Failure for a folder without scripts.
   static func files(_ path: String) throws -> [String] {
     let folder = path.hasSuffix("/") && path != "/" ? String(path.dropLast()) : path

@@ -5,12 +5,14 @@ import TestReports
 /// A destination for the results of a run.
 @LoopActor
 protocol ScriptReport {
+  /// Begins the report.
   /// - Parameter count: The number of tests. Nil if unknown.
   func begin(_ count: Int?) async throws
   /// Adds a finished test.
   func add(_ result: TestResult) async throws
   /// Adds a test that did not start because the run ended early.
   func addNotRun(_ result: TestResult) async throws
+  /// Ends the report.
   /// - Parameter isComplete: Whether the run reached its end.
   func end(_ summary: RunSummary, isComplete: Bool) async throws
 }
@@ -19,7 +21,7 @@ extension ScriptReport {
   func addNotRun(_ result: TestResult) async throws { try await add(result) }
 }
 
-/// Report for people: a line for each test, and all details of tests that did not pass.
+/// A report for people, with a line for each test and all details of tests that did not pass.
 @LoopActor
 final class TextScriptReport: ScriptReport {
   private let output: Output
@@ -56,7 +58,7 @@ final class TextScriptReport: ScriptReport {
   }
 }
 
-/// Report for programs, with all details.
+/// A report for programs, with all details.
 @LoopActor
 final class JSONScriptReport: ScriptReport {
   private let output: Output
@@ -70,7 +72,7 @@ final class JSONScriptReport: ScriptReport {
   func end(_ summary: RunSummary, isComplete: Bool) async throws { try await output.record { JSONReport.run(&$0, summary) } }
 }
 
-/// Report for TAP consumers.
+/// A report for TAP consumers.
 @LoopActor
 final class TAPScriptReport: ScriptReport {
   private let output: Output

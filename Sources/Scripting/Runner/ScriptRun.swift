@@ -56,7 +56,7 @@ final class ScriptRun {
     scripts.reduce(0) { $0 + ($1.tests.isEmpty ? selectsWhole ? 1 : 0 : $1.tests.count(where: selects)) } * options.repetitions
   }
 
-  /// Whether a file without tests is selected, which counts as one test.
+  /// Whether the run selects files without tests. Each of them counts as one test.
   private var selectsWhole: Bool { options.only.isEmpty && options.tags.isEmpty }
 
   /// Runs the scripts. Throws CancellationError or OutputFailure, after it has written the reports as far as possible.
@@ -150,7 +150,7 @@ final class ScriptRun {
     }
   }
 
-  /// Groups files by device, which cannot run in parallel. Different names of one device are not recognized.
+  /// Groups files by device, because files of one device cannot run in parallel. Does not recognize different names of one device.
   private func byDevice(_ scripts: [Script]) -> [[Script]] {
     var groups: [[Script]] = []
     var places: [String: Int] = [:]
@@ -198,7 +198,7 @@ final class ScriptRun {
     }
   }
 
-  /// - Throws: The exit status of failed tests.
+  /// Throws the exit status of the tests that did not pass, if any.
   func throwStatus() throws {
     if summary.failed > 0 { throw ExitStatus.expectation }
     if summary.errors > 0 { throw errorStatus ?? .internal }

@@ -118,6 +118,7 @@ extension ScriptRunner {
     }
   }
 
+  /// Returns the meaning of a value.
   /// - Parameter record: The record that contains the value.
   func meaning(of octets: [UInt8], in record: JSONTree?) -> ValueMeaning {
     let uuid = record?["uuid"]?.string.flatMap { UUID($0) }

@@ -38,7 +38,7 @@ extension ScriptRunner {
     step = before
   }
 
-  /// Retries a failed setup once: the adapter may have been busy, or the device still starting.
+  /// Runs `body`. Retries a failed setup once, because the adapter may have been busy or the device may still be starting.
   /// - Parameter isConnect: Whether to retry if the device was not found. Other commands retry only after adapter errors.
   func twice(isConnect: Bool = true, _ body: @LoopActor () async throws -> Void) async throws {
     let before = log.count
@@ -64,7 +64,7 @@ extension ScriptRunner {
     return Failure.notConnected(lane)
   }
 
-  /// Cleans up a lost connection. The next one is made on demand.
+  /// Cleans up a lost connection. The script connects again when a line needs a connection.
   func dropLostLink() async {
     expectsLoss = false
     guard let (lane, connection) = presentLink, !connection.isOpen else { return }

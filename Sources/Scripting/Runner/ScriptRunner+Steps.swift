@@ -11,6 +11,7 @@ import Text
 
 /// Runs the lines of a script.
 extension ScriptRunner {
+  /// Runs statements in order.
   /// - Throws: StepFailure, SkippedTest; errors that end the run.
   /// - Parameter following: The later statements, from inner to outer blocks. Their expected values may arrive early.
   func run(_ statements: [ScriptStatement], then following: [ArraySlice<ScriptStatement>] = []) async throws {
@@ -96,7 +97,8 @@ extension ScriptRunner {
     }.joined(separator: " ")
   }
 
-  /// - Parameter standard: The default time.
+  /// Returns the time in a word of a line.
+  /// - Parameter standard: The time if the line has no such word.
   func time(_ word: ShellWord?, _ line: ScriptLine, standard: Duration = ScriptTime.standard) throws -> Duration {
     guard let word else { return standard }
     let text = try text(of: word, line)
@@ -135,7 +137,7 @@ extension ScriptRunner {
     }
   }
 
-  /// Whether a retry can pass. A test does not reconnect unless it contains `connect`.
+  /// Returns whether a retry can pass. A test does not reconnect unless it contains `connect`.
   private func mayPass(_ error: StepFailure, _ body: [ScriptStatement]) -> Bool {
     let connects = body.contains { statement in
       guard case .command(let command) = statement.kind, let name = command.words.first?.keyword else { return false }
@@ -232,7 +234,7 @@ extension ScriptRunner {
 
   // MARK: Looking ahead
 
-  /// Subscribes for the `expect` lines up to the next command, because their values may arrive early. Ignores errors, which those lines report.
+  /// Subscribes for the `expect` lines before the next command, because values may arrive early. Ignores errors, which those lines report.
   private func subscribe(for following: [ArraySlice<ScriptStatement>]) async throws {
     var attributes: [String] = []
     for statements in following { if expected(by: statements, &attributes) { break } }
@@ -269,6 +271,7 @@ extension ScriptRunner {
 }
 
 extension Shell {
+  /// Runs a command with a time limit.
   /// - Throws: The errors of `run`; Failure(.timeout).
   fileprivate func run(_ words: [String], within limit: Duration?) async throws {
     guard let limit else { return try await run(words) }

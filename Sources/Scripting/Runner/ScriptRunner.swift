@@ -40,13 +40,13 @@ final class ScriptRunner: ResultObserver {
   var omittedSteps = 0
   var start: LoopClock.Instant
   var lastLine: ScriptLine?
-  /// Whether the device was expected to disconnect.
+  /// Whether the script expected the device to disconnect.
   var expectsLoss = false
-  /// The exit code of the current test, if it ended with an error.
+  /// The exit code of the current test, if the test ended with an error.
   private(set) var errorStatus: ExitStatus?
   /// The failed setup. No test runs after it.
   private(set) var setupFailure: SetupFailure?
-  /// Whether a failed setup ends only its test and is not retried.
+  /// Whether a failed setup ends only its test, without a retry.
   let keepsGoing: Bool
   /// The number of `retry` blocks around the current line.
   var retryDepth = 0
@@ -57,12 +57,13 @@ final class ScriptRunner: ResultObserver {
   /// The device of the last connection.
   var peer: String?
 
-  /// The number of values since the last command that are kept.
+  /// The maximum number of values since the last command that a lane keeps.
   static let valueLimit = 1 << 16
   /// The maximum number of steps in a result.
   static let limit = 5000
   private static let noteLimit = 1000
 
+  /// Creates a runner with a session of its own.
   /// - Parameters:
   ///   - device: The device from the command line, which overrides the script's own.
   ///   - repetition: The number of the repetition, from 1. Nil without repetitions.
@@ -202,6 +203,7 @@ final class ScriptRunner: ResultObserver {
       date: date, duration: start.duration(to: EventLoop.shared.now), steps: steps, notes: notes, packets: packets, omittedPackets: omitted)
   }
 
+  /// Runs `body` and returns its outcome.
   /// - Throws: Errors that end the whole run.
   private func outcome(_ body: @LoopActor () async throws -> Void) async throws -> TestResult.Outcome {
     do {
@@ -225,7 +227,7 @@ final class ScriptRunner: ResultObserver {
     }
   }
 
-  /// Runs the teardown, for up to 3 seconds if the test was interrupted.
+  /// Runs the teardown, for up to 3 seconds if the user interrupted the test.
   private func teardownOutcome(_ teardown: [ScriptStatement]) async throws -> TestResult.Outcome {
     func outcome() async throws -> TestResult.Outcome {
       try await self.outcome {

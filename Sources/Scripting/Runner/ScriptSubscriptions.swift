@@ -8,6 +8,7 @@ final class ScriptSubscriptions {
   private weak var client: Client?
   private var handles: [AttributeHandle: Subscription] = [:]
 
+  /// Subscribes to a characteristic, unless the client already has a subscription.
   /// - Returns: Whether the subscription is new.
   /// - Throws: The errors of `Client.subscribe`.
   func add(_ characteristic: Characteristic, _ client: Client) async throws -> Bool {
@@ -19,6 +20,7 @@ final class ScriptSubscriptions {
     return true
   }
 
+  /// Cancels the subscriptions that the script made.
   /// - Throws: The errors of `Subscription.cancel`.
   func end() async throws {
     let ending = handles.values

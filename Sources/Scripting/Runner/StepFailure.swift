@@ -20,7 +20,8 @@ struct StepFailure: Error {
     outcome = TestOutcome(of: failure, in: step)
   }
 
-  /// - Parameter before: The number of earlier values, which are not kept.
+  /// Returns this failure with the values that arrived.
+  /// - Parameter before: The number of earlier values, which `arrived` omits.
   func with(_ arrived: [String], before: Int) -> Self {
     var error = self
     error.arrived = (before > 0 ? ["(\(before) earlier, not shown)"] : []) + arrived
@@ -28,12 +29,12 @@ struct StepFailure: Error {
   }
 }
 
-/// Thrown by `skip`.
+/// The error with which `skip` ends its test.
 struct SkippedTest: Error { let reason: String }
 
 /// The reason why the tests after a failed setup do not run.
 struct SetupFailure {
   let reason: String
-  /// Whether no device can be reached, because the adapter failed.
+  /// Whether the adapter failed, so that no device is reachable.
   let isOfAdapter: Bool
 }

@@ -8,13 +8,14 @@ struct StepRecorder {
   /// The last record of the command.
   private(set) var record: JSONTree?
   private(set) var values: [StepValue] = []
-  /// The number of times that a value was shown but not yet expected.
+  /// The number of times that the session showed each value before a line expected it. The key is the name and the text of the value.
   private var told: [String: Int] = [:]
   /// The maximum number of values of one step.
   static let limit = 500
 
   init() {}
 
+  /// Records a result. Does not add an expected value again that the session has already shown.
   /// - Parameters:
   ///   - isExpected: Whether this line expects the value, which the session may have shown before.
   ///   - meaning: Explains the bytes in a record.

@@ -2,22 +2,22 @@ import Presentation
 
 /// The effect of a failed step on its test. The exit code and the reports follow from this.
 enum TestOutcome: Equatable {
-  /// The device failed: exit code 7.
+  /// The device failed. The exit code is 7.
   case failed
-  /// The rig or the script failed: the exit code of the failure.
+  /// The rig or the script failed. The exit code is that of the failure.
   case error
-  /// The adapter or the device could not be reached: an error, and the tests after it do not run.
+  /// The setup did not reach the adapter or the device. This is an error, and the tests after it do not run.
   case unreachable
 
   /// The circumstances of a failed step that affect the outcome.
   struct Step {
-    /// Whether it connects, as `connect` and the first command of a test do.
+    /// Whether the step connects, as `connect` and the first command of a test do.
     var isConnection = false
-    /// Whether no connection exists before it.
+    /// Whether no connection exists before the step.
     var isFirst = false
-    /// Whether it runs a command of the device file.
+    /// Whether the step runs a command of the device file.
     var isCall = false
-    /// Whether `fails` follows.
+    /// Whether a `fails` line follows the step.
     var expectsFailure = false
   }
 
@@ -36,6 +36,6 @@ enum TestOutcome: Equatable {
 }
 
 extension Failure {
-  /// Whether the adapter or the device could not be reached. A retry may succeed.
+  /// Whether the session did not reach the adapter or the device. A retry may succeed.
   var isOfSetup: Bool { [.notFound, .adapter, .timeout].contains(exitStatus) }
 }

@@ -8,7 +8,7 @@ protocol SessionCommand: LoopCommand {
 }
 
 extension SessionCommand {
-  /// Runs on the command line, which does not have most of these commands.
+  /// Throws a failure, because the command needs a session.
   func run(in context: Context) async throws { throw Failure(.internal, "This command needs a session.") }
 
   /// The options without effect. Only commands with a PEER wait for a device.

@@ -25,7 +25,7 @@ package struct Source: SessionCommand {
   var recordedForm: RecordedForm { RecordedForm(isLeftOut: true) }
 
   static let limit = 4 << 20
-  /// The maximum nesting of files, because files may run each other.
+  /// The maximum nesting depth of files, which may run each other.
   static let depth = 16
 
   @LoopActor func name(_ files: inout CommandFiles) { files.reads(file, as: "FILE") }
