@@ -90,7 +90,8 @@ package final class Bearer {
 
   var timeout: Duration { limit ?? ownLimit }
 
-  /// Starts receiving. The channel has kept earlier PDUs. Set the handlers first. Idempotent. The first request also starts it.
+  /// Starts receiving. Set the handlers first, because the channel then delivers the PDUs that it has kept. The first request also starts
+  /// receiving. Further calls have no effect.
   package func start() {
     guard !isStarted else { return }
     isStarted = true

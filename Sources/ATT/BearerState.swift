@@ -29,7 +29,7 @@ package struct BearerState: Sendable {
     case stopTimer(Answer)
     /// Ends a request with its response, possibly an Error Response.
     case finish(Token, Response)
-    /// Ends a request with an invalid answer. The bearer stays open.
+    /// Fails a request because its response is invalid. The bearer stays open.
     case fail(Token, ATTError)
     /// Ends an indication: true if the peer confirmed it, false if this side withdrew it before transmission.
     case confirm(Token, Bool)

@@ -23,7 +23,7 @@ struct WriteForm: Equatable {
   /// The reason why the browser cannot send the value.
   private(set) var problem: String?
   let earlier: [BrowserPeer.Written]
-  /// The index in the earlier values of the value that the form shows. Nil while the user types a new one.
+  /// The index of the displayed value in the list of earlier values. Nil while the user types a new value.
   private(set) var place: Int?
   private var draft = LineField()
   private var isEmptyMeant = false

@@ -5,7 +5,7 @@ package struct FileEntryError: Error, Equatable, Sendable, CustomStringConvertib
   package let file: String
   /// The line, counted from 1. Nil for the whole file.
   package var line: Int?
-  /// The byte in the line, counted from 1.
+  /// The position in the line in bytes, counted from 1. Nil if unknown.
   package var column: Int?
   /// The path of the entry: `services[0].characteristics[2].value`. Empty for the whole file.
   package var path = ""

@@ -45,7 +45,7 @@ package final class HostCentral: GAP.Central {
 
   /// The controller's name for the user: `tcp:127.0.0.1:9000`.
   package var name: String { host.name }
-  /// The controller's answers to `start`.
+  /// The abilities of the controller, which `start` reads.
   package var adapterInfo: ControllerInfo { host.adapterInfo }
   package var controllerFacts: ControllerFacts? {
     ControllerFacts(name: name, address: adapterInfo.address, features: adapterInfo.features)

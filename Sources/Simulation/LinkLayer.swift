@@ -25,7 +25,7 @@ struct LinkLayer {
   enum Procedure: Equatable, Sendable {
     case featureExchange
     case versionExchange
-    /// The largest LL payload, in bytes, that each side sends after the procedure.
+    /// The largest LL payload, in bytes, that each side sends after a Data Length Update.
     case dataLength(central: Int, peripheral: Int)
     /// The coding that each side uses after the procedure.
     case phy(central: AirTime.Coding, peripheral: AirTime.Coding)

@@ -46,7 +46,7 @@ package struct DecimalNumber: Equatable, Sendable, CustomStringConvertible {
   /// The number with all digits, in a form that JSON accepts. An exponent replaces many zeros.
   package var description: String { text(magnitude, exponent) }
 
-  /// The number for people. A binary fraction has four digits, or all digits before the point.
+  /// The number as text, rounded for display. A binary fraction keeps four digits, or all digits before the point if there are more.
   package var rounded: String {
     guard isBinaryFraction, exponent < -3 else { return description }
     let dropped = min(String(magnitude).utf8.count - 4, -exponent)

@@ -17,7 +17,8 @@ package final class Client: BearerClient {
     get { bearer.limit }
     set { bearer.limit = newValue }
   }
-  /// The handler that raises the security after Insufficient Authentication or Insufficient Encryption. True repeats the request once.
+  /// The handler that raises the security level after Insufficient Authentication or Insufficient Encryption. If it returns true, the
+  /// client repeats the request once.
   package var onSecurityNeeded: (@LoopActor (ErrorCode) async -> Bool)?
 
   /// Whether discovery subscribes to Service Changed, so that long sessions notice changes of the table.

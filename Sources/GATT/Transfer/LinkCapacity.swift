@@ -8,7 +8,7 @@ package struct LinkCapacity: Sendable, Equatable {
   package var phy: PHY?
   /// The connection interval. Nil counts as an endless connection event.
   package var interval: Duration?
-  /// Whether the coded PHY uses S=2. Controllers do not report it, so this starts as S=8 until `learn` measures more.
+  /// Whether the coded PHY uses S=2. Controllers do not report it: S=8 is assumed until `learn` measures a rate above its maximum.
   private var isS2 = false
 
   package init(dataLength: Int? = nil, phy: PHY? = nil, interval: Duration? = nil) {

@@ -32,7 +32,7 @@ package final class Transfer {
   private let proof: RunningProof
   /// The number of segments since the last question.
   private var unasked = 0
-  /// The number of segments since the last question about the pace. `burstBegin` is the time of the first of them.
+  /// The number of segments since the last request that measured the pace. `burstBegin` is the time of the first of them.
   private var burst = 0
   /// The offset, in bytes, that sending had reached at the last question about the pace.
   private var probed = 0

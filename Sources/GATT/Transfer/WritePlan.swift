@@ -19,7 +19,7 @@ package struct WritePlan: Hashable, Sendable {
   ///   - count: the length of the value in bytes.
   ///   - properties: the characteristic's properties. Nil for descriptors and bare handles.
   ///   - mtu: the ATT_MTU in effect, 23…517.
-  ///   - chunk: bytes per segment. Nil for as many as fit. With `.auto` and `.request`, it requests a segmented write.
+  ///   - chunk: bytes per segment. Nil for as many as fit. With `.auto` and `.request`, a value other than nil selects a segmented write.
   /// - Throws: GATTError if this procedure cannot write the complete value.
   package init(value count: Int, properties: Properties?, mtu: Int, mode asked: WriteMode, chunk: Int? = nil) throws(GATTError) {
     let count = max(0, count)
