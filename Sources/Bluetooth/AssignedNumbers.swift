@@ -113,7 +113,7 @@ package enum AssignedNumbers {
       line.firstIndex(of: " ").map { snake(String(line[line.index(after: $0)...])).prefix { $0 != "_" } }
     }
     // Among this many names, a word with another first letter is similar by chance.
-    return Likeness.nearest(to: wanted, among: names.filter { $0.first == wanted.first }.map(String.init))
+    return SpellingSuggestion.nearest(to: wanted, among: names.filter { $0.first == wanted.first }.map(String.init))
   }
 
   /// Returns the name of an appearance's sub-category: `Keyboard` for 0x03C1. If that is 0 or not assigned, returns the category.

@@ -15,9 +15,9 @@ enum LogText {
     func value(_ octets: [UInt8]) -> String {
       if octets.isEmpty { return "(empty)" }
       if case .characteristic? = attribute, let facts {
-        return ValueText.forEyes(octets, of: facts.characteristic.uuid, formats: facts.formats)
+        return ValueText.displayText(octets, of: facts.characteristic.uuid, formats: facts.formats)
       }
-      return ValueText.forEyes(octets, of: attribute?.uuid)
+      return ValueText.displayText(octets, of: attribute?.uuid)
     }
     func place(_ handle: AttributeHandle) -> String { "\(handle)" + (attribute?.uuid.map { " \($0)" } ?? "") }
     let name = (pdu.first.map { ATT.Opcode(rawValue: $0).description } ?? "").lowercased().replacing("handle value ", with: "")

@@ -49,7 +49,7 @@ final class AirHost {
     if !output.style.json, !output.style.quiet {
       let end = stays ? "" : " Stops when the last client disconnects."
       let variable = "BLECTL_ADAPTER=\(ShellWords.quoteForShell("\(address)"))"
-      output.message(output.forEyes("Listening on \(address).\(end) Press Ctrl-C to stop. Try: \(variable) blectl scan"))
+      output.message(output.displayText("Listening on \(address).\(end) Press Ctrl-C to stop. Try: \(variable) blectl scan"))
     }
     if case .tcp(let host, _) = address, !Self.isLoopback(host) {
       output.note("Any host that reaches this machine can use \(address). To allow only local programs, use tcp:localhost:PORT.")

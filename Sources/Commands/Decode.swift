@@ -205,7 +205,7 @@ package struct Decode: LoopCommand {
           DecodedRecord.write(&json, octets, of: uuid)
         }
       } else {
-        try await context.output.line(ValueText.forEyes(octets, of: uuid))
+        try await context.output.line(ValueText.displayText(octets, of: uuid))
       }
     }
     try problems.finish()

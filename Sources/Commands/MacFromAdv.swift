@@ -197,7 +197,7 @@ package struct MacFromAdv: LoopCommand {
         try await found.add(report.data, sender: sender)
         return first && found.search.found > 0 ? .end : .goOn
       } onDrop: {
-        context.tellOfDropped($0)
+        context.reportDropped($0)
       }
       return
     }
@@ -216,7 +216,7 @@ package struct MacFromAdv: LoopCommand {
       try await found.add(report.data, sender: match.peer)
       return found.search.found > 0 ? .end : .goOn
     } onDrop: {
-      context.tellOfDropped($0)
+      context.reportDropped($0)
     }
   }
 

@@ -48,7 +48,7 @@ package struct Peers: LoopCommand {
     var table = Table(["PEER", "NAME", "ALIASES", "STATE", "LAST CONNECTED (UTC)"])
     for peer in peers {
       table.add([
-        peer.text, peer.name.map { output.forEyes("\($0)") } ?? "-",
+        peer.text, peer.name.map { output.displayText("\($0)") } ?? "-",
         peer.aliases.isEmpty ? "-" : peer.aliases.map { "@\(DisplayText.escape($0))" }.joined(separator: " "),
         peer.isOurs ? "connected here" : peer.isConnected == true ? "connected" : "-",
         // Show minutes, not seconds.

@@ -93,7 +93,7 @@ package struct Read: ValueCommand {
         connection.identify(in: &$0)
       }
     } else {
-      let text = output.forEyes(ValueText.result(found.value, of: meaning.uuid, formats: meaning.description.formats, as: format))
+      let text = output.displayText(ValueText.result(found.value, of: meaning.uuid, formats: meaning.description.formats, as: format))
       try await output.line(attributes.count == 1 ? text : "\(attribute)\t\(text)")
     }
   }

@@ -187,7 +187,7 @@ package struct Scan: LoopCommand {
       try await view.add(report, at: time)
       return count.map { view.records >= $0 } ?? false ? .end : .goOn
     } onDrop: {
-      context.tellOfDropped($0)
+      context.reportDropped($0)
     }
   }
 }
@@ -228,7 +228,7 @@ struct ServiceArgument: ExpressibleByArgument, Sendable {
   }
 
   static func hint(_ text: String) -> String? {
-    Likeness.nearest(to: text.lowercased(), among: all.map(\.name)).map { "Did you mean \($0)?" }
+    SpellingSuggestion.nearest(to: text.lowercased(), among: all.map(\.name)).map { "Did you mean \($0)?" }
   }
 }
 

@@ -35,7 +35,7 @@ package struct Services: PeerCommand {
               connection.identify(in: &$0)
             }
           } else {
-            for line in ServiceTree.lines(service, read, names, output) { try await output.line(output.forEyes(line)) }
+            for line in ServiceTree.lines(service, read, names, output) { try await output.line(output.displayText(line)) }
           }
         }
       }

@@ -36,12 +36,12 @@ struct CommandLineCompletion {
     guard !isName, shape.namesDevices, let spec = try? configuration.adapter() else {
       return completer.answer(shape, given, last)
     }
-    let air = KnownAir(spec, configuration, now: now)
+    let air = CompletionDevices(spec, configuration, now: now)
     let (latest, aliases) = configuration.lastDevice()
     completer.model.devices = air.devices
     completer.model.knowsLast = latest != nil
     completer.model.aliases = Array(aliases.keys)
-    func facts(_ peer: String) -> KnownAir.Facts? {
+    func facts(_ peer: String) -> CompletionDevices.Facts? {
       switch PeerArgument(argument: peer) {
       case .selector(let selector)?: air.facts(of: selector)
       case .alias(let name)?: aliases[name].flatMap { air.facts(of: $0) }
@@ -71,7 +71,7 @@ struct CommandLineCompletion {
   }
 
   /// Returns the device file that matches the known facts about the device. Nil unless exactly one file matches.
-  private func fitting(_ facts: KnownAir.Facts, _ configuration: Configuration, _ spec: AdapterSpec) -> DeviceDescription? {
+  private func fitting(_ facts: CompletionDevices.Facts, _ configuration: Configuration, _ spec: AdapterSpec) -> DeviceDescription? {
     DeviceLibrary.known(configuration, spec).lazy.compactMap { devices -> DeviceDescription? in
       let fitting = devices.filter { facts.fits($0.match) }
       return fitting.count == 1 ? fitting.first : nil

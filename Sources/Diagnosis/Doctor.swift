@@ -35,7 +35,9 @@ package struct Doctor: LoopCommand {
     } else {
       let width = findings.map(\.subject.count).max() ?? 0
       let columns = context.output.outIsTerminal ? context.output.width : nil
-      for line in findings.flatMap({ $0.lines(width, columns: columns) }) { try await context.output.line(context.output.forEyes(line)) }
+      for line in findings.flatMap({ $0.lines(width, columns: columns) }) {
+        try await context.output.line(context.output.displayText(line))
+      }
     }
     if findings.contains(where: { $0.state == .failure }) { throw ExitStatus.adapter }
   }

@@ -26,7 +26,7 @@ package protocol Central: AnyObject {
   /// - Parameters:
   ///   - retries: the number of retries if the link fails to be established (0x3E), or the device closes it before `confirm` returns.
   ///   - confirm: receives each new link and the number of remaining retries. Its error disconnects the link.
-  /// - Throws: GAPError.noConnection after `timeout`, GAPError, LinkEnd, ControllerError, a host's error, CancellationError. No link stays.
+  /// - Throws: GAPError.noConnection after `timeout`, GAPError, Disconnection, ControllerError, a host's error, CancellationError. No link stays.
   func connect<Value>(
     _ peer: PeerAddress, timeout: Duration, retries: Int, confirm: @escaping @LoopActor (any Link, Int) async throws -> Value
   ) async throws -> Value

@@ -84,7 +84,7 @@ final class GatttoolDialogue {
     return (isConnected ? Self.blue + place + Self.plain : place) + (isOverClassic ? "[BR]> " : "[LE]> ")
   }
 
-  func say(_ line: String) { if editor?.say(line + "\n") == false { context.tellOfDropped(1) } }
+  func say(_ line: String) { if editor?.say(line + "\n") == false { context.reportDropped(1) } }
   func error(_ line: String) { say("\(Self.red)Error: \(Self.plain)\(DisplayText.visible(line))") }
   func failed(_ line: String) { say("\(Self.red)Command Failed: \(Self.plain)\(DisplayText.visible(line))") }
 

@@ -40,7 +40,7 @@ struct GatttoolRequest {
       observer = connection.client.observeValues { event in
         do {
           // Drop and count notifications if the output has no room.
-          if try !output.offerLine(GatttoolText.event(event)) { context.tellOfDropped(1) }
+          if try !output.offerLine(GatttoolText.event(event)) { context.reportDropped(1) }
         } catch { end.resume(throwing: error) }
       }
     }

@@ -10,7 +10,7 @@ final class Controller {
   var onEvent: (@LoopActor (Event) -> Void)?
   var onData: (@LoopActor (ACLData) -> Void)?
   /// The handler for a link that ended without an event.
-  var onLinkEnd: (@LoopActor (ConnectionHandle, any Error) -> Void)?
+  var onDisconnection: (@LoopActor (ConnectionHandle, any Error) -> Void)?
   /// The handler for a link without further unsolicited packets.
   var onLinkExhaustion: (@LoopActor (ConnectionHandle, any Error) -> Void)?
   var onFailure: (@LoopActor (any Error) -> Void)?
@@ -140,7 +140,7 @@ final class Controller {
     pending = [:]
     for (_, entry) in unanswered { entry.then(.failure(error)) }
     onFailure?(error)
-    (onEvent, onData, onLinkEnd, onLinkExhaustion, onFailure) = (nil, nil, nil, nil, nil)
+    (onEvent, onData, onDisconnection, onLinkExhaustion, onFailure) = (nil, nil, nil, nil, nil)
   }
 
   // MARK: From the controller
@@ -149,7 +149,7 @@ final class Controller {
     guard failure == nil else { return }
     switch event {
     case .closed(let error): close(error)
-    case .linkEnded(let handle, let error): onLinkEnd?(handle, error)
+    case .linkEnded(let handle, let error): onDisconnection?(handle, error)
     case .linkExhausted(let handle, let error): onLinkExhaustion?(handle, error)
     case .refused(let opcode, let error):
       // An error also answers a command that expects Command Complete.

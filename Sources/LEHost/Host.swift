@@ -29,7 +29,7 @@ final class Host: LinkController {
     controller = Controller(transport, name: name)
     controller.onEvent = { [weak self] event in self?.handle(event) }
     controller.onData = { [weak self] data in self?.links[data.handle]?.receive(data) }
-    controller.onLinkEnd = { [weak self] handle, error in
+    controller.onDisconnection = { [weak self] handle, error in
       guard let self, let link = links[handle] else { return }
       drop(link, error)
     }
@@ -119,7 +119,7 @@ final class Host: LinkController {
     case .leAdvertisingReports, .leExtendedAdvertisingReports, .leDirectedAdvertisingReports, .leConnectionComplete: onEvent?(event)
     case .disconnectionComplete(let status, let handle, let reason):
       guard status == .success, let link = links[handle] else { return }
-      drop(link, LinkEnd(link.peer, link.isDisconnecting ? .endedHere(reason) : .lost(reason)))
+      drop(link, Disconnection(link.peer, link.isDisconnecting ? .endedHere(reason) : .lost(reason)))
     case .leConnectionUpdateComplete(_, let handle, _, _, _), .leReadRemoteFeaturesComplete(_, let handle, _),
       .lePHYUpdateComplete(_, let handle, _, _), .leDataLengthChange(let handle, _, _, _, _):
       links[handle]?.procedures.receive(event)

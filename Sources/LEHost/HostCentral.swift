@@ -319,7 +319,7 @@ extension HostCentral {
     }
     // Reserved handles cannot carry data.
     guard !complete.handle.isReserved else { return }
-    if let old = host.links[complete.handle] { host.drop(old, LinkEnd(old.peer, .handleReused(adapter: name))) }
+    if let old = host.links[complete.handle] { host.drop(old, Disconnection(old.peer, .handleReused(adapter: name))) }
     guard let initiation, initiation.isAccepted, initiation.outcome == nil, complete.role == 0,
       initiation.peer.address == complete.peer.address
     else {

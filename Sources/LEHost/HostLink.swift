@@ -132,7 +132,7 @@ package final class HostLink: GAP.Link {
       }
     }
     _ = try? await down.value(until: now.advanced(by: limit))
-    host.drop(self, LinkEnd(peer, .endedHere(nil)))
+    host.drop(self, Disconnection(peer, .endedHere(nil)))
   }
 
   /// Returns the parameters that the peer gets for its request, or nil to refuse.

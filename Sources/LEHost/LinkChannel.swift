@@ -41,7 +41,7 @@ package final class LinkChannel: ATT.Channel {
 
   package var unacknowledged: Int? { closed == nil ? link?.unacknowledged : nil }
 
-  package func close() { end(LinkEnd(peer, .channelClosed)) }
+  package func close() { end(Disconnection(peer, .channelClosed)) }
 
   // MARK: From the link
 

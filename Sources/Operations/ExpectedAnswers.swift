@@ -41,7 +41,7 @@ package struct ExpectedAnswers: Sendable, Equatable {
   package var areComplete: Bool { missing.allSatisfy { $0 == 0 } }
 
   /// Classifies a value. An answer satisfies the waiting expectation with the longest prefix, which leaves general ones to other values.
-  package mutating func judge(_ event: ValueEvent) -> Verdict {
+  package mutating func evaluate(_ event: ValueEvent) -> Verdict {
     if let failure = failures.firstIndex(where: { $0.matches(event) }) { return .failure(failure) }
     let alike = expected.indices.filter { expected[$0].matches(event) }
     if alike.isEmpty { return .neither }

@@ -254,7 +254,7 @@ package struct ScriptCheck {
   }
 
   private static func hint(_ text: String, _ words: [String], code: String) -> String {
-    Likeness.nearest(to: text, among: words).map { "Did you mean \($0)?" }
+    SpellingSuggestion.nearest(to: text, among: words).map { "Did you mean \($0)?" }
       ?? "Use a code (\(code)) or a name: \(words.prefix(12).joined(separator: ", "))\(words.count > 12 ? ", …" : "")"
   }
 
@@ -265,7 +265,7 @@ package struct ScriptCheck {
     script.variables.formUnion(word.variables)
     // A file that was not read may set the variable.
     for name in word.variables where !variables.isKnown(name) && undefined.insert(name).inserted && !script.lacksFile {
-      let meant = Likeness.nearest(to: name, among: variables.names).map { " Did you mean \($0)?" } ?? ""
+      let meant = SpellingSuggestion.nearest(to: name, among: variables.names).map { " Did you mean \($0)?" } ?? ""
       note(line, at: word, "No line before this one sets the variable \(name).\(meant)")
     }
     return try? variables.text(of: word)

@@ -86,7 +86,7 @@ package struct ScriptParser {
     for index in statements.indices.reversed() {
       switch statements[index].kind {
       case .command(let command):
-        guard let word = command.words.first?.keyword, let meant = Likeness.nearest(to: word, among: openers) else { continue }
+        guard let word = command.words.first?.keyword, let meant = SpellingSuggestion.nearest(to: word, among: openers) else { continue }
         statements[index].kind = .unreadable([])
         return " Did you mean \(meant) instead of \(DisplayText.quote(word)) in line \(statements[index].place.line)?"
       case .test(let name, let tags, var body) where index == statements.count - 1:

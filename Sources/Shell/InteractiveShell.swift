@@ -27,7 +27,7 @@ final class InteractiveShell {
   // State for completion.
   var shapes: [String: CommandShape] = [:]
   var aliases: [String: PeerSelector] = [:]
-  let seen = SeenDevices()
+  let seen = RecentDevices()
   /// The user descriptions (2901) of the attributes of each device.
   var descriptions: [(client: Client, texts: [AttributeHandle: String], device: DeviceDescription?)] = []
   var learning: Task<Void, Never>?
@@ -50,7 +50,7 @@ final class InteractiveShell {
     watchSignals()
     defer {
       // The end of the session may take a while, and signals of the terminal may still arrive.
-      process.onSignal = { [process] in Self.passOver($0, process) }
+      process.onSignal = { [process] in Self.ignores($0, process) }
       (shell.onChange, shell.onAliasChange) = (nil, nil)
       learning?.cancel()
       editor.close()
@@ -160,7 +160,7 @@ final class InteractiveShell {
     process.onSignal = { [weak self] in self?.deal(with: $0) ?? false }
   }
 
-  private static func passOver(_ signal: Int32, _ process: ProcessContext) -> Bool {
+  private static func ignores(_ signal: Int32, _ process: ProcessContext) -> Bool {
     switch signal {
     case SignalWatch.resized: break
     case SignalWatch.stopping: process.signals?.stop()

@@ -109,7 +109,7 @@ extension Shell {
   }
 
   /// Forgets a device that only one command named.
-  func tidy(_ lane: Lane) {
+  func removeIfUnused(_ lane: Lane) {
     guard lane !== current, lane.connection == nil, lane.queue.isEmpty else { return }
     lanes.removeAll { $0 === lane }
   }

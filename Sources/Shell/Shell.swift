@@ -96,7 +96,7 @@ package final class Shell {
         }
         if traits.deviceChange == .connects, let lane = links.lane { self.connectEnded(lane) }
         place.leave()
-        if let lane = links.lane { self.tidy(lane) }
+        if let lane = links.lane { self.removeIfUnused(lane) }
       }
       return await self.result(recorded) {
         try await self.endingWithInput(command) {

@@ -9,9 +9,9 @@ package final class LineEditor: BottomLine {
   /// A piece of the prompt, without escape sequences.
   package struct PromptPart: Sendable, Equatable {
     let text: String
-    let paint: Paint?
+    let paint: TerminalStyle?
 
-    package init(_ text: String, _ paint: Paint? = nil) {
+    package init(_ text: String, _ paint: TerminalStyle? = nil) {
       self.text = text
       self.paint = paint
     }
@@ -289,7 +289,7 @@ package final class LineEditor: BottomLine {
     prompt.map { part in
       let text = output.isUTF8 ? part.text : DisplayText.ascii(part.text)
       guard let paint = part.paint, output.paintsPrompt else { return text }
-      return "\u{1}\(paint.begin)\u{2}\(text)\u{1}\(Paint.end)\u{2}"
+      return "\u{1}\(paint.begin)\u{2}\(text)\u{1}\(TerminalStyle.end)\u{2}"
     }.joined()
   }
 
@@ -315,7 +315,7 @@ package final class LineEditor: BottomLine {
     }
     if !completion.candidates.isEmpty {
       let list = CandidateList(completion.candidates).lines(width: output.width, height: output.height)
-      _ = try? screen.offer(Array((list.map { output.forEyes($0) }.joined(separator: "\n") + "\n").utf8), reserve: Output.reserve)
+      _ = try? screen.offer(Array((list.map { output.displayText($0) }.joined(separator: "\n") + "\n").utf8), reserve: Output.reserve)
       show()
     }
     let replaced = min(completion.replaced, Readline.cursor)

@@ -74,7 +74,7 @@ package final class Output {
   package nonisolated var isUTF8: Bool { streams.isUTF8 }
 
   /// Adapts text with our own lines, quotes and bars to the user's terminal. Text from devices stays unchanged.
-  package nonisolated func forEyes(_ text: String) -> String { isUTF8 ? text : DisplayText.asciiLines(text) }
+  package nonisolated func displayText(_ text: String) -> String { isUTF8 ? text : DisplayText.asciiLines(text) }
 
   /// Whether escape sequences may move the cursor on stdout (live views).
   package nonisolated var canAnimateOut: Bool { outIsTerminal && !streams.isDumb && !style.json && !style.quiet }
@@ -220,7 +220,7 @@ package final class Output {
   var resultSink: Sink { streams.out }
   nonisolated var paintsPrompt: Bool { outIsTerminal ? colorOut : colorErr }
 
-  package nonisolated func paint(_ text: String, _ paint: Paint) -> String { colorOut ? paint.apply(text) : text }
+  package nonisolated func paint(_ text: String, _ paint: TerminalStyle) -> String { colorOut ? paint.apply(text) : text }
 
   // MARK: Messages
 
@@ -230,25 +230,25 @@ package final class Output {
   package func note(_ text: String) {
     guard !style.quiet || onMessage != nil else { return }
     let text = DisplayText.visible(text)
-    say(text, isNote: true, (colorErr ? Paint.yellow.apply("note:") : "note:") + folded(" " + text, after: "note:"))
+    say(text, isNote: true, (colorErr ? TerminalStyle.yellow.apply("note:") : "note:") + folded(" " + text, after: "note:"))
   }
 
   /// Shows progress on a terminal, or anywhere if the output is verbose.
   package func status(_ text: String) {
     guard !style.quiet, errIsTerminal && !style.json || style.verbosity > 0 else { return }
     let text = DisplayText.visible(text)
-    say(text, isNote: false, colorErr ? Paint.dim.apply(text) : text)
+    say(text, isNote: false, colorErr ? TerminalStyle.dim.apply(text) : text)
   }
 
   package func verbose(_ level: Int, _ text: @autoclosure () -> String) {
     guard style.verbosity >= level else { return }
     let text = DisplayText.visible(text())
-    say(text, isNote: false, colorErr ? Paint.dim.apply(text) : text)
+    say(text, isNote: false, colorErr ? TerminalStyle.dim.apply(text) : text)
   }
 
   package func failure(_ text: String) {
     let name = style.program + ":"
-    put(message: (colorErr ? Paint.red.apply(name) : name) + folded(" " + forEyes(DisplayText.visible(text)), after: name))
+    put(message: (colorErr ? TerminalStyle.red.apply(name) : name) + folded(" " + displayText(DisplayText.visible(text)), after: name))
   }
 
   private func folded(_ text: String, after name: String) -> String {
@@ -258,7 +258,7 @@ package final class Output {
   private func say(_ text: String, isNote: Bool, _ plain: String) {
     if let onMessage { return onMessage(text, isNote) }
     if let screen = streams.fullScreen { return screen.message(text) }
-    guard style.json else { return put(message: forEyes(plain)) }
+    guard style.json else { return put(message: displayText(plain)) }
     messageRecord { $0.string("note", text) }
   }
 
@@ -287,7 +287,7 @@ package final class Output {
   /// Shows `text` on the last line of the terminal until the next message or progress replaces it.
   package func progress(_ text: String) {
     let isFree = streams.err.queued == 0 && streams.err.bottomLine?.isActive != true
-    guard canAnimateErr, isFree, streams.emit("\r\u{1B}[K" + forEyes(text)) else { return }
+    guard canAnimateErr, isFree, streams.emit("\r\u{1B}[K" + displayText(text)) else { return }
     streams.eraseTransient = "\r\u{1B}[K"
   }
 

@@ -52,7 +52,7 @@ package struct ArrivalProof: Sendable, Equatable {
   }
 
   /// Compares a report with the proof. Nil if the peer has not received everything yet.
-  func judge(_ report: ArrivalReport) -> Outcome? {
+  func evaluate(_ report: ArrivalReport) -> Outcome? {
     if report == whole { return .proven(from: 0) }
     // An empty report proves nothing.
     if report == part, part.count > 0 { return .proven(from: whole.count - part.count) }
@@ -74,7 +74,7 @@ extension Subscription {
         other(event)
         continue
       }
-      if let outcome = proof.judge(report) { return outcome }
+      if let outcome = proof.evaluate(report) { return outcome }
       last = report
     }
     return .contradicted(last)

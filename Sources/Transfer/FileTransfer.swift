@@ -199,7 +199,7 @@ package final class FileTransfer {
     guard let subscription = reports.subscription else { return nil }
     let proof = try await proof()
     // A device that already had everything got no segments, so it sends no notification.
-    if let before = reports.before, proof.judge(before) == .proven(from: 0) { return .proven(from: 0) }
+    if let before = reports.before, proof.evaluate(before) == .proven(from: 0) { return .proven(from: 0) }
     return try await subscription.arrival(of: proof, until: deadline, other: other)
   }
 

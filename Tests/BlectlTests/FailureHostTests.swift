@@ -114,8 +114,10 @@ import Testing
       (
         .handleReused(adapter: "sim"), nil, nil, "Connection to D1:00:00:00:00:02 lost: sim gave its handle to another connection"
       ), (.channelClosed, nil, nil, "Connection to D1:00:00:00:00:02 closed by blectl"),
-    ] as [(LinkEnd.Cause, Int?, String?, String)]) func links(_ cause: LinkEnd.Cause, _ code: Int?, _ name: String?, _ sentence: String)
-  { #expect(Failure(LinkEnd(Self.peer, cause)) == Failure(.linkLost, sentence, code: code, name: name)) }
+    ] as [(Disconnection.Cause, Int?, String?, String)]) func links(
+      _ cause: Disconnection.Cause, _ code: Int?, _ name: String?, _ sentence: String
+    )
+  { #expect(Failure(Disconnection(Self.peer, cause)) == Failure(.linkLost, sentence, code: code, name: name)) }
 
   @Test func connections() {
     let late = { (limit: Duration) in Failure(GAPError.noConnection(Self.peer, within: limit)) }

@@ -56,7 +56,7 @@ final class FaultyLink: ATT.Channel {
 
   var unacknowledged: Int? { closed == nil ? queue.count : nil }
 
-  func close() { end(LinkEnd(Self.peer, .channelClosed)) }
+  func close() { end(Disconnection(Self.peer, .channelClosed)) }
 
   private func wait(until deadline: LoopClock.Instant?, _ condition: () -> Bool) async throws -> Bool {
     while !condition() {
@@ -102,7 +102,7 @@ final class FaultyLink: ATT.Channel {
   private func happen() {
     hasHappened = true
     switch fault {
-    case .loss: end(LinkEnd(Self.peer, .lost(.connectionTimeout)))
+    case .loss: end(Disconnection(Self.peer, .lost(.connectionTimeout)))
     case .reset: end(ControllerError("sim", .hardware(0x42)))
     case .interrupt: interrupt()
     case .refusal, .stalledCredits, .droppingServer, nil: break

@@ -200,7 +200,7 @@ import Testing
       try await settle()
       #expect(central.openLinks.isEmpty)
       let error = await failure { _ = try await link.parameters() }
-      #expect(error as? LinkEnd == LinkEnd(lock, .handleReused(adapter: "tcp:test")))
+      #expect(error as? Disconnection == Disconnection(lock, .handleReused(adapter: "tcp:test")))
     }
   }
 

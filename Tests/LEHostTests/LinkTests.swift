@@ -47,7 +47,7 @@ import Testing
       try await settle()
       controller.emit(.disconnectionComplete(status: .success, handle: 0x40, reason: .connectionTimeout))
       let error = await writer.value
-      #expect(error as? LinkEnd == LinkEnd(lock, .lost(.connectionTimeout)))
+      #expect(error as? Disconnection == Disconnection(lock, .lost(.connectionTimeout)))
     }
   }
 
@@ -191,8 +191,8 @@ import Testing
       try await settle()
       #expect(sent == 3)
       await link.disconnect()
-      let end = await writer.value as? LinkEnd
-      #expect(end == LinkEnd(lock, .endedHere(.terminatedByLocalHost)))
+      let end = await writer.value as? Disconnection
+      #expect(end == Disconnection(lock, .endedHere(.terminatedByLocalHost)))
     }
   }
 
@@ -214,17 +214,17 @@ import Testing
       try await settle()
       #expect(controller.data.count == 3)
       controller.emit(.disconnectionComplete(status: .success, handle: 0x40, reason: .connectionTimeout))
-      let lost = LinkEnd(lock, .lost(.connectionTimeout))
-      let error = await writer.value as? LinkEnd
+      let lost = Disconnection(lock, .lost(.connectionTimeout))
+      let error = await writer.value as? Disconnection
       #expect(error == lost)
-      #expect(closed as? LinkEnd == lost)
+      #expect(closed as? Disconnection == lost)
       // All four buffers now belong to the other link.
       for _ in 0..<6 { other.channel.send([7]) }
       try await settle()
       #expect(controller.data.suffix(4).allSatisfy { $0.handle == 0x41 })
       #expect(controller.data.count == 7)
       link.channel.send([1])
-      let late = await failure { try await link.channel.waitUntilWritable() } as? LinkEnd
+      let late = await failure { try await link.channel.waitUntilWritable() } as? Disconnection
       #expect(late == lost)
       await link.disconnect()
     }
@@ -277,7 +277,7 @@ import Testing
       link.channel.handler = { if case .closed(let error) = $0 { closed = error } }
       let time = await duration { await central.close() }
       #expect(time < .milliseconds(2500))
-      #expect(closed as? LinkEnd == LinkEnd(lock, .endedHere(nil)))
+      #expect(closed as? Disconnection == Disconnection(lock, .endedHere(nil)))
       #expect(controller.isClosed)
       await central.close()
       let (ready, second, _) = try await linked()

@@ -37,7 +37,7 @@ import Text
     var answers = ExpectedAnswers(expected.map(Self.pattern), count: count, failures: failures.map(Self.pattern))
     let said = values.map { text in
       let value = Self.pattern(text)
-      switch answers.judge(ValueEvent(handle: value.handle, value: value.prefix, isIndication: false, wallClock: 0)) {
+      switch answers.evaluate(ValueEvent(handle: value.handle, value: value.prefix, isIndication: false, wallClock: 0)) {
       case .answer: return "a"
       case .failure(let index): return String(index)
       case .further: return "f"

@@ -49,7 +49,7 @@ import Testing
       let begin = EventLoop.shared.now
       let restoration = try await air.session.restore(connection) {
         switch $0 {
-        case .lost(let reason): events.append("lost \((reason as? LinkEnd)?.cause == .lost(.connectionTimeout))")
+        case .lost(let reason): events.append("lost \((reason as? Disconnection)?.cause == .lost(.connectionTimeout))")
         case .trying(let number, let pause, let error): events.append("trying \(number) \(pause) \(error == nil)")
         case .restored(let result): events.append("restored \(result.subscriptions) \(connection.isOpen)")
         }
@@ -214,7 +214,7 @@ import Testing
           #expect(try await air.session.restore(connection).subscriptions == 2)
         } else {
           _ = try? await self.types(values)
-          await #expect(throws: LinkEnd.self) { _ = try await values.next(until: nil) }
+          await #expect(throws: Disconnection.self) { _ = try await values.next(until: nil) }
           await #expect(throws: RestorationError.self) { try await air.session.restore(connection) }
         }
         await air.session.close()

@@ -73,12 +73,12 @@ import Testing
     (ArrivalReport(of: [1, 2, 3, 4, 5]), .contradicted(ArrivalReport(of: [1, 2, 3, 4, 5]))),
   ])
   func judgement(_ report: ArrivalReport?, _ outcome: ArrivalProof.Outcome?) throws {
-    #expect(ArrivalProof([1, 2, 3, 4], from: 2).judge(try #require(report)) == outcome)
+    #expect(ArrivalProof([1, 2, 3, 4], from: 2).evaluate(try #require(report)) == outcome)
   }
 
   /// A report of zero bytes from a device that lost its data proves nothing.
   @Test func aReportOfNothingProvesNothing() {
-    #expect(ArrivalProof([1, 2], from: 2).judge(ArrivalReport(of: [])) == nil)
+    #expect(ArrivalProof([1, 2], from: 2).evaluate(ArrivalReport(of: [])) == nil)
   }
 
   @Test func aReportHasEightOctets() {

@@ -55,7 +55,7 @@ import Testing
   func theLocaleDecides(_ environment: [String: String], _ isASCII: Bool) async throws {
     try await onLoop {
       let output = Output(Output.Style()) { environment[$0] }
-      #expect(output.forEyes("└─ “é” …") == (isASCII ? "`- \"é\" ~" : "└─ “é” …"))
+      #expect(output.displayText("└─ “é” …") == (isASCII ? "`- \"é\" ~" : "└─ “é” …"))
     }
   }
 }

@@ -151,7 +151,7 @@ package struct Configuration: Sendable {
   // MARK: Heard devices
 
   /// Returns the devices heard on an air. Empty if their file is unreadable.
-  package func heard(on air: String) -> HeardDevices { HeardDevices(parsing: log(heardPath), air: air) }
+  package func heard(on air: String) -> ScannedDevices { ScannedDevices(parsing: log(heardPath), air: air) }
 
   /// Returns the latest attribute records that pass the filter, up to `limit`.
   package func attributes(limit: Int, where isWanted: (KnownAttributes.Record) -> Bool) -> [KnownAttributes.Record] {
@@ -159,9 +159,9 @@ package struct Configuration: Sendable {
   }
 
   /// Stores heard devices and discovered attributes. Writes each file separately, and ignores errors.
-  func remember(_ heard: HeardDevices.Record, _ found: [KnownAttributes.Record]) {
+  func remember(_ heard: ScannedDevices.Record, _ found: [KnownAttributes.Record]) {
     if let path = heardPath {
-      try? StateLog.append(heard.line, to: path, limit: Self.logLimit) { HeardDevices(parsing: $0).log }
+      try? StateLog.append(heard.line, to: path, limit: Self.logLimit) { ScannedDevices(parsing: $0).log }
     }
     guard let path = attributesPath, !found.isEmpty else { return }
     try? StateLog.append(found.flatMap(\.line), to: path, limit: Self.logLimit) { KnownAttributes(parsing: $0).log }

@@ -23,7 +23,7 @@ package final class Answers {
     self.options = options
     self.connection = connection
     self.context = context
-    values = SubscribedValues(connection.client) { context.tellOfDropped($0) }
+    values = SubscribedValues(connection.client) { context.reportDropped($0) }
   }
 
   /// A function that shows the values received so far. Call it before writing a record of a later event.
@@ -64,8 +64,8 @@ package final class Answers {
     let failures = try await patterns(options.failOn)
     self.expected = ExpectedAnswers(expected, count: options.expectCount ?? 1, failures: failures)
     if expected.isEmpty, failures.isEmpty { try await subscribeToAll() }
-    var judge = ExpectedAnswers([], count: 1, failures: failures)
-    failureObserver = connection.client.observeValues { [failed] in if judge.judge($0) != .neither { failed.resume(returning: $0) } }
+    var watched = ExpectedAnswers([], count: 1, failures: failures)
+    failureObserver = connection.client.observeValues { [failed] in if watched.evaluate($0) != .neither { failed.resume(returning: $0) } }
   }
 
   private func patterns(_ arguments: [PatternArgument]) async throws -> [ExpectedAnswers.Pattern] {
@@ -99,7 +99,7 @@ package final class Answers {
 
   private func take(_ event: ValueEvent, _ uuid: UUID) async throws -> ExpectedAnswers.Verdict {
     last = event
-    let verdict = expected.judge(event)
+    let verdict = expected.evaluate(event)
     if case .failure = verdict { throw try await failure(event, isQueued: false) }
     if options.collect != nil || verdict == .answer {
       try await show(event, uuid)
@@ -131,7 +131,7 @@ package final class Answers {
   }
 
   private func text(_ event: ValueEvent) -> String {
-    ValueText.forEyes(event.value, context.process.memory.meaning(of: event.value, at: event.handle, nil, on: connection))
+    ValueText.displayText(event.value, context.process.memory.meaning(of: event.value, at: event.handle, nil, on: connection))
   }
 
   private func missing(within limit: Duration) -> Failure {

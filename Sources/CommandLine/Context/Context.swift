@@ -92,7 +92,7 @@ package struct Context {
   package func isShownBeside(_ event: ValueEvent) -> Bool { caller != .program && links.showsInBackground(event) }
 
   /// Reports how many records the output dropped. Silent if the reader closed the output (`| head -1`) or the user ended the command.
-  package func tellOfDropped(_ count: Int) {
+  package func reportDropped(_ count: Int) {
     guard !output.isBroken, !Task.isCancelled || !output.hasRoom else { return }
     output.note("Dropped \(count) record(s) so far: the output was not read in time.")
   }

@@ -12,7 +12,7 @@ package struct DeviceRequest {
   package init(_ name: String, of device: DeviceDescription) throws {
     guard let command = device.command(name) else {
       let names = device.commands.map(\.name)
-      let meant = Likeness.nearest(to: name, among: names).map { " Did you mean \($0)?" } ?? ""
+      let meant = SpellingSuggestion.nearest(to: name, among: names).map { " Did you mean \($0)?" } ?? ""
       let there = names.isEmpty ? "defines no commands" : "defines \(names.joined(separator: ", "))"
       throw Failure(
         .usage,

@@ -28,7 +28,7 @@ package enum NotificationRecord {
   ///   - device: The name of the device, if the reader needs it.
   ///   - memory: The known attributes of the device.
   package static func show(
-    _ event: ValueEvent, _ uuid: UUID?, _ format: ValueFormat, from peer: Connection, of device: String? = nil, _ memory: AirMemory,
+    _ event: ValueEvent, _ uuid: UUID?, _ format: ValueFormat, from peer: Connection, of device: String? = nil, _ memory: CompletionMemory,
     _ output: Output
   ) async throws {
     let meaning = memory.meaning(of: event.value, at: event.handle, uuid, on: peer)
@@ -38,20 +38,20 @@ package enum NotificationRecord {
       try await output.line(brief(event, meaning, format, of: device, output))
     } else {
       let time = Timestamp.text(event.wallClock)
-      let value = format == .auto ? ValueText.forEyes(event.value, meaning) : format.render(event.value)
-      try await output.line("\(output.paint(time, .dim)) \(uuid?.description ?? event.handle.description) \(output.forEyes(value))")
+      let value = format == .auto ? ValueText.displayText(event.value, meaning) : format.render(event.value)
+      try await output.line("\(output.paint(time, .dim)) \(uuid?.description ?? event.handle.description) \(output.displayText(value))")
     }
   }
 
   private static func recordWithoutWaiting(
-    _ event: ValueEvent, _ uuid: UUID?, _ format: ValueFormat, from peer: Connection, _ memory: AirMemory, _ output: Output
+    _ event: ValueEvent, _ uuid: UUID?, _ format: ValueFormat, from peer: Connection, _ memory: CompletionMemory, _ output: Output
   ) throws(OutputFailure) -> Bool {
     let meaning = memory.meaning(of: event.value, at: event.handle, uuid, on: peer)
     return try output.recordWithoutWaiting { write(&$0, event, uuid, meaning, format, from: peer) }
   }
 
   /// Returns the record of a notification or indication as a JSON value.
-  package static func value(_ event: ValueEvent, _ uuid: UUID?, from peer: Connection, _ memory: AirMemory) -> JSONTree {
+  package static func value(_ event: ValueEvent, _ uuid: UUID?, from peer: Connection, _ memory: CompletionMemory) -> JSONTree {
     let meaning = memory.meaning(of: event.value, at: event.handle, uuid, on: peer)
     return RecordWriter.value { write(&$0, event, uuid, meaning, .auto, from: peer) }
   }
@@ -79,8 +79,8 @@ package enum NotificationRecord {
     // Users cannot type a name defined by the firmware, so show the UUID, too.
     let firmware = meaning.description.userDescription.map { " " + DisplayText.quote($0) } ?? ""
     let what = assigned ?? (meaning.uuid?.description ?? event.handle.description) + firmware
-    let value = format == .auto ? ValueText.forEyes(event.value, meaning) : format.render(event.value)
-    let whose = device.map { output.forEyes($0) + "  " } ?? ""
-    return "  \(output.paint(String(time), .dim))  \(whose)\(output.paint(what, .bold))  \(output.forEyes(value))"
+    let value = format == .auto ? ValueText.displayText(event.value, meaning) : format.render(event.value)
+    let whose = device.map { output.displayText($0) + "  " } ?? ""
+    return "  \(output.paint(String(time), .dim))  \(whose)\(output.paint(what, .bold))  \(output.displayText(value))"
   }
 }

@@ -21,7 +21,7 @@ package final class ProcessContext {
   package let commands: SessionCommands
   package private(set) lazy var session = Session { [unowned self] in try await openAdapter() }
   /// The memory of devices and attributes for completion.
-  package private(set) lazy var memory = AirMemory(configuration) { [unowned self] in try adapter() }
+  package private(set) lazy var memory = CompletionMemory(configuration) { [unowned self] in try adapter() }
   /// The devices of a recording that can answer a discovery of services. Nil for any.
   package private(set) var discoverable: Set<PeerAddress>?
   private var trace: SnoopFile?

@@ -34,7 +34,7 @@ package final class SessionCommands {
     if let advice = FamiliarWords.advice[name] { return Failure(.usage, "Unknown command \(DisplayText.quote(name)). \(advice)") }
     let names = all.map { $0.commandName }
     let familiar = FamiliarWords.commands[name].flatMap { names.contains($0) ? $0 : nil }
-    let meant = (familiar ?? Likeness.nearest(to: name, among: names)).map { "Did you mean \($0)? " } ?? ""
+    let meant = (familiar ?? SpellingSuggestion.nearest(to: name, among: names)).map { "Did you mean \($0)? " } ?? ""
     return Failure(.usage, "Unknown command \(DisplayText.quote(name)). \(meant)List the commands: `help`")
   }
 

@@ -44,7 +44,7 @@ package struct ShellSettings: Equatable {
       guard value == "on" || value == "off" else { throw Failure(.usage, "Invalid reconnect \(DisplayText.quote(value)). Use on or off.") }
       reconnect = value == "on"
     default:
-      let meant = Likeness.nearest(to: name, among: Self.names).map { " Did you mean \($0)?" } ?? ""
+      let meant = SpellingSuggestion.nearest(to: name, among: Self.names).map { " Did you mean \($0)?" } ?? ""
       throw Failure(
         .usage, "Unknown setting \(DisplayText.quote(name)).\(meant) The settings are \(Self.names.joined(separator: ", ")).")
     }

@@ -97,7 +97,7 @@ package struct UsageText {
       let familiar = FamiliarWords.options[name].flatMap { known.contains(String($0.prefix { $0 != " " })) ? $0 : nil }
       let meant =
         familiar ?? known.first { $0 == "-\(name)" || name.hasPrefix("--") && $0.hasSuffix(name.dropFirst()) }
-        ?? (name.hasPrefix("--") ? Likeness.nearest(to: name, among: known) : nil)
+        ?? (name.hasPrefix("--") ? SpellingSuggestion.nearest(to: name, among: known) : nil)
       return "Unknown option \(DisplayText.escape(name))." + (meant.map { " Did you mean \($0)?" } ?? "")
     case .missingArgument(let place): return "Missing \(name(of: place)). \(taken(help))".trimmed
     case .missingValue(let sentence) where !help.isEmpty: return "\(sentence.filter { $0 != "'" }). \(taken(help))"

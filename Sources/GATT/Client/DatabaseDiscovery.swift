@@ -198,7 +198,7 @@ struct DatabaseDiscovery {
       let entry: Entry = (.characteristic, item.handle, found?.uuid, asked.take(item.handle, through: value))
       guard let found = admit(found, entry, item.value, uuidLength: item.value.count - 3, to: characteristics) else { continue }
       characteristics.append(found)
-      if let value { know(value, value) } else { isRegular = false }
+      if let value { markKnown(value, value) } else { isRegular = false }
     }
     let found = Array(characteristics[count...])
     if !Self.ascends(characteristics[max(0, count - 1)...], by: \.handle) { characteristics.sort { $0.handle < $1.handle } }
@@ -212,7 +212,7 @@ struct DatabaseDiscovery {
     var asked = ProcedureRange(range)
     for item in items {
       see(HandleType(item.handle, .clientCharacteristicConfiguration), asked.take(item.handle))
-      if item.handle.isValid { know(item.handle, item.handle) }
+      if item.handle.isValid { markKnown(item.handle, item.handle) }
     }
     // If the answer has other handles, discovery asks for every descriptor instead.
     _ = asked.advance()
@@ -238,7 +238,7 @@ struct DatabaseDiscovery {
       }
     }
     note((.attribute, items.first?.handle ?? 0, nil, asked.advance()))
-    know(range.start, min(range.end, AttributeHandle(clamping: asked.next - 1)))
+    markKnown(range.start, min(range.end, AttributeHandle(clamping: asked.next - 1)))
   }
 
   // MARK: Irregular entries
@@ -269,7 +269,7 @@ struct DatabaseDiscovery {
       return nil
     }
     let isNew = declared.insert(entry.handle).inserted
-    know(entry.handle, entry.handle)
+    markKnown(entry.handle, entry.handle)
     let left: IrregularEntry.Fault? =
       if let item, !isNew, known.contains(item) { .repeated } else {
         item == nil ? .malformed(value) : known.count < 0xFFFF ? nil : .tooMany
@@ -308,18 +308,20 @@ struct DatabaseDiscovery {
     case .services(let type, _):
       next[type] = 0x10000
       // All primary services up to there are known, so only secondary services could be between them.
-      if type == .secondaryService, isPlannable { for gap in gaps where gap.kind == .outside { know(gap) } }
+      if type == .secondaryService, isPlannable { for gap in gaps where gap.kind == .outside { markKnown(gap) } }
     case .characteristics: next[.characteristic] = 0x10000
     case .configurations: nextConfiguration = 0x10000
     case .includes:
       hasIncludes = true
-      if isPlannable { for gap in gaps where gap.kind == .head { know(gap) } }
-    case .types(let range): know(range.start, range.end)
+      if isPlannable { for gap in gaps where gap.kind == .head { markKnown(gap) } }
+    case .types(let range): markKnown(range.start, range.end)
     }
   }
 
-  private mutating func know(_ gap: Gap) { known.insert(contentsOf: gap.start..<gap.end + 1) }
-  private mutating func know(_ first: AttributeHandle, _ last: AttributeHandle) { known.insert(contentsOf: first.number..<last.number + 1) }
+  private mutating func markKnown(_ gap: Gap) { known.insert(contentsOf: gap.start..<gap.end + 1) }
+  private mutating func markKnown(_ first: AttributeHandle, _ last: AttributeHandle) {
+    known.insert(contentsOf: first.number..<last.number + 1)
+  }
 
   /// Switches to the other procedures after the peer refused Find Information.
   /// - Returns: false if there may be descriptors, which need Find Information.

@@ -35,13 +35,13 @@ package final class Connection {
   /// The subscriptions that survive a lost connection.
   private(set) var lasting: [SubscribedValues] = []
   /// The state of a lost link. Nil after a restoration.
-  private(set) var legacy: Legacy?
+  private(set) var priorLink: PriorLink?
   private var restoring: Wait<Void>?
   private var ended: Wait<Void>?
   private var isEnded = false
 
   /// The state of a lost link that its successor takes over.
-  struct Legacy {
+  struct PriorLink {
     let requestedMTU: Int?
     let wasDiscovered: Bool
     let database: KnownDatabase?
@@ -85,8 +85,8 @@ package final class Connection {
   func restoring<T: Sendable>(_ body: @escaping @LoopActor () async throws -> T) async throws -> T {
     guard restoring == nil else { throw RestorationError.isUnderWay }
     guard !isEnded else { throw RestorationError.ended }
-    if legacy == nil {
-      legacy = Legacy(requestedMTU: client.requestedMTU, wasDiscovered: client.table != nil, database: client.knownDatabase)
+    if priorLink == nil {
+      priorLink = PriorLink(requestedMTU: client.requestedMTU, wasDiscovered: client.table != nil, database: client.knownDatabase)
     }
     let (over, ended) = (Wait<Void>(), Wait<Void>())
     self.restoring = over
@@ -110,7 +110,7 @@ package final class Connection {
     identity = nil
   }
 
-  func isRestored() { legacy = nil }
+  func isRestored() { priorLink = nil }
 
   /// Disconnects and closes the client. Also works in a canceled task.
   func takeDown() async {
@@ -125,7 +125,7 @@ package final class Connection {
     isEnded = true
     ended?.resume(returning: ())
     await shielded { [restoring] in try? await restoring?.value() }
-    let reason = client.closed ?? LinkEnd(peer, .channelClosed)
+    let reason = client.closed ?? Disconnection(peer, .channelClosed)
     for values in lasting { values.close(throwing: reason) }
     lasting = []
   }

@@ -5,7 +5,7 @@ package import GATT
 package import Text
 package import Values
 
-/// The attributes found by the last full discovery of each device, for use without a connection. Stored as a log like `HeardDevices`.
+/// The attributes found by the last full discovery of each device, for use without a connection. Stored as a log like `ScannedDevices`.
 package struct KnownAttributes: Sendable, Equatable {
   package struct Item: Sendable, Equatable {
     package let service: UUID
@@ -23,7 +23,7 @@ package struct KnownAttributes: Sendable, Equatable {
       self.uuid = uuid
       self.handle = handle
       self.properties = properties
-      let name = description.userDescription.flatMap { $0.utf8.count > HeardDevices.longestName ? nil : $0 }
+      let name = description.userDescription.flatMap { $0.utf8.count > ScannedDevices.longestName ? nil : $0 }
       self.description = ValueDescription(
         userDescription: name, formats: description.formats.count > KnownAttributes.mostFormats ? [] : description.formats)
     }
@@ -44,7 +44,7 @@ package struct KnownAttributes: Sendable, Equatable {
     package init(air: String, peer: PeerAddress, name: UntrustedText?, selector: PeerSelector?, items: [Item]) {
       self.air = air
       self.peer = peer
-      self.name = name.flatMap { $0.raw.utf8.count > HeardDevices.longestName ? nil : $0 }
+      self.name = name.flatMap { $0.raw.utf8.count > ScannedDevices.longestName ? nil : $0 }
       if case .address? = selector { self.selector = nil } else { self.selector = selector }
       self.items = Array(items.prefix(KnownAttributes.longest))
     }

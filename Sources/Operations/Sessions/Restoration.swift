@@ -66,7 +66,7 @@ extension Session {
     guard connections.contains(where: { $0 === connection }) else { throw RestorationError.ended }
     let restoration = try await connection.restoring { [self] in
       let begin = EventLoop.shared.now
-      onEvent(.lost(connection.client.closed ?? LinkEnd(connection.peer, .endedHere(nil))))
+      onEvent(.lost(connection.client.closed ?? Disconnection(connection.peer, .endedHere(nil))))
       await connection.takeDown()
       var (policy, tries) = (policy, 0)
       var last: (any Error)?
@@ -126,10 +126,10 @@ extension Session {
   private func restore(_ connection: Connection) async throws -> Part {
     var part = Part()
     let client = connection.client
-    guard let legacy = connection.legacy else { return part }
-    if let mtu = legacy.requestedMTU { try await client.exchangeMTU(mtu) }
-    guard legacy.wasDiscovered else { return part }
-    if let known = legacy.database, try await client.takeOver(known) { part.discovery = .skipped }
+    guard let priorLink = connection.priorLink else { return part }
+    if let mtu = priorLink.requestedMTU { try await client.exchangeMTU(mtu) }
+    guard priorLink.wasDiscovered else { return part }
+    if let known = priorLink.database, try await client.takeOver(known) { part.discovery = .skipped }
     do {
       let table = try await client.discover()
       if part.discovery == .notNeeded { part.discovery = .done }

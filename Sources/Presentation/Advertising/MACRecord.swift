@@ -29,7 +29,7 @@ package enum MACRecord {
       let fields =
         ["\(mac.text)", "\(mac.source)", "offset \(mac.offset)", "\(mac.order.rawValue)-endian", mac.rule, match]
         + [mac.confidence == .low ? "weak" : "", line.map { "line \($0)" } ?? ""]
-      try await output.line(output.forEyes(fields.filter { !$0.isEmpty }.joined(separator: "  ")))
+      try await output.line(output.displayText(fields.filter { !$0.isEmpty }.joined(separator: "  ")))
     }
   }
 }

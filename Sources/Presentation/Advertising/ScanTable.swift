@@ -8,7 +8,7 @@ package struct ScanTable {
   let width: Int
   /// Whether the terminal shows UTF-8. Otherwise, the table uses ASCII.
   let isUTF8: Bool
-  let paint: (String, Paint) -> String
+  let paint: (String, TerminalStyle) -> String
 
   /// Whether all columns fit. A narrow terminal shows strength, name, address and facts.
   private var hasBar: Bool { width >= 72 }
@@ -71,7 +71,7 @@ package struct ScanTable {
     }
   }
 
-  private static func paint(_ level: Double?) -> Paint {
+  private static func paint(_ level: Double?) -> TerminalStyle {
     guard let level else { return .dim }
     return level >= -60 ? .green : level >= -80 ? .yellow : .dim
   }

@@ -56,7 +56,7 @@ package final class ScanView {
       if !showsOctets, output.style.verbosity > 0 {
         let report = record.report
         for line in AdvertisingDetail.lines(report.data, of: report.peer, pdu: report.pdu, formats) {
-          try await output.line(output.forEyes(line))
+          try await output.line(output.displayText(line))
         }
       }
     }
@@ -83,7 +83,7 @@ package final class ScanView {
   private func showDetails() async throws {
     for device in order.sorted(watch.devicesWithRecords) {
       for line in AdvertisingDetail.lines(device, formats, paint: { output.paint($0, .bold) }) {
-        try await output.line(output.forEyes(line))
+        try await output.line(output.displayText(line))
       }
     }
   }

@@ -40,7 +40,7 @@ extension Failure {
     }
   }
 
-  package init(_ error: LinkEnd) {
+  package init(_ error: Disconnection) {
     let link = "Connection to \(error.peer.address)"
     switch error.cause {
     case .lost(let reason): self.init(.linkLost, "\(link) lost: \(Self.words(reason))", status: reason)

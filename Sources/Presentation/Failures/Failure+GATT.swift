@@ -148,7 +148,7 @@ extension Failure {
     if name.hasSuffix(",") { return "Separate commands with a semicolon." }
     let digits = name.count { $0 != "-" }
     if digits > 4, name.allSatisfy({ $0.isHexDigit || $0 == "-" }) { return "It has \(digits) hex digits. A UUID has 4, 8 or 32." }
-    return Likeness.nearest(to: name.lowercased(), among: AssignedNumbers.snakeNames.map(\.name)).map { "Did you mean \($0)?" }
+    return SpellingSuggestion.nearest(to: name.lowercased(), among: AssignedNumbers.snakeNames.map(\.name)).map { "Did you mean \($0)?" }
   }
 
   private static func hint(_ missing: GATTError.Missing) -> String {

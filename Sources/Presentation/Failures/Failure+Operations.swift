@@ -41,7 +41,7 @@ extension Failure {
     let list = names.prefix(8).map(\.description).joined(separator: ", ") + (names.count > 8 ? ", …" : "")
     let wider = "*\(pattern)*"
     guard names.contains(where: { Glob.matches(wider, $0.raw) }) else {
-      let nearest = Likeness.nearest(to: pattern, among: names.map(\.raw)).map { ". Did you mean \(UntrustedText($0))?" } ?? ""
+      let nearest = SpellingSuggestion.nearest(to: pattern, among: names.map(\.raw)).map { ". Did you mean \(UntrustedText($0))?" } ?? ""
       return " (\(list))\(nearest)"
     }
     return " (\(list)). Try \(ShellWords.quoteForShell("name:\(wider)"))"
@@ -161,7 +161,7 @@ extension Failure {
   private static func endByDevice(_ cause: any Error) -> String? {
     let reason: ControllerErrorCode? =
       switch cause {
-      case let end as LinkEnd: if case .lost(let reason) = end.cause { reason } else { nil }
+      case let end as Disconnection: if case .lost(let reason) = end.cause { reason } else { nil }
       case let end as SocketEnd:
         switch end.cause {
         case .reason(let reason): reason

@@ -105,7 +105,7 @@ package struct Failure: Error, Equatable {
       add("For larger values, use \(format.name.prefix(1))16le or \(format.name.prefix(1))16be.")
     case let error as ValueFormatError: self.init(.usage, "\(error)")
     case let error as GAPError: self.init(error)
-    case let error as LinkEnd: self.init(error)
+    case let error as Disconnection: self.init(error)
     case let error as ControllerError: self.init(error)
     case let error as HostError: self.init(error)
     case let error as AdapterProblem: self.init(error)

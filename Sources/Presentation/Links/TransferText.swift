@@ -38,7 +38,7 @@ package final class TransferText: DeliveryObserver {
     case .windowIgnored(isRequest: true): output.note("--window has no effect here: only one request is in flight.")
     case .windowIgnored(isRequest: false):
       output.note("--window has no effect here: this adapter does not report what the device acknowledged.")
-    case .ignored(let value): output.note("Ignored a value that is not a report of count and CRC-32: \(ValueText.forEyes(value))")
+    case .ignored(let value): output.note("Ignored a value that is not a report of count and CRC-32: \(ValueText.displayText(value))")
     }
   }
 

@@ -85,7 +85,7 @@ package enum PacketText {
       guard let name = names(handle) else { return "handle \(handle)" }
       return "\(handle) \(name.characteristic.map { "\(named($0))@" } ?? "")\(named(name.type))"
     case .value(let octets, let handle, let isWhole):
-      return ValueText.forEyes(octets, of: isWhole ? handle.flatMap(names)?.type : nil)
+      return ValueText.displayText(octets, of: isWhole ? handle.flatMap(names)?.type : nil)
     case .packet(let packet, _, _): return packet.name
     case .list(let items): return items.map { parts($0, names).joined(separator: ", ") }.joined(separator: "; ")
     }

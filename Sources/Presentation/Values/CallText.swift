@@ -20,7 +20,7 @@ package enum CallText {
       }
     }
     for value in answer.values {
-      for line in lines(value, unit: command.answer.flatMap { unit(value.name, $0) }) { try await output.line(output.forEyes(line)) }
+      for line in lines(value, unit: command.answer.flatMap { unit(value.name, $0) }) { try await output.line(output.displayText(line)) }
     }
     if command.answer == nil {
       output.status("Sent \(command.name). This command has no answer.")
@@ -78,8 +78,8 @@ package enum CallText {
           connection?.identify(in: &$0)
         }
       } else {
-        try await output.line(output.forEyes(command.name + (command.summary.map { "  \($0)" } ?? "")))
-        for parameter in command.parameters { try await output.line(output.forEyes("  \(text(parameter))")) }
+        try await output.line(output.displayText(command.name + (command.summary.map { "  \($0)" } ?? "")))
+        for parameter in command.parameters { try await output.line(output.displayText("  \(text(parameter))")) }
       }
     }
   }

@@ -72,7 +72,7 @@ package struct CharacteristicFacts {
 
   var valueText: String? {
     switch values[characteristic.valueHandle] {
-    case .success(let value)?: ValueText.forEyes(value, of: characteristic.uuid, formats: formats)
+    case .success(let value)?: ValueText.displayText(value, of: characteristic.uuid, formats: formats)
     case .failure(let error)?: "(\(Failure(error).word))"
     case nil: nil
     }
@@ -85,7 +85,7 @@ package struct CharacteristicFacts {
         return "\(DecodedText.text(of: range.lower, unit: false)) … \(DecodedText.text(of: range.upper, unit: true))"
       }
       // Show bytes only if no meaning is known.
-      guard (try? DecodedValue.of(value, type: descriptor.uuid)) != nil else { return ValueText.forEyes(value, of: descriptor.uuid) }
+      guard (try? DecodedValue.of(value, type: descriptor.uuid)) != nil else { return ValueText.displayText(value, of: descriptor.uuid) }
       return DecodedText.text(value, of: descriptor.uuid) ?? "\"\(DisplayText.escape(DisplayText.withoutTrailingNULs(value)))\""
     case .failure(let error)?: return "(\(Failure(error).word))"
     case nil: return nil

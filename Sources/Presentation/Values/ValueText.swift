@@ -12,14 +12,14 @@ package enum ValueText {
   }
 
   /// Returns the bytes in hex, followed by their meaning if known, or by their text if printable.
-  package static func forEyes(_ value: [UInt8], of uuid: UUID? = nil, formats: [PresentationFormat] = []) -> String {
+  package static func displayText(_ value: [UInt8], of uuid: UUID? = nil, formats: [PresentationFormat] = []) -> String {
     if value.isEmpty { return "(empty)" }
     let meaning = DecodedText.text(value, of: uuid, formats: formats) ?? text(value).map { "\"\(DisplayText.escape($0))\"" }
     return Hex.encode(value) + (meaning.map { "  " + $0 } ?? "")
   }
 
-  package static func forEyes(_ value: [UInt8], _ meaning: ValueMeaning) -> String {
-    forEyes(value, of: meaning.uuid, formats: meaning.description.formats)
+  package static func displayText(_ value: [UInt8], _ meaning: ValueMeaning) -> String {
+    displayText(value, of: meaning.uuid, formats: meaning.description.formats)
   }
 
   /// Returns the value as a command's result: in the requested format, or with its meaning for `auto`.

@@ -198,7 +198,9 @@ struct ScriptLoader {
 
   private static func newNeed(_ words: [String], _ commands: SessionCommands) throws -> Need {
     if let reason = words.first.flatMap({ refusal(of: $0, commands) }) { throw Failure(.usage, reason) }
-    if let word = words.first, commands.type(named: word) == nil, let meant = Likeness.nearest(to: word, among: ScriptParser.words) {
+    if let word = words.first, commands.type(named: word) == nil,
+      let meant = SpellingSuggestion.nearest(to: word, among: ScriptParser.words)
+    {
       throw Failure(.usage, "Unknown command \(DisplayText.quote(word)). Did you mean \(meant)?")
     }
     let line = try ShellLine(words, ShellSettings(), commands)

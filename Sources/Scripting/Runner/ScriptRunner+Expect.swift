@@ -19,7 +19,7 @@ extension ScriptRunner {
   func expectResult(_ extraction: Extraction, _ predicate: Predicate, _ line: ScriptLine) throws {
     let value = try value(extraction, line)
     record(value, named: try extraction.field.map { try text(of: $0, line) } ?? "result")
-    try judge(try verdict(predicate, on: value, line), value, predicate, extraction, line)
+    try evaluate(try verdict(predicate, on: value, line), value, predicate, extraction, line)
   }
 
   /// Returns the part of the last result that an extraction selects.
@@ -64,7 +64,7 @@ extension ScriptRunner {
     { throw mistake(error.reason, line) } catch let error as MissingVariable { throw mistake(error, line) }
   }
 
-  private func judge(
+  private func evaluate(
     _ verdict: Predicate.Verdict, _ value: ScriptValue, _ predicate: Predicate, _ extraction: Extraction, _ line: ScriptLine
   ) throws {
     guard case .fails(let reason) = verdict else { return }
@@ -109,7 +109,7 @@ extension ScriptRunner {
 
   /// Returns a value in hex and decoded.
   private func shown(_ value: ScriptValue, of result: ScriptResult?) -> String {
-    func text(_ octets: [UInt8]) -> String { ValueText.forEyes(octets, meaning(of: octets, in: result?.record)) }
+    func text(_ octets: [UInt8]) -> String { ValueText.displayText(octets, meaning(of: octets, in: result?.record)) }
     return switch value {
     case .octets(let octets), .formatted(let octets, .hex), .formatted(let octets, .auto): text(octets)
     case .formatted(let octets, let format):
@@ -129,8 +129,8 @@ extension ScriptRunner {
   }
 
   private func text(_ event: ValueEvent, _ uuid: UUID?) -> String {
-    guard let connection = shell.current?.connection else { return ValueText.forEyes(event.value, of: uuid) }
-    return ValueText.forEyes(event.value, shell.process.memory.meaning(of: event.value, at: event.handle, uuid, on: connection))
+    guard let connection = shell.current?.connection else { return ValueText.displayText(event.value, of: uuid) }
+    return ValueText.displayText(event.value, shell.process.memory.meaning(of: event.value, at: event.handle, uuid, on: connection))
   }
 
   /// Records a value for the report and its plots.
@@ -298,7 +298,7 @@ extension ScriptRunner {
   }
 
   private static func isOurs(_ end: any Error) -> Bool {
-    switch (end as? LinkEnd)?.cause {
+    switch (end as? Disconnection)?.cause {
     case .endedHere, .channelClosed: true
     case .lost, .handleReused, nil: false
     }

@@ -160,7 +160,7 @@ extension ScriptRunner {
       do { _ = try await link(line) } catch let error as StepFailure {
         // The connection was lost before: the command fails with this error.
         guard let expected = command.failure, error.outcome == .failed else { throw error }
-        return try judge(error.failure, expected)
+        return try evaluate(error.failure, expected)
       }
     } else if isConnect {
       // An unexpected loss fails the test even if it connects again, unless `retry` runs it again.
@@ -192,14 +192,14 @@ extension ScriptRunner {
       failure = Failure(error)
     }
     result = self.step.record.map(ScriptResult.init)
-    if let expected = command.failure { return try judge(failure, expected, in: step) }
+    if let expected = command.failure { return try evaluate(failure, expected, in: step) }
     if let failure { throw StepFailure(failure, line, in: step) }
     // Subscribe from the start of the connection.
     if isConnect { try await subscribe(for: following) }
     if traits.endsSubscriptions { try await subscriptions.end() }
   }
 
-  private func judge(_ failure: Failure?, _ expected: ExpectedFailure, in step: TestOutcome.Step = .init()) throws {
+  private func evaluate(_ failure: Failure?, _ expected: ExpectedFailure, in step: TestOutcome.Step = .init()) throws {
     let kind = try expected.kind.map { try text(of: $0, expected.line) }
     guard let failure else {
       var error = StepFailure(Failure(.expectation, "The previous command succeeded instead of failing."), expected.line)

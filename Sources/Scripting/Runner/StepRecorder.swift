@@ -38,7 +38,7 @@ struct StepRecorder {
   /// Returns the value of a characteristic, in hex and decoded.
   private static func value(_ record: JSONTree, _ time: Duration, _ meaning: ([UInt8], JSONTree) -> ValueMeaning) -> StepValue? {
     guard let hex = record["value"]?.string, let octets = Hex.decode(hex) else { return nil }
-    let text = ValueText.forEyes(octets, meaning(octets, record))
+    let text = ValueText.displayText(octets, meaning(octets, record))
     var value = StepValue(name: record["uuid"]?.string ?? "value", at: time, text: text)
     // Prefer a field with a unit: it was measured, unlike flags and counters.
     if case .object(let members)? = record["decoded"]?.kind, case let numbers = members.filter({ number($0.value) != nil }),

@@ -107,7 +107,7 @@ package struct WaitForValue: SessionCommand, ValueCommand {
         let others =
           lane.recent.last.map { event, uuid in
             let meaning = context.process.memory.meaning(of: event.value, at: event.handle, uuid, on: connection)
-            return " Last value: \(ValueText.forEyes(event.value, meaning)) (\(uuid?.description ?? "?"))."
+            return " Last value: \(ValueText.displayText(event.value, meaning)) (\(uuid?.description ?? "?"))."
           } ?? ""
         throw Failure(
           .timeout,

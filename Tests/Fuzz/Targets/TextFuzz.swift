@@ -23,7 +23,7 @@ extension FuzzTarget {
     let text = String(decoding: bytes, as: UTF8.self)
     // The table of assigned names is long, and so may be the text to compare.
     if bytes.count % 16 == 0 {
-      _ = (try? Selector(text), AssignedNumbers.uuid(named: text), Likeness.nearest(to: text, among: Predicate.words))
+      _ = (try? Selector(text), AssignedNumbers.uuid(named: text), SpellingSuggestion.nearest(to: text, among: Predicate.words))
     }
     _ = (try? MACRule(text), try? TransportAddress(text), try? TransportAddress(listening: text), UUID(text))
     if let address = Address(text) { expect(Address(address.description) == address, "\(address)") }

@@ -3,7 +3,7 @@ package import Text
 
 /// The recently heard or connected devices, so that users can name them without another scan. Each command appends a line to a log. The
 /// parser skips lines that are not records, after a full disk or from another version.
-package struct HeardDevices: Sendable, Equatable {
+package struct ScannedDevices: Sendable, Equatable {
   package struct Device: Sendable, Equatable {
     package let peer: PeerAddress
     /// The name. Nil if the adapter heard none, or one that is too long to type.
@@ -13,7 +13,7 @@ package struct HeardDevices: Sendable, Equatable {
 
     package init(_ peer: PeerAddress, name: UntrustedText?, rssi: Int8?) {
       self.peer = peer
-      self.name = name.flatMap { $0.isEmpty || $0.raw.utf8.count > HeardDevices.longestName ? nil : $0 }
+      self.name = name.flatMap { $0.isEmpty || $0.raw.utf8.count > ScannedDevices.longestName ? nil : $0 }
       self.rssi = rssi
     }
   }
@@ -30,7 +30,7 @@ package struct HeardDevices: Sendable, Equatable {
     package init(air: String, time: Int64, devices: [Device]) {
       self.air = air
       self.time = time
-      self.devices = Array(devices.sorted { $0.rssi ?? 127 > $1.rssi ?? 127 }.prefix(HeardDevices.capacity))
+      self.devices = Array(devices.sorted { $0.rssi ?? 127 > $1.rssi ?? 127 }.prefix(ScannedDevices.capacity))
     }
   }
 
@@ -75,15 +75,15 @@ package struct HeardDevices: Sendable, Equatable {
   package var log: [UInt8] { records.reversed().flatMap(\.line) }
 }
 
-extension HeardDevices.Record {
+extension ScannedDevices.Record {
   /// Parses a line. Nil if it is not a record.
   init?(parsing line: some Collection<UInt8>) {
     guard let tree = try? JSONTree.parse(Array(line)), let air = tree["air"]?.string, let time = tree["heard"]?.integer, time >= 0,
       case .array(let items)? = tree["devices"]?.kind
     else { return nil }
-    let devices = items.prefix(HeardDevices.capacity).compactMap { item -> HeardDevices.Device? in
+    let devices = items.prefix(ScannedDevices.capacity).compactMap { item -> ScannedDevices.Device? in
       guard case .address(let address, let type?)? = item["peer"]?.string.flatMap({ PeerSelector($0) }) else { return nil }
-      return HeardDevices.Device(
+      return ScannedDevices.Device(
         PeerAddress(address, type), name: item["name"]?.string.map { UntrustedText($0) },
         rssi: item["rssi"]?.integer.flatMap { Int8(exactly: $0) })
     }

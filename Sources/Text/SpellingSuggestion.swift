@@ -1,5 +1,5 @@
 /// Suggests the known word that is most similar to an unknown one.
-package enum Likeness {
+package enum SpellingSuggestion {
   /// Returns a candidate that starts with `word` or differs by one letter, or by two from a longer word. Nil if no candidate is similar.
   package static func nearest(to word: String, among candidates: [String]) -> String? {
     if word.utf8.count > 4, let whole = candidates.filter({ $0.hasPrefix(word) }).min(by: { $0.utf8.count < $1.utf8.count }) {

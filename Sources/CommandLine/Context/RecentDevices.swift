@@ -7,7 +7,7 @@ package import Text
 
 /// The devices heard or connected so far, which users can name without another scan.
 @LoopActor
-package final class SeenDevices {
+package final class RecentDevices {
   private var order = RecentSet<PeerAddress>(capacity: 1000)
   private var facts: [PeerAddress: (name: UntrustedText?, rssi: Int8?)] = [:]
 
@@ -26,7 +26,7 @@ package final class SeenDevices {
   }
 
   /// The devices to store for later commands.
-  var heard: [HeardDevices.Device] { order.elements.map { .init($0, name: facts[$0]?.name, rssi: facts[$0]?.rssi) } }
+  var heard: [ScannedDevices.Device] { order.elements.map { .init($0, name: facts[$0]?.name, rssi: facts[$0]?.rssi) } }
 
   package init() {}
 

@@ -1,7 +1,7 @@
 package import Bluetooth
 
 /// The reason why a link is down.
-package struct LinkEnd: Error, Sendable, Equatable, ConnectionError {
+package struct Disconnection: Error, Sendable, Equatable, ConnectionError {
   package enum Cause: Sendable, Equatable {
     /// The controller lost the link, with the reason in Disconnection Complete.
     case lost(ControllerErrorCode)

@@ -13,10 +13,10 @@ import Values
 /// Remembers devices and attributes for the completion of later command lines. The command writes them once, when it ends.
 /// A simulated or recorded air needs no memory, because its file lists the devices.
 @LoopActor
-package final class AirMemory {
+package final class CompletionMemory {
   private let adapter: @LoopActor () throws -> AdapterSpec
   private let configuration: Configuration
-  private let seen = SeenDevices()
+  private let seen = RecentDevices()
   /// The attributes found by this command, the latest last.
   private var found: [KnownAttributes.Record] = []
   /// The results of lookups among earlier commands' attributes.
@@ -76,7 +76,7 @@ package final class AirMemory {
     let devices = seen.heard
     guard let air, !devices.isEmpty else { return }
     configuration.remember(
-      HeardDevices.Record(air: air, time: RealTime.now / 1_000_000_000, devices: devices), found)
+      ScannedDevices.Record(air: air, time: RealTime.now / 1_000_000_000, devices: devices), found)
   }
 }
 
@@ -100,7 +100,7 @@ extension AdapterSpec {
   }
 }
 
-extension AirMemory {
+extension CompletionMemory {
   /// Returns the meaning of a value, as known from this link or an earlier one to the same device.
   /// - Parameters:
   ///   - value: The value. The memory ignores knowledge from an earlier link that the value does not fit.

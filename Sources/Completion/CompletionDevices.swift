@@ -12,7 +12,7 @@ import Simulation
 import Text
 
 /// The devices and attributes that blectl knows without a radio, from earlier commands or from the file of a simulated air.
-struct KnownAir {
+struct CompletionDevices {
   private(set) var devices: [CompletionModel.Device] = []
   private let find: (PeerSelector) -> Facts?
 

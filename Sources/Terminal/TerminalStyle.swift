@@ -2,7 +2,7 @@
 package enum ColorChoice: String, Sendable, CaseIterable { case auto, always, never }
 
 /// ANSI text styles, used sparingly: for names of things, not for whole lines.
-package enum Paint: String, Sendable {
+package enum TerminalStyle: String, Sendable {
   case bold = "1"
   case dim = "2"
   case red = "31"
