@@ -66,21 +66,7 @@ package struct CompletionModel: Sendable {
   /// Whether commands may omit PEER.
   package var isConnected = false
 
-  package init(
-    commands: [(name: String, hint: String)] = [], devices: [Device] = [], aliases: [String] = [], linkAliases: Set<String> = [],
-    attributes: [Attribute]? = nil, deviceCommands: [DeviceCommand] = [], adapters: [Entry] = [], knowsLast: Bool = true,
-    isConnected: Bool = false
-  ) {
-    self.commands = commands
-    self.devices = devices
-    self.aliases = aliases
-    self.linkAliases = linkAliases
-    self.attributes = attributes
-    self.deviceCommands = deviceCommands
-    self.adapters = adapters
-    self.knowsLast = knowsLast
-    self.isConnected = isConnected
-  }
+  package init() {}
 
   /// A candidate and the keys that find it. The typed text must be a prefix of a key.
   package struct Entry: Equatable {

@@ -45,7 +45,7 @@ package struct PHYMask: OptionSet, Sendable, Hashable {
 
 extension PeerAddress {
   /// Creates an address from an HCI address type: 0 public, 1 random, 2 and 3 the same as resolved identities, 0xFE unresolved random.
-  /// Nil for 0xFF (anonymous) and reserved values.
+  /// Other values, 0xFF (anonymous) included, give nil.
   package init?(hciType: UInt8, _ address: Address) {
     switch hciType {
     case 0x00, 0x02: self.init(address, .public)

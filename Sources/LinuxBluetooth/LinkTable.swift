@@ -8,7 +8,7 @@ struct LinkTable: Equatable {
   struct Entry: Equatable {
     var state = LinkState()
     /// The number of the connection, from 1, counted over all links, or 0 for a link older than the socket.
-    /// It shows whether a link is newer than an attempt.
+    /// The number shows whether a link is newer than an attempt.
     var number = 0
   }
 

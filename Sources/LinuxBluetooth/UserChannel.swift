@@ -6,7 +6,7 @@ import LinuxIO
 import SystemPackage
 
 /// The HCI user channel, through which this process owns the whole controller, without the kernel's stack, until it closes the channel.
-/// It needs CAP_NET_ADMIN and an adapter that is down. The kernel takes the adapter down again at the end.
+/// The channel needs CAP_NET_ADMIN and an adapter that is down. The kernel takes the adapter down again at the end.
 @LoopActor
 package final class UserChannel: HCI.Transport {
   package let name: String

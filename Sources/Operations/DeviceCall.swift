@@ -157,7 +157,7 @@ private final class RunningCall {
     values = SubscribedValues(client) { [loss] in loss.count += $0 }
   }
 
-  /// Waits for the answer to an earlier command, at most as long as for the answer to this command.
+  /// Waits for the answer to an earlier command. Gives up after the time limit of this command.
   func pass(_ before: UnansweredCall) async throws {
     var reader = before.reader
     let end = min(before.end, EventLoop.shared.now.advanced(by: limit))

@@ -1,5 +1,5 @@
 /// A cyclic redundancy check of 8, 16 or 32 bits with a name and parameters from the catalogue of CRC algorithms (reveng.sourceforge.io).
-/// It works bit by bit, which suffices for packets. `CRC32` is faster, for files.
+/// The computation works bit by bit, which suffices for packets. For files, use the faster `CRC32`.
 package struct CRC: Hashable, Sendable {
   /// The name in the catalogue, such as `CRC-16/MODBUS`.
   package let name: String

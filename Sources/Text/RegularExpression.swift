@@ -1,6 +1,6 @@
 /// A regular expression that matches in time and memory proportional to its length times the text's, for any input.
 ///
-/// It follows all alternatives in parallel (K. Thompson, "Regular Expression Search Algorithm", 1968). The standard library tries them one
+/// The matcher follows all alternatives in parallel (K. Thompson, "Regular Expression Search Algorithm", 1968). The standard library tries them one
 /// after another, which can take exponential time. The price is that there are no references to groups and no lookahead.
 package struct RegularExpression: Sendable, CustomStringConvertible {
   /// The pattern between slashes, with its flags.

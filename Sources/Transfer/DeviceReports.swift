@@ -15,7 +15,7 @@ final class DeviceReports {
   private(set) var latest: [ArrivalReport] = []
   private static let limit = 32
   /// The device's counter value at a known byte of the file.
-  private(set) var counter: (value: Int, place: Int)?
+  private var counter: (value: Int, place: Int)?
   /// The handle of a readable report.
   private var handle: AttributeHandle?
 

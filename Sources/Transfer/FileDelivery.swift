@@ -41,7 +41,7 @@ package final class FileDelivery {
 
   package enum Event: Sendable {
     case transfer(FileTransfer.Event)
-    /// There is no record of an earlier transfer to this characteristic. The transfer starts at byte 0.
+    /// No earlier transfer to this characteristic is known. The transfer starts at byte 0.
     case noEarlierTransfer
     /// The earlier transfer ended at this byte, but sent another file. The transfer starts at byte 0.
     case otherFile(endedAt: Int)

@@ -223,7 +223,7 @@ package final class FileTransfer {
   /// - Parameter beginning: The position at which this link started.
   /// - Returns: Nil if there are no reports to compare.
   private func intact(from beginning: Int) async -> Int? {
-    guard reports.counter != nil, !reports.latest.isEmpty else { return nil }
+    guard !reports.latest.isEmpty else { return nil }
     guard reports.coversFile else { return beginning }
     do {
       for report in reports.latest.reversed() {

@@ -19,7 +19,7 @@ package struct LinkUse {
   /// The time up to which `capacity` counts.
   private var accounted: LoopClock.Instant?
   /// The byte position in the file when the link got its parameters.
-  private var start = 0
+  private var origin = 0
 
   /// The duration of the transfer so far in seconds, including time without a link.
   package var seconds: Double { begin.flatMap { begin in accounted.map { begin.duration(to: $0).inSeconds } } ?? 0 }
@@ -27,7 +27,7 @@ package struct LinkUse {
   /// Takes the parameters of a new link, before its first segment at byte `position` of the file.
   mutating func connect(_ parameters: LinkParameters, mtu: Int, at position: Int) {
     (self.parameters, self.mtu) = (parameters, mtu)
-    (model, start) = (LinkCapacity(parameters), position)
+    (model, origin) = (LinkCapacity(parameters), position)
   }
 
   /// Counts a link and starts its time. The first segment on the link follows.
@@ -51,18 +51,16 @@ package struct LinkUse {
   /// Takes changed parameters from byte `position` of the file on.
   mutating func change(to parameters: LinkParameters, at position: Int, _ now: LoopClock.Instant) {
     account(until: now)
-    let phy = self.parameters.phy
-    connect(parameters, mtu: mtu, at: position)
+    var parameters = parameters
     // Events contain the PHY only if it changed.
-    guard parameters.phy == nil else { return }
-    self.parameters.phy = phy
-    model = LinkCapacity(self.parameters)
+    parameters.phy = parameters.phy ?? self.parameters.phy
+    connect(parameters, mtu: mtu, at: position)
   }
 
   /// Learns whether the coded PHY uses S=2. Returns whether that changed the model.
   mutating func learn(_ position: Int, _ now: LoopClock.Instant) -> Bool {
     let before = model
-    model.learn(octets: position - start, in: (accounted ?? now).duration(to: now))
+    model.learn(octets: position - origin, in: (accounted ?? now).duration(to: now))
     return model != before
   }
 

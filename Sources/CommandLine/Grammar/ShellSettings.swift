@@ -1,5 +1,5 @@
 import Presentation
-package import Text
+import Text
 
 /// The settings of `set`: the defaults for the options of a session's commands.
 package struct ShellSettings: Equatable {
@@ -10,11 +10,7 @@ package struct ShellSettings: Equatable {
   /// Whether to reconnect after a lost link.
   package var reconnect = false
 
-  package init(format: ValueFormat? = nil, timeout: Double? = nil, reconnect: Bool = false) {
-    self.format = format
-    self.timeout = timeout
-    self.reconnect = reconnect
-  }
+  package init() {}
 
   package static let names = ["format", "timeout", "reconnect"]
   /// The permitted values of each setting.

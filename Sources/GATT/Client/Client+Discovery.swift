@@ -109,8 +109,8 @@ extension Client {
 }
 
 extension Characteristic {
-  /// Parses a characteristic declaration, without descriptors and with 0xFFFF as end handle.
-  /// Nil if the declaration is too short or its UUID has an invalid length.
+  /// Parses a characteristic declaration, without descriptors and with 0xFFFF as end handle. A declaration that is too short, or whose
+  /// UUID has an invalid length, gives nil.
   init?(declaration item: HandleValue) {
     guard item.value.count >= 3, let uuid = UUID(littleEndian: item.value.dropFirst(3)) else { return nil }
     let valueHandle = AttributeHandle(rawValue: UInt16(item.value[1]) | UInt16(item.value[2]) << 8)

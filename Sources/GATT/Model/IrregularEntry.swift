@@ -37,7 +37,7 @@ package struct IrregularEntry: Hashable, Sendable {
     case noCharacteristic
     /// Find Information shows the entry, but the procedure for its type does not. Discovery drops it.
     case unlisted
-    /// There are more entries of this kind than handles. Discovery drops the entry.
+    /// The peer lists more entries of this kind than there are handles. Discovery drops the entry.
     case tooMany
   }
 

@@ -1,8 +1,8 @@
-package import ATT
+import ATT
 import Text
 
 extension Failure {
-  package init(_ error: ATTError) {
+  init(_ error: ATTError) {
     switch error {
     case .violation(let violation):
       self.init(

@@ -6,7 +6,7 @@ import Text
 
 /// Messages for commands of a device file.
 extension Failure {
-  package init(_ error: DeviceCallError) {
+  init(_ error: DeviceCallError) {
     switch error {
     case .parameter(let fault): self.init(fault)
     case .noAnswer(let missing): self.init(missing)
@@ -59,7 +59,7 @@ extension Failure {
     "\(parameter) is missing and has no default. To list the parameters: call --list"
   }
 
-  package init(_ fault: FieldFault) {
+  init(_ fault: FieldFault) {
     if fault.reason == .missing {
       self.init(.usage, Self.missing(fault.field))
     } else {

@@ -3,7 +3,7 @@ package import GAP
 import Text
 
 extension Failure {
-  package init(_ error: GAPError) {
+  init(_ error: GAPError) {
     switch error {
     case .intervalOutOfRange(let interval):
       self.init(.usage, "Invalid connection interval \(interval.millisecondsText) ms. Use 7.5 to 4000 ms.")
@@ -40,7 +40,7 @@ extension Failure {
     }
   }
 
-  package init(_ error: Disconnection) {
+  init(_ error: Disconnection) {
     let link = "Connection to \(error.peer.address)"
     switch error.cause {
     case .lost(let reason): self.init(.linkLost, "\(link) lost: \(Self.words(reason))", status: reason)

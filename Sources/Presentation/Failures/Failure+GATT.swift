@@ -4,14 +4,14 @@ package import GATT
 import Text
 
 extension Failure {
-  package init(_ error: SegmentsMissing) {
+  init(_ error: SegmentsMissing) {
     self.init(
       .expectation,
       "The device received \(error.arrived) of \(error.sent) bytes: it drops commands that arrive too fast. The next transfer keeps fewer in "
         + "flight. To lose none: --mode request")
   }
 
-  package init(_ error: GATTError) {
+  init(_ error: GATTError) {
     switch error {
     case .errorResponse(let code, to: let request, on: let attribute):
       let (reason, advice) = Self.refusal(code, request, attribute)

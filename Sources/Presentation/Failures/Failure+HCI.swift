@@ -1,9 +1,9 @@
 package import Bluetooth
-package import HCI
+import HCI
 import Text
 
 extension Failure {
-  package init(_ error: ControllerError) {
+  init(_ error: ControllerError) {
     let name = error.adapter
     switch error.fault {
     case .refused(let opcode, let status):

@@ -1,8 +1,8 @@
 import Bluetooth
-package import LEHost
+import LEHost
 
 extension Failure {
-  package init(_ error: HostError) {
+  init(_ error: HostError) {
     let disallowed = ControllerErrorCode.commandDisallowed
     let reason = "\(disallowed.name) (\(disallowed.tag))"
     switch error {

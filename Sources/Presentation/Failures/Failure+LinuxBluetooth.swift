@@ -1,11 +1,11 @@
 import Bluetooth
-package import LinuxBluetooth
+import LinuxBluetooth
 import LinuxIO
 import SystemPackage
 import Text
 
 extension Failure {
-  package init(_ error: AdapterProblem) {
+  init(_ error: AdapterProblem) {
     switch error {
     case .kernelWithoutBluetooth:
       self.init(
@@ -56,7 +56,7 @@ extension Failure {
     }
   }
 
-  package init(_ error: NoConnection) {
+  init(_ error: NoConnection) {
     let peer = error.peer
     let (kind, reason): (Kind, String) =
       switch error.cause {
@@ -73,7 +73,7 @@ extension Failure {
     if let status = error.status { self.init(kind, message, status: status) } else { self.init(kind, message, error.errno) }
   }
 
-  package init(_ error: SocketEnd) {
+  init(_ error: SocketEnd) {
     let lost = "Connection to \(error.peer) lost: "
     switch error.cause {
     case .reason(let reason): self.init(.linkLost, lost + Self.words(reason), status: reason)

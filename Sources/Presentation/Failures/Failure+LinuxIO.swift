@@ -1,9 +1,9 @@
-package import LinuxIO
+import LinuxIO
 package import SystemPackage
 import Text
 
 extension Failure {
-  package init(_ error: FileError) {
+  init(_ error: FileError) {
     switch error {
     case .unreadable(let path, let errno):
       let reason =
@@ -66,7 +66,7 @@ extension Failure {
   /// Returns the name of a file at the start of a message.
   private static func named(_ path: FileError.Path) -> String { path == nil ? "Standard input" : "The file " + name(path) }
 
-  package init(_ error: TransportError) {
+  init(_ error: TransportError) {
     switch error {
     case .notAnAddress(let text, let wanted):
       self.init(.usage, "Invalid controller address “\(Self.head(text))”. Use \(Self.form(wanted)).")

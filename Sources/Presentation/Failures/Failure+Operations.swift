@@ -12,7 +12,7 @@ package import Transfer
 
 /// Messages for searches, transfers and MACs.
 extension Failure {
-  package init(_ error: PeerSearchError) { self.init(error, isRecorded: false) }
+  init(_ error: PeerSearchError) { self.init(error, isRecorded: false) }
 
   /// Creates the failure of a search. `isRecorded` tells whether the search was in a recording.
   package init(_ error: PeerSearchError, isRecorded: Bool) {
@@ -47,7 +47,7 @@ extension Failure {
     return " (\(list)). Try \(ShellWords.quoteForShell("name:\(wider)"))"
   }
 
-  package init(_ error: RestorationError) {
+  init(_ error: RestorationError) {
     switch error {
     case .gaveUp(let time, let tries, let last):
       let reason = last.map { ". Last error: \(Failure($0).message)" } ?? ""
@@ -57,7 +57,7 @@ extension Failure {
     }
   }
 
-  package init(_ error: MACSearchError) {
+  init(_ error: MACSearchError) {
     let message =
       switch error {
       case .nothingHeard: "No advertisement was heard or given."
@@ -79,7 +79,7 @@ extension Failure {
     self.init(.notFound, message)
   }
 
-  package init(_ error: MACRuleError) {
+  init(_ error: MACRuleError) {
     let reason =
       switch error.part {
       case .halves: "there must be one @ between place and offset"
@@ -111,11 +111,11 @@ extension Failure {
     self.init(.input, "Line \(line) of \(input) \(reason).")
   }
 
-  package init(_ error: NotACharacteristic) {
+  init(_ error: NotACharacteristic) {
     self.init(.notFound, "Cannot subscribe to \(error.selector) (handle \(error.handle)): it is not the value of a characteristic.")
   }
 
-  package init(_ error: TransferError) {
+  init(_ error: TransferError) {
     switch error {
     case .unknownProperties(let attribute):
       self.init(
@@ -138,7 +138,7 @@ extension Failure {
     }
   }
 
-  package init(_ error: IncompleteWrite) {
+  init(_ error: IncompleteWrite) {
     let isQueued = error.mode == .long || error.mode == .reliable
     let state = "\(error.progress.sent) of \(error.total) bytes were \(error.mode == .command ? "sent" : "confirmed")."
     if error.cause is CancellationError, error.segments > 1 {
@@ -178,7 +178,7 @@ extension Failure {
     }
   }
 
-  package init(_ error: ImpossibleVerification) {
+  init(_ error: ImpossibleVerification) {
     switch error {
     case .notReadable(let uuid):
       self.init(.usage, "Cannot verify with read-back: \(uuid) is not readable. Use --verify notify:ATTR")
@@ -213,7 +213,7 @@ extension Failure {
     }
   }
 
-  package init(_ error: FailedRead) {
+  init(_ error: FailedRead) {
     self.init(error.cause)
     if kind != .att { message = "Cannot read \(error.attribute.shortName): \(message)" }
   }

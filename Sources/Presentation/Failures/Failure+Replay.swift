@@ -6,7 +6,7 @@ import Text
 
 extension Failure {
   /// Creates the failure of a replay. After requests other than the recorded ones, the device's answers are unknown.
-  package init(_ error: ReplayError) {
+  init(_ error: ReplayError) {
     let message =
       switch error {
       case .notRecorded(let asked, let next):

@@ -1,15 +1,15 @@
-package import ScriptLanguage
-package import Text
+import ScriptLanguage
+import Text
 
 extension Failure {
   /// Creates the failure of a script. A missing file has its own exit code, unless the script also has mistakes.
-  package init(_ error: ScriptErrors) {
+  init(_ error: ScriptErrors) {
     let failures = error.errors.map { Failure($0) }
     let more = failures.count > 1 ? " (and \(failures.count - 1) more mistakes)" : ""
     self.init(failures.contains { $0.kind == .usage } ? .usage : .input, (failures.first?.message ?? "") + more)
   }
 
-  package init(_ error: ShellWordsError) {
+  init(_ error: ShellWordsError) {
     switch error {
     case .unterminated(let mark): self.init(.usage, "A quote \(mark) is not closed. Add the closing \(mark)")
     case .endsInBackslash: self.init(.usage, "The line ends in \\, but no line follows.")
@@ -18,7 +18,7 @@ extension Failure {
     }
   }
 
-  package init(_ error: ScriptError) { self.init(error.isOfFile ? .input : .usage, "\(error.place.text): \(error.reason)") }
+  init(_ error: ScriptError) { self.init(error.isOfFile ? .input : .usage, "\(error.place.text): \(error.reason)") }
 }
 
 extension ScriptPlace {
