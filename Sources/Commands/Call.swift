@@ -75,7 +75,7 @@ package struct Call: PeerCommand {
           context.output.note(CallText.event(name, values))
         }
       } catch let error as GATTError { throw await Failure.called(error, of: device, connection) }
-      for packet in answer.refused.first { context.output.note("Not an answer: \(CallText.refused(packet))") }
+      for packet in answer.refused.first { context.output.note("Not an answer: \(packet.text)") }
       if answer.refused.others > 0 { context.output.note("\(answer.refused.others) more packets were not answers.") }
       context.observer?.didAnswer(RecordWriter.value { json in for value in answer.values { DeviceValueRecord.write(value, &json) } })
       try await CallText.show(answer, to: request.command, of: connection, context.output)

@@ -24,7 +24,7 @@ enum AdvertisedText {
     switch problem {
     case .noKeyFits: "wrong key"
     case .tooShort: "too short to decrypt"
-    case .frame(let fault): Failure.sentence(fault)
+    case .frame(let fault): fault.sentence
     }
   }
 

@@ -1,8 +1,7 @@
-import Bluetooth
-import Finding
-import GAP
-import Terminal
-import Text
+package import Bluetooth
+package import Finding
+package import GAP
+package import Text
 
 /// An advertisement as text or JSON.
 enum ScanRecord {
@@ -85,4 +84,23 @@ enum ScanRecord {
   private static func who(_ report: AdvertisingReport) -> String { report.peer?.description ?? "anonymous" }
 
   private static func strength(_ rssi: Int8?) -> String { rssi.map { "\($0) dBm" } ?? "?" }
+}
+
+/// Writes recorded advertising data as JSON, with the fields of a scan record that do not need a receiver.
+package enum AdvertisementRecord {
+  package static func write(
+    _ json: inout RecordWriter, _ advertisement: Advertisement, _ octets: [UInt8], _ sender: PeerAddress?, _ formats: AdvertisingFormats
+  ) {
+    json.address("address", sender?.address)
+    json.string("address_type", sender?.type.rawValue)
+    json.string("name", advertisement.displayName?.raw)
+    let (manufacturerData, serviceData) = (advertisement.manufacturerData, advertisement.serviceData)
+    ScanRecord.lists(&json, advertisement.serviceUUIDs, manufacturerData, serviceData)
+    json.integer("tx_power", advertisement.txPower)
+    json.hex("raw", octets)
+    if let error = advertisement.error { json.string("error", "\(error)") }
+    PacketRecord.structures(&json, advertisement, formats, sender: sender?.address)
+    let decoded = formats.all(manufacturerData: manufacturerData, serviceData: serviceData, sender: sender?.address)
+    if !decoded.isEmpty { AdvertisedText.json(&json, decoded) }
+  }
 }

@@ -1,25 +1,13 @@
-import ATT
-import Bluetooth
-import DeviceFiles
+package import ATT
+package import Bluetooth
 import EventLoop
-import Finding
-import GAP
-import GATT
-import HCI
-import LEHost
-import LinuxBluetooth
 import LinuxIO
-import Operations
-import Replay
-import ScriptLanguage
-import Simulation
-import Terminal
+package import SystemPackage
 package import Text
-import Transfer
 
 /// An error for users and scripts: a message, the fields of the JSON error, and a kind, which determines the exit code.
 ///
-/// A message says what failed, why, and what to do. Lower rooms throw facts. `Failure+ROOM.swift` has their messages.
+/// A message says what failed, why, and what to do. `FailureConvertible` gives the errors of lower rooms their messages.
 package struct Failure: Error, Equatable {
   /// The category of a failure, which is the `kind` of the JSON error.
   package enum Kind: String, CaseIterable {
@@ -78,53 +66,18 @@ package struct Failure: Error, Equatable {
     self.name = name
   }
 
-  /// Creates the failure for any error. This is the only place that turns facts into messages.
+  /// Creates a failure with the number and the name of a code.
+  package init(_ kind: Kind, _ message: String, _ code: (any FailureCode)?) {
+    self.init(kind, message, code: code?.number, name: code?.snakeName)
+  }
+
+  /// Creates the failure for any error.
   package init(_ error: any Error) {
     switch error {
     case let error as Failure: self = error
-    case let error as PeerSearchError: self.init(error)
-    case let error as RestorationError: self.init(error)
-    case let error as MACSearchError: self.init(error)
-    case let error as NotACharacteristic: self.init(error)
-    case let error as TransferError: self.init(error)
-    case let error as IncompleteWrite: self.init(error)
-    case let error as FailedRead: self.init(error)
-    case let error as SegmentsMissing: self.init(error)
-    case let error as InterruptedTransfer:
-      self.init(transfer: error.write, isRemembered: error.isRemembered, advises: !error.isResumedHere)
-    case let error as ImpossibleVerification: self.init(error)
-    case let error as MACRuleError: self.init(error)
-    case let error as OfflineAdvertisementError: self.init(error, of: "standard input")
-    case let error as ATTError: self.init(error)
-    case let error as GATTError: self.init(error)
-    case ValueFormatError.notHex(let text):
-      self.init(.usage, "\(ValueFormatError.notHex(text))")
-      add(text.contains("\\x") ? "Write the bytes without \\x: 1b9901" : "For a value in another format, use --as: utf8, i8, u16le, …")
-    case ValueFormatError.outOfRange(let text, let column, let format) where format.name.hasSuffix("8"):
-      self.init(.usage, "\(ValueFormatError.outOfRange(text, column: column, format))")
-      add("For larger values, use \(format.name.prefix(1))16le or \(format.name.prefix(1))16be.")
-    case let error as ValueFormatError: self.init(.usage, "\(error)")
-    case let error as GAPError: self.init(error)
-    case let error as Disconnection: self.init(error)
-    case let error as ControllerError: self.init(error)
-    case let error as HostError: self.init(error)
-    case let error as AdapterProblem: self.init(error)
-    case let error as NoConnection: self.init(error)
-    case let error as SocketEnd: self.init(error)
-    case let error as FileError: self.init(error)
-    case let error as TransportError: self.init(error)
-    case let error as ReplayError: self.init(error)
-    case is ControllerUnplugged: self.init(.adapter, "The simulated adapter was removed.")
-    case let error as FileEntryError: self.init(.input, "\(error)")
-    case let error as DeviceCallError: self.init(error)
-    case let error as FieldFault: self.init(error)
-    case let error as ScriptError: self.init(error)
-    case let error as ScriptErrors: self.init(error)
-    case let error as ShellWordsError: self.init(error)
-    case let error as OutputFailure: self.init(.output, "Cannot write to standard output: \(error.reason)")
+    case let error as any FailureConvertible: self = error.failure
     case is CancellationError: self = .cancelled
-    case let error as MalformedPacket: self.init(.protocolViolation, "\(error)")
-    default: self.init(.internal, "Unexpected error, a bug in blectl: \(error)")
+    default: self = .internal("Unexpected error, a bug in blectl: \(error)")
     }
   }
 
@@ -165,6 +118,35 @@ package struct Failure: Error, Equatable {
     default: (name ?? message).replacing("_", with: " ")
     }
   }
+}
+
+/// An error with a message for users. Lower rooms throw facts, and the files in this folder turn these facts into messages.
+package protocol FailureConvertible: Error { var failure: Failure { get } }
+
+/// The code of a failure: an ATT error code, an HCI status or an errno.
+package protocol FailureCode {
+  var number: Int { get }
+  /// The name of the code: `write_not_permitted`.
+  var snakeName: String { get }
+}
+
+extension ErrorCode: FailureCode { package var number: Int { Int(rawValue) } }
+extension ControllerErrorCode: FailureCode { package var number: Int { Int(rawValue) } }
+extension Errno: FailureCode { package var number: Int { Int(rawValue) } }
+
+extension Failure {
+  static func notFound(_ message: String) -> Failure { Failure(.notFound, message) }
+  static func ambiguous(_ message: String) -> Failure { Failure(.ambiguous, message) }
+  static func adapter(_ message: String, _ errno: Errno? = nil) -> Failure { Failure(.adapter, message, errno) }
+  static func timeout(_ message: String) -> Failure { Failure(.timeout, message) }
+  static func protocolViolation(_ message: String) -> Failure { Failure(.protocolViolation, message) }
+  static func hci(_ message: String, _ code: ControllerErrorCode) -> Failure { Failure(.hci, message, code) }
+  static func linkLost(_ message: String, _ code: (any FailureCode)? = nil) -> Failure { Failure(.linkLost, message, code) }
+  static func expectation(_ message: String) -> Failure { Failure(.expectation, message) }
+  static func usage(_ message: String) -> Failure { Failure(.usage, message) }
+  static func input(_ message: String, _ errno: Errno? = nil) -> Failure { Failure(.input, message, errno) }
+  static func output(_ message: String, _ errno: Errno? = nil) -> Failure { Failure(.output, message, errno) }
+  static func `internal`(_ message: String) -> Failure { Failure(.internal, message) }
 }
 
 extension Double {

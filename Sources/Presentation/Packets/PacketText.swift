@@ -1,10 +1,10 @@
 package import ATT
-import Bluetooth
+package import Bluetooth
 package import Decoding
 import Finding
 import GAP
 import Replay
-import Text
+package import Text
 
 /// Formats a decoded packet: `LE Set Scan Enable  enable on, filter duplicates off`. List items have their own lines.
 package enum PacketText {
@@ -113,5 +113,148 @@ package enum PacketText {
 
   package static func milliseconds(_ nanoseconds: Int64) -> String {
     "\(((Double(nanoseconds) / 10_000).rounded() / 100).plainText) ms"
+  }
+}
+
+/// Writes a decoded packet as JSON: `name`, `fields`, `error` if it is malformed, and its bytes.
+package enum PacketRecord {
+  package typealias Names = (AttributeHandle) -> AttributeName?
+
+  package static func write(
+    _ json: inout RecordWriter, _ packet: DecodedPacket, _ octets: [UInt8], layer: String, names: Names = { _ in nil }
+  ) {
+    json.string("layer", layer)
+    json.string("name", packet.name)
+    json.object("fields") { write(&$0, packet.fields, names) }
+    if let problem = packet.problem { json.string("error", "\(problem)") }
+    json.hex("raw", octets)
+  }
+
+  private static func write(_ json: inout RecordWriter, _ fields: [PacketField], _ names: Names) {
+    for field in fields { write(&json, field, names) }
+    if let error = DecodedPacket.advertisingError(of: fields) { json.string("error", "\(error)") }
+  }
+
+  private static func write(_ json: inout RecordWriter, _ field: PacketField, _ names: Names) {
+    let key = RecordWriter.Text(field.name)
+    switch field.value {
+    case .number(let number): json.integer(key, number)
+    case .code(let number, let name): coded(&json, field.name, number, name)
+    case .status(let code): coded(&json, field.name, code.number, code.snakeName)
+    case .attError(let code): coded(&json, field.name, code.number, code.snakeName)
+    case .mask(let bits, let octets):
+      // Larger numbers exceed the precision of a double, which JSON readers use.
+      if octets > 6 { json.string(key, PacketText.hex(bits, octets)) } else { json.integer(key, bits) }
+    // Not available (Vol 4 Part E §7.7.65).
+    case .quantity(127, _, unit: "dBm"): json.integer(key, Int?.none)
+    case .quantity(let number, let factor, let unit):
+      json.integer(key, number)
+      if factor != 1 { json.number(.init("\(field.name)_\(unit)"), Double(number) * factor) }
+    case .choice(let value, let name): json.string(key, name ?? "0x\(Hex.encode([value]))")
+    case .flag(let flag): json.bool(key, flag)
+    case .address(let address): json.address(key, address)
+    case .uuid(let uuid): named(&json, field.name, uuid)
+    case .text(let octets): json.string(key, String(decoding: octets, as: UTF8.self))
+    case .octets(let octets): json.hex(key, octets)
+    case .advertising(let octets): advertising(&json, key, octets)
+    case .attribute(let handle):
+      json.integer(key, handle.rawValue)
+      guard let name = names(handle) else { break }
+      named(&json, "uuid", name.type)
+      if let characteristic = name.characteristic { json.string("characteristic", characteristic.description) }
+    case .value(let octets, let handle, let isWhole):
+      json.hex(key, octets)
+      guard isWhole, let uuid = handle.flatMap(names)?.type else { break }
+      DecodedRecord.write(&json, octets, of: uuid)
+    case .packet(let packet, let layer, let octets):
+      json.object(key) { write(&$0, packet, octets, layer: layer.rawValue, names: names) }
+    case .list(let items): json.objects(key, items) { write(&$0, $1, names) }
+    }
+  }
+
+  private static func coded(_ json: inout RecordWriter, _ key: String, _ number: some BinaryInteger, _ name: String?) {
+    json.integer(.init(key), number)
+    json.string(.init(key + "_name"), name)
+  }
+
+  private static func named(_ json: inout RecordWriter, _ key: String, _ uuid: UUID) {
+    json.uuid(.init(key), uuid)
+    if let name = AssignedNumbers.name(of: uuid) { json.string(.init(key + "_name"), name) }
+  }
+
+  private static func advertising(_ json: inout RecordWriter, _ key: RecordWriter.Text, _ octets: [UInt8]) {
+    json.hex(key, octets)
+    structures(&json, Advertisement(octets))
+  }
+
+  /// Writes the AD structures of an advertisement.
+  /// - Parameter formats: The formats to decode each structure with. Nil disables decoding.
+  static func structures(
+    _ json: inout RecordWriter, _ advertisement: Advertisement, _ formats: AdvertisingFormats? = nil, sender: Address? = nil
+  ) {
+    json.objects("structures", advertisement.structures) { json, structure in
+      json.integer("type", structure.type)
+      json.string("name", ADType.name(structure.type))
+      json.hex("data", structure.data)
+      guard let formats, let alone = Advertisement(structures: [structure]) else { return }
+      let decoded = formats.all(manufacturerData: alone.manufacturerData, serviceData: alone.serviceData, sender: sender)
+      if !decoded.isEmpty { AdvertisedText.json(&json, decoded) }
+    }
+  }
+}
+
+/// Formats ATT PDUs for `-vv` in the style of btmon: `<` sent, `>` received.
+package enum PDUText {
+  package static func line(_ direction: ATT.Direction, _ pdu: [UInt8]) -> String {
+    "\(direction == .sent ? "<" : ">") \(opcode(pdu)) \(Hex.encode(pdu))"
+  }
+
+  private static func opcode(_ pdu: [UInt8]) -> String { pdu.first.map { ATT.Opcode(rawValue: $0).description } ?? "empty" }
+
+  /// Returns the PDU without its value: `Read Request battery_level`, with the reason of an error.
+  /// - Parameter names: Returns the name of an attribute. Nil shows its handle, such as `0x0012`.
+  package static func name(_ pdu: [UInt8], names: (AttributeHandle) -> String?) -> String {
+    guard let first = pdu.first else { return "empty" }
+    let opcode = ATT.Opcode(rawValue: first)
+    let offset: Int? =
+      switch opcode {
+      case .request(.read), .request(.readBlob), .request(.write), .request(.prepareWrite), .response(.prepareWrite), .command,
+        .unsolicited(.notification), .unsolicited(.indication):
+        1
+      case .error: 2
+      case .request, .response, .unsolicited, .confirmation, .unknown: nil
+      }
+    guard let offset, pdu.count >= offset + 2 else { return opcode.description }
+    let reason = opcode == .error && pdu.count > offset + 2 ? ": \(ErrorCode(rawValue: pdu[offset + 2]))" : ""
+    let handle = AttributeHandle(rawValue: UInt16(pdu[offset]) | UInt16(pdu[offset + 1]) << 8)
+    return "\(opcode.description) \(names(handle) ?? handle.description)" + reason
+  }
+}
+
+extension DecodedPacket {
+  /// The first error in the packet's advertising data.
+  package var advertisingError: MalformedPacket? {
+    Self.advertisingError(of: fields)
+      ?? fields.lazy.compactMap { field -> MalformedPacket? in
+        switch field.value {
+        case .list(let items): items.lazy.compactMap { DecodedPacket("", $0).advertisingError }.first
+        case .packet(let packet, _, _): packet.advertisingError
+        default: nil
+        }
+      }.first
+  }
+
+  /// Returns the error in the advertising data of one report or command. Nil for fragments, which may start and end anywhere.
+  static func advertisingError(of fields: [PacketField]) -> MalformedPacket? {
+    for field in fields {
+      switch (field.name, field.value) {
+      // Data_Status and Operation (Vol 4 Part E §7.7.65.13, §7.8.54). An extended PDU from a sniffer may be part of a chain.
+      case ("event_type", .mask(let bits, _)) where bits & 0x60 != 0: return nil
+      case ("data_status", .number(1...)), ("operation", .choice(0...2, _)), ("mode", _): return nil
+      case (_, .advertising(let data)): return Advertisement(data).error
+      default: break
+      }
+    }
+    return nil
   }
 }

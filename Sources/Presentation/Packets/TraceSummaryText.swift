@@ -189,9 +189,7 @@ package struct TraceSummaryText {
         json.integer("count", item.1)
       }
     }
-    for (index, link) in decoder.allLinks.enumerated() where !link.isClassic {
-      try await output.record { write(&$0, link, index) }
-    }
+    for (index, link) in decoder.allLinks.enumerated() where !link.isClassic { try await output.record { write(&$0, link, index) } }
   }
 
   private func write(_ json: inout RecordWriter, _ link: TraceLinks.Link, _ index: Int) {

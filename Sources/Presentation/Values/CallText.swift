@@ -2,7 +2,7 @@ package import DeviceFiles
 package import EventLoop
 package import Operations
 package import Terminal
-import Text
+package import Text
 
 /// The output of `call`.
 @LoopActor
@@ -32,9 +32,9 @@ package enum CallText {
   /// Returns one line such as `level = 60 %`, or one line for each object of a list.
   private static func lines(_ value: NamedValue, unit: String?) -> [String] {
     if case .list(let items) = value.value, case .object? = items.first {
-      return items.enumerated().map { "\(value.name)[\($0 + 1)] = \(DisplayText.escape($1.plainText))" }
+      return items.enumerated().map { "\(value.name)[\($0 + 1)] = \($1.displayText)" }
     }
-    return ["\(value.name) = \(DisplayText.escape(value.value.plainText))" + (unit.map { " \($0)" } ?? "")]
+    return ["\(value.name) = \(value.value.displayText)" + (unit.map { " \($0)" } ?? "")]
   }
 
   private static func unit(_ name: String, _ answer: DeviceCommand.Answer) -> String? {
@@ -43,11 +43,7 @@ package enum CallText {
   }
 
   package static func event(_ name: String, _ values: [NamedValue]) -> String {
-    "event \(name)" + (values.isEmpty ? "" : ": \(DisplayText.escape(DeviceValue.object(values).plainText))")
-  }
-
-  package static func refused(_ packet: RefusedPacket) -> String {
-    "\(DisplayText.clipMiddle(Hex.encode(packet.packet), to: 48)) \(Failure.sentence(packet.reason))"
+    "event \(name)" + (values.isEmpty ? "" : ": \(DeviceValue.object(values).displayText)")
   }
 
   // MARK: Commands
@@ -95,5 +91,120 @@ package enum CallText {
     if let value = parameter.defaultValue { facts += " (default: \(value.plainText))" }
     let summary = parameter.summary ?? parameter.field.note.summary
     return "\(parameter.name)=  \(facts)" + (summary.map { "  \($0)" } ?? "")
+  }
+}
+
+extension DeviceValue {
+  /// The value as one line, with the device's texts escaped.
+  var displayText: String { DisplayText.escape(plainText) }
+}
+
+/// The values that a parameter of a device's command accepts.
+package struct CallParameter {
+  /// The type: `integer`, `number`, `text`, `bytes` or `list`.
+  let type: String
+  /// The limits as JSON literals. Nil without a limit.
+  let least: String?
+  let greatest: String?
+  /// The names of some of the values.
+  package let choices: [String]
+  /// The form in which the user types a list: `hour/minutes,hour/minutes`.
+  let form: String?
+  /// A summary for people.
+  package let text: String
+
+  package init(_ parameter: DeviceCommand.Parameter) {
+    var own: (least: String, greatest: String)?
+    var form: String?
+    switch parameter.field {
+    case .number(let number):
+      type = number.scale == nil && number.layout.kind != .float ? "integer" : "number"
+      (choices, own) = (number.names.map(\.name), Self.range(number))
+    case .bit(let bit):
+      type = "integer"
+      (choices, own) = (bit.names.map(\.name), ("0", "\((1 as UInt64) << UInt64(bit.width) - 1)"))
+    case .string(let string): (type, choices) = (string.isText ? "text" : "bytes", string.choices)
+    case .list(let list):
+      type = "list"
+      form = Self.form(list)
+      if case .number(let number) = list.item { (choices, own) = (number.names.map(\.name), Self.range(number)) } else { choices = [] }
+    }
+    self.form = form
+    least = parameter.least.map(Self.literal) ?? own?.least
+    greatest = parameter.greatest.map(Self.literal) ?? own?.greatest
+    let range = parameter.rangeText ?? own.map { "\($0.least) to \($0.greatest)" }
+    if case .string(let string) = parameter.field {
+      text = Self.text(string)
+    } else if let form {
+      text = form + (range.map { ", each \($0)" } ?? "")
+    } else {
+      text = parameter.rangeText ?? (choices.isEmpty ? range ?? "number" : choices.joined(separator: ", "))
+    }
+  }
+
+  private static func literal(_ number: Double) -> String { DeviceValue.number(number).plainText }
+
+  private static func range(_ field: NumberField) -> (least: String, greatest: String)? {
+    guard let ends = field.limits?.split(separator: " to ").map(String.init), ends.count == 2,
+      ends.allSatisfy({ Double($0)?.isFinite ?? false })
+    else { return nil }
+    return (ends[0], ends[1])
+  }
+
+  private static func text(_ field: DeviceFiles.Frame.StringField) -> String {
+    if !field.choices.isEmpty { return field.choices.joined(separator: ", ") }
+    return switch field.extent {
+    case .fixed(let count): field.isText ? "text, up to \(Quantity.octets(count))" : "hex, \(Quantity.octets(count))"
+    case .sized, .rest: field.isText ? "text" : "hex"
+    }
+  }
+
+  /// Returns the form in which the user types a list: commas between items, slashes between their fields.
+  private static func form(_ list: DeviceFiles.Frame.ListField) -> String {
+    let item =
+      switch list.item {
+      case .number: "n"
+      case .group(let pieces): DeviceFiles.Frame(name: "", pieces: pieces).fields.map(\.name).joined(separator: "/")
+      }
+    if case .fixed(let count) = list.extent {
+      return count > 3 ? "\(item),\(item),… (\(count) items)" : Array(repeating: item, count: count).joined(separator: ",")
+    }
+    return "\(item),\(item),…"
+  }
+}
+
+/// Writes values of a device file as JSON, from answers and from advertising data.
+package enum DeviceValueRecord {
+  package static func write(_ named: NamedValue, _ json: inout RecordWriter) {
+    let name = named.name
+    switch named.value {
+    case .integer(let number): json.integer(.init(name), number)
+    case .number(let number): json.number(.init(name), number)
+    case .text(let text): json.string(.init(name), text)
+    case .bytes(let octets): json.hex(.init(name), octets)
+    case .object(let members): json.object(.init(name)) { for member in members { write(member, &$0) } }
+    case .list(let items): write(items, name, &json)
+    }
+  }
+
+  /// Writes a list of values. All items have the same kind, except that some numbers may have names.
+  private static func write(_ items: [DeviceValue], _ name: String, _ json: inout RecordWriter) {
+    if items.contains(where: { if case .object = $0 { true } else { false } }) {
+      json.objects(.init(name), items) { json, item in
+        if case .object(let members) = item { for member in members { write(member, &json) } }
+      }
+    } else if items.allSatisfy({ $0.double != nil }) {
+      json.literals(.init(name), items.map(literal))
+    } else {
+      json.strings(.init(name), items.map(\.plainText))
+    }
+  }
+
+  private static func literal(_ value: DeviceValue) -> String {
+    switch value {
+    case .integer(let number): "\(number)"
+    case .number(let number): number.isFinite ? "\(number)" : "null"
+    case .text, .bytes, .list, .object: "null"
+    }
   }
 }

@@ -4,30 +4,52 @@ package import GATT
 package import Operations
 import Text
 
-/// Messages for commands of a device file.
-extension Failure {
-  init(_ error: DeviceCallError) {
-    switch error {
-    case .parameter(let fault): self.init(fault)
-    case .noAnswer(let missing): self.init(missing)
+extension DeviceCallError: FailureConvertible {
+  package var failure: Failure {
+    switch self {
+    case .parameter(let fault): fault.failure
+    case .noAnswer(let missing): missing.failure
     case .endless(let command, let taken):
-      self.init(
-        .protocolViolation,
+      .protocolViolation(
         "\(command): the answer is incomplete after \(taken) packets (at most \(DeviceCommand.Answer.maximumPackets)). Check how the device "
-          + "file ends the answer."
-      )
+          + "file ends the answer.")
     case .overrun(let command, let lost):
-      self.init(
-        .protocolViolation, "\(command): the answer is incomplete. \(lost) packet(s) arrived too fast and were lost.")
+      .protocolViolation("\(command): the answer is incomplete. \(lost) packet(s) arrived too fast and were lost.")
     case .failure(let command, let answer):
-      let code = answer.code.plainText
-      let meaning = answer.meaning.map { ": \($0)" } ?? ", an error that is not in the device file"
-      let more = answer.values.isEmpty ? "" : " (\(DisplayText.escape(DeviceValue.object(answer.values).plainText)))"
-      self.init(
-        .device, "\(command): the device answered \(DisplayText.escape(code))\(meaning)\(more)", code: answer.code.count, name: code)
+      Failure(
+        .device,
+        "\(command): the device answered \(answer.code.displayText)"
+          + (answer.meaning.map { ": \($0)" } ?? ", an error that is not in the device file")
+          + (answer.values.isEmpty ? "" : " (\(DeviceValue.object(answer.values).displayText))"),
+        code: answer.code.count, name: answer.code.plainText)
     }
   }
+}
 
+extension FieldFault: FailureConvertible {
+  package var failure: Failure { .usage(reason == .missing ? Failure.missing(field) : description) }
+}
+
+extension DeviceCallError.Missing {
+  fileprivate var failure: Failure {
+    let arrived =
+      switch (taken, of) {
+      case (0, _): "no answer"
+      case (let taken, let all?): "received \(taken) of \(all) packets of the answer"
+      case (let taken, nil): "received \(taken) packet(s) of an incomplete answer"
+      }
+    var message = "\(command): \(arrived) in \(limit.secondsText) s."
+    let ignored = refused.first.prefix(8).map { ($0.packet.isEmpty ? "(no bytes)" : "") + $0.text }
+    if !ignored.isEmpty {
+      let others = refused.first.count - ignored.count + refused.others
+      message += " Ignored: \(ignored.joined(separator: ", "))\(others > 0 ? ", and \(others) more" : "")."
+    }
+    if !events.isEmpty { message += " Events: \(events.sorted().joined(separator: ", "))." }
+    return Failure(refused.hasFault ? .protocolViolation : .timeout, message)
+  }
+}
+
+extension Failure {
   /// Creates the failure of a device command that the client cannot send, in terms of its device file.
   @LoopActor
   package static func called(_ error: GATTError, of device: DeviceDescription, _ connection: Connection) async -> Failure {
@@ -37,7 +59,7 @@ extension Failure {
     case .notFound(let selector, _):
       failure.message = "\(connection.title) has no attribute \(selector), which \(file) names."
       let fits = device.match.isEmpty ? nil : (try? await connection.fitting([device])).map { !$0.isEmpty }
-      failure.add(fits == false ? "The file's \"match\" does not fit this device. Use another file: --device FILE" : listing)
+      failure.add(fits == false ? "The file's \"match\" does not fit this device. Use another file: --device FILE" : GATTError.listing)
     case .ambiguous(let selector, let found):
       failure.message = "\(found.count) attributes match \(selector) in \(file). Name the service there: SERVICE/\(selector)"
     case .tooLongForWriteRequest(let count, let limit, let mtu):
@@ -58,42 +80,18 @@ extension Failure {
   package static func missing(_ parameter: String) -> String {
     "\(parameter) is missing and has no default. To list the parameters: call --list"
   }
+}
 
-  init(_ fault: FieldFault) {
-    if fault.reason == .missing {
-      self.init(.usage, Self.missing(fault.field))
-    } else {
-      self.init(.usage, fault.description)
-    }
-  }
+extension RefusedPacket {
+  /// The packet, and why a call ignored it.
+  package var text: String { "\(DisplayText.clipMiddle(Hex.encode(packet), to: 48)) \(reason.text)" }
+}
 
-  private init(_ missing: DeviceCallError.Missing) {
-    let arrived =
-      switch (missing.taken, missing.of) {
-      case (0, _): "no answer"
-      case (let taken, let all?): "received \(taken) of \(all) packets of the answer"
-      case (let taken, nil): "received \(taken) packet(s) of an incomplete answer"
-      }
-    var message = "\(missing.command): \(arrived) in \(missing.limit.secondsText) s."
-    let refused = missing.refused.first.prefix(8).map { "\(Self.hex($0.packet)) \(Self.sentence($0.reason))" }
-    if !refused.isEmpty {
-      let others = missing.refused.first.count - refused.count + missing.refused.others
-      let more = others > 0 ? ", and \(others) more" : ""
-      message += " Ignored: \(refused.joined(separator: ", "))\(more)."
-    }
-    if !missing.events.isEmpty { message += " Events: \(missing.events.sorted().joined(separator: ", "))." }
-    self.init(missing.refused.hasFault ? .protocolViolation : .timeout, message)
-  }
-
-  private static func hex(_ packet: [UInt8]) -> String {
-    packet.isEmpty ? "(no bytes)" : DisplayText.clipMiddle(Hex.encode(packet), to: 48)
-  }
-
-  /// Returns why a call ignored a packet.
-  static func sentence(_ reason: RefusedPacket.Reason) -> String {
-    switch reason {
+extension RefusedPacket.Reason {
+  fileprivate var text: String {
+    switch self {
     case .foreign: "(not in the device file)"
-    case .malformed(let fault, let event): "(\(event.map { "event \($0), " } ?? "")\(sentence(fault)))"
+    case .malformed(let fault, let event): "(\(event.map { "event \($0), " } ?? "")\(fault.sentence))"
     case .doubled: "(repeated)"
     case .outOfOrder(let expected?, let found?): "(out of order: number \(found), expected \(expected))"
     case .outOfOrder: "(out of order)"
@@ -103,10 +101,12 @@ extension Failure {
     case .early: "(arrived before the command)"
     }
   }
+}
 
-  /// Returns why a packet does not fit its frame.
-  static func sentence(_ fault: PacketFault) -> String {
-    switch fault {
+extension PacketFault {
+  /// The reason why a packet does not fit its frame.
+  var sentence: String {
+    switch self {
     case .foreign: "not in the device file"
     case .cut(let count, let needs): "cut: \(count) of \(needs) bytes"
     case .tooLong(let count, let allowed): "\(count) bytes, not \(allowed)"

@@ -1,0 +1,98 @@
+package import Finding
+import Text
+
+extension PeerSearchError: FailureConvertible {
+  package var failure: Failure { Failure(self, isRecorded: false) }
+
+  /// Lists the names that the search heard. Suggests a wider glob, because people type a part of the name.
+  fileprivate static func heard(_ names: [UntrustedText], _ selector: PeerSelector) -> String {
+    guard case .name(let pattern) = selector, !names.isEmpty else { return "" }
+    let list = names.prefix(8).map(\.description).joined(separator: ", ") + (names.count > 8 ? ", …" : "")
+    let wider = "*\(pattern)*"
+    guard names.contains(where: { Glob.matches(wider, $0.raw) }) else {
+      let nearest = SpellingSuggestion.nearest(to: pattern, among: names.map(\.raw)).map { ". Did you mean \(UntrustedText($0))?" } ?? ""
+      return " (\(list))\(nearest)"
+    }
+    return " (\(list)). Try \(ShellWords.quoteForShell("name:\(wider)"))"
+  }
+}
+
+extension Failure {
+  /// Creates the failure of a search. `isRecorded` tells whether the search was in a recording.
+  package init(_ error: PeerSearchError, isRecorded: Bool) {
+    switch error {
+    case .notFound(let selector, let devices, let names, let limit):
+      let heard = PeerSearchError.heard(names, selector)
+      let what = isRecorded ? "the recording has \(devices) other device(s)" : "heard \(devices) other device(s) in \(limit.secondsText) s"
+      let advice =
+        isRecorded
+        ? " Record again while it advertises."
+        : heard.contains(". ") ? "" : " Check that it is on, in range and not connected elsewhere. To see all devices: blectl scan"
+      self = .notFound("Cannot find \(selector): \(what)\(heard)".asSentence + advice)
+    case .several(let candidates, let selector):
+      let list = candidates.map { "\($0.peer)" + ($0.rssi.map { " (\($0) dBm)" } ?? "") }.joined(separator: ", ")
+      self = .ambiguous("\(candidates.count) devices match \(selector): \(list). Use an address, or omit --unique.")
+    case .notConnectable(let peer, let selector):
+      self = .notFound("Cannot connect to \(selector): \(peer) is not connectable. Press its button, then try again.")
+    }
+  }
+
+  package init(_ error: OfflineAdvertisementError, of input: String) {
+    let (line, reason) =
+      switch error {
+      case .notJSON(let line): (line, "is not a JSON record")
+      case .rawNotHex(let line): (line, "has a \"raw\" that is not hex")
+      case .notHexAfterAddress(let line): (line, "is not hex after the address")
+      case .lacksDigit(let line): (line, "has an odd number of digits")
+      case .unknown(let line): (line, "is neither AD structures in hex, nor ADDRESS HEX, nor a JSON record")
+      }
+    self = .input("Line \(line) of \(input) \(reason).")
+  }
+}
+
+extension OfflineAdvertisementError: FailureConvertible { package var failure: Failure { Failure(self, of: "standard input") } }
+
+extension MACSearchError: FailureConvertible {
+  package var failure: Failure {
+    let message =
+      switch self {
+      case .nothingHeard: "No advertisement was heard or given."
+      case .noneInThisFrame(let reason): "This advertisement has no MAC: \(reason)"
+      case .noRuleFits([], let count):
+        "No MAC in \(count) advertisement(s): no known layout fits. To name the place, use --rule. To find the sender's address: --learn"
+      case .noRuleFits(let rules, let count):
+        "No MAC in \(count) advertisement(s): no match for \(rules.map { DisplayText.escape($0) }.joined(separator: ", ")). To try the known "
+          + "layouts, omit --rule and --device."
+      case .notSureEnough(let mac):
+        "Found only a MAC of \(mac.confidence.name) confidence: \(mac.text) (\(mac.source), \(mac.rule)). To accept it: --min-confidence "
+          + mac.confidence.name
+      case .malformed(let error, let line):
+        "No MAC: \(line.map { "line \($0)" } ?? "an advertisement") is malformed (\(error)), and no layout fits the rest."
+      case .senderUnknown: "Cannot learn a rule: the sender's address is missing. Write it before the data: ADDRESS HEX"
+      case .senderNotInData(let count): "The sender's address is not in its \(count) advertisement(s), neither forward nor reversed."
+      case .noneInSystemID(let value, let peer): "The System ID \(Hex.encode(value)) of \(peer) has no MAC."
+      }
+    return .notFound(message)
+  }
+}
+
+extension MACRuleError: FailureConvertible {
+  package var failure: Failure {
+    let reason =
+      switch part {
+      case .halves: "there must be one @ between place and offset"
+      case .length: "the length after / must be a number of bytes or a range such as 11-24"
+      case .nameDigits: "after name@, a rule needs -4, -6, -8 or -12: the number of hex digits at the end of the name"
+      case .place: "the place must be mfg:COMPANY, svc:UUID or ad:TYPE"
+      case .kind: "the place must start with mfg:, svc:, ad: or name"
+      case .company: "the company must be a hex number up to ffff"
+      case .service: "the service must be a UUID of 4, 8 or 32 hex digits, or * for any"
+      case .type: "the AD type must be a hex number up to ff"
+      case .offset: "after the @, a rule needs an offset and a byte order, such as 5:le"
+      case .offsetFromEnd: "an offset from the end must be -6 or less, because an address has 6 bytes"
+      case .order: "the byte order must be le (least significant byte first) or be"
+      }
+    return .usage(
+      "Invalid rule \"\(DisplayText.escape(text))\": \(reason). Examples: mfg:0x0305@-6:le, svc:fe95@5:le, ad:1b@0:le, name@-4")
+  }
+}

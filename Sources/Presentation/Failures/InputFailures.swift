@@ -1,0 +1,61 @@
+package import DeviceFiles
+package import ScriptLanguage
+package import Terminal
+package import Text
+
+// The failures of scripts, values and files that users write, and of the output.
+
+extension ScriptErrors: FailureConvertible {
+  /// A missing file has its own exit code, unless the script also has mistakes.
+  package var failure: Failure {
+    let failures = errors.map(\.failure)
+    let more = failures.count > 1 ? " (and \(failures.count - 1) more mistakes)" : ""
+    return Failure(failures.contains { $0.kind == .usage } ? .usage : .input, (failures.first?.message ?? "") + more)
+  }
+}
+
+extension ScriptError: FailureConvertible {
+  package var failure: Failure { Failure(isOfFile ? .input : .usage, "\(place.text): \(reason)") }
+}
+
+extension ScriptPlace {
+  /// The place in the form of compilers, `FILE:LINE:COLUMN`, which editors understand.
+  fileprivate var text: String { "\(DisplayText.escape(file)):\(line)" + (column.map { ":\($0)" } ?? "") }
+}
+
+extension MissingVariable: FailureConvertible {
+  package var failure: Failure { .usage("The variable \(name) has no value: the line that sets it did not run.") }
+}
+
+extension PredicateMistake: FailureConvertible { package var failure: Failure { .usage(reason) } }
+
+extension ShellWordsError: FailureConvertible {
+  package var failure: Failure {
+    switch self {
+    case .unterminated(let mark): .usage("A quote \(mark) is not closed. Add the closing \(mark)")
+    case .endsInBackslash: .usage("The line ends in \\, but no line follows.")
+    case .notAVariable(let name): .usage("${\(DisplayText.escape(name))} is not a valid variable.")
+    case .severalCommands: .usage("Write one command per line. Put the command after the ; on a new line, or quote the ;.")
+    }
+  }
+}
+
+extension ValueFormatError: FailureConvertible {
+  package var failure: Failure {
+    var failure = Failure.usage("\(self)")
+    switch self {
+    case .notHex(let text) where text.contains("\\x"): failure.add("Write the bytes without \\x: 1b9901")
+    case .notHex: failure.add("For a value in another format, use --as: utf8, i8, u16le, …")
+    case .outOfRange(_, _, let format) where format.name.hasSuffix("8"):
+      failure.add("For larger values, use \(format.name.prefix(1))16le or \(format.name.prefix(1))16be.")
+    default: break
+    }
+    return failure
+  }
+}
+
+extension FileEntryError: FailureConvertible { package var failure: Failure { .input("\(self)") } }
+
+extension OutputFailure: FailureConvertible {
+  package var failure: Failure { .output("Cannot write to standard output: \(reason)") }
+}

@@ -1,0 +1,182 @@
+import ATT
+import Bluetooth
+import EventLoop
+import GAP
+import GATT
+import LinuxBluetooth
+package import Operations
+import Replay
+import SystemPackage
+import Text
+package import Transfer
+
+extension RestorationError: FailureConvertible {
+  package var failure: Failure {
+    switch self {
+    case .gaveUp(let time, let tries, let last):
+      .linkLost(
+        "Reconnecting failed after \(tries == 1 ? "1 try" : "\(tries) tries") in \(time.secondsText) s"
+          + (last.map { ". Last error: \(Failure($0).message)" } ?? ""))
+    case .ended: .linkLost("Connection ended")
+    case .isUnderWay: .linkLost("Connection lost, already reconnecting")
+    }
+  }
+}
+
+extension NotACharacteristic: FailureConvertible {
+  package var failure: Failure {
+    .notFound("Cannot subscribe to \(selector) (handle \(handle)): it is not the value of a characteristic.")
+  }
+}
+
+extension FailedRead: FailureConvertible {
+  package var failure: Failure {
+    var failure = Failure(cause)
+    if failure.kind != .att { failure.message = "Cannot read \(attribute.shortName): \(failure.message)" }
+    return failure
+  }
+}
+
+extension TransferError: FailureConvertible {
+  package var failure: Failure {
+    switch self {
+    case .unknownProperties(let attribute):
+      .notFound("Handle \(attribute.handle) is not the value of a characteristic. To write to it anyway, use --mode.")
+    case .nothingToSend(let offset, let total): .input("Nothing to send from byte \(offset)\(total.map { " of \($0)" } ?? "").")
+    case .noCount(let value):
+      .expectation(
+        "Invalid report \(value.isEmpty ? "an empty value" : Hex.encode(value)): expected 8 bytes, the byte count and the CRC-32 (both u32le)."
+      )
+    case .otherOctets(let report):
+      .expectation(
+        "The device reports \(report), which does not match the start of the file: it lost bytes or has other data. Reset its counter if "
+          + "needed, then send the whole file without --resume.")
+    case .notWritable(let attribute):
+      Failure(
+        .att,
+        "Cannot write \(attribute.uuid?.description ?? attribute.handle.description): it has neither write nor write_without_response.",
+        ErrorCode.writeNotPermitted)
+    }
+  }
+}
+
+extension IncompleteWrite: FailureConvertible {
+  package var failure: Failure {
+    let isQueued = mode == .long || mode == .reliable
+    let state = "\(progress.sent) of \(total) bytes were \(mode == .command ? "sent" : "confirmed")."
+    if cause is CancellationError, segments > 1 {
+      return Failure(
+        .interrupted, "Interrupted. " + (isQueued ? "Nothing was written: the parts queued on the device were canceled." : state))
+    }
+    var failure = Failure(cause)
+    if failure.kind == .linkLost { failure.written = Failure.Written(sent: sent, acknowledged: isQueued ? 0 : progress.confirmed) }
+    if sent == total, let end = endByDevice {
+      failure.message = "All bytes were sent, but \(device ?? "the device") \(end) before it confirmed them. That is normal for a reboot."
+    } else if segments > 1, !isQueued {
+      failure.add(state)
+    }
+    return failure
+  }
+
+  /// How the device ended the connection. Nil if it ended for another reason.
+  private var endByDevice: String? {
+    let reason: ControllerErrorCode? =
+      switch cause {
+      case let end as Disconnection: if case .lost(let reason) = end.cause { reason } else { nil }
+      case let end as SocketEnd:
+        switch end.cause {
+        case .reason(let reason): reason
+        case .errno(.connectionReset): .remoteUserTerminated
+        case .errno(.timedOut): .connectionTimeout
+        case .errno, .adapterGone: nil
+        }
+      default: nil
+      }
+    switch reason {
+    case .remoteUserTerminated, .remoteLowResources, .remotePowerOff: return "disconnected"
+    case .connectionTimeout, .llResponseTimeout: return "stopped answering"
+    default: return nil
+    }
+  }
+}
+
+extension InterruptedTransfer: FailureConvertible {
+  package var failure: Failure { Failure(transfer: write, isRemembered: isRemembered, advises: !isResumedHere) }
+}
+
+extension ImpossibleVerification: FailureConvertible {
+  package var failure: Failure {
+    switch self {
+    case .notReadable(let uuid): .usage("Cannot verify with read-back: \(uuid) is not readable. Use --verify notify:ATTR")
+    case .tooLong(let count):
+      .usage(
+        "--verify read-back compares at most \(WritePlan.largestValue) bytes, not \(count.map { "\($0)" } ?? "more"). Use --verify notify:ATTR"
+      )
+    }
+  }
+}
+
+extension Failure {
+  /// Creates the failure of a verification. `reporter` is the user's name of the report characteristic.
+  package init(_ error: VerificationFailure, reporter: String?) {
+    switch error {
+    case .otherValue(let uuid, let count, let sent):
+      let name = uuid?.description ?? "the value"
+      self.init(.expectation, "Verification failed: the \(count) bytes of \(name) differ from the \(sent) bytes of the file.")
+    case .otherReport(let error):
+      let whole = error.offset > 0 ? " of a file of \(error.proof.whole)" : ""
+      self.init(
+        .expectation,
+        "Verification failed: sent \(error.proof.part)\(whole), but \(reporter ?? "the device") reports "
+          + (error.report.map { "\($0)" } ?? "nothing") + ".")
+      if let resumption = error.resumption {
+        goesOn(at: resumption.offset, of: error.sent, isRemembered: resumption.isRemembered)
+      } else if error.isCommand {
+        add(
+          error.report.map { $0.count > error.sent } ?? false
+            ? "The device also counted earlier bytes. Reset its counter, then send the file again."
+            : "This does not match the start of the file. Send it again. If the device drops segments again: --mode request")
+      }
+    }
+  }
+
+  /// Creates the failure of a transfer, with the byte counts and the way to resume.
+  /// - Parameters:
+  ///   - isRemembered: Whether `--resume` can continue this transfer.
+  ///   - advises: Whether to advise the user. False if the command resumes without the user.
+  package init(transfer error: IncompleteWrite, isRemembered: Bool = false, advises: Bool = true) {
+    if error.cause is CancellationError { self.init(.interrupted, "Interrupted") } else { self.init(error.cause) }
+    if kind == .linkLost { written = Written(sent: error.sent, acknowledged: error.progress.confirmed) }
+    // A replay receives no bytes.
+    if error.cause is ReplayError { return }
+    let (confirmed, sent) = (error.progress.confirmed, error.progress.sent)
+    let more = sent > confirmed ? ", and up to \(sent) may have (to narrow this, use --ack-every)" : ""
+    goesOn(at: confirmed, of: error.total, more, isRemembered: isRemembered, advises: advises)
+  }
+
+  /// Adds the number of confirmed bytes and the way to resume.
+  mutating func goesOn(at confirmed: Int, of total: Int, _ more: String = "", isRemembered: Bool, advises: Bool = true) {
+    add("At least \(confirmed) of \(total) bytes arrived\(more)")
+    if advises, confirmed < total { add("To continue, run again with \(isRemembered ? "--resume, or with " : "")--offset \(confirmed).") }
+    if advises, confirmed == total, isRemembered { add("To verify them, run again with --resume.") }
+    resumeOffset = confirmed
+  }
+}
+
+extension Connection {
+  /// The name of the device for people. Its address if the name is unknown.
+  @LoopActor
+  package var title: String { name.map { $0.isEmpty ? peer.description : $0.description } ?? peer.description }
+
+  /// Adds facts about the connection to a command's error: the device, and a disconnection during discovery.
+  package func explained(_ error: any Error) -> any Error {
+    if var write = error as? IncompleteWrite {
+      write.device = title
+      return write
+    }
+    guard client.endedInDiscovery, case var failure = Failure(error), failure.kind == .linkLost else { return error }
+    failure.message = "\(title) disconnected during discovery: \(failure.message)"
+    failure.add("To skip discovery, use a handle: read 0x0012, notify 0x0012, or write 0x0012 VALUE --mode request")
+    return failure
+  }
+}
