@@ -3,7 +3,6 @@ import Bluetooth
 import CommandLine
 import EventLoop
 import GAP
-import HCI
 import Presentation
 import Terminal
 import Text
@@ -49,9 +48,9 @@ package struct Doctor: LoopCommand {
     do {
       guard let controller = try await context.radio().controllerFacts else { return [] }
       let facts = [controller.address?.description ?? "no public address", "up"] + controller.features
-      return [Finding(state: .ok, subject: subject, message: facts.joined(separator: " "))]
+      return [.ok(subject, facts.joined(separator: " "))]
     } catch let error where Failure(error).kind == .adapter {
-      return [Finding(state: .failure, subject: subject, message: Failure(error).message)]
+      return [.failure(subject, Failure(error).message)]
     }
   }
 }

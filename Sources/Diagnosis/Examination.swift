@@ -103,14 +103,11 @@ extension Examination {
 
   private var daemon: Finding {
     if daemons.isEmpty, !seesAllProcesses {
-      return Finding(
-        state: .note, subject: "bluetoothd",
-        message:
-          "Unknown: some processes are hidden (container, or /proc with hidepid). "
-          + "If bluetoothd runs, it may scan or hold connections."
-      )
+      return .note(
+        "bluetoothd",
+        "Unknown: some processes are hidden (container, or /proc with hidepid). If bluetoothd runs, it may scan or hold connections.")
     }
-    guard !daemons.isEmpty else { return Finding(state: .ok, subject: "bluetoothd", message: "Not running. blectl does not need it.") }
+    guard !daemons.isEmpty else { return .ok("bluetoothd", "Not running. blectl does not need it.") }
     var message = "Running (pid \(daemons.map(String.init).joined(separator: ", ")))"
     let answers = chosen.compactMap(\.isDiscovering)
     message += answers.isEmpty || answers.contains(true) ? "." : ", not scanning."
@@ -123,16 +120,15 @@ extension Examination {
     } else if chosen.allSatisfy({ $0.autoConnections == [] }) {
       message += " It connects to no device automatically."
     }
-    return Finding(state: .ok, subject: "bluetoothd", message: message)
+    return .ok("bluetoothd", message)
   }
 
   private func scans(_ adapter: Adapter) -> [Finding] {
     guard adapter.isDiscovering == true else { return [] }
     return [
-      Finding(
-        state: .note, subject: adapter.info.name,
-        message:
-          "bluetoothd is scanning for another program. blectl shares that scan, so it may miss repeated advertisements. "
+      .note(
+        adapter.info.name,
+        "bluetoothd is scanning for another program. blectl shares that scan, so it may miss repeated advertisements. "
           + "Close the desktop's Bluetooth settings, or type `scan off` in bluetoothctl.")
     ]
   }
@@ -144,10 +140,7 @@ extension Examination {
         ? "To stop that: `sudo btmgmt --index \(adapter.info.index) del-device -t \(peer.type == .public ? 1 : 2) \(peer.address)`"
         : "To stop that: `bluetoothctl disconnect \(peer.address)` (until it reconnects) "
           + "or `bluetoothctl remove \(peer.address)` (for good)"
-      return Finding(
-        state: .note, subject: adapter.info.name,
-        message:
-          "The kernel connects to \(peer) as soon as it hears it. Then no other program can connect. \(advice)")
+      return .note(adapter.info.name, "The kernel connects to \(peer) as soon as it hears it. Then no other program can connect. \(advice)")
     }
   }
 
@@ -156,9 +149,7 @@ extension Examination {
     let subject = holders.isEmpty ? "another program" : holders.joined(separator: " or ")
     return adapter.links.map { link in
       let advice = daemons.isEmpty ? "Stop that program." : "To disconnect it: `bluetoothctl disconnect \(link.address)`"
-      return Finding(
-        state: .note, subject: adapter.info.name,
-        message: "In use: \(subject) is connected to \(link.address), so no other program can connect. \(advice)")
+      return .note(adapter.info.name, "In use: \(subject) is connected to \(link.address), so no other program can connect. \(advice)")
     }
   }
 
@@ -167,12 +158,10 @@ extension Examination {
     let programs = strangers(hci)
     guard !programs.isEmpty, !found.isEmpty else { return [] }
     return [
-      Finding(
-        state: .note, subject: "HCI",
-        message:
-          "Also open in \(Self.names(programs)). A program that only monitors, such as btmon, is harmless. "
-          + "If scans or connections misbehave, run: `kill \(programs.map { String($0.process) }.joined(separator: " "))`"
-      )
+      .note(
+        "HCI",
+        "Also open in \(Self.names(programs)). A program that only monitors, such as btmon, is harmless. "
+          + "If scans or connections misbehave, run: `kill \(programs.map { String($0.process) }.joined(separator: " "))`")
     ]
   }
 
@@ -185,20 +174,17 @@ extension Examination {
   // MARK: Hints
 
   var hints: [Finding] {
-    let wifi = chosen.compactMap { adapter in
+    let wifi: [Finding] = chosen.compactMap { adapter in
       adapter.wifi.map {
-        Finding(
-          state: .note, subject: adapter.info.name,
-          message:
-            "The same USB device has a Wi-Fi interface (\(DisplayText.escape($0))), which shares the 2.4 GHz band. "
+        .note(
+          adapter.info.name,
+          "The same USB device has a Wi-Fi interface (\(DisplayText.escape($0))), which shares the 2.4 GHz band. "
             + "If scans miss devices or transfers are slow, use Wi-Fi at 5 GHz or another adapter.")
       }
     }
     guard let version else { return wifi }
-    let defects = KernelDefect.of(version, self).map {
-      Finding(
-        state: .note, subject: "kernel",
-        message: "Known bug in \(version), unless your distribution fixed it: \($0.what). \($0.advice) Source: \($0.source)")
+    let defects: [Finding] = KernelDefect.of(version, self).map {
+      .note("kernel", "Known bug in \(version), unless your distribution fixed it: \($0.what). \($0.advice) Source: \($0.source)")
     }
     return wifi + defects
   }
@@ -207,9 +193,9 @@ extension Examination {
 extension Examination {
   /// All findings, in the order in which to fix them. Hints are last.
   var findings: [Finding] {
-    let system = kernel.map { [Finding(state: .ok, subject: "kernel", message: "Linux \(DisplayText.escape($0))")] } ?? []
+    let system = kernel.map { [Finding.ok("kernel", "Linux \(DisplayText.escape($0))")] } ?? []
     switch adapters {
-    case .failure(let problem): return system + [Finding(state: .failure, subject: "kernel", message: Failure(problem).message)]
+    case .failure(let problem): return system + [.failure("kernel", Failure(problem).message)]
     case .success: return system + radios + [permission] + others + hints
     }
   }
@@ -217,12 +203,10 @@ extension Examination {
   // MARK: Radios
 
   private var radios: [Finding] {
-    guard !found.isEmpty else {
-      return [Finding(state: .failure, subject: "adapter", message: Failure(AdapterProblem.none(platformBlock: platformBlock)).message)]
-    }
+    guard !found.isEmpty else { return [.failure("adapter", Failure(AdapterProblem.none(platformBlock: platformBlock)).message)] }
     if let wanted, chosen.isEmpty {
       let problem = AdapterProblem.unknown("hci\(wanted)", others: found.map(\.info.name))
-      return [Finding(state: .failure, subject: "hci\(wanted)", message: Failure(problem).message)]
+      return [.failure("hci\(wanted)", Failure(problem).message)]
     }
     // Without --adapter, one usable adapter is enough.
     let isEnough = wanted == nil && found.contains { $0.info.problem == nil }
@@ -233,7 +217,7 @@ extension Examination {
         return Finding(state: isNeeded ? .failure : .note, subject: adapter.info.name, message: message)
       }
       let facts = [adapter.info.address?.description ?? "no public address", adapter.info.bus, "up"] + adapter.features
-      return Finding(state: .ok, subject: adapter.info.name, message: facts.joined(separator: " "))
+      return .ok(adapter.info.name, facts.joined(separator: " "))
     }
   }
 
@@ -253,14 +237,11 @@ extension Examination {
 
   /// The finding about the right of this process to scan over a raw HCI socket. Connecting needs no capability.
   private var permission: Finding {
-    guard let rights else {
-      return Finding(state: .note, subject: "rights", message: "Unknown capabilities: /proc is not mounted.")
-    }
+    guard let rights else { return .note("rights", "Unknown capabilities: /proc is not mounted.") }
     if rights.has(.netRaw) {
       let both = rights.has(.netAdmin)
-      return Finding(
-        state: .ok, subject: "rights",
-        message: "CAP_NET_RAW\(both ? ", CAP_NET_ADMIN" : ". Scanning works. The user channel (-i user:N) also needs CAP_NET_ADMIN.")")
+      return .ok(
+        "rights", "CAP_NET_RAW\(both ? ", CAP_NET_ADMIN" : ". Scanning works. The user channel (-i user:N) also needs CAP_NET_ADMIN.")")
     }
     let path = Failure.quoted(executable)
     let advice =
@@ -281,6 +262,24 @@ extension Examination {
       } else {
         "Run: `\(Failure.setcap(executable))`"
       }
-    return Finding(state: .failure, subject: "rights", message: "This process lacks CAP_NET_RAW, which scanning needs. \(advice)")
+    return .failure("rights", "This process lacks CAP_NET_RAW, which scanning needs. \(advice)")
   }
+}
+
+/// Asks bluetoothd over D-Bus, with the system's own tools. The kernel does not report whether a scan is running.
+@LoopActor
+enum BluetoothDaemon {
+  /// Returns whether bluetoothd scans for any program. Nil without a tool, or after 3 s without an answer.
+  /// - Throws: CancellationError.
+  static func isDiscovering(_ adapter: String) async throws -> Bool? {
+    let (object, interface) = ("/org/bluez/\(adapter)", "org.bluez.Adapter1")
+    let systemd = "busctl --system --no-pager --timeout=2 get-property org.bluez \(object) \(interface) Discovering"
+    let dbus =
+      "dbus-send --system --reply-timeout=2000 --print-reply=literal --dest=org.bluez \(object) "
+      + "org.freedesktop.DBus.Properties.Get string:\(interface) string:Discovering"
+    return try await ChildProcess.output(of: "\(systemd) || \(dbus)", within: 3000).flatMap { answer(String(decoding: $0, as: UTF8.self)) }
+  }
+
+  /// Parses the answer: `b true` (busctl) or `   variant       boolean true` (dbus-send).
+  nonisolated static func answer(_ text: String) -> Bool? { text.split(whereSeparator: \.isWhitespace).last.flatMap { Bool(String($0)) } }
 }

@@ -15,6 +15,10 @@ struct Finding: Equatable, Sendable {
   /// The state, its cause and the advice, in sentences.
   let message: String
 
+  static func ok(_ subject: String, _ message: String) -> Self { Self(state: .ok, subject: subject, message: message) }
+  static func note(_ subject: String, _ message: String) -> Self { Self(state: .note, subject: subject, message: message) }
+  static func failure(_ subject: String, _ message: String) -> Self { Self(state: .failure, subject: subject, message: message) }
+
   /// Renders the finding, with the message folded between words.
   /// - Parameters:
   ///   - width: The width of the column of subjects, in characters.

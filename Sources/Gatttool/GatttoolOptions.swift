@@ -110,9 +110,7 @@ struct GatttoolOptions: Equatable, Sendable {
 extension GatttoolOptions {
   enum Kind: Sendable { case flag, text, number, uuid }
 
-  enum Group: String, CaseIterable, Sendable {
-    case main, gatt, params, charReadWrite = "char-read-write"
-  }
+  enum Group: String, CaseIterable, Sendable { case main, gatt, params, charReadWrite = "char-read-write" }
 
   struct Entry: Sendable {
     let name: Name
@@ -155,5 +153,99 @@ extension GatttoolOptions {
       Entry(.charReadWrite, .handle, "a", .number, "0x0001", "Read/Write characteristic by handle(required)"),
       Entry(.charReadWrite, .value, "n", .text, "0x0001", "Write characteristic value (required for write operation)"),
     ]
+  }
+}
+
+/// The help of gatttool, exactly as gatttool prints it.
+enum GatttoolHelp {
+  private static let usage = "Usage:\n  gatttool [OPTION?]\n"
+
+  /// The help for `-h`.
+  static var text: String { page([help, application]) }
+
+  /// Returns the help for an option without its hyphens. Nil if the option does not ask for help.
+  static func text(askedBy word: String) -> String? {
+    switch word {
+    case "help": text
+    case "help-all": page([help, section(.gatt), section(.params), section(.charReadWrite), application])
+    case "help-gatt": page([section(.gatt, with: "interactive")])
+    case "help-params": page([section(.params)])
+    case "help-char-read-write": page([section(.charReadWrite)])
+    default: nil
+    }
+  }
+
+  private static func page(_ sections: [String]) -> String { ([usage] + sections).map { $0 + "\n" }.joined() }
+
+  private static func title(_ group: GatttoolOptions.Group) -> String {
+    switch group {
+    case .main: "Application Options:"
+    case .gatt: "GATT commands"
+    case .params: "Primary Services/Characteristics arguments"
+    case .charReadWrite: "Characteristics Value/Descriptor Read/Write arguments"
+    }
+  }
+
+  private static var help: String {
+    var lines = ["Help Options:", line("-h, --help", "Show help options"), line("--help-all", "Show all help options")]
+    for group in GatttoolOptions.Group.allCases where group != .main {
+      lines.append(line("--help-\(group.rawValue)", "Show all \(title(group))"))
+    }
+    return lines.map { $0 + "\n" }.joined()
+  }
+
+  private static var application: String {
+    section(.main) + GatttoolOptions.Entry.all.filter { $0.name == .interactive }.map(line).joined()
+  }
+
+  /// Returns the help for a group of options, with its title.
+  /// - Parameter extra: An option to add, which the help otherwise lists among the application options.
+  private static func section(_ group: GatttoolOptions.Group, with extra: String? = nil) -> String {
+    let entries = GatttoolOptions.Entry.all.filter { $0.group == group && ($0.name != .interactive || extra == $0.name.rawValue) }
+    return title(group) + "\n" + entries.map(line).joined()
+  }
+
+  private static func line(_ entry: GatttoolOptions.Entry) -> String {
+    let letter = entry.letter.map { "-\($0), " } ?? ""
+    return line("\(letter)--\(entry.name.rawValue)" + (entry.placeholder.isEmpty ? "" : "=\(entry.placeholder)"), entry.help) + "\n"
+  }
+
+  private static func line(_ option: String, _ text: String) -> String {
+    "  " + option + String(repeating: " ", count: max(1, 42 - option.count)) + text
+  }
+}
+
+/// Parses values like gatttool, which accepts almost any text, because scripts depend on that.
+enum GatttoolValue {
+  /// Parses two hex digits per byte. Ignores the rest of a pair after an invalid digit, and a single last digit.
+  static func octets(_ text: String) -> [UInt8] {
+    let all = Array(text.utf8)
+    return stride(from: 0, to: all.count - 1, by: 2).map { index in
+      UInt8(truncatingIfNeeded: CNumber(String(decoding: all[index...index + 1], as: UTF8.self), base: 16).value ?? 0)
+    }
+  }
+
+  /// Parses a UUID of 4 or 8 hex digits, optionally after `0x`, or of 36 characters.
+  static func uuid(_ text: String) -> UUID? {
+    switch text.utf8.count {
+    case 4, 6: number(text).map { UUID(UInt32($0 & 0xFFFF)) }
+    case 8, 10: number(text).map { UUID(UInt32($0 & 0xFFFF_FFFF)) }
+    case 36: UUID(text)
+    default: nil
+    }
+  }
+
+  private static func number(_ text: String) -> Int? {
+    let number = CNumber(text, base: 16)
+    return number.isWhole ? number.value : nil
+  }
+
+  /// Parses a hex handle, with or without `0x`. Empty text is 0. Invalid or negative is nil. Only the lower 16 bits of the result count.
+  static func handle(_ text: String) -> Int? {
+    if text.isEmpty { return 0 }
+    let number = CNumber(text, base: 16)
+    guard number.isWhole, let value = number.value else { return nil }
+    let handle = Int(Int32(truncatingIfNeeded: value))
+    return handle < 0 ? nil : handle
   }
 }
