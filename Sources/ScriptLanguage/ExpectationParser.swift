@@ -32,10 +32,7 @@ struct ExpectationParser {
     case let word? where word == "as" || word == "field" || Predicate.words.contains(word):
       let extraction = try takeExtraction()
       guard let predicate = try takePredicate() else { throw line.error("The condition is missing: `expect as u8 == 5`") }
-      if let within {
-        throw line.error(
-          at: within, "`within` waits for new values and needs a characteristic: `expect ATTR …`")
-      }
+      if let within { throw line.error(at: within, "`within` waits for new values and needs a characteristic: `expect ATTR …`") }
       return .expectResult(extraction, predicate)
     case "=": throw unknown(first)
     default: return try value(within)
@@ -89,10 +86,8 @@ struct ExpectationParser {
     guard first.variables.isEmpty else { throw line.error(at: first, "A predicate cannot be a variable.") }
     guard let word = first.keyword else { throw unknown(first) }
     if let comparison = Predicate.Comparison(rawValue: word) { return .compares(comparison, try takeValue(first)) }
+    if let place = Predicate.Place(rawValue: word) { return .has(place, try takeValue(first)) }
     switch word {
-    case "starts": return .starts(try takeValue(first))
-    case "ends": return .ends(try takeValue(first))
-    case "contains": return .contains(try takeValue(first))
     case "in":
       let range = try takeOne(first, "a range: `in 60..100`")
       if let text = range.text, !text.contains("..") { throw line.error(at: range, Predicate.invalidRange(text)) }
@@ -109,7 +104,7 @@ struct ExpectationParser {
       }
       switch predicate {
       case .compares, .range: return .length(predicate)
-      case .starts, .ends, .contains, .matches, .length, .isOf:
+      case .has, .matches, .length, .isOf:
         throw line.error(at: first, "A length is a number. Compare it: `length >= 20`, `length in 1..20`")
       }
     default: throw unknown(first)
@@ -144,9 +139,7 @@ struct ExpectationParser {
     return value
   }
 
-  private func nothingMore() throws(ScriptError) {
-    if let word = words.first { throw line.unexpected(word) }
-  }
+  private func nothingMore() throws(ScriptError) { if let word = words.first { throw line.unexpected(word) } }
 
   private func expression(_ word: ShellWord) throws(ScriptError) -> RegularExpression {
     guard let text = word.text else { throw line.error(at: word, "A regular expression cannot contain variables.") }

@@ -4,9 +4,7 @@ package import Text
 package indirect enum Predicate: Sendable {
   case compares(Comparison, [ShellWord])
   case range(ShellWord)
-  case starts([ShellWord])
-  case ends([ShellWord])
-  case contains([ShellWord])
+  case has(Place, [ShellWord])
   case matches(RegularExpression)
   case length(Predicate)
   case isOf(ShellWord)
@@ -23,8 +21,21 @@ package indirect enum Predicate: Sendable {
     package var isOrder: Bool { self != .equal && self != .unequal }
   }
 
+  /// The place of a part in a value.
+  package enum Place: String, Sendable, CaseIterable {
+    case starts, ends, contains
+
+    func holds<T: Equatable>(_ all: [T], _ part: [T]) -> Bool {
+      switch self {
+      case .starts: all.starts(with: part)
+      case .ends: all.suffix(part.count).elementsEqual(part)
+      case .contains: all.contains(part)
+      }
+    }
+  }
+
   /// The words that start a predicate.
-  package static let words = Comparison.allCases.map(\.rawValue) + ["in", "starts", "ends", "contains", "matches", "length", "is"]
+  package static let words = Comparison.allCases.map(\.rawValue) + ["in"] + Place.allCases.map(\.rawValue) + ["matches", "length", "is"]
 
   /// The words that `is` accepts in addition to formats.
   package static let sorts = ["number", "text", "true", "false", "null", "empty"]
@@ -34,7 +45,7 @@ extension Predicate {
   /// The words that may contain variables.
   package var operands: [ShellWord] {
     switch self {
-    case .compares(_, let words), .starts(let words), .ends(let words), .contains(let words): words
+    case .compares(_, let words), .has(_, let words): words
     case .range(let word), .isOf(let word): [word]
     case .matches: []
     case .length(let predicate): predicate.operands
@@ -84,10 +95,9 @@ extension Predicate {
       }
       guard let numbers = try Self.numbers(of: value, "in") else { return Self.noNumber(value) }
       return Verdict(numbers.allSatisfy { ScriptNumber.compare($0, least, .atLeast) && ScriptNumber.compare($0, most, .atMost) })
-    case .starts(let words): return try has(.beginning, value, try Operand(words, replaced))
-    case .ends(let words): return try has(.end, value, try Operand(words, replaced))
-    case .contains(let words): return try has(.anywhere, value, try Operand(words, replaced))
-    case .matches(let expression): return Verdict(expression.matches(Self.textToMatch(value)))
+    case .has(let place, let words): return try has(place, value, try Operand(words, replaced))
+    // Bytes without a format are hex, even if they happen to be text.
+    case .matches(let expression): return Verdict(expression.matches(value.text))
     case .length(let predicate):
       if case .compares(_, let words) = predicate, case let operand = try Operand(words, replaced), ScriptNumber(operand.text) == nil {
         throw PredicateMistake(reason: "A length is a number, not \(DisplayText.quote(operand.text)).")
@@ -180,18 +190,6 @@ extension Predicate {
 
   // MARK: Parts
 
-  private enum Place {
-    case beginning, end, anywhere
-
-    func holds<T: Equatable>(_ all: [T], _ part: [T]) -> Bool {
-      switch self {
-      case .beginning: all.starts(with: part)
-      case .end: all.suffix(part.count).elementsEqual(part)
-      case .anywhere: all.contains(part)
-      }
-    }
-  }
-
   private func has(_ place: Place, _ value: ScriptValue, _ operand: Operand) throws -> Verdict {
     // Every value contains the empty text: a variable is probably empty by mistake.
     guard !operand.text.isEmpty else { throw PredicateMistake(reason: "The text to look for is empty.") }
@@ -206,16 +204,13 @@ extension Predicate {
     case .field(let tree):
       switch (tree.kind, place) {
       case (.string(let text), _): return Verdict(place.holds(Array(text), Array(operand.text)))
-      case (.array(let items), .anywhere): return Verdict(items.contains { Self.equals($0, operand) ?? false })
+      case (.array(let items), .contains): return Verdict(items.contains { Self.equals($0, operand) ?? false })
       default: return .fails("it is \(tree.noun), not text")
       }
     }
   }
 
   // MARK: Others
-
-  /// Returns the text for `matches`. Bytes without a format are hex, even if they happen to be text.
-  private static func textToMatch(_ value: ScriptValue) -> String { value.text }
 
   private static func length(of value: ScriptValue) -> Int? {
     switch value {
@@ -257,6 +252,4 @@ extension Predicate {
   }
 }
 
-extension JSONTree {
-  fileprivate init(number: Int) { self.init(kind: .number(String(number)), line: 0) }
-}
+extension JSONTree { fileprivate init(number: Int) { self.init(kind: .number(String(number)), line: 0) } }

@@ -55,6 +55,8 @@ package struct ScriptCheck {
   let program: Program
   var variables: ScriptVariables
   private var script: Script
+  /// The line that the check looks at.
+  private var line: ScriptLine
   private var mistakes: [ScriptError] = []
   private var hasResult = false
   private var knowsDevice = false
@@ -67,13 +69,16 @@ package struct ScriptCheck {
   package static func script(
     _ statements: [ScriptStatement], file: String, variables: [String: String], mentioned: Set<String> = [], _ program: Program
   ) -> (script: Script, mistakes: [ScriptError]) {
-    var check = ScriptCheck(program: program, variables: ScriptVariables(variables), script: Script(file: file))
-    check.script.variables = mentioned
+    var script = Script(file: file)
+    script.variables = mentioned
+    guard let line = statements.first?.line else { return (script, []) }
+    var check = ScriptCheck(program: program, variables: ScriptVariables(variables), script: script, line: line)
     check.file(statements)
     return (check.script, check.mistakes)
   }
 
-  private mutating func note(_ line: ScriptLine, at word: ShellWord? = nil, _ reason: String) {
+  /// Adds a mistake in the current line.
+  private mutating func note(at word: ShellWord? = nil, _ reason: String) {
     mistakes.append(word.map { line.error(at: $0, reason) } ?? line.error(reason))
   }
 
@@ -82,13 +87,14 @@ package struct ScriptCheck {
   private mutating func file(_ statements: [ScriptStatement]) {
     // Check in the order of execution, so that variables are set before use: lines outside of tests, then the tests.
     for statement in statements {
+      line = statement.line
       switch statement.kind {
       case .device(let word):
         guard script.deviceLine == nil else {
-          note(statement.line, "A script can name only one device. Remove this line or line \(script.deviceLine ?? 1).")
+          note("A script can name only one device. Remove this line or line \(script.deviceLine ?? 1).")
           continue
         }
-        script.device = known(word, statement.line, "The device")
+        script.device = known(word, "The device")
         script.deviceLine = statement.place.line
       case .setup(let body): script.setup += body
       case .teardown(let body): script.teardown += body
@@ -105,9 +111,9 @@ package struct ScriptCheck {
     let hasResultAtFirst = hasResult
     var lines: [String: Int] = [:]
     for statement in statements {
-      hasResult = hasResultAtFirst
+      (hasResult, line) = (hasResultAtFirst, statement.line)
       switch statement.kind {
-      case .test(let name, let tags, let body): check(name, tags, body, statement.line, &lines)
+      case .test(let name, let tags, let body): check(name, tags, body, &lines)
       case .unreadable(let body) where !body.isEmpty: check(statement)
       default: break
       }
@@ -115,16 +121,17 @@ package struct ScriptCheck {
   }
 
   private mutating func check(
-    _ name: ShellWord, _ tags: [ShellWord], _ body: [ScriptStatement], _ line: ScriptLine, _ lines: inout [String: Int]
+    _ name: ShellWord, _ tags: [ShellWord], _ body: [ScriptStatement], _ lines: inout [String: Int]
   ) {
-    let title = known(name, line, "The name of a test")
-    if title?.isEmpty == true { note(line, at: name, "The test needs a name.") }
-    if body.isEmpty { note(line, "The test is empty, so it would always pass.") }
+    let line = line
+    let title = known(name, "The name of a test")
+    if title?.isEmpty == true { note(at: name, "The test needs a name.") }
+    if body.isEmpty { note("The test is empty, so it would always pass.") }
     if let title, let before = lines.updateValue(line.place.line, forKey: title) {
-      note(line, "Line \(before) already has a test \(DisplayText.quote(title)).")
+      note("Line \(before) already has a test \(DisplayText.quote(title)).")
     }
     var words: [String] = []
-    for tag in tags { if let word = known(tag, line, "A tag") { words.append(word) } }
+    for tag in tags { if let word = known(tag, "A tag") { words.append(word) } }
     check(body)
     script.tests.append(Script.Test(name: title ?? "", tags: words, line: line, statements: body))
   }
@@ -132,60 +139,58 @@ package struct ScriptCheck {
   private mutating func check(_ statements: [ScriptStatement]) { for statement in statements { check(statement) } }
 
   private mutating func check(_ statement: ScriptStatement) {
-    let line = statement.line
+    line = statement.line
     switch statement.kind {
     case .set(let name, let value):
       script.variables.insert(name)
-      variables.set(name, text(of: value, line))
+      variables.set(name, text(of: value))
     case .command(let command):
-      check(command, line)
+      check(command)
       hasResult = true
     case .capture(let name, let command, let extraction):
-      check(command, line)
-      _ = format(of: extraction, line)
+      check(command)
+      _ = format(of: extraction)
       hasResult = true
       variables.capture(name, nil)
     case .expectResult(let extraction, let predicate):
-      if !hasResult { note(line, "No command before this line has a result.") }
+      if !hasResult { note("No command before this line has a result.") }
       // Report the missing result only once.
       hasResult = true
-      check(predicate, extraction, line)
+      check(predicate, extraction)
     case .expectValue(let value):
-      selector(value.attribute, line)
-      if let count = value.count { number(count, line) }
-      time(value.within, line)
-      if let predicate = value.predicate { check(predicate, value.extraction, line) }
+      selector(value.attribute)
+      if let count = value.count { number(count) }
+      time(value.within)
+      if let predicate = value.predicate { check(predicate, value.extraction) }
       hasResult = true
     case .expectSilence(let attribute, let within):
-      selector(attribute, line)
-      time(within, line)
+      selector(attribute)
+      time(within)
     case .expectDisconnection(let reason, let within):
-      if let reason, let text = text(of: reason, line), !program.reasons.contains(text), Self.number(text) == nil {
-        note(
-          line, at: reason,
-          "Unknown disconnection reason \(DisplayText.quote(text)). \(Self.hint(text, program.reasons, code: "0x13"))")
+      if let reason, let text = text(of: reason), !program.reasons.contains(text), Self.number(text) == nil {
+        note(at: reason, "Unknown disconnection reason \(DisplayText.quote(text)). \(Self.hint(text, program.reasons, code: "0x13"))")
       }
-      time(within, line)
+      time(within)
     case .repetition(let repetition, let body):
-      number(repetition.count, line)
-      time(repetition.every, line)
+      number(repetition.count)
+      time(repetition.every)
       check(body)
     case .sleep(let word):
-      if let text = text(of: word, line), Self.pause(text) == nil { note(line, at: word, ScriptTime.invalid(text)) }
-    case .skip(let word): if let word { _ = text(of: word, line) }
-    case .note(let word): _ = text(of: word, line)
-    case .device: note(line, "`device` must be outside of blocks.")
-    case .include: note(line, "The included file was not read.")
+      if let text = text(of: word), Self.pause(text) == nil { note(at: word, ScriptTime.invalid(text)) }
+    case .skip(let word): if let word { _ = text(of: word) }
+    case .note(let word): _ = text(of: word)
+    case .device: note("`device` must be outside of blocks.")
+    case .include: note("The included file was not read.")
     case .setup, .teardown, .test:
-      note(line, "`\(line.words.first?.text ?? "this")` must be outside of blocks, even in an included file.")
+      note("`\(line.words.first?.text ?? "this")` must be outside of blocks, even in an included file.")
     case .unreadable(let body):
-      passOver(line)
+      passOver()
       check(body)
     }
   }
 
   /// Assumes the effects of a line with a mistake, so that later lines do not report the mistake again.
-  private mutating func passOver(_ line: ScriptLine) {
+  private mutating func passOver() {
     hasResult = true
     switch line.words.first?.keyword {
     case "set", "let": if let name = line.words.dropFirst().first?.text { variables.capture(name, nil) }
@@ -209,11 +214,11 @@ package struct ScriptCheck {
     }
   }
 
-  private mutating func check(_ command: ScriptCommand, _ line: ScriptLine) {
+  private mutating func check(_ command: ScriptCommand) {
     var mistake: ScriptError?
     var need: Need?
-    let known = command.words.map { text(of: $0, line) }
-    if let word = command.words.first, self.known(word, line, "The command") == nil { return knowsDevice = true }
+    let known = command.words.map { text(of: $0) }
+    if let word = command.words.first, self.known(word, "The command") == nil { return knowsDevice = true }
     for values in Self.guesses(known.count { $0 == nil }) {
       var rest = values[...]
       var words: [String] = []
@@ -244,12 +249,10 @@ package struct ScriptCheck {
     case .namesDevice: knowsDevice = true
     case .device: if !knowsDevice { script.firstNeed = script.firstNeed ?? line.place }
     }
-    if let failure = command.failure, let kind = failure.kind, let text = text(of: kind, failure.line), !program.errors.contains(text),
-      Self.number(text) == nil
-    {
-      note(
-        failure.line, at: kind,
-        "Unknown error \(DisplayText.quote(text)). \(Self.hint(text, program.errors, code: "0x80"))")
+    guard let failure = command.failure, let kind = failure.kind else { return }
+    line = failure.line
+    if let text = text(of: kind), !program.errors.contains(text), Self.number(text) == nil {
+      note(at: kind, "Unknown error \(DisplayText.quote(text)). \(Self.hint(text, program.errors, code: "0x80"))")
     }
   }
 
@@ -261,53 +264,53 @@ package struct ScriptCheck {
   // MARK: Words
 
   /// Returns the text of a word. Nil while a variable has no value yet.
-  private mutating func text(of word: ShellWord, _ line: ScriptLine) -> String? {
+  private mutating func text(of word: ShellWord) -> String? {
     script.variables.formUnion(word.variables)
     // A file that was not read may set the variable.
     for name in word.variables where !variables.isKnown(name) && undefined.insert(name).inserted && !script.lacksFile {
       let meant = SpellingSuggestion.nearest(to: name, among: variables.names).map { " Did you mean \($0)?" } ?? ""
-      note(line, at: word, "No line before this one sets the variable \(name).\(meant)")
+      note(at: word, "No line before this one sets the variable \(name).\(meant)")
     }
     return try? variables.text(of: word)
   }
 
-  private mutating func known(_ word: ShellWord, _ line: ScriptLine, _ what: String) -> String? {
-    let text = text(of: word, line)
+  private mutating func known(_ word: ShellWord, _ what: String) -> String? {
+    let text = text(of: word)
     if text == nil, word.variables.allSatisfy(variables.isKnown) {
-      note(line, at: word, "\(what) must be known before the script runs. It cannot be a result.")
+      note(at: word, "\(what) must be known before the script runs. It cannot be a result.")
     }
     return text
   }
 
-  private mutating func selector(_ word: ShellWord, _ line: ScriptLine) {
-    guard let text = text(of: word, line), (try? Selector(text)) == nil else { return }
-    note(line, at: word, "Unknown characteristic \(DisplayText.quote(text)). To check the last result: `expect == …`")
+  private mutating func selector(_ word: ShellWord) {
+    guard let text = text(of: word), (try? Selector(text)) == nil else { return }
+    note(at: word, "Unknown characteristic \(DisplayText.quote(text)). To check the last result: `expect == …`")
   }
 
-  private mutating func number(_ word: ShellWord, _ line: ScriptLine) {
-    guard let text = text(of: word, line), Self.count(text) == nil else { return }
-    note(line, at: word, Self.invalidCount(text))
+  private mutating func number(_ word: ShellWord) {
+    guard let text = text(of: word), Self.count(text) == nil else { return }
+    note(at: word, Self.invalidCount(text))
   }
 
-  private mutating func time(_ word: ShellWord?, _ line: ScriptLine) {
-    guard let word, let text = text(of: word, line), ScriptTime.parse(text) == nil else { return }
-    note(line, at: word, ScriptTime.invalid(text))
+  private mutating func time(_ word: ShellWord?) {
+    guard let word, let text = text(of: word), ScriptTime.parse(text) == nil else { return }
+    note(at: word, ScriptTime.invalid(text))
   }
 
   // MARK: Predicates
 
-  private mutating func format(of extraction: Extraction, _ line: ScriptLine) -> ValueFormat? {
-    if let field = extraction.field { _ = text(of: field, line) }
-    guard let word = extraction.format, let text = text(of: word, line) else { return nil }
+  private mutating func format(of extraction: Extraction) -> ValueFormat? {
+    if let field = extraction.field { _ = text(of: field) }
+    guard let word = extraction.format, let text = text(of: word) else { return nil }
     do { return try ValueFormat(text) } catch {
-      note(line, at: word, "\(error)")
+      note(at: word, "\(error)")
       return nil
     }
   }
 
-  private mutating func check(_ predicate: Predicate, _ extraction: Extraction, _ line: ScriptLine) {
-    let format = format(of: extraction, line)
-    let texts = predicate.operands.map { text(of: $0, line) }
+  private mutating func check(_ predicate: Predicate, _ extraction: Extraction) {
+    let format = format(of: extraction)
+    let texts = predicate.operands.map { text(of: $0) }
     if texts.contains(nil) || extraction.format != nil && format == nil { return }
     // The type of a field is only known when its value arrives.
     let sample: ScriptValue =
@@ -315,7 +318,7 @@ package struct ScriptCheck {
         .octets([0])
       } else { .field(JSONTree(kind: .number("0"), line: 0)) }
     do { _ = try predicate.verdict(on: sample) { word throws(MissingVariable) in try variables.text(of: word) } } catch {
-      note(line, at: predicate.operands.first, (error as? PredicateMistake)?.reason ?? "\(error)")
+      note(at: predicate.operands.first, (error as? PredicateMistake)?.reason ?? "\(error)")
     }
   }
 

@@ -139,9 +139,7 @@ package struct ScriptParser {
       return .skip(line.words.dropFirst().first)
     case "note": return .note(try only(line, "note \"door is open\""))
     default:
-      if word.hasPrefix("!") {
-        throw line.error("Scripts cannot run other programs. Instead, control a session from a program.")
-      }
+      if word.hasPrefix("!") { throw line.error("Scripts cannot run other programs. Instead, control a session from a program.") }
       return .command(ScriptCommand(words: line.words))
     }
   }

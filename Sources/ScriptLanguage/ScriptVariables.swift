@@ -19,9 +19,7 @@ package struct ScriptVariables: Sendable {
       && text.allSatisfy { $0 == "_" || $0.isASCII && ($0.isLetter || $0.isNumber) }
   }
 
-  package mutating func set(_ name: String, _ value: String?) {
-    if fixed[name] == nil { values[name] = value }
-  }
+  package mutating func set(_ name: String, _ value: String?) { if fixed[name] == nil { values[name] = value } }
 
   /// Sets a variable to a result, even if the user gave the variable a value.
   package mutating func capture(_ name: String, _ value: String?) { values.updateValue(value, forKey: name) }

@@ -104,18 +104,9 @@ package struct Run: LoopCommand {
   }
 
   @LoopActor
-  private func reports(_ output: Output) -> [any ScriptReport] {
-    var reports: [any ScriptReport]
-    if process.json {
-      reports = [JSONScriptReport(output)]
-    } else if tap {
-      reports = [TAPScriptReport(output)]
-    } else {
-      reports = [TextScriptReport(output)]
-    }
-    if let junit { reports.append(FileScriptReport.junit(junit)) }
-    if let html { reports.append(FileScriptReport.html(html, title: files.joined(separator: " "))) }
-    return reports
+  private func reports(_ output: Output) -> [ScriptReport] {
+    [process.json ? .json(output) : tap ? .tap(output) : .text(output)]
+      + [junit.map { .junit($0) }, html.map { .html($0, title: files.joined(separator: " ")) }].compactMap(\.self)
   }
 
   /// Loads and checks the scripts of all files.

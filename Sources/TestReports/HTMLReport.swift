@@ -129,18 +129,18 @@ extension HTMLReport {
 
   /// Renders one test, collapsed if it passed.
   static func test(_ result: TestResult, _ anchor: String) -> String {
-    let (sign, note): (String, String) =
+    let note: String? =
       switch result.outcome {
-      case .passed: ("✓", "")
-      case .failed: ("✗", "")
-      case .error: ("!", " <span class=\"dim\">error: the setup failed, not the device</span>")
-      case .notRun(let why): ("–", " <span class=\"dim\">not run, because the setup failed: \(text(why))</span>")
-      case .skipped(let why): ("–", " <span class=\"dim\">skipped\(why.isEmpty ? "" : ": " + text(why))</span>")
+      case .passed, .failed: nil
+      case .error: "error: the setup failed, not the device"
+      case .notRun(let why): "not run, because the setup failed: " + text(why)
+      case .skipped(let why): "skipped" + (why.isEmpty ? "" : ": " + text(why))
       }
     let tags = result.tags.map { " <span class=\"tag\">\(text($0))</span>" }.joined()
     var page = "<details class=\"test \(result.status)\" id=\"\(anchor)\"\(result.problem == nil ? "" : " open")>\n<summary>"
     page += "<span class=\"time\">\(ReportText.seconds(result.duration)) s</span>"
-    page += "<b class=\"\(result.status)\">\(sign)</b> \(text(result.title))\(tags)\(note)</summary>\n"
+    page += "<b class=\"\(result.status)\">\(result.outcome.status.sign)</b> \(text(result.title))\(tags)"
+    page += (note.map { " <span class=\"dim\">\($0)</span>" } ?? "") + "</summary>\n"
     page += "<p class=\"dim\">\(text(result.file)):\(result.line) · \(Timestamp.text(result.date))</p>\n"
     if let problem = result.problem { page += self.problem(problem) }
     for note in result.notes { page += "<p>\(text(note))</p>\n" }
@@ -155,16 +155,9 @@ extension HTMLReport {
   private static func problem(_ problem: TestProblem) -> String {
     var rows = "<div class=\"problem\">\n<p><code>\(text(problem.file)):\(problem.line)  \(text(problem.source))</code></p>\n"
     rows += "<p><strong>\(text(problem.message))</strong></p>\n<dl>\n"
-    func row(_ label: String, _ values: [String]) {
-      guard !values.isEmpty else { return }
+    for (label, values) in problem.rows + [("also", problem.further)] where !values.isEmpty {
       rows += "<dt>\(label)</dt>" + values.map { "<dd><code>\(text($0))</code></dd>" }.joined() + "\n"
     }
-    row("expected", problem.expected.map { [$0] } ?? [])
-    row("actual", problem.actualValues)
-    row("took", problem.took.map { [ReportText.seconds($0) + " s"] } ?? [])
-    row("kind", problem.kind == "expectation" ? [] : [problem.kindAndName])
-    row("others", problem.others)
-    row("also", problem.further)
     rows += "</dl>\n"
     if !problem.packets.isEmpty { rows += "<p class=\"dim\">last packets before the failure</p>\n" + listing(problem.packets) }
     return rows + "</div>\n"

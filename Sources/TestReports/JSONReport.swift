@@ -15,10 +15,7 @@ package enum JSONReport {
     json.string("status", result.status)
     json.literal("seconds", ReportText.exact(result.duration))
     json.time("start", result.start)
-    switch result.outcome {
-    case .skipped(let why), .notRun(let why): json.string("reason", why)
-    case .passed, .failed, .error: break
-    }
+    if let reason = result.outcome.reason { json.string("reason", reason) }
     if let problem = result.problem { json.object("error") { error(&$0, problem) } }
     json.strings("notes", result.notes)
     json.objects("steps", result.steps) { step(&$0, $1) }

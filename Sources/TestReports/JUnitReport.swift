@@ -38,15 +38,13 @@ package struct JUnitReport {
     // UTC, because the schema allows no time zone and no fraction.
     let date = Timestamp.text(suite.date).prefix(19)
     let count = suite.summary.passed + suite.summary.failed + suite.summary.errors + suite.summary.skipped + suite.summary.notRun
-    typealias This = JUnitReport
-    var text = "<testsuite" + This.attribute("name", This.token(file)) + This.attribute("package", "") + This.attribute("id", String(index))
-    text += This.attribute("timestamp", String(date)) + This.attribute("hostname", This.token(host))
-    text += This.attribute("tests", String(count)) + This.attribute("failures", String(suite.summary.failed))
-    text +=
-      This.attribute("errors", String(suite.summary.errors + suite.summary.notRun))
-      + This.attribute("skipped", String(suite.summary.skipped))
-    text += This.attribute("time", ReportText.seconds(suite.summary.duration)) + ">\n<properties>\n"
-    for peer in suite.peers { text += This.property("peer", peer) }
+    let attributes = [
+      ("name", Self.token(file)), ("package", ""), ("id", String(index)), ("timestamp", String(date)), ("hostname", Self.token(host)),
+      ("tests", String(count)), ("failures", String(suite.summary.failed)), ("errors", String(suite.summary.errors + suite.summary.notRun)),
+      ("skipped", String(suite.summary.skipped)), ("time", ReportText.seconds(suite.summary.duration)),
+    ]
+    var text = "<testsuite\(Self.attributes(attributes))>\n<properties>\n"
+    for peer in suite.peers { text += Self.property("peer", peer) }
     text += suite.tags + "</properties>\n" + suite.tests
     text += "<system-out>" + XMLText.text(suite.steps) + "</system-out>\n"
     text += "<system-err>" + XMLText.text(suite.packets) + "</system-err>\n"
@@ -54,22 +52,23 @@ package struct JUnitReport {
   }
 
   fileprivate static func test(_ result: TestResult) -> String {
-    let start = "<testcase" + attribute("name", token(result.title)) + attribute("classname", className(result.file))
-    let text = start + attribute("time", ReportText.seconds(result.duration))
+    let seconds = ReportText.seconds(result.duration)
+    let start = "<testcase" + attributes([("name", token(result.title)), ("classname", className(result.file)), ("time", seconds)])
+    let content: String
     switch result.outcome {
-    case .passed: return text + "/>\n"
-    case .failed(let problem): return text + ">" + element("failure", problem) + "</testcase>\n"
-    case .error(let problem): return text + ">" + element("error", problem) + "</testcase>\n"
+    case .passed: return start + "/>\n"
+    case .failed(let problem): content = element("failure", problem)
+    case .error(let problem): content = element("error", problem)
     case .notRun(let why):
-      let message = attribute("type", result.status) + attribute("message", "not run, because the setup failed: " + why)
-      return text + "><error" + message + "/></testcase>\n"
-    case .skipped(let why): return text + "><skipped" + attribute("message", why) + "/></testcase>\n"
+      content = "<error" + attributes([("type", result.status), ("message", "not run, because the setup failed: " + why)]) + "/>"
+    case .skipped(let why): content = "<skipped" + attributes([("message", why)]) + "/>"
     }
+    return start + ">" + content + "</testcase>\n"
   }
 
   private static func element(_ name: String, _ problem: TestProblem) -> String {
     let lines = ProblemText(columns: 80) { $0 }.lines(problem)
-    return "<\(name)" + attribute("type", problem.kindAndName) + attribute("message", problem.message) + ">"
+    return "<\(name)\(attributes([("type", problem.kindAndName), ("message", problem.message)]))>"
       + XMLText.text(lines.joined(separator: "\n") + "\n") + "</\(name)>"
   }
 
@@ -81,10 +80,12 @@ package struct JUnitReport {
   }
 
   fileprivate static func property(_ name: String, _ value: String) -> String {
-    "<property" + attribute("name", token(name)) + attribute("value", value) + "/>\n"
+    "<property" + attributes([("name", token(name)), ("value", value)]) + "/>\n"
   }
 
-  private static func attribute(_ name: String, _ value: String) -> String { " \(name)=\"\(XMLText.attribute(value))\"" }
+  private static func attributes(_ attributes: [(name: String, value: String)]) -> String {
+    attributes.map { " \($0.name)=\"\(XMLText.attribute($0.value))\"" }.joined()
+  }
 
   /// Returns a text that is not empty after a parser trims it.
   private static func token(_ text: String) -> String {

@@ -1,4 +1,5 @@
 import ATT
+import Text
 
 /// Texts that all reports share.
 enum ReportText {
@@ -51,23 +52,131 @@ enum ReportText {
 extension TestResult {
   /// The name of the test for people, with the number of the repetition if there are several. The name is never empty.
   var title: String { (name.isEmpty ? "line \(line)" : name) + (repetition.map { " [\($0)]" } ?? "") }
+}
 
-  /// The status in JSON records.
-  var status: String {
-    switch outcome {
-    case .passed: "passed"
-    case .failed: "failed"
-    case .error: "error"
-    case .skipped: "skipped"
-    case .notRun: "not_run"
+extension TestResult.Outcome.Status {
+  var sign: String {
+    switch self {
+    case .passed: "✓"
+    case .failed: "✗"
+    case .error: "!"
+    case .skipped, .notRun: "–"
     }
   }
 }
 
 extension TestProblem {
-  /// The actual value, then the values that arrived, one per line.
-  var actualValues: [String] { (actual.map { [$0] } ?? []) + arrived }
+  /// The details for people, with their labels. A row may have no values.
+  var rows: [(label: String, values: [String])] {
+    [
+      ("expected", expected.map { [$0] } ?? []), ("actual", (actual.map { [$0] } ?? []) + arrived),
+      ("took", took.map { [ReportText.seconds($0) + " s"] } ?? []), ("kind", kind == "expectation" ? [] : [kindAndName]),
+      ("others", others),
+    ]
+  }
 
   /// The kind and the name, such as `att: write_not_permitted`.
   var kindAndName: String { name.map { kind + ": " + $0 } ?? kind }
+}
+
+/// The reason why a test did not pass, folded to a width. Folding cuts nothing.
+struct ProblemText {
+  /// The width in columns, without indentation by the caller.
+  let columns: Int
+  /// The function that makes a text printable before folding.
+  var show: (String) -> String = DisplayText.visible
+  /// The function that styles a label.
+  let label: (String) -> String
+  /// The maximum number of packets to show. Omits the oldest.
+  static let packets = 20
+
+  private static let margin = 10
+  private var room: Int { max(2, columns - Self.margin) }
+
+  func lines(_ problem: TestProblem) -> [String] {
+    let place = "\(show(problem.file)):\(problem.line)"
+    // Do not fold the place, so that terminals can open it.
+    var lines =
+      DisplayText.width(place) > columns
+      ? [place] + DisplayText.fold(show(problem.source), to: columns - 4).map { "    " + $0 } : hanging("\(place)  \(show(problem.source))")
+    lines += hanging(show(problem.message))
+    for (label, values) in problem.rows { lines += row(label, values.map(show)) }
+    return lines + packetLines(problem.packets) + row("also", problem.further.map(show))
+  }
+
+  func row(_ name: String, _ texts: [String]) -> [String] {
+    rows(name, texts.flatMap { text in DisplayText.fold(text.isEmpty ? "(empty)" : text, to: room) })
+  }
+
+  private func rows(_ name: String, _ lines: [String]) -> [String] {
+    lines.enumerated().map { index, line in
+      let head = index == 0 ? name : ""
+      return (head.isEmpty ? "" : label(head)) + String(repeating: " ", count: max(1, Self.margin - head.utf8.count)) + line
+    }
+  }
+
+  /// Folds a text. Indents all lines after the first.
+  private func hanging(_ text: String) -> [String] {
+    DisplayText.fold(text, to: columns, later: columns - 4).enumerated().map { $0 == 0 ? $1 : "    " + $1 }
+  }
+
+  private func packetLines(_ packets: [TestPacket]) -> [String] {
+    var lines: [String] = []
+    if packets.count > Self.packets { lines.append("(\(packets.count - Self.packets) earlier, not shown)") }
+    for packet in packets.suffix(Self.packets) { lines += Self.lines(packet, to: room, show: show) }
+    return rows("packets", lines)
+  }
+
+  /// Renders a packet: `+0.310 > Handle Value Notification 0x0012  1b120042`. Bytes that do not fit are on the next lines.
+  static func lines(_ packet: TestPacket, to room: Int, show: (String) -> String = DisplayText.visible) -> [String] {
+    let what = packet.text.isEmpty ? "" : " " + show(packet.text)
+    let head = "\(ReportText.offset(packet.at)) \(ReportText.arrow(packet.direction))\(what)"
+    let hex = Hex.encode(packet.octets)
+    if DisplayText.width(head) + 2 + hex.utf8.count <= room { return [hex.isEmpty ? head : head + "  " + hex] }
+    let width = max(2, (room - 4) / 2 * 2)
+    let digits = Array(hex.utf8)
+    return DisplayText.fold(head, to: room)
+      + stride(from: 0, to: digits.count, by: width).map {
+        "    " + String(decoding: digits[$0..<min(digits.count, $0 + width)], as: UTF8.self)
+      }
+  }
+}
+
+/// The steps and packets of a test, as lines of any width. Empty if there are none.
+enum TestLog {
+  /// Lists the steps of a test with their times and values, then its notes.
+  static func steps(_ result: TestResult) -> String {
+    guard !result.steps.isEmpty || !result.notes.isEmpty else { return "" }
+    var text = heading(result)
+    for step in result.steps {
+      text += "\(ReportText.offset(step.at))  \(DisplayText.visible(step.file)):\(step.line)  \(DisplayText.visible(step.text))"
+      text += "  (\(ReportText.seconds(step.duration)) s\(step.failed ? ", failed" : ""))\n"
+      for value in step.values {
+        text += "    \(ReportText.offset(value.at))  \(DisplayText.visible(value.name))  \(DisplayText.visible(value.text))\n"
+      }
+    }
+    for note in result.notes { text += "note  \(DisplayText.visible(note))\n" }
+    return text
+  }
+
+  static func packets(_ result: TestResult) -> String {
+    guard !result.packets.isEmpty || result.omittedPackets > 0 else { return "" }
+    var text = heading(result)
+    let (packets, before) = lastPackets(result, 200)
+    if before > 0 { text += "(\(before) earlier, not shown)\n" }
+    for packet in packets { text += line(packet) + "\n" }
+    return text
+  }
+
+  /// Returns the last packets, and the number of earlier ones.
+  static func lastPackets(_ result: TestResult, _ limit: Int) -> (packets: ArraySlice<TestPacket>, before: Int) {
+    let packets = result.packets.suffix(limit)
+    return (packets, result.omittedPackets + result.packets.count - packets.count)
+  }
+
+  static func line(_ packet: TestPacket) -> String { ProblemText.lines(packet, to: .max).joined() }
+
+  private static func heading(_ result: TestResult) -> String {
+    "== \(DisplayText.visible(result.title)): \(result.status), \(ReportText.seconds(result.duration)) s\n"
+  }
 }

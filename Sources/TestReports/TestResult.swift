@@ -12,11 +12,40 @@ package struct TestResult: Sendable {
     /// The setup failed before the test, for this reason.
     case notRun(String)
 
+    /// The outcome without its details, as in JSON records.
+    package enum Status: String, Sendable, CaseIterable { case passed, failed, error, skipped, notRun = "not_run" }
+
+    package var status: Status {
+      switch self {
+      case .passed: .passed
+      case .failed: .failed
+      case .error: .error
+      case .skipped: .skipped
+      case .notRun: .notRun
+      }
+    }
+
     package var problem: TestProblem? {
       switch self {
       case .failed(let problem), .error(let problem): problem
       case .passed, .skipped, .notRun: nil
       }
+    }
+
+    /// The reason why the test did not run.
+    var reason: String? {
+      switch self {
+      case .skipped(let why), .notRun(let why): why
+      case .passed, .failed, .error: nil
+      }
+    }
+
+    /// Returns the outcome of a test and its teardown. A failed teardown adds its message to the problem of the test.
+    package func joined(withTeardown teardown: Self) -> Self {
+      guard let later = teardown.problem else { return self }
+      guard var problem else { return teardown }
+      problem.further.append("teardown, \(later.file):\(later.line): \(later.message)")
+      return status == .failed ? .failed(problem) : .error(problem)
     }
   }
 
@@ -37,18 +66,17 @@ package struct TestResult: Sendable {
   /// The start of the test on the machine's clock, for dates of files, in nanoseconds since 1970-01-01T00:00:00Z.
   package var date: Int64
   package var duration: Duration
-  package var steps: [StepResult]
+  package var steps: [StepResult] = []
   /// The notes of the script and of the program.
-  package var notes: [String]
+  package var notes: [String] = []
   /// The last packets, in order.
-  package var packets: [TestPacket]
+  package var packets: [TestPacket] = []
   /// The number of earlier packets, which the result omits.
-  package var omittedPackets: Int
+  package var omittedPackets = 0
 
   package init(
     file: String, line: Int, name: String, tags: [String] = [], peer: String? = nil, repetition: Int? = nil, outcome: Outcome = .passed,
-    start: Int64 = 0, date: Int64? = nil,
-    duration: Duration = .zero, steps: [StepResult] = [], notes: [String] = [], packets: [TestPacket] = [], omittedPackets: Int = 0
+    start: Int64 = 0, date: Int64? = nil, duration: Duration = .zero
   ) {
     self.file = file
     self.line = line
@@ -60,14 +88,11 @@ package struct TestResult: Sendable {
     self.start = start
     self.date = date ?? start
     self.duration = duration
-    self.steps = steps
-    self.notes = notes
-    self.packets = packets
-    self.omittedPackets = omittedPackets
   }
 
   /// The reason why the test did not pass.
   package var problem: TestProblem? { outcome.problem }
+  var status: String { outcome.status.rawValue }
 }
 
 /// The reason why a test did not pass.
@@ -87,33 +112,22 @@ package struct TestProblem: Sendable {
   /// The actual value, in hex and decoded.
   package var actual: String?
   /// The last values that arrived, if the line expected several.
-  package var arrived: [String]
+  package var arrived: [String] = []
   package var took: Duration?
   /// The other values since the last command, in order.
-  package var others: [String]
+  package var others: [String] = []
   /// The last packets before the failure.
-  package var packets: [TestPacket]
+  package var packets: [TestPacket] = []
   /// The messages of further failures, for example in the teardown.
-  package var further: [String]
+  package var further: [String] = []
 
-  package init(
-    file: String, line: Int, source: String, message: String, kind: String, name: String? = nil, expected: String? = nil,
-    actual: String? = nil, arrived: [String] = [], took: Duration? = nil, others: [String] = [], packets: [TestPacket] = [],
-    further: [String] = []
-  ) {
+  package init(file: String, line: Int, source: String, message: String, kind: String, name: String? = nil) {
     self.file = file
     self.line = line
     self.source = source
     self.message = message
     self.kind = kind
     self.name = name
-    self.expected = expected
-    self.actual = actual
-    self.arrived = arrived
-    self.took = took
-    self.others = others
-    self.packets = packets
-    self.further = further
   }
 }
 

@@ -3,7 +3,7 @@ import Text
 /// A run as lines for a terminal. The lines of a test appear when it ends.
 package struct TextReport {
   /// The meaning of a piece of text, for colors.
-  package enum Role: Sendable { case file, passed, failed, error, skipped, label, faint }
+  package enum Role: String, Sendable { case file, passed, failed, error, skipped, label, faint }
 
   private let columns: Int
   private let show: (String) -> String
@@ -43,8 +43,8 @@ package struct TextReport {
   /// Returns the summary: `3 passed, 1 failed, 1 error, 1 skipped in 2.1 s`.
   package func end(_ summary: RunSummary) -> String {
     let counts = ReportText.counts(summary)
-    let role: Role = summary.failed > 0 ? .failed : summary.errors > 0 ? .error : .passed
-    return paint(counts, role) + " in \(ReportText.seconds(summary.duration, digits: 1)) s"
+    return paint(counts, summary.failed > 0 ? .failed : summary.errors > 0 ? .error : .passed)
+      + " in \(ReportText.seconds(summary.duration, digits: 1)) s"
   }
 
   private func heading(_ result: TestResult) -> [String] {
@@ -55,37 +55,30 @@ package struct TextReport {
 
   private func firstLines(_ result: TestResult) -> [String] {
     let name = show(result.title)
-    let (sign, role): (String, Role) =
-      switch result.outcome {
-      case .passed: ("✓", .passed)
-      case .failed: ("✗", .failed)
-      case .error: ("!", .error)
-      case .skipped, .notRun: ("–", .skipped)
-      }
-    let reason: String? =
-      switch result.outcome {
-      case .skipped(let why): "skipped" + (why.isEmpty ? "" : ": " + show(why))
-      case .notRun(let why): "not run" + (why == failure ? "" : ": " + show(why))
-      case .passed, .failed, .error: nil
-      }
-    if let reason {
+    let status = result.outcome.status
+    if let why = result.outcome.reason {
+      let said = why.isEmpty && status == .skipped || why == failure && status == .notRun
+      let reason = (status == .skipped ? "skipped" : "not run") + (said ? "" : ": " + show(why))
       if DisplayText.width(name) + 2 + DisplayText.width(reason) <= columns - 4 {
-        return ["  \(paint(show(sign), role)) \(name)  \(paint(reason, .faint))"]
+        return ["\(signed(name, status))  \(paint(reason, .faint))"]
       }
-      return named(name, sign, role, to: columns - 4)
-        + DisplayText.fold(reason, to: columns - 6).map { "      " + paint($0, .faint) }
+      return named(name, status, to: columns - 4) + DisplayText.fold(reason, to: columns - 6).map { "      " + paint($0, .faint) }
     }
     let time = ReportText.seconds(result.duration) + " s"
     let room = columns - 4 - 2 - max(9, time.utf8.count)
-    var lines = named(name, sign, role, to: room)
+    var lines = named(name, status, to: room)
     let first = DisplayText.fold(name, to: room).first ?? ""
     let gap = columns - 4 - DisplayText.width(first) - time.utf8.count
     lines[0] += String(repeating: " ", count: max(1, gap)) + paint(time, .faint)
     return lines
   }
 
-  private func named(_ name: String, _ sign: String, _ role: Role, to room: Int) -> [String] {
+  private func named(_ name: String, _ status: TestResult.Outcome.Status, to room: Int) -> [String] {
     let lines = DisplayText.fold(name, to: room)
-    return ["  \(paint(show(sign), role)) \(lines.first ?? "")"] + lines.dropFirst().map { "    " + $0 }
+    return [signed(lines.first ?? "", status)] + lines.dropFirst().map { "    " + $0 }
+  }
+
+  private func signed(_ name: String, _ status: TestResult.Outcome.Status) -> String {
+    "  \(paint(show(status.sign), Role(rawValue: status.rawValue) ?? .skipped)) \(name)"
   }
 }

@@ -77,9 +77,9 @@ import Text
     for name in ReportSamples.hostileNames {
       let texts = (1...11).map { "<\($0)>\(name)<\($0)>" }
       let packet = TestPacket(at: .zero, direction: .sent, octets: Array(name.utf8), text: texts[10])
-      let problem = TestProblem(
-        file: texts[0], line: 1, source: texts[1], message: texts[2], kind: texts[3], name: texts[4], expected: texts[5], actual: texts[6],
-        others: [texts[7]], packets: [packet], further: [texts[8]])
+      var problem = TestProblem(file: texts[0], line: 1, source: texts[1], message: texts[2], kind: texts[3], name: texts[4])
+      (problem.expected, problem.actual) = (texts[5], texts[6])
+      (problem.others, problem.packets, problem.further) = ([texts[7]], [packet], [texts[8]])
       var result = ReportSamples.passed(name, file: name)
       (result.outcome, result.notes, result.peer) = (.failed(problem), [texts[9]], name)
       var report = TextReport(columns: columns)

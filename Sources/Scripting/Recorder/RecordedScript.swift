@@ -3,7 +3,6 @@ import Presentation
 import Text
 
 /// Writes commands and their results as a script. Text from a device never starts a line.
-@LoopActor
 struct RecordedScript {
   private(set) var text = ""
   /// The keys of expectations that do not hold every time.
@@ -12,12 +11,11 @@ struct RecordedScript {
   init(volatile: Set<String> = []) { self.volatile = volatile }
 
   /// Returns whether a script can contain the text in quotes. True if the text has no Unicode line break and no NUL.
-  nonisolated static func isOneLine(_ text: String) -> Bool { !text.contains { $0.isNewline || $0 == "\0" } }
+  static func isOneLine(_ text: String) -> Bool { !text.contains { $0.isNewline || $0 == "\0" } }
 
   mutating func line(_ line: String) { text += (Self.isOneLine(line) ? line : "  # " + DisplayText.escape(line)) + "\n" }
 
-  /// Adds a comment. The caller must escape text from a device.
-  private mutating func comment(_ text: String) { line("  # \(text)") }
+  private mutating func comment(_ text: String) { line("  # " + DisplayText.escape(text)) }
 
   mutating func begin(_ device: String?, at time: String) {
     if let device {
@@ -29,7 +27,7 @@ struct RecordedScript {
 
   mutating func add(_ command: RecordedCommand) {
     switch command.kind {
-    case .comment(let why): return comment("\(why): \(DisplayText.escape(Self.typed(command.words)))")
+    case .comment(let why): return comment("\(why): \(Self.typed(command.words))")
     case .read(let attributes, let options): addReads(command, attributes, options)
     case .command, .connection: guard addCommand(command) else { return }
     }
@@ -43,17 +41,17 @@ struct RecordedScript {
     if command.isEndless, let duration = command.duration {
       words += ["--duration", "\(max(1, Int(duration.inSeconds.rounded(.up))))"]
     } else if isInterrupted(command) {
-      comment("interrupted: \(DisplayText.escape(Self.typed(words)))")
+      comment("interrupted: \(Self.typed(words))")
       return false
     }
     let typed = Self.typed(words)
     // The script may have a link to disconnect, so the failure need not repeat.
     if !command.failsAgain, let failure = command.failure {
-      comment("\(words.first ?? "") failed: \(DisplayText.escape(failure.message))")
+      comment("\(words.first ?? "") failed: \(failure.message)")
       return false
     }
     guard Self.isOneLine(typed) else {
-      comment("a script cannot contain this line: \(DisplayText.escape(typed))")
+      comment("a script cannot contain this line: \(typed)")
       return false
     }
     line("  \(typed)")
@@ -77,7 +75,7 @@ struct RecordedScript {
     guard let failure = command.failure, !isSaid else { return }
     let rest = Array(attributes.dropFirst(command.reads.count).prefix(1))
     let typed = Self.typed(["read"] + rest + options)
-    if rest.isEmpty || isInterrupted(command) || !Self.isOneLine(typed) { return comment(DisplayText.escape(failure.message)) }
+    if rest.isEmpty || isInterrupted(command) || !Self.isOneLine(typed) { return comment(failure.message) }
     line("  \(typed)")
     fails(failure)
   }
@@ -89,9 +87,7 @@ struct RecordedScript {
   }
 
   private mutating func expect(_ field: RecordedAnswer.Field, _ typed: String) {
-    guard let predicate = field.predicate, Self.isOneLine(field.path) else {
-      return comment(DisplayText.escape("\(field.path) = \(field.text)"))
-    }
+    guard let predicate = field.predicate, Self.isOneLine(field.path) else { return comment("\(field.path) = \(field.text)") }
     expect("field \(ShellWords.quote(field.path)) \(predicate)", key: "\(typed) \(field.path)")
   }
 
@@ -120,7 +116,7 @@ struct RecordedScript {
     let name = failure.kind == .device ? nil : failure.name.flatMap { Self.errors.contains($0) ? $0 : nil }
     line("  fails \(ShellWords.quote(name ?? failure.kind.rawValue))")
     if failure.kind == .device, let code = failure.name.flatMap({ RecordedAnswer.quote($0) }) { line("  expect field name == \(code)") }
-    comment(DisplayText.escape(failure.message))
+    comment(failure.message)
   }
 
   /// Returns whether the user, or the reader of the output, ended the command.

@@ -20,10 +20,10 @@ package final class ScriptRecorder: LineRecorder {
   private var device: PeerSelector?
   /// The first lane of the script's device, even if the session has forgotten the lane.
   private var lane: Lane?
-  private var commands: [RecordedCommand] = []
+  private var recordings: [CommandRecording] = []
   private var leftOut = 0
   /// The latest command, even if the script omits it.
-  private(set) var last: RecordedCommand?
+  private(set) var last: CommandRecording?
 
   /// The maximum number of recorded commands.
   private let limit: Int
@@ -40,14 +40,20 @@ package final class ScriptRecorder: LineRecorder {
 
   /// Whether at least one command has run.
   package var hasDone: Bool { commands.contains { $0.duration != nil && !($0.failure?.isRefusal ?? false) } }
+  private var commands: [RecordedCommand] { recordings.map(\.command) }
 
-  private func add(
-    _ words: [String], parts: RecordedWords? = nil, _ kind: RecordedCommand.Kind, isEndless: Bool = false, failsAgain: Bool = true
-  ) -> RecordedCommand {
-    let command = RecordedCommand(words, parts: parts, kind, isEndless: isEndless, failsAgain: failsAgain, self)
-    if commands.count < limit { commands.append(command) } else { leftOut += 1 }
-    last = command
-    return command
+  private func add(_ command: RecordedCommand, parts: RecordedWords? = nil) -> CommandRecording {
+    let recording = CommandRecording(command, parts: parts, self)
+    if recordings.count < limit { recordings.append(recording) } else { leftOut += 1 }
+    last = recording
+    return recording
+  }
+
+  /// Adds the connection before a single command.
+  private func addConnection(_ options: [String] = []) -> CommandRecording {
+    var command = RecordedCommand(["connect"] + options)
+    command.kind = .connection
+    return add(command)
   }
 
   // MARK: One command
@@ -59,32 +65,31 @@ package final class ScriptRecorder: LineRecorder {
       let hasPeer = command.peerOptions != nil
       let words = RecordedWords(arguments, of: type(of: command), hasPeer: hasPeer, known)
       if hasPeer { return try await run(command, words, in: context) }
-      return try await record(add(words.words, .command), command, context)
+      return try await record(add(RecordedCommand(words.words)), command, context)
     }
     do { try await command.run(in: context) } catch {
-      if commands.isEmpty, device != nil, Failure(error).kind != .usage { add(["connect"], .connection).didEnd(error) }
+      if recordings.isEmpty, device != nil, Failure(error).kind != .usage { addConnection().didEnd(error) }
       throw error
     }
   }
 
   private func run(_ command: any LoopCommand, _ words: RecordedWords, in context: Context) async throws {
     if command.traits.deviceChange == .connects {
-      return try await record(add([command.commandName] + words.link, .command), command, context)
+      return try await record(add(RecordedCommand([command.commandName] + words.link)), command, context)
     }
-    let link = words.link.isEmpty ? nil : add(["connect"] + words.link, .connection)
-    let recorded = add(words.words, parts: words, Self.kind(command), isEndless: command.runsUntilStopped)
+    let link = words.link.isEmpty ? nil : addConnection(words.link)
+    let recorded = add(Self.recorded(command, words.words), parts: words)
     do { try await record(recorded, command, context) } catch {
       // Without a link, the connection failed, not the command.
       if !recorded.hasLink {
-        recorded.becomes(.comment("not run"))
-        let connection = link ?? add(["connect"], .connection)
-        connection.didEnd(error)
+        recorded.command.kind = .comment("not run")
+        (link ?? addConnection()).didEnd(error)
       }
       throw error
     }
   }
 
-  private func record(_ recorded: RecordedCommand, _ command: any LoopCommand, _ context: Context) async throws {
+  private func record(_ recorded: CommandRecording, _ command: any LoopCommand, _ context: Context) async throws {
     watch(recorded, command, context.output)
     do {
       try await command.run(in: Context(context.process, context.step, recorded))
@@ -96,8 +101,11 @@ package final class ScriptRecorder: LineRecorder {
     }
   }
 
-  private static func kind(_ command: any LoopCommand) -> RecordedCommand.Kind {
-    command.recordedForm.reads.map { .read($0.attributes, options: $0.options) } ?? .command
+  private static func recorded(_ command: any LoopCommand, _ words: [String]) -> RecordedCommand {
+    var recorded = RecordedCommand(words)
+    if let reads = command.recordedForm.reads { recorded.kind = .read(reads.attributes, options: reads.options) }
+    recorded.isEndless = command.runsUntilStopped
+    return recorded
   }
 
   // MARK: A session
@@ -108,12 +116,10 @@ package final class ScriptRecorder: LineRecorder {
     let named = line.command.peerOptions != nil && !line.isAboutCurrent
     let isOther = lane.map { !isOfScript($0) } ?? false
     let parts = RecordedWords(words, of: type(of: line.command), hasPeer: named, known)
-    let kind: RecordedCommand.Kind =
-      if isOther { .comment("for another device") } else if form.isLeftOut {
-        .comment("not for scripts")
-      } else { Self.kind(line.command) }
-    let recorded = add(
-      form.words ?? parts.words + parts.link, parts: parts, kind, isEndless: line.command.runsUntilStopped, failsAgain: form.failsAgain)
+    var command = Self.recorded(line.command, form.words ?? parts.words + parts.link)
+    command.failsAgain = form.failsAgain
+    if isOther || form.isLeftOut { command.kind = .comment(isOther ? "for another device" : "not for scripts") }
+    let recorded = add(command, parts: parts)
     watch(recorded, line.command, output)
     return recorded
   }
@@ -135,9 +141,9 @@ package final class ScriptRecorder: LineRecorder {
     return true
   }
 
-  private func watch(_ recorded: RecordedCommand, _ command: any LoopCommand, _ output: Output) {
+  private func watch(_ recorded: CommandRecording, _ command: any LoopCommand, _ output: Output) {
     if !command.recordedForm.isExpected, output.onResult == nil {
-      output.onResult = { [weak recorded] in recorded?.show($0) }
+      output.onResult = { [weak recorded] in recorded?.command.show($0) }
     }
   }
 
@@ -162,7 +168,7 @@ package final class ScriptRecorder: LineRecorder {
     head.begin(device?.description, at: Timestamp.text(start))
     // Leave room for the comment about omitted commands.
     var room = ScriptLine.maximumLength - head.text.utf8.count - 1000
-    let volatile = volatile
+    let (volatile, commands) = (volatile, commands)
     for (index, command) in commands.enumerated() {
       var part = RecordedScript(volatile: volatile)
       part.add(command)

@@ -1,4 +1,3 @@
-import ArgumentParser
 import CommandLine
 import DeviceFiles
 import EventLoop

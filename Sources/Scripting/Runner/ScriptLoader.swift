@@ -2,7 +2,6 @@ import ATT
 import Bluetooth
 import CommandLine
 import EventLoop
-import GATT
 import LinuxIO
 import Presentation
 import ScriptLanguage
@@ -61,9 +60,7 @@ struct ScriptLoader {
           "Unknown device \(DisplayText.quote(device)). Use AA:BB:CC:DD:EE:FF[/random], name:GLOB, mac:MAC, service:UUID, @last or @ALIAS.")
       )
     }
-    if isEmpty {
-      mistakes.append(ScriptError(ScriptPlace(file: script.file, line: 1), "The script has no tests and no commands."))
-    }
+    if isEmpty { mistakes.append(ScriptError(ScriptPlace(file: script.file, line: 1), "The script has no tests and no commands.")) }
     return mistakes
   }
 
@@ -225,9 +222,11 @@ struct ScriptLoader {
   }
 
   /// The kinds and names of all failures.
-  static var errors: [String] {
+  nonisolated static var errors: [String] {
     Failure.Kind.allCases.map(\.rawValue) + Set((UInt8.min...UInt8.max).map { ErrorCode(rawValue: $0).snakeName }).sorted() + reasons
   }
 
-  private static var reasons: [String] { Set((UInt8.min...UInt8.max).map { ControllerErrorCode(rawValue: $0).snakeName }).sorted() }
+  private nonisolated static var reasons: [String] {
+    Set((UInt8.min...UInt8.max).map { ControllerErrorCode(rawValue: $0).snakeName }).sorted()
+  }
 }

@@ -1,36 +1,24 @@
 import EventLoop
+import LinuxIO
 import Terminal
 import TestReports
 
 /// A destination for the results of a run.
 @LoopActor
-protocol ScriptReport {
-  /// Begins the report.
-  /// - Parameter count: The number of tests. Nil if unknown.
-  func begin(_ count: Int?) async throws
-  /// Adds a finished test.
-  func add(_ result: TestResult) async throws
-  /// Adds a test that did not start because the run ended early.
-  func addNotRun(_ result: TestResult) async throws
-  /// Ends the report.
-  /// - Parameter isComplete: Whether the run reached its end.
-  func end(_ summary: RunSummary, isComplete: Bool) async throws
-}
+struct ScriptReport {
+  /// Begins the report with the number of tests. Nil if unknown.
+  var begin: @LoopActor (Int?) async throws -> Void = { _ in }
+  /// Adds the result of a test.
+  let add: @LoopActor (TestResult) async throws -> Void
+  /// Whether the report also lists the tests that did not start because the run ended early.
+  var listsNotRun = true
+  /// Ends the report of a run, which may be incomplete.
+  let end: @LoopActor (RunSummary, _ isComplete: Bool) async throws -> Void
 
-extension ScriptReport {
-  func addNotRun(_ result: TestResult) async throws { try await add(result) }
-}
-
-/// A report for people, with a line for each test and all details of tests that did not pass.
-@LoopActor
-final class TextScriptReport: ScriptReport {
-  private let output: Output
-  private var report: TextReport
-
-  init(_ output: Output) {
-    self.output = output
+  /// Creates a report for people, with a line for each test and all details of tests that did not pass.
+  static func text(_ output: Output) -> Self {
     // A pipe has no width, but its text may be shown on a terminal later.
-    report = TextReport(columns: output.outIsTerminal ? output.width : 80, isUTF8: output.isUTF8) { text, role in
+    var report = TextReport(columns: output.outIsTerminal ? output.width : 80, isUTF8: output.isUTF8) { text, role in
       switch role {
       case .file: output.paint(text, .bold)
       case .passed: output.paint(text, .green)
@@ -39,54 +27,49 @@ final class TextScriptReport: ScriptReport {
       case .label, .faint: output.paint(text, .dim)
       }
     }
+    return Self(
+      add: {
+        output.clearTransient()
+        // Write all lines of a test together, because other tests may run in parallel.
+        try await output.write(Output.line(report.test($0).joined(separator: "\n")))
+      }, listsNotRun: false,
+      end: { summary, _ in
+        output.clearTransient()
+        try await output.line(report.end(summary))
+      })
   }
 
-  func begin(_ count: Int?) async throws {}
-
-  /// Writes all lines of a test together, because other tests may run in parallel.
-  func add(_ result: TestResult) async throws {
-    output.clearTransient()
-    try await output.write(Output.line(report.test(result).joined(separator: "\n")))
+  /// Creates a report for programs, with all details.
+  static func json(_ output: Output) -> Self {
+    Self(
+      add: { result in try await output.record { JSONReport.test(&$0, result) } },
+      end: { summary, _ in try await output.record { JSONReport.run(&$0, summary) } })
   }
 
-  /// Prints nothing, because the summary counts these tests.
-  func addNotRun(_ result: TestResult) async throws {}
-
-  func end(_ summary: RunSummary, isComplete: Bool) async throws {
-    output.clearTransient()
-    try await output.line(report.end(summary))
-  }
-}
-
-/// A report for programs, with all details.
-@LoopActor
-final class JSONScriptReport: ScriptReport {
-  private let output: Output
-
-  init(_ output: Output) { self.output = output }
-
-  func begin(_ count: Int?) async throws {}
-
-  func add(_ result: TestResult) async throws { try await output.record { JSONReport.test(&$0, result) } }
-
-  func end(_ summary: RunSummary, isComplete: Bool) async throws { try await output.record { JSONReport.run(&$0, summary) } }
-}
-
-/// A report for TAP consumers.
-@LoopActor
-final class TAPScriptReport: ScriptReport {
-  private let output: Output
-  private var report = TAPReport()
-
-  init(_ output: Output) { self.output = output }
-
-  func begin(_ count: Int?) async throws { try await write(report.begin(count: count)) }
-
-  func add(_ result: TestResult) async throws { try await write(report.test(result)) }
-
-  func end(_ summary: RunSummary, isComplete: Bool) async throws {
-    try await write(isComplete ? report.end(summary) : report.bailOut("The run was interrupted."))
+  /// Creates a report for TAP consumers.
+  static func tap(_ output: Output) -> Self {
+    var report = TAPReport()
+    return Self(
+      begin: { try await output.write(Array(report.begin(count: $0).utf8)) }, add: { try await output.write(Array(report.test($0).utf8)) },
+      end: { try await output.write(Array(($1 ? report.end($0) : report.bailOut("The run was interrupted.")).utf8)) })
   }
 
-  private func write(_ text: String) async throws { try await output.write(Array(text.utf8)) }
+  static func junit(_ path: String) -> Self {
+    var report = JUnitReport()
+    return file(path, add: { report.add($0) }, document: { _ in report.document() })
+  }
+
+  static func html(_ path: String, title: String) -> Self {
+    var report = HTMLReport(title: title)
+    return file(path, add: { report.add($0) }, document: { report.document($0) })
+  }
+
+  /// Creates a report that writes one file at the end of the run. Checks before the run that the file is writable.
+  private static func file(
+    _ path: String, add: @escaping @LoopActor (TestResult) -> Void, document: @escaping @LoopActor (RunSummary) -> String
+  ) -> Self {
+    Self(
+      begin: { _ in try OutputFile.check(path) }, add: { add($0) },
+      end: { summary, _ in try await OutputFile.write(Array(document(summary).utf8), to: path, for: .everybody) })
+  }
 }

@@ -28,19 +28,19 @@ final class ScriptRun {
 
   private let options: Options
   private let process: ProcessContext
-  private let reports: [any ScriptReport]
+  private let reports: [ScriptReport]
   private(set) var summary = RunSummary()
   /// The exit code of the first test with an error.
   private(set) var errorStatus: ExitStatus?
   private var isOver = false
   /// The failed setups by device. The empty key is the adapter, which concerns all devices.
   private var setupFailures: [String: SetupFailure] = [:]
-  private var reported: Set<Reported> = []
+  private var reported: Set<[String]> = []
   /// The error that closed standard output.
   private var broken: OutputFailure?
   private var workers: [Task<Void, Never>] = []
 
-  init(_ options: Options, _ reports: [any ScriptReport], _ process: ProcessContext) {
+  init(_ options: Options, _ reports: [ScriptReport], _ process: ProcessContext) {
     self.options = options
     self.reports = reports
     self.process = process
@@ -73,15 +73,14 @@ final class ScriptRun {
     // Lines outside of tests are not a test, but have a result if they fail.
     summary.notRun = max(summary.notRun, total - summary.passed - summary.failed - summary.errors - summary.skipped)
     let (reports, summary) = (reports, summary)
-    var isComplete = true
-    if case .failure = outcome { isComplete = false }
+    let isComplete = if case .success = outcome { true } else { false }
     // Write the reports after Ctrl-C, too.
-    let failure = await shielded { [isComplete] () -> (any Error)? in
+    let failure = await shielded { () -> (any Error)? in
       var first: (any Error)?
       for report in reports {
         do {
           try await self.addNotRun(scripts, to: report)
-          try await report.end(summary, isComplete: isComplete)
+          try await report.end(summary, isComplete)
         } catch { first = first ?? error }
       }
       return first
@@ -91,31 +90,25 @@ final class ScriptRun {
   }
 
   /// Reports the tests that did not start.
-  private func addNotRun(_ scripts: [Script], to report: any ScriptReport) async throws {
-    guard summary.notRun > 0 else { return }
+  private func addNotRun(_ scripts: [Script], to report: ScriptReport) async throws {
+    guard summary.notRun > 0, report.listsNotRun else { return }
     for repetition in 1...options.repetitions {
       for script in scripts {
         let outcome: TestResult.Outcome =
           if let failure = setupFailure(of: script) { .notRun(failure.reason) } else { .skipped("the run ended early") }
         for test in script.tests where selects(test) {
-          let number = options.repetitions > 1 ? repetition : nil
-          guard !reported.contains(Reported(file: script.file, line: test.line.place.line, name: test.name, repetition: number)) else {
-            continue
-          }
-          try await report.addNotRun(
-            TestResult(
-              file: script.file, line: test.line.place.line, name: test.name, tags: test.tags, repetition: number,
-              outcome: outcome, start: EventLoop.shared.wallClock, date: RealTime.now))
+          let result = TestResult(
+            file: script.file, line: test.line.place.line, name: test.name, tags: test.tags,
+            repetition: options.repetitions > 1 ? repetition : nil, outcome: outcome, start: EventLoop.shared.wallClock, date: RealTime.now)
+          if !reported.contains(Self.key(result)) { try await report.add(result) }
         }
       }
     }
   }
 
-  private struct Reported: Hashable {
-    let file: String
-    let line: Int
-    let name: String
-    let repetition: Int?
+  /// Returns what distinguishes a result from those of other tests and repetitions.
+  private static func key(_ result: TestResult) -> [String] {
+    [result.file, "\(result.line)", result.name, "\(result.repetition ?? 0)"]
   }
 
   private func runAll(_ scripts: [Script]) async throws {
@@ -181,7 +174,7 @@ final class ScriptRun {
     try await runner.run(selects) { result in
       summary.add(result.outcome)
       if case .error = result.outcome { errorStatus = errorStatus ?? runner.errorStatus }
-      reported.insert(Reported(file: result.file, line: result.line, name: result.name, repetition: result.repetition))
+      reported.insert(Self.key(result))
       try await tell(result)
       if options.endsWithFailure, result.problem != nil { isOver = true }
       return !isOver

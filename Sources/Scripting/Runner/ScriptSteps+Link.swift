@@ -2,18 +2,15 @@ import EventLoop
 import GATT
 import Operations
 import Presentation
-import ScriptLanguage
 import Shell
-import Terminal
 
 /// The connection of a script.
-extension ScriptRunner {
+extension ScriptSteps {
   /// Returns the current connection. Connects if there is none.
-  /// - Throws: StepFailure.
-  func link(_ line: ScriptLine) async throws -> (lane: Lane, connection: Connection) {
-    if shell.current?.connection == nil || expectsLoss { try await connect(line) }
-    guard let (lane, connection) = presentLink else { throw StepFailure(Failure.notConnected(shell.current), line) }
-    guard connection.isOpen else { throw StepFailure(loss(of: lane), line) }
+  func link() async throws -> (lane: Lane, connection: Connection) {
+    if shell.current?.connection == nil || expectsLoss { try await connect() }
+    guard let (lane, connection) = presentLink else { throw Failure.notConnected(shell.current) }
+    guard connection.isOpen else { throw loss(of: lane) }
     peer = "\(connection.peer)"
     lane.recentLimit = Self.valueLimit
     return (lane, connection)
@@ -25,14 +22,14 @@ extension ScriptRunner {
     return (lane, connection)
   }
 
-  private func connect(_ line: ScriptLine) async throws {
+  private func connect() async throws {
     await dropLostLink()
     guard shell.current?.connection == nil else { return }
-    guard let device else { throw StepFailure(Failure(.usage, ScriptLoader.noDevice), line) }
+    guard let device else { throw Failure(.usage, ScriptLoader.noDevice) }
     let before = step
     do { try await twice { try await self.shell.run(["connect", device]) } } catch {
-      try Self.passOn(error)
-      throw StepFailure(Failure(error), line, in: TestOutcome.Step(isConnection: true))
+      try StepFailure.passOn(error)
+      throw StepFailure(Failure(error), in: TestOutcome.Step(isConnection: true))
     }
     // Keep the record of the line, which did not ask for this connection.
     step = before
@@ -43,20 +40,15 @@ extension ScriptRunner {
   func twice(isConnect: Bool = true, _ body: @LoopActor () async throws -> Void) async throws {
     let before = log.count
     do { return try await body() } catch {
-      try Self.passOn(error)
+      try StepFailure.passOn(error)
       let failure = Failure(error)
       // `retry` tries again anyway, and the test tried before its teardown.
-      guard !keepsGoing, retryDepth == 0, setupFailure == nil,
+      guard retriesSetup, retryDepth == 0,
         isConnect ? failure.isOfSetup : failure.kind == .adapter && log.count == before
       else { throw error }
-      note("The setup failed, retrying once: \(failure.message)")
+      record.note("The setup failed, retrying once: \(failure.message)")
     }
     try await body()
-  }
-
-  /// Rethrows errors that end the run, not only a test.
-  static func passOn(_ error: any Error) throws {
-    if error is CancellationError || error is OutputFailure || Failure(error) == .cancelled { throw error }
   }
 
   private func loss(of lane: Lane) -> Failure {
@@ -77,6 +69,6 @@ extension ScriptRunner {
     guard !expectsLoss, let (lane, connection) = presentLink, !connection.isOpen, let line = lastLine else { return }
     var failure = loss(of: lane)
     failure.message = "After this line: \(failure.message)"
-    throw StepFailure(failure, line)
+    throw StepFailure(failure).placed(at: line)
   }
 }

@@ -1,0 +1,250 @@
+import ATT
+import Bluetooth
+import CommandLine
+import EventLoop
+import GAP
+import GATT
+import Operations
+import Presentation
+import ScriptLanguage
+import Shell
+import TestReports
+import Text
+
+/// The `expect` statements of a script.
+extension ScriptSteps {
+  // MARK: The last result
+
+  func expectResult(_ extraction: Extraction, _ predicate: Predicate) throws {
+    let value = try value(extraction)
+    add(value, named: try extraction.field.map { try text($0) } ?? "result")
+    guard case .fails(let reason) = try verdict(predicate, on: value) else { return }
+    throw StepFailure(
+      "The result does not match" + (reason.map { ": \($0)." } ?? "."), expected: try expected(predicate, extraction),
+      actual: shown(value, of: result))
+  }
+
+  /// Returns the part of the last result that an extraction selects.
+  func value(_ extraction: Extraction) throws -> ScriptValue {
+    guard let result else { throw Failure(.expectation, "The previous command has no result.") }
+    return try value(extraction, of: result)
+  }
+
+  private func value(_ extraction: Extraction, of result: ScriptResult) throws -> ScriptValue {
+    let format = try extraction.format.map { try ValueFormat(try text($0)) }
+    guard let word = extraction.field else {
+      guard let octets = result.octets else {
+        throw Failure(.expectation, "The result has no value. Use one of its fields: \(Self.list(result.fields))")
+      }
+      return format.map { .formatted(octets, $0) } ?? .octets(octets)
+    }
+    let path = try text(word)
+    guard let tree = result.field(path) else {
+      throw Failure(.expectation, "The result has no field \(DisplayText.quote(path)). Its fields: \(Self.list(result.fields))")
+    }
+    guard let format else { return .field(tree) }
+    guard let octets = tree.string.flatMap({ Hex.decode($0) }) else {
+      throw Failure(.expectation, "Cannot read field \(DisplayText.quote(path)) as \(format.name): it is \(tree.noun), not hex.")
+    }
+    return .formatted(octets, format)
+  }
+
+  private static func list(_ names: [String]) -> String {
+    names.isEmpty ? "none" : names.map { DisplayText.escape($0) }.joined(separator: ", ")
+  }
+
+  private func verdict(_ predicate: Predicate, on value: ScriptValue) throws -> Predicate.Verdict {
+    try predicate.verdict(on: value) { word throws(MissingVariable) in try text(word) }
+  }
+
+  // MARK: For people
+
+  /// Returns the condition of the line, with the values of its variables.
+  private func expected(_ predicate: Predicate, _ extraction: Extraction) throws -> String {
+    var parts: [String] = []
+    if let format = extraction.format { parts += ["as", try text(format)] }
+    if let field = extraction.field { parts += ["field", try text(field)] }
+    return (parts + [try words(predicate)]).joined(separator: " ")
+  }
+
+  private func words(_ predicate: Predicate) throws -> String {
+    func value(_ words: [ShellWord]) throws -> String {
+      try words.map { $0.isQuoted ? DisplayText.quote(try text($0)) : try text($0) }.joined(separator: " ")
+    }
+    return switch predicate {
+    case .compares(let comparison, let words): "\(comparison.rawValue) \(try value(words))"
+    case .range(let word): "in \(try value([word]))"
+    case .has(let place, let words): "\(place.rawValue) \(try value(words))"
+    case .matches(let expression): "matches \(expression)"
+    case .length(let predicate): "length \(try self.words(predicate))"
+    case .isOf(let word): "is \(try value([word]))"
+    }
+  }
+
+  /// Returns the value of a result, in hex and decoded.
+  func shown(_ result: ScriptResult) -> String { shown(.octets(result.octets ?? []), of: result) }
+
+  /// Returns a value in hex and decoded.
+  private func shown(_ value: ScriptValue, of result: ScriptResult?) -> String {
+    func text(_ octets: [UInt8]) -> String { ValueText.displayText(octets, meaning(of: octets, in: result?.record)) }
+    return switch value {
+    case .octets(let octets), .formatted(let octets, .hex), .formatted(let octets, .auto): text(octets)
+    case .formatted(let octets, let format):
+      text(octets) + (octets.isEmpty ? "" : "; as \(format.name) \(DisplayText.escape(value.text))")
+    case .field(let tree): tree.string.map { DisplayText.quote($0) } ?? DisplayText.escape(value.text)
+    }
+  }
+
+  /// Returns the meaning of a value.
+  /// - Parameter record: The record that contains the value.
+  func meaning(of octets: [UInt8], in record: JSONTree?) -> ValueMeaning {
+    let uuid = record?["uuid"]?.string.flatMap { UUID($0) }
+    guard let handle = record?["handle"]?.integer.flatMap({ UInt16(exactly: $0) }), let connection = shell.current?.connection else {
+      return ValueMeaning(uuid: uuid)
+    }
+    return shell.process.memory.meaning(of: octets, at: AttributeHandle(rawValue: handle), uuid, on: connection)
+  }
+
+  private func text(_ event: ValueEvent, _ uuid: UUID?) -> String {
+    guard let connection = shell.current?.connection else { return ValueText.displayText(event.value, of: uuid) }
+    return ValueText.displayText(event.value, shell.process.memory.meaning(of: event.value, at: event.handle, uuid, on: connection))
+  }
+
+  /// Records a number for the plots of the report.
+  private func add(_ value: ScriptValue, named name: String) {
+    guard let numbers = value.numbers, numbers.count == 1 else { return }
+    step.add(StepValue(name: name, at: elapsed, text: DisplayText.escape(value.text), number: numbers[0].real))
+  }
+
+  /// Returns the values that arrived since the last command.
+  func otherValues() -> [String] {
+    guard let lane = shell.current else { return [] }
+    return lane.recent.map { event, uuid in "\(uuid?.description ?? event.handle.description) \(text(event, uuid))" }
+  }
+
+  // MARK: What the device sends
+
+  private func characteristic(_ word: ShellWord, _ connection: Connection) async throws -> (Characteristic, isLate: Bool) {
+    let characteristic = try await connection.client.characteristic(try Selector(try text(word)))
+    // Values that arrived before the connection ended count.
+    guard connection.isOpen else { return (characteristic, false) }
+    return (characteristic, try await subscriptions.add(characteristic, connection.client))
+  }
+
+  func expect(_ expected: ExpectedValue) async throws {
+    let (lane, connection) = if let presentLink { presentLink } else { try await link() }
+    let (characteristic, isLate) = try await characteristic(expected.attribute, connection)
+    let limit = try time(expected.within)
+    let count = try expected.count.map { try self.count($0) } ?? 1
+    let end = EventLoop.shared.now.advanced(by: limit)
+    var mistake: (any Error)?
+    var arrived: [String] = []
+    for number in 0..<count {
+      let found: (event: ValueEvent, uuid: UUID?)?
+      do {
+        found = try await lane.value(until: end, isNeeded: true) { event in
+          guard event.handle == characteristic.valueHandle else { return false }
+          guard mistake == nil, let predicate = expected.predicate else { return true }
+          do {
+            let value = try self.value(expected.extraction, of: self.result(of: event, characteristic.uuid, connection))
+            return try self.verdict(predicate, on: value) == .holds
+          } catch let error as Failure where error.kind == .expectation { return false } catch {
+            mistake = error
+            return true
+          }
+        }
+        if let mistake { throw mistake }
+        guard found != nil else { throw try missing(number, count, characteristic, isLate, expected, limit) }
+      } catch { throw try failure(error).with(arrived, before: number - arrived.count) }
+      guard let found else { return }
+      let value = result(of: found.event, found.uuid, connection)
+      result = value
+      step.take(value.record, at: elapsed, isCommand: false, isExpected: true) { meaning(of: $0, in: $1) }
+      let seen = try? self.value(expected.extraction, of: value)
+      if let seen { add(seen, named: try text(expected.attribute)) }
+      arrived.append(shown(seen ?? .octets(found.event.value), of: value))
+      if arrived.count > StepRecorder.limit { arrived.removeFirst() }
+    }
+  }
+
+  private func result(of event: ValueEvent, _ uuid: UUID?, _ connection: Connection) -> ScriptResult {
+    ScriptResult(NotificationRecord.value(event, uuid, from: connection, shell.process.memory))
+  }
+
+  private func missing(
+    _ number: Int, _ count: Int, _ characteristic: Characteristic, _ isLate: Bool, _ expected: ExpectedValue, _ limit: Duration
+  ) throws -> StepFailure {
+    let name = try text(expected.attribute)
+    let seen = shell.current?.recent.filter { $0.event.handle == characteristic.valueHandle } ?? []
+    let what = count > 1 ? "Received \(number) of \(count) values" : expected.predicate == nil ? "No value" : "No matching value"
+    // The value may have arrived before, or the user meant the result of the previous command.
+    let wasRead =
+      seen.isEmpty && result?.record["event"]?.string == "value" && result?.record["uuid"]?.string == characteristic.uuid.description
+    let hint =
+      wasRead
+      ? " To check the value just read, omit the attribute: `expect == …`"
+      : isLate && seen.isEmpty ? " The subscription started only here, because no command precedes this line." : ""
+    let before = shell.current?.takeForgotten().map { " Dropped earlier values: \($0)." } ?? ""
+    let wanted = try expected.predicate.map { try self.expected($0, expected.extraction) } ?? "a value"
+    // Report the count: the values that did not fit have their own row.
+    var actual = number > 0 ? "\(number) of \(count)" : "nothing"
+    if number == 0, let last = seen.last {
+      let came = shell.current?.connection.map { self.result(of: last.event, last.uuid, $0) }
+      let value = came.flatMap { try? self.value(expected.extraction, of: $0) } ?? ScriptValue.octets(last.event.value)
+      actual = shown(value, of: came)
+    }
+    return StepFailure(
+      "\(what) on \(DisplayText.escape(name)) in \(limit.secondsText) s.\(hint)\(before)",
+      expected: count == 1 ? "\(name) \(wanted)" : "\(count) of \(name) \(wanted)", actual: actual)
+  }
+
+  func expectSilence(_ attribute: ShellWord, _ within: ShellWord?) async throws {
+    let (lane, connection) = if let presentLink { presentLink } else { try await link() }
+    let (characteristic, _) = try await characteristic(attribute, connection)
+    let limit = try time(within)
+    let found = try await lane.value(until: EventLoop.shared.now.advanced(by: limit), isNeeded: false) {
+      $0.handle == characteristic.valueHandle
+    }
+    let name = try text(attribute)
+    guard let found else {
+      // One of the dropped values may have been on this characteristic.
+      guard let count = lane.takeForgotten() else { return }
+      throw Failure(.expectation, "Dropped \(count) earlier values, possibly also on \(DisplayText.escape(name)).")
+    }
+    throw StepFailure(
+      "Unexpected value on \(DisplayText.escape(name)).", expected: "nothing on \(name) within \(limit.secondsText) s",
+      actual: text(found.event, found.uuid))
+  }
+
+  func expectDisconnection(_ reason: ShellWord?, _ within: ShellWord?) async throws {
+    let wanted = try reason.map { try text($0) }
+    let limit = try time(within)
+    guard let lane = shell.current, let connection = lane.connection else {
+      throw Failure(.expectation, "Cannot wait for a disconnection: not connected.")
+    }
+    let end: (any Error)? =
+      if let problem = lane.problem { problem } else {
+        try await withDeadline(EventLoop.shared.now.advanced(by: limit)) { try await connection.client.untilClosed() }
+      }
+    guard let end else {
+      throw StepFailure(
+        "Still connected after \(limit.secondsText) s.", expected: "disconnect" + (wanted.map { " \($0)" } ?? ""), actual: "connected")
+    }
+    let failure = Failure(end)
+    // A silent device or a removed adapter is not a disconnection by the device.
+    guard failure.kind == .linkLost, !Self.isOurs(end) else { throw failure }
+    expectsLoss = true
+    guard let wanted, wanted != failure.name, failure.code == nil || ScriptCheck.number(wanted).map({ Int($0) }) != failure.code else {
+      return
+    }
+    throw StepFailure(
+      "Disconnected for a different reason: \(failure.message)", expected: "disconnect \(wanted)", actual: failure.name ?? failure.message)
+  }
+
+  private static func isOurs(_ end: any Error) -> Bool {
+    switch (end as? Disconnection)?.cause {
+    case .endedHere, .channelClosed: true
+    case .lost, .handleReused, nil: false
+    }
+  }
+}

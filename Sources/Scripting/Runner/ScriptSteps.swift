@@ -1,0 +1,358 @@
+import ATT
+import CommandLine
+import EventLoop
+import GATT
+import Operations
+import Presentation
+import ScriptLanguage
+import Shell
+import Terminal
+import TestReports
+import Text
+
+/// Runs the lines of a script in a session, and records what the reports need.
+@LoopActor
+final class ScriptSteps: ResultObserver {
+  let shell: Shell
+  /// The device of the script, as PEER.
+  let device: String?
+  let log = PacketLog()
+  /// The file and the test, for the records that blectl prints.
+  private(set) var members: RecordWriter.Members?
+  var variables: ScriptVariables
+  /// The result that `expect` without ATTR checks.
+  var result: ScriptResult?
+  /// The subscriptions for `expect`.
+  let subscriptions = ScriptSubscriptions()
+  /// The recorder of the current line.
+  var step = StepRecorder()
+  /// The record of the current test.
+  var record = TestRecord(start: EventLoop.shared.now)
+  private(set) var lastLine: ScriptLine?
+  /// Whether the script expected the device to disconnect.
+  var expectsLoss = false
+  /// Whether a line that fails to connect tries once more.
+  var retriesSetup: Bool
+  /// The number of `retry` blocks around the current line.
+  private(set) var retryDepth = 0
+  /// The device of the last connection.
+  var peer: String?
+
+  /// The maximum number of values since the last command that a lane keeps.
+  static let valueLimit = 1 << 16
+
+  init(device: String?, _ options: ScriptRun.Options, retriesSetup: Bool, _ process: ProcessContext) {
+    self.device = device
+    self.retriesSetup = retriesSetup
+    variables = ScriptVariables(options.variables)
+    shell = Shell(process, timeout: options.timeout)
+    shell.observer = self
+  }
+
+  /// Starts the record of a test. Forgets the results, values and packets of the test before.
+  func begin(_ name: String, of file: String, notes: [String]) async {
+    if showsRecords {
+      members = RecordWriter.Members {
+        $0.string("file", file)
+        $0.string("test", name)
+      }
+    }
+    await dropLostLink()
+    // Values that arrived before the test do not belong to it.
+    shell.current?.forget()
+    record = TestRecord(start: EventLoop.shared.now, notes: notes)
+    log.begin()
+    (result, lastLine) = (nil, nil)
+  }
+
+  /// Runs statements in order.
+  /// - Throws: StepFailure, SkippedTest; errors that end the run.
+  /// - Parameter following: The later statements, from inner to outer blocks. Their expected values may arrive early.
+  func run(_ statements: [ScriptStatement], then following: [ArraySlice<ScriptStatement>] = []) async throws {
+    for (index, statement) in statements.enumerated() {
+      try Task.checkCancellation()
+      do { try await run(statement, then: [statements[(index + 1)...]] + following) } catch {
+        throw try failure(error).placed(at: statement.line)
+      }
+    }
+  }
+
+  /// Returns the failure of a line. Rethrows an error that ends the test or the run without a failure.
+  func failure(_ error: any Error) throws -> StepFailure {
+    if let failure = error as? StepFailure { return failure }
+    if error is SkippedTest { throw error }
+    try StepFailure.passOn(error)
+    return StepFailure(Failure(error))
+  }
+
+  private func run(_ statement: ScriptStatement, then following: [ArraySlice<ScriptStatement>]) async throws {
+    switch statement.kind {
+    case .repetition(let repetition, let body): try await run(repetition, body, then: following)
+    case .skip(let word): throw SkippedTest(reason: try word.map { try text($0) } ?? "")
+    case .note(let word): record.note(try text(word))
+    case .set(let name, let word): variables.set(name, try text(word))
+    case .device, .include, .setup, .teardown, .test, .unreadable: break
+    case .command, .capture, .expectResult, .expectValue, .expectSilence, .expectDisconnection, .sleep:
+      try await runStep(statement, before: following)
+    }
+  }
+
+  private func runStep(_ statement: ScriptStatement, before following: [ArraySlice<ScriptStatement>]) async throws {
+    let line = statement.line
+    lastLine = line
+    let begin = EventLoop.shared.now
+    step = StepRecorder()
+    var stop: (any Error)?
+    do { try await runOne(statement, before: following) } catch {
+      stop = error
+      if var failure = try? failure(error) {
+        failure.problem.took = begin.duration(to: EventLoop.shared.now)
+        if failure.problem.others.isEmpty { failure.problem.others = otherValues() }
+        stop = failure
+      }
+    }
+    record.add(
+      StepResult(
+        file: line.place.file, line: line.place.line, text: shown(line), at: record.start.duration(to: begin),
+        duration: begin.duration(to: EventLoop.shared.now), failed: stop != nil, values: step.values))
+    if let stop { throw stop }
+  }
+
+  private func runOne(_ statement: ScriptStatement, before following: [ArraySlice<ScriptStatement>]) async throws {
+    switch statement.kind {
+    case .command(let command): try await run(command, of: statement.line, before: following)
+    case .capture(let name, let command, let extraction):
+      try await run(command, of: statement.line, before: following)
+      let value = try value(extraction)
+      if case .formatted(let octets, let format) = value, format.numberOctets != nil, value.numbers == nil {
+        throw Failure(.expectation, "The result \(Hex.encode(octets)) does not fit \(format.name).")
+      }
+      variables.capture(name, value.text)
+    case .expectResult(let extraction, let predicate): try expectResult(extraction, predicate)
+    case .expectValue(let expected): try await expect(expected)
+    case .expectSilence(let attribute, let within): try await expectSilence(attribute, within)
+    case .expectDisconnection(let reason, let within): try await expectDisconnection(reason, within)
+    case .sleep(let word):
+      let text = try text(word)
+      guard let pause = ScriptCheck.pause(text) else { throw Failure(.usage, ScriptTime.invalid(text)) }
+      try await EventLoop.shared.sleep(for: pause)
+    case .device, .set, .repetition, .include, .skip, .note, .setup, .teardown, .test, .unreadable: break
+    }
+  }
+
+  // MARK: Words
+
+  func text(_ word: ShellWord) throws(MissingVariable) -> String { try variables.text(of: word) }
+
+  /// Returns the text of a line, with the values of its variables.
+  private func shown(_ line: ScriptLine) -> String {
+    guard line.words.contains(where: { !$0.variables.isEmpty }) else { return line.source }
+    return line.words.map { word in
+      let text = word.replaced { variables.value($0) ?? "$\($0)" }
+      return word.isQuoted ? "\"\(text)\"" : text
+    }.joined(separator: " ")
+  }
+
+  /// Returns the time in a word of a line.
+  /// - Parameter word: Nil for the standard time.
+  func time(_ word: ShellWord?) throws -> Duration {
+    guard let text = try word.map({ try text($0) }) else { return ScriptTime.standard }
+    guard let time = ScriptTime.parse(text) else { throw Failure(.usage, ScriptTime.invalid(text)) }
+    return time
+  }
+
+  func count(_ word: ShellWord) throws -> Int {
+    let text = try text(word)
+    guard let count = ScriptCheck.count(text) else { throw Failure(.usage, ScriptCheck.invalidCount(text)) }
+    return count
+  }
+
+  // MARK: Repetition
+
+  private func run(
+    _ repetition: Repetition, _ body: [ScriptStatement], then following: [ArraySlice<ScriptStatement>]
+  ) async throws {
+    let count = try count(repetition.count)
+    let pause = try repetition.every.map { try time($0) } ?? .zero
+    if repetition.endsWithSuccess { retryDepth += 1 }
+    defer { if repetition.endsWithSuccess { retryDepth -= 1 } }
+    var next = EventLoop.shared.now
+    for number in 1...count {
+      if number > 1 {
+        try await EventLoop.shared.sleep(until: next)
+        // A body without waits must not block the event loop.
+        await Task.yield()
+      }
+      next = max(next, EventLoop.shared.now).advanced(by: pause)
+      do {
+        // The lines after the block, or its next round, may expect these values.
+        try await run(body, then: (number < count ? [body[...]] : []) + following)
+        if repetition.endsWithSuccess { return }
+      } catch let error as StepFailure where repetition.endsWithSuccess && number < count && mayPass(error, body) { continue }
+    }
+  }
+
+  /// Returns whether a retry can pass. A test does not reconnect unless it contains `connect`.
+  private func mayPass(_ error: StepFailure, _ body: [ScriptStatement]) -> Bool {
+    let connects = body.contains { statement in
+      guard case .command(let command) = statement.kind, let name = command.words.first?.keyword else { return false }
+      return shell.process.commands.type(named: name)?.traits.deviceChange == .connects
+    }
+    return error.failure.kind != .usage && (connects || presentLink?.connection.isOpen ?? true)
+  }
+
+  // MARK: Commands
+
+  private func run(_ command: ScriptCommand, of line: ScriptLine, before following: [ArraySlice<ScriptStatement>]) async throws {
+    var words = ScriptLoader.paths(of: try command.words.map { try text($0) }, in: line.place.file)
+    let parsed: ShellLine
+    do { parsed = try shell.parse(words) } catch { throw Failure(.usage, Failure(error).message) }
+    let traits = parsed.command.traits
+    let isConnect = traits.deviceChange == .connects
+    if parsed.isAboutCurrent, !isConnect, traits.deviceChange != .disconnects {
+      do { _ = try await link() } catch {
+        // The connection was lost before: the command fails with this error.
+        let error = try failure(error)
+        guard let expected = command.failure, error.outcome == .failed else { throw error }
+        return try evaluate(error.failure, expected)
+      }
+    } else if isConnect {
+      // An unexpected loss fails the test even if it connects again, unless `retry` runs it again.
+      do { try checkLink() } catch {
+        await dropLostLink()
+        throw error
+      }
+      await dropLostLink()
+      if parsed.isAboutCurrent, shell.current == nil, let device {
+        words.insert(device, at: words.firstIndex(of: parsed.name).map { $0 + 1 } ?? 1)
+      }
+    }
+    // Do not subscribe before commands that change the current device or its connection.
+    if traits.deviceChange == .none { try await subscribe(for: following) }
+    self.step = StepRecorder()
+    let step = TestOutcome.Step(
+      isConnection: isConnect, isFirst: presentLink == nil, isCall: parsed.command.deviceCall != nil, expectsFailure: command.failure != nil
+    )
+    let failure = try await run(words, within: parsed.command.limitInScript, in: step)
+    result = self.step.record.map(ScriptResult.init)
+    if let expected = command.failure { return try evaluate(failure, expected, in: step) }
+    if let failure { throw StepFailure(failure, in: step) }
+    // Subscribe from the start of the connection.
+    if isConnect { try await subscribe(for: following) }
+    if traits.endsSubscriptions { try await subscriptions.end() }
+  }
+
+  /// Runs a command of the session. Returns its failure.
+  private func run(_ words: [String], within limit: Duration?, in step: TestOutcome.Step) async throws -> Failure? {
+    do {
+      if !step.expectsFailure, step.isConnection || step.isFirst {
+        try await twice(isConnect: step.isConnection) { try await self.shell.run(words, within: limit) }
+      } else {
+        try await shell.run(words, within: limit)
+      }
+      return nil
+    } catch {
+      try StepFailure.passOn(error)
+      return Failure(error)
+    }
+  }
+
+  private func evaluate(_ failure: Failure?, _ expected: ExpectedFailure, in step: TestOutcome.Step = .init()) throws {
+    do { try evaluate(failure, try expected.kind.map { try text($0) }, in: step) } catch {
+      throw try self.failure(error).placed(at: expected.line)
+    }
+  }
+
+  private func evaluate(_ failure: Failure?, _ kind: String?, in step: TestOutcome.Step) throws {
+    guard let failure else {
+      throw StepFailure(
+        "The previous command succeeded instead of failing.", expected: kind.map { "failure: \($0)" } ?? "failure",
+        actual: result.flatMap { $0.octets == nil ? nil : shown($0) } ?? "success")
+    }
+    // A mistake in the script or the setup is not a failure of the device.
+    if kind == nil, [.adapter, .usage, .input, .output, .notFound, .ambiguous, .internal].contains(failure.kind) {
+      throw StepFailure(failure, in: step)
+    }
+    // A request without an answer ends the connection, too.
+    if failure.kind == .linkLost || shell.current?.connection?.isOpen == false { expectsLoss = true }
+    result = ScriptResult(Self.record(of: failure))
+    guard let kind, kind != failure.kind.rawValue, kind != failure.name else { return }
+    if let code = ScriptCheck.number(kind), failure.code == Int(code) { return }
+    let code = failure.code.map { "0x" + Hex.encode([UInt8(truncatingIfNeeded: $0)]) }
+    throw StepFailure(
+      "The previous command failed with a different error: \(failure.message)", expected: kind,
+      actual: [failure.kind.rawValue, failure.name, code].compactMap(\.self).joined(separator: " "))
+  }
+
+  /// Returns the record of a failure.
+  private static func record(of failure: Failure) -> JSONTree {
+    RecordWriter.value {
+      $0.string("event", "error")
+      failure.write(&$0)
+    }
+  }
+
+  // MARK: Looking ahead
+
+  /// Subscribes for the `expect` lines before the next command, because values may arrive early. Ignores errors, which those lines report.
+  private func subscribe(for following: [ArraySlice<ScriptStatement>]) async throws {
+    var attributes: [String] = []
+    for statements in following { if expected(by: statements, &attributes) { break } }
+    for attribute in attributes {
+      guard let selector = try? Selector(attribute), let connection = shell.current?.connection, connection.isOpen else { continue }
+      do {
+        _ = try await subscriptions.add(try await connection.client.characteristic(selector), connection.client)
+      } catch { if error is CancellationError { throw error } }
+    }
+  }
+
+  /// Adds the attributes that the statements up to the first command expect. Returns whether there is a command.
+  private func expected(by statements: ArraySlice<ScriptStatement>, _ attributes: inout [String]) -> Bool {
+    for statement in statements {
+      switch statement.kind {
+      case .expectValue(let expected): if let text = try? text(expected.attribute) { attributes.append(text) }
+      case .expectSilence(let attribute, _): if let text = try? text(attribute) { attributes.append(text) }
+      case .repetition(_, let body): if expected(by: body[...], &attributes) { return true }
+      case .command(let command):
+        guard command.words.contains(where: { $0.keyword.map { shell.process.commands.takesEarlierValues([$0]) } ?? false }) else {
+          return true
+        }
+        let words = command.words.compactMap { try? text($0) }
+        guard words.count == command.words.count, let line = try? shell.parse(words), line.isAboutCurrent,
+          let attribute = line.command.awaitedAttribute
+        else { return true }
+        attributes.append(attribute)
+      case .capture: return true
+      case .device, .set, .expectResult, .expectDisconnection, .sleep, .include, .skip, .note, .setup, .teardown, .test, .unreadable: break
+      }
+    }
+    return false
+  }
+
+  // MARK: ResultObserver
+
+  var showsRecords: Bool { shell.process.output.style.json }
+
+  func didRecord(_ record: JSONTree, isCommand: Bool) {
+    step.take(record, at: elapsed, isCommand: isCommand) { meaning(of: $0, in: $1) }
+  }
+
+  func didSay(_ text: String, isNote: Bool) { if isNote { record.note(text) } else { shell.process.output.verbose(1, text) } }
+
+  func didExchange(_ direction: ATT.Direction, _ pdu: [UInt8], _ client: Client) { log.add(direction, pdu, client) }
+
+  /// The time since the start of the test.
+  var elapsed: Duration { record.start.duration(to: EventLoop.shared.now) }
+}
+
+extension Shell {
+  /// Runs a command with a time limit.
+  /// - Throws: The errors of `run`; Failure(.timeout).
+  fileprivate func run(_ words: [String], within limit: Duration?) async throws {
+    guard let limit else { return try await run(words) }
+    let end = EventLoop.shared.now.advanced(by: limit)
+    guard try await withDeadline(end, { try await self.run(words) }) != nil else {
+      throw Failure(.timeout, "Not all values arrived in \(limit.secondsText) s. To wait longer, use --duration.")
+    }
+  }
+}
