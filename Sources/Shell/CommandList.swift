@@ -80,12 +80,13 @@ struct CommandList {
     in shell: Shell, keepGoing: Bool, _ members: RecordWriter.Members, _ output: Output, _ ahead: inout [Subscription]
   ) async throws {
     var first: ExitStatus?
+    let traits = commands.map { shell.process.commands.type(of: $0.words)?.traits }
     for (index, command) in commands.enumerated() {
       do {
-        if !shell.process.commands.takesEarlierValues(command.words) {
+        if traits[index]?.takesEarlierValues != true {
           await Self.end(ahead)
           ahead = []
-          try await subscribeAhead(from: index, in: shell, &ahead)
+          if traits[index]?.deviceChange == DeviceChange.none { try await subscribeAhead(from: index + 1, traits, in: shell, &ahead) }
         }
         try await shell.run(command.words, members: members)
         if shell.isOver { break }
@@ -109,11 +110,12 @@ struct CommandList {
 
   /// Subscribes to what the next `wait` commands await, because values may arrive early. Ignores errors, which the `wait` commands report.
   @LoopActor
-  private func subscribeAhead(from index: Int, in shell: Shell, _ subscriptions: inout [Subscription]) async throws {
-    guard let first = shell.process.commands.type(of: commands[index].words), first.traits.deviceChange == .none else { return }
-    for command in commands[(index + 1)...] {
-      guard shell.process.commands.takesEarlierValues(command.words),
-        let line = try? shell.parse(command.words), line.isAboutCurrent, let attribute = line.command.awaitedAttribute
+  private func subscribeAhead(
+    from index: Int, _ traits: [CommandTraits?], in shell: Shell, _ subscriptions: inout [Subscription]
+  ) async throws {
+    for index in index..<commands.count {
+      guard traits[index]?.takesEarlierValues == true, let line = try? shell.parse(commands[index].words), line.isAboutCurrent,
+        let attribute = line.command.awaitedAttribute
       else { return }
       do {
         if let subscription = try await shell.subscribe(to: attribute) { subscriptions.append(subscription) }

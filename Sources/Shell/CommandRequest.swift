@@ -46,7 +46,14 @@ enum CommandIdentifier: Equatable {
 /// A line from a program, which is a command or an object such as `{"id":1,"command":"read ffe1"}`.
 struct CommandRequest {
   let id: CommandIdentifier
+  /// The line number, from 1.
+  let number: Int
   let command: String
+  /// Whether the program gave its own ID to an earlier line. A line without an ID may then be the rest of that line.
+  var isAmongIDs = false
+
+  /// The approximate memory of the line, in bytes.
+  var octets: Int { command.utf8.count + 128 }
 
   struct Malformed: Error {
     let id: CommandIdentifier
@@ -56,6 +63,7 @@ struct CommandRequest {
   /// Parses a line, which is a command or a JSON object.
   /// - Parameter line: The line number, from 1.
   init(_ text: String, line: Int) throws(Malformed) {
+    number = line
     let trimmed = text.trimmed
     guard trimmed.hasPrefix("{") else {
       id = .line(line)

@@ -10,25 +10,13 @@ import Text
 /// The answer to each is its records and one `done` record. Without `--json`, commands run one after the other.
 @LoopActor
 final class InputSession {
-  /// A command line that the session has read.
-  private struct Line {
-    let id: CommandIdentifier
-    let number: Int
-    let text: String
-    /// Whether the program gave its own ID to an earlier line. A line without an ID may then be the rest of that line.
-    let isAmongIDs: Bool
-
-    /// The approximate memory of the line, in bytes.
-    var octets: Int { text.utf8.count + 128 }
-  }
-
   private let shell: Shell
-  private let output: Output
+  private let answers: LineAnswers
   private let reader = LineReader(limit: lineLimit)
   private var number = 0
   private var hasEnded = false
   /// The lines that the session has read but not parsed yet.
-  private var waiting: Deque<Line> = []
+  private var waiting: Deque<CommandRequest> = []
   /// The line that the session has taken from `waiting` but not started yet.
   private var beginning: (id: CommandIdentifier, isCancelled: Bool)?
   private var running: [(id: CommandIdentifier, job: ShellJob, task: Task<Void, Never>)] = []
@@ -38,8 +26,6 @@ final class InputSession {
   private var hasOwnIDs = false
   /// The wait that ends when the session reads a line or a command ends.
   private var change = Wait<Void>()
-  /// The first line that failed.
-  private var firstFailure: (line: Int, status: ExitStatus)?
   private let broken = Wait<Void>()
 
   /// The maximum length of a line in bytes. A command with a value of 1 MiB in hex fits.
@@ -51,18 +37,18 @@ final class InputSession {
 
   init(_ shell: Shell) {
     self.shell = shell
-    output = shell.process.output
+    answers = LineAnswers(shell)
     shell.isForPrograms = isJSON
   }
 
-  private var isJSON: Bool { output.style.json }
+  private var isJSON: Bool { answers.areRecords }
 
   /// Runs the session until its input ends.
   /// - Parameters:
   ///   - peer: The device to connect first.
   ///   - link: The device whose loss ends the session, unless the session restores lost connections.
   /// - Throws: The ExitStatus of the first line that failed; OutputFailure; CancellationError.
-  func run(connecting peer: PeerArgument?, endingWith link: Lane?) async throws {
+  func run(connecting peer: PeerArgument?, endingWith link: SessionDevice?) async throws {
     do {
       try await race(
         { try await self.conversation(connecting: peer) },
@@ -80,7 +66,7 @@ final class InputSession {
       for entry in running { await entry.task.value }
       throw error
     }
-    if let firstFailure { throw firstFailure.status }
+    try answers.finish()
   }
 
   private func conversation(connecting peer: PeerArgument?) async throws {
@@ -144,7 +130,7 @@ final class InputSession {
       hasEnded = true
       shell.endInput()
     case .tooLong?:
-      try await answer(
+      try await answers.write(
         .unknown(line: number), number, Failure(.usage, "The line is longer than \(Self.lineLimit) bytes and was skipped."))
     case .octets(var octets)?:
       // Skip a byte order mark.
@@ -156,25 +142,26 @@ final class InputSession {
           try await take(request)
         } catch let error as CommandRequest.Malformed {
           hasOwnIDs = hasOwnIDs || error.id.isOwn
-          try await answer(error.id, number, error.failure)
+          try await answers.write(error.id, number, error.failure)
         }
       } else {
-        try await answer(.unknown(line: number), number, Failure(.usage, "The line is not UTF-8."))
+        try await answers.write(.unknown(line: number), number, Failure(.usage, "The line is not UTF-8."))
       }
     }
     settle()
   }
 
   private func take(_ request: CommandRequest) async throws {
-    let line = Line(id: request.id, number: number, text: request.command, isAmongIDs: hasOwnIDs)
+    var line = request
+    line.isAmongIDs = hasOwnIDs
     // `cancel` does not wait for other commands.
-    if line.octets < 4096, let words = try? ShellWords.words(of: line.text), words.first == Self.cancel {
-      return try await answer(line.id, number, try await cancel(words))
+    if line.octets < 4096, let words = try? ShellWords.words(of: line.command), words.first == Self.cancel {
+      return try await answers.write(line.id, number, try await cancel(words))
     }
     // A file does not wait for answers, so its remaining lines can wait there.
     while octets + line.octets > Self.octetLimit, StandardInput.isFile { try await untilSettled() }
     guard octets + line.octets <= Self.octetLimit else {
-      return try await answer(
+      return try await answers.write(
         line.id, number, Failure(.usage, "Too many commands are waiting (\(Self.octetLimit >> 20) MiB). Send this one again later."))
     }
     waiting.append(line)
@@ -182,7 +169,7 @@ final class InputSession {
   }
 
   /// Starts a command. Without JSON, also waits for its end.
-  private func begin(_ line: Line) async throws {
+  private func begin(_ line: CommandRequest) async throws {
     beginning = (line.id, false)
     var isFollowed = false
     defer {
@@ -191,10 +178,10 @@ final class InputSession {
     }
     do {
       if !isJSON { return try await run(line) }
-      let words = try ShellWords.words(of: line.text)
+      let words = try ShellWords.words(of: line.command)
       if words.isEmpty {
         // Comments and blank lines have no answer, except for a program that gave an ID.
-        if line.id.isOwn { try await answer(line.id, line.number, nil) }
+        if line.id.isOwn { try await answers.write(line.id, line.number, nil) }
         return
       }
       let job = try await shell.start(words, members: line.id.member)
@@ -203,8 +190,8 @@ final class InputSession {
       isFollowed = true
     } catch {
       if error is CancellationError || error is OutputFailure { throw error }
-      let isMalformed = line.isAmongIDs && !line.id.isOwn && !isCommand(line.text)
-      try await answer(isMalformed ? .unknown(line: line.number) : line.id, line.number, error)
+      let isMalformed = line.isAmongIDs && !line.id.isOwn && !isCommand(line.command)
+      try await answers.write(isMalformed ? .unknown(line: line.number) : line.id, line.number, error)
     }
   }
 
@@ -213,17 +200,17 @@ final class InputSession {
   }
 
   /// Runs a line of a session without JSON. Throws OutputFailure, or CancellationError when the session ends.
-  private func run(_ line: Line) async throws {
-    do { try await shell.run(line: line.text) } catch {
+  private func run(_ line: CommandRequest) async throws {
+    do { try await shell.run(line: line.command) } catch {
       if Task.isCancelled { throw CancellationError() }
-      try await answer(line.id, line.number, error)
+      try await answers.write(line.id, line.number, error)
     }
   }
 
-  private func follow(_ job: ShellJob, _ line: Line) {
+  private func follow(_ job: ShellJob, _ line: CommandRequest) {
     let task = EventLoop.shared.spawn { [self] in
       let failure = await job.failure()
-      do { try await answer(line.id, line.number, failure, of: job.lane) } catch { broken.resume(throwing: error) }
+      do { try await answers.write(line.id, line.number, failure, of: job.device) } catch { broken.resume(throwing: error) }
       running.removeAll { $0.job === job }
       octets -= line.octets
       settle()
@@ -251,49 +238,11 @@ final class InputSession {
     waiting.removeAll { isMeant($0.id) }
     for line in lines {
       octets -= line.octets
-      try await answer(line.id, line.number, CancellationError())
+      try await answers.write(line.id, line.number, CancellationError())
     }
     guard isKnown || !lines.isEmpty else {
       return Failure(.notFound, "No command with the ID \(DisplayText.quote(words[1])) is running or waiting.")
     }
     return nil
-  }
-
-  // MARK: Answers
-
-  private func answer(_ id: CommandIdentifier, _ number: Int, _ error: (any Error)?, of lane: Lane? = nil) async throws {
-    if let error = error as? OutputFailure { throw error }
-    let failure = error.flatMap { Self.failure($0) }
-    let status = Self.status(error)
-    if status != .done, number < firstFailure?.line ?? .max { firstFailure = (number, status) }
-    guard isJSON else {
-      guard var failure, !failure.isTold else { return }
-      if number > 0 { failure.message = "line \(number): \(failure.message)" }
-      return output.failure(failure.message)
-    }
-    let answer = Output(output.style, sharing: output)
-    shell.tag(answer, lane)
-    try await answer.record {
-      $0.string("event", "done")
-      id.write(&$0)
-      $0.integer("status", status.rawValue)
-      if let failure { $0.object("error") { failure.write(&$0) } }
-    }
-  }
-
-  private static func status(_ error: (any Error)?) -> ExitStatus {
-    switch error {
-    case nil: .done
-    case let status as ExitStatus: status
-    case let error?: Failure(error).exitStatus
-    }
-  }
-
-  /// Returns the failure to report. Nil if the command already reported it.
-  private static func failure(_ error: any Error) -> Failure? {
-    switch error {
-    case is ExitStatus: nil
-    default: Failure(error)
-    }
   }
 }

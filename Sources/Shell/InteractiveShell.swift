@@ -127,11 +127,11 @@ final class InteractiveShell {
   // MARK: Prompt
 
   private func showState() {
-    guard let lane = shell.current else { return editor.prompt = [.init("blectl> ")] }
+    guard let device = shell.current else { return editor.prompt = [.init("blectl> ")] }
     // Leave half of the line for typed text.
     let width = max(8, output.width / 2 - 12)
-    let name = DisplayText.clip(DisplayText.escape(lane.title), to: width)
-    let state = lane.isConnected ? "" : lane.restoration != nil || lane.problem != nil ? " (lost)" : " (not connected)"
+    let name = DisplayText.clip(DisplayText.escape(device.title), to: width)
+    let state = device.isConnected ? "" : device.isBeingRestored || device.problem != nil ? " (lost)" : " (not connected)"
     editor.prompt = [.init(name, .bold)] + (state.isEmpty ? [] : [.init(state, .red)]) + [.init("> ")]
   }
 
@@ -200,7 +200,7 @@ extension InteractiveShell {
   func complete(_ line: String) -> LineEditor.Completion? {
     let home = process.configuration.variable("HOME")
     var completer = Completer(model: model(), shape: shape, files: { FolderNames.list($0, home: home) })
-    completer.attributesOf = { [self] name in lane(named: name)?.connection.flatMap(attributes) }
+    completer.attributesOf = { [self] name in device(named: name)?.connection.flatMap(attributes) }
     return completer.complete(line)
   }
 
@@ -208,8 +208,8 @@ extension InteractiveShell {
     var model = CompletionModel()
     model.commands = process.commands.all.map { $0.completion } + Self.ownCommands
     model.devices = seen.devices.map { .init(address: "\($0.peer)", name: $0.name, hint: $0.rssi.map { "\($0) dBm" } ?? "") }
-    for lane in shell.lanes {
-      guard let connection = lane.connection else { continue }
+    for device in shell.devices {
+      guard let connection = device.connection else { continue }
       if let index = model.devices.firstIndex(where: { $0.address == "\(connection.peer)" }) {
         model.devices[index].isLink = true
       } else {
@@ -217,19 +217,19 @@ extension InteractiveShell {
       }
     }
     model.aliases = Array(aliases.keys)
-    model.linkAliases = Set(aliases.filter { alias in shell.lanes.contains { $0.isMeant(by: alias.value) } }.keys)
+    model.linkAliases = Set(aliases.filter { alias in shell.devices.contains { $0.isMeant(by: alias.value) } }.keys)
     guard let connection = shell.current?.connection, connection.isOpen else { return model }
     model.isConnected = true
     model.attributes = attributes(of: connection)
-    let device = shell.current?.device ?? descriptions.first { $0.client === connection.client }?.device
+    let device = shell.current?.description ?? descriptions.first { $0.client === connection.client }?.device
     model.deviceCommands = device?.commands.map(CompletionModel.DeviceCommand.init) ?? []
     return model
   }
 
-  private func lane(named name: String) -> Lane? {
+  private func device(named name: String) -> SessionDevice? {
     switch PeerArgument(argument: name) {
-    case .selector(let selector)?: shell.lanes.last { $0.isMeant(by: selector) }
-    case .alias(let alias)?: aliases[alias].flatMap { selector in shell.lanes.last { $0.isMeant(by: selector) } }
+    case .selector(let selector)?: shell.devices.last { $0.isMeant(by: selector) }
+    case .alias(let alias)?: aliases[alias].flatMap { selector in shell.devices.last { $0.isMeant(by: selector) } }
     case .current?: shell.current
     case .last?, nil: nil
     }

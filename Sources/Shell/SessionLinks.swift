@@ -19,15 +19,16 @@ final class SessionLinks: DeviceLinks {
   let members: RecordWriter.Members
   let reporter: any LinkReporter
   let clientObserver: Session.ClientObserver?
-  private let named: Lane?
+  private let named: SessionDevice?
 
   /// Creates the links of one command.
-  /// - Parameter lane: The lane of the command's device. Nil for a command without a device.
+  /// - Parameter device: The device of the command. Nil for a command without a device.
   init(
-    _ shell: Shell, _ lane: Lane?, _ members: RecordWriter.Members, _ reporter: any LinkReporter, _ observer: Session.ClientObserver?
+    _ shell: Shell, _ device: SessionDevice?, _ members: RecordWriter.Members, _ reporter: any LinkReporter,
+    _ observer: Session.ClientObserver?
   ) {
     self.shell = shell
-    named = lane
+    named = device
     self.members = members
     self.reporter = reporter
     clientObserver = observer
@@ -35,29 +36,29 @@ final class SessionLinks: DeviceLinks {
 
   var session: Session { shell.process.session }
 
-  var lane: Lane? { named?.present }
+  var sessionDevice: SessionDevice? { named?.present }
 
-  var currentDevice: PeerSelector? { lane?.selector }
+  var currentDevice: PeerSelector? { sessionDevice?.selector }
 
   var device: DeviceDescription? {
-    get { lane?.device }
-    set { lane?.device = newValue }
+    get { sessionDevice?.description }
+    set { sessionDevice?.description = newValue }
   }
 
-  func showsInBackground(_ event: ValueEvent) -> Bool { lane?.background?.contains(event.handle) ?? false }
+  func showsInBackground(_ event: ValueEvent) -> Bool { sessionDevice?.link?.background?.contains(event.handle) ?? false }
 
-  func keeps(_ connection: Connection) -> Bool { connection === lane?.connection }
+  func keeps(_ connection: Connection) -> Bool { connection === sessionDevice?.connection }
 
   /// Returns a link to the device with the requested parameters. Restores the link or connects if the request allows it.
   /// - Throws: Failure if the command needs the current device, and there is no link to it.
   func connection(for request: LinkRequest) async throws -> Connection {
     if let connection = try await present(request) { return connection }
-    if request.restores, let lane, let connection = lane.connection, !connection.isBeingRestored {
-      try await shell.restore(connection, of: lane)
+    if request.restores, let device = sessionDevice, let connection = device.connection, !connection.isBeingRestored {
+      try await shell.restore(connection, of: device)
       try await self.request(request.parameters, of: connection)
       return connection
     }
-    guard request.connects, !isBeingRestored else { throw Failure.notConnected(lane) }
+    guard request.connects, !isBeingRestored else { throw Failure.notConnected(sessionDevice) }
     return try await open(request)
   }
 
@@ -65,26 +66,26 @@ final class SessionLinks: DeviceLinks {
   func lastingConnection(for request: LinkRequest) async throws -> (connection: Connection, isNew: Bool) {
     if let connection = try await present(request) { return (connection, false) }
     // Remove the rest of a lost link first.
-    if let lane, lane.connection != nil { await shell.disconnect(lane) }
+    if let device = sessionDevice, device.connection != nil { await shell.disconnect(device) }
     let connection = try await open(request)
-    guard let lane, connection !== lane.connection else { return (connection, false) }
-    if lane.connection != nil { await shell.disconnect(lane) }
-    lane.selector = request.selector
-    shell.adopt(connection, as: lane)
+    guard let device = sessionDevice, connection !== device.connection else { return (connection, false) }
+    if device.connection != nil { await shell.disconnect(device) }
+    device.selector = request.selector
+    shell.adopt(connection, as: device)
     return (connection, true)
   }
 
   /// Runs `body` with a link to the device. Disconnects again if the session had no link.
-  func withLane<T: Sendable>(_ request: LinkRequest, _ body: @LoopActor (Connection, Lane) async throws -> T) async throws -> T {
+  func withDevice<T: Sendable>(_ request: LinkRequest, _ body: @LoopActor (Connection, SessionDevice) async throws -> T) async throws -> T {
     let (connection, isNew) =
       request.connects ? try await lastingConnection(for: request) : (try await self.connection(for: request), false)
-    guard let lane else { throw Failure.notConnected(nil) }
+    guard let device = sessionDevice else { throw Failure.notConnected(nil) }
     do {
-      let value = try await body(connection, lane)
-      if isNew { await shell.disconnect(lane) }
+      let value = try await body(connection, device)
+      if isNew { await shell.disconnect(device) }
       return value
     } catch {
-      if isNew { await shell.disconnect(lane) }
+      if isNew { await shell.disconnect(device) }
       throw error
     }
   }
@@ -94,21 +95,21 @@ final class SessionLinks: DeviceLinks {
   /// Returns the open link with the requested parameters. Waits for a lost link that may be restored.
   /// - Returns: nil if there is no link.
   private func present(_ request: LinkRequest) async throws -> Connection? {
-    if lane?.connection != nil { try await untilRestored(within: request.limits.transaction) }
-    guard let connection = lane?.connection, connection.isOpen else { return nil }
+    if sessionDevice?.connection != nil { try await untilRestored(within: request.limits.transaction) }
+    guard let connection = sessionDevice?.connection, connection.isOpen else { return nil }
     connection.client.limit = request.limits.transaction
     try await self.request(request.parameters, of: connection)
     return connection
   }
 
   /// Whether another task is restoring the link.
-  private var isBeingRestored: Bool { lane?.connection?.isBeingRestored ?? false }
+  private var isBeingRestored: Bool { sessionDevice?.connection?.isBeingRestored ?? false }
 
   /// Waits until the session has restored the link or gives up.
   private func untilRestored(within limit: Duration) async throws {
-    guard let lane else { return }
+    guard let device = sessionDevice else { return }
     let end = EventLoop.shared.now.advanced(by: limit)
-    while let connection = lane.connection, !connection.isOpen, shell.settings.reconnect, lane.mayComeBack, EventLoop.shared.now < end {
+    while let connection = device.connection, !connection.isOpen, shell.settings.reconnect, device.mayComeBack, EventLoop.shared.now < end {
       if connection.isBeingRestored {
         _ = try await withDeadline(end) { try await connection.untilRestored() }
       } else {
@@ -126,15 +127,15 @@ final class SessionLinks: DeviceLinks {
     case .peer(let match):
       // `set reconnect on` may have restored the link during the search.
       if let connection = try await present(request) { return .connection(connection) }
-      if isBeingRestored { throw Failure.notConnected(lane) }
+      if isBeingRestored { throw Failure.notConnected(sessionDevice) }
       return .peer(match)
     }
   }
 
   private enum Found: Sendable {
     case peer(PeerMatch)
-    /// Another lane of the session that has the device. Its link keeps a scan from finding the device.
-    case other(Lane)
+    /// Another entry of the session that has the device. Its link keeps a scan from finding the device.
+    case other(SessionDevice)
   }
 
   private func found(by request: LinkRequest, within limit: Duration) async throws -> Found {
@@ -142,29 +143,29 @@ final class SessionLinks: DeviceLinks {
     let find: @LoopActor () async throws -> Found = { [session, reporter] in
       .peer(try await session.find(request.search(within: limit), reporter))
     }
-    guard let lane, turn != nil else { return try await find() }
-    if let other = shell.lane(holding: selector, besides: lane) { return .other(other) }
-    let found = try await race({ [shell] in .other(try await shell.untilHeld(selector, besides: lane)) }, find)
-    if case .peer(let match) = found, let other = shell.lane(of: match.peer, besides: lane) { return .other(other) }
+    guard let device = sessionDevice, turn != nil else { return try await find() }
+    if let other = shell.device(holding: selector, besides: device) { return .other(other) }
+    let found = try await race({ [shell] in .other(try await shell.untilHeld(selector, besides: device)) }, find)
+    if case .peer(let match) = found, let other = shell.device(of: match.peer, besides: device) { return .other(other) }
     return found
   }
 
-  /// Joins another lane of the same device, which the user named differently, and waits for the commands of that lane.
+  /// Joins another entry of the same device, which the user named differently, and waits for the commands of that entry.
   /// - Returns: Nil if those commands left no link.
-  private func join(_ other: Lane, _ request: LinkRequest) async throws -> Connection? {
-    guard let lane, let turn else { return nil }
-    reporter.report(.isSame(lane.title, as: other.title))
-    guard await shell.join(lane, to: other) else { return nil }
+  private func join(_ other: SessionDevice, _ request: LinkRequest) async throws -> Connection? {
+    guard let device = sessionDevice, let turn else { return nil }
+    reporter.report(.isSame(device.title, as: other.title))
+    guard await shell.join(device, to: other) else { return nil }
     try await turn.untilTurn()
     return try await present(request)
   }
 
   func willConnect(to match: PeerMatch) {
-    lane?.destination = (match.peer, match.name)
+    sessionDevice?.destination = (match.peer, match.name)
     shell.changed()
   }
 
-  func didNotConnect() { lane?.destination = nil }
+  func didNotConnect() { sessionDevice?.destination = nil }
 
-  func didConnect(_ connection: Connection) { lane?.lastPeer = connection.peer }
+  func didConnect(_ connection: Connection) { sessionDevice?.lastPeer = connection.peer }
 }

@@ -15,8 +15,9 @@ extension Shell {
   /// Keeps a word that may be an attribute or a command of `call`, and all words from a program.
   /// - Throws: Failure(.ambiguous) if several names match.
   func withFullName(_ typed: [String]) throws -> [String] {
+    guard isTyped else { return typed }
     let words = process.commands.commandFirst(typed)
-    guard isTyped, let name = words.first, let type = process.commands.type(named: name), type.traits.completesNames,
+    guard let name = words.first, let type = process.commands.type(named: name), type.traits.completesNames,
       type.takesPeer || type.traits.deviceChange == .chooses
     else { return typed }
     let options = process.commands.options(of: type)
@@ -25,7 +26,7 @@ extension Shell {
     let word = rest[index].lowercased()
     let isOnly = options.firstArgument(in: Array(rest[(index + 1)...])) == nil
     guard options.takesOnlyPeer || !isOnly && (try? Selector(word, abbreviating: false)) == nil else { return typed }
-    let connected = lanes.compactMap { $0.connection?.name }
+    let connected = devices.compactMap { $0.connection?.name }
     let heard = Set([.chooses, .disconnects].contains(type.traits.deviceChange) ? connected : connected + process.memory.names)
     let same = heard.filter { $0.raw.lowercased() == word }
     let names = same.isEmpty && !word.isEmpty ? heard.filter { $0.raw.lowercased().hasPrefix(word) } : same
@@ -38,28 +39,28 @@ extension Shell {
     return words[...index] + ["name:\(Glob.literal(full.raw))"] + words[(index + 2)...]
   }
 
-  func lane(for line: ShellLine) async throws -> Lane? {
+  func device(for line: ShellLine) async throws -> SessionDevice? {
     let traits = line.command.traits
     guard let options = line.command.peerOptions else { return traits.turn == .ofCurrentDevice ? current : nil }
-    if line.isAboutCurrent || options.peer == .current {
+    if line.isAboutCurrent {
       guard let current else { throw traits.deviceChange == .connects ? Failure.nothingToConnect : Failure.notConnected(nil) }
       // Clear it now, not at the command's turn: later lines may connect another device.
       if traits.deviceChange == .disconnects { self.current = nil }
       return current
     }
-    let known = try await lane(for: options.peer, demandingOne: options.choice.unique)
-    let lane = if let known { known } else { add(try await process.configuration.resolve(options.peer)) }
-    if traits.deviceChange == .connects { choose(lane) }
-    if traits.deviceChange == .disconnects, lane === current { current = nil }
-    return lane
+    let known = try await device(for: options.peer, demandingOne: options.choice.unique)
+    let device = if let known { known } else { add(try await process.configuration.resolve(options.peer)) }
+    if traits.deviceChange == .connects { choose(device) }
+    if traits.deviceChange == .disconnects, device === current { current = nil }
+    return device
   }
 
-  /// Returns the lane of the device. Nil if the session does not know it.
+  /// Returns the session's entry of the device. Nil if the session does not know the device.
   /// - Throws: PeerSearchError.several if `demandingOne` and several connected devices match.
-  func lane(for peer: PeerArgument, demandingOne: Bool = false) async throws -> Lane? {
+  func device(for peer: PeerArgument, demandingOne: Bool = false) async throws -> SessionDevice? {
     if peer == .current { return current }
     let selector = try await process.configuration.resolve(peer)
-    let meant = lanes.filter { $0.isMeant(by: selector) }
+    let meant = devices.filter { $0.isMeant(by: selector) }
     let linked = meant.filter(\.isConnected)
     guard linked.count > 1 else { return linked.first ?? meant.last }
     if demandingOne {
@@ -74,70 +75,72 @@ extension Shell {
   }
 
   /// Makes the device current for the lines after `connect`, which the session may parse before the device is connected.
-  private func choose(_ lane: Lane) {
-    if lane === current { return }
-    lane.before = current
-    current = lane
+  private func choose(_ device: SessionDevice) {
+    if device === current { return }
+    device.before = current
+    current = device
   }
 
   /// Restores the former current device after a failed connection, unless a later command chose another device.
-  func connectEnded(_ lane: Lane) {
-    if lane.isConnected {
+  func connectEnded(_ device: SessionDevice) {
+    if device.isConnected {
       // Make it current again, even if an earlier attempt failed.
-      if lane.hasFailed, current === lane.before { use(lane) }
-      lane.before = nil
-      lane.hasFailed = false
-    } else if lane === current, lane.lastPeer == nil || lane.before != nil {
-      var before = lane.before?.present
+      if device.hasFailed, current === device.before { use(device) }
+      device.before = nil
+      device.hasFailed = false
+    } else if device === current, device.lastPeer == nil || device.before != nil {
+      var before = device.before?.present
       // Skip former devices that did not connect either.
-      while let candidate = before, !lanes.contains(where: { $0 === candidate }) { before = candidate.before?.present }
-      lane.before = before
-      lane.hasFailed = true
+      while let candidate = before, !devices.contains(where: { $0 === candidate }) { before = candidate.before?.present }
+      device.before = before
+      device.hasFailed = true
       use(before)
     }
   }
 
-  package func use(_ lane: Lane?) {
-    current = lane
+  package func use(_ device: SessionDevice?) {
+    current = device
     onChange?()
   }
 
-  func add(_ selector: PeerSelector) -> Lane {
-    let lane = Lane(selector)
-    lanes.append(lane)
-    return lane
+  func add(_ selector: PeerSelector) -> SessionDevice {
+    let device = SessionDevice(selector)
+    devices.append(device)
+    return device
   }
 
   /// Forgets a device that only one command named.
-  func removeIfUnused(_ lane: Lane) {
-    guard lane !== current, lane.connection == nil, lane.queue.isEmpty else { return }
-    lanes.removeAll { $0 === lane }
+  func removeIfUnused(_ device: SessionDevice) {
+    guard device !== current, device.connection == nil, device.queue.isEmpty else { return }
+    devices.removeAll { $0 === device }
   }
 
   // MARK: One device, named in several ways
 
-  /// Returns another lane that has the device. Its link keeps a search from finding the device.
-  func lane(holding selector: PeerSelector, besides lane: Lane) -> Lane? { lanes.last { $0 !== lane && $0.holds(selector) } }
+  /// Returns another entry that has the device. Its link keeps a search from finding the device.
+  func device(holding selector: PeerSelector, besides device: SessionDevice) -> SessionDevice? {
+    devices.last { $0 !== device && $0.holds(selector) }
+  }
 
-  func lane(of peer: PeerAddress, besides lane: Lane) -> Lane? { lanes.last { $0 !== lane && $0.isOf(peer) } }
+  func device(of peer: PeerAddress, besides device: SessionDevice) -> SessionDevice? { devices.last { $0 !== device && $0.isOf(peer) } }
 
-  /// Waits until another lane has the device. Throws CancellationError.
-  func untilHeld(_ selector: PeerSelector, besides lane: Lane) async throws -> Lane {
+  /// Waits until another entry has the device. Throws CancellationError.
+  func untilHeld(_ selector: PeerSelector, besides device: SessionDevice) async throws -> SessionDevice {
     while true {
-      if let other = self.lane(holding: selector, besides: lane) { return other }
+      if let other = self.device(holding: selector, besides: device) { return other }
       try await untilChanged()
     }
   }
 
-  /// Joins two lanes of one device, and the commands that wait for it.
-  /// - Returns: False if the other lane no longer exists.
-  func join(_ lane: Lane, to other: Lane) async -> Bool {
+  /// Joins two entries of one device, and the commands that wait for it.
+  /// - Returns: False if the other entry no longer exists.
+  func join(_ device: SessionDevice, to other: SessionDevice) async -> Bool {
     let other = other.present
-    guard other !== lane, lanes.contains(where: { $0 === other }) else { return false }
-    let lost = lane.connection
-    lane.join(other)
-    lanes.removeAll { $0 === lane }
-    if current === lane { current = other }
+    guard other !== device, devices.contains(where: { $0 === other }) else { return false }
+    let lost = device.connection
+    device.join(other)
+    devices.removeAll { $0 === device }
+    if current === device { current = other }
     if let lost { await process.session.disconnect(lost) }
     changed()
     return true

@@ -12,46 +12,46 @@ import Text
 /// Links that stay open, their loss and their restoration.
 extension Shell {
   /// Keeps a link and watches for its loss.
-  func adopt(_ connection: Connection, as lane: Lane) {
-    lane.attach(connection) { [weak self, weak lane] reason in
-      if let self, let lane { lost(lane, reason) }
+  func adopt(_ connection: Connection, as device: SessionDevice) {
+    device.attach(connection) { [weak self, weak device] reason in
+      if let self, let device { lost(device, reason) }
     }
     changed()
   }
 
   /// Keeps an existing link and makes its device current.
-  func adopt(_ connection: Connection, as selector: PeerSelector) -> Lane {
-    let lane = add(selector)
-    adopt(connection, as: lane)
-    current = lane
-    return lane
+  func adopt(_ connection: Connection, as selector: PeerSelector) -> SessionDevice {
+    let device = add(selector)
+    adopt(connection, as: device)
+    current = device
+    return device
   }
 
   /// Waits until the link is lost for good.
   /// - Throws: The reason for the loss; CancellationError.
-  func untilLost(_ lane: Lane) async throws {
+  func untilLost(_ device: SessionDevice) async throws {
     while true {
-      if let problem = lane.problem, !lane.isConnected, !settings.reconnect { throw problem }
+      if let problem = device.problem, !device.isConnected, !settings.reconnect { throw problem }
       try await untilChanged()
     }
   }
 
   /// Disconnects, and waits until the output has all received values. A canceled task does not wait for the reader of the output.
-  package func disconnect(_ lane: Lane) async {
-    let background = await takeDown(lane)
+  package func disconnect(_ device: SessionDevice) async {
+    let background = await takeDown(device)
     await background?.untilShown()
   }
 
-  private func takeDown(_ lane: Lane) async -> BackgroundValues? {
-    let (connection, background) = (lane.connection, lane.background)
+  private func takeDown(_ device: SessionDevice) async -> BackgroundValues? {
+    let (connection, background) = (device.connection, device.link?.background)
     await background?.end()
-    lane.detach()
+    device.detach()
     if let connection {
       // Until the link is down, no other command can connect.
-      let before = lane.destination
-      lane.destination = (connection.peer, connection.name)
+      let before = device.destination
+      device.destination = (connection.peer, connection.name)
       await process.session.disconnect(connection)
-      lane.destination = before
+      device.destination = before
     }
     changed()
     return background
@@ -59,7 +59,7 @@ extension Shell {
 
   /// Disconnects all devices, and waits until the output has all received values.
   package func end() async {
-    let tasks = lanes.map { lane in EventLoop.shared.spawn { await self.takeDown(lane) } }
+    let tasks = devices.map { device in EventLoop.shared.spawn { await self.takeDown(device) } }
     var backgrounds: [BackgroundValues] = []
     for task in tasks { if let background = await task.value { backgrounds.append(background) } }
     // Nothing else explains why the program keeps running.
@@ -72,32 +72,32 @@ extension Shell {
 
   // MARK: Losses
 
-  private func lost(_ lane: Lane, _ reason: any Error) {
+  private func lost(_ device: SessionDevice, _ reason: any Error) {
     // The command that needs missing data of a recording reports it.
-    if !(reason is ReplayError) || output(of: lane).style.json {
-      tell(lane, "disconnected", Failure(reason).message) { json in
+    if !(reason is ReplayError) || output(of: device).style.json {
+      tell(device, "disconnected", Failure(reason).message) { json in
         json.object("error") { Failure(reason).write(&$0) }
       }
     }
-    if settings.reconnect { restore(lane) }
+    if settings.reconnect { restore(device) }
     changed()
   }
 
   /// Restores all lost links after `set reconnect on`, or stops doing so after `off`.
   func reconnectIsSet() {
-    for lane in lanes {
-      if !settings.reconnect { lane.giveUp() } else if lane.problem != nil, lane.restoration == nil { restore(lane) }
+    for device in devices {
+      if !settings.reconnect { device.giveUp() } else if device.problem != nil, !device.isBeingRestored { restore(device) }
     }
     changed()
   }
 
-  private func restore(_ lane: Lane) {
-    guard let connection = lane.connection else { return }
-    lane.restoration = EventLoop.shared.spawn { [weak self, weak lane] in
-      guard let self, let lane else { return }
+  private func restore(_ device: SessionDevice) {
+    guard let connection = device.connection else { return }
+    device.restore { [weak self, weak device] in
+      guard let self, let device else { return }
       do {
         // Wait: a command may be connecting, or a canceled restoration may still be ending.
-        while lane.destination != nil { try await untilChanged() }
+        while device.destination != nil { try await untilChanged() }
         try await connection.untilRestored()
         let restoration = try await process.session.restore(connection) { [weak self] event in
           if case .trying(let number, let pause, let error?) = event, let self {
@@ -105,15 +105,14 @@ extension Shell {
           }
         }
         // The link may have been taken down just when it was restored.
-        guard lane.connection === connection else { return }
-        lane.restoration = nil
-        adopt(connection, as: lane)
-        tell(restoration, lane)
+        guard device.connection === connection else { return }
+        device.endRestoration(nil)
+        adopt(connection, as: device)
+        tell(restoration, device)
       } catch {
         // The task that canceled this one may have started another.
         guard !Task.isCancelled else { return }
-        lane.fail(error)
-        lane.restoration = nil
+        device.endRestoration(error)
         changed()
       }
     }
@@ -121,21 +120,21 @@ extension Shell {
 
   /// Restores a lost link with one attempt.
   /// - Throws: The reason why there is no link; CancellationError.
-  func restore(_ connection: Connection, of lane: Lane) async throws {
+  func restore(_ connection: Connection, of device: SessionDevice) async throws {
     var policy = RetryPolicy.times(1)
     policy.firstPause = .zero
     let restoration = try await process.session.restore(connection, policy)
-    adopt(connection, as: lane)
-    tell(restoration, lane)
+    adopt(connection, as: device)
+    tell(restoration, device)
   }
 
-  private func tell(_ restoration: Restoration, _ lane: Lane) {
+  private func tell(_ restoration: Restoration, _ device: SessionDevice) {
     let missing = restoration.missing.map {
       "\($0.characteristic.uuid): \($0.reason.map { Failure($0).message } ?? "no longer exists")"
     }
     let restored = "\(restoration.subscriptions) subscription(s) restored"
     let lost = missing.isEmpty ? "" : ". Not restored: \(missing.joined(separator: ", "))"
-    tell(lane, "reconnected", "Reconnected after \(restoration.time.secondsText) s, \(restored)\(lost)") { json in
+    tell(device, "reconnected", "Reconnected after \(restoration.time.secondsText) s, \(restored)\(lost)") { json in
       json.number("seconds", restoration.time.inSeconds)
       json.integer("tries", restoration.tries)
       json.integer("subscriptions", restoration.subscriptions)
@@ -144,16 +143,16 @@ extension Shell {
   }
 
   /// Reports an event that no command caused. Never waits. Without room for a record, prints the text.
-  private func tell(_ lane: Lane, _ event: String, _ text: String, _ members: (inout RecordWriter) -> Void) {
-    let output = output(of: lane)
+  private func tell(_ device: SessionDevice, _ event: String, _ text: String, _ members: (inout RecordWriter) -> Void) {
+    let output = output(of: device)
     let isTold =
       output.style.json
       ? try? output.offerRecord(reserve: Output.reserve) {
         $0.string("event", event)
         $0.time("time", EventLoop.shared.wallClock)
-        lane.connection?.identify(in: &$0)
+        device.connection?.identify(in: &$0)
         members(&$0)
       } : false
-    if isTold == false { output.note("\(lane.title): \(text)") }
+    if isTold == false { output.note("\(device.title): \(text)") }
   }
 }

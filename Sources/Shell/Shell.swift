@@ -14,8 +14,8 @@ package final class Shell {
   package let process: ProcessContext
   package var settings = ShellSettings()
   /// The current device, connected or not. The last `connect` or `use` named it.
-  package var current: Lane?
-  var lanes: [Lane] = []
+  package var current: SessionDevice?
+  var devices: [SessionDevice] = []
   /// The action after a change of the devices or their links, such as an update of the prompt.
   var onChange: (@LoopActor () -> Void)?
   /// The action after a change of the aliases.
@@ -49,28 +49,30 @@ package final class Shell {
 
   // MARK: Commands
 
-  /// Parses a command and queues it after the commands that it must wait for. Start the next line only after this call has returned.
-  /// - Parameter members: The members to add to each JSON record.
-  /// - Throws: Failure for an invalid command; OutputFailure.
+  /// Parses a command and queues it, as `start(line)`. Shows the help that the words ask for.
   func start(_ words: [String], members: RecordWriter.Members = .none) async throws -> ShellJob {
-    let words = try withFullName(words)
-    let line: ShellLine
-    do { line = try parse(words) } catch let help as HelpText {
+    do { return try await start(parse(withFullName(words)), members: members) } catch let help as HelpText {
       let output = Output(process.output.style, sharing: process.output)
       tag(output, nil, members)
       return ShellJob(nil, done: await result { try await help.show(output) })
     }
+  }
+
+  /// Queues a command after the commands that it must wait for. Start the next line only after this call has returned.
+  /// - Parameter members: The members to add to each JSON record.
+  /// - Throws: Failure for an invalid command; OutputFailure.
+  func start(_ line: ShellLine, members: RecordWriter.Members = .none) async throws -> ShellJob {
     let command = line.command
     try command.process.refuseSessionOptions()
     try process.checkFiles(of: command)
-    let lane = try await lane(for: line)
+    let device = try await device(for: line)
     // A command without PEER only waits for its turn at the current device.
-    let subject = command.peerOptions == nil ? nil : lane
+    let subject = command.peerOptions == nil ? nil : device
     let output = output(for: command, members, subject)
     process.noteUnused(by: command, output)
-    let recorded = (process.recorder as? any LineRecorder)?.begin(line, words, lane, output)
+    let recorded = (process.recorder as? any LineRecorder)?.begin(line, device, output)
     let follower = recorded ?? observer
-    let links = SessionLinks(self, lane, members, LinkText(process, output, follower), Context.clientObserver(follower))
+    let links = SessionLinks(self, device, members, LinkText(process, output, follower), Context.clientObserver(follower))
     let caller: Context.Caller = observer != nil ? .script : members.isEmpty ? .person : .program
     let context = Context(process, command.step, output, caller, links, follower)
     let run: @LoopActor () async throws -> Void = {
@@ -83,26 +85,26 @@ package final class Shell {
     case .beforeOthers: return ShellJob(subject, holdsLines: true) { await self.result(recorded, run) }
     case .own, .ofCurrentDevice: break
     }
-    let place = (lane?.queue ?? others).enter()
+    let place = (device?.queue ?? others).enter()
     links.turn = place
     return ShellJob(subject) {
       defer {
-        if place.hasTurn, let lane = links.lane {
-          lane.connection?.client.limit = nil
-          if lane.destination != nil {
-            lane.destination = nil
+        if place.hasTurn, let device = links.sessionDevice {
+          device.connection?.client.limit = nil
+          if device.destination != nil {
+            device.destination = nil
             self.changed()
           }
         }
-        if traits.deviceChange == .connects, let lane = links.lane { self.connectEnded(lane) }
+        if traits.deviceChange == .connects, let device = links.sessionDevice { self.connectEnded(device) }
         place.leave()
-        if let lane = links.lane { self.removeIfUnused(lane) }
+        if let device = links.sessionDevice { self.removeIfUnused(device) }
       }
       return await self.result(recorded) {
         try await self.endingWithInput(command) {
           try await place.untilTurn()
           if traits.runsBesideOthers { place.leave() }
-          if !traits.takesEarlierValues { links.lane?.forget(for: traits.deviceChange == .connects ? nil : line.name) }
+          if !traits.takesEarlierValues { links.sessionDevice?.values.forget(for: traits.deviceChange == .connects ? nil : line.name) }
           try await run()
         }
       }
@@ -130,7 +132,13 @@ package final class Shell {
 
   /// Runs one command to its end. Throws the errors of `start` and of the command.
   package func run(_ words: [String], members: RecordWriter.Members = .none) async throws {
-    let job = try await start(words, members: members)
+    try await run(try await start(words, members: members))
+  }
+
+  /// Runs a parsed command to its end. Throws the errors of `start` and of the command.
+  package func run(_ line: ShellLine) async throws { try await run(try await start(line)) }
+
+  private func run(_ job: ShellJob) async throws {
     if let error = await job.failureCancellingWithTask() { throw error }
   }
 
@@ -205,7 +213,7 @@ package final class Shell {
   func untilChanged() async throws { try await change.value() }
 
   /// Returns the output of a command, in the style of the session and of the command's own options.
-  private func output(for command: any LoopCommand, _ members: RecordWriter.Members, _ lane: Lane?) -> Output {
+  private func output(for command: any LoopCommand, _ members: RecordWriter.Members, _ device: SessionDevice?) -> Output {
     let options = command.process
     var style = process.output.style
     style.json = style.json || options.json
@@ -213,20 +221,20 @@ package final class Shell {
     style.verbosity = max(style.verbosity, options.verbose)
     if let color = options.color, color != .auto { style.color = color }
     style.isLive = isTyped
-    let output = output(in: style, of: lane, members, isCommand: true)
+    let output = output(in: style, of: device, members, isCommand: true)
     output.resultsNamePeer = isForPrograms && command.traits.recordsNamePeers
     return output
   }
 
   /// Makes each record name its device if a program reads the records or several devices are connected.
-  func tag(_ output: Output, _ lane: Lane?, _ members: RecordWriter.Members = .none) {
+  func tag(_ output: Output, _ device: SessionDevice?, _ members: RecordWriter.Members = .none) {
     output.members = { [weak observer] in
       $0.members(members)
       if let others = observer?.members { $0.members(others) }
     }
-    output.peer = { [weak self, weak lane] in
+    output.peer = { [weak self, weak device] in
       guard let self else { return }
-      let peer = lane?.present.peer
+      let peer = device?.present.peer
       if isForPrograms || peer.map(isOneOfSeveral) ?? false { Self.write(peer, to: &$0) }
     }
   }
@@ -236,17 +244,18 @@ package final class Shell {
   private func isOneOfSeveral(_ peer: PeerAddress) -> Bool { process.session.connections.contains { $0.isOpen && $0.peer != peer } }
 
   /// Returns the output for unsolicited values and events of a device.
-  func output(of lane: Lane) -> Output {
+  func output(of device: SessionDevice) -> Output {
     var style = process.output.style
     style.isLive = isTyped
-    return output(in: style, of: lane, isCommand: false)
+    return output(in: style, of: device, isCommand: false)
   }
 
-  private func output(in style: Output.Style, of lane: Lane?, _ members: RecordWriter.Members = .none, isCommand: Bool) -> Output {
+  private func output(in style: Output.Style, of device: SessionDevice?, _ members: RecordWriter.Members = .none, isCommand: Bool) -> Output
+  {
     var style = style
     if observer != nil { style.json = true }
     let output = Output(style, sharing: process.output)
-    tag(output, lane, members)
+    tag(output, device, members)
     if let observer {
       output.hidesResults = !observer.showsRecords
       output.onRecord = { [weak observer] in observer?.didRecord($0, isCommand: isCommand) }
@@ -262,25 +271,25 @@ package final class Shell {
       try await connection.client.characteristic(try Selector(attribute)), keepingValues: false)
   }
 
-  /// Returns the background subscriptions of a lane. Creates them at the first call.
+  /// Returns the background subscriptions of a device. Creates them at the first call.
   /// - Parameter observer: Receives the values. Used only at the first call.
-  func backgroundValues(_ lane: Lane, _ connection: Connection, _ observer: (any CommandObserver)?) -> BackgroundValues {
-    let output = output(of: lane)
-    return lane.backgroundValues {
+  func backgroundValues(_ device: SessionDevice, _ connection: Connection, _ observer: (any CommandObserver)?) -> BackgroundValues {
+    let output = output(of: device)
+    return device.backgroundValues {
       BackgroundValues(connection) { count in
         if !output.isBroken { output.note("Dropped \(count) value(s): the output was not read in time.") }
-      } onMissing: { [weak lane] missing in
-        let device = lane.map { "\($0.title): " } ?? ""
+      } onMissing: { [weak device] missing in
+        let device = device.map { "\($0.title): " } ?? ""
         for (uuid, reason) in missing.map({ ($0.characteristic.uuid, $0.reason) }) {
           output.note(
             "\(device)The subscription to \(uuid) ended: \(reason.map { Failure($0).message } ?? "the characteristic no longer exists.")")
         }
-      } show: { [weak self, weak lane, weak observer, memory = process.memory] event, uuid, format in
+      } show: { [weak self, weak device, weak observer, memory = process.memory] event, uuid, format in
         // Read it again after a reconnect or a change of the services.
         if case .characteristic(let item, _)? = connection.client.table?.attribute(at: event.handle) {
           try? await connection.client.readDescription(of: item)
         }
-        let device = self?.isOneOfSeveral(connection.peer) ?? false ? lane?.title : nil
+        let device = self?.isOneOfSeveral(connection.peer) ?? false ? device?.title : nil
         observer?.didReceive(event, uuid, connection.client)
         try await NotificationRecord.show(event, uuid, format, from: connection, of: device, memory, output)
       }

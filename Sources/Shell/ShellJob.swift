@@ -3,20 +3,20 @@ import EventLoop
 /// A started command of a session.
 @LoopActor
 final class ShellJob {
-  /// The lane of the command's device. Nil for a command without a device.
-  let lane: Lane?
+  /// The device of the command. Nil for a command without a device.
+  let device: SessionDevice?
   /// Whether later lines wait for the end of the command, because the command may choose their device.
   let holdsLines: Bool
   private let task: Task<(any Error)?, Never>
 
-  init(_ lane: Lane?, holdsLines: Bool = false, _ body: @escaping @LoopActor @Sendable () async -> (any Error)?) {
-    self.lane = lane
+  init(_ device: SessionDevice?, holdsLines: Bool = false, _ body: @escaping @LoopActor @Sendable () async -> (any Error)?) {
+    self.device = device
     self.holdsLines = holdsLines
     task = EventLoop.shared.spawn(body)
   }
 
   /// Creates a job that has already ended.
-  convenience init(_ lane: Lane?, done failure: (any Error)?) { self.init(lane) { failure } }
+  convenience init(_ device: SessionDevice?, done failure: (any Error)?) { self.init(device) { failure } }
 
   nonisolated func cancel() { task.cancel() }
 

@@ -7,14 +7,14 @@ import Text
 extension Failure {
   /// Returns the failure of a command without a PEER if the current device has no link.
   @LoopActor
-  package static func notConnected(_ lane: Lane?) -> Failure {
-    guard let lane, let problem = lane.problem else {
+  package static func notConnected(_ device: SessionDevice?) -> Failure {
+    guard let device, let problem = device.problem else {
       return Failure(.notFound, "No device is connected. Connect one: `connect PEER`")
     }
     var failure = Failure(problem)
     if failure.message.hasPrefix("Not connected: ") { return failure }
     // A device that never connected is not the current one, so name it.
-    let again = lane.lastPeer == nil ? "connect \(ShellWords.quote("\(lane.selector)"))" : "connect"
+    let again = device.lastPeer == nil ? "connect \(ShellWords.quote("\(device.selector)"))" : "connect"
     failure.message = "Not connected: \(failure.message.asSentence) To try again: `\(DisplayText.escape(again))`"
     return failure
   }

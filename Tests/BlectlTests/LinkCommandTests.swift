@@ -23,7 +23,7 @@ import class Shell.Shell
   @LoopActor private final class Terminal {
     let process: ProcessContext
     private let shell: Shell
-    private var lanes: [String: Lane] = [:]
+    private var devices: [String: SessionDevice] = [:]
     private let ends: [Int32]
 
     init(json: Bool = true) throws {
@@ -44,14 +44,14 @@ import class Shell.Shell
     func connect(_ name: String) async throws -> Connection {
       let match = try await process.session.central().find(PeerSearch(.name(name), takesFirst: true))
       let connection = try await process.session.connect(match.peer, name: match.name, foundBy: .name(name)) { _ in }
-      lanes["name:\(name)"] = shell.adopt(connection, as: .name(name))
+      devices["name:\(name)"] = shell.adopt(connection, as: .name(name))
       return connection
     }
 
     /// - Returns: The output of both streams together.
     func run(_ type: any LoopCommand.Type, _ words: String...) async throws -> [String] {
       let command = try #require(try type.parseAsRoot(words) as? any LoopCommand)
-      let links = SessionLinks(shell, lanes[words.first ?? ""], .none, LinkText(process, process.output), nil)
+      let links = SessionLinks(shell, devices[words.first ?? ""], .none, LinkText(process, process.output), nil)
       let context = Context(process, command.step, process.output, .person, links, nil)
       do { try await command.run(in: context) } catch {
         _ = try await printed()

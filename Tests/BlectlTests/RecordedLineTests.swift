@@ -177,7 +177,7 @@ extension RecordTests {
       let recorder = try ScriptRecorder(path.path, output, commands, limit: 2)
       for number in 1...5 {
         let line = try ShellLine(["sleep", "\(number)"], ShellSettings(), commands)
-        let command = recorder.begin(line, ["sleep", "\(number)"], nil, output)
+        let command = recorder.begin(line, nil, output)
         command.didEnd(nil)
         // New values belong to this command.
         #expect(recorder.last === command)

@@ -37,6 +37,13 @@ package struct CommandOptions {
     return nil
   }
 
-  /// Returns the index at which to insert an argument into words without arguments.
-  package func end(of words: [String]) -> Int { words.firstIndex(of: "--") ?? words.count }
+  /// Returns the index of the PEER that the user omitted: before the first argument, else at the end. Nil if the words name a PEER or ask
+  /// for help.
+  package func omittedPeer(in words: [String]) -> Int? {
+    let first = firstArgument(in: words)
+    // If the command takes no other argument, the word is a PEER.
+    if let first, takesOnlyPeer && words[first] != "-" || PeerArgument(form: words[first]) != nil { return nil }
+    if words.contains("-h") || words.contains("--help") { return nil }
+    return first ?? words.firstIndex(of: "--") ?? words.count
+  }
 }

@@ -36,6 +36,8 @@ package protocol LoopCommand: ParsableCommand, Sendable {
   var peerOptions: PeerOptions? { get }
   /// The shape for completion. Nil to derive it from the declaration.
   static var ownShape: CommandShape? { get }
+  /// Replaces PEER. Ignored by a command without one.
+  mutating func use(_ device: PeerArgument)
   /// Applies the defaults of a session to options that the user did not give.
   mutating func take(_ defaults: ShellSettings)
   /// The examples at the end of the help. A test runs each on the simulator.
@@ -81,6 +83,7 @@ extension LoopCommand {
   package static var traits: CommandTraits { CommandTraits() }
   package static var takesPeer: Bool { false }
   package var peerOptions: PeerOptions? { nil }
+  package mutating func use(_ device: PeerArgument) {}
   package mutating func take(_ defaults: ShellSettings) { takeTimeout(defaults) }
   package static var ownShape: CommandShape? { nil }
   package static var examples: [String] { [] }
@@ -108,7 +111,11 @@ extension LoopCommand {
   package var traits: CommandTraits { Self.traits }
 
   /// Parses the arguments of the command. Nil for a command of the parser, such as help.
-  package static func command(from arguments: [String]) throws -> (any LoopCommand)? {
+  /// - Parameter index: The index of a PEER that the user omitted. The command then uses the current device. Nil on the command line.
+  package static func command(from arguments: [String], currentDeviceAt index: Int? = nil) throws -> (any LoopCommand)? {
+    var arguments = arguments
+    // The parser cannot omit an argument before others.
+    if let index { arguments.insert("\(PeerArgument.current)", at: index) }
     let parsed = try parseAsRoot(arguments)
     // The cast to Self is fast. A check for protocol conformance takes 2 % of the startup time.
     if let own = parsed as? Self { return own }
@@ -118,12 +125,13 @@ extension LoopCommand {
 
 /// A command for one device. In a session, the user may omit PEER.
 package protocol PeerCommand: LoopCommand {
-  var who: PeerOptions { get }
+  var who: PeerOptions { get set }
 }
 
 extension PeerCommand {
   package static var takesPeer: Bool { true }
   package var peerOptions: PeerOptions? { who }
+  package mutating func use(_ device: PeerArgument) { who.peer = device }
 }
 
 /// A command that shows values in the format of `--as`.

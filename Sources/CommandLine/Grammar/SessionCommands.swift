@@ -21,9 +21,6 @@ package final class SessionCommands {
   /// Returns the command of a line, which may follow options. Nil for an unknown command.
   package func type(of words: [String]) -> (any LoopCommand.Type)? { Arguments.leading(words, set).rest.first.flatMap { byName[$0] } }
 
-  /// Whether the command of a line takes values that arrived before its start.
-  package func takesEarlierValues(_ words: [String]) -> Bool { type(of: words)?.traits.takesEarlierValues ?? false }
-
   /// Adds advice to the error of an unknown attribute that is the name of a command.
   package func explained(_ error: any Error) -> any Error {
     guard case GATTError.invalidSelector(let text, .unknownName(let name)) = error, byName[name] != nil else { return error }

@@ -18,8 +18,8 @@ package final class ScriptRecorder: LineRecorder {
   private let start = EventLoop.shared.wallClock
   /// The device of the script, which is the first one that a command named.
   private var device: PeerSelector?
-  /// The first lane of the script's device, even if the session has forgotten the lane.
-  private var lane: Lane?
+  /// The session's first entry of the script's device, even if the session has forgotten the entry.
+  private var sessionDevice: SessionDevice?
   private var recordings: [CommandRecording] = []
   private var leftOut = 0
   /// The latest command, even if the script omits it.
@@ -110,12 +110,11 @@ package final class ScriptRecorder: LineRecorder {
 
   // MARK: A session
 
-  /// Adds a line of a session. `lane` is the lane of its device, and nil for a command without a device.
-  func begin(_ line: ShellLine, _ words: [String], _ lane: Lane?, _ output: Output) -> any CommandObserver {
+  /// Adds a line of a session. `device` is nil for a command without a device.
+  func begin(_ line: ShellLine, _ device: SessionDevice?, _ output: Output) -> any CommandObserver {
     let form = line.command.recordedForm
-    let named = line.command.peerOptions != nil && !line.isAboutCurrent
-    let isOther = lane.map { !isOfScript($0) } ?? false
-    let parts = RecordedWords(words, of: type(of: line.command), hasPeer: named, known)
+    let isOther = device.map { !isOfScript($0) } ?? false
+    let parts = RecordedWords(line.words, of: type(of: line.command), hasPeer: line.namesPeer, known)
     var command = Self.recorded(line.command, form.words ?? parts.words + parts.link)
     command.failsAgain = form.failsAgain
     if isOther || form.isLeftOut { command.kind = .comment(isOther ? "for another device" : "not for scripts") }
@@ -124,20 +123,20 @@ package final class ScriptRecorder: LineRecorder {
     return recorded
   }
 
-  /// Returns whether the lane belongs to the script's device. A session creates a new lane for a device that it disconnected before.
-  private func isOfScript(_ other: Lane) -> Bool {
+  /// Returns whether the entry belongs to the script's device. A session creates a new entry for a device that it disconnected before.
+  private func isOfScript(_ other: SessionDevice) -> Bool {
     let selector = device ?? other.selector
     device = selector
-    if let lane {
-      if lane.present === other.present { return true }
-      if let peer = lane.present.lastPeer, let otherPeer = other.connection?.peer ?? other.destination?.peer ?? other.lastPeer {
+    if let sessionDevice {
+      if sessionDevice.present === other.present { return true }
+      if let peer = sessionDevice.present.lastPeer, let otherPeer = other.connection?.peer ?? other.destination?.peer ?? other.lastPeer {
         return peer == otherPeer
       }
-      if let peer = lane.present.lastPeer, other.selector.means(peer, named: nil) { return true }
-      return other.selector.isSame(as: selector) || other.selector.isSame(as: lane.selector)
+      if let peer = sessionDevice.present.lastPeer, other.selector.means(peer, named: nil) { return true }
+      return other.selector.isSame(as: selector) || other.selector.isSame(as: sessionDevice.selector)
     }
     guard other.isMeant(by: selector) else { return false }
-    lane = other
+    sessionDevice = other
     return true
   }
 

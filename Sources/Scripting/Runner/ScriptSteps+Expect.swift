@@ -118,8 +118,8 @@ extension ScriptSteps {
 
   /// Returns the values that arrived since the last command.
   func otherValues() -> [String] {
-    guard let lane = shell.current else { return [] }
-    return lane.recent.map { event, uuid in "\(uuid?.description ?? event.handle.description) \(text(event, uuid))" }
+    guard let device = shell.current else { return [] }
+    return device.values.recent.map { event, uuid in "\(uuid?.description ?? event.handle.description) \(text(event, uuid))" }
   }
 
   // MARK: What the device sends
@@ -132,7 +132,7 @@ extension ScriptSteps {
   }
 
   func expect(_ expected: ExpectedValue) async throws {
-    let (lane, connection) = if let presentLink { presentLink } else { try await link() }
+    let (device, connection) = if let presentLink { presentLink } else { try await link() }
     let (characteristic, isLate) = try await characteristic(expected.attribute, connection)
     let limit = try time(expected.within)
     let count = try expected.count.map { try self.count($0) } ?? 1
@@ -142,7 +142,7 @@ extension ScriptSteps {
     for number in 0..<count {
       let found: (event: ValueEvent, uuid: UUID?)?
       do {
-        found = try await lane.value(until: end, isNeeded: true) { event in
+        found = try await device.value(until: end, isNeeded: true) { event in
           guard event.handle == characteristic.valueHandle else { return false }
           guard mistake == nil, let predicate = expected.predicate else { return true }
           do {
@@ -175,7 +175,7 @@ extension ScriptSteps {
     _ number: Int, _ count: Int, _ characteristic: Characteristic, _ isLate: Bool, _ expected: ExpectedValue, _ limit: Duration
   ) throws -> StepFailure {
     let name = try text(expected.attribute)
-    let seen = shell.current?.recent.filter { $0.event.handle == characteristic.valueHandle } ?? []
+    let seen = shell.current?.values.recent.filter { $0.event.handle == characteristic.valueHandle } ?? []
     let what = count > 1 ? "Received \(number) of \(count) values" : expected.predicate == nil ? "No value" : "No matching value"
     // The value may have arrived before, or the user meant the result of the previous command.
     let wasRead =
@@ -184,7 +184,7 @@ extension ScriptSteps {
       wasRead
       ? " To check the value just read, omit the attribute: `expect == …`"
       : isLate && seen.isEmpty ? " The subscription started only here, because no command precedes this line." : ""
-    let before = shell.current?.takeForgotten().map { " Dropped earlier values: \($0)." } ?? ""
+    let before = shell.current?.values.takeDropped().map { " Dropped earlier values: \($0)." } ?? ""
     let wanted = try expected.predicate.map { try self.expected($0, expected.extraction) } ?? "a value"
     // Report the count: the values that did not fit have their own row.
     var actual = number > 0 ? "\(number) of \(count)" : "nothing"
@@ -199,16 +199,16 @@ extension ScriptSteps {
   }
 
   func expectSilence(_ attribute: ShellWord, _ within: ShellWord?) async throws {
-    let (lane, connection) = if let presentLink { presentLink } else { try await link() }
+    let (device, connection) = if let presentLink { presentLink } else { try await link() }
     let (characteristic, _) = try await characteristic(attribute, connection)
     let limit = try time(within)
-    let found = try await lane.value(until: EventLoop.shared.now.advanced(by: limit), isNeeded: false) {
+    let found = try await device.value(until: EventLoop.shared.now.advanced(by: limit), isNeeded: false) {
       $0.handle == characteristic.valueHandle
     }
     let name = try text(attribute)
     guard let found else {
       // One of the dropped values may have been on this characteristic.
-      guard let count = lane.takeForgotten() else { return }
+      guard let count = device.values.takeDropped() else { return }
       throw Failure(.expectation, "Dropped \(count) earlier values, possibly also on \(DisplayText.escape(name)).")
     }
     throw StepFailure(
@@ -219,11 +219,11 @@ extension ScriptSteps {
   func expectDisconnection(_ reason: ShellWord?, _ within: ShellWord?) async throws {
     let wanted = try reason.map { try text($0) }
     let limit = try time(within)
-    guard let lane = shell.current, let connection = lane.connection else {
+    guard let device = shell.current, let connection = device.connection else {
       throw Failure(.expectation, "Cannot wait for a disconnection: not connected.")
     }
     let end: (any Error)? =
-      if let problem = lane.problem { problem } else {
+      if let problem = device.problem { problem } else {
         try await withDeadline(EventLoop.shared.now.advanced(by: limit)) { try await connection.client.untilClosed() }
       }
     guard let end else {

@@ -7,19 +7,19 @@ import Shell
 /// The connection of a script.
 extension ScriptSteps {
   /// Returns the current connection. Connects if there is none.
-  func link() async throws -> (lane: Lane, connection: Connection) {
+  func link() async throws -> (device: SessionDevice, connection: Connection) {
     if shell.current?.connection == nil || expectsLoss { try await connect() }
-    guard let (lane, connection) = presentLink else { throw Failure.notConnected(shell.current) }
-    guard connection.isOpen else { throw loss(of: lane) }
+    guard let (device, connection) = presentLink else { throw Failure.notConnected(shell.current) }
+    guard connection.isOpen else { throw loss(of: device) }
     peer = "\(connection.peer)"
-    lane.recentLimit = Self.valueLimit
-    return (lane, connection)
+    device.values.limit = Self.valueLimit
+    return (device, connection)
   }
 
   /// The current connection, open or not.
-  var presentLink: (lane: Lane, connection: Connection)? {
-    guard let lane = shell.current, let connection = lane.connection else { return nil }
-    return (lane, connection)
+  var presentLink: (device: SessionDevice, connection: Connection)? {
+    guard let device = shell.current, let connection = device.connection else { return nil }
+    return (device, connection)
   }
 
   private func connect() async throws {
@@ -51,23 +51,23 @@ extension ScriptSteps {
     try await body()
   }
 
-  private func loss(of lane: Lane) -> Failure {
-    if let reason = lane.problem ?? lane.connection?.client.closed { return Failure(reason) }
-    return Failure.notConnected(lane)
+  private func loss(of device: SessionDevice) -> Failure {
+    if let reason = device.problem ?? device.connection?.client.closed { return Failure(reason) }
+    return Failure.notConnected(device)
   }
 
   /// Cleans up a lost connection. The script connects again when a line needs a connection.
   func dropLostLink() async {
     expectsLoss = false
-    guard let (lane, connection) = presentLink, !connection.isOpen else { return }
-    await shell.disconnect(lane)
+    guard let (device, connection) = presentLink, !connection.isOpen else { return }
+    await shell.disconnect(device)
     shell.use(nil)
   }
 
   /// Throws if the test lost its connection, even after its last command.
   func checkLink() throws {
-    guard !expectsLoss, let (lane, connection) = presentLink, !connection.isOpen, let line = lastLine else { return }
-    var failure = loss(of: lane)
+    guard !expectsLoss, let (device, connection) = presentLink, !connection.isOpen, let line = lastLine else { return }
+    var failure = loss(of: device)
     failure.message = "After this line: \(failure.message)"
     throw StepFailure(failure).placed(at: line)
   }

@@ -38,7 +38,7 @@ final class ScriptSteps: ResultObserver {
   /// The device of the last connection.
   var peer: String?
 
-  /// The maximum number of values since the last command that a lane keeps.
+  /// The maximum number of values since the last command that the session keeps.
   static let valueLimit = 1 << 16
 
   init(device: String?, _ options: ScriptRun.Options, retriesSetup: Bool, _ process: ProcessContext) {
@@ -59,7 +59,7 @@ final class ScriptSteps: ResultObserver {
     }
     await dropLostLink()
     // Values that arrived before the test do not belong to it.
-    shell.current?.forget()
+    shell.current?.values.forget()
     record = TestRecord(start: EventLoop.shared.now, notes: notes)
     log.begin()
     (result, lastLine) = (nil, nil)
@@ -204,8 +204,8 @@ final class ScriptSteps: ResultObserver {
   // MARK: Commands
 
   private func run(_ command: ScriptCommand, of line: ScriptLine, before following: [ArraySlice<ScriptStatement>]) async throws {
-    var words = ScriptLoader.paths(of: try command.words.map { try text($0) }, in: line.place.file)
-    let parsed: ShellLine
+    let words = ScriptLoader.paths(of: try command.words.map { try text($0) }, in: line.place.file)
+    var parsed: ShellLine
     do { parsed = try shell.parse(words) } catch { throw Failure(.usage, Failure(error).message) }
     let traits = parsed.command.traits
     let isConnect = traits.deviceChange == .connects
@@ -223,8 +223,8 @@ final class ScriptSteps: ResultObserver {
         throw error
       }
       await dropLostLink()
-      if parsed.isAboutCurrent, shell.current == nil, let device {
-        words.insert(device, at: words.firstIndex(of: parsed.name).map { $0 + 1 } ?? 1)
+      if parsed.isAboutCurrent, shell.current == nil, let device = device.flatMap({ PeerArgument(argument: $0) }) {
+        parsed.use(device)
       }
     }
     // Do not subscribe before commands that change the current device or its connection.
@@ -233,7 +233,7 @@ final class ScriptSteps: ResultObserver {
     let step = TestOutcome.Step(
       isConnection: isConnect, isFirst: presentLink == nil, isCall: parsed.command.deviceCall != nil, expectsFailure: command.failure != nil
     )
-    let failure = try await run(words, within: parsed.command.limitInScript, in: step)
+    let failure = try await run(parsed, within: parsed.command.limitInScript, in: step)
     result = self.step.record.map(ScriptResult.init)
     if let expected = command.failure { return try evaluate(failure, expected, in: step) }
     if let failure { throw StepFailure(failure, in: step) }
@@ -243,12 +243,12 @@ final class ScriptSteps: ResultObserver {
   }
 
   /// Runs a command of the session. Returns its failure.
-  private func run(_ words: [String], within limit: Duration?, in step: TestOutcome.Step) async throws -> Failure? {
+  private func run(_ line: ShellLine, within limit: Duration?, in step: TestOutcome.Step) async throws -> Failure? {
     do {
       if !step.expectsFailure, step.isConnection || step.isFirst {
-        try await twice(isConnect: step.isConnection) { try await self.shell.run(words, within: limit) }
+        try await twice(isConnect: step.isConnection) { try await self.shell.run(line, within: limit) }
       } else {
-        try await shell.run(words, within: limit)
+        try await shell.run(line, within: limit)
       }
       return nil
     } catch {
@@ -314,7 +314,11 @@ final class ScriptSteps: ResultObserver {
       case .expectSilence(let attribute, _): if let text = try? text(attribute) { attributes.append(text) }
       case .repetition(_, let body): if expected(by: body[...], &attributes) { return true }
       case .command(let command):
-        guard command.words.contains(where: { $0.keyword.map { shell.process.commands.takesEarlierValues([$0]) } ?? false }) else {
+        guard
+          command.words.contains(where: {
+            $0.keyword.map { shell.process.commands.type(named: $0)?.traits.takesEarlierValues ?? false } ?? false
+          })
+        else {
           return true
         }
         let words = command.words.compactMap { try? text($0) }
@@ -348,10 +352,10 @@ final class ScriptSteps: ResultObserver {
 extension Shell {
   /// Runs a command with a time limit.
   /// - Throws: The errors of `run`; Failure(.timeout).
-  fileprivate func run(_ words: [String], within limit: Duration?) async throws {
-    guard let limit else { return try await run(words) }
+  fileprivate func run(_ line: ShellLine, within limit: Duration?) async throws {
+    guard let limit else { return try await run(line) }
     let end = EventLoop.shared.now.advanced(by: limit)
-    guard try await withDeadline(end, { try await self.run(words) }) != nil else {
+    guard try await withDeadline(end, { try await self.run(line) }) != nil else {
       throw Failure(.timeout, "Not all values arrived in \(limit.secondsText) s. To wait longer, use --duration.")
     }
   }

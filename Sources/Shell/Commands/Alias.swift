@@ -51,7 +51,7 @@ package struct Alias: SessionCommand {
   @LoopActor
   private func meant(_ context: Context, _ session: SessionLinks) async throws -> PeerSelector {
     if let peer, peer != .current { return try await context.configuration.resolve(peer) }
-    guard let connection = session.lane?.connection else { throw Failure.notConnected(session.lane) }
+    guard let connection = session.sessionDevice?.connection else { throw Failure.notConnected(session.sessionDevice) }
     // A resolvable private address changes, so an alias for it would soon be wrong.
     if let selector = connection.selector, connection.peer.randomKind == .resolvablePrivate { return selector }
     return .address(connection.peer.address, connection.peer.type)

@@ -39,11 +39,11 @@ package struct Connect: SessionCommand, PeerCommand {
     shell.isForPrograms = context.output.style.json
     let request = try await context.request(who.target)
     let connection = try await context.links.open(request)
-    let lane = shell.adopt(connection, as: request.selector)
+    let device = shell.adopt(connection, as: request.selector)
     let output = Output(context.output.style, sharing: context.output)
-    shell.tag(output, lane)
+    shell.tag(output, device)
     try await report(connection, output)
-    try await Repl.converse(shell, endingWith: lane)
+    try await Repl.converse(shell, endingWith: device)
   }
 
   /// Connects and keeps the connection for the commands that follow.
@@ -53,7 +53,7 @@ package struct Connect: SessionCommand, PeerCommand {
       let request = try await context.request(who.target)
       try await reportShortly(try await session.lastingConnection(for: request).connection, context.output)
     } catch {
-      if let lane = session.lane, !lane.isConnected, !(error is CancellationError) { lane.fail(error) }
+      if let device = session.sessionDevice, !device.isConnected, !(error is CancellationError) { device.fail(error) }
       throw error
     }
   }

@@ -19,10 +19,10 @@ package struct Disconnect: SessionCommand, PeerCommand {
   var recordedForm: RecordedForm { RecordedForm(failsAgain: false) }
 
   func run(in context: Context, _ session: SessionLinks) async throws {
-    guard let lane = session.lane else { return }
-    guard let connection = lane.connection else { throw Failure.notConnected(lane) }
+    guard let device = session.sessionDevice else { return }
+    guard let connection = device.connection else { throw Failure.notConnected(device) }
     let isOpen = connection.isOpen
-    await session.shell.disconnect(lane)
+    await session.shell.disconnect(device)
     if context.output.style.json {
       try await context.output.record {
         $0.string("event", "disconnected")

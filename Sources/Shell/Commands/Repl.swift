@@ -26,7 +26,7 @@ package struct Repl: LoopCommand {
   /// Talks to the user or the program at standard input.
   /// - Parameter link: The device whose loss ends the session, unless the session restores lost connections.
   @LoopActor
-  static func converse(_ shell: Shell, connecting peer: PeerArgument? = nil, endingWith link: Lane? = nil) async throws {
+  static func converse(_ shell: Shell, connecting peer: PeerArgument? = nil, endingWith link: SessionDevice? = nil) async throws {
     do {
       if !shell.process.output.style.json, let terminal = InteractiveShell(shell) {
         try await terminal.run(connecting: peer)

@@ -36,14 +36,14 @@ package struct Subscribe: SessionCommand, ValueCommand {
       } else {
         connection = try await session.connection(for: request)
       }
-      guard let lane = session.lane else { return }
+      guard let device = session.sessionDevice else { return }
       try await senders.subscribe(on: connection.client, context.output) {
         await context.describe($0, on: connection)
-        try await session.shell.backgroundValues(lane, connection, context.observer).add($0, format)
+        try await session.shell.backgroundValues(device, connection, context.observer).add($0, format)
       }
     } catch {
       // Disconnect: the connection was only for the subscription.
-      if isNew, let lane = session.lane { await session.shell.disconnect(lane) }
+      if isNew, let device = session.sessionDevice { await session.shell.disconnect(device) }
       throw error
     }
   }
@@ -66,7 +66,7 @@ package struct Unsubscribe: SessionCommand, PeerCommand {
     var request = try await context.request(who.target)
     request.connects = false
     let connection = try await session.connection(for: request)
-    guard let background = session.lane?.background else {
+    guard let background = session.sessionDevice?.link?.background else {
       throw Failure(.notFound, "No subscription on \(connection.title). To subscribe: `subscribe ATTR`")
     }
     if selectors.isEmpty { try await background.removeEach() }

@@ -19,13 +19,13 @@ package struct Use: SessionCommand {
 
   func run(in context: Context, _ session: SessionLinks) async throws {
     let shell = session.shell
-    guard let lane = try await shell.lane(for: peer) else {
-      let known = shell.lanes.compactMap { $0.connection?.title }
+    guard let device = try await shell.device(for: peer) else {
+      let known = shell.devices.compactMap { $0.connection?.title }
       throw Failure(
         .notFound,
         "\(peer) is not connected." + (known.isEmpty ? "" : " Connected: \(known.joined(separator: ", ")).")
           + " To connect: `connect \(ShellWords.quote("\(peer)"))`")
     }
-    shell.use(lane)
+    shell.use(device)
   }
 }

@@ -54,17 +54,17 @@ package struct WaitForValue: SessionCommand, ValueCommand {
       if ScriptTime.parse(pattern.attribute) != nil { failure.add("To pause: sleep \(pattern.attribute)") }
       throw failure
     }
-    try await session.withLane(try await context.request(who.target)) { connection, lane in
-      if let count = lane.takeForgotten() {
-        context.output.note("wait only checks the last \(lane.recentLimit) values. It misses \(count) earlier ones.")
+    try await session.withDevice(try await context.request(who.target)) { connection, device in
+      if let count = device.values.takeDropped() {
+        context.output.note("wait only checks the last \(device.values.limit) values. It misses \(count) earlier ones.")
       }
       let characteristic = try await connection.client.characteristic(try Selector(pattern.attribute))
       await context.describe(characteristic, on: connection)
       let isLate = !connection.client.isSubscribed(to: characteristic)
       let subscription = try await connection.client.subscribe(characteristic, keepingValues: false)
-      if let note = unseen(characteristic, isLate: isLate, lane) { context.output.note(note) }
+      if let note = unseen(characteristic, isLate: isLate, device) { context.output.note(note) }
       do {
-        try await wait(for: characteristic, isLate: isLate, lane, connection, context)
+        try await wait(for: characteristic, isLate: isLate, device, connection, context)
         try? await subscription.cancel()
       } catch {
         await shielded { try? await subscription.cancel() }
@@ -75,25 +75,25 @@ package struct WaitForValue: SessionCommand, ValueCommand {
 
   /// Returns a note about values that `wait` cannot see. Nil if there are none.
   @LoopActor
-  private func unseen(_ characteristic: Characteristic, isLate: Bool, _ lane: Lane) -> String? {
+  private func unseen(_ characteristic: Characteristic, isLate: Bool, _ device: SessionDevice) -> String? {
     // No command ran on this link before.
-    guard let command = lane.lastCommand else { return nil }
+    guard let command = device.values.lastCommand else { return nil }
     let attribute = DisplayText.escape(pattern.attribute)
     if isLate {
       return "wait cannot see earlier values of \(attribute): blectl was not subscribed to it. Run `subscribe \(attribute)` first."
     }
-    return lane.takePassed(characteristic.valueHandle).map {
+    return device.values.takeEarlier(characteristic.valueHandle).map {
       "wait ignores \($0) value(s) that \(attribute) sent before `\(command)`. Put wait directly after its command."
     }
   }
 
   @LoopActor
   private func wait(
-    for characteristic: Characteristic, isLate: Bool, _ lane: Lane, _ connection: Connection, _ context: Context
+    for characteristic: Characteristic, isLate: Bool, _ device: SessionDevice, _ connection: Connection, _ context: Context
   ) async throws {
     let limit = Duration.limited(seconds: step.timeout ?? 10)
     for number in 0..<count {
-      let found = try await lane.value(until: EventLoop.shared.now.advanced(by: limit), isNeeded: true) {
+      let found = try await device.value(until: EventLoop.shared.now.advanced(by: limit), isNeeded: true) {
         $0.handle == characteristic.valueHandle && $0.value.starts(with: pattern.octets)
       }
       guard let found else {
@@ -105,7 +105,7 @@ package struct WaitForValue: SessionCommand, ValueCommand {
           isLate && number == 0
           ? " blectl was not subscribed to \(attribute) before. Run `subscribe \(typed)` first, or use `write … --expect \(typed)`" : ""
         let others =
-          lane.recent.last.map { event, uuid in
+          device.values.recent.last.map { event, uuid in
             let meaning = context.process.memory.meaning(of: event.value, at: event.handle, uuid, on: connection)
             return " Last value: \(ValueText.displayText(event.value, meaning)) (\(uuid?.description ?? "?"))."
           } ?? ""

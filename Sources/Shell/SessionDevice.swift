@@ -1,0 +1,175 @@
+import ATT
+package import Bluetooth
+import DeviceFiles
+package import EventLoop
+package import Finding
+package import GATT
+package import Operations
+import Presentation
+package import Text
+
+/// A device of a session, with its link, its received values and the commands that wait for it.
+@LoopActor
+package final class SessionDevice {
+  /// The selector that the user typed.
+  package var selector: PeerSelector
+  let queue = TurnQueue()
+  package let values = ReceivedValues()
+  /// The link, open or lost. Nil after a disconnection.
+  private(set) var link: SessionLink?
+  /// The reason why the device is not connected.
+  package private(set) var problem: (any Error)?
+  /// The device of the current or the last link.
+  package var lastPeer: PeerAddress?
+  /// The device description, once `call` has loaded it.
+  var description: DeviceDescription?
+  /// The device that the running command connects to, or that it connected to without giving the link to the session.
+  package var destination: (peer: PeerAddress, name: UntrustedText?)?
+  /// The device that was current before this device started to connect.
+  weak var before: SessionDevice?
+  /// Whether the connection failed, so that `before` is the current device again.
+  var hasFailed = false
+  /// The other entry of the same device that this entry joined.
+  private var successor: SessionDevice?
+  /// The other selectors of the same device, from the entries that joined this entry.
+  private var otherSelectors: [PeerSelector] = []
+
+  init(_ selector: PeerSelector) { self.selector = selector }
+
+  package var connection: Connection? { link?.connection }
+
+  /// The name of the device, or the typed selector, for people.
+  var title: String { connection?.title ?? selector.description }
+
+  var isConnected: Bool { connection?.isOpen ?? false }
+
+  package func isMeant(by selector: PeerSelector) -> Bool {
+    self.selector.isSame(as: selector) || otherSelectors.contains(selector) || connection?.isMeant(by: selector) ?? false
+      || isDestination(selector)
+  }
+
+  private func isDestination(_ selector: PeerSelector) -> Bool { destination.map { selector.means($0.peer, named: $0.name) } ?? false }
+
+  /// Returns whether the device has or will have a link, so that no search can find it.
+  func holds(_ selector: PeerSelector) -> Bool {
+    if let connection, connection.isOpen || connection.isBeingRestored, connection.isMeant(by: selector) { return true }
+    return isDestination(selector)
+  }
+
+  /// The address of the device, if known.
+  var peer: PeerAddress? {
+    if let peer = connection?.peer ?? destination?.peer ?? lastPeer { return peer }
+    if case .address(let address, let type?) = selector { return PeerAddress(address, type) }
+    return nil
+  }
+
+  func isOf(_ peer: PeerAddress) -> Bool { destination?.peer == peer || connection?.peer == peer }
+
+  /// The last entry in the chain of joined entries. This entry itself if it joined none.
+  package var present: SessionDevice { successor?.present ?? self }
+
+  /// Joins another entry of the same device. Commands that wait for this entry then wait for the other.
+  func join(_ other: SessionDevice) {
+    queue.join(other.queue)
+    other.otherSelectors += otherSelectors + [selector]
+    detach()
+    successor = other
+  }
+
+  // MARK: Link
+
+  /// Takes over a connection and watches for its loss.
+  /// - Parameter whenLost: Receives the reason when the link is lost, unless `detach` was called before.
+  func attach(_ connection: Connection, whenLost: @escaping @LoopActor (any Error) -> Void) {
+    if connection !== self.connection {
+      detach()
+      values.startLink()
+    }
+    link?.stopWatching()
+    lastPeer = connection.peer
+    problem = nil
+    let client = connection.client
+    var link = link ?? SessionLink(connection)
+    link.observer = client.observeValues(onExhaustion: { [weak values] in values?.wake() }) { [weak values, weak client] event in
+      values?.add(event, client?.table?.attribute(at: event.handle).uuid)
+    }
+    link.loss = EventLoop.shared.spawn { [weak self] in
+      guard let reason = try? await client.untilClosed(), !Task.isCancelled else { return }
+      self?.problem = reason
+      whenLost(reason)
+    }
+    self.link = link
+  }
+
+  func detach() {
+    link?.stopWatching()
+    giveUp()
+    link = nil
+  }
+
+  /// Restores the link with a task, which calls `endRestoration` at its end.
+  func restore(_ body: @escaping @LoopActor () async -> Void) { link?.restoration = EventLoop.shared.spawn(body) }
+
+  /// Stores why the link was not restored. Nil after a success.
+  func endRestoration(_ error: (any Error)?) {
+    if let error { problem = error }
+    link?.restoration = nil
+  }
+
+  /// Stops restoring a lost link.
+  func giveUp() {
+    link?.restoration?.cancel()
+    link?.restoration = nil
+  }
+
+  var isBeingRestored: Bool { link?.restoration != nil }
+
+  /// Whether the link may return. True while the session restores the link or has not decided yet.
+  var mayComeBack: Bool { problem == nil || isBeingRestored }
+
+  func fail(_ error: any Error) { problem = error }
+
+  /// Returns the background subscriptions. Creates them at the first call.
+  func backgroundValues(_ make: () -> BackgroundValues) -> BackgroundValues {
+    if let background = link?.background { return background }
+    let values = make()
+    link?.background = values
+    return values
+  }
+
+  /// Removes and returns the first value since the last command that satisfies `fits`.
+  /// - Parameter isNeeded: See `SubscribedValues.next`.
+  /// - Returns: Nil at `deadline`.
+  /// - Throws: The reason for a lost link; if the value is needed, the reason why none can arrive; CancellationError.
+  package func value(
+    until deadline: LoopClock.Instant, isNeeded: Bool, where fits: (ValueEvent) -> Bool
+  ) async throws -> ReceivedValues.Value? {
+    var position = 0
+    while true {
+      if let value = values.take(after: &position, where: fits) { return value }
+      guard let client = connection?.client else { throw CancellationError() }
+      if let reason = client.closed ?? (isNeeded ? client.exhausted : nil) { throw reason }
+      let hasNext = try await race({ try await self.values.untilNext(until: deadline) }, { throw try await client.untilClosed() })
+      if !hasNext { return nil }
+    }
+  }
+}
+
+/// The link that a session keeps to a device, with the tasks that need it.
+@LoopActor
+struct SessionLink {
+  let connection: Connection
+  var background: BackgroundValues?
+  var observer: ValueObserver?
+  /// The task that waits for the loss of the link.
+  var loss: Task<Void, Never>?
+  /// The task that restores the lost link.
+  var restoration: Task<Void, Never>?
+
+  init(_ connection: Connection) { self.connection = connection }
+
+  func stopWatching() {
+    observer?.cancel()
+    loss?.cancel()
+  }
+}
