@@ -17,7 +17,7 @@ package struct Adapters: LoopCommand {
   static let examples = ["blectl adapters", "blectl -i sim adapters", "blectl -i sim adapters --json"]
   static let unusedOptions = ["--timeout", "--record"]
 
-  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
+  @OptionGroup var process: ProcessOptions
 
   var usesNames: Bool { false }
   var recordedForm: RecordedForm { RecordedForm(isLeftOut: true) }
@@ -45,7 +45,7 @@ package struct Adapters: LoopCommand {
         ((adapter.le ? ["le"] : []) + adapter.features).joined(separator: " "),
       ])
     }
-    for line in table.lines(width: context.output.outIsTerminal ? context.output.width : nil) { try await context.output.line(line) }
+    try await context.output.show(table)
   }
 
   private struct Row {
@@ -58,8 +58,7 @@ package struct Adapters: LoopCommand {
     var features: [String]
   }
 
-  @LoopActor
-  private func found(_ context: Context) async throws -> [Row] {
+  @LoopActor private func found(_ context: Context) async throws -> [Row] {
     let spec = try context.process.adapter()
     switch spec {
     case .kernel(let index):

@@ -22,7 +22,7 @@ package struct Call: PeerCommand {
   // An argument may be a command of a device file.
   static let traits = CommandTraits(completesNames: false)
 
-  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
+  @OptionGroup var process: ProcessOptions
   @OptionGroup var who: PeerOptions
 
   @Argument(help: ArgumentHelp("A command of the device file", valueName: "device-command"))
@@ -44,8 +44,7 @@ package struct Call: PeerCommand {
     }
   }
 
-  @LoopActor
-  func name(_ files: inout CommandFiles) {
+  @LoopActor func name(_ files: inout CommandFiles) {
     files.reads(file.device, as: "--device")
     for word in parameters {
       if let sign = word.firstIndex(of: "=") { files.reads(String(word[word.index(after: sign)...]).after("@"), as: String(word[..<sign])) }
@@ -53,7 +52,7 @@ package struct Call: PeerCommand {
   }
 
   var recordedForm: RecordedForm { RecordedForm(isExpected: !list) }
-  var deviceCall: DeviceCall? { DeviceCall(file: file.device, command: command, parameters: parameters) }
+  var deviceCall: DeviceCall? { (file.device, command, parameters) }
 
   func run(in context: Context) async throws {
     let named = try await file.load()
@@ -83,8 +82,7 @@ package struct Call: PeerCommand {
   }
 
   /// Returns the device's description. Searches once in a session. A description that `--device` names applies to one command.
-  @LoopActor
-  private func described(_ connection: Connection, _ context: Context) async throws -> DeviceDescription {
+  @LoopActor private func described(_ connection: Connection, _ context: Context) async throws -> DeviceDescription {
     if let known = context.links.device { return known }
     let device = try await DeviceLibrary.device(
       for: connection, context.configuration, try? context.process.adapter(), note: { context.output.note($0) })
@@ -94,8 +92,7 @@ package struct Call: PeerCommand {
 
   /// Creates the request with the typed parameters.
   /// - Throws: `Failure(.usage)`; `FileError` for the file of a parameter.
-  @LoopActor
-  private func request(of device: DeviceDescription) async throws -> DeviceRequest {
+  @LoopActor private func request(of device: DeviceDescription) async throws -> DeviceRequest {
     var request = try DeviceRequest(command ?? "", of: device)
     for word in parameters {
       var octets: [UInt8]?

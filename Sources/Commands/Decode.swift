@@ -28,7 +28,7 @@ package struct Decode: LoopCommand {
   ]
   static let unusedOptions = ["--adapter", "--timeout", "--trace", "--trace-secrets", "--record"]
 
-  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
+  @OptionGroup var process: ProcessOptions
 
   @Argument(
     help: ArgumentHelp("adv, att, hci, value or trace (default: detected)", valueName: "what"),
@@ -42,10 +42,7 @@ package struct Decode: LoopCommand {
   private var what: What? { What(rawValue: first) }
   private var input: [String] { what == nil ? [first] + others : others }
 
-  @Option(
-    help: ArgumentHelp(
-      "Decrypt BTHome with this 16-byte key; repeatable",
-      discussion: "With an address, decrypt only data from this device.", valueName: "[address=]hex"))
+  @Option(help: KeyArgument.help)
   var key: [KeyArgument] = []
 
   @Flag(help: "Print only the summary of a trace")
@@ -90,8 +87,7 @@ package struct Decode: LoopCommand {
     }
   }
 
-  @LoopActor
-  private func trace(_ context: Context) async throws {
+  @LoopActor private func trace(_ context: Context) async throws {
     guard let name = input.first ?? (context.isInputFed ? "-" : nil), input.count < 2 else {
       throw Failure(.usage, "decode trace takes one file, or - for standard input.")
     }
@@ -108,8 +104,7 @@ package struct Decode: LoopCommand {
     if malformed > 0 { throw Failure(.protocolViolation, "\(malformed) packet(s) of \(shown) are malformed.") }
   }
 
-  @LoopActor
-  private func packets(_ context: Context, _ kind: String, layer: String, _ decode: ([UInt8]) -> DecodedPacket) async throws {
+  @LoopActor private func packets(_ context: Context, _ kind: String, layer: String, _ decode: ([UInt8]) -> DecodedPacket) async throws {
     let input = try await DecodedInput(input, limit: Self.limit, context)
     var problems = DecodeProblems(kind, of: input, context.output)
     var lines = DecodedOctets(input, isHCI: layer == "hci")
@@ -131,8 +126,7 @@ package struct Decode: LoopCommand {
     try problems.finish()
   }
 
-  @LoopActor
-  private func advertisements(_ context: Context) async throws {
+  @LoopActor private func advertisements(_ context: Context) async throws {
     var input = try await DecodedInput(input, limit: Self.limit, context)
     var problems = DecodeProblems("advertisement", of: input, context.output)
     var isSenderNeeded = key.contains { $0.address == nil }
@@ -178,8 +172,7 @@ package struct Decode: LoopCommand {
     }
   }
 
-  @LoopActor
-  private func values(_ context: Context) async throws {
+  @LoopActor private func values(_ context: Context) async throws {
     guard let name = input.first else {
       throw Failure(.usage, "decode value needs a UUID or a name before the bytes: blectl decode value 2a37 0648")
     }

@@ -25,7 +25,7 @@ package struct MacFromAdv: LoopCommand {
   ]
   static let traits = CommandTraits(runsBesideOthers: true, recordsNamePeers: true)
 
-  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
+  @OptionGroup var process: ProcessOptions
 
   @Argument(help: "The device (default: all devices)")
   var peer: PeerArgument?
@@ -42,7 +42,7 @@ package struct MacFromAdv: LoopCommand {
   var learn = false
 
   @Option(help: ArgumentHelp("The sender's address, for --hex", valueName: "address"))
-  var sender: AddressArgument?
+  var sender: Address?
 
   @Option(
     help: ArgumentHelp(
@@ -54,7 +54,7 @@ package struct MacFromAdv: LoopCommand {
   var connect = false
 
   @Option(
-    name: [.customShort("d", allowingJoined: true), .long], parsing: .unconditional,
+    name: .short("d"), parsing: .unconditional,
     help: ArgumentHelp("Time to listen; 0 listens until Ctrl-C (default: 11)", valueName: "seconds"),
     transform: TimeText.seconds)
   var duration: Double = 11
@@ -62,14 +62,12 @@ package struct MacFromAdv: LoopCommand {
   @Flag(help: "Use the first match; without PEER, stop after one MAC")
   var first = false
 
-  @OptionGroup(title: HelpPage.connectionTitle) var link: LinkOptions
+  @OptionGroup var link: LinkOptions
 
   var usesAdapter: Bool { hex == nil && (peer != nil || !StandardInput.isFed) }
 
   func validate() throws {
-    if !(duration >= 0 && duration <= 31_536_000) {
-      throw ValidationError("--duration takes seconds from 0 to 31536000, not \(duration.plainText)")
-    }
+    try limit("--duration", seconds: duration)
     if peer != nil, hex != nil { throw ValidationError("PEER and --hex exclude each other.") }
     if sender != nil, hex == nil { throw ValidationError("--sender needs --hex.") }
     if !connect, link.mtu != nil || link.phy != nil || link.interval != nil || link.retries != nil {
@@ -100,8 +98,7 @@ package struct MacFromAdv: LoopCommand {
     // In a session, standard input carries the commands.
     let isInputFree = !context.isInSession
     if hex != nil || peer != nil, isInputFree, StandardInput.isPipe {
-      context.output.note(
-        "blectl does not read standard input here. To decode its lines, leave out \(hex != nil ? "--hex" : "PEER").")
+      context.output.note("blectl does not read standard input here. To decode its lines, leave out \(hex != nil ? "--hex" : "PEER").")
     }
     if let hex {
       try await offline(found, hex: hex)
@@ -116,8 +113,7 @@ package struct MacFromAdv: LoopCommand {
 
   /// Returns the MAC rule of the device file. Empty without a file.
   /// - Throws: `Failure(.usage)` for a file without a rule; the errors of `DeviceOptions.load`.
-  @LoopActor
-  private func described() async throws -> [String] {
+  @LoopActor private func described() async throws -> [String] {
     guard let device = try await file.load() else { return [] }
     guard let rule = device.advertisement?.macRule else {
       throw Failure(
@@ -142,21 +138,19 @@ package struct MacFromAdv: LoopCommand {
     }
   }
 
-  @LoopActor
-  private func offline(_ found: Found, hex: String) async throws {
+  @LoopActor private func offline(_ found: Found, hex: String) async throws {
     let data: [UInt8]
     do { data = try Hex.parse(hex) } catch {
       throw Failure(.usage, "--hex: \(error == .notHex ? "\(error) \(DisplayText.quote(hex))" : "\(error)")")
     }
     if data.isEmpty { throw Failure(.usage, "--hex is empty. Give it AD structures, as in --hex 020106") }
-    try await found.add(data, sender: sender.map { PeerAddress($0.address, .public) })
+    try await found.add(data, sender: sender.map { PeerAddress($0, .public) })
     // Otherwise this error is the reason that no MAC was found.
     if case .malformed? = found.search.problem { return }
     if let error = Advertisement(data).errors.first { found.output.note("--hex is malformed: \(error). The rest was decoded.") }
   }
 
-  @LoopActor
-  private func offline(_ found: Found) async throws {
+  @LoopActor private func offline(_ found: Found) async throws {
     // A note tells the user that the program waits.
     let text = try await InputFile.read("-", limit: 64 << 20) { [output = found.output] in
       output.note("Waiting for lines on standard input: AD structures in hex, ADDRESS HEX, or records of a scan. Press Ctrl-C to stop.")
@@ -186,8 +180,7 @@ package struct MacFromAdv: LoopCommand {
     return limits.min() ?? .limited(seconds: 31_536_000)
   }
 
-  @LoopActor
-  private func live(_ found: Found, _ context: Context) async throws {
+  @LoopActor private func live(_ found: Found, _ context: Context) async throws {
     let radio = try await context.radio()
     let limit: Duration? = duration > 0 ? .limited(seconds: duration) : nil
     guard let peer else {
@@ -220,8 +213,7 @@ package struct MacFromAdv: LoopCommand {
     }
   }
 
-  @LoopActor
-  private func systemID(_ peer: PeerArgument, _ found: Found, _ context: Context) async throws {
+  @LoopActor private func systemID(_ peer: PeerArgument, _ found: Found, _ context: Context) async throws {
     try await context.withPeer(Target(peer: peer, takesFirst: first, demandsOne: false, link: link)) { connection in
       let table = try await connection.client.discover()
       let attribute = try table.resolve(try Selector("180a/2a23"))

@@ -22,19 +22,19 @@ package struct Notify: ValueCommand {
   ]
   static let traits = CommandTraits(attributeUse: .listening)
 
-  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
+  @OptionGroup var process: ProcessOptions
   @OptionGroup var who: PeerOptions
 
   @Argument(help: ArgumentHelp("Characteristics (default: all that notify or indicate)", valueName: "attribute"))
   var attributes: [String] = []
 
   @Option(
-    name: [.customShort("n", allowingJoined: true), .long], parsing: .unconditional,
+    name: .short("n"), parsing: .unconditional,
     help: ArgumentHelp("Stop after N values", valueName: "n"))
   var count: Int?
 
   @Option(
-    name: [.customShort("d", allowingJoined: true), .long], parsing: .unconditional,
+    name: .short("d"), parsing: .unconditional,
     help: ArgumentHelp("Stop after SECONDS; 0 runs until Ctrl-C", valueName: "seconds"), transform: TimeText.seconds)
   var duration: Double?
 
@@ -48,10 +48,8 @@ package struct Notify: ValueCommand {
   var chosenFormat: ValueFormat?
 
   func validate() throws {
-    if let count, count < 1 { throw ValidationError("--count takes 1 or more, not \(count)") }
-    if let duration, !(duration >= 0 && duration <= 31_536_000) {
-      throw ValidationError("--duration takes seconds from 0 to 31536000, not \(duration.plainText)")
-    }
+    try limit("--count", count, to: 1...)
+    try limit("--duration", seconds: duration)
   }
 
   var runsUntilStopped: Bool { count == nil && duration ?? 0 == 0 && step.timeout == nil }
@@ -144,16 +142,14 @@ package struct Notify: ValueCommand {
     return outcome
   }
 
-  @LoopActor
-  private func send(_ value: AssignmentArgument, _ client: Client, _ output: Output) async throws {
+  @LoopActor private func send(_ value: AssignmentArgument, _ client: Client, _ output: Output) async throws {
     let target = try await client.attribute(try Selector(value.attribute), discovering: true)
     let plan = try WritePlan(value: value.octets.count, properties: target.properties, mtu: client.mtu, mode: .auto, chunk: nil)
     try await client.send(value.octets, to: target.handle, plan: plan)
     output.status("Wrote \(Quantity.octets(value.octets.count)) to \(target.uuid?.description ?? target.handle.description)")
   }
 
-  @LoopActor
-  private func finish(_ outcome: FollowOutcome, _ state: State) throws {
+  @LoopActor private func finish(_ outcome: FollowOutcome, _ state: State) throws {
     switch outcome {
     case .count: return
     case .end:

@@ -19,7 +19,7 @@ package struct Peers: LoopCommand {
   static let traits = CommandTraits(recordsNamePeers: true)
   static let unusedOptions = ["--timeout"]
 
-  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
+  @OptionGroup var process: ProcessOptions
 
   var usesNames: Bool { false }
   var recordedForm: RecordedForm { RecordedForm(isLeftOut: true) }
@@ -55,7 +55,7 @@ package struct Peers: LoopCommand {
         peer.lastConnected.map { String($0.prefix(16)).replacing("T", with: " ") } ?? "-",
       ])
     }
-    for line in table.lines(width: output.outIsTerminal ? output.width : nil) { try await output.line(line) }
+    try await output.show(table)
   }
 }
 
@@ -85,8 +85,7 @@ struct PeerList {
   private(set) var peers: [Peer] = []
 
   /// Returns links first, then devices by the time of their last connection, then the remaining aliases.
-  @LoopActor
-  static func read(_ context: Context) async throws -> [Peer] {
+  @LoopActor static func read(_ context: Context) async throws -> [Peer] {
     let (devices, aliases) = try context.configuration.knownDevices()
     var links: [AdapterLink]? = []
     do { links = try Self.links(context) } catch let error as AdapterProblem {
@@ -100,8 +99,7 @@ struct PeerList {
   }
 
   /// Returns the links of the adapter, including other programs' links.
-  @LoopActor
-  private static func links(_ context: Context) throws -> [AdapterLink]? {
+  @LoopActor private static func links(_ context: Context) throws -> [AdapterLink]? {
     guard case .kernel(let index) = try context.process.adapter() else { return [] }
     return try AdapterList.choose(index).links()
   }

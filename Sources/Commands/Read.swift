@@ -23,7 +23,7 @@ package struct Read: ValueCommand {
   ]
   static let traits = CommandTraits(attributeUse: .reading)
 
-  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
+  @OptionGroup var process: ProcessOptions
   @OptionGroup var who: PeerOptions
 
   @Argument(
@@ -40,8 +40,7 @@ package struct Read: ValueCommand {
   func validate() throws {
     if attributes.isEmpty { throw ValidationError("Name at least one attribute to read, as in: blectl read Band-7 battery_level") }
     if attributes == ["all"] {
-      throw ValidationError(
-        "To read all values: \(who.peer == .current ? "services" : "blectl services \(who.peer)") --values")
+      throw ValidationError("To read all values: \(who.peer == .current ? "services" : "blectl services \(who.peer)") --values")
     }
     if attributes.contains("as") { throw ValidationError("Use --as FORMAT. Only `let` and `expect` in scripts take the word as.") }
     if raw, format != .auto { throw ValidationError("--raw and --as exclude each other.") }
@@ -77,8 +76,7 @@ package struct Read: ValueCommand {
     }
   }
 
-  @LoopActor
-  private func show(_ found: SelectedValue, _ attribute: String, of connection: Connection, _ context: Context) async throws {
+  @LoopActor private func show(_ found: SelectedValue, _ attribute: String, of connection: Connection, _ context: Context) async throws {
     let output = context.output
     if raw { return try await output.write(found.value) }
     let meaning = await meaning(of: found, on: connection, context)
@@ -99,8 +97,7 @@ package struct Read: ValueCommand {
   }
 
   /// Returns the meaning of a value. In a session or with `-v`, reads descriptors for the value. Ignores the errors of these reads.
-  @LoopActor
-  private func meaning(of found: SelectedValue, on connection: Connection, _ context: Context) async -> ValueMeaning {
+  @LoopActor private func meaning(of found: SelectedValue, on connection: Connection, _ context: Context) async -> ValueMeaning {
     if context.asksForDescriptions, let uuid = found.uuid {
       let client = connection.client
       // If the Bluetooth SIG defines the value, the device's format adds nothing.

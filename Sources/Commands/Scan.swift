@@ -27,13 +27,13 @@ package struct Scan: LoopCommand {
   static let traits = CommandTraits(runsBesideOthers: true, recordsNamePeers: true)
   static let unusedOptions = ["--timeout"]
 
-  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
+  @OptionGroup var process: ProcessOptions
 
   @Argument(help: ArgumentHelp("Names as for --name, or addresses (default: all devices)", valueName: "name"))
   var names: [String] = []
 
   @Option(
-    name: [.customShort("d", allowingJoined: true), .long], parsing: .unconditional,
+    name: .short("d"), parsing: .unconditional,
     help: ArgumentHelp("Scan time; 0 scans until Ctrl-C (default: 10)", valueName: "seconds"), transform: TimeText.seconds)
   var duration: Double = 10
 
@@ -62,7 +62,7 @@ package struct Scan: LoopCommand {
   var phy: ScanPHYs = .le1M
 
   @Option(
-    name: [.customShort("n", allowingJoined: true), .long], parsing: .unconditional,
+    name: .short("n"), parsing: .unconditional,
     help: ArgumentHelp("Stop after N records; exit 2 if time runs out", valueName: "n"))
   var count: Int?
 
@@ -72,10 +72,7 @@ package struct Scan: LoopCommand {
   @Option(help: ArgumentHelp("Append JSON records to FILE", valueName: "file"), completion: .file())
   var log: String?
 
-  @Option(
-    help: ArgumentHelp(
-      "Decrypt BTHome with this 16-byte key; repeatable",
-      discussion: "With an address, decrypt only data from this device.", valueName: "[address=]hex"))
+  @Option(help: KeyArgument.help)
   var key: [KeyArgument] = []
 
   @OptionGroup var file: DeviceOptions
@@ -84,9 +81,7 @@ package struct Scan: LoopCommand {
   var raw = false
 
   func validate() throws {
-    if !(duration >= 0 && duration <= 31_536_000) {
-      throw ValidationError("--duration takes seconds from 0 to 31536000, not \(duration.plainText)")
-    }
+    try limit("--duration", seconds: duration)
     if let minRssi, !(-127...20).contains(minRssi) {
       throw ValidationError("--min-rssi takes -127 to 20 dBm, not \(minRssi)." + (minRssi > 0 ? " Did you mean -\(minRssi)?" : ""))
     }
@@ -103,7 +98,7 @@ package struct Scan: LoopCommand {
       throw ValidationError("scan takes names and addresses. Use: \(command)")
     }
     if log == "-" { throw ValidationError("--log takes the name of a file. For records on standard output, use --json.") }
-    if let count, count < 1 { throw ValidationError("--count takes 1 or more, not \(count)") }
+    try limit("--count", count, to: 1...)
   }
 
   var runsUntilStopped: Bool { count == nil && duration == 0 }
@@ -120,8 +115,7 @@ package struct Scan: LoopCommand {
   }
 
   /// Returns the options of the filter.
-  @LoopActor
-  private func watch(_ configuration: Configuration, _ output: Output) async throws -> DeviceWatch.Options {
+  @LoopActor private func watch(_ configuration: Configuration, _ output: Output) async throws -> DeviceWatch.Options {
     var options = DeviceWatch.Options()
     options.keepsDuplicates = duplicates
     let addresses = names.compactMap { ScannedPeerArgument(argument: $0) }
@@ -135,8 +129,7 @@ package struct Scan: LoopCommand {
     return options
   }
 
-  @LoopActor
-  func name(_ files: inout CommandFiles) {
+  @LoopActor func name(_ files: inout CommandFiles) {
     files.reads(file.device, as: "--device")
     files.writes(log, as: "--log")
   }
@@ -174,8 +167,7 @@ package struct Scan: LoopCommand {
     }
   }
 
-  @LoopActor
-  private func listen(_ view: ScanView, in context: Context) async throws {
+  @LoopActor private func listen(_ view: ScanView, in context: Context) async throws {
     let radio = try await context.radio()
     var parameters = ScanParameters()
     parameters.isActive = !passive
@@ -215,8 +207,7 @@ struct ServiceArgument: ExpressibleByArgument, Sendable {
 
   /// Returns the UUID of the matching service.
   /// - Throws: `Failure(.ambiguous)` if several services match.
-  @LoopActor
-  func uuid(_ output: Output) throws -> UUID {
+  @LoopActor func uuid(_ output: Output) throws -> UUID {
     guard services.count == 1, let service = services.first else {
       throw Failure(
         .ambiguous,
@@ -237,23 +228,14 @@ struct ScannedPeerArgument: ExpressibleByArgument, Sendable {
   let peer: PeerArgument
 
   init?(argument: String) {
-    switch PeerArgument(form: argument) {
-    case .selector(.address(let address, let type)): peer = .selector(.address(address, type))
-    case .last: peer = .last
-    case .alias(let name): peer = .alias(name)
-    case .current: peer = .current
-    case .selector, nil: return nil
-    }
+    guard let peer = PeerArgument(form: argument) else { return nil }
+    if case .selector(let selector) = peer { guard case .address = selector else { return nil } }
+    self.peer = peer
   }
 }
 
-struct AddressArgument: ExpressibleByArgument, Sendable {
-  let address: Address
-
-  init?(argument: String) {
-    guard let address = Address(argument) else { return nil }
-    self.address = address
-  }
+extension Address: ExpressibleByArgument {
+  public init?(argument: String) { self.init(argument) }
 }
 
 /// A company and the first bytes of its data: `0x0305`, `0305:1240` or `apple`. The company is an identifier (four hex digits, 0x optional)
@@ -297,6 +279,10 @@ struct ManufacturerArgument: ExpressibleByArgument, Sendable {
 
 /// A key for encrypted sensor data, optionally of one device: `231d39…b932` or `54:48:E6:8F:80:A5=231d39…b932`.
 struct KeyArgument: ExpressibleByArgument, Sendable {
+  static let help = ArgumentHelp(
+    "Decrypt BTHome with this 16-byte key; repeatable", discussion: "With an address, decrypt only data from this device.",
+    valueName: "[address=]hex")
+
   let address: Address?
   let key: AES128
 

@@ -28,7 +28,7 @@ package struct SendFile: PeerCommand {
   /// The maximum size of a file in bytes. A link cannot carry more in a month.
   static let limit = 64 << 30
 
-  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
+  @OptionGroup var process: ProcessOptions
   @OptionGroup var who: PeerOptions
 
   @Argument(help: "The characteristic to write to")
@@ -74,12 +74,12 @@ package struct SendFile: PeerCommand {
   var dataLength: Int?
 
   func validate() throws {
-    if !(gap >= 0 && gap <= 60_000) { throw ValidationError("--gap takes milliseconds from 0 to 60000, not \(gap.plainText)") }
-    if let ackEvery, ackEvery < 1 { throw ValidationError("--ack-every takes 1 or more, not \(ackEvery)") }
-    if offset < 0 { throw ValidationError("--offset takes 0 or more, not \(offset)") }
-    if !(0...1000).contains(reconnect) { throw ValidationError("--reconnect takes 0 to 1000, not \(reconnect)") }
+    try limit("--gap", gap, to: 0...60_000, "milliseconds", unitFirst: true)
+    try limit("--ack-every", ackEvery, to: 1...)
+    try limit("--offset", offset, to: 0...)
+    try limit("--reconnect", reconnect, to: 0...1000)
     if resume, offset > 0 { throw ValidationError("--resume and --offset exclude each other.") }
-    if let dataLength, !(27...251).contains(dataLength) { throw ValidationError("--data-length takes 27 to 251 bytes, not \(dataLength)") }
+    try limit("--data-length", dataLength, to: 27...251, "bytes")
   }
 
   @LoopActor func name(_ files: inout CommandFiles) { files.reads(file, as: "FILE") }
@@ -122,8 +122,7 @@ package struct SendFile: PeerCommand {
   }
 
   /// Returns the delivery plan for the options.
-  @LoopActor
-  private func plan(_ selector: Selector, _ report: Selector?, _ context: Context) -> FileDelivery.Plan {
+  @LoopActor private func plan(_ selector: Selector, _ report: Selector?, _ context: Context) -> FileDelivery.Plan {
     var plan = FileDelivery.Plan(selector)
     plan.transfer.mode = mode
     plan.transfer.chunk = chunk.number

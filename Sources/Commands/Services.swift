@@ -12,7 +12,7 @@ package struct Services: PeerCommand {
     named: "services", abstract: "Show services, characteristics, properties and descriptors.")
   static let examples = ["blectl -i sim services Band-7", "blectl -i sim services Band-7 --values"]
 
-  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
+  @OptionGroup var process: ProcessOptions
   @OptionGroup var who: PeerOptions
 
   @Flag(help: "Also read and decode the values and descriptors")

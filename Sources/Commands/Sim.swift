@@ -31,7 +31,7 @@ package struct Sim: LoopCommand {
   @Argument(help: "Devices, see blectl-peripheral(5) (default: as with -i sim)", completion: .file(extensions: ["json", "jsonc"]))
   var file: String?
 
-  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
+  @OptionGroup var process: ProcessOptions
 
   var usesNames: Bool { false }
   var isTimeReal: Bool { true }

@@ -24,7 +24,7 @@ package struct Tune: PeerCommand {
   ]
   static let traits = CommandTraits(attributeUse: .sending)
 
-  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
+  @OptionGroup var process: ProcessOptions
   @OptionGroup var who: PeerOptions
 
   @Argument(help: "The characteristic to write to")
@@ -52,7 +52,7 @@ package struct Tune: PeerCommand {
   var svg: String?
 
   func validate() throws {
-    if !(1000...1_000_000).contains(size) { throw ValidationError("--size takes 1000 to 1000000 bytes, not \(size)") }
+    try limit("--size", size, to: 1000...1_000_000, "bytes")
     guard verify.notifying != nil else { throw ValidationError("--verify takes notify:ATTR here, the characteristic that counts bytes.") }
     _ = try (modes(), chunks(), windows(), gaps())
   }

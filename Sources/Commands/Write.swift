@@ -18,7 +18,7 @@ package struct Write: PeerCommand {
   static let examples = ["blectl -i sim write Panel fff8 00", "blectl -i sim write Band-7 ff02 1b9902 --expect ff01 --expect-count 3"]
   static let traits = CommandTraits(takesValue: true, attributeUse: .writing)
 
-  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
+  @OptionGroup var process: ProcessOptions
   @OptionGroup var who: PeerOptions
 
   @Argument(help: "Handle, UUID, SERVICE/UUID, UUID[N], UUID@2902 or name")
@@ -52,11 +52,9 @@ package struct Write: PeerCommand {
   @Flag(help: ArgumentHelp("Read the value back and compare", discussion: "Exit 7 if it differs."))
   var readBack = false
 
-  @OptionGroup(title: "Verification") var answers: AnswerOptions
+  @OptionGroup var answers: AnswerOptions
 
-  func validate() throws {
-    if !(gap >= 0 && gap <= 60_000) { throw ValidationError("--gap takes milliseconds from 0 to 60000, not \(gap.plainText)") }
-  }
+  func validate() throws { try limit("--gap", gap, to: 0...60_000, "milliseconds", unitFirst: true) }
 
   @LoopActor func name(_ files: inout CommandFiles) { files.readsValue(value, as: "VALUE") }
 
@@ -98,8 +96,7 @@ package struct Write: PeerCommand {
     }
   }
 
-  @LoopActor
-  private func write(
+  @LoopActor private func write(
     _ bytes: [UInt8], to selector: Selector, on connection: Connection, _ context: Context, _ showArrived: Answers.ShowArrived
   ) async throws {
     let (client, output) = (connection.client, context.output)
@@ -129,8 +126,7 @@ package struct Write: PeerCommand {
   }
 
   /// Returns advice if the device now sends values that no command shows. Otherwise nil.
-  @LoopActor
-  private func unheard(_ bytes: [UInt8], _ target: Attribute, _ client: Client, _ context: Context) -> String? {
+  @LoopActor private func unheard(_ bytes: [UInt8], _ target: Attribute, _ client: Client, _ context: Context) -> String? {
     guard case .descriptor(let descriptor, of: let item, _) = target, descriptor.uuid == UUID(0x2902), bytes.count == 2,
       (1...3).contains(bytes[0]), bytes[1] == 0, !client.isSubscribed(to: item)
     else { return nil }

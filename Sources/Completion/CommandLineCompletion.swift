@@ -109,5 +109,5 @@ extension Completer.Given {
 private struct CompletedCommandLine: ParsableCommand {
   static let configuration = CommandConfiguration(commandName: "blectl", version: "-")
 
-  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
+  @OptionGroup var process: ProcessOptions
 }

@@ -170,8 +170,7 @@ package struct Completer {
     }
     let choices = parameters.first { $0.name == last[..<sign] }?.choices ?? []
     let prefix = String(last[...sign])
-    var answer = filtered(
-      choices.map { .init(text: $0, keys: [$0.lowercased()], hint: "") }, by: String(last.dropFirst(prefix.count)))
+    var answer = filtered(choices.map { .init(text: $0, keys: [$0.lowercased()], hint: "") }, by: String(last.dropFirst(prefix.count)))
     answer.prefix = prefix
     return answer
   }
@@ -242,5 +241,32 @@ package struct Completer {
     let wanted = all.filter { name in name.hasSuffix("/") || endings.contains { name.hasSuffix(".\($0)") } }
     let names = endings.isEmpty || wanted.isEmpty ? all : wanted
     return Answer(entries: names.map { .init(text: folder + $0, keys: [(folder + $0).lowercased()], hint: "", goesOn: $0.hasSuffix("/")) })
+  }
+}
+
+/// The words before the cursor, in the grammar of the session's lines. The last word may be incomplete.
+struct TypedWords: Equatable {
+  /// The complete words of the last command of the line, without quotes.
+  let words: [String]
+  /// The word at the cursor without quotes. Empty after a space.
+  let last: String
+  /// The length of the last word in the line, including its quotes, in bytes.
+  let lastLength: Int
+  /// Whether the line is a command for the system's shell.
+  let isShell: Bool
+
+  init(_ line: String) {
+    var reading = ShellWordReading()
+    for character in line { reading.take(character) }
+    (words, last, lastLength) = (reading.words, reading.word, reading.length)
+    isShell = line.first { !$0.isWhitespace } == "!"
+  }
+
+  /// Quotes a word for the line.
+  /// - Parameter isWhole: Whether the word is complete. Otherwise, its quote stays open.
+  static func quoted(_ word: String, isWhole: Bool = true) -> String {
+    let whole = ShellWords.quote(word)
+    if isWhole { return whole }
+    return word.isEmpty || whole == word ? word : String(whole.dropLast())
   }
 }

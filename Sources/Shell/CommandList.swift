@@ -49,8 +49,7 @@ struct CommandList {
 
   /// Parses all commands without running them.
   /// - Throws: Failure(.usage) for an unknown or incomplete command.
-  @LoopActor
-  func check(in shell: Shell) throws {
+  @LoopActor func check(in shell: Shell) throws {
     for command in commands {
       do { _ = try shell.parse(command.words) } catch var failure as Failure {
         if let place = command.place { failure.message = "\(place): \(failure.message)" }
@@ -63,8 +62,7 @@ struct CommandList {
 
   /// Runs the commands. With `keepGoing`, reports a failure immediately and continues.
   /// - Throws: The first failure with its place, or its ExitStatus if blectl already reported the failure.
-  @LoopActor
-  func run(in shell: Shell, keepGoing: Bool, members: RecordWriter.Members = .none, _ output: Output) async throws {
+  @LoopActor func run(in shell: Shell, keepGoing: Bool, members: RecordWriter.Members = .none, _ output: Output) async throws {
     var ahead: [Subscription] = []
     let outcome: Result<Void, any Error>
     do { outcome = .success(try await runEach(in: shell, keepGoing: keepGoing, members, output, &ahead)) } catch {
@@ -75,8 +73,7 @@ struct CommandList {
     try outcome.get()
   }
 
-  @LoopActor
-  private func runEach(
+  @LoopActor private func runEach(
     in shell: Shell, keepGoing: Bool, _ members: RecordWriter.Members, _ output: Output, _ ahead: inout [Subscription]
   ) async throws {
     var first: ExitStatus?
@@ -109,8 +106,7 @@ struct CommandList {
   }
 
   /// Subscribes to what the next `wait` commands await, because values may arrive early. Ignores errors, which the `wait` commands report.
-  @LoopActor
-  private func subscribeAhead(
+  @LoopActor private func subscribeAhead(
     from index: Int, _ traits: [CommandTraits?], in shell: Shell, _ subscriptions: inout [Subscription]
   ) async throws {
     for index in index..<commands.count {
@@ -123,8 +119,7 @@ struct CommandList {
     }
   }
 
-  @LoopActor
-  private static func end(_ subscriptions: [Subscription]) async {
+  @LoopActor private static func end(_ subscriptions: [Subscription]) async {
     for subscription in subscriptions { try? await subscription.cancel() }
   }
 }

@@ -243,8 +243,7 @@ extension InteractiveShell {
     if texts == nil { learn(connection) }
     return connection.client.table?.services.flatMap { service in
       service.characteristics.map {
-        .init(
-          service: service.uuid, uuid: $0.uuid, handle: $0.valueHandle, properties: $0.properties, description: texts?[$0.valueHandle])
+        .init(service: service.uuid, uuid: $0.uuid, handle: $0.valueHandle, properties: $0.properties, description: texts?[$0.valueHandle])
       }
     }
   }

@@ -5,7 +5,8 @@ package import EventLoop
 package import Finding
 package import GATT
 package import Operations
-import Presentation
+package import Presentation
+import Terminal
 package import Text
 
 /// A device of a session, with its link, its received values and the commands that wait for it.
@@ -171,5 +172,27 @@ struct SessionLink {
   func stopWatching() {
     observer?.cancel()
     loss?.cancel()
+  }
+}
+
+extension Failure {
+  /// Returns the failure of a command without a PEER if the current device has no link.
+  @LoopActor package static func notConnected(_ device: SessionDevice?) -> Failure {
+    guard let device, let problem = device.problem else {
+      return Failure(.notFound, "No device is connected. Connect one: `connect PEER`")
+    }
+    var failure = Failure(problem)
+    if failure.message.hasPrefix("Not connected: ") { return failure }
+    // A device that never connected is not the current one, so name it.
+    let again = device.lastPeer == nil ? "connect \(ShellWords.quote("\(device.selector)"))" : "connect"
+    failure.message = "Not connected: \(failure.message.asSentence) To try again: `\(DisplayText.escape(again))`"
+    return failure
+  }
+
+  /// The failure of `connect` without a PEER if there is no device to reconnect.
+  static var nothingToConnect: Failure {
+    Failure(
+      .notFound,
+      "There is no current device. Name one, as in `connect Band-7` or `connect @last`. List devices: `scan`, `peers`")
   }
 }

@@ -75,15 +75,16 @@ final class SessionLinks: DeviceLinks {
     return (connection, true)
   }
 
-  /// Runs `body` with a link to the device. Disconnects again if the session had no link.
-  func withDevice<T: Sendable>(_ request: LinkRequest, _ body: @LoopActor (Connection, SessionDevice) async throws -> T) async throws -> T {
+  /// Runs `body` with a link to the device. Disconnects a new link after an error, and also after a success unless `keepsNew` is set.
+  func withDevice(
+    _ request: LinkRequest, keepsNew: Bool = false, _ body: @LoopActor (Connection, SessionDevice) async throws -> Void
+  ) async throws {
     let (connection, isNew) =
       request.connects ? try await lastingConnection(for: request) : (try await self.connection(for: request), false)
     guard let device = sessionDevice else { throw Failure.notConnected(nil) }
     do {
-      let value = try await body(connection, device)
-      if isNew { await shell.disconnect(device) }
-      return value
+      try await body(connection, device)
+      if isNew, !keepsNew { await shell.disconnect(device) }
     } catch {
       if isNew { await shell.disconnect(device) }
       throw error

@@ -120,9 +120,7 @@ package final class Shell {
     endInput()
   }
 
-  private func endingWithInput(
-    _ command: any LoopCommand, _ body: @escaping @LoopActor () async throws -> Void
-  ) async throws {
+  private func endingWithInput(_ command: any LoopCommand, _ body: @escaping @LoopActor () async throws -> Void) async throws {
     if command.hasTimeLimit { return try await body() }
     try await race(body) {
       try await self.inputEnd.value()
@@ -267,8 +265,7 @@ package final class Shell {
   /// Subscribes to a characteristic of the current device. Nil without a connection.
   func subscribe(to attribute: String) async throws -> Subscription? {
     guard let connection = current?.connection, connection.isOpen else { return nil }
-    return try await connection.client.subscribe(
-      try await connection.client.characteristic(try Selector(attribute)), keepingValues: false)
+    return try await connection.client.subscribe(try await connection.client.characteristic(try Selector(attribute)), keepingValues: false)
   }
 
   /// Returns the background subscriptions of a device. Creates them at the first call.
@@ -291,7 +288,7 @@ package final class Shell {
         }
         let device = self?.isOneOfSeveral(connection.peer) ?? false ? device?.title : nil
         observer?.didReceive(event, uuid, connection.client)
-        try await NotificationRecord.show(event, uuid, format, from: connection, of: device, memory, output)
+        try await NotificationRecord(event, uuid, format, from: connection, memory).show(of: device, output)
       }
     }
   }

@@ -59,6 +59,14 @@ package struct HelpText: Error {
   init(_ type: any LoopCommand.Type, _ words: [String]) {
     text = HelpPage(of: type, isSession: true).text(isShort: words.contains("-h") && !words.contains("--help"))
   }
+
+  @LoopActor func show(_ output: Output) async throws {
+    guard output.style.json else { return try await output.line(text) }
+    try await output.record {
+      $0.string("event", "help")
+      $0.string("text", text)
+    }
+  }
 }
 
 /// Records the lines of a session.

@@ -65,8 +65,7 @@ extension AdapterSpec {
   /// - Parameters:
   ///   - note: Tells the user which packets a recording lacks.
   ///   - discovered: Receives the devices whose services a recording contains.
-  @LoopActor
-  func open(
+  @LoopActor func open(
     tap: (any HCI.Tap)?, note: (String) -> Void, discovered: @LoopActor (Set<PeerAddress>) -> Void = { _ in }
   ) async throws -> any Central {
     switch self {
@@ -91,8 +90,7 @@ extension AdapterSpec {
     }
   }
 
-  @LoopActor
-  private static func recording(_ file: String) async throws -> Recording {
+  @LoopActor private static func recording(_ file: String) async throws -> Recording {
     let octets = try await InputFile.read(file, limit: 100 << 20)
     do { return try await Recording.read(octets) } catch let error as MalformedPacket {
       let reason = ForeignFile.explain(octets) ?? "\(error)"
@@ -100,8 +98,7 @@ extension AdapterSpec {
     }
   }
 
-  @LoopActor
-  private func host(_ transport: any HCI.Transport, _ name: String, _ tap: (any HCI.Tap)?) async throws -> HostCentral {
+  @LoopActor private func host(_ transport: any HCI.Transport, _ name: String, _ tap: (any HCI.Tap)?) async throws -> HostCentral {
     let central = HostCentral(transport, name: name, tap: tap)
     do {
       try await central.start()
@@ -113,8 +110,7 @@ extension AdapterSpec {
   }
 
   /// Creates the simulated air with the preset peripherals, or with the peripherals of a file.
-  @LoopActor
-  package static func air(_ file: String?) async throws -> Air {
+  @LoopActor package static func air(_ file: String?) async throws -> Air {
     let air = Air()
     let descriptions =
       if let file { try PeripheralFile.parse(try await InputFile.read(file, limit: 4 << 20), name: file) } else {

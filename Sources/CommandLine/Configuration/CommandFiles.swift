@@ -32,8 +32,7 @@ package struct CommandFiles {
     for file in outputs {
       guard let identity = FileIdentity(file.path) else { continue }
       if let other = seen.updateValue(file, forKey: identity), !(other.isStandard && file.isStandard) {
-        throw Failure(
-          .usage, "\(other.role) and \(file.role) would both write \(DisplayText.quote(file.path)). Choose another name.")
+        throw Failure(.usage, "\(other.role) and \(file.role) would both write \(DisplayText.quote(file.path)). Choose another name.")
       }
     }
     guard !seen.isEmpty else { return }

@@ -50,8 +50,7 @@ package struct Configuration: Sendable {
   package var kindOfAir: String? { air.map { String($0.prefix { $0 != ":" }) } }
 
   /// Resolves `@last` and `@ALIAS`.
-  @LoopActor
-  package func resolve(_ argument: PeerArgument) async throws -> PeerSelector {
+  @LoopActor package func resolve(_ argument: PeerArgument) async throws -> PeerSelector {
     switch argument {
     case .selector(let selector): return selector
     case .last:
@@ -86,8 +85,7 @@ package struct Configuration: Sendable {
   func name(of peer: PeerAddress) -> UntrustedText? { KnownDevices.name(of: peer, in: deviceLog, on: air) }
 
   /// Stores a connected device for `@last` and `peers`. Ignores errors: a message at every connection would be too much.
-  @LoopActor
-  func remember(_ connection: Connection) {
+  @LoopActor func remember(_ connection: Connection) {
     let device = KnownDevices.Device(
       connection.peer, name: connection.name, selector: connection.selector, time: Timestamp.text(RealTime.now), air: air)
     try? add(.connected(device))
@@ -95,8 +93,7 @@ package struct Configuration: Sendable {
 
   /// Stores an alias beyond the session, or removes it if `peer` is nil.
   /// - Throws: `Failure` for an invalid name or a name in the configuration file; `FileError`.
-  @LoopActor
-  package func setAlias(_ name: String, to peer: PeerSelector?) throws {
+  @LoopActor package func setAlias(_ name: String, to peer: PeerSelector?) throws {
     guard KnownDevices.isAlias(name) else {
       throw Failure(
         .usage,
@@ -113,23 +110,20 @@ package struct Configuration: Sendable {
 
   /// Returns the previously connected devices and the aliases on the adapter's air. Aliases in the configuration file take precedence if
   /// they name a device directly.
-  @LoopActor
-  package func knownDevices() throws -> (devices: [KnownDevices.Device], aliases: [String: PeerSelector]) {
+  @LoopActor package func knownDevices() throws -> (devices: [KnownDevices.Device], aliases: [String: PeerSelector]) {
     let known = KnownDevices(parsing: deviceLog)
     return (known.devices(on: air), known.aliases(on: air).merging(try selectors()) { $1 })
   }
 
   /// Returns the last connected device and all aliases, for completion. Ignores an invalid configuration file.
-  @LoopActor
-  package func lastDevice() -> (peer: PeerAddress?, aliases: [String: PeerSelector]) {
+  @LoopActor package func lastDevice() -> (peer: PeerAddress?, aliases: [String: PeerSelector]) {
     let (log, air) = (deviceLog, air)
     let own = try? selectors()
     return (KnownDevices.last(in: log, on: air)?.peer, KnownDevices.aliases(in: log, on: air).merging(own ?? [:]) { $1 })
   }
 
   /// Returns the aliases in the configuration file that name a device directly.
-  @LoopActor
-  private func selectors() throws -> [String: PeerSelector] {
+  @LoopActor private func selectors() throws -> [String: PeerSelector] {
     try aliases().compactMapValues { text in
       if case .selector(let selector)? = PeerArgument(argument: text) { selector } else { nil }
     }
@@ -182,8 +176,7 @@ package struct Configuration: Sendable {
 
   private var deviceLog: [UInt8] { log(statePath) }
 
-  @LoopActor
-  func aliases() throws -> [String: String] {
+  @LoopActor func aliases() throws -> [String: String] {
     guard let path = configPath, let tree = try Self.tree(of: path, keys: Self.keys), let aliases = tree["aliases"] else { return [:] }
     guard case .object(let members) = aliases.kind else {
       throw Failure(.input, "\(path):\(aliases.line): aliases: Expected an object, found \(aliases.noun)")

@@ -57,9 +57,7 @@ package final class CompletionMemory {
     guard let table = connection.client.table else { return }
     let items = KnownAttributes.Item.all(of: table) { description(of: $0, on: connection) }
     found.removeAll { $0.peer == connection.peer }
-    found.append(
-      .init(
-        air: air, peer: connection.peer, name: connection.name, selector: connection.selector, items: items))
+    found.append(.init(air: air, peer: connection.peer, name: connection.name, selector: connection.selector, items: items))
     if found.count > KnownAttributes.capacity { found.removeFirst() }
   }
 
@@ -75,8 +73,7 @@ package final class CompletionMemory {
   func write() {
     let devices = seen.heard
     guard let air, !devices.isEmpty else { return }
-    configuration.remember(
-      ScannedDevices.Record(air: air, time: RealTime.now / 1_000_000_000, devices: devices), found)
+    configuration.remember(ScannedDevices.Record(air: air, time: RealTime.now / 1_000_000_000, devices: devices), found)
   }
 }
 

@@ -11,54 +11,44 @@ import Values
 
 /// A notification or indication as text or JSON.
 @LoopActor
-package enum NotificationRecord {
+package struct NotificationRecord {
+  private let event: ValueEvent
+  private let uuid: UUID?
+  private let format: ValueFormat
+  private let connection: Connection
+  private let meaning: ValueMeaning
+
+  /// Creates the record of a value.
+  /// - Parameter memory: The known attributes of the device.
+  package init(_ event: ValueEvent, _ uuid: UUID?, _ format: ValueFormat = .auto, from connection: Connection, _ memory: CompletionMemory) {
+    (self.event, self.uuid, self.format, self.connection) = (event, uuid, format, connection)
+    meaning = memory.meaning(of: event.value, at: event.handle, uuid, on: connection)
+  }
+
   /// Writes a value for a command, and reports it to the command's observer.
   package static func show(
     _ event: ValueEvent, _ uuid: UUID?, _ format: ValueFormat, from peer: Connection, _ context: Context
   ) async throws {
     try ValueText.check(event.value, format)
     context.observer?.didReceive(event, uuid, peer.client)
-    let (memory, output) = (context.process.memory, context.output)
-    if output.style.json, try recordWithoutWaiting(event, uuid, format, from: peer, memory, output) { return }
-    try await show(event, uuid, format, from: peer, memory, output)
+    let record = Self(event, uuid, format, from: peer, context.process.memory)
+    if context.output.style.json, try context.output.recordWithoutWaiting(record.write) { return }
+    try await record.show(context.output)
   }
 
   /// Writes a notification or indication.
-  /// - Parameters:
-  ///   - device: The name of the device, if the reader needs it.
-  ///   - memory: The known attributes of the device.
-  package static func show(
-    _ event: ValueEvent, _ uuid: UUID?, _ format: ValueFormat, from peer: Connection, of device: String? = nil, _ memory: CompletionMemory,
-    _ output: Output
-  ) async throws {
-    let meaning = memory.meaning(of: event.value, at: event.handle, uuid, on: peer)
-    if output.style.json {
-      try await output.record { write(&$0, event, uuid, meaning, format, from: peer) }
-    } else if output.style.isLive {
-      try await output.line(brief(event, meaning, format, of: device, output))
-    } else {
-      let time = Timestamp.text(event.wallClock)
-      let value = format == .auto ? ValueText.displayText(event.value, meaning) : format.render(event.value)
-      try await output.line("\(output.paint(time, .dim)) \(uuid?.description ?? event.handle.description) \(output.displayText(value))")
-    }
+  /// - Parameter device: The name of the device, if the reader needs it.
+  package func show(of device: String? = nil, _ output: Output) async throws {
+    if output.style.json { return try await output.record(write) }
+    if output.style.isLive { return try await output.line(brief(of: device, output)) }
+    let time = output.paint(Timestamp.text(event.wallClock), .dim)
+    try await output.line("\(time) \(uuid?.description ?? event.handle.description) \(output.displayText(valueText))")
   }
 
-  private static func recordWithoutWaiting(
-    _ event: ValueEvent, _ uuid: UUID?, _ format: ValueFormat, from peer: Connection, _ memory: CompletionMemory, _ output: Output
-  ) throws(OutputFailure) -> Bool {
-    let meaning = memory.meaning(of: event.value, at: event.handle, uuid, on: peer)
-    return try output.recordWithoutWaiting { write(&$0, event, uuid, meaning, format, from: peer) }
-  }
+  /// The record as a JSON value.
+  package var value: JSONTree { RecordWriter.value(write) }
 
-  /// Returns the record of a notification or indication as a JSON value.
-  package static func value(_ event: ValueEvent, _ uuid: UUID?, from peer: Connection, _ memory: CompletionMemory) -> JSONTree {
-    let meaning = memory.meaning(of: event.value, at: event.handle, uuid, on: peer)
-    return RecordWriter.value { write(&$0, event, uuid, meaning, .auto, from: peer) }
-  }
-
-  private static func write(
-    _ json: inout RecordWriter, _ event: ValueEvent, _ uuid: UUID?, _ meaning: ValueMeaning, _ format: ValueFormat, from peer: Connection
-  ) {
+  private func write(_ json: inout RecordWriter) {
     json.string("event", event.isIndication ? "indication" : "notification")
     json.time("time", event.wallClock)
     json.uuid("uuid", uuid)
@@ -66,21 +56,20 @@ package enum NotificationRecord {
     json.hex("value", event.value)
     json.string("text", ValueText.text(event.value))
     ValueText.write(&json, event.value, meaning, as: format)
-    peer.identify(in: &json)
+    connection.identify(in: &json)
   }
 
+  private var valueText: String { format == .auto ? ValueText.displayText(event.value, meaning) : format.render(event.value) }
+
   /// Returns a short line with the local time of day, the name of the attribute and the value.
-  private static func brief(
-    _ event: ValueEvent, _ meaning: ValueMeaning, _ format: ValueFormat, of device: String?, _ output: Output
-  ) -> String {
+  private func brief(of device: String?, _ output: Output) -> String {
     let local = Timestamp.text(event.wallClock + LocalTime.offset(at: event.wallClock))
     let time = local.split(separator: "T").last?.dropLast() ?? ""
     let assigned = meaning.uuid.flatMap { AssignedNumbers.snakeName(of: $0) }.flatMap { $0.isEmpty ? nil : $0 }
     // Users cannot type a name defined by the firmware, so show the UUID, too.
     let firmware = meaning.description.userDescription.map { " " + DisplayText.quote($0) } ?? ""
     let what = assigned ?? (meaning.uuid?.description ?? event.handle.description) + firmware
-    let value = format == .auto ? ValueText.displayText(event.value, meaning) : format.render(event.value)
     let whose = device.map { output.displayText($0) + "  " } ?? ""
-    return "  \(output.paint(String(time), .dim))  \(whose)\(output.paint(what, .bold))  \(output.displayText(value))"
+    return "  \(output.paint(String(time), .dim))  \(whose)\(output.paint(what, .bold))  \(output.displayText(valueText))"
   }
 }

@@ -42,8 +42,7 @@ package enum Program {
   }
 
   /// Runs a command in its context. `watch` delivers signals. Tests replace `watch`.
-  @LoopActor
-  static func run(
+  @LoopActor static func run(
     _ command: any LoopCommand, _ process: ProcessContext,
     watch: (_ handler: @escaping @LoopActor (Int32) -> Void) -> SignalWatch = { SignalWatch(handler: $0) }
   ) async -> Int32 {
@@ -84,8 +83,7 @@ package enum Program {
   }
 
   /// Writes all pending output, however slow the reader is. After Ctrl-C, waits only 300 ms.
-  @LoopActor
-  private static func flush(_ output: Output, _ interrupted: Wait<Void>) async throws {
+  @LoopActor private static func flush(_ output: Output, _ interrupted: Wait<Void>) async throws {
     if !output.isFlushed, !interrupted.isSettled {
       // Without a note, a user would not see why the program does not end.
       let note = EventLoop.shared.schedule(after: .seconds(2)) {
@@ -98,8 +96,7 @@ package enum Program {
     if !output.isFlushed { throw CancellationError() }
   }
 
-  @LoopActor
-  private static func finalStatus(_ failure: (any Error)?, _ signal: Int32?, _ process: ProcessContext) -> Int32 {
+  @LoopActor private static func finalStatus(_ failure: (any Error)?, _ signal: Int32?, _ process: ProcessContext) -> Int32 {
     // The reader of the trace closed it.
     if process.isTraceUnread { return ExitStatus.output.rawValue }
     if let signal, failure != nil {
@@ -115,8 +112,7 @@ package enum Program {
   }
 
   /// Reports an error to the user and returns the exit code.
-  @LoopActor
-  package static func report(_ error: any Error, _ output: Output) -> Int32 {
+  @LoopActor package static func report(_ error: any Error, _ output: Output) -> Int32 {
     if let status = error as? ExitStatus { return status.rawValue }
     if let code = error as? ExitCode { return code.rawValue }
     if let error = error as? OutputFailure, error.isClosedPipe { return ExitStatus.output.rawValue }
@@ -136,8 +132,7 @@ package enum Program {
     count > 0 ? [Failure(.usage, "\(count) more mistakes are not shown. Correct these first.")] : []
   }
 
-  @LoopActor
-  private static func reportJSON(_ failure: Failure, _ output: Output) { output.messageRecord { write(failure, &$0) } }
+  @LoopActor private static func reportJSON(_ failure: Failure, _ output: Output) { output.messageRecord { write(failure, &$0) } }
 
   private static func write(_ failure: Failure, _ json: inout RecordWriter) { json.object("error") { failure.write(&$0) } }
 

@@ -18,8 +18,7 @@ package struct ValueSenders {
   /// Finds all selected characteristics, then adds them. A note lists the names if the user selected all.
   /// - Parameter discovering: False if plain handles need no discovery.
   /// - Throws: The errors of `Client.characteristic`, `addAll` and `add`.
-  @LoopActor
-  package func subscribe(
+  @LoopActor package func subscribe(
     on client: Client, discovering: Bool = true, _ output: Output, add: @LoopActor (Characteristic) async throws -> Void
   ) async throws {
     guard let selectors else {
@@ -33,8 +32,7 @@ package struct ValueSenders {
 
   /// Adds each characteristic that sends values, and returns the added ones. Skips the characteristics that the device refuses.
   /// - Throws: `Failure` if there are none.
-  @LoopActor
-  static func addAll(
+  @LoopActor static func addAll(
     on client: Client, _ output: Output, _ add: @LoopActor (Characteristic) async throws -> Void
   ) async throws -> [Characteristic] {
     var added: [Characteristic] = []

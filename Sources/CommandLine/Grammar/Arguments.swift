@@ -11,9 +11,7 @@ package enum Arguments {
   }
 
   /// Moves global options after the command's name, for other sets of commands. `type` finds a command by name.
-  static func commandFirst(
-    _ arguments: [String], _ commands: CommandSet, type: (String) -> (any LoopCommand.Type)?
-  ) -> [String] {
+  static func commandFirst(_ arguments: [String], _ commands: CommandSet, type: (String) -> (any LoopCommand.Type)?) -> [String] {
     let (leading, rest) = leading(arguments, commands)
     guard let command = rest.first, !leading.contains(where: ofRoot.contains) else { return arguments }
     return [command] + valueLast(leading + rest.dropFirst()) { type(command) }

@@ -95,8 +95,7 @@ package struct CommandSet: Sendable {
   private func noCommand(_ name: String) -> ValidationError {
     if let advice = FamiliarWords.advice[name] { return ValidationError("Unknown command \(name). \(advice)") }
     let meant = (FamiliarWords.commands[name] ?? SpellingSuggestion.nearest(to: name, among: names)).map { "Did you mean \($0)?" }
-    return ValidationError(
-      "Unknown command \(DisplayText.quote(name)). \(meant ?? "The commands are \(names.joined(separator: ", ")).")")
+    return ValidationError("Unknown command \(DisplayText.quote(name)). \(meant ?? "The commands are \(names.joined(separator: ", ")).")")
   }
 
   /// Returns the error for a non-global option before the command. The next word is its value, not a command.
@@ -119,8 +118,7 @@ package struct CommandSet: Sendable {
       let known = ProcessOptions.namesWithValue + ProcessOptions.flags + ["--version", "--help"]
       if known.contains(name) || word.dropFirst().allSatisfy({ "qv".contains($0) }) { continue }
       let meant = word == "-V" ? "--version" : SpellingSuggestion.nearest(to: name, among: known)
-      return ValidationError(
-        "Unknown global option \(DisplayText.quote(name))." + (meant.map { " Did you mean \($0)?" } ?? ""))
+      return ValidationError("Unknown global option \(DisplayText.quote(name))." + (meant.map { " Did you mean \($0)?" } ?? ""))
     }
     return nil
   }

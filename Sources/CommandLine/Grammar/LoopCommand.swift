@@ -8,7 +8,7 @@ package import Text
 /// Each command states its `commandName`, because deriving it from the type costs 40 % of the startup time.
 package protocol LoopCommand: ParsableCommand, Sendable {
   var process: ProcessOptions { get set }
-  /// Whether the command shows or takes names of UUIDs or companies.
+  /// Whether a command of the command line shows or takes names of UUIDs or companies.
   var usesNames: Bool { get }
   /// Whether the command uses real time even on the simulated air.
   var isTimeReal: Bool { get }
@@ -256,19 +256,8 @@ package struct RecordedForm: Sendable {
   }
 }
 
-/// A command of a device file, with its parameters.
-package struct DeviceCall: Sendable {
-  /// The value of `--device`.
-  package let file: String?
-  package let command: String?
-  package let parameters: [String]
-
-  package init(file: String?, command: String?, parameters: [String]) {
-    self.file = file
-    self.command = command
-    self.parameters = parameters
-  }
-}
+/// A command of a device file, with its parameters. `file` is the value of `--device`.
+package typealias DeviceCall = (file: String?, command: String?, parameters: [String])
 
 /// Records the commands of the process as a script, for `--record`.
 @LoopActor

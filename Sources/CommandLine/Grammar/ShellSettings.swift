@@ -41,8 +41,7 @@ package struct ShellSettings: Equatable {
       reconnect = value == "on"
     default:
       let meant = SpellingSuggestion.nearest(to: name, among: Self.names).map { " Did you mean \($0)?" } ?? ""
-      throw Failure(
-        .usage, "Unknown setting \(DisplayText.quote(name)).\(meant) The settings are \(Self.names.joined(separator: ", ")).")
+      throw Failure(.usage, "Unknown setting \(DisplayText.quote(name)).\(meant) The settings are \(Self.names.joined(separator: ", ")).")
     }
   }
 

@@ -4,7 +4,9 @@ import Presentation
 import Text
 
 /// The options for the notifications to wait for after a write.
-package struct AnswerOptions: ParsableArguments {
+package struct AnswerOptions: OptionSection {
+  package static let title = "Verification"
+
   @Option(
     help: ArgumentHelp(
       "Subscribe first, then wait for this notification; repeatable",
@@ -31,13 +33,9 @@ package struct AnswerOptions: ParsableArguments {
   package init() {}
 
   package func validate() throws {
-    if let expectCount {
-      if !(1...1_000_000).contains(expectCount) { throw ValidationError("--expect-count takes 1 to 1000000, not \(expectCount)") }
-      if expect.isEmpty { throw ValidationError("--expect-count needs --expect.") }
-    }
-    if let collect, !(collect > 0 && collect <= 86_400) {
-      throw ValidationError("--collect takes seconds, more than 0 and up to 86400, not \(collect.plainText)")
-    }
+    try limit("--expect-count", expectCount, to: 1...1_000_000)
+    if expectCount != nil, expect.isEmpty { throw ValidationError("--expect-count needs --expect.") }
+    try limit("--collect", timeout: collect)
     if !failOn.isEmpty, expect.isEmpty, collect == nil {
       throw ValidationError("--fail-on needs --expect or --collect, to know how long to wait.")
     }

@@ -18,8 +18,7 @@ package struct DeviceOptions: ParsableArguments {
 
   /// Loads the device file before the command connects. Nil if the user named none.
   /// - Throws: The errors of `DeviceLibrary.load`.
-  @LoopActor
-  package func load() async throws -> DeviceDescription? {
+  @LoopActor package func load() async throws -> DeviceDescription? {
     if let device { try await DeviceLibrary.load(device) } else { nil }
   }
 }

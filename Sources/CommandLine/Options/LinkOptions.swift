@@ -5,7 +5,9 @@ import Operations
 import Presentation
 
 /// The options of all commands that connect: how to connect, and which parameters to request.
-package struct LinkOptions: ParsableArguments {
+package struct LinkOptions: OptionSection {
+  package static let title = HelpPage.connectionTitle
+
   @Option(parsing: .unconditional, help: ArgumentHelp("Largest MTU to offer, 23-517 (default: 517)", valueName: "n"))
   package var mtu: Int?
 
@@ -19,8 +21,7 @@ package struct LinkOptions: ParsableArguments {
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp(
-      "Retry a failed connection up to N times, 0-100 (default: 1)", valueName: "n"))
+    help: ArgumentHelp("Retry a failed connection up to N times, 0-100 (default: 1)", valueName: "n"))
   package var retries: Int?
 
   @Flag(help: "Wait for the device to appear, for up to --timeout (default: 1 hour)")
@@ -29,11 +30,9 @@ package struct LinkOptions: ParsableArguments {
   package init() {}
 
   package func validate() throws {
-    if let mtu, !(23...517).contains(mtu) { throw ValidationError("--mtu takes 23 to 517 bytes, not \(mtu)") }
-    if let interval, !(interval >= 7.5 && interval <= 4000) {
-      throw ValidationError("--interval takes 7.5 to 4000 ms, not \(interval.plainText)")
-    }
-    if let retries, !(0...100).contains(retries) { throw ValidationError("--retries takes 0 to 100, not \(retries)") }
+    try limit("--mtu", mtu, to: 23...517, "bytes")
+    try limit("--interval", interval, to: 7.5...4000, "ms")
+    try limit("--retries", retries, to: 0...100)
   }
 
   /// Whether the user gave any of these options.

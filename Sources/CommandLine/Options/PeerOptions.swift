@@ -1,4 +1,5 @@
 package import ArgumentParser
+package import Operations
 import Text
 
 /// The PEER argument, how to choose among several matches, and how to connect.
@@ -8,9 +9,9 @@ package struct PeerOptions: ParsableArguments {
   @Argument(help: ArgumentHelp(stringLiteral: Self.forms))
   package var peer: PeerArgument
 
-  @OptionGroup(title: HelpPage.connectionTitle) package var choice: ChoiceOptions
+  @OptionGroup package var choice: ChoiceOptions
 
-  @OptionGroup(title: HelpPage.connectionTitle) var link: LinkOptions
+  @OptionGroup var link: LinkOptions
 
   package init() {}
 
@@ -28,7 +29,9 @@ package struct PeerOptions: ParsableArguments {
 }
 
 /// Options that choose among several matching devices.
-package struct ChoiceOptions: ParsableArguments {
+package struct ChoiceOptions: OptionSection {
+  package static let title = HelpPage.connectionTitle
+
   @Flag(help: "Use the first match (default: the strongest)")
   package var first = false
 
@@ -39,5 +42,26 @@ package struct ChoiceOptions: ParsableArguments {
 
   package func validate() throws {
     if first, unique { throw ValidationError("--first and --unique exclude each other.") }
+  }
+}
+
+/// The device that a command connects to, and the options for the connection.
+package struct Target: Sendable {
+  package let peer: PeerArgument
+  package var takesFirst = false
+  package var demandsOne = false
+  /// The number of retries if a connection fails or the device closes it before it answers, 0…100. Nil for the default.
+  package var retries: Int?
+  /// Whether to wait until the device appears.
+  package var waits = false
+  package var requested = LinkParameterRequest()
+
+  package init(peer: PeerArgument, takesFirst: Bool, demandsOne: Bool, link: LinkOptions) {
+    self.peer = peer
+    self.takesFirst = takesFirst
+    self.demandsOne = demandsOne
+    retries = link.retries
+    waits = link.wait
+    requested = link.requested
   }
 }

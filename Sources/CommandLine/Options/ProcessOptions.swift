@@ -1,12 +1,17 @@
 package import ArgumentParser
+import EventLoop
+import Finding
+package import Operations
 import Presentation
 package import Terminal
 
 /// The options of the process (radio, output, trace), accepted before or after every command's name. A session has one of each for all its
 /// commands. Includes `--timeout`, which applies to one command.
-package struct ProcessOptions: ParsableArguments {
+package struct ProcessOptions: OptionSection {
+  package static let title = HelpPage.globalTitle
+
   @Option(
-    name: [.customShort("i", allowingJoined: true), .long],
+    name: .short("i"),
     help: ArgumentHelp(
       "hci0, user:0, tcp:HOST:PORT, unix:PATH, serial:DEV[@BAUD], sim, sim:FILE or replay:TRACE",
       discussion: "(default: $BLECTL_ADAPTER, else the first hciN that is up)", valueName: "spec"))
@@ -36,7 +41,7 @@ package struct ProcessOptions: ParsableArguments {
 
   // Applies to one command, see `step`. It is here because a separate group costs each start ten times more than the option.
   @Option(
-    name: [.customShort("t", allowingJoined: true), .long], parsing: .unconditional,
+    name: .short("t"), parsing: .unconditional,
     help: ArgumentHelp(
       "Limit for each step that waits for the device (default: 11 s to find it, 20 s to connect, 30 s for an ATT answer)",
       valueName: "seconds"),
@@ -53,9 +58,7 @@ package struct ProcessOptions: ParsableArguments {
 
   package func validate() throws {
     if traceSecrets, trace == nil { throw ValidationError("--trace-secrets needs --trace FILE.") }
-    if let timeout, !(timeout > 0 && timeout <= 86_400) {
-      throw ValidationError("--timeout takes seconds, more than 0 and up to 86400, not \(timeout.plainText)")
-    }
+    try limit("--timeout", timeout: timeout)
   }
 
   /// The options that a session takes at its start. Its commands refuse them.
@@ -86,4 +89,34 @@ extension ColorChoice: ExpressibleByArgument {
   package static var allValueStrings: [String] { allCases.map { $0.rawValue } }
   /// An empty dictionary, because the parser would look for descriptions case by case.
   package static var allValueDescriptions: [String: String] { [:] }
+}
+
+/// The value of `--timeout`, which each command of a session may set.
+package struct StepOptions {
+  /// The time limit in seconds, more than 0 and up to 86400.
+  package let timeout: Double?
+
+  /// The time limit of a search.
+  package var searchLimit: Duration { timeout.map { .limited(seconds: $0) } ?? PeerSearch.usualLimit }
+
+  /// The time limit of `--wait`, which waits for a device to appear.
+  package var waitLimit: Duration { .limited(seconds: timeout ?? 3600) }
+
+  /// The time limits for connecting and for answers.
+  package var limits: Session.Limits {
+    var limits = Session.Limits()
+    guard let timeout else { return limits }
+    limits.connecting = .limited(seconds: timeout)
+    limits.transaction = .limited(seconds: timeout)
+    return limits
+  }
+}
+
+/// Options with their own section in the help.
+package protocol OptionSection: ParsableArguments {
+  static var title: String { get }
+}
+
+extension OptionGroup where Value: OptionSection {
+  package init() { self.init(title: Value.title) }
 }

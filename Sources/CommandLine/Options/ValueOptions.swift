@@ -37,8 +37,7 @@ package enum ValueArgument {
   }
 
   /// Reads standard input. A note tells the user that the program waits for it.
-  @LoopActor
-  static func standardInput(_ limit: Int, _ output: Output) async throws -> [UInt8] {
+  @LoopActor static func standardInput(_ limit: Int, _ output: Output) async throws -> [UInt8] {
     try await InputFile.read("-", limit: limit) { output.noteWaiting() }
   }
 
@@ -62,8 +61,7 @@ package enum ValueArgument {
   /// Parses the contents of a file or standard input. Keeps UTF-8 unchanged, including a final line feed. Other formats ignore white space.
   private static func parse(_ octets: [UInt8], as format: ValueFormat, _ source: String) throws -> [UInt8] {
     guard let text = String(validating: octets, as: UTF8.self) else {
-      throw Failure(
-        .usage, "Cannot read \(source) as \(format.name): it is not UTF-8 text. To write its bytes as they are, leave out --as")
+      throw Failure(.usage, "Cannot read \(source) as \(format.name): it is not UTF-8 text. To write its bytes as they are, leave out --as")
     }
     if format != .utf8, text.trimmed.isEmpty { return [] }
     do { return try format.parse(text) } catch {
@@ -77,4 +75,8 @@ package enum ValueArgument {
 extension Output {
   /// Prints a note that the program waits for standard input.
   package func noteWaiting() { note("Waiting for standard input to end. On a terminal, press Ctrl-D to end it. Press Ctrl-C to cancel.") }
+
+  /// Writes a table. A terminal's width limits its columns.
+  @LoopActor
+  package func show(_ table: Table) async throws { for text in table.lines(width: outIsTerminal ? width : nil) { try await line(text) } }
 }

@@ -168,7 +168,7 @@ extension ScriptSteps {
   }
 
   private func result(of event: ValueEvent, _ uuid: UUID?, _ connection: Connection) -> ScriptResult {
-    ScriptResult(NotificationRecord.value(event, uuid, from: connection, shell.process.memory))
+    ScriptResult(NotificationRecord(event, uuid, from: connection, shell.process.memory).value)
   }
 
   private func missing(

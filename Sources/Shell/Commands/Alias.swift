@@ -17,7 +17,7 @@ package struct Alias: SessionCommand {
     turn: .ofCurrentDevice, recordsNamePeers: true,
     scriptRefusal: "An alias would outlive the script. Use a variable: `set NAME VALUE`")
 
-  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
+  @OptionGroup var process: ProcessOptions
 
   @Argument(help: "1 to 64 characters")
   var name: String?
@@ -27,9 +27,6 @@ package struct Alias: SessionCommand {
 
   @Flag(help: "Remove the alias")
   var delete = false
-
-  var usesNames: Bool { false }
-  var recordedForm: RecordedForm { RecordedForm(isLeftOut: true) }
 
   func validate() throws {
     if delete, name == nil || peer != nil { throw ValidationError("--delete takes a NAME and no PEER.") }
@@ -48,8 +45,7 @@ package struct Alias: SessionCommand {
     session.shell.onAliasChange?()
   }
 
-  @LoopActor
-  private func meant(_ context: Context, _ session: SessionLinks) async throws -> PeerSelector {
+  @LoopActor private func meant(_ context: Context, _ session: SessionLinks) async throws -> PeerSelector {
     if let peer, peer != .current { return try await context.configuration.resolve(peer) }
     guard let connection = session.sessionDevice?.connection else { throw Failure.notConnected(session.sessionDevice) }
     // A resolvable private address changes, so an alias for it would soon be wrong.
@@ -57,8 +53,7 @@ package struct Alias: SessionCommand {
     return .address(connection.peer.address, connection.peer.type)
   }
 
-  @LoopActor
-  private func list(_ context: Context) async throws {
+  @LoopActor private func list(_ context: Context) async throws {
     for (name, peer) in try context.configuration.knownDevices().aliases.sorted(by: { $0.key < $1.key }) {
       if context.output.style.json {
         try await context.output.record {

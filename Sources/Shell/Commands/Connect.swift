@@ -17,7 +17,7 @@ package struct Connect: SessionCommand, PeerCommand {
   static let examples = ["blectl -i sim connect Band-7", "echo read battery_level | blectl -i sim connect Band-7 -"]
   static let traits = CommandTraits(deviceChange: .connects)
 
-  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
+  @OptionGroup var process: ProcessOptions
   @OptionGroup var who: PeerOptions
 
   @Argument(help: "Use - to read commands from standard input")
@@ -58,8 +58,7 @@ package struct Connect: SessionCommand, PeerCommand {
     }
   }
 
-  @LoopActor
-  private func reportShortly(_ connection: Connection, _ output: Output) async throws {
+  @LoopActor private func reportShortly(_ connection: Connection, _ output: Output) async throws {
     guard !output.style.json else { return try await report(connection, output) }
     let name = connection.name.map { $0.isEmpty ? "" : "\($0) " } ?? ""
     try await output.line(
@@ -67,8 +66,7 @@ package struct Connect: SessionCommand, PeerCommand {
     )
   }
 
-  @LoopActor
-  private func report(_ connection: Connection, _ output: Output) async throws {
+  @LoopActor private func report(_ connection: Connection, _ output: Output) async throws {
     try await LinkFacts(of: connection).show("connected", "Connected to ", of: connection, output)
   }
 }

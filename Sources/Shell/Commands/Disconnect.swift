@@ -6,15 +6,13 @@ import Terminal
 import Text
 
 package struct Disconnect: SessionCommand, PeerCommand {
-  static let configuration = CommandConfiguration(
-    named: "disconnect", abstract: "Disconnect a device (default: the current one).")
+  static let configuration = CommandConfiguration(named: "disconnect", abstract: "Disconnect a device (default: the current one).")
   static let examples = ["connect Band-7; disconnect Band-7", "connect Panel; disconnect"]
   static let traits = CommandTraits(deviceChange: .disconnects)
 
-  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
+  @OptionGroup var process: ProcessOptions
   @OptionGroup var who: PeerOptions
 
-  var usesNames: Bool { false }
   // The script may have a connection to end.
   var recordedForm: RecordedForm { RecordedForm(failsAgain: false) }
 

@@ -14,7 +14,7 @@ package struct Execute: LoopCommand {
   static let examples = ["blectl -i sim -e 'read 2a00; read 2a19' Band-7", "blectl -i sim -e 'write ff02 1b9901; wait ff01' Band-7"]
   static let traits = CommandTraits(completedWords: [.free, .peer], runsInSessions: false, isSession: true)
 
-  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
+  @OptionGroup var process: ProcessOptions
 
   @Argument(help: "The commands in quotes: 'read 2a19; write ffe1 01'")
   var commands: String
@@ -25,9 +25,9 @@ package struct Execute: LoopCommand {
   @Flag(name: .shortAndLong, help: "Continue after failures; exit with the first status")
   var keepGoing = false
 
-  @OptionGroup(title: HelpPage.connectionTitle) var choice: ChoiceOptions
+  @OptionGroup var choice: ChoiceOptions
 
-  @OptionGroup(title: HelpPage.connectionTitle) var link: LinkOptions
+  @OptionGroup var link: LinkOptions
 
   func check(_ words: [String], _ set: CommandSet, isSession: Bool) throws {
     func isCommand(_ line: String) -> Bool {

@@ -6,16 +6,12 @@ package struct Exit: SessionCommand {
     named: "exit", abstract: "End the session. Also: quit.",
     discussion: "blectl ignores later commands, even in a file.", aliases: ["quit"])
   static let examples = ["read 2a19; exit", "write ff02 1b9901; wait ff01; exit"]
-  static let traits = CommandTraits(
-    turn: .atOnce, scriptRefusal: "A script ends with its last line. Remove this command.")
+  static let traits = CommandTraits(turn: .atOnce, scriptRefusal: "A script ends with its last line. Remove this command.")
 
-  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
+  @OptionGroup var process: ProcessOptions
 
   @Argument(help: ArgumentHelp("Nothing", visibility: .private))
   var words: [String] = []
-
-  var usesNames: Bool { false }
-  var recordedForm: RecordedForm { RecordedForm(isLeftOut: true) }
 
   func validate() throws {
     if !words.isEmpty { throw ValidationError("exit takes no argument. The first command that failed determines the exit status.") }

@@ -5,19 +5,14 @@ import Terminal
 import Text
 
 package struct Help: SessionCommand {
-  static let configuration = CommandConfiguration(
-    named: "help", abstract: "List the commands, or explain one.")
+  static let configuration = CommandConfiguration(named: "help", abstract: "List the commands, or explain one.")
   static let examples = ["help", "help read"]
-  static let traits = CommandTraits(
-    completedWords: [.command], turn: .atOnce, scriptRefusal: HelpText.refusal)
+  static let traits = CommandTraits(completedWords: [.command], turn: .atOnce, scriptRefusal: HelpText.refusal)
 
-  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
+  @OptionGroup var process: ProcessOptions
 
   @Argument(help: "A command")
   var name: String?
-
-  var usesNames: Bool { false }
-  var recordedForm: RecordedForm { RecordedForm(isLeftOut: true) }
 
   func run(in context: Context, _ session: SessionLinks) async throws {
     guard let name else {
@@ -30,8 +25,7 @@ package struct Help: SessionCommand {
     try await HelpText(text: HelpPage(of: type, isSession: true).text(isShort: true)).show(context.output)
   }
 
-  @LoopActor
-  private func list(_ context: Context, _ shell: Shell) -> [String] {
+  @LoopActor private func list(_ context: Context, _ shell: Shell) -> [String] {
     var commands = context.process.commands.all.map { (name: $0.commandName, what: $0.configuration.abstract) }
     if shell.isTyped { commands += InteractiveShell.ownCommands.map { ($0.name, $0.hint + ".") } }
     let width = context.output.outIsTerminal ? context.output.width : .max

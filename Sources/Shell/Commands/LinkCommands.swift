@@ -16,11 +16,11 @@ package struct Rssi: PeerCommand {
     discussion: "Prints one reading, or several with --count or --every.")
   static let examples = ["rssi", "rssi --every 500ms -n 3"]
 
-  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
+  @OptionGroup var process: ProcessOptions
   @OptionGroup var who: PeerOptions
 
   @Option(
-    name: [.customShort("n", allowingJoined: true), .long], parsing: .unconditional,
+    name: .short("n"), parsing: .unconditional,
     help: ArgumentHelp("Stop after N readings; 0 continues until Ctrl-C", valueName: "n"))
   var count: Int?
 
@@ -29,12 +29,11 @@ package struct Rssi: PeerCommand {
     transform: TimeText.seconds)
   var every: Double?
 
-  var usesNames: Bool { false }
   var runsUntilStopped: Bool { readings == 0 }
 
   func validate() throws {
-    if let count, count < 0 { throw ValidationError("--count takes 0 or more, not \(count)") }
-    if let every, !(every >= 0.1 && every <= 86_400) { throw ValidationError("--every takes seconds from 0.1 to 86400, not \(every)") }
+    try limit("--count", count, to: 0...)
+    try limit("--every", every, to: 0.1...86_400, "seconds", unitFirst: true)
   }
 
   /// The number of readings. 0 means without end, which `--every` without `--count` selects.
@@ -76,17 +75,13 @@ package struct Params: PeerCommand {
       """)
   static let examples = ["params", "params --phy 2m", "params --interval 30ms --data-length 251"]
 
-  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
+  @OptionGroup var process: ProcessOptions
   @OptionGroup var who: PeerOptions
 
   @Option(parsing: .unconditional, help: ArgumentHelp("Request this Link Layer data length, 27-251", valueName: "n"))
   var dataLength: Int?
 
-  var usesNames: Bool { false }
-
-  func validate() throws {
-    if let dataLength, !(27...251).contains(dataLength) { throw ValidationError("--data-length takes 27 to 251 bytes, not \(dataLength)") }
-  }
+  func validate() throws { try limit("--data-length", dataLength, to: 27...251, "bytes") }
 
   func run(in context: Context) async throws {
     var target = who.target
@@ -109,17 +104,13 @@ package struct MTU: PeerCommand {
       """)
   static let examples = ["mtu", "mtu --json"]
 
-  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
+  @OptionGroup var process: ProcessOptions
   @OptionGroup var who: PeerOptions
 
   @Argument(help: "The MTU to offer, 23-517")
   var wanted: Int?
 
-  var usesNames: Bool { false }
-
-  func validate() throws {
-    if let wanted, !(23...517).contains(wanted) { throw ValidationError("mtu takes 23 to 517 bytes, not \(wanted)") }
-  }
+  func validate() throws { try limit("mtu", wanted, to: 23...517, "bytes") }
 
   func run(in context: Context) async throws {
     let output = context.output

@@ -14,7 +14,7 @@ package struct Repl: LoopCommand {
   ]
   static let traits = CommandTraits(runsInSessions: false, isSession: true)
 
-  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
+  @OptionGroup var process: ProcessOptions
 
   @Argument(help: "Connect to this device first")
   var peer: PeerArgument?

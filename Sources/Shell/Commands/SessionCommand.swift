@@ -13,4 +13,7 @@ extension SessionCommand {
 
   /// The options without effect. Only commands with a PEER wait for a device.
   static var unusedOptions: [String] { takesPeer ? [] : ["--timeout"] }
+
+  /// The form in a recorded script, which omits the commands of the session itself.
+  var recordedForm: RecordedForm { RecordedForm(isLeftOut: !Self.takesPeer) }
 }

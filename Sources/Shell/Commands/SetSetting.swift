@@ -11,19 +11,15 @@ package struct SetSetting: SessionCommand {
       `set format FORMAT` sets the default of --as. `set timeout SECONDS` sets the default of --timeout, and `set timeout default` resets it. After `set reconnect on`, blectl restores lost connections and their subscriptions.
       """)
   static let examples = ["set", "set format hex", "set timeout 5s", "set reconnect on"]
-  static let traits = CommandTraits(
-    takesValue: true, completedWords: [.choice(ShellSettings.names), .setting], turn: .atOnce)
+  static let traits = CommandTraits(takesValue: true, completedWords: [.choice(ShellSettings.names), .setting], turn: .atOnce)
 
-  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
+  @OptionGroup var process: ProcessOptions
 
   @Argument(help: "format, timeout or reconnect (default: show all)", completion: .list(ShellSettings.names))
   var name: String?
 
   @Argument(help: "The new value (default: show the current one)")
   var value: String?
-
-  var usesNames: Bool { false }
-  var recordedForm: RecordedForm { RecordedForm(isLeftOut: true) }
 
   func checkForScript() throws {
     guard let name, let value else { throw Failure(.usage, "`set` needs a name and a value.") }

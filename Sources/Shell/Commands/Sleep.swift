@@ -4,24 +4,18 @@ import EventLoop
 import Presentation
 
 package struct Sleep: SessionCommand {
-  static let configuration = CommandConfiguration(
-    named: "sleep", abstract: "Wait. Subscriptions keep running.")
+  static let configuration = CommandConfiguration(named: "sleep", abstract: "Wait. Subscriptions keep running.")
   static let examples = ["sleep 2", "sleep 500ms"]
   static let traits = CommandTraits(takesValue: true, turn: .ofCurrentDevice)
 
-  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
+  @OptionGroup var process: ProcessOptions
 
   @Argument(help: "Seconds, or a time with its unit: 500ms, 2m", transform: TimeText.seconds)
   var seconds: Double
 
-  var usesNames: Bool { false }
   var recordedForm: RecordedForm { RecordedForm(words: [commandName, "\(seconds.plainText)s"]) }
 
-  func validate() throws {
-    if !(seconds >= 0 && seconds <= 31_536_000) {
-      throw ValidationError("sleep takes seconds from 0 to 31536000, not \(seconds.plainText)")
-    }
-  }
+  func validate() throws { try limit("sleep", seconds: seconds) }
 
   func run(in context: Context, _ session: SessionLinks) async throws { try await EventLoop.shared.sleep(for: .limited(seconds: seconds)) }
 }

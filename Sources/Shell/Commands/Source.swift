@@ -13,16 +13,13 @@ package struct Source: SessionCommand {
   static let traits = CommandTraits(
     turn: .beforeOthers, deviceChange: .unknown, scriptRefusal: "To run another script, use `include FILE`.")
 
-  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
+  @OptionGroup var process: ProcessOptions
 
   @Argument(help: "The file", completion: .file())
   var file: String
 
   @Flag(name: .shortAndLong, help: "Continue after failures")
   var keepGoing = false
-
-  var usesNames: Bool { false }
-  var recordedForm: RecordedForm { RecordedForm(isLeftOut: true) }
 
   static let limit = 4 << 20
   /// The maximum nesting depth of files, which may run each other.

@@ -14,7 +14,7 @@ package struct Subscribe: SessionCommand, ValueCommand {
   static let examples = ["subscribe heart_rate_measurement", "subscribe ff01 --as hex"]
   static let traits = CommandTraits(attributeUse: .listening)
 
-  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
+  @OptionGroup var process: ProcessOptions
   @OptionGroup var who: PeerOptions
 
   @Argument(help: ArgumentHelp("Characteristics (default: all that notify or indicate)", valueName: "attribute"))
@@ -27,35 +27,21 @@ package struct Subscribe: SessionCommand, ValueCommand {
 
   func run(in context: Context, _ session: SessionLinks) async throws {
     let senders = try ValueSenders(attributes)
-    var isNew = false
-    do {
-      let request = try await context.request(who.target)
-      let connection: Connection
-      if request.connects {
-        (connection, isNew) = try await session.lastingConnection(for: request)
-      } else {
-        connection = try await session.connection(for: request)
-      }
-      guard let device = session.sessionDevice else { return }
+    try await session.withDevice(try await context.request(who.target), keepsNew: true) { connection, device in
       try await senders.subscribe(on: connection.client, context.output) {
         await context.describe($0, on: connection)
         try await session.shell.backgroundValues(device, connection, context.observer).add($0, format)
       }
-    } catch {
-      // Disconnect: the connection was only for the subscription.
-      if isNew, let device = session.sessionDevice { await session.shell.disconnect(device) }
-      throw error
     }
   }
 }
 
 package struct Unsubscribe: SessionCommand, PeerCommand {
-  static let configuration = CommandConfiguration(
-    named: "unsubscribe", abstract: "End subscriptions (default: all).")
+  static let configuration = CommandConfiguration(named: "unsubscribe", abstract: "End subscriptions (default: all).")
   static let examples = ["subscribe ff01; unsubscribe ff01", "subscribe; unsubscribe"]
   static let traits = CommandTraits(attributeUse: .listening, endsSubscriptions: true)
 
-  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
+  @OptionGroup var process: ProcessOptions
   @OptionGroup var who: PeerOptions
 
   @Argument(help: ArgumentHelp("Characteristics (default: all)", valueName: "attribute"))

@@ -4,18 +4,14 @@ import Presentation
 import Text
 
 package struct Use: SessionCommand {
-  static let configuration = CommandConfiguration(
-    named: "use", abstract: "Choose the device for commands without a PEER.")
+  static let configuration = CommandConfiguration(named: "use", abstract: "Choose the device for commands without a PEER.")
   static let examples = ["connect Band-7; use Band-7", "connect Panel; use Panel"]
   static let traits = CommandTraits(turn: .atOnce, deviceChange: .chooses)
 
-  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
+  @OptionGroup var process: ProcessOptions
 
   @Argument(help: "A connected device of this session")
   var peer: PeerArgument
-
-  var usesNames: Bool { false }
-  var recordedForm: RecordedForm { RecordedForm(isLeftOut: true) }
 
   func run(in context: Context, _ session: SessionLinks) async throws {
     let shell = session.shell

@@ -21,23 +21,21 @@ package struct WaitForValue: SessionCommand, ValueCommand {
   static let examples = ["write ff02 1b9901; wait ff01", "subscribe ff01; write ff02 1b9902; wait ff01=567c -n 3"]
   static let traits = CommandTraits(attributeUse: .listening, takesEarlierValues: true)
 
-  @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
+  @OptionGroup var process: ProcessOptions
   @OptionGroup var who: PeerOptions
 
   @Argument(help: ArgumentHelp("The characteristic, and the first bytes of the value", valueName: "attr[=hex]"))
   var pattern: PatternArgument
 
   @Option(
-    name: [.customShort("n", allowingJoined: true), .long], parsing: .unconditional,
+    name: .short("n"), parsing: .unconditional,
     help: ArgumentHelp("Wait for N values (default: 1)", valueName: "n"))
   var count: Int = 1
 
   @Option(name: .customLong("as"), help: ValueFormat.help, completion: .list(ValueFormat.names))
   var chosenFormat: ValueFormat?
 
-  func validate() throws {
-    if count < 1 { throw ValidationError("--count takes 1 or more, not \(count)") }
-  }
+  func validate() throws { try limit("--count", count, to: 1...) }
 
   static func advice(on mistake: ParserMistake.Kind, in words: [String]) -> String? {
     guard case .unexpectedArguments(let values, _) = mistake, values.count == 1, let attribute = words.dropFirst().first else { return nil }
@@ -74,8 +72,7 @@ package struct WaitForValue: SessionCommand, ValueCommand {
   }
 
   /// Returns a note about values that `wait` cannot see. Nil if there are none.
-  @LoopActor
-  private func unseen(_ characteristic: Characteristic, isLate: Bool, _ device: SessionDevice) -> String? {
+  @LoopActor private func unseen(_ characteristic: Characteristic, isLate: Bool, _ device: SessionDevice) -> String? {
     // No command ran on this link before.
     guard let command = device.values.lastCommand else { return nil }
     let attribute = DisplayText.escape(pattern.attribute)
@@ -87,8 +84,7 @@ package struct WaitForValue: SessionCommand, ValueCommand {
     }
   }
 
-  @LoopActor
-  private func wait(
+  @LoopActor private func wait(
     for characteristic: Characteristic, isLate: Bool, _ device: SessionDevice, _ connection: Connection, _ context: Context
   ) async throws {
     let limit = Duration.limited(seconds: step.timeout ?? 10)
