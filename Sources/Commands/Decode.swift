@@ -187,18 +187,14 @@ package struct Decode: LoopCommand {
     var lines = DecodedOctets(input)
     while let (octets, line) = try await lines.next(&problems) {
       problems.add(DecodedText.problem(octets, of: uuid), line)
-      if context.output.style.json {
-        try await context.output.record { json in
-          json.string("event", "value")
-          if let line { json.integer("line", line) }
-          json.uuid("uuid", uuid)
-          json.string("name", AssignedNumbers.name(of: uuid))
-          json.hex("value", octets)
-          json.string("text", ValueText.text(octets))
-          DecodedRecord.write(&json, octets, of: uuid)
-        }
-      } else {
-        try await context.output.line(ValueText.displayText(octets, of: uuid))
+      try await context.output.show(ValueText.displayText(octets, of: uuid)) { json in
+        json.string("event", "value")
+        if let line { json.integer("line", line) }
+        json.uuid("uuid", uuid)
+        json.string("name", AssignedNumbers.name(of: uuid))
+        json.hex("value", octets)
+        json.string("text", ValueText.text(octets))
+        DecodedRecord.write(&json, octets, of: uuid)
       }
     }
     try problems.finish()

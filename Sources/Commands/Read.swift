@@ -80,19 +80,17 @@ package struct Read: ValueCommand {
     let output = context.output
     if raw { return try await output.write(found.value) }
     let meaning = await meaning(of: found, on: connection, context)
-    if output.style.json {
-      try await output.record {
-        $0.string("event", "value")
-        $0.uuid("uuid", meaning.uuid)
-        $0.integer("handle", found.handle.number)
-        $0.hex("value", found.value)
-        $0.string("text", ValueText.text(found.value))
-        ValueText.write(&$0, found.value, meaning, as: format)
-        connection.identify(in: &$0)
-      }
-    } else {
-      let text = output.displayText(ValueText.result(found.value, of: meaning.uuid, formats: meaning.description.formats, as: format))
-      try await output.line(attributes.count == 1 ? text : "\(attribute)\t\(text)")
+    func text() -> String {
+      output.displayText(ValueText.result(found.value, of: meaning.uuid, formats: meaning.description.formats, as: format))
+    }
+    try await output.show(attributes.count == 1 ? text() : "\(attribute)\t\(text())") {
+      $0.string("event", "value")
+      $0.uuid("uuid", meaning.uuid)
+      $0.integer("handle", found.handle.number)
+      $0.hex("value", found.value)
+      $0.string("text", ValueText.text(found.value))
+      ValueText.write(&$0, found.value, meaning, as: format)
+      connection.identify(in: &$0)
     }
   }
 

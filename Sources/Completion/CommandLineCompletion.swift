@@ -81,7 +81,7 @@ struct CommandLineCompletion {
   /// Returns the candidates for `--adapter`, which are local adapters, serial ports and the prefixes of other forms.
   private func adapters() -> [CompletionModel.Entry] {
     func entry(_ text: String, _ hint: String) -> CompletionModel.Entry {
-      .init(text: text, keys: [text.lowercased()], hint: hint, goesOn: text.hasSuffix(":"))
+      .init(text, hint: hint, goesOn: text.hasSuffix(":"))
     }
     let numbers = FolderNames.list("/sys/class/bluetooth/", home: nil).compactMap { name in
       name.after("hci").flatMap { Int($0.prefix { $0 != "/" }) }

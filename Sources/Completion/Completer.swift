@@ -99,7 +99,7 @@ package struct Completer {
   }
 
   private var commands: [CompletionModel.Entry] {
-    model.commands.map { CompletionModel.Entry(text: $0.name, keys: [$0.name], hint: $0.hint) }
+    model.commands.map { CompletionModel.Entry($0.name, hint: $0.hint) }
   }
 
   func answer(_ shape: CommandShape, _ given: Given, _ last: String) -> Answer {
@@ -129,7 +129,7 @@ package struct Completer {
     }
     let names = given.options.map(\.name)
     let entries = shape.options.filter { $0.isRepeating || Set($0.names).isDisjoint(with: names) }.compactMap { option in
-      option.names.last { $0.hasPrefix("--") }.map { CompletionModel.Entry(text: $0, keys: [$0], hint: option.hint) }
+      option.names.last { $0.hasPrefix("--") }.map { CompletionModel.Entry($0, hint: option.hint) }
     }
     return filtered(entries, by: last)
   }
@@ -140,7 +140,7 @@ package struct Completer {
       switch index < words.count ? words[index] : shape.lastRepeats ? words.last : nil {
       case .attribute(let use)? where words.first == .peer:
         return filtered(CompletionModel.attributes(attributesOf(given[0]) ?? [], for: use), by: last)
-      case .setting?: return filtered((ShellSettings.choices[given[0]] ?? []).map { .init(text: $0, keys: [$0], hint: "") }, by: last)
+      case .setting?: return filtered((ShellSettings.choices[given[0]] ?? []).map { .init($0) }, by: last)
       case .deviceParameter?:
         let place = words.firstIndex(of: .deviceCommand) ?? 0
         return place < given.count ? parameters(of: given[place], given[(place + 1)...], last) : Answer()
@@ -165,12 +165,12 @@ package struct Completer {
       let names = given.map { String($0.prefix { $0 != "=" }) }
       return filtered(
         parameters.filter { !names.contains($0.name) }.map {
-          .init(text: $0.name + "=", keys: [$0.name.lowercased() + "="], hint: $0.hint, goesOn: true)
+          .init($0.name + "=", hint: $0.hint, goesOn: true)
         }, by: last)
     }
     let choices = parameters.first { $0.name == last[..<sign] }?.choices ?? []
     let prefix = String(last[...sign])
-    var answer = filtered(choices.map { .init(text: $0, keys: [$0.lowercased()], hint: "") }, by: String(last.dropFirst(prefix.count)))
+    var answer = filtered(choices.map { .init($0) }, by: String(last.dropFirst(prefix.count)))
     answer.prefix = prefix
     return answer
   }
@@ -198,11 +198,11 @@ package struct Completer {
         answer.prefix = "notify:"
         return answer
       }
-      return filtered(choices.map { .init(text: $0, keys: [$0], hint: "", goesOn: $0.hasSuffix(":")) }, by: last)
-    case .choice(let texts): return filtered(texts.map { CompletionModel.Entry(text: $0, keys: [$0.lowercased()], hint: "") }, by: last)
+      return filtered(choices.map { .init($0, goesOn: $0.hasSuffix(":")) }, by: last)
+    case .choice(let texts): return filtered(texts.map { CompletionModel.Entry($0) }, by: last)
     case .command: return filtered(commands, by: last)
     case .deviceCommand:
-      return filtered(model.deviceCommands.map { .init(text: $0.name, keys: [$0.name.lowercased()], hint: $0.hint) }, by: last)
+      return filtered(model.deviceCommands.map { .init($0.name, hint: $0.hint) }, by: last)
     case .file: return named(last)
     case .files(let endings): return named(last, endings)
     case .value:
@@ -240,7 +240,7 @@ package struct Completer {
     let all = files(folder).filter { $0.hasPrefix(begin) && (begin.hasPrefix(".") || !$0.hasPrefix(".")) }.sorted()
     let wanted = all.filter { name in name.hasSuffix("/") || endings.contains { name.hasSuffix(".\($0)") } }
     let names = endings.isEmpty || wanted.isEmpty ? all : wanted
-    return Answer(entries: names.map { .init(text: folder + $0, keys: [(folder + $0).lowercased()], hint: "", goesOn: $0.hasSuffix("/")) })
+    return Answer(entries: names.map { .init(folder + $0, goesOn: $0.hasSuffix("/")) })
   }
 }
 

@@ -95,7 +95,7 @@ package struct CompletionModel: Sendable {
     var named: [String: Int] = [:]
     for device in devices { if let name = device.name { named[name.raw.lowercased(), default: 0] += 1 } }
     var entries: [Entry] = []
-    if !onlyLinks, knowsLast { entries.append(Entry(text: "@last", keys: ["@last"], hint: "the device connected last")) }
+    if !onlyLinks, knowsLast { entries.append(Entry("@last", hint: "the device connected last")) }
     entries += aliases.filter { (!onlyLinks || linkAliases.contains($0)) && DisplayText.isPrintable(Array($0.utf8)) }.sorted().map {
       Entry(text: "@\($0)", keys: ["@\($0)".lowercased(), $0.lowercased()], hint: "alias")
     }
@@ -170,6 +170,13 @@ package struct CompletionModel: Sendable {
       if let path { entries.append(Entry(text: path, keys: [path.lowercased()], hint: hint(text), isOther: true, isLastResort: true)) }
     }
     return entries
+  }
+}
+
+extension CompletionModel.Entry {
+  /// Creates a candidate that only its own text finds.
+  init(_ text: String, hint: String = "", goesOn: Bool = false) {
+    self.init(text: text, keys: [text.lowercased()], hint: hint, goesOn: goesOn)
   }
 }
 

@@ -8,7 +8,7 @@ import Text
 /// The background subscriptions on one connection. Shows their values as they arrive, while other commands run.
 @LoopActor
 final class BackgroundValues {
-  private let values: SubscribedValues
+  let values: SubscribedValues
   private let showing: Task<Void, Never>
 
   /// Creates an empty list of subscriptions and starts the task that shows their values.
@@ -33,28 +33,11 @@ final class BackgroundValues {
     }
   }
 
-  func contains(_ characteristic: Characteristic) -> Bool { contains(characteristic.valueHandle) }
-
   /// Returns whether the list contains the subscription to a characteristic.
   /// - Parameter handle: The handle of the characteristic's value.
   func contains(_ handle: AttributeHandle) -> Bool { values.characteristics.contains { $0.valueHandle == handle } }
 
-  /// Subscribes to a characteristic and shows its values in a format.
-  /// - Throws: The errors of `SubscribedValues.add`.
-  func add(_ characteristic: Characteristic, _ format: ValueFormat) async throws { try await values.add(characteristic, as: format) }
-
-  /// Cancels the subscription to a characteristic.
-  /// - Throws: The errors of `Subscription.cancel`.
-  func remove(_ characteristic: Characteristic) async throws { try await values.remove(characteristic) }
-
-  /// Cancels all subscriptions.
-  /// - Throws: The errors of `remove`.
-  func removeEach() async throws { try await values.removeAll() }
-
-  /// Ends the subscriptions. No more values arrive.
-  func end() async { await values.end() }
-
-  /// Waits until the output has all received values. Call this after `end()`. If canceled, reports the values that it did not show.
+  /// Waits until the output has all received values. Call this after `values.end()`. If canceled, reports the values that it did not show.
   func untilShown() async {
     await withTaskCancellationHandler(operation: { await showing.value }, onCancel: { showing.cancel() })
   }

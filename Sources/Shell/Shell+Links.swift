@@ -44,7 +44,7 @@ extension Shell {
 
   private func takeDown(_ device: SessionDevice) async -> BackgroundValues? {
     let (connection, background) = (device.connection, device.link?.background)
-    await background?.end()
+    await background?.values.end()
     device.detach()
     if let connection {
       // Until the link is down, no other command can connect.

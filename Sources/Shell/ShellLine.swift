@@ -61,8 +61,7 @@ package struct HelpText: Error {
   }
 
   @LoopActor func show(_ output: Output) async throws {
-    guard output.style.json else { return try await output.line(text) }
-    try await output.record {
+    try await output.show(text) {
       $0.string("event", "help")
       $0.string("text", text)
     }

@@ -20,11 +20,8 @@ struct AdapterReplacement: Sendable {
     guard let path, let tree = try Configuration.tree(of: path, keys: Configuration.keys), let adapters = tree["adapters"] else {
       return nil
     }
-    guard case .object(let members) = adapters.kind else {
-      throw Failure(.input, "\(path):\(adapters.line): adapters: Expected an object, found \(adapters.noun)")
-    }
     var found: Self?
-    for (name, value) in members {
+    for (name, value) in try Configuration.members(of: adapters, "\(path):\(adapters.line): adapters") {
       let place = "\(path):\(value.line)"
       guard case .kernel(let own?)? = try? AdapterSpec(name) else {
         throw Failure(.input, "\(place): \(DisplayText.quote(name)) is not a kernel adapter. Use a name such as hci0.")

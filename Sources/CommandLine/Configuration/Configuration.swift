@@ -178,11 +178,8 @@ package struct Configuration: Sendable {
 
   @LoopActor func aliases() throws -> [String: String] {
     guard let path = configPath, let tree = try Self.tree(of: path, keys: Self.keys), let aliases = tree["aliases"] else { return [:] }
-    guard case .object(let members) = aliases.kind else {
-      throw Failure(.input, "\(path):\(aliases.line): aliases: Expected an object, found \(aliases.noun)")
-    }
     var result: [String: String] = [:]
-    for (name, value) in members {
+    for (name, value) in try Self.members(of: aliases, "\(path):\(aliases.line): aliases") {
       guard let peer = value.string else {
         throw Failure(.input, "\(path):\(value.line): \(name): Expected a PEER in quotes, found \(value.noun)")
       }
@@ -203,14 +200,17 @@ package struct Configuration: Sendable {
     } catch {
       throw Failure(error)
     }
-    guard case .object(let members) = tree.kind else {
-      throw Failure(.input, "\(path):\(tree.line): Expected an object, found \(tree.noun)")
-    }
-    if let other = members.first(where: { !keys.contains($0.key) }) {
+    if let other = try members(of: tree, "\(path):\(tree.line)").first(where: { !keys.contains($0.key) }) {
       let known = keys.joined(separator: " or ")
       throw Failure(.input, "\(path):\(other.value.line): Unknown key \(DisplayText.quote(other.key)). Use \(known).")
     }
     return tree
+  }
+
+  /// Returns the members of a JSON object. `place` names it in the error.
+  static func members(of tree: JSONTree, _ place: String) throws(Failure) -> [(key: String, value: JSONTree)] {
+    guard case .object(let members) = tree.kind else { throw Failure(.input, "\(place): Expected an object, found \(tree.noun)") }
+    return members
   }
 
   var namesPath: String? { path("XDG_CONFIG_HOME", ".config", "names.json") }

@@ -46,10 +46,9 @@ package enum NamesFile {
   ) throws(Failure) -> [Key: String] {
     guard let entry = tree[part] else { return [:] }
     func failure(_ line: Int, _ reason: String) -> Failure { Failure(.input, "\(path):\(line): \(part): \(reason)") }
-    guard case .object(let members) = entry.kind else { throw failure(entry.line, "Expected an object, found \(entry.noun)") }
     var names: [Key: String] = [:]
     var typed: [String: String] = [:]
-    for (text, value) in members {
+    for (text, value) in try Configuration.members(of: entry, "\(path):\(entry.line): \(part)") {
       guard let number = key(text) else { throw failure(value.line, "\(DisplayText.quote(text)) is not \(wanted)") }
       guard let name = value.string else { throw failure(value.line, "\(text): Expected a name in quotes, found \(value.noun)") }
       if let reason = fault(name) { throw failure(value.line, "\(text): \(DisplayText.quote(name)) \(reason)") }

@@ -76,6 +76,12 @@ extension Output {
   /// Prints a note that the program waits for standard input.
   package func noteWaiting() { note("Waiting for standard input to end. On a terminal, press Ctrl-D to end it. Press Ctrl-C to cancel.") }
 
+  /// Writes a result as a record with `--json`, otherwise as a line.
+  @LoopActor
+  package func show(_ text: @autoclosure () -> String, _ record: (inout RecordWriter) -> Void) async throws {
+    if style.json { try await self.record(record) } else { try await line(text()) }
+  }
+
   /// Writes a table. A terminal's width limits its columns.
   @LoopActor
   package func show(_ table: Table) async throws { for text in table.lines(width: outIsTerminal ? width : nil) { try await line(text) } }

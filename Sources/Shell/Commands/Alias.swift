@@ -55,14 +55,10 @@ package struct Alias: SessionCommand {
 
   @LoopActor private func list(_ context: Context) async throws {
     for (name, peer) in try context.configuration.knownDevices().aliases.sorted(by: { $0.key < $1.key }) {
-      if context.output.style.json {
-        try await context.output.record {
-          $0.string("event", "alias")
-          $0.string("name", name)
-          $0.string("peer", "\(peer)")
-        }
-      } else {
-        try await context.output.line("@\(DisplayText.escape(name)) \(DisplayText.escape("\(peer)"))")
+      try await context.output.show("@\(DisplayText.escape(name)) \(DisplayText.escape("\(peer)"))") {
+        $0.string("event", "alias")
+        $0.string("name", name)
+        $0.string("peer", "\(peer)")
       }
     }
   }

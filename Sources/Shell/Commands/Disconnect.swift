@@ -21,15 +21,12 @@ package struct Disconnect: SessionCommand, PeerCommand {
     guard let connection = device.connection else { throw Failure.notConnected(device) }
     let isOpen = connection.isOpen
     await session.shell.disconnect(device)
-    if context.output.style.json {
-      try await context.output.record {
-        $0.string("event", "disconnected")
-        connection.identify(in: &$0)
-      }
-    } else {
-      try await context.output.line(
-        isOpen
-          ? "Disconnected from \(connection.title)" : "The connection to \(connection.title) was already lost. blectl does not restore it.")
+    try await context.output.show(
+      isOpen
+        ? "Disconnected from \(connection.title)" : "The connection to \(connection.title) was already lost. blectl does not restore it."
+    ) {
+      $0.string("event", "disconnected")
+      connection.identify(in: &$0)
     }
   }
 }

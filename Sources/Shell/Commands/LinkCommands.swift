@@ -48,15 +48,11 @@ package struct Rssi: PeerCommand {
         guard let rssi = try await connection.link.parameters().rssi else {
           throw Failure(.adapter, "Cannot read the signal strength of \(connection.peer): this adapter does not report it.")
         }
-        if output.style.json {
-          try await output.record {
-            $0.string("event", "rssi")
-            $0.time("time", EventLoop.shared.wallClock)
-            $0.integer("rssi", rssi)
-            connection.identify(in: &$0)
-          }
-        } else {
-          try await output.line("\(rssi) dBm")
+        try await output.show("\(rssi) dBm") {
+          $0.string("event", "rssi")
+          $0.time("time", EventLoop.shared.wallClock)
+          $0.integer("rssi", rssi)
+          connection.identify(in: &$0)
         }
         number += 1
         if number == readings { return }
@@ -126,15 +122,11 @@ package struct MTU: PeerCommand {
         let agreed = try await client.exchangeMTU(wanted)
         if agreed != wanted { output.note("The device agreed to an MTU of \(agreed), not \(wanted).") }
       }
-      if output.style.json {
-        try await output.record {
-          $0.string("event", "mtu")
-          $0.integer("mtu", client.mtu)
-          $0.bool("exchanged", client.requestedMTU != nil)
-          connection.identify(in: &$0)
-        }
-      } else {
-        try await output.line(Quantity.octets(client.mtu) + (client.requestedMTU == nil ? ", not exchanged on this connection" : ""))
+      try await output.show(Quantity.octets(client.mtu) + (client.requestedMTU == nil ? ", not exchanged on this connection" : "")) {
+        $0.string("event", "mtu")
+        $0.integer("mtu", client.mtu)
+        $0.bool("exchanged", client.requestedMTU != nil)
+        connection.identify(in: &$0)
       }
     }
   }

@@ -43,14 +43,10 @@ package struct SetSetting: SessionCommand {
       if !ShellSettings.names.contains(name) { try settings.set(name, to: "") }
     }
     for setting in shell.settings.values where name == nil || name == setting.name {
-      if context.output.style.json {
-        try await context.output.record {
-          $0.string("event", "setting")
-          $0.string("name", setting.name)
-          $0.string("value", setting.value)
-        }
-      } else {
-        try await context.output.line("\(setting.name) \(setting.value)")
+      try await context.output.show("\(setting.name) \(setting.value)") {
+        $0.string("event", "setting")
+        $0.string("name", setting.name)
+        $0.string("value", setting.value)
       }
     }
   }

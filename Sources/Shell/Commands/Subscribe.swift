@@ -30,7 +30,7 @@ package struct Subscribe: SessionCommand, ValueCommand {
     try await session.withDevice(try await context.request(who.target), keepsNew: true) { connection, device in
       try await senders.subscribe(on: connection.client, context.output) {
         await context.describe($0, on: connection)
-        try await session.shell.backgroundValues(device, connection, context.observer).add($0, format)
+        try await session.shell.backgroundValues(device, connection, context.observer).values.add($0, as: format)
       }
     }
   }
@@ -55,13 +55,13 @@ package struct Unsubscribe: SessionCommand, PeerCommand {
     guard let background = session.sessionDevice?.link?.background else {
       throw Failure(.notFound, "No subscription on \(connection.title). To subscribe: `subscribe ATTR`")
     }
-    if selectors.isEmpty { try await background.removeEach() }
+    if selectors.isEmpty { try await background.values.removeAll() }
     for (selector, typed) in zip(selectors, attributes) {
       let characteristic = try await connection.client.characteristic(selector)
-      guard background.contains(characteristic) else {
+      guard background.contains(characteristic.valueHandle) else {
         throw Failure(.notFound, "No subscription to \(DisplayText.clip(DisplayText.escape(typed), to: 60)) on \(connection.title)")
       }
-      try await background.remove(characteristic)
+      try await background.values.remove(characteristic)
     }
   }
 }
