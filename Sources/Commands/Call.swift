@@ -33,8 +33,7 @@ package struct Call: PeerCommand {
 
   @OptionGroup var file: DeviceOptions
 
-  @Flag(help: "List the commands and their parameters")
-  var list = false
+  @Flag(help: "List the commands and their parameters") var list = false
 
   func validate() throws {
     if list, command != nil { throw ValidationError("--list takes no command. Omit --list or the command.") }

@@ -42,11 +42,9 @@ package struct Decode: LoopCommand {
   private var what: What? { What(rawValue: first) }
   private var input: [String] { what == nil ? [first] + others : others }
 
-  @Option(help: KeyArgument.help)
-  var key: [KeyArgument] = []
+  @Option(help: KeyArgument.help) var key: [KeyArgument] = []
 
-  @Flag(help: "Print only the summary of a trace")
-  var summary = false
+  @Flag(help: "Print only the summary of a trace") var summary = false
 
   enum What: String, CaseIterable {
     case adv, att, hci, value, trace

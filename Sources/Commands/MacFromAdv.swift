@@ -27,22 +27,18 @@ package struct MacFromAdv: LoopCommand {
 
   @OptionGroup var process: ProcessOptions
 
-  @Argument(help: "The device (default: all devices)")
-  var peer: PeerArgument?
+  @Argument(help: "The device (default: all devices)") var peer: PeerArgument?
 
-  @Option(help: ArgumentHelp("Decode this advertising data (hex)", valueName: "ad"))
-  var hex: String?
+  @Option(help: ArgumentHelp("Decode this advertising data (hex)", valueName: "ad")) var hex: String?
 
   @Option(help: ArgumentHelp("Where the MAC is; replaces the known layouts; repeatable", valueName: "rule"))
   var rule: [String] = []
 
   @OptionGroup var file: DeviceOptions
 
-  @Flag(help: "Show the rules that find the sender's own address")
-  var learn = false
+  @Flag(help: "Show the rules that find the sender's own address") var learn = false
 
-  @Option(help: ArgumentHelp("The sender's address, for --hex", valueName: "address"))
-  var sender: Address?
+  @Option(help: ArgumentHelp("The sender's address, for --hex", valueName: "address")) var sender: Address?
 
   @Option(
     help: ArgumentHelp(
@@ -50,8 +46,7 @@ package struct MacFromAdv: LoopCommand {
       discussion: "low: bytes in the right place. medium: other data may look the same. high: a documented layout.", valueName: "level"))
   var minConfidence: FoundMAC.Confidence = .medium
 
-  @Flag(help: "Connect and read the System ID (2a23) if no MAC is found")
-  var connect = false
+  @Flag(help: "Connect and read the System ID (2a23) if no MAC is found") var connect = false
 
   @Option(
     name: .short("d"), parsing: .unconditional,
@@ -59,8 +54,7 @@ package struct MacFromAdv: LoopCommand {
     transform: TimeText.seconds)
   var duration: Double = 11
 
-  @Flag(help: "Use the first match; without PEER, stop after one MAC")
-  var first = false
+  @Flag(help: "Use the first match; without PEER, stop after one MAC") var first = false
 
   @OptionGroup var link: LinkOptions
 
@@ -70,7 +64,7 @@ package struct MacFromAdv: LoopCommand {
     try limit("--duration", seconds: duration)
     if peer != nil, hex != nil { throw ValidationError("PEER and --hex exclude each other.") }
     if sender != nil, hex == nil { throw ValidationError("--sender needs --hex.") }
-    if !connect, link.mtu != nil || link.phy != nil || link.interval != nil || link.retries != nil {
+    if !connect, link.areOfConnection {
       throw ValidationError("--mtu, --phy, --interval and --retries need --connect.")
     }
     if link.wait, peer == nil { throw ValidationError("--wait needs a PEER.") }

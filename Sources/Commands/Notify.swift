@@ -41,8 +41,7 @@ package struct Notify: ValueCommand {
   @Option(help: ArgumentHelp("Write this value after subscribing; repeatable", valueName: "attr=hex"))
   var write: [AssignmentArgument] = []
 
-  @Flag(help: "Reconnect and continue after a lost connection")
-  var reconnect = false
+  @Flag(help: "Reconnect and continue after a lost connection") var reconnect = false
 
   @Option(name: .customLong("as"), help: ValueFormat.help, completion: .list(ValueFormat.names))
   var chosenFormat: ValueFormat?

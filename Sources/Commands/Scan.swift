@@ -37,8 +37,7 @@ package struct Scan: LoopCommand {
     help: ArgumentHelp("Scan time; 0 scans until Ctrl-C (default: 10)", valueName: "seconds"), transform: TimeText.seconds)
   var duration: Double = 10
 
-  @Flag(help: "Send no scan requests, so get no scan responses")
-  var passive = false
+  @Flag(help: "Send no scan requests, so get no scan responses") var passive = false
 
   @Option(help: ArgumentHelp("Part of the name, or a glob for the whole name", valueName: "word|glob"))
   var name: [String] = []
@@ -55,8 +54,7 @@ package struct Scan: LoopCommand {
   @Option(parsing: .unconditional, help: ArgumentHelp("The weakest signal, -127 to 20 dBm", valueName: "n"))
   var minRssi: Int?
 
-  @Flag(help: "Print every report, not only new ones")
-  var duplicates = false
+  @Flag(help: "Print every report, not only new ones") var duplicates = false
 
   @Option(help: ArgumentHelp("1m, coded or 1m,coded (default: 1m)", valueName: "phys"))
   var phy: ScanPHYs = .le1M
@@ -72,13 +70,11 @@ package struct Scan: LoopCommand {
   @Option(help: ArgumentHelp("Append JSON records to FILE", valueName: "file"), completion: .file())
   var log: String?
 
-  @Option(help: KeyArgument.help)
-  var key: [KeyArgument] = []
+  @Option(help: KeyArgument.help) var key: [KeyArgument] = []
 
   @OptionGroup var file: DeviceOptions
 
-  @Flag(help: "Print records as hex instead of a table")
-  var raw = false
+  @Flag(help: "Print records as hex instead of a table") var raw = false
 
   func validate() throws {
     try limit("--duration", seconds: duration)

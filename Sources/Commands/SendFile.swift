@@ -31,11 +31,9 @@ package struct SendFile: PeerCommand {
   @OptionGroup var process: ProcessOptions
   @OptionGroup var who: PeerOptions
 
-  @Argument(help: "The characteristic to write to")
-  var attribute: String
+  @Argument(help: "The characteristic to write to") var attribute: String
 
-  @Argument(help: "The file; - reads standard input", completion: .file())
-  var file: String
+  @Argument(help: "The file; - reads standard input", completion: .file()) var file: String
 
   @Option(help: ArgumentHelp("command or request (default: command if possible)", valueName: "mode"))
   var mode: TransferOptions.Mode?
@@ -61,8 +59,7 @@ package struct SendFile: PeerCommand {
   @Option(parsing: .unconditional, help: ArgumentHelp("Start at byte N of the file (default: 0)", valueName: "n"))
   var offset = 0
 
-  @Flag(help: "Continue the last transfer of this file")
-  var resume = false
+  @Flag(help: "Continue the last transfer of this file") var resume = false
 
   @Option(parsing: .unconditional, help: ArgumentHelp("Reconnect up to N times and continue, 0-1000 (default: 0)", valueName: "n"))
   var reconnect = 0

@@ -15,8 +15,7 @@ package struct Services: PeerCommand {
   @OptionGroup var process: ProcessOptions
   @OptionGroup var who: PeerOptions
 
-  @Flag(help: "Also read and decode the values and descriptors")
-  var values = false
+  @Flag(help: "Also read and decode the values and descriptors") var values = false
 
   @OptionGroup var file: DeviceOptions
 

@@ -21,12 +21,10 @@ package struct Sim: LoopCommand {
   @Option(help: ArgumentHelp("unix:PATH or tcp:HOST:PORT (0: any free port); repeatable", valueName: "address"))
   var listen: [String]
 
-  @Flag(help: "Stop when the last program disconnects")
-  var once = false
+  @Flag(help: "Stop when the last program disconnects") var once = false
 
   /// Whether to run until Ctrl-C. Exists for compatibility, because this is the default today.
-  @Flag(help: ArgumentHelp("Run until Ctrl-C", visibility: .hidden))
-  var stay = false
+  @Flag(help: ArgumentHelp("Run until Ctrl-C", visibility: .hidden)) var stay = false
 
   @Argument(help: "Devices, see blectl-peripheral(5) (default: as with -i sim)", completion: .file(extensions: ["json", "jsonc"]))
   var file: String?

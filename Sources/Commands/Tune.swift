@@ -27,8 +27,7 @@ package struct Tune: PeerCommand {
   @OptionGroup var process: ProcessOptions
   @OptionGroup var who: PeerOptions
 
-  @Argument(help: "The characteristic to write to")
-  var attribute: String
+  @Argument(help: "The characteristic to write to") var attribute: String
 
   @Option(help: ArgumentHelp("notify:ATTR, the characteristic that counts bytes", valueName: "how"), completion: .list(["notify:"]))
   var verify: VerifyArgument
@@ -39,8 +38,7 @@ package struct Tune: PeerCommand {
   @Option(help: ArgumentHelp("Bytes per segment, such as 20,100 (default: 20 and auto)", valueName: "list"))
   var chunk: String?
 
-  @Option(help: ArgumentHelp("Segments in flight (default: auto,4)", valueName: "list"))
-  var window = "auto,4"
+  @Option(help: ArgumentHelp("Segments in flight (default: auto,4)", valueName: "list")) var window = "auto,4"
 
   @Option(help: ArgumentHelp("Pauses in milliseconds (default: auto,0,2,4,6,8)", valueName: "list"))
   var gap = "auto,0,2,4,6,8"

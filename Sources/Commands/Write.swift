@@ -21,11 +21,9 @@ package struct Write: PeerCommand {
   @OptionGroup var process: ProcessOptions
   @OptionGroup var who: PeerOptions
 
-  @Argument(help: "Handle, UUID, SERVICE/UUID, UUID[N], UUID@2902 or name")
-  var attribute: String
+  @Argument(help: "Handle, UUID, SERVICE/UUID, UUID[N], UUID@2902 or name") var attribute: String
 
-  @Argument(help: "Hex (1b9902), @FILE, - for stdin, or the format of --as")
-  var value: String
+  @Argument(help: "Hex (1b9902), @FILE, - for stdin, or the format of --as") var value: String
 
   @Option(
     name: .customLong("as"),

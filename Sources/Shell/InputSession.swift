@@ -87,7 +87,7 @@ final class InputSession {
       } else if !isJSON {
         try await readLine()
       } else {
-        try await untilSettled()
+        try await change.value()
       }
     }
   }
@@ -108,8 +108,6 @@ final class InputSession {
     for line in waiting { octets -= line.octets }
     waiting = []
   }
-
-  private func untilSettled() async throws { try await change.value() }
 
   private var isIdle: Bool { running.isEmpty && waiting.isEmpty && beginning == nil }
 
@@ -159,7 +157,7 @@ final class InputSession {
       return try await answers.write(line.id, number, try await cancel(words))
     }
     // A file does not wait for answers, so its remaining lines can wait there.
-    while octets + line.octets > Self.octetLimit, StandardInput.isFile { try await untilSettled() }
+    while octets + line.octets > Self.octetLimit, StandardInput.isFile { try await change.value() }
     guard octets + line.octets <= Self.octetLimit else {
       return try await answers.write(
         line.id, number, Failure(.usage, "Too many commands are waiting (\(Self.octetLimit >> 20) MiB). Send this one again later."))

@@ -138,8 +138,7 @@ package struct Configuration: Sendable {
   @LoopActor
   @discardableResult
   package func remember(_ record: TransferMemory.Record) -> Bool {
-    guard let path = transfersPath else { return false }
-    return (try? StateLog.append(record.line, to: path, limit: Self.logLimit) { TransferMemory(parsing: $0).log }) != nil
+    transfersPath != nil && (try? append(record.line, to: transfersPath) { TransferMemory(parsing: $0).log }) != nil
   }
 
   // MARK: Heard devices
@@ -154,11 +153,8 @@ package struct Configuration: Sendable {
 
   /// Stores heard devices and discovered attributes. Writes each file separately, and ignores errors.
   func remember(_ heard: ScannedDevices.Record, _ found: [KnownAttributes.Record]) {
-    if let path = heardPath {
-      try? StateLog.append(heard.line, to: path, limit: Self.logLimit) { ScannedDevices(parsing: $0).log }
-    }
-    guard let path = attributesPath, !found.isEmpty else { return }
-    try? StateLog.append(found.flatMap(\.line), to: path, limit: Self.logLimit) { KnownAttributes(parsing: $0).log }
+    try? append(heard.line, to: heardPath) { ScannedDevices(parsing: $0).log }
+    if !found.isEmpty { try? append(found.flatMap(\.line), to: attributesPath) { KnownAttributes(parsing: $0).log } }
   }
 
   /// Reads a state file. Empty if the file is unreadable.
@@ -170,8 +166,12 @@ package struct Configuration: Sendable {
   private static let logLimit = 64 << 10
 
   private func add(_ record: KnownDevices.Record) throws(FileError) {
-    guard let path = statePath else { return }
-    try StateLog.append(record.line, to: path, limit: Self.logLimit) { KnownDevices(parsing: $0).log }
+    try append(record.line, to: statePath) { KnownDevices(parsing: $0).log }
+  }
+
+  /// Appends to a state file. Does nothing without a path.
+  private func append(_ line: [UInt8], to path: String?, _ shorten: ([UInt8]) -> [UInt8]) throws(FileError) {
+    if let path { try StateLog.append(line, to: path, limit: Self.logLimit, shorten: shorten) }
   }
 
   private var deviceLog: [UInt8] { log(statePath) }

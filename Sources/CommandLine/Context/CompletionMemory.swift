@@ -22,16 +22,8 @@ package final class CompletionMemory {
   /// The results of lookups among earlier commands' attributes.
   private var known: [PeerAddress: KnownAttributes.Record?] = [:]
 
-  /// The cached last result of `meaning`, because values arrive by the thousand.
-  var lastMeaning: LastMeaning?
-
-  struct LastMeaning {
-    /// The value of `Client.descriptionVersion` for which `meaning` holds.
-    let version: Int
-    let handle: AttributeHandle
-    let uuid: UUID?
-    let meaning: ValueMeaning
-  }
+  /// The cached last result of `meaning`, because values arrive by the thousand. `version` is the `Client.descriptionVersion` of the result.
+  private var last: (version: Int, handle: AttributeHandle, uuid: UUID?, meaning: ValueMeaning)?
 
   init(_ configuration: Configuration, adapter: @escaping @LoopActor () throws -> AdapterSpec) {
     self.configuration = configuration
@@ -104,11 +96,9 @@ extension CompletionMemory {
   ///   - uuid: The type of the attribute. Nil for an attribute known only by its handle.
   package func meaning(of value: [UInt8], at handle: AttributeHandle, _ uuid: UUID?, on connection: Connection) -> ValueMeaning {
     let client = connection.client
-    if let last = lastMeaning, last.version == client.descriptionVersion, last.handle == handle, last.uuid == uuid { return last.meaning }
+    if let last, last.version == client.descriptionVersion, last.handle == handle, last.uuid == uuid { return last.meaning }
     let (meaning, isOfAll) = meaning(at: handle, uuid, on: connection, of: value)
-    if isOfAll {
-      lastMeaning = LastMeaning(version: client.descriptionVersion, handle: handle, uuid: uuid, meaning: meaning)
-    }
+    if isOfAll { last = (client.descriptionVersion, handle, uuid, meaning) }
     return meaning
   }
 

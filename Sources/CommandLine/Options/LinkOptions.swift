@@ -24,8 +24,7 @@ package struct LinkOptions: OptionSection {
     help: ArgumentHelp("Retry a failed connection up to N times, 0-100 (default: 1)", valueName: "n"))
   package var retries: Int?
 
-  @Flag(help: "Wait for the device to appear, for up to --timeout (default: 1 hour)")
-  package var wait = false
+  @Flag(help: "Wait for the device to appear, for up to --timeout (default: 1 hour)") package var wait = false
 
   package init() {}
 
@@ -35,8 +34,8 @@ package struct LinkOptions: OptionSection {
     try limit("--retries", retries, to: 0...100)
   }
 
-  /// Whether the user gave any of these options.
-  package var isGiven: Bool { mtu != nil || phy != nil || interval != nil || retries != nil || wait }
+  /// Whether the user gave any of these options, except `--wait`.
+  package var areOfConnection: Bool { mtu != nil || phy != nil || interval != nil || retries != nil }
 
   var requested: LinkParameterRequest {
     LinkParameterRequest(mtu: mtu, phy: phy?.phy, interval: interval.map { .limited(seconds: $0 / 1000) })

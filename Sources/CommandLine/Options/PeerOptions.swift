@@ -6,8 +6,7 @@ import Text
 package struct PeerOptions: ParsableArguments {
   static let forms = "Address, name, name:GLOB, mac:MAC, service:UUID, @last or @ALIAS"
 
-  @Argument(help: ArgumentHelp(stringLiteral: Self.forms))
-  package var peer: PeerArgument
+  @Argument(help: ArgumentHelp(stringLiteral: Self.forms)) package var peer: PeerArgument
 
   @OptionGroup package var choice: ChoiceOptions
 
@@ -32,11 +31,9 @@ package struct PeerOptions: ParsableArguments {
 package struct ChoiceOptions: OptionSection {
   package static let title = HelpPage.connectionTitle
 
-  @Flag(help: "Use the first match (default: the strongest)")
-  package var first = false
+  @Flag(help: "Use the first match (default: the strongest)") package var first = false
 
-  @Flag(help: "Fail if several devices match (exit 2)")
-  package var unique = false
+  @Flag(help: "Fail if several devices match (exit 2)") package var unique = false
 
   package init() {}
 

@@ -17,14 +17,11 @@ package struct ProcessOptions: OptionSection {
       discussion: "(default: $BLECTL_ADAPTER, else the first hciN that is up)", valueName: "spec"))
   package var adapter: String?
 
-  @Flag(help: "Print one JSON object per line")
-  package var json = false
+  @Flag(help: "Print one JSON object per line") package var json = false
 
-  @Flag(name: [.short, .long], help: "Print only results and errors")
-  package var quiet = false
+  @Flag(name: [.short, .long], help: "Print only results and errors") package var quiet = false
 
-  @Flag(name: [.short, .long], help: "Show progress; -vv also shows every ATT PDU")
-  package var verbose: Int
+  @Flag(name: [.short, .long], help: "Show progress; -vv also shows every ATT PDU") package var verbose: Int
 
   // No default value, because the parser would search all protocol conformances.
   @Option(help: ArgumentHelp("auto, always or never (default: auto)", valueName: "when"))
@@ -33,8 +30,7 @@ package struct ProcessOptions: OptionSection {
   @Option(help: ArgumentHelp("Capture HCI traffic to FILE (btsnoop); - writes pcapng to stdout", valueName: "file"), completion: .file())
   package var trace: String?
 
-  @Flag(help: "Keep the keys of your own connections in the capture")
-  var traceSecrets = false
+  @Flag(help: "Keep the keys of your own connections in the capture") var traceSecrets = false
 
   @Option(help: ArgumentHelp("Record this session as a script for blectl run", valueName: "file"), completion: .file())
   var record: String?

@@ -19,14 +19,11 @@ package struct Alias: SessionCommand {
 
   @OptionGroup var process: ProcessOptions
 
-  @Argument(help: "1 to 64 characters")
-  var name: String?
+  @Argument(help: "1 to 64 characters") var name: String?
 
-  @Argument(help: "The device (default: the current one)")
-  var peer: PeerArgument?
+  @Argument(help: "The device (default: the current one)") var peer: PeerArgument?
 
-  @Flag(help: "Remove the alias")
-  var delete = false
+  @Flag(help: "Remove the alias") var delete = false
 
   func validate() throws {
     if delete, name == nil || peer != nil { throw ValidationError("--delete takes a NAME and no PEER.") }

@@ -20,8 +20,7 @@ package struct Connect: SessionCommand, PeerCommand {
   @OptionGroup var process: ProcessOptions
   @OptionGroup var who: PeerOptions
 
-  @Argument(help: "Use - to read commands from standard input")
-  var input: InputArgument?
+  @Argument(help: "Use - to read commands from standard input") var input: InputArgument?
 
   enum InputArgument: String, ExpressibleByArgument, Sendable {
     case standard = "-"
@@ -68,5 +67,31 @@ package struct Connect: SessionCommand, PeerCommand {
 
   @LoopActor private func report(_ connection: Connection, _ output: Output) async throws {
     try await LinkFacts(of: connection).show("connected", "Connected to ", of: connection, output)
+  }
+}
+
+package struct Disconnect: SessionCommand, PeerCommand {
+  static let configuration = CommandConfiguration(named: "disconnect", abstract: "Disconnect a device (default: the current one).")
+  static let examples = ["connect Band-7; disconnect Band-7", "connect Panel; disconnect"]
+  static let traits = CommandTraits(deviceChange: .disconnects)
+
+  @OptionGroup var process: ProcessOptions
+  @OptionGroup var who: PeerOptions
+
+  // The script may have a connection to end.
+  var recordedForm: RecordedForm { RecordedForm(failsAgain: false) }
+
+  func run(in context: Context, _ session: SessionLinks) async throws {
+    guard let device = session.sessionDevice else { return }
+    guard let connection = device.connection else { throw Failure.notConnected(device) }
+    let isOpen = connection.isOpen
+    await session.shell.disconnect(device)
+    try await context.output.show(
+      isOpen
+        ? "Disconnected from \(connection.title)" : "The connection to \(connection.title) was already lost. blectl does not restore it."
+    ) {
+      $0.string("event", "disconnected")
+      connection.identify(in: &$0)
+    }
   }
 }

@@ -16,11 +16,9 @@ package struct Execute: LoopCommand {
 
   @OptionGroup var process: ProcessOptions
 
-  @Argument(help: "The commands in quotes: 'read 2a19; write ffe1 01'")
-  var commands: String
+  @Argument(help: "The commands in quotes: 'read 2a19; write ffe1 01'") var commands: String
 
-  @Argument(help: "The device for commands without PEER")
-  var peer: PeerArgument?
+  @Argument(help: "The device for commands without PEER") var peer: PeerArgument?
 
   @Flag(name: .shortAndLong, help: "Continue after failures; exit with the first status")
   var keepGoing = false
@@ -40,7 +38,7 @@ package struct Execute: LoopCommand {
   }
 
   func validate() throws {
-    guard peer == nil, choice.first || choice.unique || link.isGiven else { return }
+    guard peer == nil, choice.first || choice.unique || link.areOfConnection || link.wait else { return }
     throw ValidationError("--first, --unique and the connection options need a PEER.")
   }
 

@@ -10,8 +10,7 @@ package struct Exit: SessionCommand {
 
   @OptionGroup var process: ProcessOptions
 
-  @Argument(help: ArgumentHelp("Nothing", visibility: .private))
-  var words: [String] = []
+  @Argument(help: ArgumentHelp("Nothing", visibility: .private)) var words: [String] = []
 
   func validate() throws {
     if !words.isEmpty { throw ValidationError("exit takes no argument. The first command that failed determines the exit status.") }

@@ -11,8 +11,7 @@ package struct Help: SessionCommand {
 
   @OptionGroup var process: ProcessOptions
 
-  @Argument(help: "A command")
-  var name: String?
+  @Argument(help: "A command") var name: String?
 
   func run(in context: Context, _ session: SessionLinks) async throws {
     guard let name else {

@@ -103,8 +103,7 @@ package struct MTU: PeerCommand {
   @OptionGroup var process: ProcessOptions
   @OptionGroup var who: PeerOptions
 
-  @Argument(help: "The MTU to offer, 23-517")
-  var wanted: Int?
+  @Argument(help: "The MTU to offer, 23-517") var wanted: Int?
 
   func validate() throws { try limit("mtu", wanted, to: 23...517, "bytes") }
 

@@ -16,8 +16,7 @@ package struct Repl: LoopCommand {
 
   @OptionGroup var process: ProcessOptions
 
-  @Argument(help: "Connect to this device first")
-  var peer: PeerArgument?
+  @Argument(help: "Connect to this device first") var peer: PeerArgument?
 
   func run(in context: Context) async throws {
     try await Self.converse(Shell(context.process, timeout: step.timeout), connecting: peer)

@@ -18,8 +18,7 @@ package struct SetSetting: SessionCommand {
   @Argument(help: "format, timeout or reconnect (default: show all)", completion: .list(ShellSettings.names))
   var name: String?
 
-  @Argument(help: "The new value (default: show the current one)")
-  var value: String?
+  @Argument(help: "The new value (default: show the current one)") var value: String?
 
   func checkForScript() throws {
     guard let name, let value else { throw Failure(.usage, "`set` needs a name and a value.") }

@@ -15,11 +15,9 @@ package struct Source: SessionCommand {
 
   @OptionGroup var process: ProcessOptions
 
-  @Argument(help: "The file", completion: .file())
-  var file: String
+  @Argument(help: "The file", completion: .file()) var file: String
 
-  @Flag(name: .shortAndLong, help: "Continue after failures")
-  var keepGoing = false
+  @Flag(name: .shortAndLong, help: "Continue after failures") var keepGoing = false
 
   static let limit = 4 << 20
   /// The maximum nesting depth of files, which may run each other.

@@ -10,8 +10,7 @@ package struct Use: SessionCommand {
 
   @OptionGroup var process: ProcessOptions
 
-  @Argument(help: "A connected device of this session")
-  var peer: PeerArgument
+  @Argument(help: "A connected device of this session") var peer: PeerArgument
 
   func run(in context: Context, _ session: SessionLinks) async throws {
     let shell = session.shell

@@ -1,5 +1,7 @@
 package import ArgumentParser
+import EventLoop
 import Presentation
+import ScriptLanguage
 
 /// A number as the value of an option or argument.
 package protocol OptionNumber: Comparable {
@@ -50,4 +52,59 @@ extension ParsableArguments {
 extension NameSpecification {
   /// The long name, and a letter whose value may follow without a space: `-n3`.
   package static func short(_ letter: Character) -> Self { [.customShort(letter, allowingJoined: true), .long] }
+}
+
+/// An argument that takes `auto` or a number in `range`.
+package protocol AutomaticNumber: ExpressibleByArgument, Sendable {
+  static var range: ClosedRange<Int> { get }
+
+  /// Creates the argument. `number` is nil for `auto`.
+  init(number: Int?)
+  var number: Int? { get }
+}
+
+extension AutomaticNumber {
+  package static var auto: Self { Self(number: nil) }
+
+  package init?(argument: String) {
+    let number = Int(argument)
+    guard argument == "auto" || number.map(Self.range.contains) ?? false else { return nil }
+    self.init(number: number)
+  }
+
+  package var defaultValueDescription: String { number.map(String.init) ?? "auto" }
+}
+
+/// The value of `--window`: segments in flight.
+package struct WindowArgument: AutomaticNumber {
+  package static let range = 1...10_000
+  package let number: Int?
+
+  package init(number: Int?) { self.number = number }
+}
+
+/// The value of `--chunk`: bytes per segment.
+package struct ChunkArgument: AutomaticNumber {
+  package static let range = 1...512
+  package let number: Int?
+
+  package init(number: Int?) { self.number = number }
+}
+
+/// Parses times: a bare number in the unit of its option, or a number with a unit, as in scripts (`500ms`, `2s`, `1m`).
+package enum TimeText {
+  /// Parses a time in seconds. The caller checks the range.
+  /// - Throws: `ValidationError` if `text` is not a time.
+  package static func seconds(_ text: String) throws -> Double { try parse(text, second: 1) }
+
+  /// Parses a time in milliseconds. The caller checks the range.
+  /// - Throws: `ValidationError` if `text` is not a time.
+  package static func milliseconds(_ text: String) throws -> Double { try parse(text, second: 1000) }
+
+  /// Parses a time. `second` is the length of one second in the unit of a bare number.
+  private static func parse(_ text: String, second: Double) throws -> Double {
+    if let number = Double(text) { return number }
+    guard let time = ScriptTime.parse(text) else { throw ValidationError("not a time") }
+    return time.inSeconds * second
+  }
 }
