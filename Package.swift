@@ -179,7 +179,8 @@ let package = Package(
     .testTarget(name: "HCITests", dependencies: ["HCI", "Bluetooth", "EventLoop", "Text", "TestSupport"]),
     .testTarget(name: "L2CAPTests", dependencies: ["L2CAP", "HCI", "Bluetooth", "Text", "TestSupport"]),
     .testTarget(name: "ATTTests", dependencies: ["ATT", "Bluetooth", "EventLoop", "Text", "TestSupport"]),
-    .testTarget(name: "GATTTests", dependencies: ["GATT", "ATT", "Values", "Bluetooth", "EventLoop", "Text", "TestSupport"]),
+    .testTarget(
+      name: "GATTTests", dependencies: ["Peripherals", "GATT", "ATT", "Values", "Bluetooth", "EventLoop", "Text", "TestSupport"]),
     .testTarget(name: "DeviceFilesTests", dependencies: ["DeviceFiles", "GATT", "Bluetooth", "Text", "TestSupport"]),
     .testTarget(name: "GAPTests", dependencies: ["GAP", "Bluetooth", "Text", "TestSupport"]),
     .testTarget(
@@ -240,7 +241,8 @@ let package = Package(
     .testTarget(
       name: "KernelTests",
       dependencies: [
-        "blectl", "Operations", "LinuxBluetooth", "LinuxIO", "GAP", "GATT", "ATT", "Captures", "HCI", "Bluetooth", "EventLoop",
+        "blectl", "Operations", "LinuxBluetooth", "LinuxIO", "Peripherals", "GAP", "GATT", "ATT", "Captures", "HCI", "Bluetooth",
+        "EventLoop",
         "TestSupport", system,
       ]),
   ],

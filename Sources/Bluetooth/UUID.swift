@@ -84,3 +84,18 @@ package struct UUID: Hashable, Sendable, CustomStringConvertible {
     return head + "-" + Hex.encode(low >> 48, octets: 2) + "-" + Hex.encode(low, octets: 6)
   }
 }
+
+/// Attribute types (Vol 3 Part G §3.4).
+extension UUID {
+  package static let primaryService = UUID(0x2800)
+  package static let secondaryService = UUID(0x2801)
+  package static let include = UUID(0x2802)
+  package static let characteristic = UUID(0x2803)
+  package static let characteristicExtendedProperties = UUID(0x2900)
+  package static let userDescription = UUID(0x2901)
+  package static let clientCharacteristicConfiguration = UUID(0x2902)
+  package static let presentationFormat = UUID(0x2904)
+  package static let aggregateFormat = UUID(0x2905)
+  package static let serviceChanged = UUID(0x2A05)
+  package static let databaseHash = UUID(0x2B2A)
+}

@@ -125,7 +125,8 @@ package struct Write: PeerCommand {
 
   /// Returns advice if the device now sends values that no command shows. Otherwise nil.
   @LoopActor private func unheard(_ bytes: [UInt8], _ target: Attribute, _ client: Client, _ context: Context) -> String? {
-    guard case .descriptor(let descriptor, of: let item, _) = target, descriptor.uuid == UUID(0x2902), bytes.count == 2,
+    guard case .descriptor(let descriptor, of: let item, _) = target, descriptor.uuid == .clientCharacteristicConfiguration,
+      bytes.count == 2,
       (1...3).contains(bytes[0]), bytes[1] == 0, !client.isSubscribed(to: item)
     else { return nil }
     let name = ShellWords.quoteForShell(client.table?.name(at: item.valueHandle) ?? "\(item.valueHandle)")

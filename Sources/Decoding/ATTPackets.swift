@@ -104,8 +104,8 @@ extension DecodedPacket {
 
   /// Returns the fields of one attribute in a Read By Type Response. A declaration has several (Vol 3 Part G §3.3.1).
   private static func declared(_ octets: [UInt8], of type: UUID?, at handle: AttributeHandle) -> [PacketField] {
-    guard type == UUID(0x2803), octets.count == 5 || octets.count == 19, let uuid = UUID(littleEndian: octets[3...]) else {
-      return [value(octets, of: handle, isWhole: type != UUID(0x2803))]
+    guard type == .characteristic, octets.count == 5 || octets.count == 19, let uuid = UUID(littleEndian: octets[3...]) else {
+      return [value(octets, of: handle, isWhole: type != .characteristic)]
     }
     let valueHandle = AttributeHandle(rawValue: UInt16(octets[1]) | UInt16(octets[2]) << 8)
     return [
@@ -116,7 +116,7 @@ extension DecodedPacket {
 
   /// Returns the field of a declaration's value. For a service, the value is its UUID.
   private static func declaration(_ name: String, _ value: [UInt8], of type: UUID?) -> PacketField {
-    if type == nil || type == UUID(0x2800) || type == UUID(0x2801), value.count == 2 || value.count == 16,
+    if type == nil || type == .primaryService || type == .secondaryService, value.count == 2 || value.count == 16,
       let uuid = UUID(littleEndian: value[...])
     {
       return PacketField("declares", .uuid(uuid))

@@ -77,11 +77,6 @@ enum GatttoolProcedure: Equatable, Sendable {
   }
 }
 
-extension UUID {
-  fileprivate static let include = UUID(0x2802)
-  fileprivate static let characteristic = UUID(0x2803)
-}
-
 /// The lines of gatttool's results. Interactive lines have `:` in place of `=`.
 struct GatttoolText {
   let isInteractive: Bool

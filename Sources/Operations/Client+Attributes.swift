@@ -38,7 +38,7 @@ extension Client {
     }
     switch attribute {
     case .characteristic(let item, _): return item
-    case .descriptor(let descriptor, of: let item, _) where descriptor.uuid == UUID(0x2902): return item
+    case .descriptor(let descriptor, of: let item, _) where descriptor.uuid == .clientCharacteristicConfiguration: return item
     default: throw NotACharacteristic(selector: selector, handle: attribute.handle)
     }
   }

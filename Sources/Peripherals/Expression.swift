@@ -30,8 +30,6 @@ package struct Template: Sendable, Equatable {
   }
   package var parts: [Part]
 
-  package init(parts: [Part]) { self.parts = parts }
-
   /// The bytes if they never change. Otherwise nil.
   var literal: [UInt8]? {
     var octets: [UInt8] = []

@@ -83,7 +83,7 @@ struct PeripheralServices {
     var descriptor = Database.DescriptorDescription(try uuid.uuid())
     if let value = fields["handle"] { descriptor.handle = try value.handle() }
     if let value = fields["permissions"] { descriptor.permissions = try permissions(value) }
-    if descriptor.uuid == UUID(0x2902), let value = fields["value"] ?? fields["max_length"] {
+    if descriptor.uuid == .clientCharacteristicConfiguration, let value = fields["value"] ?? fields["max_length"] {
       throw value.error("Not allowed for 2902: each client has its own 2-byte value, initially 0000.")
     }
     (descriptor.value, descriptor.maximumLength) = try value(fields)

@@ -184,14 +184,6 @@ package struct RecordedDatabase: Sendable {
 }
 
 extension UUID {
-  static let primaryService = UUID(0x2800)
-  static let secondaryService = UUID(0x2801)
-  static let include = UUID(0x2802)
-  static let characteristic = UUID(0x2803)
-  static let clientCharacteristicConfiguration = UUID(0x2902)
-  static let serviceChanged = UUID(0x2A05)
-  static let databaseHash = UUID(0x2B2A)
-
   /// Whether this is the type of a descriptor, whose value does not change between reads.
   var isDescriptor: Bool { short.map { 0x2900...0x290F ~= $0 } ?? false }
 }

@@ -1,4 +1,5 @@
 import ATT
+import Bluetooth
 
 /// The attribute values that the host read on one link, with an entry for each read.
 struct RecordedReadings: Sendable {

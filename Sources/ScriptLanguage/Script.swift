@@ -26,8 +26,6 @@ package struct Script: Sendable {
   package internal(set) var teardown: [ScriptStatement] = []
   package internal(set) var tests: [Test] = []
 
-  init(file: String) { self.file = file }
-
   /// Whether lines outside of tests do more than set names and values.
   package var hasOwnSteps: Bool {
     statements.contains { statement in

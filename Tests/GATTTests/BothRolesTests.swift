@@ -2,6 +2,7 @@ import ATT
 import Bluetooth
 import EventLoop
 import GATT
+import Peripherals
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import ATT
 import Bluetooth
 import GATT
+import Peripherals
 import TestSupport
 import Testing
 import Text

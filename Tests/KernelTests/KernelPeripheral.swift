@@ -4,6 +4,7 @@ import EventLoop
 import GATT
 import Glibc
 import LinuxIO
+import Peripherals
 import SystemPackage
 import TestSupport
 

@@ -1,4 +1,4 @@
-import ATT
+package import ATT
 import Bluetooth
 
 extension Client {
@@ -106,6 +106,211 @@ extension Client {
   }
 
   func noteProgress(_ requests: Int) { onNote?(.discovering(requests: requests)) }
+
+  // MARK: Discovers included services, and reads Characteristic Extended Properties
+
+  /// Finds included services (§4.5.1). Reads a 128-bit UUID from the included service, because the declaration does not contain it.
+  /// - Parameter known: services whose UUIDs the client does not read again.
+  func findIncludedServices(_ range: HandleRange, known: [Service] = [], onFound: Found<Include>) async throws {
+    var found: Set<Include> = []
+    var current = ProcedureRange(range)
+    while let asked = current.range, let items = try await declarations(asked, of: .include) {
+      for item in items {
+        let declared = Include(declaration: item)
+        let isKnown = declared.map { !found.insert($0).inserted } ?? false
+        guard admit(.include, item.handle, declared?.uuid, current.take(item.handle), unless: isKnown) else { continue }
+        guard var include = declared, found.count <= 0xFFFF else {
+          note(.include, item.handle, declared?.uuid, declared == nil ? .malformed(item.value) : .tooMany)
+          continue
+        }
+        // Only 16-bit UUIDs are part of the declaration (§3.2).
+        if ![4, 6].contains(item.value.count) { note(.include, item.handle, include.uuid, .uuidLength(item.value.count - 4)) }
+        if !HandleRange(include.startHandle, include.endHandle).isValid {
+          note(.include, item.handle, include.uuid, .endsBefore(include.endHandle))
+        }
+        if include.uuid == nil { include.uuid = try await uuid(of: include, known) }
+        try await onFound(include)
+      }
+      note(.include, items.first?.handle ?? 0, nil, current.advance())
+    }
+  }
+
+  /// Finds the UUID of an included service. Nil if the peer does not provide it.
+  private func uuid(of include: Include, _ known: [Service]) async throws -> UUID? {
+    if let service = known.first(where: { $0.handle == include.startHandle }) { return service.uuid }
+    guard include.startHandle.isValid, let value = try await valueUnlessRefused(include.startHandle) else { return nil }
+    let uuid = value.count == 4 ? nil : UUID(littleEndian: value)
+    if uuid == nil { note(.service, include.startHandle, nil, .malformed(value)) }
+    if value.count == 2, let uuid { onNote?(.includeWithoutUUID(include.handle, uuid)) }
+    return uuid
+  }
+
+  private func valueUnlessRefused(_ handle: AttributeHandle) async throws -> [UInt8]? {
+    do {
+      if case .read(let value)? = try await answer(.read(handle)) { return value }
+    } catch GATTError.errorResponse(let code, to: _, on: _) where code != .databaseOutOfSync {}
+    return nil
+  }
+
+  func readExtendedProperties(_ services: inout [Service]) async throws {
+    for service in services.indices {
+      for index in services[service].characteristics.indices {
+        let item = services[service].characteristics[index]
+        guard item.properties.contains(.extendedProperties),
+          let descriptor = item.descriptors.first(where: { $0.uuid == .characteristicExtendedProperties })
+        else { continue }
+        // If the peer refuses to read the bits, assume none.
+        guard let value = try await valueUnlessRefused(descriptor.handle) else { continue }
+        guard value.count == 2 else {
+          note(.attribute, descriptor.handle, descriptor.uuid, .malformed(value))
+          continue
+        }
+        services[service].characteristics[index].extendedProperties = UInt16(value[0]) | UInt16(value[1]) << 8
+      }
+    }
+  }
+
+  /// Reads the characteristic whose value is at `handle`, for devices that do not survive full discovery.
+  /// Reads the declaration right before the value, and descriptors up to the Client Characteristic Configuration (Vol 3 Part G §3.3).
+  /// - Returns: nil if the answers do not show a characteristic there. Discovery reports the cause.
+  /// - Throws: ATTError, the error that closed the channel, CancellationError.
+  package func characteristic(at handle: AttributeHandle) async throws -> Characteristic? {
+    guard handle > 1 else { return nil }
+    var found: [HandleType] = []
+    var asked = ProcedureRange(HandleRange(handle.previous, 0xFFFF))
+    search: while let range = asked.range {
+      let response = try await bearer.request(.findInformation(range))
+      guard case .findInformation(let items) = response else { break }
+      for item in items {
+        // Discovery reports broken rules.
+        if asked.take(item.handle) != nil { return nil }
+        // The next service, include or characteristic.
+        if item.handle > handle, (0x2800...0x2803).contains(item.type.short ?? 0) { break search }
+        found.append(item)
+        if item.handle > handle, item.type == .clientCharacteristicConfiguration { break search }
+      }
+      if asked.advance() != nil { return nil }
+    }
+    guard found.count > 1, found[0] == HandleType(handle.previous, .characteristic), found[1].handle == handle,
+      case .read(let declaration) = try await bearer.request(.read(handle.previous)), declaration.count >= 3,
+      UInt16(declaration[1]) | UInt16(declaration[2]) << 8 == handle.rawValue
+    else { return nil }
+    var item = Characteristic(
+      uuid: found[1].type, handle: handle.previous, valueHandle: handle, endHandle: found[found.count - 1].handle,
+      properties: Properties(rawValue: declaration[0]))
+    item.descriptors = found.dropFirst(2).map { Descriptor(uuid: $0.type, handle: $0.handle) }
+    return item
+  }
+
+  // MARK: The Database Hash characteristic (Vol 3 Part G §7.3)
+
+  enum DatabaseHash: Equatable {
+    case notRead
+    /// The peer has no Database Hash, or refuses to read it.
+    case none
+    case known([UInt8])
+  }
+
+  /// The database to reuse on the next link. Nil before discovery, after a change, or if the peer has no hash.
+  package var knownDatabase: KnownDatabase? {
+    guard case .known(let hash) = databaseHash, let table, stale.isEmpty else { return nil }
+    return KnownDatabase(table: table, hash: hash)
+  }
+
+  /// Uses the database of an earlier link instead of discovery, if the peer still has the same hash.
+  /// - Returns: false if discovery is necessary.
+  /// - Throws: the error that closed the link, CancellationError.
+  package func takeOver(_ known: KnownDatabase) async throws -> Bool {
+    guard try await readDatabaseHash() == .known(known.hash) else { return false }
+    table = known.table
+    stale = []
+    databaseHash = .known(known.hash)
+    if followsServiceChanges { try await subscribeToServiceChanged() }
+    return true
+  }
+
+  /// Subscribes to Service Changed and reads the hash after discovery, in sessions that stay open. A single step skips these round trips.
+  func follow(_ table: AttributeTable) async throws {
+    guard followsServiceChanges else { return }
+    try await subscribeToServiceChanged()
+    guard databaseHash == .notRead else { return }
+    // Read the hash after the subscription: from here on, the peer indicates a change.
+    let hash = table.characteristics.contains { $0.uuid == .databaseHash } ? try await readDatabaseHash() : .none
+    if self.table != nil, stale.isEmpty { databaseHash = hash }
+  }
+
+  /// Reads by characteristic UUID, because a changed database may have moved the handle (§7.3). Treats an invalid answer as no hash.
+  private func readDatabaseHash() async throws -> DatabaseHash {
+    do {
+      guard case .readByType(let items) = try await bearer.request(.readByType(.all, type: .databaseHash)), items.count == 1,
+        let value = items.first?.value, value.count == 16
+      else { return .none }
+      return .known(value)
+    } catch ATTError.violation where closed == nil {
+      return .none
+    }
+  }
+
+  // MARK: Changes of services during a connection (Vol 3 Part G §7.1, §2.5.2)
+
+  /// The peer's Service Changed characteristic. Remains known while the client discovers its service again.
+  var serviceChanged: Characteristic? { table?.characteristics.first { $0.uuid == .serviceChanged } ?? lastServiceChanged }
+
+  /// Subscribes to Service Changed indications, if the peer has the characteristic, so that long sessions notice changes.
+  /// Ignores a refusal by the peer.
+  func subscribeToServiceChanged() async throws {
+    guard let item = serviceChanged else { return }
+    if item == lastServiceChanged {
+      // The characteristic did not move. Do not write again: a peer that indicates after each write would cause an endless loop.
+      if serviceChangedSubscription?.isGone == true { serviceChangedSubscription = assumeSubscribed(item, .indication) }
+      return
+    }
+    lastServiceChanged = item
+    serviceChangedSubscription = nil
+    do { serviceChangedSubscription = try await subscribe(item, kind: .indication, keepingValues: false) } catch GATTError.errorResponse
+      where closed == nil
+    {}
+  }
+
+  /// Drops the range of a Service Changed indication from the table, so that `discover` asks only for that range again.
+  func servicesChanged(_ value: [UInt8]) {
+    var reader = ByteReader(value)
+    var range = HandleRange.all
+    if value.count == 4, let start = try? reader.uint16("Start of Affected Attribute Handle Range"),
+      let end = try? reader.uint16("End of Affected Attribute Handle Range")
+    {
+      let affected = HandleRange(AttributeHandle(rawValue: start), AttributeHandle(rawValue: end))
+      if affected.isValid { range = affected }
+    }
+    forget(range)
+    onNote?(.servicesChanged(range))
+  }
+
+  /// Drops a handle range from the table, extended to whole services.
+  func forget(_ range: HandleRange) {
+    databaseHash = .notRead
+    guard var known = table else {
+      stale.append(range)
+      descriptorValues = [:]
+      return forgetSubscriptions(in: range)
+    }
+    var range = range
+    var before = range
+    // Repeat for overlapping services: a later one may extend the range into an earlier one.
+    repeat {
+      before = range
+      for service in known.services where service.handle <= range.end && range.start <= service.endHandle {
+        range.start = min(range.start, service.handle)
+        range.end = max(range.end, service.endHandle)
+      }
+    } while range != before
+    known.services.removeAll { range.contains($0.handle) }
+    descriptorValues = descriptorValues.filter { !range.contains($0.key) }
+    stale.append(range)
+    table = known.services.isEmpty ? nil : known
+    if table == nil { stale = [] }
+    forgetSubscriptions(in: range)
+  }
 }
 
 extension Characteristic {
@@ -120,4 +325,20 @@ extension Characteristic {
 
   /// Whether the value has the handle right after the declaration, which is usual.
   var followsDeclaration: Bool { valueHandle.number == handle.number + 1 }
+}
+
+extension Include {
+  /// Parses an include declaration, with a nil `uuid` if the declaration contains none. Nil if the declaration is too short.
+  fileprivate init?(declaration item: HandleValue) {
+    guard item.value.count >= 4 else { return nil }
+    func word(_ index: Int) -> AttributeHandle { AttributeHandle(rawValue: UInt16(item.value[index]) | UInt16(item.value[index + 1]) << 8) }
+    self.init(handle: item.handle, startHandle: word(0), endHandle: word(2), uuid: UUID(littleEndian: item.value.dropFirst(4)))
+  }
+}
+
+/// A discovered database and its Database Hash. On a later link to the same peer, an equal hash proves that the database is unchanged.
+package struct KnownDatabase: Hashable, Sendable {
+  package let table: AttributeTable
+  /// The 16-byte Database Hash.
+  package let hash: [UInt8]
 }

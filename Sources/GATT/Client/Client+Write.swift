@@ -41,15 +41,10 @@ extension Client {
     bearer.sendWriteCommand(value, to: handle)
   }
 
-  /// Sends one Write Command (§4.9.1) as soon as the channel accepts it.
-  package func writeCommand(_ value: [UInt8], to handle: AttributeHandle) async throws { try await writeCommand(value[...], to: handle) }
-
   /// Performs a long or reliable write (§4.9.4, §4.9.5).
   private func prepareAndExecute(
     _ value: [UInt8], _ handle: AttributeHandle, _ plan: WritePlan, _ progress: (@LoopActor (WriteProgress) throws -> Void)?
-  )
-    async throws
-  {
+  ) async throws {
     do {
       for segment in plan.segments {
         let part = Array(value[segment])
@@ -76,11 +71,30 @@ extension Client {
     guard closed == nil else { return }
     await shielded {
       let limit = EventLoop.shared.now.advanced(by: .seconds(1))
-      do {
-        _ = try await withDeadline(limit) { try await self.bearer.request(.executeWrite(flags: 0)) }
-      } catch {
-        // Report the original failure only.
+      // Report the original failure only.
+      _ = try? await withDeadline(limit) { try await self.bearer.request(.executeWrite(flags: 0)) }
+    }
+  }
+
+  /// Asks whether the peer accepts Write Commands to an attribute, once per link and attribute. The peer drops a rejected command silently
+  /// (Vol 3 Part F §3.4.5.3). So the client sends a Prepare Write without bytes, then cancels it, which changes nothing (§3.4.6).
+  /// - Throws: GATTError.errorResponse with 05, 08, 0C or 0F, which apply to commands too, or with 03 without a write property.
+  ///   Other error codes say nothing about commands. Also throws the error that closed the bearer, and CancellationError.
+  package func checkCommands(to attribute: Attribute) async throws {
+    guard !commandsChecked.contains(attribute.handle) else { return }
+    do {
+      _ = try await answer(.prepareWrite(attribute.handle, offset: 0, value: []))
+      // Empty the queue, or the next Execute Write would include this part.
+      _ = try await answer(.executeWrite(flags: 0))
+    } catch let error as GATTError {
+      guard case .errorResponse(let code, _, _) = error else { throw error }
+      switch code {
+      case .insufficientAuthentication, .insufficientAuthorization, .encryptionKeySizeTooShort, .insufficientEncryption: throw error
+      // A server may refuse to prepare a value that it accepts as a command.
+      case .writeNotPermitted: if attribute.properties?.isDisjoint(with: [.write, .writeWithoutResponse]) ?? false { throw error }
+      default: break
       }
     }
+    commandsChecked.insert(attribute.handle)
   }
 }

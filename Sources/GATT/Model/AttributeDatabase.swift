@@ -70,16 +70,6 @@ package struct AttributeDatabase: Sendable, Equatable {
     ]
   }
 
-  /// Attribute types that the server treats specially (Part G §3).
-  package enum AttributeType {
-    package static let primaryService = UUID(0x2800)
-    package static let secondaryService = UUID(0x2801)
-    package static let include = UUID(0x2802)
-    package static let characteristic = UUID(0x2803)
-    package static let extendedProperties = UUID(0x2900)
-    package static let clientConfiguration = UUID(0x2902)
-  }
-
   /// The reason why a database is invalid, and the faulty entry.
   package struct Invalid: Error, Equatable, Sendable {
     /// The index of the service, counted from 0, or of the attribute if the caller built the database from attributes.
@@ -87,6 +77,11 @@ package struct AttributeDatabase: Sendable, Equatable {
     package var characteristic: Int?
     package var descriptor: Int?
     package var reason: String
+
+    package init(service: Int, reason: String) {
+      self.service = service
+      self.reason = reason
+    }
   }
 
   /// Creates a database from attributes.
@@ -115,11 +110,11 @@ package struct AttributeDatabase: Sendable, Equatable {
     self.attributes = attributes
   }
 
-  static func order(_ handle: AttributeHandle, after last: AttributeHandle) -> String {
+  package static func order(_ handle: AttributeHandle, after last: AttributeHandle) -> String {
     handle.isValid ? "Handle \(handle) is taken or out of order: the last one is \(last)." : "Handle \(handle) is reserved."
   }
 
-  static func length(_ count: Int, limit: Int) -> String { "The value is too long: \(count) bytes (maximum \(limit))." }
+  package static func length(_ count: Int, limit: Int) -> String { "The value is too long: \(count) bytes (maximum \(limit))." }
 
   // MARK: Access
 
@@ -147,7 +142,7 @@ package struct AttributeDatabase: Sendable, Equatable {
     switch attribute.role {
     case .service(let endHandle): endHandle
     default:
-      attribute.type == AttributeType.characteristic
+      attribute.type == .characteristic
         ? characteristic(from: attribute.handle).last?.handle ?? attribute.handle : attribute.handle
     }
   }
@@ -156,12 +151,12 @@ package struct AttributeDatabase: Sendable, Equatable {
   package func allowsReliableWrite(_ handle: AttributeHandle) -> Bool {
     var index = lowerBound(handle)
     guard index < attributes.count, attributes[index].handle == handle else { return false }
-    while attributes[index].type != AttributeType.characteristic {
+    while attributes[index].type != .characteristic {
       guard index > 0, !Self.isDeclaration(attributes[index].type) else { return false }
       index -= 1
     }
     return characteristic(from: attributes[index].handle).contains {
-      $0.type == AttributeType.extendedProperties && ($0.value.first ?? 0) & 1 != 0
+      $0.type == .characteristicExtendedProperties && ($0.value.first ?? 0) & 1 != 0
     }
   }
 
@@ -192,222 +187,5 @@ package struct AttributeDatabase: Sendable, Equatable {
       if attributes[middle].handle < handle { low = middle + 1 } else { high = middle }
     }
     return low
-  }
-}
-
-extension AttributeDatabase {
-  /// A service to build. A nil handle means the next free one.
-  package struct ServiceDescription: Sendable {
-    package var uuid: UUID
-    package var isPrimary = true
-    package var handle: AttributeHandle?
-    /// Indices into the list of services, counted from 0, in the order of their include declarations.
-    package var includes: [Int] = []
-    package var characteristics: [CharacteristicDescription] = []
-
-    package init(_ uuid: UUID) { self.uuid = uuid }
-  }
-
-  package struct CharacteristicDescription: Sendable {
-    package var uuid: UUID
-    package var properties: Properties
-    /// The handle of the declaration. The value has the next one.
-    package var handle: AttributeHandle?
-    package var value: [UInt8] = []
-    /// The access permissions. Nil derives them from the properties.
-    package var permissions: Permissions?
-    package var maximumLength = AttributeDatabase.maximumValueLength
-    /// The descriptors. If the properties need a CCCD and none is listed, the layout adds one in front (see `leavesOutConfiguration`).
-    package var descriptors: [DescriptorDescription] = []
-    package var leavesOutConfiguration = false
-
-    package init(_ uuid: UUID, _ properties: Properties) {
-      self.uuid = uuid
-      self.properties = properties
-    }
-  }
-
-  package struct DescriptorDescription: Sendable {
-    package var uuid: UUID
-    package var handle: AttributeHandle?
-    package var value: [UInt8] = []
-    /// The access permissions. Nil means `.read`, and also `.write` for a Client Characteristic Configuration.
-    package var permissions: Permissions?
-    package var maximumLength = AttributeDatabase.maximumValueLength
-
-    package init(_ uuid: UUID) { self.uuid = uuid }
-  }
-
-  /// Lays out services, characteristics and descriptors (Vol 3 Part G §3) and assigns handles.
-  /// - Throws: for duplicate or descending handles, more than 65,535 attributes, or values that are too long. Also for a CCCD without
-  ///   the notify or indicate property, and for extended properties without their descriptor or the reverse.
-  package init(services: [ServiceDescription]) throws(Invalid) {
-    var layout = Layout()
-    for (index, service) in services.enumerated() {
-      layout.entry = Invalid(service: index, reason: "")
-      try layout.add(service)
-    }
-    try self.init(attributes: try layout.attributes(services))
-  }
-
-  /// The handles of all characteristic values, per service, in order.
-  package var valueHandles: [[AttributeHandle]] {
-    var services: [[AttributeHandle]] = []
-    for attribute in attributes {
-      if case .service = attribute.role { services.append([]) }
-      if case .value = attribute.role, !services.isEmpty { services[services.count - 1].append(attribute.handle) }
-    }
-    return services
-  }
-}
-
-/// Assigns handles in a first pass. A second pass fills in handles of other attributes (service ends, includes, configurations).
-private struct Layout {
-  private typealias Kind = AttributeDatabase.AttributeType
-  private enum Draft {
-    case service(uuid: UUID, isPrimary: Bool)
-    case include(service: Int)
-    case finished(AttributeDatabase.Attribute)
-  }
-
-  private var drafts: [(handle: AttributeHandle, draft: Draft)] = []
-  private var starts: [AttributeHandle] = []
-  private var ends: [AttributeHandle] = []
-  private var last: AttributeHandle = 0
-  /// The current entry, for errors.
-  var entry = AttributeDatabase.Invalid(service: 0, reason: "")
-
-  func invalid(_ reason: String) -> AttributeDatabase.Invalid {
-    var error = entry
-    error.reason = reason
-    return error
-  }
-
-  private mutating func next(_ wanted: AttributeHandle?) throws(AttributeDatabase.Invalid) -> AttributeHandle {
-    if let wanted {
-      guard wanted > last else { throw invalid(AttributeDatabase.order(wanted, after: last)) }
-      last = wanted
-    } else {
-      guard last < 0xFFFF else { throw invalid("No free handle: the last attribute has 0xffff.") }
-      last = last.next
-    }
-    return last
-  }
-
-  private func check(_ value: [UInt8], _ limit: Int) throws(AttributeDatabase.Invalid) {
-    guard (0...AttributeDatabase.maximumValueLength).contains(limit) else {
-      throw invalid("Invalid maximum length: \(limit) bytes (0–\(AttributeDatabase.maximumValueLength)).")
-    }
-    guard value.count <= limit else { throw invalid(AttributeDatabase.length(value.count, limit: limit)) }
-  }
-
-  mutating func add(_ service: AttributeDatabase.ServiceDescription) throws(AttributeDatabase.Invalid) {
-    let handle = try next(service.handle)
-    starts.append(handle)
-    drafts.append((handle, .service(uuid: service.uuid, isPrimary: service.isPrimary)))
-    for include in service.includes { drafts.append((try next(nil), .include(service: include))) }
-    for (index, characteristic) in service.characteristics.enumerated() {
-      entry.characteristic = index
-      try add(characteristic)
-    }
-    ends.append(last)
-  }
-
-  private mutating func add(_ characteristic: AttributeDatabase.CharacteristicDescription) throws(AttributeDatabase.Invalid) {
-    entry.descriptor = nil
-    let properties = characteristic.properties
-    let declaration = try next(characteristic.handle)
-    let handle = try next(nil)
-    let bits = (properties.contains(.notify) ? 1 : 0) as UInt16 | (properties.contains(.indicate) ? 2 : 0)
-    try check(characteristic.value, characteristic.maximumLength)
-    finish(
-      declaration, Kind.characteristic, .read,
-      [properties.rawValue, UInt8(truncatingIfNeeded: handle.rawValue), UInt8(handle.rawValue >> 8)] + characteristic.uuid.attBytes)
-
-    var descriptors = characteristic.descriptors
-    let isExtended = descriptors.contains { $0.uuid == Kind.extendedProperties }
-    guard isExtended == properties.contains(.extendedProperties) else {
-      throw invalid(
-        isExtended
-          ? "The descriptor 2900 (Extended Properties) needs the extended_properties property."
-          : "The extended_properties property needs its descriptor, 2900.")
-    }
-    let listed = descriptors.firstIndex { $0.uuid == Kind.clientConfiguration }
-    let isAdded = listed == nil && bits != 0 && !characteristic.leavesOutConfiguration
-    if isAdded { descriptors.insert(AttributeDatabase.DescriptorDescription(Kind.clientConfiguration), at: 0) }
-
-    // The value precedes its descriptors, but contains the handle of one of them.
-    let position = drafts.count
-    var configuration: AttributeHandle?
-    for (index, descriptor) in descriptors.enumerated() {
-      entry.descriptor = isAdded ? max(0, index - 1) : index
-      if index == 0, isAdded { entry.descriptor = nil }
-      let own = try next(descriptor.handle)
-      guard descriptor.uuid == Kind.clientConfiguration else {
-        try check(descriptor.value, descriptor.maximumLength)
-        finish(own, descriptor.uuid, descriptor.permissions ?? .read, descriptor.value, descriptor.maximumLength)
-        continue
-      }
-      guard bits != 0 else {
-        throw invalid("The descriptor 2902 (Client Characteristic Configuration) needs the notify or indicate property.")
-      }
-      guard configuration == nil else {
-        throw invalid("A characteristic can have only one descriptor 2902 (Client Characteristic Configuration).")
-      }
-      configuration = own
-      finish(own, descriptor.uuid, descriptor.permissions ?? [.read, .write], [0, 0], 2, .configuration(ofValue: handle, allowed: bits))
-    }
-    entry.descriptor = nil
-    let value = AttributeDatabase.Attribute(
-      handle: handle, type: characteristic.uuid, permissions: characteristic.permissions ?? AttributeDatabase.Permissions(properties),
-      value: characteristic.value, maximumLength: characteristic.maximumLength, role: .value(properties, configuration: configuration))
-    drafts.insert((handle, .finished(value)), at: position)
-  }
-
-  private mutating func finish(
-    _ handle: AttributeHandle, _ type: UUID, _ permissions: AttributeDatabase.Permissions, _ value: [UInt8],
-    _ limit: Int = AttributeDatabase.maximumValueLength, _ role: AttributeDatabase.Role = .plain
-  ) {
-    let attribute = AttributeDatabase.Attribute(
-      handle: handle, type: type, permissions: permissions, value: value, maximumLength: limit, role: role)
-    drafts.append((handle, .finished(attribute)))
-  }
-
-  func attributes(_ services: [AttributeDatabase.ServiceDescription]) throws(AttributeDatabase.Invalid) -> [AttributeDatabase.Attribute] {
-    var result: [AttributeDatabase.Attribute] = []
-    var service = -1
-    for (handle, draft) in drafts {
-      switch draft {
-      case .finished(let attribute): result.append(attribute)
-      case .service(let uuid, let isPrimary):
-        service += 1
-        result.append(
-          AttributeDatabase.Attribute(
-            handle: handle, type: isPrimary ? Kind.primaryService : Kind.secondaryService, permissions: .read, value: uuid.attBytes,
-            role: .service(endHandle: ends[service])))
-      case .include(let target):
-        guard services.indices.contains(target), target != service else {
-          throw AttributeDatabase.Invalid(service: service, reason: "The service includes an unknown service, or itself.")
-        }
-        // Only 16-bit UUIDs are part of the declaration (Part G §3.2).
-        var writer = ByteWriter()
-        writer.uint16(starts[target].rawValue)
-        writer.uint16(ends[target].rawValue)
-        if let short = services[target].uuid.short { writer.uint16(short) }
-        result.append(
-          AttributeDatabase.Attribute(handle: handle, type: Kind.include, permissions: .read, value: writer.bytes))
-      }
-    }
-    return result
-  }
-}
-
-extension AttributeDatabase.Permissions {
-  /// Derives the permissions from the properties (Vol 3 Part G §3.3.1.1).
-  package init(_ properties: Properties) {
-    self = []
-    if properties.contains(.read) { insert(.read) }
-    if properties.contains(.write) { insert(.write) }
-    if properties.contains(.writeWithoutResponse) { insert(.writeWithoutResponse) }
   }
 }

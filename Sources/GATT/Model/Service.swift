@@ -1,5 +1,7 @@
 package import ATT
 package import Bluetooth
+import Text
+package import Values
 
 /// A service and its contents (Vol 3 Part G §3.1).
 package struct Service: Hashable, Sendable {
@@ -76,14 +78,64 @@ package struct Descriptor: Hashable, Sendable {
   }
 }
 
-/// Attribute types of GATT itself (§3.4).
+/// Characteristic Properties (Vol 3 Part G §3.3.1.1).
+package struct Properties: OptionSet, Hashable, Sendable {
+  package let rawValue: UInt8
+  package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  package static let broadcast = Self(rawValue: 0x01)
+  package static let read = Self(rawValue: 0x02)
+  package static let writeWithoutResponse = Self(rawValue: 0x04)
+  package static let write = Self(rawValue: 0x08)
+  package static let notify = Self(rawValue: 0x10)
+  package static let indicate = Self(rawValue: 0x20)
+  package static let authenticatedSignedWrites = Self(rawValue: 0x40)
+  package static let extendedProperties = Self(rawValue: 0x80)
+
+  private static let all: [(Self, String)] = [
+    (.broadcast, "broadcast"), (.read, "read"), (.writeWithoutResponse, "write_without_response"), (.write, "write"), (.notify, "notify"),
+    (.indicate, "indicate"), (.authenticatedSignedWrites, "authenticated_signed_writes"), (.extendedProperties, "extended_properties"),
+  ]
+
+  /// The names in JSON, in the order of the bits.
+  package var names: [String] { Self.all.filter { contains($0.0) }.map(\.1) }
+
+  /// Finds a property by its name in JSON. Nil for an unknown name.
+  package init?(name: String) {
+    guard let found = Self.all.first(where: { $0.1 == name }) else { return nil }
+    self = found.0
+  }
+}
+
+extension ValueDescription {
+  /// Collects the descriptions in the descriptors of a characteristic.
+  /// - Parameter value: returns a descriptor's value, nil if unknown. An aggregate format may list descriptors of other characteristics.
+  package init(of characteristic: Characteristic, _ value: (AttributeHandle) -> [UInt8]?) {
+    func values(_ type: UUID) -> [[UInt8]] { characteristic.descriptors.filter { $0.uuid == type }.compactMap { value($0.handle) } }
+    self.init()
+    userDescription = values(.userDescription).lazy.compactMap { String(validating: DisplayText.withoutTrailingNULs($0), as: UTF8.self) }
+      .first { !$0.isEmpty }
+    if let aggregate = values(.aggregateFormat).first {
+      let handles = PresentationFormat.handles(inAggregate: aggregate)
+      formats = handles.compactMap(value).compactMap { PresentationFormat($0) }
+      if formats.count != handles.count { formats = [] }
+    } else {
+      formats = values(.presentationFormat).compactMap { PresentationFormat($0) }
+      if formats.count != 1 { formats = [] }
+    }
+  }
+}
+
+extension PresentationFormat {
+  /// Returns the handles in a Characteristic Aggregate Format descriptor (Vol 3 Part G §3.3.3.6), in the order of the parts of the value.
+  package static func handles(inAggregate value: [UInt8]) -> [AttributeHandle] {
+    stride(from: 0, to: value.count - value.count % 2, by: 2).map {
+      AttributeHandle(rawValue: UInt16(value[$0]) | UInt16(value[$0 + 1]) << 8)
+    }
+  }
+}
+
 extension UUID {
-  static let primaryService = UUID(0x2800)
-  static let secondaryService = UUID(0x2801)
-  static let include = UUID(0x2802)
-  static let characteristic = UUID(0x2803)
-  static let characteristicExtendedProperties = UUID(0x2900)
-  static let clientCharacteristicConfiguration = UUID(0x2902)
-  static let serviceChanged = UUID(0x2A05)
-  static let databaseHash = UUID(0x2B2A)
+  /// Whether this is the type of a descriptor that describes a value.
+  package var describesValue: Bool { self == .userDescription || self == .presentationFormat || self == .aggregateFormat }
 }

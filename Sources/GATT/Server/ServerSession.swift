@@ -156,7 +156,7 @@ extension ServerSession {
 
   func readByGroupType(_ range: HandleRange, _ type: UUID, _ mtu: Int, _ database: AttributeDatabase) throws(Refusal) -> Response {
     let attributes = try matches(range, database)
-    guard type == AttributeDatabase.AttributeType.primaryService || type == AttributeDatabase.AttributeType.secondaryService else {
+    guard type == .primaryService || type == .secondaryService else {
       throw Refusal(code: .unsupportedGroupType, handle: range.start)
     }
     var groups: [HandleGroup] = []

@@ -19,18 +19,18 @@ package struct LinkCapacity: Sendable, Equatable {
 
   /// Computes the throughput of a segment size in bytes per second. Each segment costs 3 bytes of ATT and 4 of L2CAP, in its own
   /// link-layer PDUs. A connection event holds only whole PDUs (Vol 6 Part B §4.5.6).
-  /// - Parameter segment: 1…512 bytes.
-  package func rate(_ segment: Int) -> Double { rate(segment, guardTime: 0) }
+  /// - Parameters:
+  ///   - segment: 1…512 bytes.
+  ///   - guardTime: the unused time at the end of each connection event, in µs.
+  package func rate(_ segment: Int, guardTime: Int = 0) -> Double {
+    AirTime.throughput(value: segment, linkOctets: linkOctets, coding, interval: event, guardTime: guardTime)
+  }
 
   /// Computes the time that one of many consecutive segments takes. Zero if it is unknown.
   /// - Parameter segment: 1…512 bytes.
   package func airTime(_ segment: Int) -> Duration {
     let rate = rate(segment)
     return rate > 0 ? .seconds(Double(segment) / rate) : .zero
-  }
-
-  private func rate(_ segment: Int, guardTime: Int) -> Double {
-    AirTime.throughput(value: segment, linkOctets: linkOctets, coding, interval: event, guardTime: guardTime)
   }
 
   private var coding: AirTime.Coding { phy == .coded && isS2 ? .codedS2 : AirTime.Coding(phy ?? .le1M) }
