@@ -24,10 +24,7 @@ struct CommandReader {
     var command = DeviceCommand(name: name, to: to, request: try frames.frame(request, called: name))
     command.summary = try fields["summary"]?.words()
     if let value = fields["mode"] {
-      guard let mode = WriteMode(rawValue: try value.string()) else {
-        throw value.error("Unknown mode. Use \(WriteMode.allCases.map(\.rawValue).joined(separator: ", ")).")
-      }
-      command.mode = mode
+      command.mode = try value.choice("Unknown mode. Use \(WriteMode.allCases.map(\.rawValue).joined(separator: ", ")).")
     }
     command.chunk = try fields["chunk"]?.integer(1...512)
     command.gap = try fields["gap_ms"]?.milliseconds(0...60_000) ?? .zero
@@ -199,11 +196,9 @@ struct CommandReader {
       throw entry.error("Missing key \"ok\": the value that means no error.")
     }
     for (key, value) in try fields["codes"]?.namedMembers(limit: 256) ?? [] {
-      do { errors.meanings[DeviceCommand.Errors.key(try field.canonical(try field.parse(key)))] = try value.words() } catch let fault
-        as FieldFault
-      {
-        throw value.error(fault.description)
-      } catch let error as FileEntryError { throw error } catch { throw value.error("\(error)") }
+      let code: DeviceValue
+      do { code = try field.canonical(try field.parse(key)) } catch { throw value.error(error.description) }
+      errors.meanings[DeviceCommand.Errors.key(code)] = try value.words()
     }
     return errors
   }

@@ -11,14 +11,7 @@ package enum DeviceFile {
   /// Reads a device file: JSON with comments.
   /// - Parameter name: The name of the file for errors.
   package static func parse(_ bytes: [UInt8], name: String) throws(FileEntryError) -> DeviceDescription {
-    guard bytes.count <= maximumLength else {
-      throw FileEntryError(file: name, reason: "The file is too long: \(bytes.count) bytes (maximum \(maximumLength)).")
-    }
-    let tree: JSONTree
-    do { tree = try JSONTree.parse(bytes) } catch {
-      throw FileEntryError(file: name, line: error.line, column: error.column, reason: error.reason)
-    }
-    return try parse(FileEntry(file: name, path: "", tree: tree))
+    try parse(FileEntry(parsing: bytes, name: name, limit: maximumLength))
   }
 
   /// Parses the devices that a simulation file describes beside its peripherals. Empty if the file is not valid JSON.

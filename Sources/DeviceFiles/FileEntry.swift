@@ -15,6 +15,16 @@ package struct FileEntry: Sendable {
     self.tree = tree
   }
 
+  /// Parses a whole file: JSON with comments, at most `limit` bytes.
+  package init(parsing bytes: [UInt8], name: String, limit: Int) throws(FileEntryError) {
+    guard bytes.count <= limit else {
+      throw FileEntryError(file: name, reason: "The file is too long: \(bytes.count) bytes (maximum \(limit)).")
+    }
+    do { self.init(file: name, path: "", tree: try JSONTree.parse(bytes)) } catch {
+      throw FileEntryError(file: name, line: error.line, column: error.column, reason: error.reason)
+    }
+  }
+
   package func error(_ reason: String) -> FileEntryError {
     FileEntryError(file: file, line: tree.line, column: tree.column, path: path, reason: reason)
   }
@@ -68,26 +78,35 @@ package struct FileEntry: Sendable {
     return uuid
   }
 
+  /// Reads one of the named values of a type.
+  /// - Parameter advice: the error for any other text.
+  package func choice<T: RawRepresentable<String>>(_ advice: String) throws(FileEntryError) -> T {
+    guard let value = T(rawValue: try string()) else { throw error(advice) }
+    return value
+  }
+
+  package func checksum() throws(FileEntryError) -> Checksum {
+    let name = try string()
+    guard let checksum = Checksum(name) else { throw error("Unknown checksum \(DisplayText.quote(name)). Use \(Checksum.names).") }
+    return checksum
+  }
+
   package func handle() throws(FileEntryError) -> AttributeHandle { AttributeHandle(clamping: try integer(1...0xFFFF)) }
 
   // MARK: Lists and objects
 
   package func list() throws(FileEntryError) -> [FileEntry] {
     guard case .array(let items) = tree.kind else { throw mismatch("a list") }
-    var entries: [FileEntry] = []
-    for (index, item) in items.enumerated() { entries.append(FileEntry(file: file, path: "\(path)[\(index)]", tree: item)) }
-    return entries
+    return items.enumerated().map { FileEntry(file: file, path: "\(path)[\($0)]", tree: $1) }
   }
 
   /// Reads the members of an object in the order of the file, with any keys.
   package func members() throws(FileEntryError) -> [(key: String, entry: FileEntry)] {
     guard case .object(let members) = tree.kind else { throw mismatch("an object") }
-    var entries: [(key: String, entry: FileEntry)] = []
-    for (key, value) in members {
+    return members.map { key, value in
       let name = DisplayText.clip(DisplayText.escape(key), to: 60)
-      entries.append((key, FileEntry(file: file, path: path.isEmpty ? name : "\(path).\(name)", tree: value)))
+      return (key, FileEntry(file: file, path: path.isEmpty ? name : "\(path).\(name)", tree: value))
     }
-    return entries
   }
 
   /// Reads the members of an object. Throws for any other key.
@@ -98,6 +117,19 @@ package struct FileEntry: Sendable {
       result[key] = entry
     }
     return result
+  }
+
+  /// The keys of an object in the order of messages. Each has a function that stores its value in a `Target`.
+  package typealias Keys<Target> = KeyValuePairs<String, @Sendable (inout Target, FileEntry) throws -> Void>
+
+  /// Reads the members of an object in the order of `keys`. Throws for any other key.
+  package func read<Target>(_ keys: Keys<Target>, into target: inout Target) throws(FileEntryError) -> [String: FileEntry] {
+    let fields = try object(keys.map(\.key))
+    for (key, store) in keys {
+      guard let value = fields[key] else { continue }
+      do { try store(&target, value) } catch { throw error as? FileEntryError ?? value.error("\(error)") }
+    }
+    return fields
   }
 
   /// Reads the only member of an object, with its key.
@@ -140,19 +172,24 @@ package struct FileEntry: Sendable {
     return members
   }
 
+  /// The kinds of an object: the key of each kind, and the other keys that the kind allows.
+  package typealias Kinds = [(name: String, takes: [String])]
+
   /// Reads an object with exactly one key of `kinds`, its kind.
-  /// - Parameter takes: The other keys that each kind allows.
-  package func kind(of kinds: [String], _ noun: String, takes: (String) -> [String]) throws(FileEntryError) -> Kind {
+  /// - Parameter common: the keys that all kinds allow.
+  package func kind(of kinds: Kinds, _ noun: String, with common: [String]) throws(FileEntryError) -> Kind {
     let members = try members()
-    let others = Set(kinds.flatMap(takes))
-    for (key, entry) in members where !kinds.contains(key) && !others.contains(key) { throw entry.unknownKey(kinds) }
-    let found = members.filter { kinds.contains($0.key) }
+    let names = kinds.map(\.name)
+    let known = Set(names + common + kinds.flatMap(\.takes))
+    for (key, entry) in members where !known.contains(key) { throw entry.unknownKey(names) }
+    let found = members.filter { names.contains($0.key) }
     guard let first = found.first, found.count == 1 else {
-      throw error("Expected exactly one key of \(noun): \(kinds.joined(separator: ", ")).")
+      throw error("Expected exactly one key of \(noun): \(names.joined(separator: ", ")).")
     }
+    let allowed = common + kinds.filter { $0.name == first.key }.flatMap(\.takes)
     var fields: [String: FileEntry] = [:]
     for (key, entry) in members where key != first.key {
-      guard takes(first.key).contains(key) else { throw entry.error("\"\(first.key)\" takes no \"\(key)\".") }
+      guard allowed.contains(key) else { throw entry.error("\"\(first.key)\" takes no \"\(key)\".") }
       fields[key] = entry
     }
     return Kind(name: first.key, entry: first.entry, fields: fields)
@@ -260,19 +297,12 @@ extension FileEntry {
   }
 
   private func literal(of field: Frame.Field) throws(FileEntryError) -> DeviceValue {
-    do {
-      switch (tree.kind, field) {
-      case (.string(let text), _): return try field.parse(text)
-      case (.number(let text), .number), (.number(let text), .bit): return try field.parse(text)
-      case (.array, .list(let list)): return .list(try items(of: list))
-      default: break
-      }
-    } catch let fault as FieldFault {
-      throw error(fault.description)
-    } catch let error as FileEntryError {
-      throw error
-    } catch { throw self.error("\(error)") }
-    throw error("The value of \(field.name) cannot be \(tree.noun).")
+    switch (tree.kind, field) {
+    case (.string(let text), _), (.number(let text), .number), (.number(let text), .bit):
+      do { return try field.parse(text) } catch { throw self.error(error.description) }
+    case (.array, .list(let list)): return .list(try items(of: list))
+    default: throw error("The value of \(field.name) cannot be \(tree.noun).")
+    }
   }
 
   private func items(of list: Frame.ListField) throws(FileEntryError) -> [DeviceValue] {

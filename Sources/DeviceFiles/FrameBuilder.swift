@@ -49,24 +49,16 @@ struct FrameBuilder {
     }
   }
 
-  private static let kinds = ["octets", "skip", "checksum", "length_of", "count_of", "bits", "name"]
-
-  private static func keys(_ kind: String) -> [String] {
-    let own =
-      switch kind {
-      case "checksum": ["order", "xor", "over", "from", "until"]
-      case "length_of", "count_of": ["type", "add"]
-      case "bits": ["type"]
-      case "name": ["type", "length", "count", "list", "scale", "offset", "values", "unit", "summary", "value"]
-      default: [] as [String]
-      }
-    return own + ["at"]
-  }
+  private static let kinds: FileEntry.Kinds = [
+    ("octets", []), ("skip", []), ("checksum", ["order", "xor", "over", "from", "until"]), ("length_of", ["type", "add"]),
+    ("count_of", ["type", "add"]), ("bits", ["type"]),
+    ("name", ["type", "length", "count", "list", "scale", "offset", "values", "unit", "summary", "value"]),
+  ]
 
   /// Adds the field of an entry.
   /// - Parameter fixed: the value that an inner frame sets for the field.
   mutating func add(_ entry: FileEntry, _ fixed: FileEntry?) throws(FileEntryError) {
-    let kind = try entry.kind(of: Self.kinds, "a field", takes: Self.keys)
+    let kind = try entry.kind(of: Self.kinds, "a field", with: ["at"])
     if let value = kind.fields["at"] { try advance(to: try value.integer(0...Frame.maximumCommand), value) }
     switch kind.name {
     case "octets": try add(.octets(try kind.entry.octets(limit: Frame.maximumLength)), entry)
@@ -87,21 +79,10 @@ struct FrameBuilder {
   // MARK: Kinds
 
   private mutating func checksum(_ kind: FileEntry.Kind) throws(FileEntryError) -> Frame.ChecksumField {
-    let name = try kind.entry.string()
-    guard let checksum = Checksum(name) else {
-      throw kind.entry.error("Unknown checksum \(DisplayText.quote(name)). Use \(Checksum.names).")
-    }
+    let checksum = try kind.entry.checksum()
     if let covering { throw covering.error("A checksum cannot cover a later checksum.") }
-    var order = ByteOrder.little
-    if let value = kind.fields["order"] {
-      guard let named = ByteOrder(rawValue: try value.string()) else { throw value.error("Use little or big.") }
-      order = named
-    }
-    var scope = Frame.ChecksumField.Scope.before
-    if let value = kind.fields["over"] {
-      guard let named = Frame.ChecksumField.Scope(rawValue: try value.string()) else { throw value.error("Use before, after or all.") }
-      scope = named
-    }
+    let order: ByteOrder = try kind.fields["order"]?.choice("Use little or big.") ?? .little
+    let scope: Frame.ChecksumField.Scope = try kind.fields["over"]?.choice("Use before, after or all.") ?? .before
     if scope != .before { covering = kind.entry }
     return Frame.ChecksumField(
       checksum: checksum, order: order,
@@ -141,9 +122,10 @@ struct FrameBuilder {
       throw value.error("A constant value needs a fixed size.")
     }
     let literal = try value.value(of: field)
-    do { try add(.octets(try Frame(name: name, pieces: [piece]).encode([NamedValue(name, literal)])), entry) } catch let fault as FieldFault
-    {
-      throw value.error(fault.description)
-    } catch let error as FileEntryError { throw error } catch { throw entry.error("\(error)") }
+    let octets: [UInt8]
+    do { octets = try Frame(name: name, pieces: [piece]).encode([NamedValue(name, literal)]) } catch {
+      throw value.error(error.description)
+    }
+    try add(.octets(octets), entry)
   }
 }

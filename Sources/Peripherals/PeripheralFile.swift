@@ -14,14 +14,7 @@ package enum PeripheralFile {
   /// Reads one peripheral (an object) or several (a list of objects) from JSON with comments.
   /// - Parameter name: The name of the file for errors.
   package static func parse(_ bytes: [UInt8], name: String) throws(FileEntryError) -> [PeripheralDescription] {
-    guard bytes.count <= maximumLength else {
-      throw FileEntryError(file: name, reason: "The file is too long: \(bytes.count) bytes (maximum \(maximumLength)).")
-    }
-    let tree: JSONTree
-    do { tree = try JSONTree.parse(bytes) } catch {
-      throw FileEntryError(file: name, line: error.line, column: error.column, reason: error.reason)
-    }
-    let root = FileEntry(file: name, path: "", tree: tree)
+    let root = try FileEntry(parsing: bytes, name: name, limit: maximumLength)
     let entries = root.isList ? try root.list() : [root]
     guard !entries.isEmpty else { throw root.error("The list has no peripherals.") }
     guard entries.count <= maximumPeripherals else {

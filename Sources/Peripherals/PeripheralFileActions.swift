@@ -60,25 +60,14 @@ struct ActionReader {
 
   func list(_ entry: FileEntry) throws(FileEntryError) -> [Reaction.Action] { try entry.bounded().map(action) }
 
-  private static let kinds = [
-    "notify", "indicate", "send", "set", "reset", "let", "count", "set_clock", "start", "stop", "advertise", "disconnect", "busy_ms",
-    "controller_error", "do",
+  private static let kinds: FileEntry.Kinds = [
+    ("notify", ["value"]), ("indicate", ["value"]), ("send", ["values"]), ("set", ["value"]), ("reset", []), ("let", ["value"]),
+    ("count", ["by"]), ("set_clock", []), ("start", []), ("stop", []), ("advertise", []), ("disconnect", []), ("busy_ms", []),
+    ("controller_error", []), ("do", ["times", "else"]),
   ]
 
-  private static func keys(_ kind: String) -> [String] {
-    let own =
-      switch kind {
-      case "notify", "indicate", "set", "let": ["value"]
-      case "send": ["values"]
-      case "count": ["by"]
-      case "do": ["times", "else"]
-      default: [] as [String]
-      }
-    return own + ["after_ms", "if"]
-  }
-
   private func action(_ entry: FileEntry) throws(FileEntryError) -> Reaction.Action {
-    let kind = try entry.kind(of: Self.kinds, "an action", takes: Self.keys)
+    let kind = try entry.kind(of: Self.kinds, "an action", with: ["after_ms", "if"])
     return Reaction.Action(
       try self.kind(kind), after: try kind.fields["after_ms"]?.milliseconds(0...Self.longest) ?? .zero,
       if: try kind.fields["if"].map(expressions.condition))

@@ -12,8 +12,8 @@ extension ExpressionReader {
       if key == "any" { return .any(try conditions(value)) }
       if key == "not" { return .not(try condition(value)) }
     }
-    let kinds = Self.numberKinds + Self.partKinds.filter { !["variable", "parameter"].contains($0) }
-    let kind = try entry.kind(of: kinds, "a condition") { Self.numberKeys($0) + Self.partKeys($0) + Self.comparisons }
+    let kinds = Self.numberKinds + Self.partKinds.filter { !["variable", "parameter"].contains($0.name) }
+    let kind = try entry.kind(of: kinds, "a condition", with: Self.partKeys + Self.comparisons)
     var comparisons: [Condition] = []
     for (key, value) in members where Self.comparisons.contains(key) {
       comparisons.append(try isNumber(kind) ? numbers(kind, key, value) : octets(kind, key, value))
@@ -30,7 +30,7 @@ extension ExpressionReader {
     switch kind.name {
     case "variable": try names.variable(kind.entry).isNumber
     case "parameter": try parameter(kind.entry).0.isNumber
-    default: Self.numberKinds.contains(kind.name)
+    default: Self.numberKinds.contains { $0.name == kind.name }
     }
   }
 

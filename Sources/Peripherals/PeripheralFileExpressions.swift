@@ -10,19 +10,12 @@ struct ExpressionReader {
 
   // MARK: Bytes
 
-  static let partKinds =
-    ["value_of", "written", "variable", "parameter", "random_octets", "checksum", "aes_cmac", "hmac_sha256", "xor"] + ValueFormat.names
-
-  static func partKeys(_ kind: String) -> [String] {
-    let own =
-      switch kind {
-      case "checksum": ["of", "order"]
-      case "aes_cmac", "hmac_sha256": ["key"]
-      case "xor": ["with"]
-      default: [] as [String]
-      }
-    return own + ["from", "octets"]
-  }
+  static let partKinds: FileEntry.Kinds =
+    [
+      ("value_of", []), ("written", []), ("variable", []), ("parameter", []), ("random_octets", []), ("checksum", ["of", "order"]),
+      ("aes_cmac", ["key"]), ("hmac_sha256", ["key"]), ("xor", ["with"]),
+    ] + ValueFormat.names.map { ($0, []) }
+  static let partKeys = ["from", "octets"]
 
   /// Reads a value: a part, or a list of parts.
   func template(_ entry: FileEntry) throws(FileEntryError) -> Template {
@@ -32,7 +25,7 @@ struct ExpressionReader {
         parts.append(.octets(try item.hex()))
         continue
       }
-      parts += try self.parts(item.kind(of: Self.partKinds, "a value", takes: Self.partKeys))
+      parts += try self.parts(item.kind(of: Self.partKinds, "a value", with: Self.partKeys))
     }
     let template = Template(parts: parts)
     let length = template.leastLength
@@ -83,16 +76,8 @@ struct ExpressionReader {
   }
 
   private func checksum(_ kind: FileEntry.Kind) throws(FileEntryError) -> Template.Part {
-    let name = try kind.entry.string()
-    guard let checksum = Checksum(name) else {
-      throw kind.entry.error("Unknown checksum \(DisplayText.quote(name)). Use \(Checksum.names).")
-    }
-    var order = ByteOrder.little
-    if let value = kind.fields["order"] {
-      guard let named = ByteOrder(rawValue: try value.string()) else { throw value.error("Use little or big.") }
-      order = named
-    }
-    return .checksum(checksum, order, of: try kind.fields["of"].map(template))
+    let checksum = try kind.entry.checksum()
+    return .checksum(checksum, try kind.fields["order"]?.choice("Use little or big.") ?? .little, of: try kind.fields["of"].map(template))
   }
 
   private func authentication(_ algorithm: MessageAuthentication, _ kind: FileEntry.Kind) throws(FileEntryError) -> Template.Part {
@@ -140,14 +125,13 @@ struct ExpressionReader {
 
   // MARK: Numbers
 
-  static let numberKinds =
-    ["variable", "random", "clock", "length", "number", "subscribers"] + NumberExpression.Operation.allCases.map(\.rawValue) + ["parameter"]
-
-  static func numberKeys(_ kind: String) -> [String] { kind == "number" ? ["as"] : [] }
+  static let numberKinds: FileEntry.Kinds =
+    [("variable", []), ("random", []), ("clock", []), ("length", []), ("number", ["as"]), ("subscribers", [])]
+    + NumberExpression.Operation.allCases.map { ($0.rawValue, []) } + [("parameter", [])]
 
   func number(_ entry: FileEntry) throws(FileEntryError) -> NumberExpression {
     guard entry.isObject else { return .literal(Int64(try entry.integer(Int.min...Int.max))) }
-    return try number(entry.kind(of: Self.numberKinds, "a number", takes: Self.numberKeys))
+    return try number(entry.kind(of: Self.numberKinds, "a number", with: []))
   }
 
   func number(_ kind: FileEntry.Kind) throws(FileEntryError) -> NumberExpression {
@@ -169,10 +153,8 @@ struct ExpressionReader {
       let least = try ends[0].integer(Int.min...Int.max)
       return .random(Int64(least)...Int64(try ends[1].integer(least...Int.max)))
     case "clock":
-      guard let field = NumberExpression.ClockField(rawValue: try entry.string()) else {
-        throw entry.error("Unknown clock field. Use \(NumberExpression.ClockField.allCases.map(\.rawValue).joined(separator: ", ")).")
-      }
-      return .clock(field)
+      return .clock(
+        try entry.choice("Unknown clock field. Use \(NumberExpression.ClockField.allCases.map(\.rawValue).joined(separator: ", "))."))
     case "length": return .length(try template(entry))
     case "number":
       let name = try kind.fields["as"]?.string() ?? "u8"

@@ -3,36 +3,32 @@ import DeviceFiles
 
 /// Reads `link` and `firmware`: the properties of a device's link layer and of the firmware that processes its packets.
 enum LinkReader {
-  private static let longest = 3_600_000.0
-
-  private static let keys = [
-    "packet_error_rate", "seed", "guard_us", "inter_frame_space_us", "polling_us", "encrypted", "coded", "cut_after_octets", "cuts",
-    "controller_buffers", "controller_buffer_length", "changes",
+  private static let linkKeys: FileEntry.Keys<LinkLimits> = [
+    "packet_error_rate": { $0.packetErrorRate = try $1.decimal(in: 0...1) },
+    "seed": { $0.seed = try $1.integer(0...1_000_000_000) },
+    "guard_us": { $0.guardTime = try $1.integer(0...1_000_000) },
+    "inter_frame_space_us": { $0.interFrameSpace = try $1.integer(0...10_000) },
+    "polling_us": { $0.pollingTime = try $1.integer(0...4_000_000) },
+    "encrypted": { $0.isEncrypted = try $1.bool() },
+    "coded": { limits, value in
+      guard let spreading = ["s2": true, "s8": false][try value.string()] else { throw value.error("Use s2 or s8.") }
+      guard limits.phys.contains(.coded) else { throw value.error("No effect without coded in the device's \"phys\".") }
+      limits.prefersS2 = spreading
+    },
+    "cut_after_octets": { $0.cutAfterOctets = try $1.integer(1...1_000_000_000) },
+    "cuts": { $0.cuts = try $1.integer(1...1_000_000) },
+    "controller_buffers": { $0.controllerBuffers = try $1.integer(1...255) },
+    "controller_buffer_length": { $0.controllerBufferLength = try $1.integer(27...251) },
+    "changes": { for item in try $1.bounded() { $0.changes.append(try change(item, $0)) } },
   ]
 
   static func read(_ entry: FileEntry, into limits: inout LinkLimits) throws(FileEntryError) {
-    let fields = try entry.object(keys)
-    if let value = fields["packet_error_rate"] { limits.packetErrorRate = try value.decimal(in: 0...1) }
-    if let value = fields["seed"] { limits.seed = try value.integer(0...1_000_000_000) }
+    let fields = try entry.read(linkKeys, into: &limits)
     // A rate of 0 is allowed, because users compare rates.
     if let value = fields["seed"], fields["packet_error_rate"] == nil, limits.firmware == nil {
       throw value.error("No effect without \"packet_error_rate\" or \"firmware\".")
     }
-    if let value = fields["guard_us"] { limits.guardTime = try value.integer(0...1_000_000) }
-    if let value = fields["inter_frame_space_us"] { limits.interFrameSpace = try value.integer(0...10_000) }
-    if let value = fields["polling_us"] { limits.pollingTime = try value.integer(0...4_000_000) }
-    if let value = fields["encrypted"] { limits.isEncrypted = try value.bool() }
-    if let value = fields["coded"] {
-      guard let spreading = ["s2": true, "s8": false][try value.string()] else { throw value.error("Use s2 or s8.") }
-      guard limits.phys.contains(.coded) else { throw value.error("No effect without coded in the device's \"phys\".") }
-      limits.prefersS2 = spreading
-    }
-    limits.cutAfterOctets = try fields["cut_after_octets"]?.integer(1...1_000_000_000)
-    limits.cuts = try fields["cuts"]?.integer(1...1_000_000)
     if let value = fields["cuts"], limits.cutAfterOctets == nil { throw value.error("No effect without \"cut_after_octets\".") }
-    limits.controllerBuffers = try fields["controller_buffers"]?.integer(1...255)
-    limits.controllerBufferLength = try fields["controller_buffer_length"]?.integer(27...251)
-    for item in try fields["changes"]?.bounded() ?? [] { limits.changes.append(try change(item, limits)) }
   }
 
   private static func change(_ entry: FileEntry, _ limits: LinkLimits) throws(FileEntryError) -> LinkChange {
@@ -64,46 +60,39 @@ enum LinkReader {
     return change
   }
 
+  private static let firmwareKeys: FileEntry.Keys<Firmware> = [
+    "buffers": { $0.buffers = try $1.integer(1...1024) },
+    "ms_per_packet": { $0.timePerPacket = try time($1) },
+    "jitter_ms": { $0.jitter = try time($1) },
+    "ms_per_request": { $0.timePerRequest = try time($1) },
+    "slow_every": { $0.slowEvery = try $1.integer(1...1_000_000) },
+    "slow_ms": { $0.slowTime = try time($1) },
+    "short_octets": { $0.shortOctets = try $1.integer(0...512) },
+    "ms_per_long_octet": { $0.timePerLongOctet = try time($1) },
+    "uneven_ms": { $0.unevenTime = try time($1) },
+    "when_full": { $0.whenFull = try $1.choice("Use \(Firmware.WhenFull.allCases.map(\.rawValue).joined(separator: " or ")).") },
+    "ms_per_drop": { $0.timePerDrop = try time($1) },
+    "answers_at_once": { $0.answersAtOnce = try $1.bool() },
+    "drops_after": { $0.dropsAfter = try $1.integer(0...1_000_000_000) },
+    "drops": { $0.drops = try $1.integer(1...1_000_000_000) },
+  ]
+
+  /// Reads a time in milliseconds, at most an hour.
+  private static func time(_ entry: FileEntry) throws(FileEntryError) -> Duration {
+    .nanoseconds(Int64(try entry.decimal(in: 0...3_600_000) * 1_000_000))
+  }
+
   static func firmware(_ entry: FileEntry) throws(FileEntryError) -> Firmware {
-    let fields = try entry.object([
-      "buffers", "ms_per_packet", "jitter_ms", "ms_per_request", "slow_every", "slow_ms", "short_octets", "ms_per_long_octet", "uneven_ms",
-      "when_full", "ms_per_drop", "answers_at_once", "drops_after", "drops",
-    ])
-    func time(_ key: String) throws(FileEntryError) -> Duration {
-      guard let value = fields[key] else { return .zero }
-      return .nanoseconds(Int64(try value.decimal(in: 0...longest) * 1_000_000))
-    }
-    func together(_ key: String, _ other: String) throws(FileEntryError) {
-      if let value = fields[key], fields[other] == nil { throw value.error("No effect without \"\(other)\".") }
-    }
+    var firmware = Firmware()
+    let fields = try entry.read(firmwareKeys, into: &firmware)
     for (key, other) in [
       ("slow_every", "slow_ms"), ("slow_ms", "slow_every"), ("short_octets", "ms_per_long_octet"), ("drops", "drops_after"),
-    ] { try together(key, other) }
-    var firmware = Firmware()
-    if let value = fields["buffers"] { firmware.buffers = try value.integer(1...1024) }
-    firmware.timePerPacket = try time("ms_per_packet")
-    firmware.jitter = try time("jitter_ms")
-    firmware.timePerRequest = try time("ms_per_request")
-    firmware.slowEvery = try fields["slow_every"]?.integer(1...1_000_000)
-    firmware.slowTime = try time("slow_ms")
-    if let value = fields["short_octets"] { firmware.shortOctets = try value.integer(0...512) }
-    firmware.timePerLongOctet = try time("ms_per_long_octet")
-    firmware.unevenTime = try time("uneven_ms")
-    if let value = fields["when_full"] { firmware.whenFull = try whenFull(value) }
+    ] {
+      if let value = fields[key], fields[other] == nil { throw value.error("No effect without \"\(other)\".") }
+    }
     if let value = fields["ms_per_drop"], firmware.whenFull != .drop, fields["drops_after"] == nil {
       throw value.error("No effect without \"drops_after\" or \"when_full\": \"drop\".")
     }
-    firmware.timePerDrop = try time("ms_per_drop")
-    if let value = fields["answers_at_once"] { firmware.answersAtOnce = try value.bool() }
-    firmware.dropsAfter = try fields["drops_after"]?.integer(0...1_000_000_000)
-    firmware.drops = try fields["drops"]?.integer(1...1_000_000_000)
     return firmware
-  }
-
-  private static func whenFull(_ entry: FileEntry) throws(FileEntryError) -> Firmware.WhenFull {
-    guard let kind = Firmware.WhenFull(rawValue: try entry.string()) else {
-      throw entry.error("Use \(Firmware.WhenFull.allCases.map(\.rawValue).joined(separator: " or ")).")
-    }
-    return kind
   }
 }
