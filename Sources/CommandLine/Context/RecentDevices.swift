@@ -13,16 +13,15 @@ package final class RecentDevices {
 
   package func add(_ report: AdvertisingReport) {
     guard let peer = report.peer else { return }
-    if let forgotten = order.insert(peer).forgotten { facts[forgotten] = nil }
-    let name = facts[peer]?.name ?? Advertisement(report.data).displayName
-    facts[peer] = (name, report.rssi ?? facts[peer]?.rssi)
+    add(peer, name: Advertisement(report.data).displayName, rssi: report.rssi)
   }
 
   package func add(_ device: KnownDevices.Device) { add(device.peer, name: device.name, rssi: nil) }
 
-  package func add(_ peer: PeerAddress, name: UntrustedText?, rssi: Int8?) {
+  /// Adds a device. Keeps an earlier name.
+  package func add(_ peer: PeerAddress, name: @autoclosure () -> UntrustedText?, rssi: Int8?) {
     if let forgotten = order.insert(peer).forgotten { facts[forgotten] = nil }
-    facts[peer] = (facts[peer]?.name ?? name, rssi ?? facts[peer]?.rssi)
+    facts[peer] = (facts[peer]?.name ?? name(), rssi ?? facts[peer]?.rssi)
   }
 
   /// The devices to store for later commands.

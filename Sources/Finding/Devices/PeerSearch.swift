@@ -150,6 +150,6 @@ struct PeerCandidates {
     return PeerMatch(
       peer: best.peer, name: best.name, rssi: best.rssi,
       others: connectable.dropFirst().map { PeerMatch.Candidate(peer: $0.peer, rssi: $0.rssi) },
-      payloads: best.payloads.sorted { $0.key.rawValue < $1.key.rawValue }.map(\.value), heard: matching[best.peer])
+      payloads: best.payloadsInOrder.map(\.data), heard: matching[best.peer])
   }
 }

@@ -26,23 +26,23 @@ package enum MACFinder {
     let values = Value.all(of: advertisement)
     for value in values {
       for rule in rules where value.isAt(rule.place) && rule.lengths.contains(value.data.count) {
-        let holds = rule.conditions.allSatisfy { self.holds($0, value.data, heard) }
-        guard holds else { continue }
-        if let flag = rule.flag, !self.holds(flag, value.data, heard) {
-          reason = reason ?? "\(value.source) (\(rule.id)): \(rule.withoutFlag)"
+        func explain(_ why: String) { reason = reason ?? "\(value.source) (\(rule.id)): \(why)" }
+        guard rule.conditions.allSatisfy({ holds($0, value.data, heard) }) else { continue }
+        if let flag = rule.flag, !holds(flag, value.data, heard) {
+          explain(rule.withoutFlag)
           continue
         }
         if case .none(let why) = rule.location {
-          reason = reason ?? "\(value.source) (\(rule.id)): \(why)"
+          explain(why)
           continue
         }
         guard let mac = locate(rule, value, advertisement, sender?.address) else {
           // A name without digits at the end means nothing, but a value that is too short does.
-          if rule.place != .name { reason = reason ?? "\(value.source) (\(rule.id)): too short for an address (\(value.data.count) bytes)" }
+          if rule.place != .name { explain("too short for an address (\(value.data.count) bytes)") }
           continue
         }
         guard mac.isPlausible else {
-          reason = reason ?? "\(value.source) (\(rule.id)): the address is blank (\(mac.text))"
+          explain("the address is blank (\(mac.text))")
           continue
         }
         if rule.conditions.contains(.isSender), mac.matchesSender != true { continue }
