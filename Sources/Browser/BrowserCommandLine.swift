@@ -18,7 +18,7 @@ struct BrowserCommandLine {
     line(["notify", "\(peer)", Self.selector(attribute, in: table)])
   }
 
-  func write(_ peer: PeerAddress, _ attribute: Attribute, _ written: BrowserPeer.Written, in table: AttributeTable?) -> String {
+  func write(_ peer: PeerAddress, _ attribute: Attribute, _ written: WrittenValue, in table: AttributeTable?) -> String {
     var words = ["write", "\(peer)", Self.selector(attribute, in: table)]
     if written.format != "hex" { words += ["--as", written.format] }
     if written.mode != .auto { words += ["--mode", written.mode.rawValue] }

@@ -1,4 +1,4 @@
-/// The places of the panes on the screen. Boxes have a border of one cell.
+/// The boxes of the panes on the screen. Boxes have a border of one cell.
 struct BrowserLayout: Equatable {
   struct Box: Equatable {
     let row: Int
@@ -30,6 +30,11 @@ struct BrowserLayout: Equatable {
   /// The box of the form.
   let bottom: Box?
 
+  /// Whether the tree has room for the details of the attribute under the cursor.
+  var showsDetails: Bool { tree.inside >= 10 }
+  /// The number of visible rows of the tree.
+  var treeRows: Int { max(1, tree.inside - (showsDetails ? 4 : 0)) }
+
   static let least = (width: 40, height: 10)
 
   static func fits(width: Int, height: Int) -> Bool { width >= least.width && height >= least.height }
@@ -50,5 +55,11 @@ struct BrowserLayout: Equatable {
     let rest = Box(row: main, column: 0, width: width, height: below)
     log = wanted == 0 && hasLog ? rest : nil
     bottom = wanted > 0 ? rest : nil
+  }
+
+  /// Returns the first visible row of a list that scrolls as little as possible to show a row.
+  static func top(_ top: Int, showing index: Int, of count: Int, rows: Int) -> Int {
+    let top = max(0, min(top, count - 1, index))
+    return index >= top + rows ? index - rows + 1 : top
   }
 }

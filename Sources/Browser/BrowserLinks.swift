@@ -6,6 +6,7 @@ import Finding
 import GAP
 import GATT
 import Operations
+import Presentation
 import Text
 
 /// The links of the browser, for opening a connection to a device.
@@ -60,6 +61,161 @@ final class BrowserLinks: DeviceLinks {
     func explained(_ error: any Error, _ search: FailedSearch) -> any Error { error }
     func explained(_ error: any Error, on connection: Connection) -> any Error { error }
     func problem(_ error: any Error) -> LinkProblem { text.problem(error) }
-    func storedName(of peer: PeerAddress) -> UntrustedText? { browser.browser.peers[peer]?.name }
+    func storedName(of peer: PeerAddress) -> UntrustedText? { browser.browser.devices.peers[peer]?.name }
+  }
+}
+
+/// Makes, restores and ends the browser's links.
+extension BrowserSession {
+  /// Connects, or restores a lost link with its subscriptions. Waits until an earlier attempt has ended.
+  func connect(_ peer: PeerAddress, as target: Target? = nil) {
+    let before = attempts[peer]
+    attempts[peer] = spawn { session in
+      await before?.value
+      if !Task.isCancelled { await session.connect(peer, target) }
+    }
+  }
+
+  private func connect(_ peer: PeerAddress, _ target: Target?) async {
+    note("Connecting to \(browser.title(of: peer)) …", of: peer)
+    do {
+      let connection: Connection
+      if let lost = links[peer] {
+        try await restore(lost)
+        connection = lost
+      } else {
+        connection = try await open(peer, target)
+      }
+      browser.connected(peer, mtu: connection.client.mtu, at: now)
+      showSubscriptions(of: peer)
+      changed()
+      browser.devices.update((try? await connection.link.parameters()) ?? LinkParameters(), of: peer, at: now)
+      try await look(into: connection)
+    } catch {
+      await failed(peer, error)
+    }
+  }
+
+  /// Opens a link to a device without one.
+  private func open(_ peer: PeerAddress, _ target: Target?) async throws -> Connection {
+    var request = LinkRequest(.address(peer.address, peer.type))
+    request.limits = context.step.limits
+    request.limits.retries = target?.retries ?? request.limits.retries
+    request.parameters = target?.requested ?? LinkParameterRequest()
+    request.looksUpName = true
+    return try await BrowserLinks(self).open(request)
+  }
+
+  private func restore(_ connection: Connection) async throws {
+    // The session may be restoring it already.
+    if connection.isBeingRestored { try await connection.untilRestored() }
+    if connection.isOpen { return }
+    var policy = RetryPolicy()
+    // The first pause is short, because the user waits.
+    policy.firstPause = .milliseconds(10)
+    policy.deadline = EventLoop.shared.now.advanced(by: context.step.limits.connecting)
+    tell(try await context.session.restore(connection, policy).missing, of: connection.peer)
+  }
+
+  /// Reports the subscriptions that the session did not restore.
+  func tell(_ missing: [Restoration.Missing], of peer: PeerAddress) {
+    for item in missing {
+      let reason = item.reason.map { Failure($0).message } ?? "it no longer exists."
+      browser.problem("Cannot subscribe to \(item.characteristic.uuid): \(reason)", of: peer, at: now)
+    }
+  }
+
+  private func failed(_ peer: PeerAddress, _ error: any Error) async {
+    guard !(error is CancellationError) else { return }
+    // The user ended it, or the observer of the client has reported it.
+    if case .closed? = browser.devices.peers[peer]?.state { return }
+    browser.closed(peer, Failure(links[peer]?.client.closed ?? error).message, at: now)
+    changed()
+    // Keep a lost link, so that its subscriptions can be restored.
+    if links[peer]?.isOpen == true || browser.devices.peers[peer]?.tree.table == nil { await end(peer) }
+  }
+
+  /// Takes over a link that the session had before.
+  func adopt(_ connection: Connection) {
+    hold(connection)
+    hear(connection.client)
+    browser.devices.connecting(connection.peer, name: connection.name)
+    browser.connected(connection.peer, mtu: connection.client.mtu, at: now)
+    browser.devices.peers[connection.peer]?.pending += 1
+    ask(connection.peer) { try await $0.look(into: $1) }
+  }
+
+  func hold(_ connection: Connection) {
+    links[connection.peer] = connection
+    let values = SubscribedValues(lastingOn: connection)
+    values.onRenewed = { [weak self, weak connection] missing in
+      guard let self, let connection else { return }
+      tell(missing, of: connection.peer)
+      showSubscriptions(of: connection.peer)
+    }
+    subscriptions[connection.peer] = values
+    // Drain only: `hear` shows values, `values` resubscribes.
+    spawn { _ in while (try? await values.next(until: nil)) != nil {} }
+  }
+
+  /// Gives the links back to the session. Cancels the browser's subscriptions, and ends lost links that only the browser used.
+  func release(_ before: [Connection]) async {
+    for observer in observers.values { observer.cancel() }
+    let ending = subscriptions.values.map { values in EventLoop.shared.spawn { await values.end() } }
+    for task in ending { await task.value }
+    for connection in links.values {
+      if !connection.isOpen, !before.contains(where: { $0 === connection }) { await context.session.disconnect(connection) }
+      context.session.onClient?(connection.client)
+    }
+  }
+
+  /// Observes all PDUs, values and the end of a link, from its first byte. Also observes restored links.
+  func hear(_ client: Client) {
+    client.onPDU = { [weak self, weak client] direction, octets in
+      guard let self, let client, let peer = peer(of: client) else { return }
+      browser.log.add(direction, octets, of: peer, at: now)
+      if browser.showsLog { changed() }
+    }
+    client.onNote = { [weak self, weak client] note in
+      guard let self, let client else { return }
+      let peer = peer(of: client)
+      self.note(note.text, of: peer)
+      guard case .servicesChanged = note, let peer else { return }
+      browser.devices.peers[peer]?.pending += 1
+      ask(peer) { try await $0.lookAgain(into: $1) }
+    }
+    observers[ObjectIdentifier(client)] = client.observeValues { [weak self, weak client] event in
+      guard let self, let client, let peer = peer(of: client) else { return }
+      browser.devices.peers[peer]?.receive(.success(event.value), of: event.handle, at: event.wallClock)
+      changed()
+    }
+    spawn { session in
+      guard let reason = try? await client.untilClosed() else { return }
+      session.observers[ObjectIdentifier(client)] = nil
+      // The task that connects reports its own failures.
+      guard let peer = session.peer(of: client), session.browser.devices.peers[peer]?.isConnected == true else { return }
+      session.browser.closed(peer, Failure(reason).message, at: session.now)
+      session.changed()
+    }
+  }
+
+  private func peer(of client: Client) -> PeerAddress? { links.first { $0.value.client === client }?.key }
+
+  func disconnect(_ peer: PeerAddress) async {
+    browser.closed(peer, nil, at: now)
+    changed()
+    attempts[peer]?.cancel()
+    await end(peer)
+  }
+
+  private func end(_ peer: PeerAddress) async {
+    subscriptions[peer] = nil
+    browser.devices.peers[peer]?.subscribed = []
+    if let connection = links.removeValue(forKey: peer) { await context.session.disconnect(connection) }
+  }
+
+  /// Updates the subscriptions that the tree shows.
+  func showSubscriptions(of peer: PeerAddress) {
+    browser.devices.peers[peer]?.subscribed = Set(subscriptions[peer]?.characteristics.map(\.valueHandle) ?? [])
   }
 }

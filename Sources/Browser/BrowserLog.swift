@@ -1,6 +1,8 @@
 import ATT
 import Bluetooth
 import GATT
+import Presentation
+import Terminal
 import Text
 
 /// The log of the browser, with every PDU and the actions of the browser.
@@ -38,7 +40,7 @@ struct BrowserLog {
 
   mutating func add(_ direction: Direction, _ pdu: [UInt8], of peer: PeerAddress, at time: Int64) {
     guard let first = pdu.first else { return add(.pdu(direction, pdu, nil, elapsed: nil), of: peer, at: time) }
-    let handle = pdu.count >= 3 ? AttributeHandle(rawValue: UInt16(pdu[1]) | UInt16(pdu[2]) << 8) : nil
+    let handle = pdu.count >= 3 ? AttributeHandle(rawValue: pdu.uint16(at: 1)) : nil
     switch ATT.Opcode(rawValue: first) {
     case .request(let request):
       let named: [RequestOpcode] = [.read, .readBlob, .write, .prepareWrite]
@@ -55,9 +57,56 @@ struct BrowserLog {
 
   mutating func scroll(by lines: Int, seen: Int) { below = max(0, min(entries.count - seen, below - lines)) }
 
-  /// Returns the entries that `count` lines show.
-  func seen(_ count: Int) -> ArraySlice<Entry> {
-    let end = max(0, entries.count - below)
-    return entries[max(0, end - max(0, count))..<end]
+  func draw(_ devices: DeviceList, _ renderer: LineRenderer, in box: BrowserLayout.Box, isFocused: Bool) -> [Frame.Line] {
+    let lines = entries.dropLast(below).suffix(box.inside).map { entry -> Frame.Line in
+      var spans = [Span(renderer.time(entry.time) + " ", .dim)]
+      if let peer = entry.peer, devices.peers.count > 1 {
+        spans.append(Span("\(renderer.safe(devices.name(of: peer))) ", .cyan))
+      }
+      switch entry.content {
+      case .note(let text): spans.append(Span(renderer.message(text)))
+      case .problem(let text): spans.append(Span(renderer.message(text), .red))
+      case .pdu(let direction, let octets, let handle, let elapsed):
+        spans.append(direction == .sent ? Span("→ ", .cyan) : Span("← ", .green))
+        spans.append(Span(renderer.message(Self.text(octets, handle, of: entry.peer.flatMap { devices.peers[$0] }))))
+        if let elapsed { spans.append(Span("  (\(elapsed / 1_000_000) ms)", .dim)) }
+      }
+      return renderer.line(spans, width: box.width - 2)
+    }
+    let right = below > 0 ? [Span("\(below) below", .dim)] : []
+    return renderer.box([Span("Log", .bold)], right: right, lines, in: box, isFocused: isFocused)
+  }
+
+  /// Returns the name, the attribute and the value of a PDU as one text.
+  /// - Parameter handle: The handle of the PDU's attribute, if known.
+  private static func text(_ pdu: [UInt8], _ handle: AttributeHandle?, of peer: BrowserPeer?) -> String {
+    guard let parsed = try? PDU(parsing: pdu) else { return "malformed \(Hex.encode(pdu))" }
+    let attribute = handle.flatMap { peer?.tree.table?.attribute(at: $0) }
+    func value(_ octets: [UInt8]) -> String {
+      if octets.isEmpty { return "(empty)" }
+      if case .characteristic(let item, _)? = attribute, let facts = peer?.facts(item) {
+        return ValueText.displayText(octets, of: facts.characteristic.uuid, formats: facts.formats)
+      }
+      return ValueText.displayText(octets, of: attribute?.uuid)
+    }
+    func named(_ handle: AttributeHandle) -> String { "\(handle)" + (attribute?.uuid.map { " \($0)" } ?? "") }
+    let name = (pdu.first.map { ATT.Opcode(rawValue: $0).description } ?? "").lowercased().replacing("handle value ", with: "")
+    switch parsed {
+    case .request(.read(let handle)): return "\(name) \(named(handle))"
+    case .request(.readBlob(let handle, let offset)): return "\(name) \(named(handle)) from \(offset)"
+    case .request(.write(let handle, let octets)), .command(.write(let handle, let octets)):
+      return "\(name) \(named(handle))  \(value(octets))"
+    case .request(.prepareWrite(let handle, let offset, let octets)), .response(.prepareWrite(let handle, let offset, let octets)):
+      return "\(name) \(named(handle)) at \(offset)  \(Hex.encode(octets))"
+    case .response(.read(let octets)): return "\(name)  \(value(octets))"
+    case .response(.readBlob(let octets)): return "\(name)  \(Hex.encode(octets))"
+    case .response(.error(let request, let handle, let code)):
+      return "\(name) to \(request.description.lowercased()) \(handle): \(code)"
+    case .unsolicited(.notification(let item)), .unsolicited(.indication(let item)):
+      return "\(name) \(named(item.handle))  \(value(item.value))"
+    case .request, .response, .command, .unsolicited, .confirmation, .unknown:
+      let rest = Hex.encode(pdu.dropFirst())
+      return rest.isEmpty ? name : "\(name)  \(rest)"
+    }
   }
 }

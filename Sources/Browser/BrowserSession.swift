@@ -1,3 +1,4 @@
+import ATT
 import Bluetooth
 import CommandLine
 import EventLoop
@@ -89,7 +90,7 @@ final class BrowserSession {
     drawTimer?.cancel()
     radio.onNote = notes
     for task in tasks.values { task.cancel() }
-    context.process.memory.hear(browser.everybody)
+    context.process.memory.hear(browser.devices.all)
     context.session.onClient = onClient
     await release(before)
     try outcome.get()
@@ -182,13 +183,16 @@ final class BrowserSession {
 
   /// Performs an operation on a device. Shows an error and keeps running.
   func ask(_ peer: PeerAddress, _ body: @escaping @LoopActor @Sendable (BrowserSession, Connection) async throws -> Void) {
-    guard let connection = links[peer] else { return browser.finished(peer) }
+    guard let connection = links[peer] else {
+      browser.devices.peers[peer]?.finishRequest()
+      return
+    }
     spawn { session in
       do { try await body(session, connection) } catch {
         // The end of the connection is reported once, elsewhere.
         if connection.isOpen { session.problem(error, of: peer) }
       }
-      if session.links[peer] === connection { session.browser.finished(peer) }
+      if session.links[peer] === connection { session.browser.devices.peers[peer]?.finishRequest() }
       session.changed()
     }
   }
@@ -212,7 +216,7 @@ final class BrowserSession {
         var search = PeerSearch(selector, takesFirst: target.takesFirst, demandsOne: target.demandsOne, limit: limit)
         search.isUrgent = target.waits
         let match = try await radio.find(search)
-        browser.connecting(match.peer, name: match.name)
+        browser.devices.connecting(match.peer, name: match.name)
         browser.select(match.peer)
         browser.pane = .tree
         connect(match.peer, as: target)
@@ -221,7 +225,7 @@ final class BrowserSession {
     while !Task.isCancelled {
       do {
         try await radio.listen(ScanParameters(), for: nil) { [weak self] report, time in
-          self?.browser.heard(report, at: time)
+          self?.browser.devices.heard(report, at: time)
           self?.changed()
           return .goOn
         }
@@ -229,7 +233,7 @@ final class BrowserSession {
         return
       } catch {
         // Keep running while a device is connected.
-        guard browser.peers.values.contains(where: { $0.isConnected || $0.state == .connecting }) else {
+        guard browser.devices.peers.values.contains(where: { $0.isConnected || $0.state == .connecting }) else {
           return ended.resume(throwing: error)
         }
         problem(error)
@@ -243,10 +247,95 @@ final class BrowserSession {
     while !Task.isCancelled {
       for (peer, connection) in links where connection.isOpen {
         guard let parameters = try? await connection.link.parameters(), links[peer] === connection else { continue }
-        browser.link(parameters, of: peer, at: now)
+        browser.devices.update(parameters, of: peer, at: now)
         changed()
       }
       try? await EventLoop.shared.sleep(for: Self.signalInterval)
     }
+  }
+
+  // MARK: Attributes
+
+  /// Discovers the services, then reads their descriptors and values.
+  func look(into connection: Connection) async throws {
+    let table = try await connection.client.discover()
+    browser.devices.peers[connection.peer]?.tree.update(table)
+    changed()
+    try await readAll(from: connection)
+  }
+
+  /// Discovers the services again after they changed.
+  func lookAgain(into connection: Connection) async throws {
+    // The renewal of the subscriptions discovers the services, too.
+    await subscriptions[connection.peer]?.untilRenewed()
+    showSubscriptions(of: connection.peer)
+    try await look(into: connection)
+  }
+
+  /// Reads all readable values in turn, so that the browser shows each when it arrives.
+  func readAll(from connection: Connection) async throws {
+    let table = try await connection.client.discover()
+    for item in table.characteristics {
+      for descriptor in item.descriptors { try await take(descriptor.handle, from: connection) }
+      if item.properties.contains(.read) { try await take(item.valueHandle, from: connection) }
+    }
+  }
+
+  func read(_ handle: AttributeHandle, from connection: Connection) async throws {
+    let value = try await take(handle, from: connection)
+    if case .failure(let error) = value { problem(error, of: connection.peer) }
+  }
+
+  /// Reads a value. If the device refuses, the browser shows the error in its place.
+  @discardableResult
+  private func take(_ handle: AttributeHandle, from connection: Connection) async throws -> Result<[UInt8], any Error> {
+    let value: Result<[UInt8], any Error>
+    do { value = .success(try await connection.client.read(handle)) } catch let error as GATTError {
+      guard case .errorResponse = error else { throw error }
+      value = .failure(error)
+    }
+    browser.devices.peers[connection.peer]?.receive(value, of: handle, at: now)
+    changed()
+    return value
+  }
+
+  func write(_ octets: [UInt8], to handle: AttributeHandle, _ mode: WriteMode, on connection: Connection) async throws {
+    let client = connection.client
+    let attribute = client.table?.attribute(at: handle)
+    let plan = try WritePlan(value: octets.count, properties: attribute?.properties, mtu: client.mtu, mode: mode)
+    var pacing = WritePacing()
+    pacing.provesArrival = true
+    try await client.send(octets, to: handle, plan: plan, pacing: pacing)
+    note(
+      "Wrote \(Quantity.octets(octets.count)) to \(attribute?.uuid?.description ?? handle.description) by \(plan.mode.rawValue), in "
+        + Quantity.segments(plan.segments.count), of: connection.peer)
+    // Read the value back, because the device may store something else.
+    if attribute?.properties?.contains(.read) ?? true { _ = try await take(handle, from: connection) }
+  }
+
+  func subscribe(_ handle: AttributeHandle, on connection: Connection) async throws {
+    guard let item = connection.client.table?.characteristics.first(where: { $0.valueHandle == handle }) else { return }
+    try await subscriptions[connection.peer]?.add(item)
+    showSubscriptions(of: connection.peer)
+    note("Subscribed to \(item.uuid)", of: connection.peer)
+    await refresh(item, connection)
+  }
+
+  func unsubscribe(_ handle: AttributeHandle, on connection: Connection) async throws {
+    guard let values = subscriptions[connection.peer], let item = values.characteristics.first(where: { $0.valueHandle == handle }) else {
+      return
+    }
+    defer { showSubscriptions(of: connection.peer) }
+    try await values.remove(item)
+    note("Unsubscribed from \(item.uuid)", of: connection.peer)
+    await refresh(item, connection)
+  }
+
+  /// Reads the Client Characteristic Configuration again, which a subscription changes.
+  private func refresh(_ item: Characteristic, _ connection: Connection) async {
+    guard let descriptor = item.clientConfiguration, browser.devices.peers[connection.peer]?.values[descriptor.handle] != nil else {
+      return
+    }
+    _ = try? await take(descriptor.handle, from: connection)
   }
 }

@@ -1,19 +1,23 @@
+import Bluetooth
+import GATT
+import Presentation
 import Terminal
+import Values
 
 /// A plot of numbers over time, with Braille dots or in ASCII.
 struct Plot {
-  let pen: Pen
+  let renderer: LineRenderer
   let width: Int
   let height: Int
 
   /// The number of dots in a cell, as columns and rows of dots.
-  private var dots: (x: Int, y: Int) { pen.isUTF8 ? (2, 4) : (1, 1) }
+  private var dots: (x: Int, y: Int) { renderer.isUTF8 ? (2, 4) : (1, 1) }
 
   /// Renders a plot of samples as lines.
   /// - Parameter now: The current time, in nanoseconds since 1970-01-01T00:00:00Z.
   func lines(_ samples: [SampleHistory.Sample], now: Int64) -> [Frame.Line] {
     guard let first = samples.first, let last = samples.last, height >= 3, width >= 16 else {
-      return [pen.line([Frame.Span("no numbers yet", .dim)], width: width)]
+      return [renderer.line([Span("no numbers yet", .dim)], width: width)]
     }
     let values = samples.map(\.value)
     var (low, high) = (values.min() ?? 0, values.max() ?? 0)
@@ -35,21 +39,22 @@ struct Plot {
       let label = row == 0 ? labels.0 : row == rows - 1 ? labels.2 : row == rows / 2 ? labels.1 : ""
       let text = String((0..<columns).map { cell(canvas, $0, row) })
       lines.append(
-        pen.line(
+        renderer.line(
           [
-            Frame.Span(String(repeating: " ", count: margin - label.utf8.count) + label, .dim), Frame.Span("│", .dim),
-            Frame.Span(text, Frame.Style(.cyan)),
+            Span(String(repeating: " ", count: margin - label.utf8.count) + label, .dim), Span("│", .dim),
+            Span(text, .cyan),
           ], width: width))
     }
     let ago = Self.duration(Double(now - first.time) / 1e9)
     let since = now - last.time > 2_000_000_000 ? "-" + Self.duration(Double(now - last.time) / 1e9) : "now"
     lines.append(
-      pen.line([Frame.Span(String(repeating: " ", count: margin + 1) + "-" + ago, .dim)], right: [Frame.Span(since, .dim)], width: width))
+      renderer.line(
+        [Span(String(repeating: " ", count: margin + 1) + "-" + ago, .dim)], right: [Span(since, .dim)], width: width))
     return lines
   }
 
   private func cell(_ canvas: Canvas, _ column: Int, _ row: Int) -> Character {
-    guard pen.isUTF8 else { return canvas.isSet(column, row) ? "*" : " " }
+    guard renderer.isUTF8 else { return canvas.isSet(column, row) ? "*" : " " }
     // Unicode 15 §21.1: bits 0–2 are the upper three dots on the left, 3–5 on the right, 6 and 7 the lowest two.
     let bits: [(Int, Int)] = [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2), (0, 3), (1, 3)]
     let value = bits.enumerated().reduce(UInt32(0)) { sum, item in
@@ -97,4 +102,61 @@ struct Plot {
       }
     }
   }
+}
+
+/// The latest samples of a value or of the signal strength.
+struct SampleHistory: Equatable {
+  struct Sample: Equatable {
+    /// The time of the sample, in nanoseconds since 1970-01-01T00:00:00Z.
+    let time: Int64
+    let value: Double
+  }
+
+  private let capacity: Int
+  /// The samples, a ring buffer once it is full.
+  private var ring: [Sample] = []
+  private var oldest = 0
+
+  init(capacity: Int = 1024) { self.capacity = max(1, capacity) }
+
+  /// Adds a sample.
+  /// - Parameter interval: The shortest time between two samples, in nanoseconds. The history drops samples that arrive sooner.
+  mutating func add(_ value: Double, at time: Int64, every interval: Int64 = 0) {
+    guard value.isFinite, last.map({ time >= $0.time && time - $0.time >= interval }) ?? true else { return }
+    let sample = Sample(time: time, value: value)
+    if ring.count < capacity {
+      ring.append(sample)
+    } else {
+      ring[oldest] = sample
+      oldest = (oldest + 1) % capacity
+    }
+  }
+
+  var last: Sample? { ring.isEmpty ? nil : ring[(oldest + ring.count - 1) % ring.count] }
+  var count: Int { ring.count }
+  /// The samples, the oldest first.
+  var samples: [Sample] { Array(ring[oldest...] + ring[..<oldest]) }
+
+  /// Returns the number in a value: the measured number of a known characteristic, or else one to four bytes as an unsigned
+  /// little-endian number.
+  static func number(in octets: [UInt8], _ facts: CharacteristicFacts) -> Double? {
+    if let decoded = try? DecodedValue.of(octets, type: facts.characteristic.uuid, formats: facts.formats) {
+      let numbers = decoded.fields.compactMap { field in number(field).map { (value: $0, unit: field.unit) } }
+      return (numbers.first { $0.unit != nil } ?? numbers.first)?.value
+    }
+    guard (1...4).contains(octets.count), CharacteristicDescription(facts.characteristic.uuid) == nil else { return nil }
+    return Double(octets.reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) })
+  }
+
+  private static func number(_ field: DecodedField) -> Double? {
+    switch field.content {
+    case .number(let number): Double(number.description)
+    case .real(let number): number.isFinite ? number : nil
+    case .choice(let raw, _): Double(raw)
+    case .numbers, .noNumber, .flags, .text, .uuid, .date, .octets, .identifier: nil
+    }
+  }
+
+  /// Returns the last `count` values, the oldest first.
+  func tail(_ count: Int) -> [Double] { (max(0, ring.count - count)..<ring.count).map { ring[(oldest + $0) % ring.count].value } }
 }

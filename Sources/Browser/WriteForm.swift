@@ -11,7 +11,7 @@ struct WriteForm: Equatable {
   enum Outcome: Equatable {
     case editing
     case cancelled
-    case write([UInt8], BrowserPeer.Written)
+    case write([UInt8], WrittenValue)
   }
 
   let peer: PeerAddress
@@ -22,16 +22,16 @@ struct WriteForm: Equatable {
   private(set) var mode: WriteMode
   /// The reason why the browser cannot send the value.
   private(set) var problem: String?
-  let earlier: [BrowserPeer.Written]
+  let earlier: [WrittenValue]
   /// The index of the displayed value in the list of earlier values. Nil while the user types a new value.
-  private(set) var place: Int?
+  private(set) var earlierIndex: Int?
   private var draft = LineField()
   private var isEmptyMeant = false
 
   /// The formats in the order of the manual, without `auto`, which parses typed values as hex.
   static let formats = ValueFormat.names.filter { $0 != "auto" }
 
-  init(_ attribute: Attribute, of peer: PeerAddress, earlier: [BrowserPeer.Written]) {
+  init(_ attribute: Attribute, of peer: PeerAddress, earlier: [WrittenValue]) {
     self.peer = peer
     self.attribute = attribute
     self.earlier = earlier
@@ -68,7 +68,7 @@ struct WriteForm: Equatable {
         problem = "The value is empty. Press Enter again to write it."
         return .editing
       }
-      return .write(octets, BrowserPeer.Written(format: format, text: value.text, mode: mode))
+      return .write(octets, WrittenValue(format: format, text: value.text, mode: mode))
     }
   }
 
@@ -85,14 +85,14 @@ struct WriteForm: Equatable {
     case (.value, .down): recall(1)
     case (.value, _): _ = value.handle(key)
     case (.format, .left), (.format, .up): format = Self.next(format, in: Self.formats, -1)
-    case (.format, .right), (.format, .down), (.format, .character(" ")): format = Self.next(format, in: Self.formats, 1)
+    case (.format, .right), (.format, .down), (.format, " "): format = Self.next(format, in: Self.formats, 1)
     case (.format, .character(let letter)):
       // A letter selects the next format that starts with it.
       let from = Self.formats.firstIndex(of: format) ?? 0
       let others = Self.formats[(from + 1)...] + Self.formats[...from]
       format = others.first { $0.first == letter } ?? format
     case (.mode, .left), (.mode, .up): mode = WriteMode(rawValue: Self.next(mode.rawValue, in: Self.modes, -1)) ?? mode
-    case (.mode, .right), (.mode, .down), (.mode, .character(" ")):
+    case (.mode, .right), (.mode, .down), (.mode, " "):
       mode = WriteMode(rawValue: Self.next(mode.rawValue, in: Self.modes, 1)) ?? mode
     default: break
     }
@@ -108,17 +108,73 @@ struct WriteForm: Equatable {
   /// Replaces the typed value by an earlier or later value, with the format and mode of that value.
   private mutating func recall(_ step: Int) {
     guard !earlier.isEmpty else { return }
-    let index = (place ?? earlier.count) + step
+    let index = (earlierIndex ?? earlier.count) + step
     guard index >= 0 else { return }
-    if place == nil { draft = value }
+    if earlierIndex == nil { draft = value }
     guard index < earlier.count else {
-      place = nil
+      earlierIndex = nil
       value = draft
       return
     }
-    place = index
+    earlierIndex = index
     value = LineField(earlier[index].text)
     format = earlier[index].format
     mode = earlier[index].mode
+  }
+
+  // MARK: Drawing
+
+  /// Draws the form. Hides the cursor unless the field of the value has the focus.
+  func draw(_ renderer: LineRenderer, in box: BrowserLayout.Box, command: String) -> (lines: [Frame.Line], cursor: Frame.Cursor?) {
+    let width = box.width - 2
+    func row(_ name: String, _ field: Field, _ text: String, _ hint: String) -> Frame.Line {
+      let isHere = self.field == field
+      return renderer.line(
+        [
+          Span(isHere ? "▸ " : "  ", .cyan), Span(renderer.pad(name, to: 8), isHere ? .bold : .plain),
+          Span(text, isHere ? .bold : .plain),
+        ],
+        right: isHere ? [Span(hint, .dim)] : [], width: width)
+    }
+    // If the value is longer than the line, show the part around the cursor.
+    let room = width - 12
+    let (shown, column) = value.visible(room, renderer)
+    let history =
+      earlier.isEmpty
+      ? "" : earlierIndex.map { "earlier value \($0 + 1) of \(earlier.count)" } ?? "↑ \(earlier.count) earlier"
+    let isShort = DisplayText.width(shown) + history.count < room
+    var lines = [
+      row("value", .value, shown, isShort ? history : ""), row("format", .format, format, "← → change"),
+      row("mode", .mode, mode.rawValue, "← → change"), renderer.line([], width: width),
+    ]
+    lines.append(renderer.line(problem.map { [Span(renderer.message($0), .red)] } ?? preview(renderer), width: width))
+    lines.append(warning(width, renderer))
+    lines.append(renderer.line([Span("= " + renderer.message(command), .dim)], width: width))
+    let uuid = attribute.uuid
+    let name = uuid.flatMap { AssignedNumbers.name(of: $0) }.map { "\(renderer.safe($0)) " } ?? ""
+    let title = Span("Write \(name)\(uuid?.description ?? "") \(attribute.handle)", .bold)
+    let cursor = Frame.Cursor(row: box.row + 1, column: min(box.width - 2, 11 + column))
+    return (renderer.box([title], lines, in: box, isFocused: true), field == .value && box.height > 2 ? cursor : nil)
+  }
+
+  /// Renders the bytes of the typed value.
+  private func preview(_ renderer: LineRenderer) -> [Span] {
+    switch octets {
+    case .success(let octets):
+      let hex = octets.prefix(64).map { Hex.encode([$0]) }.joined(separator: " ")
+      return [Span("  " + Quantity.octets(octets.count), .dim), Span(octets.isEmpty ? "" : "  " + hex)]
+    case .failure(let error):
+      // The value may be incomplete, so this is not a problem before Enter.
+      return [Span("  " + renderer.message(Failure(error).message), .dim)]
+    }
+  }
+
+  private func warning(_ width: Int, _ renderer: LineRenderer) -> Frame.Line {
+    guard let properties = attribute.properties, properties.isDisjoint(with: [.write, .writeWithoutResponse]) else {
+      return renderer.line([], width: width)
+    }
+    return renderer.line(
+      [Span("  Not writable according to its properties (\(TreePane.properties(properties))). Enter tries anyway.", .yellow)],
+      width: width)
   }
 }

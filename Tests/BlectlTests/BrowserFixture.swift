@@ -30,7 +30,7 @@ enum BrowserFixture {
   static func browser(devices: Int = 3, isUTF8: Bool = true, adapter: String? = nil) -> Browser {
     var browser = Browser(isUTF8: isUTF8, adapter: adapter)
     for number in 0..<devices {
-      browser.heard(report(number, rssi: Int8(-40 - number * 7 % 60)), at: begin + Int64(number) * 1_000_000)
+      browser.devices.heard(report(number, rssi: Int8(-40 - number * 7 % 60)), at: begin + Int64(number) * 1_000_000)
     }
     _ = browser.frame(width: 100, height: 30, at: begin + second)
     return browser
@@ -58,10 +58,10 @@ enum BrowserFixture {
     var browser = browser(isUTF8: isUTF8, adapter: adapter)
     _ = browser.handle(.enter)
     browser.connected(peer(0), mtu: 185, at: begin + second)
-    browser.discovered(table, of: peer(0))
-    browser.value(.success(Array("Panel".utf8)), of: 3, from: peer(0), at: begin + second)
-    browser.value(.success([60]), of: 0x12, from: peer(0), at: begin + second)
-    browser.value(.success(Array("Main \u{1B}cell".utf8)), of: 0x14, from: peer(0), at: begin + second)
+    browser.devices.peers[peer(0)]?.tree.update(table)
+    browser.receive(Array("Panel".utf8), of: 3, at: begin + second)
+    browser.receive([60], of: 0x12, at: begin + second)
+    browser.receive(Array("Main \u{1B}cell".utf8), of: 0x14, at: begin + second)
     _ = browser.frame(width: 100, height: 30, at: begin + 2 * second)
     return browser
   }
@@ -69,7 +69,7 @@ enum BrowserFixture {
   /// Returns a connected browser with the cursor on this attribute.
   static func at(_ handle: AttributeHandle) -> Browser {
     var browser = connected()
-    browser.peers[peer(0)]?.reveal(handle)
+    browser.reveal(handle)
     return browser
   }
 }
@@ -89,7 +89,17 @@ extension Browser {
     return actions
   }
 
+  mutating func reveal(_ handle: AttributeHandle) { devices.peers[BrowserFixture.peer(0)]?.tree.reveal(handle) }
+
+  mutating func receive(_ octets: [UInt8], of handle: AttributeHandle, at time: Int64 = BrowserFixture.begin) {
+    devices.peers[BrowserFixture.peer(0)]?.receive(.success(octets), of: handle, at: time)
+  }
+
+  mutating func record(_ pdu: [UInt8], _ direction: Direction = .received, at time: Int64 = BrowserFixture.begin) {
+    log.add(direction, pdu, of: BrowserFixture.peer(0), at: time)
+  }
+
   mutating func type(_ text: String) { for character in text { _ = handle(.character(character)) } }
 
-  var cursor: AttributeHandle? { shown.flatMap { peers[$0]?.cursor } }
+  var cursor: AttributeHandle? { devices.shownPeer?.tree.cursor }
 }

@@ -16,18 +16,18 @@ import Testing
 
   @Test func writing() {
     var browser = Fixture.at(0x22)
-    browser.press(.character("w"))
+    browser.press("w")
     browser.type("01 0")
     browser.press(.backspace, .backspace)
     browser.type("ff")
     #expect(browser.press(.enter) == [.write(peer, 0x22, [1, 0xFF], .auto)])
     // The history has the written value and the unfinished one.
-    browser.press(.character("w"), .up)
+    browser.press("w", .up)
     #expect(browser.text().contains { $0.contains("value   01ff") && $0.contains("earlier value 1 of 1") })
-    browser.press(.down, .character("7"))
+    browser.press(.down, "7")
     #expect(browser.press(.enter) == [.write(peer, 0x22, [7], .auto)])
     // Another format and mode.
-    browser.press(.character("w"), .tab, .right, .tab, .right, .backTab, .character("u"), .tab, .tab)
+    browser.press("w", .tab, .right, .tab, .right, .backTab, "u", .tab, .tab)
     browser.type("300")
     #expect(browser.text().contains { $0.contains("blectl write D1:00:00:00:00:00/random ffe1 --as u") })
     browser.press(.escape)
@@ -40,19 +40,19 @@ import Testing
     ] as [(String, String, [UInt8])])
   func formats(_ format: String, _ text: String, _ octets: [UInt8]) {
     let attribute = BrowserFixture.table.attribute(at: 0x22)
-    var form = WriteForm(attribute, of: peer, earlier: [BrowserPeer.Written(format: format, text: "x", mode: .command)])
+    var form = WriteForm(attribute, of: peer, earlier: [WrittenValue(format: format, text: "x", mode: .command)])
     for character in text { _ = form.handle(.character(character)) }
-    #expect(form.handle(.enter) == .write(octets, BrowserPeer.Written(format: format, text: text, mode: .command)))
+    #expect(form.handle(.enter) == .write(octets, WrittenValue(format: format, text: text, mode: .command)))
   }
 
   @Test func wrongValuesStayInTheForm() {
     var form = WriteForm(BrowserFixture.table.attribute(at: 0x22), of: peer, earlier: [])
-    _ = form.handle(.character("x"))
+    _ = form.handle("x")
     #expect(form.handle(.enter) == .editing && form.problem?.contains("Invalid hex") == true)
     _ = form.handle(.backspace)
     // An empty value is more often a slip than intended.
     #expect(form.handle(.enter) == .editing && form.problem?.contains("empty") == true)
-    #expect(form.handle(.enter) == .write([], BrowserPeer.Written(format: "hex", text: "", mode: .auto)))
+    #expect(form.handle(.enter) == .write([], WrittenValue(format: "hex", text: "", mode: .auto)))
     #expect(form.handle(.escape) == .cancelled)
   }
 
@@ -62,13 +62,13 @@ import Testing
     func copied(_ change: (inout Browser) -> Void) -> String? {
       var browser = Fixture.connected(adapter: "sim")
       change(&browser)
-      guard case .copy(let text)? = browser.press(.character("y")).first else { return nil }
+      guard case .copy(let text)? = browser.press("y").first else { return nil }
       return text
     }
     let address = "D1:00:00:00:00:00/random"
     let devices = copied { $0.press(.tab) }
     #expect(devices == "blectl -i sim services \(address) --values")
-    func at(_ handle: AttributeHandle) -> (inout Browser) -> Void { { $0.peers[BrowserFixture.peer(0)]?.reveal(handle) } }
+    func at(_ handle: AttributeHandle) -> (inout Browser) -> Void { { $0.reveal(handle) } }
     #expect(copied(at(0x10)) == "blectl -i sim services \(address) --values")
     #expect(copied(at(0x12)) == "blectl -i sim read \(address) 2a19")
     #expect(copied(at(0x14)) == "blectl -i sim read \(address) 2a19@2901")
@@ -76,7 +76,7 @@ import Testing
     #expect(copied(at(0x22)) == "blectl -i sim write \(address) ffe1 00")
     let written = copied {
       at(0x22)(&$0)
-      $0.press(.character("w"), .tab, .right, .backTab)
+      $0.press("w", .tab, .right, .backTab)
       $0.type("it's")
       $0.press(.enter)
     }
@@ -102,7 +102,7 @@ import Testing
 
   @Test func editing() {
     for (keys, text, cursor) in [
-      ([.character("a"), .character("b")], "oneab", 5), ([.home, .character("x")], "xone", 1), ([.left, .backspace], "oe", 1),
+      (["a", "b"], "oneab", 5), ([.home, "x"], "xone", 1), ([.left, .backspace], "oe", 1),
       ([.left, .delete], "on", 2), ([.control("a"), .control("k")], "", 0), ([.control("u")], "", 0), ([.control("w")], "", 0),
       ([.left, .left, .left, .left], "one", 0), ([.right], "one", 3), ([.home, .end], "one", 3), ([.home, .backspace], "one", 0),
       ([.end, .delete], "one", 3),

@@ -24,51 +24,51 @@ import Text
       states.append((name, browser))
     }
     add("unfolded") { $0.press(.down, .down, .down, .right, .down, .down) }
-    add("descriptor") { $0.peers[BrowserFixture.peer(0)]?.reveal(0x14) }
+    add("descriptor") { $0.reveal(0x14) }
     add("log") { browser in
-      browser.press(.character("l"))
-      for octet in UInt8(0)...40 { browser.pdu(.received, [0x1B, 0x12, 0, octet], of: BrowserFixture.peer(0), at: BrowserFixture.begin) }
-      browser.pdu(.sent, [0x0A, 3, 0], of: BrowserFixture.peer(0), at: BrowserFixture.begin)
-      browser.pdu(.received, [0x01, 0x0A, 3, 0, 2], of: BrowserFixture.peer(0), at: BrowserFixture.begin)
-      browser.pdu(.received, [0x0B] + Array("\u{1B}]52;c;\u{7}温".utf8), of: BrowserFixture.peer(0), at: BrowserFixture.begin)
+      browser.press("l")
+      for octet in UInt8(0)...40 { browser.record([0x1B, 0x12, 0, octet]) }
+      browser.record([0x0A, 3, 0], .sent)
+      browser.record([0x01, 0x0A, 3, 0, 2])
+      browser.record([0x0B] + Array("\u{1B}]52;c;\u{7}温".utf8))
       for hostile in [[], [0x1B], [0x0B], [0x01, 0x02], [0xFF] + Array("\u{1B}[2J".utf8), [UInt8](repeating: 0x1B, count: 512)] as [[UInt8]]
-      { browser.pdu(.received, hostile, of: BrowserFixture.peer(0), at: BrowserFixture.begin) }
+      { browser.record(hostile) }
     }
     add("form") { browser in
-      browser.peers[BrowserFixture.peer(0)]?.reveal(0x22)
-      browser.press(.character("w"))
+      browser.reveal(0x22)
+      browser.press("w")
       browser.type(String(repeating: "0a", count: 200) + "\u{202E}温")
     }
-    add("help") { $0.press(.character("?")) }
+    add("help") { $0.press("?") }
     add("prompt") { browser in
-      browser.press(.character("T"))
+      browser.press("T")
       browser.type(String(repeating: "/long", count: 80) + "温\u{202E}")
     }
     add("filter") { browser in
-      browser.press(.tab, .character("/"))
+      browser.press(.tab, "/")
       browser.type("nobody\u{1B}")
     }
     add("plot") { browser in
-      browser.peers[BrowserFixture.peer(0)]?.reveal(0x12)
+      browser.reveal(0x12)
       for number in 0..<500 {
         let time = BrowserFixture.begin + Int64(number) * 10_000_000
-        browser.value(.success([UInt8(number % 101)]), of: 0x12, from: BrowserFixture.peer(0), at: time)
+        browser.receive([UInt8(number % 101)], of: 0x12, at: time)
       }
-      browser.press(.character("p"))
+      browser.press("p")
     }
-    add("signal") { $0.press(.tab, .character("p")) }
+    add("signal") { $0.press(.tab, "p") }
     add("lost") { $0.closed(BrowserFixture.peer(0), "the link was lost\u{7}", at: BrowserFixture.begin) }
     add("connecting") { browser in
       browser.press(.escape, .end, .enter)
     }
     add("refused") { browser in
       let error = GATTError.errorResponse(.readNotPermitted, to: .read(3), on: nil)
-      browser.value(.failure(error), of: 3, from: BrowserFixture.peer(0), at: BrowserFixture.begin)
+      browser.devices.peers[BrowserFixture.peer(0)]?.receive(.failure(error), of: 3, at: 0)
     }
     add("long values") { browser in
-      browser.value(.success([UInt8](repeating: 0x41, count: 512)), of: 0x24, from: BrowserFixture.peer(0), at: BrowserFixture.begin)
-      browser.value(.success([]), of: 3, from: BrowserFixture.peer(0), at: BrowserFixture.begin)
-      browser.peers[BrowserFixture.peer(0)]?.reveal(0x24)
+      browser.receive([UInt8](repeating: 0x41, count: 512), of: 0x24)
+      browser.receive([], of: 3)
+      browser.reveal(0x24)
     }
     return states
   }
@@ -99,7 +99,7 @@ import Text
     #expect(browser.text(40, 10).first?.contains("Devices") == true)
     // The browser still quits.
     _ = browser.frame(width: 10, height: 3, at: BrowserFixture.begin)
-    #expect(browser.press(.character("q")) == [.quit])
+    #expect(browser.press("q") == [.quit])
   }
 
   @Test func sixtyByTwentyShowsWhatIsNeeded() {
@@ -117,7 +117,7 @@ import Text
   @Test(arguments: [(60, 20), (40, 10), (100, 30)]) func nothingOfTheHelpIsCut(_ width: Int, _ height: Int) {
     var browser = BrowserFixture.connected()
     #expect(browser.text(width, height).last?.contains("…") == false)
-    browser.press(.character("?"))
+    browser.press("?")
     var seen: [String] = []
     for _ in 0..<80 {
       let page = browser.text(width, height)
@@ -134,14 +134,14 @@ import Text
     var browser = BrowserFixture.connected()
     var parameters = LinkParameters()
     parameters.rssi = -77
-    browser.link(parameters, of: BrowserFixture.peer(0), at: BrowserFixture.begin + 30 * BrowserFixture.second)
+    browser.devices.update(parameters, of: BrowserFixture.peer(0), at: BrowserFixture.begin + 30 * BrowserFixture.second)
     let time = BrowserFixture.begin + 60 * BrowserFixture.second
     #expect(
       browser.text(at: time).contains { $0.hasPrefix("│●  -77 ") && $0.contains("Panel     00:00:00     │") }, "\(browser.text(at: time))")
-    browser.connecting(BrowserFixture.peer(1), name: "Other")
+    browser.devices.connecting(BrowserFixture.peer(1), name: "Other")
     browser.connected(BrowserFixture.peer(1), mtu: 23, at: time)
     browser.closed(BrowserFixture.peer(1), nil, at: time)
-    browser.press(.character("l"))
+    browser.press("l")
     #expect(
       browser.text(at: time).contains { $0.contains("Disconnected from ") && $0.hasPrefix("│00:01:00.000 ") }, "\(browser.text(at: time))")
   }
@@ -187,15 +187,14 @@ import Text
 
   @Test func logSaysWhatAPDUIs() {
     var browser = BrowserFixture.connected()
-    browser.press(.character("l"))
-    let peer = BrowserFixture.peer(0)
+    browser.press("l")
     let time = BrowserFixture.begin + 5_013_000_000
-    browser.pdu(.sent, [0x0A, 0x12, 0], of: peer, at: time)
-    browser.pdu(.received, [0x0B, 60], of: peer, at: time + 23_000_000)
-    browser.pdu(.received, [0x1B, 0x12, 0, 61], of: peer, at: time + 30_000_000)
-    browser.pdu(.sent, [0x52, 0x22, 0, 1, 2], of: peer, at: time + 40_000_000)
-    browser.pdu(.received, [0x01, 0x0A, 3, 0, 2], of: peer, at: time + 50_000_000)
-    browser.pdu(.received, [0xFF], of: peer, at: time + 60_000_000)
+    browser.record([0x0A, 0x12, 0], .sent, at: time)
+    browser.record([0x0B, 60], at: time + 23_000_000)
+    browser.record([0x1B, 0x12, 0, 61], at: time + 30_000_000)
+    browser.record([0x52, 0x22, 0, 1, 2], .sent, at: time + 40_000_000)
+    browser.record([0x01, 0x0A, 3, 0, 2], at: time + 50_000_000)
+    browser.record([0xFF], at: time + 60_000_000)
     let screen = browser.text()
     for line in [
       "00:00:05.013 → read request 0x0012 2a19 ", "00:00:05.036 ← read response  3c  60 %  (23 ms) ",
@@ -209,15 +208,18 @@ import Text
   @Test func plotsHaveTheirEnds() {
     let samples = (0...100).map { SampleHistory.Sample(time: BrowserFixture.begin + Int64($0) * BrowserFixture.second, value: Double($0)) }
     let now = BrowserFixture.begin + 100 * BrowserFixture.second
-    let utf8 = Plot(pen: Pen(isUTF8: true), width: 40, height: 11).lines(samples, now: now).map(\.text)
+    func plot(_ samples: [SampleHistory.Sample], isUTF8: Bool) -> [String] {
+      Plot(renderer: LineRenderer(isUTF8: isUTF8), width: 40, height: 11).lines(samples, now: now).map(\.text)
+    }
+    let utf8 = plot(samples, isUTF8: true)
     #expect(utf8.count == 11 && utf8[0].hasPrefix("100│") && utf8[9].hasPrefix("  0│"), "\(utf8)")
     #expect(utf8[0].contains { "⠉⠔⡠".contains($0) }, "\(utf8)")
     #expect(utf8[10].hasPrefix("    -100 s") && utf8[10].hasSuffix("now"), "\(utf8)")
-    let ascii = Plot(pen: Pen(isUTF8: false), width: 40, height: 11).lines(samples, now: now).map(\.text)
+    let ascii = plot(samples, isUTF8: false)
     #expect(ascii[0].hasSuffix("*") && ascii[9].dropFirst(4).hasPrefix("*"), "\(ascii)")
     // A constant value has an axis too.
     let flat = samples.map { SampleHistory.Sample(time: $0.time, value: 5) }
-    #expect(Plot(pen: Pen(isUTF8: false), width: 40, height: 11).lines(flat, now: now).contains { $0.text.hasPrefix("5|**") })
-    #expect(Plot(pen: Pen(isUTF8: true), width: 40, height: 11).lines([], now: now).first?.text.hasPrefix("no numbers yet") == true)
+    #expect(plot(flat, isUTF8: false).contains { $0.hasPrefix("5|**") })
+    #expect(plot([], isUTF8: true).first?.hasPrefix("no numbers yet") == true)
   }
 }

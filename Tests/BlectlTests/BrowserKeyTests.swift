@@ -17,102 +17,102 @@ import Testing
 
   @Test func movingAmongDevices() {
     var browser = Fixture.browser(devices: 40)
-    let order = browser.devices.map(\.peer)
+    let order = browser.devices.matches.map(\.peer)
     for (keys, index) in [
-      ([Key.down], 1), ([.character("j")], 1), ([.down, .up], 0), ([.down, .character("k")], 0), ([.up], 0), ([.pageDown], 26),
-      ([.pageDown, .pageUp], 0), ([.end], 39), ([.character("G")], 39), ([.end, .home], 0), ([.end, .character("g")], 0),
+      ([Key.down], 1), (["j"], 1), ([.down, .up], 0), ([.down, "k"], 0), ([.up], 0), ([.pageDown], 26),
+      ([.pageDown, .pageUp], 0), ([.end], 39), (["G"], 39), ([.end, .home], 0), ([.end, "g"], 0),
       ([.end, .down], 39),
       ([.wheelDown(row: 3, column: 3)], 3), ([.wheelDown(row: 3, column: 3), .wheelUp(row: 3, column: 3)], 0),
       ([.click(row: 4, column: 5)], 3),
     ] {
       browser.press(.home)
-      browser.selected = nil
+      browser.devices.selected = nil
       _ = browser.text()
       for key in keys { browser.press(key) }
-      #expect(browser.shown == order[index], "\(keys)")
+      #expect(browser.devices.shown == order[index], "\(keys)")
     }
   }
 
   @Test func enterConnectsOnce() {
     var browser = Fixture.browser()
     #expect(browser.press(.enter) == [.connect(peer)])
-    #expect(browser.pane == .tree && browser.peers[peer]?.state == .connecting)
+    #expect(browser.pane == .tree && browser.devices.peers[peer]?.state == .connecting)
     browser.press(.escape)
     #expect(browser.pane == .devices)
     #expect(browser.press(.enter) == [])
     browser.connected(peer, mtu: 23, at: Fixture.begin)
     browser.press(.escape)
     #expect(browser.press(.enter) == [] && browser.pane == .tree)
-    #expect(browser.press(.character("d")) == [.disconnect(peer)])
+    #expect(browser.press("d") == [.disconnect(peer)])
     browser.closed(peer, nil, at: Fixture.begin)
-    #expect(browser.press(.character("d")) == [])
+    #expect(browser.press("d") == [])
     browser.press(.escape)
     #expect(browser.press(.enter) == [.connect(peer)])
   }
 
   @Test func aBeaconIsNotConnected() {
     var browser = Browser(isUTF8: true)
-    browser.heard(Fixture.report(1, rssi: -50, connectable: false), at: Fixture.begin)
+    browser.devices.heard(Fixture.report(1, rssi: -50, connectable: false), at: Fixture.begin)
     _ = browser.text()
     #expect(browser.press(.enter) == [])
-    #expect(browser.said?.isProblem == true)
+    #expect(browser.message?.isProblem == true)
   }
 
   @Test func theMouseChoosesAndOnceMoreConnects() {
     var browser = Fixture.browser()
-    let second = browser.devices[1].peer
-    #expect(browser.press(.click(row: 2, column: 4)) == [] && browser.shown == second)
+    let second = browser.devices.matches[1].peer
+    #expect(browser.press(.click(row: 2, column: 4)) == [] && browser.devices.shown == second)
     #expect(browser.press(.click(row: 2, column: 4)) == [.connect(second)])
     #expect(browser.press(.click(row: 20, column: 4)) == [])
   }
 
   @Test func filtering() {
     var browser = Fixture.browser(devices: 8)
-    browser.press(.character("/"))
+    browser.press("/")
     browser.type("panel")
     // The filter applies immediately, so fast typists need not wait for a frame.
-    #expect(browser.devices.map(\.peer) == [Fixture.peer(0)])
+    #expect(browser.devices.matches.map(\.peer) == [Fixture.peer(0)])
     browser.press(.enter)
     #expect(browser.text().first?.contains("Devices with “panel”") == true)
     browser.press(.escape)
     _ = browser.text()
-    #expect(browser.devices.count == 8)
+    #expect(browser.devices.matches.count == 8)
     // Filter by address; Escape in the prompt shows all again.
-    browser.press(.character("/"))
+    browser.press("/")
     browser.type("00:03")
     _ = browser.text()
-    #expect(browser.devices.map(\.peer) == [Fixture.peer(3)])
+    #expect(browser.devices.matches.map(\.peer) == [Fixture.peer(3)])
     browser.press(.escape)
     _ = browser.text()
-    #expect(browser.devices.count == 8)
+    #expect(browser.devices.matches.count == 8)
   }
 
   /// The cursor is never on a device that the filter hides. It moves to the first match.
   @Test func filteringMovesTheCursor() {
     var browser = Fixture.browser(devices: 8)
     browser.select(Fixture.peer(3))
-    browser.press(.character("/"))
+    browser.press("/")
     browser.type("panel")
-    #expect(browser.shown == Fixture.peer(0))
+    #expect(browser.devices.shown == Fixture.peer(0))
     #expect(browser.press(.enter, .enter) == [.connect(Fixture.peer(0))])
     // Connected devices pass every filter, but the cursor does not stay on them.
     browser.connected(Fixture.peer(0), mtu: 23, at: Fixture.begin)
-    browser.press(.escape, .character("/"), .control("u"))
+    browser.press(.escape, "/", .control("u"))
     browser.type("00:03")
     _ = browser.text()
-    #expect(Set(browser.devices.map(\.peer)) == [Fixture.peer(0), Fixture.peer(3)] && browser.shown == Fixture.peer(3))
+    #expect(Set(browser.devices.matches.map(\.peer)) == [Fixture.peer(0), Fixture.peer(3)] && browser.devices.shown == Fixture.peer(3))
   }
 
   @Test func attributeKeysAmongDevicesSayWhereTheyBelong() {
     var browser = Fixture.browser()
     for key in "rwsa " {
       #expect(browser.press(.character(key)) == [])
-      #expect(browser.said != nil)
+      #expect(browser.message != nil)
     }
     var connected = Fixture.connected()
     connected.press(.escape)
-    #expect(connected.press(.character("a")) == [.readAll(peer)])
-    #expect(connected.press(.character("r")) == [])
+    #expect(connected.press("a") == [.readAll(peer)])
+    #expect(connected.press("r") == [])
   }
 
   // MARK: The tree
@@ -120,11 +120,11 @@ import Testing
   @Test func movingInTheTree() {
     var browser = Fixture.connected()
     for (keys, handle) in [
-      ([Key.down], 3), ([.character("j")], 3), ([.down, .down, .down], 0x12), ([.down, .up], 1), ([.end], 0x24), ([.end, .home], 1),
-      ([.character("G"), .character("g")], 1), ([.pageDown], 0x24), ([.pageDown, .pageUp], 1),
+      ([Key.down], 3), (["j"], 3), ([.down, .down, .down], 0x12), ([.down, .up], 1), ([.end], 0x24), ([.end, .home], 1),
+      (["G", "g"], 1), ([.pageDown], 0x24), ([.pageDown, .pageUp], 1),
       // Left collapses, right expands, Space toggles.
       ([.down, .left], 1), ([.down, .down, .down, .right, .down], 0x13), ([.down, .down, .down, .right, .down, .left], 0x12),
-      ([.down, .down, .down, .character(" "), .down, .down], 0x14), ([.down, .down, .down, .character(" "), .character(" "), .down], 0x20),
+      ([.down, .down, .down, " ", .down, .down], 0x14), ([.down, .down, .down, " ", " ", .down], 0x20),
       // A folded service hides its rows.
       ([.left, .down], 0x10), ([.left, .right, .down], 3), ([.enter, .down], 0x10),
     ] as [([Key], AttributeHandle)] {
@@ -146,7 +146,7 @@ import Testing
     var browser = Fixture.at(handle)
     #expect(browser.press(.character(key)) == actions)
     // A key without an action shows a message.
-    #expect((browser.said != nil) == actions.isEmpty)
+    #expect((browser.message != nil) == actions.isEmpty)
   }
 
   @Test func enterDoesWhatIsLikely() {
@@ -166,16 +166,16 @@ import Testing
 
   @Test func subscribedIsEndedByTheSameKey() {
     var browser = Fixture.at(0x12)
-    browser.peers[peer]?.subscribed = [0x12]
-    #expect(browser.press(.character("s")) == [.unsubscribe(peer, 0x12)])
+    browser.devices.peers[peer]?.subscribed = [0x12]
+    #expect(browser.press("s") == [.unsubscribe(peer, 0x12)])
   }
 
   @Test func aKeyThatIsHeldDownDoesNotPileUp() {
     var browser = Fixture.at(0x12)
-    let asked = (0..<100).filter { _ in !browser.press(.character("r")).isEmpty }.count
+    let asked = (0..<100).filter { _ in !browser.press("r").isEmpty }.count
     #expect(asked == 32)
-    browser.finished(peer)
-    #expect(!browser.press(.character("r")).isEmpty)
+    browser.devices.peers[peer]?.finishRequest()
+    #expect(!browser.press("r").isEmpty)
   }
 
   @Test func afterALossEnterConnectsAndOthersSaySo() {
@@ -184,7 +184,7 @@ import Testing
     // The same before a form opens that could not be sent.
     for key in "rwsa" {
       #expect(browser.press(.character(key)) == [] && browser.overlay == nil)
-      #expect(browser.said?.isProblem == true && browser.said?.text.contains("Press Enter to connect.") == true)
+      #expect(browser.message?.isProblem == true && browser.message?.text.contains("Press Enter to connect.") == true)
     }
     #expect(browser.press(.enter) == [.connect(peer)])
     #expect(browser.press(.enter) == [])
@@ -194,7 +194,7 @@ import Testing
   @Test func searchingLeavesNothingUnfolded() {
     var browser = Fixture.connected()
     let before = browser.cursor
-    browser.press(.character("/"))
+    browser.press("/")
     browser.type("29")
     #expect(browser.text().contains { $0.contains("Client Ch") })
     browser.press(.backspace)
@@ -206,29 +206,29 @@ import Testing
 
   @Test func searching() {
     var browser = Fixture.connected()
-    browser.press(.character("/"))
+    browser.press("/")
     browser.type("2901")
     browser.press(.enter)
     #expect(browser.cursor == 0x14)
     for (text, handle) in [("ffe", 0x20), ("main", 0x12), ("0x0024", 0x24)] as [(String, AttributeHandle)] {
       browser.search = ""
-      browser.press(.home, .character("/"))
+      browser.press(.home, "/")
       browser.type(text)
       browser.press(.enter)
       #expect(browser.cursor == handle, "\(text)")
     }
     browser.search = "ffe"
-    browser.press(.home, .character("n"))
+    browser.press(.home, "n")
     #expect(browser.cursor == 0x20)
-    browser.press(.character("n"))
+    browser.press("n")
     #expect(browser.cursor == 0x22)
-    browser.press(.character("n"), .character("n"))
+    browser.press("n", "n")
     #expect(browser.cursor == 0x20)
     browser.search = ""
-    browser.press(.character("/"))
+    browser.press("/")
     browser.type("nothing")
     browser.press(.enter)
-    #expect(browser.said?.isProblem == true)
+    #expect(browser.message?.isProblem == true)
   }
 
   @Test func theMouseInTheTree() {
@@ -248,70 +248,70 @@ import Testing
       browser.press(key)
       #expect(browser.pane == pane)
     }
-    browser.press(.character("l"), .tab)
+    browser.press("l", .tab)
     #expect(browser.showsLog && browser.pane == .log)
-    for _ in 0..<100 { browser.pdu(.sent, [0x0A, 3, 0], of: peer, at: Fixture.begin) }
+    for _ in 0..<100 { browser.record([0x0A, 3, 0], .sent) }
     _ = browser.text()
     for (key, below) in [(Key.up, 1), (.up, 2), (.down, 1), (.pageUp, 7), (.end, 0), (.wheelUp(row: 25, column: 5), 3)] {
       browser.press(key)
       #expect(browser.log.below == below, "\(key)")
     }
     // The text being read stays in place.
-    browser.pdu(.sent, [0x0A, 3, 0], of: peer, at: Fixture.begin)
+    browser.record([0x0A, 3, 0], .sent)
     #expect(browser.log.below == 4)
-    browser.press(.character("l"))
+    browser.press("l")
     #expect(!browser.showsLog && browser.pane == .devices)
   }
 
   @Test func theLogForgets() {
     var browser = Fixture.connected()
-    for _ in 0..<10_000 { browser.pdu(.sent, [0x0A, 3, 0], of: peer, at: Fixture.begin) }
+    for _ in 0..<10_000 { browser.record([0x0A, 3, 0], .sent) }
     #expect((BrowserLog.capacity...2 * BrowserLog.capacity).contains(browser.log.entries.count))
   }
 
   @Test func plotting() {
     var browser = Fixture.at(0x22)
-    browser.press(.character("p"))
-    #expect(browser.plotted == nil && browser.said?.isProblem == true)
-    browser.peers[peer]?.reveal(0x12)
-    browser.press(.character("p"))
+    browser.press("p")
+    #expect(browser.plotted == nil && browser.message?.isProblem == true)
+    browser.reveal(0x12)
+    browser.press("p")
     #expect(browser.plotted == .value(peer, 0x12))
     #expect(browser.text().first?.contains("Panel · Battery Level") == true)
-    browser.press(.character("p"))
+    browser.press("p")
     #expect(browser.plotted == nil)
-    browser.press(.escape, .character("p"))
+    browser.press(.escape, "p")
     #expect(browser.plotted == .signal(peer))
     browser.press(.down)
-    #expect(browser.plotted == .signal(browser.devices[1].peer))
+    #expect(browser.plotted == .signal(browser.devices.matches[1].peer))
     browser.press(.escape)
     #expect(browser.plotted == nil)
   }
 
   @Test func tracing() {
     var browser = Fixture.browser()
-    #expect(browser.press(.character("T")) == [])
+    #expect(browser.press("T") == [])
     #expect(browser.text().last?.hasPrefix("trace to file: blectl.btsnoop") == true)
     browser.press(.control("u"))
     browser.type("/tmp/x")
     #expect(browser.press(.enter) == [.trace("/tmp/x")])
     browser.tracing = "/tmp/x"
-    #expect(browser.press(.character("T")) == [.trace(nil)])
+    #expect(browser.press("T") == [.trace(nil)])
     browser.tracing = nil
-    #expect(browser.press(.character("T"), .escape) == [])
-    #expect(browser.press(.character("T"), .control("u"), .enter) == [])
+    #expect(browser.press("T", .escape) == [])
+    #expect(browser.press("T", .control("u"), .enter) == [])
   }
 
   @Test func helpAndTheEnd() {
     var browser = Fixture.browser()
-    browser.press(.character("?"))
+    browser.press("?")
     #expect(browser.text().first?.contains("Keys") == true)
     browser.press(.down)
     #expect(browser.text().dropFirst().first?.contains("select a device") == true)
     // Any key only closes it.
-    #expect(browser.press(.character("q")) == [] && browser.overlay == nil)
+    #expect(browser.press("q") == [] && browser.overlay == nil)
     #expect(browser.press(.control("l")) == [.redraw])
-    #expect(browser.press(.character("q")) == [.quit])
+    #expect(browser.press("q") == [.quit])
     #expect(browser.press(.control("c")) == [.quit])
-    #expect(browser.press(.character("Z"), .delete, .control("z")) == [])
+    #expect(browser.press("Z", .delete, .control("z")) == [])
   }
 }

@@ -1,12 +1,14 @@
 import Terminal
 import Text
 
-/// Makes lines of a frame, clipped and padded to their width. Uses ASCII if the terminal cannot show UTF-8.
-struct Pen {
-  typealias Span = Frame.Span
+typealias Span = Frame.Span
+
+/// Renders the lines of a frame, clipped and padded to their width. Uses ASCII if the terminal cannot show UTF-8.
+struct LineRenderer {
   typealias Style = Frame.Style
 
   let isUTF8: Bool
+  private var ellipsis: String { isUTF8 ? "…" : "~" }
   /// The offset of local time from UTC at a time, both in nanoseconds.
   var zone: (Int64) -> Int64 = { _ in 0 }
 
@@ -21,7 +23,7 @@ struct Pen {
   func safe(_ text: String) -> String { isUTF8 ? DisplayText.escape(text) : DisplayText.ascii(DisplayText.escape(text)) }
 
   /// Renders a message, in which text from outside is already escaped.
-  func said(_ text: String) -> String {
+  func message(_ text: String) -> String {
     let text = DisplayText.isPrintable(Array(text.utf8)) ? text : DisplayText.escape(text)
     return isUTF8 ? text : DisplayText.ascii(DisplayText.asciiLines(text))
   }
@@ -35,12 +37,12 @@ struct Pen {
   {
     let left = left.map(plain)
     var right = right.map(plain)
-    var rightWidth = right.reduce(0) { $0 + DisplayText.width($1.text) }
+    var rightWidth = columns(right)
     if rightWidth > 0, rightWidth + min(12, columns(left)) + 1 > width { (right, rightWidth) = ([], 0) }
     var spans: [Span] = []
     var room = max(0, width - rightWidth - (rightWidth > 0 ? 1 : 0))
     for span in left where room > 0 {
-      let text = DisplayText.clip(span.text, to: room, ellipsis: isUTF8 ? "…" : "~")
+      let text = DisplayText.clip(span.text, to: room, ellipsis: ellipsis)
       room -= DisplayText.width(text)
       spans.append(Span(text, span.style))
       if text != span.text { break }
@@ -54,35 +56,31 @@ struct Pen {
 
   func columns(_ spans: [Span]) -> Int { spans.reduce(0) { $0 + DisplayText.width($1.text) } }
 
-  func clip(_ text: String, to width: Int) -> String { DisplayText.clip(text, to: max(0, width), ellipsis: isUTF8 ? "…" : "~") }
-
   /// Clips a name in the middle, because similar names often differ at the end.
-  func clipMiddle(_ text: String, to width: Int) -> String { DisplayText.clipMiddle(text, to: max(0, width), ellipsis: isUTF8 ? "…" : "~") }
+  func clipMiddle(_ text: String, to width: Int) -> String { DisplayText.clipMiddle(text, to: max(0, width), ellipsis: ellipsis) }
 
   func pad(_ text: String, to width: Int) -> String { text + String(repeating: " ", count: max(0, width - DisplayText.width(text))) }
 
-  // MARK: Boxes
-
   /// Draws a box with a title around lines.
-  /// - Parameter lines: Lines of `width - 2` columns. Missing ones are blank.
-  func box(_ title: [Span], right: [Span] = [], _ lines: [Frame.Line], width: Int, height: Int, isFocused: Bool) -> [Frame.Line] {
-    let border = isFocused ? Style(.cyan) : .dim
-    let inside = max(0, width - 2)
+  /// - Parameter lines: Lines as wide as the inside of the box. Missing ones are blank.
+  func box(_ title: [Span], right: [Span] = [], _ lines: [Frame.Line], in box: BrowserLayout.Box, isFocused: Bool) -> [Frame.Line] {
+    let border: Style = isFocused ? .cyan : .dim
+    let inside = max(0, box.width - 2)
     let edge = line([Span("│", border)], width: 1).spans
     let blank = line([], width: inside)
     let left = [Span(" ", border)] + title + [Span(" ", border)]
     let end = right.isEmpty ? [] : [Span(" ", border)] + right + [Span(" ", border)]
     let top = line(left, right: end, width: inside, fill: "─", fillStyle: border)
     var result = [Frame.Line(line([Span("┌", border)], width: 1).spans + top.spans + line([Span("┐", border)], width: 1).spans)]
-    for index in 0..<max(0, height - 2) { result.append(Frame.Line(edge + (index < lines.count ? lines[index] : blank).spans + edge)) }
-    result.append(line([Span("└" + String(repeating: "─", count: inside) + "┘", border)], width: width))
-    return Array(result.prefix(max(0, height)))
+    for index in 0..<box.inside { result.append(Frame.Line(edge + (index < lines.count ? lines[index] : blank).spans + edge)) }
+    result.append(line([Span("└" + String(repeating: "─", count: inside) + "┘", border)], width: box.width))
+    return Array(result.prefix(max(0, box.height)))
   }
+
+  func cursorStyle(isFocused: Bool) -> Style { isFocused ? Style(reverse: true) : .bold }
 
   /// Returns a line between two parts of a box.
   func rule(width: Int) -> Frame.Line { line([], width: width, fill: "─", fillStyle: .dim) }
-
-  // MARK: Small pictures
 
   private static let steps: [Character] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
 
@@ -94,8 +92,6 @@ struct Pen {
         high > low ? Self.steps[max(0, min(7, Int((value - low) / (high - low) * 7.99)))] : "▄"
       })
   }
-
-  // MARK: ASCII
 
   private func plain(_ span: Span) -> Span {
     if isUTF8 || span.text.utf8.allSatisfy({ $0 < 0x80 }) { return span }

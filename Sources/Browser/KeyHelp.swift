@@ -1,12 +1,8 @@
+import Terminal
 import Text
 
 /// The help screen, which `?` opens.
-enum BrowserHelp {
-  enum Line: Equatable {
-    case title(String)
-    case text(String)
-  }
-
+enum KeyHelp {
   private static let sections: [(title: String, keys: [(keys: String, what: String)])] = [
     (
       "Devices",
@@ -51,23 +47,46 @@ enum BrowserHelp {
   private static let keyWidth = 25
 
   /// Returns the lines of the help, wrapped between words.
-  static func lines(width: Int) -> [Line] {
+  static func lines(width: Int) -> [Span] {
     // The descriptions are next to the keys, or below them on a narrow screen.
     let isWide = width >= 56
     let blank = String(repeating: " ", count: isWide ? keyWidth + 2 : 6)
     let room = max(1, width - blank.count)
-    var lines: [Line] = []
+    var lines: [Span] = []
     for section in sections {
-      lines.append(.title(section.title))
+      lines.append(Span(section.title, .bold))
       for (keys, what) in section.keys {
         let head = "  " + keys + String(repeating: " ", count: max(1, keyWidth - DisplayText.width(keys)))
-        if !isWide { lines.append(.text("  " + keys)) }
+        if !isWide { lines.append(Span("  " + keys)) }
         for (number, part) in DisplayText.wrap(what, to: room).enumerated() {
-          lines.append(.text((number == 0 && isWide ? head : blank) + part))
+          lines.append(Span((number == 0 && isWide ? head : blank) + part))
         }
       }
-      lines.append(.text(""))
+      lines.append(Span(""))
     }
-    return lines + DisplayText.wrap(mouse, to: width).map { .text($0) }
+    return lines + DisplayText.wrap(mouse, to: width).map { Span($0) }
+  }
+}
+
+extension Browser {
+  /// The hints of the last line, the most important first.
+  var hints: [(key: String, action: String)] {
+    switch overlay {
+    case .help: return [("↑↓", "scroll"), ("Esc", "back")]
+    case .form: return [("Enter", "write"), ("Tab", "next field"), ("↑↓", "earlier values"), ("Esc", "back")]
+    case .prompt, nil: break
+    }
+    if plotted != nil { return [("p", "back"), ("l", "log")] }
+    let common = [("l", "log"), ("y", "copy command"), ("p", "plot"), ("T", "trace")]
+    let isConnected = devices.shownPeer?.isConnected == true
+    let hasTree = devices.shownPeer?.tree.table != nil
+    switch pane {
+    case .tree where hasTree && !isConnected: return [("Enter", "reconnect"), ("Tab", "devices")] + common
+    case .tree where hasTree:
+      return [("r", "read"), ("w", "write"), ("s", "subscribe"), ("a", "read all"), ("/", "find"), ("d", "disconnect")] + common
+    case .log: return [("↑↓", "scroll"), ("Tab", "devices"), ("l", "close")]
+    case .devices, .tree:
+      return [("Enter", isConnected ? "services" : "connect"), ("/", "filter")] + (isConnected ? [("d", "disconnect")] : []) + common
+    }
   }
 }

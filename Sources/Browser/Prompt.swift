@@ -1,4 +1,5 @@
 import Terminal
+import Text
 
 /// A line of text that the user edits.
 struct LineField: Equatable {
@@ -45,5 +46,37 @@ struct LineField: Equatable {
     default: return false
     }
     return true
+  }
+
+  /// Renders the part around the cursor that fits into `width` columns.
+  /// - Returns: The text, and the column of the cursor in it.
+  func visible(_ width: Int, _ renderer: LineRenderer) -> (text: String, cursor: Int) {
+    let before = DisplayText.width(renderer.safe(beforeCursor))
+    let skipped = max(0, before - width + 1)
+    var rest = renderer.safe(text)[...]
+    var dropped = 0
+    while dropped < skipped, let first = rest.popFirst() { dropped += DisplayText.width(String(first)) }
+    return (String(rest), before - skipped)
+  }
+}
+
+/// A prompt for a line of text.
+struct Prompt: Equatable {
+  enum Purpose: String {
+    case filter = "filter: "
+    case search = "find: "
+    case trace = "trace to file: "
+  }
+
+  let purpose: Purpose
+  var field: LineField
+  /// The tree when a search began. Each letter searches from its cursor, and folds the rows that an earlier letter unfolded.
+  var origin: AttributeTree?
+
+  /// Renders the prompt, and returns the column of the cursor.
+  func line(width: Int, _ renderer: LineRenderer) -> (Frame.Line, cursor: Int) {
+    let label = purpose.rawValue
+    let (text, cursor) = field.visible(width - label.count, renderer)
+    return (renderer.line([Span(label, .bold), Span(text)], width: width), min(width - 1, label.count + cursor))
   }
 }

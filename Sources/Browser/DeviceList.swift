@@ -1,0 +1,130 @@
+import ATT
+import Bluetooth
+import Finding
+import GAP
+import GATT
+import Presentation
+import Text
+
+/// The known devices in the order of the screen, with the filter, the cursor and the scroll position.
+/// Times are nanoseconds since 1970-01-01T00:00:00Z.
+struct DeviceList {
+  /// The devices with a connection, which is pending, open or closed.
+  var peers: [PeerAddress: BrowserPeer] = [:]
+  private(set) var signals: [PeerAddress: SampleHistory] = [:]
+  /// The devices that match the filter, in the order of the last frame.
+  private(set) var matches: [DeviceView] = []
+  private(set) var filter = ""
+  /// The device under the cursor. Nil selects the first.
+  var selected: PeerAddress?
+  /// The index of the first visible device.
+  private(set) var top = 0
+  /// The first visible line of the advertisement of the selected device.
+  var detailTop = 0
+  private var watch: DeviceWatch
+  private var order = DeviceOrder(.rssi)
+  private var facts: [PeerAddress: (changes: Int, facts: ScanFacts)] = [:]
+  /// The number of visible rows and the time of the last frame.
+  private var arranged = (rows: 0, time: Int64(0))
+
+  /// The maximum number of known devices, in addition to connected ones.
+  private static let limit = 5000
+
+  init() {
+    var options = DeviceWatch.Options()
+    options.recordLimit = Self.limit
+    options.deviceLimit = Self.limit
+    watch = DeviceWatch(options)
+  }
+
+  /// All devices with advertisements, in any order.
+  var all: [DeviceView] { watch.all }
+
+  /// The device whose tree or advertisement is visible.
+  var shown: PeerAddress? { selected ?? matches.first?.peer }
+
+  var shownPeer: BrowserPeer? { shown.flatMap { peers[$0] } }
+
+  /// The index of the device under the cursor.
+  var index: Int { selected.flatMap { peer in matches.firstIndex { $0.peer == peer } } ?? 0 }
+
+  func device(_ peer: PeerAddress) -> DeviceView? { matches.first { $0.peer == peer } }
+
+  /// Returns the name of a device, or the address of a device without a name.
+  func name(of peer: PeerAddress) -> UntrustedText { peers[peer]?.name ?? device(peer)?.name ?? UntrustedText("\(peer.address)") }
+
+  mutating func select(_ peer: PeerAddress) {
+    if peer != shown { detailTop = 0 }
+    selected = peer
+  }
+
+  // MARK: Events
+
+  mutating func heard(_ report: AdvertisingReport, at time: Int64) {
+    _ = watch.add(report, at: time)
+    guard let peer = report.peer, let rssi = report.rssi else { return }
+    addSignal(Double(rssi), of: peer, at: time)
+  }
+
+  /// Adds a sample of the signal strength in dBm, at most four per second, because a plot shows no more.
+  private mutating func addSignal(_ rssi: Double, of peer: PeerAddress, at time: Int64) {
+    if signals.count > 2 * Self.limit { signals = signals.filter { peers[$0.key] != nil } }
+    signals[peer, default: SampleHistory(capacity: 512)].add(rssi, at: time, every: 250_000_000)
+  }
+
+  mutating func connecting(_ peer: PeerAddress, name: UntrustedText?) {
+    peers[peer, default: BrowserPeer(name: name)].state = .connecting
+    if let name { peers[peer]?.name = name }
+  }
+
+  mutating func update(_ parameters: LinkParameters, of peer: PeerAddress, at time: Int64) {
+    peers[peer]?.link = parameters
+    if let rssi = parameters.rssi { addSignal(Double(rssi), of: peer, at: time) }
+  }
+
+  // MARK: Order and filter
+
+  /// Sorts the devices. The screen shows `rows` of them.
+  mutating func arrange(rows: Int, at time: Int64) {
+    arranged = (rows, time)
+    var heard = order.arrange(watch.devicesWithRecords, inView: rows, at: time)
+    let known = Set(heard.map(\.peer))
+    // Add devices that connected without being heard.
+    heard.insert(contentsOf: peers.keys.filter { !known.contains($0) }.sorted { "\($0)" < "\($1)" }.map { DeviceView($0) }, at: 0)
+    matches = heard.filter { peers[$0.peer]?.isConnected == true || matchesFilter($0) }
+    // Never select a device that is not visible.
+    if let selected, device(selected) == nil { self.selected = nil }
+  }
+
+  /// Changes the text that filters the devices. Applies immediately, because the next key may arrive before the next frame.
+  /// - Returns: The device to select instead of one that does not match. The filter never hides connected devices.
+  mutating func setFilter(_ text: String) -> PeerAddress? {
+    guard text != filter else { return nil }
+    filter = text
+    arrange(rows: arranged.rows, at: arranged.time)
+    guard let selected, let device = device(selected), !matchesFilter(device) else { return nil }
+    let all = matches
+    return all.first { matchesFilter($0) }?.peer
+  }
+
+  /// Returns whether the filter matches the name, address or data of a device.
+  private mutating func matchesFilter(_ device: DeviceView) -> Bool {
+    let wanted = filter.lowercased()
+    return wanted.isEmpty || device.name?.raw.lowercased().contains(wanted) == true
+      || "\(device.peer.address)".lowercased().contains(wanted)
+      || facts(of: device).others.contains { $0.lowercased().contains(wanted) }
+      || facts(of: device).mac?.lowercased().contains(wanted) == true
+  }
+
+  /// Returns the facts in the advertisements of a device. Caches the facts until the advertisements change.
+  mutating func facts(of device: DeviceView) -> ScanFacts {
+    if let known = facts[device.peer], known.changes == device.changes { return known.facts }
+    let found = ScanFacts(device, AdvertisingFormats())
+    if facts.count > 2000 { facts = [:] }
+    facts[device.peer] = (device.changes, found)
+    return found
+  }
+
+  /// Scrolls until the cursor is visible. The screen shows `rows` devices.
+  mutating func scroll(rows: Int) { top = BrowserLayout.top(top, showing: index, of: matches.count, rows: rows) }
+}

@@ -1,0 +1,437 @@
+import ATT
+import Bluetooth
+import Finding
+import GATT
+import Terminal
+
+/// An action that a key requests and the session performs.
+enum BrowserAction: Equatable {
+  case connect(PeerAddress)
+  case disconnect(PeerAddress)
+  /// Reads one attribute.
+  case read(PeerAddress, AttributeHandle)
+  /// Reads all readable attributes.
+  case readAll(PeerAddress)
+  case write(PeerAddress, AttributeHandle, [UInt8], WriteMode)
+  /// Subscribes to a characteristic, by the handle of its value.
+  case subscribe(PeerAddress, AttributeHandle)
+  case unsubscribe(PeerAddress, AttributeHandle)
+  /// Copies text to the terminal's clipboard.
+  case copy(String)
+  /// Starts recording HCI and ATT traffic to a file. Nil stops the recording.
+  case trace(String?)
+  /// Redraws the screen, because other programs may have written on it.
+  case redraw
+  case quit
+}
+
+/// Binds the keys and the mouse to actions.
+extension Browser {
+  /// Handles a key or click. Returns the actions to perform.
+  mutating func handle(_ key: Key) -> [BrowserAction] {
+    message = nil
+    if key == .control("l") { return [.redraw] }
+    switch overlay {
+    case .help(let top): return help(key, top)
+    case .form(let form): return edit(form, key)
+    case .prompt(let prompt): return ask(prompt, key)
+    case nil: break
+    }
+    switch key {
+    case "q", .control("c"): return [.quit]
+    case "?": overlay = .help(top: 0)
+    case "l":
+      showsLog.toggle()
+      if !showsLog, pane == .log { pane = .devices }
+    case "T": return trace()
+    case "d": return disconnect()
+    case "y": return copy()
+    case "p": plot()
+    case "/":
+      overlay = .prompt(
+        isInTree
+          ? Prompt(purpose: .search, field: LineField(), origin: devices.shownPeer?.tree)
+          : Prompt(purpose: .filter, field: LineField(devices.filter)))
+    case "n": find(afterCursor: true)
+    case .tab: focus(1)
+    case .backTab: focus(-1)
+    case .escape: leave()
+    case .click(let row, let column): return click(row, column)
+    case .wheelUp(let row, let column): wheel(row, column, -3)
+    case .wheelDown(let row, let column): wheel(row, column, 3)
+    default: return isInTree ? treeKey(key) : pane == .log ? logKey(key) : deviceKey(key)
+    }
+    return []
+  }
+
+  /// Whether keys act on the attributes of a device.
+  private var isInTree: Bool { pane == .tree && devices.shownPeer?.tree.table != nil }
+
+  // MARK: Panes
+
+  private mutating func focus(_ step: Int) {
+    let panes: [Pane] = showsLog ? [.devices, .tree, .log] : [.devices, .tree]
+    let index = panes.firstIndex(of: pane) ?? 0
+    pane = panes[(index + step + panes.count) % panes.count]
+  }
+
+  /// Handles Escape. Leaves the plot, the log or the tree, or clears the filter.
+  private mutating func leave() {
+    if plotted != nil {
+      plotted = nil
+    } else if pane == .log {
+      pane = .tree
+    } else if pane == .tree {
+      pane = .devices
+    } else {
+      setFilter("")
+    }
+  }
+
+  /// Returns the number of rows by which a key moves a cursor.
+  private func distance(_ key: Key, page: Int) -> Int? {
+    switch key {
+    case .up, "k": -1
+    case .down, "j": 1
+    case .pageUp, .control("b"): -max(1, page - 1)
+    case .pageDown, .control("f"): max(1, page - 1)
+    case .home, "g": -1_000_000
+    case .end, "G": 1_000_000
+    default: nil
+    }
+  }
+
+  private mutating func deviceKey(_ key: Key) -> [BrowserAction] {
+    if let step = distance(key, page: layout.devices.inside) {
+      // Scroll the advertisements of a device that is not connected.
+      if pane == .tree { scrollDetails(max(-1000, min(1000, step))) } else { moveDevice(step) }
+      return []
+    }
+    switch key {
+    case .right where devices.shownPeer?.isConnected != true: pane = .tree
+    case .enter, .right: return open()
+    case .left: pane = .devices
+    case "a" where devices.shownPeer?.isConnected == true: return readAll()
+    case "r", "w", "s", "a", " ":
+      say(devices.shownPeer?.isConnected == true ? "Press Tab to go to the attributes." : "Press Enter to connect first.")
+    default: break
+    }
+    return []
+  }
+
+  private mutating func moveDevice(_ step: Int) {
+    let all = devices.matches
+    if !all.isEmpty { select(all[max(0, min(all.count - 1, devices.index + step))].peer) }
+  }
+
+  private mutating func scrollDetails(_ step: Int) { devices.detailTop = max(0, devices.detailTop + step) }
+
+  private mutating func setFilter(_ text: String) {
+    if let match = devices.setFilter(text) { select(match) }
+  }
+
+  /// Connects to the selected device, or shows the tree of a connected device.
+  private mutating func open() -> [BrowserAction] {
+    guard let peer = devices.shown else { return [] }
+    select(peer)
+    pane = .tree
+    let device = devices.device(peer)
+    switch devices.peers[peer]?.state {
+    case .connecting, .connected: return []
+    case .closed: break
+    case nil:
+      if let device, device.reports > 0, !device.isConnectable {
+        say("Cannot connect to \(title(of: peer)): it is not connectable.", isProblem: true)
+        return []
+      }
+    }
+    devices.connecting(peer, name: device?.name)
+    return [.connect(peer)]
+  }
+
+  private mutating func disconnect() -> [BrowserAction] {
+    switch devices.shownPeer?.state {
+    case .connecting, .connected: return devices.shown.map { [.disconnect($0)] } ?? []
+    case .closed, nil:
+      say("Not connected.")
+      return []
+    }
+  }
+
+  private mutating func logKey(_ key: Key) -> [BrowserAction] {
+    if let step = distance(key, page: layout.log?.inside ?? 1) { log.scroll(by: step, seen: layout.log?.inside ?? 1) }
+    return []
+  }
+
+  // MARK: The mouse
+
+  private mutating func click(_ row: Int, _ column: Int) -> [BrowserAction] {
+    if let log = layout.log, log.contains(row: row, column: column) {
+      pane = .log
+      return []
+    }
+    if isTree(row, column) {
+      pane = .tree
+      guard plotted == nil, let line = layout.tree.line(atRow: row, column: column), line < layout.treeRows, let peer = devices.shown,
+        let tree = devices.peers[peer]?.tree, let target = tree.rows.dropFirst(tree.top + line).first
+      else { return [] }
+      devices.peers[peer]?.tree.cursor = target.handle
+      // A second click on a row acts like Enter.
+      return tree.cursor != nil && tree.current?.handle == target.handle ? treeKey(.enter) : []
+    }
+    pane = .devices
+    guard let line = layout.devices.line(atRow: row, column: column), let device = devices.matches.dropFirst(devices.top + line).first
+    else { return [] }
+    if devices.selected == device.peer { return open() }
+    select(device.peer)
+    return []
+  }
+
+  private mutating func wheel(_ row: Int, _ column: Int, _ step: Int) {
+    if let log = layout.log, log.contains(row: row, column: column) {
+      self.log.scroll(by: step, seen: log.inside)
+    } else if isTree(row, column) {
+      if let peer = devices.shown, devices.peers[peer]?.tree.table != nil {
+        devices.peers[peer]?.tree.move(by: step)
+      } else {
+        scrollDetails(step)
+      }
+    } else {
+      moveDevice(step)
+    }
+  }
+
+  private func isTree(_ row: Int, _ column: Int) -> Bool {
+    layout.isWide ? layout.tree.contains(row: row, column: column) : pane == .tree
+  }
+
+  // MARK: Help, prompts, the form
+
+  private mutating func help(_ key: Key, _ top: Int) -> [BrowserAction] {
+    if let step = distance(key, page: layout.height - 3) {
+      overlay = .help(top: helpTop(top + max(-1000, min(1000, step))))
+    } else {
+      switch key {
+      case .wheelUp: overlay = .help(top: helpTop(top - 3))
+      case .wheelDown: overlay = .help(top: helpTop(top + 3))
+      default: overlay = nil
+      }
+    }
+    return []
+  }
+
+  /// Limits a scroll position of the help, so that the last page is full.
+  private func helpTop(_ wanted: Int) -> Int { max(0, min(KeyHelp.lines(width: layout.width - 2).count - (layout.height - 3), wanted)) }
+
+  private mutating func ask(_ prompt: Prompt, _ key: Key) -> [BrowserAction] {
+    var prompt = prompt
+    let text = prompt.field.text
+    switch (key, prompt.purpose) {
+    case (.escape, .filter):
+      setFilter("")
+      overlay = nil
+    case (.escape, _):
+      returnToOrigin(of: prompt)
+      overlay = nil
+    case (.enter, .filter): overlay = nil
+    case (.enter, .search):
+      overlay = nil
+      if !text.isEmpty, !find(afterCursor: false) { say("Cannot find “\(text)” in the tree.", isProblem: true) }
+    case (.enter, .trace):
+      overlay = nil
+      return text.isEmpty ? [] : [.trace(text)]
+    default:
+      guard prompt.field.handle(key) else { return [] }
+      overlay = .prompt(prompt)
+      if prompt.purpose == .filter { setFilter(prompt.field.text) }
+      if prompt.purpose == .search {
+        search = prompt.field.text
+        returnToOrigin(of: prompt)
+        find(afterCursor: false)
+      }
+    }
+    return []
+  }
+
+  private mutating func returnToOrigin(of prompt: Prompt) {
+    if let address = devices.shown, let origin = prompt.origin { devices.peers[address]?.tree.restore(origin) }
+  }
+
+  private mutating func trace() -> [BrowserAction] {
+    if tracing != nil { return [.trace(nil)] }
+    overlay = .prompt(Prompt(purpose: .trace, field: LineField("blectl.btsnoop")))
+    return []
+  }
+
+  private mutating func edit(_ form: WriteForm, _ key: Key) -> [BrowserAction] {
+    var form = form
+    switch form.handle(key) {
+    case .editing: overlay = .form(form)
+    case .cancelled: overlay = nil
+    case .write(let octets, let written):
+      overlay = nil
+      let handle = form.attribute.handle
+      var earlier = devices.peers[form.peer]?.written[handle] ?? []
+      earlier.removeAll { $0 == written }
+      devices.peers[form.peer]?.written[handle] = earlier.suffix(49) + [written]
+      devices.peers[form.peer]?.wroteLast.insert(handle)
+      return started(form.peer, .write(form.peer, handle, octets, written.mode))
+    }
+    return []
+  }
+
+  // MARK: The attribute under the cursor
+
+  /// The maximum number of pending requests per device, so that holding a key down does not fill the memory.
+  private static let pendingLimit = 32
+
+  private mutating func treeKey(_ key: Key) -> [BrowserAction] {
+    guard let address = devices.shown, let peer = devices.peers[address], let row = peer.tree.current else { return [] }
+    func fold(_ wanted: Bool?) { devices.peers[address]?.tree.fold(row, wanted) }
+    if let step = distance(key, page: layout.treeRows) {
+      devices.peers[address]?.tree.move(by: step)
+      return []
+    }
+    switch key {
+    case " ": fold(nil)
+    case .right: fold(false)
+    case .left:
+      switch row {
+      case .service(_, isFolded: true): pane = .devices
+      case .service: fold(true)
+      case .characteristic(let item, _, isFolded: false) where !item.descriptors.isEmpty: fold(true)
+      case .include, .characteristic, .descriptor: devices.peers[address]?.tree.moveToParent(of: row)
+      }
+    case .backspace: pane = .devices
+    case .enter where !peer.isConnected:
+      devices.connecting(address, name: peer.name)
+      return peer.state == .connecting ? [] : [.connect(address)]
+    case .enter:
+      if case .service = row { fold(nil) } else { return performDefault(row, of: address) }
+    case .character(let letter) where "rwsa".contains(letter) && !peer.isConnected: sayNotConnected(address)
+    case "r": return read(row, of: address)
+    case "a": return readAll()
+    case "w": return write(row, of: address)
+    case "s": return subscribe(row, of: address)
+    default: break
+    }
+    return []
+  }
+
+  /// Performs the first action that the properties allow: read, subscribe or write.
+  private mutating func performDefault(_ row: TreeRow, of peer: PeerAddress) -> [BrowserAction] {
+    guard let item = row.characteristic else { return read(row, of: peer) }
+    if item.properties.contains(.read) { return read(row, of: peer) }
+    return item.properties.isDisjoint(with: [.notify, .indicate]) ? write(row, of: peer) : subscribe(row, of: peer)
+  }
+
+  private mutating func started(_ peer: PeerAddress, _ action: BrowserAction) -> [BrowserAction] {
+    guard devices.peers[peer]?.isConnected == true else {
+      sayNotConnected(peer)
+      return []
+    }
+    guard let pending = devices.peers[peer]?.pending, pending < Self.pendingLimit else {
+      say("\(Self.pendingLimit) requests are already pending.", isProblem: true)
+      return []
+    }
+    devices.peers[peer]?.pending = pending + 1
+    return [action]
+  }
+
+  private mutating func sayNotConnected(_ peer: PeerAddress) {
+    say("\(title(of: peer)) is not connected. Press Enter to connect.", isProblem: true)
+  }
+
+  private mutating func read(_ row: TreeRow, of peer: PeerAddress) -> [BrowserAction] {
+    guard let attribute = row.attribute else {
+      say("A \(row.depth == 0 ? "service" : "declaration") has no value. Select a characteristic.")
+      return []
+    }
+    if let item = attribute.characteristic, !item.properties.contains(.read) {
+      let hint = item.properties.isDisjoint(with: [.notify, .indicate]) ? "" : " Press s to subscribe."
+      say("\(name(item)) is not readable.\(hint)", isProblem: true)
+      return []
+    }
+    devices.peers[peer]?.wroteLast.remove(attribute.handle)
+    return started(peer, .read(peer, attribute.handle))
+  }
+
+  private func name(_ item: Characteristic) -> String { AssignedNumbers.name(of: item.uuid).map { renderer.safe($0) } ?? "\(item.uuid)" }
+
+  private mutating func readAll() -> [BrowserAction] { devices.shown.map { started($0, .readAll($0)) } ?? [] }
+
+  private mutating func write(_ row: TreeRow, of peer: PeerAddress) -> [BrowserAction] {
+    guard let attribute = row.attribute else {
+      say("A \(row.depth == 0 ? "service" : "declaration") is not writable.")
+      return []
+    }
+    overlay = .form(WriteForm(attribute, of: peer, earlier: devices.peers[peer]?.written[attribute.handle] ?? []))
+    return []
+  }
+
+  private mutating func subscribe(_ row: TreeRow, of peer: PeerAddress) -> [BrowserAction] {
+    // On a descriptor, subscribe to its characteristic.
+    guard let item = row.characteristic ?? devices.peers[peer]?.characteristic(row.handle), row.depth > 0 else {
+      say("Only characteristics send values.")
+      return []
+    }
+    if item.properties.isDisjoint(with: [.notify, .indicate]) {
+      say("\(name(item)) sends no notifications.\(item.properties.contains(.read) ? " Press r to read it." : "")", isProblem: true)
+      return []
+    }
+    devices.peers[peer]?.wroteLast.remove(item.valueHandle)
+    let isOn = devices.peers[peer]?.subscribed.contains(item.valueHandle) == true
+    return started(peer, isOn ? .unsubscribe(peer, item.valueHandle) : .subscribe(peer, item.valueHandle))
+  }
+
+  // MARK: Copying, plotting, searching
+
+  /// Copies the command line for the item under the cursor.
+  private mutating func copy() -> [BrowserAction] {
+    guard let address = devices.shown else {
+      say("No device found yet.")
+      return []
+    }
+    return [.copy(command(for: address))]
+  }
+
+  private func command(for address: PeerAddress) -> String {
+    guard pane == .tree, let peer = devices.peers[address], let attribute = peer.tree.current?.attribute else {
+      return commandLine.services(address)
+    }
+    let table = peer.tree.table
+    let isReadable = attribute.properties?.contains(.read) ?? true
+    let written = peer.written[attribute.handle]?.last
+    if let written, peer.wroteLast.contains(attribute.handle) || !isReadable {
+      return commandLine.write(address, attribute, written, in: table)
+    }
+    if peer.subscribed.contains(attribute.handle) { return commandLine.notify(address, attribute, in: table) }
+    if isReadable { return commandLine.read(address, attribute, in: table) }
+    if attribute.properties?.isDisjoint(with: [.notify, .indicate]) == false { return commandLine.notify(address, attribute, in: table) }
+    return commandLine.write(address, attribute, WrittenValue(format: "hex", text: "00", mode: .auto), in: table)
+  }
+
+  private mutating func plot() {
+    guard plotted == nil, let address = devices.shown else {
+      plotted = nil
+      return
+    }
+    guard pane == .tree, let peer = devices.peers[address], let item = peer.tree.current?.characteristic else {
+      plotted = .signal(address)
+      return
+    }
+    if peer.histories[item.valueHandle] == nil {
+      say("\(name(item)) has sent no numbers yet.", isProblem: true)
+    } else {
+      plotted = .value(address, item.valueHandle)
+    }
+  }
+
+  /// Moves the cursor to the next match of the search. Returns whether there is one.
+  /// - Parameter afterCursor: Whether to skip the row under the cursor.
+  @discardableResult
+  private mutating func find(afterCursor: Bool) -> Bool {
+    guard let address = devices.shown, let peer = devices.peers[address] else { return false }
+    return devices.peers[address]?.tree.find(search, afterCursor: afterCursor, values: peer.values) == true
+  }
+}

@@ -1,0 +1,46 @@
+import ATT
+import GATT
+import Testing
+
+@testable import Browser
+
+/// Parts of the browser as values: the tree, a scrolled list and a typed line.
+@Suite(.timeLimit(.minutes(1))) struct BrowserPartTests {
+  private func tree() -> AttributeTree {
+    var tree = AttributeTree()
+    tree.update(BrowserFixture.table)
+    return tree
+  }
+
+  /// A restored tree has the folds and the cursor of before, but the services of now.
+  @Test func restoring() {
+    var tree = tree()
+    let before = tree
+    let isFound = tree.find("2901", afterCursor: false, values: [:])
+    #expect(isFound && tree.cursor == 0x14 && tree.rows.count == 10)
+    tree.update(AttributeTable(services: Array(BrowserFixture.table.services.prefix(2))))
+    tree.restore(before)
+    #expect(tree.cursor == nil && tree.rows.map(\.handle) == [1, 3, 0x10, 0x12])
+  }
+
+  @Test func theCursorStaysWithItsAttribute() {
+    var tree = tree()
+    tree.cursor = 0x24
+    tree.update(BrowserFixture.table)
+    #expect(tree.cursor == 0x24)
+    tree.update(AttributeTable(services: Array(BrowserFixture.table.services.prefix(2))))
+    #expect(tree.cursor == nil && tree.current?.handle == 1)
+  }
+
+  @Test(arguments: [(0, 3, 0), (0, 9, 5), (7, 3, 3), (7, 9, 7), (9, 9, 9), (30, 9, 9)])
+  func scrolling(_ top: Int, _ index: Int, _ expected: Int) {
+    #expect(BrowserLayout.top(top, showing: index, of: 10, rows: 5) == expected)
+  }
+
+  @Test func aLongLineShowsTheCursor() {
+    let renderer = LineRenderer(isUTF8: true)
+    let field = LineField("0123456789")
+    #expect(field.visible(20, renderer) == ("0123456789", 10))
+    #expect(field.visible(5, renderer) == ("6789", 4))
+  }
+}
