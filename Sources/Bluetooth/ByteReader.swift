@@ -80,3 +80,8 @@ package struct ByteReader: Sendable {
     MalformedPacket("\(what): needs \(wanted) byte(s), has \(remaining)", at: offset)
   }
 }
+
+extension Array<UInt8> {
+  /// Returns the number in two bytes, least significant first. Both must exist.
+  package func uint16(at index: Int) -> UInt16 { UInt16(self[index]) | UInt16(self[index + 1]) << 8 }
+}

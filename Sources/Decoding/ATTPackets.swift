@@ -1,5 +1,6 @@
 package import ATT
 import Bluetooth
+import Replay
 
 extension DecodedPacket {
   /// Decodes an ATT PDU.
@@ -107,7 +108,7 @@ extension DecodedPacket {
     guard type == .characteristic, octets.count == 5 || octets.count == 19, let uuid = UUID(littleEndian: octets[3...]) else {
       return [value(octets, of: handle, isWhole: type != .characteristic)]
     }
-    let valueHandle = AttributeHandle(rawValue: UInt16(octets[1]) | UInt16(octets[2]) << 8)
+    let valueHandle = AttributeHandle(rawValue: octets.uint16(at: 1))
     return [
       PacketField("properties", .mask(UInt64(octets[0]), octets: 1)), place("value_handle", valueHandle),
       PacketField("declares", .uuid(uuid)),
@@ -133,11 +134,7 @@ extension DecodedPacket {
       default: false
       }
     guard looksThroughRange, [.attributeNotFound, .invalidHandle, .unsupportedGroupType].contains(code) else { return [attribute(handle)] }
-    let range: HandleRange? =
-      switch request {
-      case .findInformation(let range), .findByTypeValue(let range, _, _), .readByType(let range, _), .readByGroupType(let range, _): range
-      default: nil
-      }
+    let range = request?.range
     return [place("start_handle", handle)] + (range?.start == handle ? range.map { [end($0.end)] } ?? [] : [])
   }
 

@@ -142,11 +142,11 @@ package struct TraceLinks: Sendable {
       return index
     // Connection Complete of BR/EDR: status, handle, address.
     case .other(code: 0x03, let octets) where octets.count >= 9 && octets[0] == 0:
-      let index = begin(ConnectionHandle(UInt16(octets[1]) | UInt16(octets[2]) << 8), record)
+      let index = begin(ConnectionHandle(octets.uint16(at: 1)), record)
       links[index].isClassic = true
       links[index].peer = PeerAddress(Address(rawValue: octets[3..<9].reversed().reduce(0) { $0 << 8 | UInt64($1) }), .public)
       return index
-    case .commandComplete(let complete) where complete.opcode.rawValue == Reset.opcode.rawValue && complete.parameters.first == 0:
+    case .commandComplete(let complete) where complete.opcode == Reset.opcode && complete.parameters.first == 0:
       reset(record.adapter)
       return nil
     default: return RecordedEvent.handle(record.packet).flatMap { known($0, record) }
@@ -156,9 +156,8 @@ package struct TraceLinks: Sendable {
   private mutating func command(_ record: Snoop.Record) -> Int? {
     let octets = record.packet
     guard octets.count >= 6 else { return nil }
-    let opcode = UInt16(octets[1]) | UInt16(octets[2]) << 8
-    guard RecordedEvent.linkCommands.contains(opcode) else { return nil }
-    return known(ConnectionHandle(UInt16(octets[4]) | UInt16(octets[5]) << 8), record)
+    guard RecordedEvent.linkCommands.contains(HCI.Opcode(rawValue: octets.uint16(at: 1))) else { return nil }
+    return known(ConnectionHandle(octets.uint16(at: 4)), record)
   }
 }
 
@@ -286,7 +285,7 @@ extension AirConnection {
     switch packet.pdu[0] & 3 {
     case 3 where payload.first == 0x06: keepsMIC = payload.count == 5
     case 2 where payload.count >= 4 && keepsMIC == nil:
-      let behind = payload.count - 4 - (Int(payload[0]) | Int(payload[1]) << 8)
+      let behind = payload.count - 4 - Int(payload.uint16(at: 0))
       if behind == 0 || behind == 4 { keepsMIC = behind == 4 }
     default: break
     }

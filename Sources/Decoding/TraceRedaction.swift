@@ -1,3 +1,4 @@
+import Bluetooth
 package import HCI
 import L2CAP
 
@@ -16,7 +17,7 @@ package struct TraceRedaction: Sendable {
     /// The number of bytes of the frame that a trace may hold. Nil before the header is complete.
     var kept: Int? {
       guard let end, head.count > 4 else { return end }
-      let channel = ChannelIdentifier(rawValue: UInt16(head[2]) | UInt16(head[3]) << 8)
+      let channel = ChannelIdentifier(rawValue: head.uint16(at: 2))
       guard channel == .securityManager || channel == .classicSecurityManager else { return end }
       return DecodedPacket.pairing[head[4]] == nil || Secrets.pairing.contains(head[4]) ? min(5, end) : end
     }
@@ -45,11 +46,9 @@ package struct TraceRedaction: Sendable {
     packet.count > start ? packet[..<start] + [UInt8](repeating: 0, count: packet.count - start) : packet
   }
 
-  private static func opcode(_ packet: [UInt8], at index: Int) -> UInt16 { UInt16(packet[index]) | UInt16(packet[index + 1]) << 8 }
-
   private static func command(_ packet: [UInt8]) -> [UInt8] {
     guard packet.count > 4, packet.count == 4 + Int(packet[3]) else { return zeroed(packet, from: 4) }
-    let opcode = opcode(packet, at: 1)
+    let opcode = packet.uint16(at: 1)
     let isKept = HCITable.commands[opcode]?.parameters != nil && !Secrets.commands.contains(opcode)
     return isKept ? packet : zeroed(packet, from: 4)
   }
@@ -59,7 +58,7 @@ package struct TraceRedaction: Sendable {
     switch packet[1] {
     case 0x0E:
       guard packet.count > 6 else { return packet }
-      let opcode = opcode(packet, at: 4)
+      let opcode = packet.uint16(at: 4)
       let isKept = HCITable.commands[opcode]?.returned != nil && !Secrets.returns.contains(opcode)
       return isKept ? packet : zeroed(packet, from: 7)
     case 0x0F: return zeroed(packet, from: 7)
@@ -74,12 +73,12 @@ package struct TraceRedaction: Sendable {
 
   private mutating func data(_ packet: [UInt8], _ direction: Direction) -> [UInt8] {
     guard packet.count >= 5 else { return packet }
-    let word = Self.opcode(packet, at: 1)
+    let word = packet.uint16(at: 1)
     let key = word & 0x0FFF | (direction == .hostToController ? 0x1000 : 0)
     let open = frames.removeValue(forKey: key)
     let isStart = word >> 12 & 3 != 1
     // A fragment whose frame starts before the trace may contain anything.
-    guard packet.count == 5 + Int(Self.opcode(packet, at: 3)), var frame = isStart ? Frame() : open else {
+    guard packet.count == 5 + Int(packet.uint16(at: 3)), var frame = isStart ? Frame() : open else {
       return Self.zeroed(packet, from: 5)
     }
     let start = frame.length

@@ -1,6 +1,8 @@
-import Bluetooth
+package import Bluetooth
 import CBluetooth
+import EventLoop
 import Glibc
+package import HCI
 import LinuxIO
 import SystemPackage
 
@@ -12,12 +14,12 @@ package enum AdapterList {
     var numbers = [UInt16](repeating: 0, count: Int(HCI_MAX_DEV))
     let count: Int32
     do throws(Errno) {
-      let socket = try SystemCall.socket(AF_BLUETOOTH, Int32(SOCK_RAW.rawValue), BTPROTO_HCI)
+      let socket = try SystemCall.hciSocket()
       count = try SystemCall.call { unsafe shim_adapter_numbers(socket.rawValue, &numbers) }
     } catch {
       throw AdapterProblem.of(error, adapter: "hci0", .listing)
     }
-    let (switches, managed) = (RFKill(), ManagementIndexes.read())
+    let (switches, managed) = (RFKill(), ManagementChannel.indexes())
     return numbers.prefix(Int(count)).sorted().compactMap { info($0, switches, managed) }
   }
 
@@ -64,5 +66,128 @@ package enum AdapterList {
   private static func bus(_ number: UInt8) -> String {
     guard let name = unsafe hci_bustostr(Int32(number)) else { return "unknown" }
     return unsafe String(cString: name).lowercased()
+  }
+}
+
+/// A Bluetooth adapter of this machine, as the kernel lists it.
+package struct AdapterInfo: Sendable, Equatable {
+  /// The number N of `hciN`.
+  package var index: Int
+  package var name: String { "hci\(index)" }
+  /// The public address of the adapter. Nil if the controller has none and uses a static random address.
+  package var address: Address?
+  package var isUp: Bool
+  /// The bus in lower case: `usb`, `uart`, `pci`, `virtual`…
+  package var bus: String
+  /// Whether the controller supports Bluetooth LE according to its LMP features.
+  package var le: Bool
+  /// The rfkill switch that blocks the adapter, in software or hardware, or nil.
+  package var block: RFKill.Switch?
+  /// Whether a program owns the adapter through the HCI user channel.
+  package var isTaken = false
+
+  /// The problem that prevents use of the adapter through the kernel's stack, or nil.
+  package var problem: AdapterProblem? {
+    if let block { return .blocked(name, by: block) }
+    if isTaken { return .taken(name) }
+    if !isUp { return .down(name) }
+    return le ? nil : .withoutLE(name)
+  }
+
+  /// Asks the controller for its abilities, as far as this process may. LE commands need CAP_NET_RAW. Does not ask an adapter that is
+  /// down or that another program owns.
+  @LoopActor
+  package func abilities() async -> ControllerInfo {
+    var info = ControllerInfo()
+    info.address = address
+    guard problem == nil, let hci = try? HCISocket(adapter: index, tap: nil) else { return info }
+    defer { hci.close() }
+    func ask<C: HCI.Command>(_ command: C) async -> C.Return? { try? await hci.send(command, for: .askingAbilities) }
+    info.version = await ask(ReadLocalVersion())
+    if let returned = await ask(ReadLocalSupportedCommands()) { info.supported = returned.commands }
+    if let returned = await ask(LEReadLocalSupportedFeatures()) { info.leFeatures = returned.features }
+    if info.leFeatures.contains(.dataLengthExtension), info.supported.contains(LEReadMaximumDataLength.self),
+      let most = await ask(LEReadMaximumDataLength())
+    {
+      info.setDataLength(octets: most.txOctets, time: most.txTime)
+    }
+    return info
+  }
+}
+
+/// A link of a kernel adapter, whichever program opened the link.
+package struct AdapterLink: Hashable, Sendable {
+  package let address: Address
+  /// The type of the peer's address. Nil without CAP_NET_ADMIN, because the kernel then does not report it.
+  package let type: AddressType?
+}
+
+extension AdapterInfo {
+  /// Lists the LE links of this adapter through the management channel. If that fails, uses HCIGETCONNLIST, which needs
+  /// no capability but reports no types.
+  /// - Throws: AdapterProblem.
+  package func links() throws(AdapterProblem) -> [AdapterLink] {
+    let links =
+      if let peers = ManagementChannel.connections(of: index) {
+        peers.map { AdapterLink(address: $0.address, type: $0.type) }
+      } else {
+        try listed().map { AdapterLink(address: $0, type: nil) }
+      }
+    return links.sorted { $0.address.rawValue < $1.address.rawValue }
+  }
+
+  private func listed() throws(AdapterProblem) -> [Address] {
+    var addresses = [bdaddr_t](repeating: bdaddr_t(), count: 64)
+    do throws(Errno) {
+      let socket = try SystemCall.hciSocket()
+      let count = try SystemCall.call { unsafe shim_le_links(socket.rawValue, UInt16(clamping: index), &addresses, Int32(addresses.count)) }
+      return addresses.prefix(Int(count)).compactMap { unsafe withUnsafeBytes(of: $0) { unsafe Address(bigEndian: $0.reversed()) } }
+    } catch {
+      throw AdapterProblem.of(error, adapter: name, .listing)
+    }
+  }
+}
+
+extension AdapterInfo {
+  /// Lists the devices that the kernel connects to when it receives their advertisements, at the request of bluetoothd or another program
+  /// (Add Device). Reads the adapter's device_list in debugfs, which only root may do.
+  /// - Parameter folder: The debugfs folder, which tests replace.
+  /// - Returns: Nil if the list cannot be read.
+  package func autoConnections(folder: String = "/sys/kernel/debug/bluetooth") -> [PeerAddress]? {
+    SmallFile.text(of: "\(folder)/\(name)/device_list", limit: 1 << 18).map { Self.autoConnections($0) }
+  }
+
+  /// Parses lines such as `C0:FF:EE:00:00:07 (type 1) 3`. Lines without a number at the end list BR/EDR devices.
+  static func autoConnections(_ list: String) -> [PeerAddress] {
+    list.split(separator: "\n").compactMap { line in
+      let words = line.split(separator: " ")
+      guard words.count == 4, words[1] == "(type", let address = Address(String(words[0])), let action = Int(words[3]) else { return nil }
+      // HCI_AUTO_CONN_DIRECT, HCI_AUTO_CONN_ALWAYS, HCI_AUTO_CONN_LINK_LOSS of the kernel's hci_core.h.
+      guard (2...4).contains(action) else { return nil }
+      return PeerAddress(address, words[2] == "0)" ? .public : .random)
+    }
+  }
+}
+
+extension AdapterInfo {
+  /// Returns the Wi-Fi radio of the same USB device: its interface (`wlan0`), or else its own name (`phy0`). Nil if there is none or it is
+  /// unknown, because the two halves of a card are mostly on different buses.
+  /// - Parameter folder: The folder of device classes, which tests replace.
+  package func wifiOfSameDevice(folder: String = "/sys/class") -> String? {
+    guard bus == "usb", let own = Self.parent("\(folder)/bluetooth/\(name)/device") else { return nil }
+    for entry in FolderNames.list("\(folder)/ieee80211", home: nil).sorted() {
+      let phy = entry.hasSuffix("/") ? String(entry.dropLast()) : entry
+      let device = "\(folder)/ieee80211/\(phy)/device"
+      guard Self.parent(device) == own else { continue }
+      return FolderNames.list("\(device)/net", home: nil).sorted().first.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 } ?? phy
+    }
+    return nil
+  }
+
+  /// Returns the path of the USB device to which an interface belongs.
+  private static func parent(_ path: String) -> String? {
+    guard let whole = unsafe realpath(path, nil) else { return nil }
+    defer { unsafe free(whole) }
+    return unsafe String(cString: whole).split(separator: "/").dropLast().joined(separator: "/")
   }
 }

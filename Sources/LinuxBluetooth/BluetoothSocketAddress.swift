@@ -2,6 +2,7 @@ import Bluetooth
 import CBluetooth
 import Glibc
 import LinuxIO
+import SystemPackage
 
 extension SocketAddress {
   /// Creates a `struct sockaddr_hci`, 6 bytes.
@@ -26,6 +27,11 @@ extension SocketAddress {
     }
     return Self(result)
   }
+}
+
+extension SystemCall {
+  /// Opens an HCI socket without a channel, which needs no capability.
+  static func hciSocket() throws(Errno) -> OwnedDescriptor { try socket(AF_BLUETOOTH, SOCK_RAW, BTPROTO_HCI) }
 }
 
 /// A filter that selects the packets for a raw HCI socket (`struct hci_filter`).

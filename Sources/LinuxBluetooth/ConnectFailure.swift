@@ -1,5 +1,5 @@
 package import Bluetooth
-import GAP
+package import GAP
 import Glibc
 import LinuxIO
 package import SystemPackage
@@ -33,7 +33,9 @@ struct ConnectFailure: ConnectionError, Equatable {
   /// - Parameters:
   ///   - limit: The time limit of the connection attempt.
   func error(_ peer: PeerAddress, adapter: String, limit: Duration) -> any Error {
-    func none(_ cause: NoConnection.Cause) -> NoConnection { NoConnection(peer, adapter: adapter, cause, errno: errno, status: status) }
+    func none(_ cause: NoConnection.Cause) -> NoConnection {
+      NoConnection(peer: peer, adapter: adapter, cause: cause, errno: errno, status: status)
+    }
     return switch (stage, errno) {
     case (.starting, .connectionRefused): AdapterProblem.leDisabled(adapter)
     case (.starting, .noRouteToHost): AdapterProblem.down(adapter)
@@ -76,12 +78,32 @@ package struct NoConnection: PassingError, Sendable, Equatable {
   package let errno: Errno
   /// The status in the LE Connection Complete event. Nil if the process may not see events.
   package let status: ControllerErrorCode?
+}
 
-  package init(_ peer: PeerAddress, adapter: String, _ cause: Cause, errno: Errno, status: ControllerErrorCode? = nil) {
+/// The reason why a kernel link went down.
+package struct SocketEnd: ConnectionError, Sendable, Equatable {
+  package enum Cause: Sendable, Equatable {
+    /// The reason in Disconnection Complete, if the process may see events.
+    case reason(ControllerErrorCode)
+    /// The error of the ATT socket. Nil if the socket closed without an error.
+    case errno(Errno?)
+    /// The adapter is down or unplugged.
+    case adapterGone(String)
+  }
+
+  package let peer: PeerAddress
+  package let cause: Cause
+
+  package init(_ peer: PeerAddress, _ cause: Cause) {
     self.peer = peer
-    self.adapter = adapter
     self.cause = cause
-    self.errno = errno
-    self.status = status
+  }
+
+  package var retryReason: RetryReason? {
+    switch cause {
+    case .reason(let reason): RetryReason(reason)
+    case .errno(.connectionReset?): .closedByPeer
+    case .errno, .adapterGone: nil
+    }
   }
 }

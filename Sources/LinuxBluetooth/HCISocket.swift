@@ -53,7 +53,7 @@ final class HCISocket {
   convenience init(adapter index: Int, tap: (any HCI.Tap)?) throws(AdapterProblem) {
     let name = "hci\(index)"
     do throws(Errno) {
-      let descriptor = try SystemCall.socket(AF_BLUETOOTH, Int32(SOCK_RAW.rawValue), BTPROTO_HCI)
+      let descriptor = try SystemCall.hciSocket()
       // The kernel drops events silently when the buffer is full: a busy scan causes thousands per second.
       SystemCall.raiseReceiveBuffer(descriptor.rawValue, to: 2 << 20)
       let (number, filter) = (descriptor.rawValue, tap == nil ? HCIFilter.needed : .trace)

@@ -48,7 +48,7 @@ final class L2CAPSocket: ATT.Channel {
   }
 
   private static func prepared(_ adapter: AdapterInfo, limit: LoopClock.Instant) throws(Errno) -> OwnedDescriptor {
-    let descriptor = try SystemCall.socket(AF_BLUETOOTH, Int32(SOCK_SEQPACKET.rawValue), BTPROTO_L2CAP)
+    let descriptor = try SystemCall.socket(AF_BLUETOOTH, SOCK_SEQPACKET, BTPROTO_L2CAP)
     let number = descriptor.rawValue
     // Notifications are lost when the buffer is full. The default of 208 KiB holds 0.23 s of a fast link.
     SystemCall.raiseReceiveBuffer(number, to: 4 << 20)

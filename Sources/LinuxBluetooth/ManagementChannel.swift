@@ -21,7 +21,7 @@ enum ManagementChannel {
   /// Sends a request. Returns nil if the kernel does not answer.
   static func ask(_ command: UInt16, adapter: UInt16 = noIndex, _ parameters: [UInt8] = []) -> Answer? {
     do throws(Errno) {
-      let descriptor = try SystemCall.socket(AF_BLUETOOTH, Int32(SOCK_RAW.rawValue), BTPROTO_HCI)
+      let descriptor = try SystemCall.hciSocket()
       let number = descriptor.rawValue
       // The kernel checks CAP_NET_ADMIN only at bind: the socket may send any request later.
       try Capabilities.raised(.netAdmin) { () throws(Errno) in
@@ -51,5 +51,73 @@ enum ManagementChannel {
     _ = try reader.uint16("management length")
     guard event == commandComplete || event == commandStatus, try reader.uint16("management command") == command else { return nil }
     return Answer(status: try reader.uint8("management status"), parameters: reader.rest())
+  }
+}
+
+extension ManagementChannel {
+  /// Lists the connected LE peers of an adapter, of any program, with Get Connections (CAP_NET_ADMIN). Nil if the kernel does not answer.
+  static func connections(of adapter: Int) -> Set<PeerAddress>? {
+    ask(0x0015, adapter: UInt16(clamping: adapter)).flatMap { $0.status == 0 ? try? parseConnections($0.parameters) : nil }
+  }
+
+  static func parseConnections(_ parameters: [UInt8]) throws(MalformedPacket) -> Set<PeerAddress> {
+    var reader = ByteReader(parameters)
+    var peers: Set<PeerAddress> = []
+    for _ in 0..<(try reader.uint16("number of connections")) {
+      let address = try reader.address("address of a connection")
+      switch try reader.uint8("address type of a connection") {
+      case 1: peers.insert(PeerAddress(address, .public))
+      case 2: peers.insert(PeerAddress(address, .random))
+      default: break  // BR/EDR
+      }
+    }
+    return peers
+  }
+
+  /// Lists the numbers N of the adapters `hciN` of the kernel's own stack, with Read Index List, which any user may request. An adapter that
+  /// is up but not listed belongs to a program through the HCI user channel. No ioctl reports that, and commands over a raw socket would
+  /// disturb its owner.
+  /// - Returns: Nil if the kernel does not answer.
+  static func indexes() -> Set<Int>? { ask(0x0003).flatMap { $0.status == 0 ? try? parseIndexes($0.parameters) : nil } }
+
+  static func parseIndexes(_ parameters: [UInt8]) throws(MalformedPacket) -> Set<Int> {
+    var reader = ByteReader(parameters)
+    var indexes: Set<Int> = []
+    for _ in 0..<(try reader.uint16("number of indexes")) { indexes.insert(Int(try reader.uint16("index"))) }
+    return indexes
+  }
+}
+
+/// The kernel's device discovery, which bluetoothd and other programs start over the management channel.
+enum KernelDiscovery {
+  private static let stopDiscovery: UInt16 = 0x0024
+  private static let rejected: UInt8 = 0x0B
+  private static let invalidParameters: UInt8 = 0x0D
+
+  /// Returns whether a discovery is active. Nil without CAP_NET_ADMIN, because the kernel then does not answer.
+  static func isActive(adapter: Int) -> Bool? {
+    // No command asks for it. Stop Discovery with no type stops nothing, and its error tells: Rejected if no discovery is active,
+    // otherwise Invalid Parameters because the type differs.
+    ManagementChannel.ask(stopDiscovery, adapter: UInt16(clamping: adapter), [0]).flatMap { isActive($0.status) }
+  }
+
+  static func isActive(_ status: UInt8) -> Bool? {
+    switch status {
+    case rejected: false
+    case invalidParameters: true
+    default: nil
+    }
+  }
+
+  /// Makes the kernel check whether it needs a background scan for devices to connect to. Starts and cancels a connection attempt to an
+  /// impossible static address (its random part is never all zeros), which makes the kernel check twice.
+  static func remindOfBackgroundScan(_ adapter: AdapterInfo) {
+    do throws(Errno) {
+      let descriptor = try SystemCall.socket(AF_BLUETOOTH, SOCK_SEQPACKET, BTPROTO_L2CAP)
+      try SystemCall.bind(descriptor.rawValue, .att(adapter.address, .public))
+      try SystemCall.connect(descriptor.rawValue, .att(Address(rawValue: 0xC000_0000_0000), .random))
+    } catch {
+      // EINPROGRESS: closing the descriptor cancels the attempt. There is nothing to do about other errors.
+    }
   }
 }

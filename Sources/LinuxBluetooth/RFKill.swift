@@ -16,12 +16,6 @@ package struct RFKill: Sendable, Equatable {
     /// The adapter's name (`hci0`), or the name of a platform's switch for the whole radio (`tpacpi_bluetooth_sw`).
     package let name: String
     package let state: State
-
-    package init(device: String, name: String, state: State) {
-      self.device = device
-      self.name = name
-      self.state = state
-    }
   }
 
   /// The Bluetooth switches, sorted by device name.

@@ -16,7 +16,7 @@ package final class UserChannel: HCI.Transport {
   /// - Throws: AdapterProblem if the adapter is unavailable.
   package static func open(_ index: Int) throws(AdapterProblem) -> UserChannel {
     do throws(Errno) {
-      let descriptor = try SystemCall.socket(AF_BLUETOOTH, Int32(SOCK_RAW.rawValue), BTPROTO_HCI)
+      let descriptor = try SystemCall.hciSocket()
       SystemCall.raiseReceiveBuffer(descriptor.rawValue, to: 2 << 20)
       let number = descriptor.rawValue
       try Capabilities.raised(.netAdmin) { () throws(Errno) in
@@ -70,16 +70,10 @@ package final class UserChannel: HCI.Transport {
   package func close() { socket.close() }
 
   private func lost(_ error: Errno?) -> AdapterProblem {
-    let adapter = name.replacingPrefix("user:", with: "hci")
+    let adapter = name.replacing("user:", with: "hci")
     return switch error {
     case nil, .brokenPipe, .operationNotSupportedByDevice, .badDescriptorState: .unplugged(adapter)
     case .some(let error): .of(error, adapter: adapter, .usingUserChannel)
     }
-  }
-}
-
-extension String {
-  fileprivate func replacingPrefix(_ prefix: String, with other: String) -> String {
-    hasPrefix(prefix) ? other + dropFirst(prefix.count) : self
   }
 }

@@ -1,4 +1,4 @@
-import ATT
+package import ATT
 import Bluetooth
 
 /// Decides the answers of a recorded device. It answers as recorded, in order as far as the client keeps to it. Otherwise it answers only
@@ -146,6 +146,7 @@ package struct Answerer: Sendable {
 extension Answerer {
   /// Answers a request. Returns nil if the recording does not have the answer.
   mutating func answer(_ request: Request) -> Decision? {
+    if let range = request.range, !range.isValid { return refuse(request, range.start.number, .invalidHandle) }
     switch request {
     case .exchangeMTU(let client):
       if database.serverMTU == nil, let code = database.mtuRefusal { return refuse(request, 0, code) }
@@ -185,7 +186,6 @@ extension Answerer {
   // MARK: Discovery
 
   private mutating func information(_ request: Request, _ range: HandleRange) -> Decision? {
-    guard range.isValid else { return refuse(request, range.start.number, .invalidHandle) }
     var items: [HandleType] = []
     var next = range.start.number
     for handle in database.handles[database.firstIndex(next)...] {
@@ -203,7 +203,6 @@ extension Answerer {
   }
 
   private mutating func groups(_ request: Request, _ range: HandleRange, _ type: UUID) -> Decision? {
-    guard range.isValid else { return refuse(request, range.start.number, .invalidHandle) }
     guard type == .primaryService || type == .secondaryService else { return refuse(request, range.start.number, .unsupportedGroupType) }
     var items: [HandleGroup] = []
     var next = range.start.number
@@ -220,7 +219,6 @@ extension Answerer {
   }
 
   private mutating func services(_ request: Request, _ range: HandleRange, _ type: UUID, _ value: [UInt8]) -> Decision? {
-    guard range.isValid else { return refuse(request, range.start.number, .invalidHandle) }
     guard type == .primaryService else { return nil }
     var items: [HandleRange] = []
     var next = range.start.number
@@ -243,7 +241,6 @@ extension Answerer {
   // MARK: Values
 
   private mutating func values(_ request: Request, _ range: HandleRange, _ type: UUID) -> Decision? {
-    guard range.isValid else { return refuse(request, range.start.number, .invalidHandle) }
     let within = database.handles[database.firstIndex(range.start.number)..<database.firstIndex(range.end.number + 1)]
     guard let first = within.first(where: { database.types[$0] == type }) else {
       // Clients that cache attributes request the hash. Without it, they discover again.
@@ -325,5 +322,70 @@ extension Answerer {
     guard isKnown || database.configuresServiceChanged(handle) else { return nil }
     configurations[handle] = value
     return .answer(Response.write.bytes)
+  }
+}
+
+/// The attribute values that the host read on one link, with an entry for each read.
+struct RecordedReadings: Sendable {
+  struct Reading: Sendable {
+    /// The indices, on the link, of the requests that returned the value.
+    var requests: [Int]
+    var outcome: Result<[UInt8], Refusal>
+    /// Whether the value is surely complete.
+    var isWhole: Bool
+  }
+
+  /// The Error Response to a read.
+  struct Refusal: Error, Sendable { let code: ErrorCode }
+
+  private(set) var all: [Int: [Reading]] = [:]
+
+  init(_ link: Recording.Link) {
+    for (index, item) in link.requests.enumerated() {
+      guard let octets = item.response, let request = try? Request(parsing: item.pdu), let response = try? Response(parsing: octets) else {
+        continue
+      }
+      learn(index, request, response, mtu: item.mtu)
+    }
+  }
+
+  private mutating func learn(_ index: Int, _ request: Request, _ response: Response, mtu: Int) {
+    switch (request, response) {
+    case (.read(let handle), .read(let value)): add(index, handle, .success(value), isWhole: value.count < mtu - 1)
+    case (.read(let handle), .error(_, _, let code)): add(index, handle, .failure(Refusal(code: code)), isWhole: true)
+    case (.readByType(_, let type), .readByType(let items)) where type != .characteristic && type != .include:
+      // A value is cut to the available space, at most 253 bytes.
+      for item in items { add(index, item.handle, .success(item.value), isWhole: item.value.count < min(mtu - 4, 253)) }
+    case (.readByType, .error(_, let handle, let code)) where code != .attributeNotFound && handle.isValid:
+      add(index, handle, .failure(Refusal(code: code)), isWhole: true)
+    case (.readBlob(let handle, let offset), .readBlob(let part)): extend(index, handle, Int(offset), part, isWhole: part.count < mtu - 1)
+    case (.readBlob(let handle, let offset), .error(_, _, .attributeNotLong)),
+      (.readBlob(let handle, let offset), .error(_, _, .invalidOffset)):
+      extend(index, handle, Int(offset), [], isWhole: true)
+    default: break
+    }
+  }
+
+  private mutating func add(_ index: Int, _ handle: AttributeHandle, _ outcome: Result<[UInt8], Refusal>, isWhole: Bool) {
+    all[handle.number, default: []].append(Reading(requests: [index], outcome: outcome, isWhole: isWhole))
+  }
+
+  private mutating func extend(_ index: Int, _ handle: AttributeHandle, _ offset: Int, _ part: [UInt8], isWhole: Bool) {
+    guard let last = all[handle.number]?.indices.last, case .success(let value)? = all[handle.number]?[last].outcome, value.count == offset,
+      value.count + part.count <= 0xFFFF
+    else { return }
+    all[handle.number]?[last].outcome = .success(value + part)
+    all[handle.number]?[last].isWhole = isWhole
+    all[handle.number]?[last].requests.append(index)
+  }
+}
+
+extension Request {
+  /// The range of handles in which the request searches. Nil for other requests.
+  package var range: HandleRange? {
+    switch self {
+    case .findInformation(let range), .findByTypeValue(let range, _, _), .readByType(let range, _), .readByGroupType(let range, _): range
+    default: nil
+    }
   }
 }

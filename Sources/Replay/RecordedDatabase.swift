@@ -126,7 +126,7 @@ package struct RecordedDatabase: Sendable {
         let end = min(next - 1, group.endHandle.number)
         // Notify, Indicate.
         if let value = declarations[characteristics[index]], value.count >= 3, value[0] & 0x30 != 0,
-          end == (Int(value[1]) | Int(value[2]) << 8) + 1, types[end] == nil, seenOfType[.characteristic]?.contains(end) ?? false
+          end == Int(value.uint16(at: 1)) + 1, types[end] == nil, seenOfType[.characteristic]?.contains(end) ?? false
         {
           types[end] = .clientCharacteristicConfiguration
         }
@@ -174,7 +174,7 @@ package struct RecordedDatabase: Sendable {
     declarations[handle] = item.value
     // Properties, value handle, UUID (Vol 3 Part G §3.3.1).
     guard type == .characteristic, item.value.count == 5 || item.value.count == 19 else { return }
-    let value = Int(item.value[1]) | Int(item.value[2]) << 8
+    let value = Int(item.value.uint16(at: 1))
     if value > handle, let uuid = UUID(littleEndian: item.value[3...]) { types[value] = uuid }
   }
 
@@ -186,4 +186,30 @@ package struct RecordedDatabase: Sendable {
 extension UUID {
   /// Whether this is the type of a descriptor, whose value does not change between reads.
   var isDescriptor: Bool { short.map { 0x2900...0x290F ~= $0 } ?? false }
+}
+
+/// Ascending ranges with a binary search.
+struct OrderedRanges: Sendable {
+  private let ranges: [Range<Int>]
+
+  init(_ ranges: RangeSet<Int> = RangeSet()) { self.ranges = Array(ranges.ranges) }
+
+  /// Returns the first range that ends after a place: the range around it, or else the next.
+  func first(endingBehind place: Int) -> Range<Int>? {
+    let index = ranges.firstIndex(sortedWhere: { $0.upperBound > place })
+    return index < ranges.count ? ranges[index] : nil
+  }
+}
+
+extension Array {
+  /// Returns the index of the first element that satisfies a predicate, or `count`. All elements after it must satisfy it too.
+  func firstIndex(sortedWhere isBehind: (Element) -> Bool) -> Int {
+    var low = 0
+    var high = count
+    while low < high {
+      let middle = (low + high) / 2
+      if isBehind(self[middle]) { high = middle } else { low = middle + 1 }
+    }
+    return low
+  }
 }

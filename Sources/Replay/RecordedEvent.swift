@@ -1,17 +1,20 @@
+import Bluetooth
+package import Captures
 package import HCI
 
 /// Offsets of fields in an encoded event. The replay sends events as recorded, so nothing decodes them.
 package enum RecordedEvent {
   /// The commands whose first parameter is a connection handle.
-  package static let linkCommands: Set<UInt16> = [
-    Disconnect.opcode.rawValue, 0x041D, ReadRSSI.opcode.rawValue, 0x0C2D, LEConnectionUpdate.opcode.rawValue,
-    LEReadRemoteFeatures.opcode.rawValue, 0x2019, 0x201A, 0x201B, LERemoteConnectionParameterRequestReply.opcode.rawValue,
-    LERemoteConnectionParameterRequestNegativeReply.opcode.rawValue, LESetDataLength.opcode.rawValue, LEReadPHY.opcode.rawValue,
-    LESetPHY.opcode.rawValue,
+  package static let linkCommands: Set<Opcode> = [
+    Disconnect.opcode, ReadRemoteVersion.opcode, ReadRSSI.opcode, Opcode(rawValue: 0x0C2D), LEConnectionUpdate.opcode,
+    LEReadRemoteFeatures.opcode, enableEncryption, Opcode(rawValue: 0x201A), Opcode(rawValue: 0x201B),
+    LERemoteConnectionParameterRequestReply.opcode, LERemoteConnectionParameterRequestNegativeReply.opcode, LESetDataLength.opcode,
+    LEReadPHY.opcode, LESetPHY.opcode,
   ]
+  private static let enableEncryption = Opcode(rawValue: 0x2019)
 
   enum Kind: Equatable {
-    case answer(opcode: UInt16)
+    case answer(Opcode)
     case report
     case connectionComplete
     case disconnectionComplete
@@ -24,8 +27,8 @@ package enum RecordedEvent {
     guard octets.count >= 3, octets[0] == Packet.eventIndicator else { return .other }
     switch octets[1] {
     case 0x05: return .disconnectionComplete
-    case 0x0E where octets.count >= 6: return .answer(opcode: UInt16(octets[4]) | UInt16(octets[5]) << 8)
-    case 0x0F where octets.count >= 7: return .answer(opcode: UInt16(octets[5]) | UInt16(octets[6]) << 8)
+    case 0x0E where octets.count >= 6: return .answer(Opcode(rawValue: octets.uint16(at: 4)))
+    case 0x0F where octets.count >= 7: return .answer(Opcode(rawValue: octets.uint16(at: 5)))
     case 0x13: return .completedPackets
     case 0x3E where octets.count >= 4:
       switch octets[3] {
@@ -63,7 +66,7 @@ package enum RecordedEvent {
   }
 
   package static func handle(_ octets: [UInt8]) -> ConnectionHandle? {
-    handleOffset(octets).map { ConnectionHandle(UInt16(octets[$0]) | UInt16(octets[$0 + 1]) << 8) }
+    handleOffset(octets).map { ConnectionHandle(octets.uint16(at: $0)) }
   }
 
   /// Returns the packet with the connection handle of another link.
@@ -77,14 +80,14 @@ package enum RecordedEvent {
   }
 
   /// Returns whether the event reports the outcome of a command's procedure.
-  static func ends(_ octets: [UInt8], _ opcode: UInt16) -> Bool {
+  static func ends(_ octets: [UInt8], _ opcode: Opcode) -> Bool {
     guard octets.count >= 4, octets[0] == Packet.eventIndicator else { return false }
     return switch (octets[1], opcode) {
-    case (0x05, Disconnect.opcode.rawValue), (0x0C, 0x041D), (0x08, 0x2019), (0x30, 0x2019): true
-    case (0x3E, LEConnectionUpdate.opcode.rawValue): octets[3] == 0x03
-    case (0x3E, LEReadRemoteFeatures.opcode.rawValue): octets[3] == 0x04
-    case (0x3E, LESetDataLength.opcode.rawValue): octets[3] == 0x07
-    case (0x3E, LESetPHY.opcode.rawValue): octets[3] == 0x0C
+    case (0x05, Disconnect.opcode), (0x0C, ReadRemoteVersion.opcode), (0x08, enableEncryption), (0x30, enableEncryption): true
+    case (0x3E, LEConnectionUpdate.opcode): octets[3] == 0x03
+    case (0x3E, LEReadRemoteFeatures.opcode): octets[3] == 0x04
+    case (0x3E, LESetDataLength.opcode): octets[3] == 0x07
+    case (0x3E, LESetPHY.opcode): octets[3] == 0x0C
     default: false
     }
   }
@@ -94,4 +97,36 @@ package enum RecordedEvent {
     guard octets.count >= 7, octets[1] == 0x3E, octets[4] == 1 else { return false }
     return octets[3] == 0x02 ? octets[5] == 0x04 : octets[3] == 0x0D && octets[5] & 0x08 != 0
   }
+}
+
+/// The connection handles of a log that controllers use for diagnostics to their vendor's tools, as ACL data: Qualcomm 0x0EDC, Samsung
+/// 0x0FF1. No link has them.
+package struct VendorHandles: Sendable {
+  /// Whether the log starts with Reset, and so has the start of every link, by adapter.
+  private var isFromStart: [UInt16: Bool] = [:]
+  /// The adapters and handles in events.
+  private var opened: Set<UInt32> = []
+  /// Whether the log lacks no packet. A lost packet may be the event that opened a link.
+  package var isWhole = true
+
+  package init() {}
+
+  /// Takes the next packet. Data may appear before the event that opens its link, so pass the whole log first.
+  package mutating func note(_ record: Snoop.Record) {
+    let packet = record.packet
+    let isReset = packet.starts(with: [Packet.commandIndicator, 0x03, 0x0C])
+    // Connection Complete of BR/EDR has its handle at the same place as Disconnection Complete.
+    let isClassic = packet.starts(with: [Packet.eventIndicator, 0x03]) && packet.count >= 6
+    let offset = isClassic ? 4 : RecordedEvent.handleOffset(packet)
+    let handle = offset.map { ConnectionHandle(packet.uint16(at: $0)) }
+    guard isReset || handle?.isReserved == false else { return }
+    isFromStart[record.adapter] = isFromStart[record.adapter] ?? isReset
+    if let handle, packet[0] == Packet.eventIndicator { opened.insert(Self.key(handle, record.adapter)) }
+  }
+
+  package func contains(_ handle: ConnectionHandle, _ adapter: UInt16) -> Bool {
+    handle.isReserved || isWhole && isFromStart[adapter] == true && !opened.contains(Self.key(handle, adapter))
+  }
+
+  package static func key(_ handle: ConnectionHandle, _ adapter: UInt16) -> UInt32 { UInt32(adapter) << 16 | UInt32(handle.rawValue) }
 }

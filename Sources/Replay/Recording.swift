@@ -2,7 +2,7 @@ import ATT
 package import Bluetooth
 import Captures
 import EventLoop
-import HCI
+package import HCI
 
 /// The devices around an adapter, as a trace shows them: their advertisements, how links were made, and the data of these links. Times are
 /// nanoseconds since the first record and never decrease.
@@ -13,7 +13,7 @@ package struct Recording: Sendable {
   package internal(set) var drops = 0
   package internal(set) var cut = 0
   /// The commands that concern no link, by opcode, in order.
-  var commands: [UInt16: [Command]] = [:]
+  var commands: [HCI.Opcode: [Command]] = [:]
   var scans: [Scan] = []
   /// The attempts to make a link, in order.
   package internal(set) var attempts: [Attempt] = []
@@ -21,7 +21,7 @@ package struct Recording: Sendable {
   /// The peers on the filter accept list: the host waited for them without naming them in a command to connect.
   var awaited: Set<PeerAddress> = []
   /// Whether the recording begins with the start of the host. Its packets are then as long as ours.
-  var isWhole: Bool { commands[Reset.opcode.rawValue] != nil }
+  var isWhole: Bool { commands[Reset.opcode] != nil }
 
   /// The devices that the host asked for their services.
   package var discoveredPeers: Set<PeerAddress> {
@@ -76,7 +76,7 @@ package struct Recording: Sendable {
     var opening: [Happening] = []
     package var requests: [Request] = []
     /// The commands about the link, by opcode, in order. Their parameters include the handle.
-    var commands: [UInt16: [Command]] = [:]
+    var commands: [HCI.Opcode: [Command]] = [:]
     /// The time at which the host started to disconnect, or the recording ends, in nanoseconds.
     var end: Int64 = 0
     /// Whether the recording ends before the connection does.
@@ -178,6 +178,40 @@ extension Recording {
     case .event(.leExtendedAdvertisingReports(let list))?: list.reports.contains { $0.address == address }
     case .event(.leDirectedAdvertisingReports(let list))?: list.reports.contains { $0.address == address }
     default: false
+    }
+  }
+}
+
+/// The reason why a replay cannot continue.
+package enum ReplayError: NoDeviceError, Sendable, Equatable {
+  /// The recording lacks this request.
+  /// - Parameter next: The host's next action in the recording. Nil at the end of the recording.
+  case notRecorded(Asked, next: Asked?)
+  /// The recording has the request, but ends before the answer.
+  case cut(Asked)
+  /// The connection has no more values until the host sends a request.
+  case ended
+  /// The connection has no more values until the host repeats its next recorded action.
+  /// - Parameter packet: The number of that action's packet in the file, from 1.
+  case unasked(Asked, packet: Int)
+
+  /// A request of the host.
+  package enum Asked: Sendable, Equatable {
+    /// An ATT PDU with the attribute that it names, if known.
+    case attribute([UInt8], Attribute?)
+    case connection(PeerAddress)
+    case command(CommandPacket)
+  }
+
+  /// An attribute in the recording.
+  package struct Attribute: Sendable, Equatable {
+    package var type: UUID
+    /// The characteristic that a descriptor belongs to.
+    package var characteristic: UUID?
+
+    package init(type: UUID, characteristic: UUID? = nil) {
+      self.type = type
+      self.characteristic = characteristic
     }
   }
 }

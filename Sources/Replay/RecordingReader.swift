@@ -2,6 +2,7 @@ import ATT
 import Bluetooth
 import Captures
 import HCI
+import L2CAP
 
 /// Builds a `Recording` from the captured packets of one adapter.
 struct RecordingReader {
@@ -12,9 +13,9 @@ struct RecordingReader {
   private var number = 0
 
   /// The commands without an answer so far, by opcode.
-  private var unanswered: [UInt16: [Place]] = [:]
+  private var unanswered: [HCI.Opcode: [Place]] = [:]
   /// The unfinished procedures of links.
-  private var procedures: [Int: [(opcode: UInt16, index: Int)]] = [:]
+  private var procedures: [Int: [(opcode: HCI.Opcode, index: Int)]] = [:]
   private var openAttempt: Int?
   /// The open links. `ended` has the last link of each handle.
   private var live: [ConnectionHandle: Int] = [:]
@@ -29,9 +30,9 @@ struct RecordingReader {
   private static let mostUnanswered = 64
 
   private enum Place {
-    case common(UInt16, Int)
+    case common(HCI.Opcode, Int)
     case attempt(Int)
-    case link(Int, UInt16, Int)
+    case link(Int, HCI.Opcode, Int)
   }
 
   /// A score that is higher for an adapter that was more likely a central.
@@ -65,7 +66,7 @@ struct RecordingReader {
 
   consuming func finished() -> Recording {
     for index in recording.scans.indices where !recording.scans[index].isOver { recording.scans[index].end = time }
-    let disconnect = Disconnect.opcode.rawValue
+    let disconnect = Disconnect.opcode
     for index in recording.links.indices { recording.links[index].end = recording.links[index].commands[disconnect]?.first?.time ?? time }
     cut()
     return recording
@@ -74,7 +75,7 @@ struct RecordingReader {
   /// Marks everything in progress at the end of the recording as cut.
   private mutating func cut() {
     if let openAttempt, recording.attempts[openAttempt].cancelled == nil { recording.attempts[openAttempt].isCut = true }
-    for index in live.values where recording.links[index].commands[Disconnect.opcode.rawValue] == nil {
+    for index in live.values where recording.links[index].commands[Disconnect.opcode] == nil {
       recording.links[index].isCut = true
       for (opcode, command) in procedures[index] ?? [] { recording.links[index].commands[opcode]?[command].isCut = true }
     }
@@ -90,22 +91,24 @@ struct RecordingReader {
 
   // MARK: Commands
 
+  private static let extendedCreateConnectionV2 = HCI.Opcode(rawValue: 0x2085)
+
   private mutating func add(_ command: CommandPacket) {
-    let opcode = command.opcode.rawValue
+    let opcode = command.opcode
     let entry = Recording.Command(packet: command, time: time)
     switch opcode {
-    case LECreateConnection.opcode.rawValue, LEExtendedCreateConnection.opcode.rawValue, 0x2085:
+    case LECreateConnection.opcode, LEExtendedCreateConnection.opcode, Self.extendedCreateConnectionV2:
       recording.attempts.append(Recording.Attempt(peer: Self.peer(command), command: entry))
       openAttempt = recording.attempts.count - 1
       wait(opcode, .attempt(recording.attempts.count - 1))
       return
-    case LECreateConnectionCancel.opcode.rawValue: if let openAttempt { recording.attempts[openAttempt].cancelled = time }
+    case LECreateConnectionCancel.opcode: if let openAttempt { recording.attempts[openAttempt].cancelled = time }
     // LE Add Device To Filter Accept List.
-    case 0x2011:
+    case HCI.Opcode(rawValue: 0x2011):
       if let peer = Self.address(command.parameters) { recording.awaited.insert(peer) }
-    case LESetScanParameters.opcode.rawValue: isActive = command.parameters.first != 0
-    case LESetExtendedScanParameters.opcode.rawValue: isActive = command.parameters.dropFirst(3).first != 0
-    case LESetScanEnable.opcode.rawValue, LESetExtendedScanEnable.opcode.rawValue:
+    case LESetScanParameters.opcode: isActive = command.parameters.first != 0
+    case LESetExtendedScanParameters.opcode: isActive = command.parameters.dropFirst(3).first != 0
+    case LESetScanEnable.opcode, LESetExtendedScanEnable.opcode:
       if let last = recording.scans.indices.last, !recording.scans[last].isOver {
         recording.scans[last].isOver = true
         recording.scans[last].end = time
@@ -113,7 +116,7 @@ struct RecordingReader {
       if command.parameters.first == 1 { recording.scans.append(Recording.Scan(time: time, end: time, isActive: isActive)) }
     default:
       guard RecordedEvent.linkCommands.contains(opcode), command.parameters.count >= 2 else { break }
-      let handle = ConnectionHandle(UInt16(command.parameters[0]) | UInt16(command.parameters[1]) << 8)
+      let handle = ConnectionHandle(command.parameters.uint16(at: 0))
       guard let link = live[handle] ?? ended[handle] else { break }
       recording.links[link].commands[opcode, default: []].append(entry)
       let index = (recording.links[link].commands[opcode]?.count ?? 1) - 1
@@ -126,7 +129,7 @@ struct RecordingReader {
     wait(opcode, .common(opcode, (recording.commands[opcode]?.count ?? 1) - 1))
   }
 
-  private mutating func wait(_ opcode: UInt16, _ place: Place) {
+  private mutating func wait(_ opcode: HCI.Opcode, _ place: Place) {
     unanswered[opcode, default: []].append(place)
     if unanswered[opcode, default: []].count > Self.mostUnanswered { unanswered[opcode]?.removeFirst() }
   }
@@ -135,7 +138,7 @@ struct RecordingReader {
   private static func peer(_ command: CommandPacket) -> PeerAddress? {
     if let create = LECreateConnection(command) { return create.filterPolicy == 0 ? create.peer : nil }
     if let create = LEExtendedCreateConnection(command) { return create.filterPolicy == 0 ? create.peer : nil }
-    guard command.opcode.rawValue == 0x2085, command.parameters.first == 0 else { return nil }
+    guard command.opcode == extendedCreateConnectionV2, command.parameters.first == 0 else { return nil }
     // LE Extended Create Connection v2: advertising handle, subevent, then as before.
     return address(Array(command.parameters.dropFirst(4)))
   }
@@ -169,14 +172,14 @@ struct RecordingReader {
     case .other:
       // Connection Complete of BR/EDR: ignore the data of this link.
       if octets.count >= 6, octets[1] == 0x03, octets[3] == 0 {
-        classic.insert(ConnectionHandle(UInt16(octets[4]) | UInt16(octets[5]) << 8))
+        classic.insert(ConnectionHandle(octets.uint16(at: 4)))
       }
       guard let handle = RecordedEvent.handle(octets), let link = live[handle] else { return }
       happened(packet, link)
     }
   }
 
-  private mutating func answer(_ opcode: UInt16, _ packet: Recording.Packet) {
+  private mutating func answer(_ opcode: HCI.Opcode, _ packet: Recording.Packet) {
     guard let place = unanswered[opcode]?.first else { return }
     unanswered[opcode]?.removeFirst()
     // Nothing follows a Command Status with an error.
@@ -251,5 +254,84 @@ struct RecordingReader {
     case .hostToController: streams[link]?.sent(data, at: time, number: number, &recording.links[link])
     case .controllerToHost: streams[link]?.received(data, record.packet, at: time, isLate: isLate, &recording.links[link])
     }
+  }
+}
+
+/// Joins the data of one link to ATT PDUs, and finds the response to each request.
+struct LinkStream {
+  private var outgoing = Recombination()
+  private var incoming = Recombination()
+  /// The index in `following` of the last request at which the incoming frame starts.
+  private var frameStart = 0
+  private var frameRequests = 0
+  /// The index of the request that waits for its response.
+  private var asked: Int?
+  private var mtu = BearerState.defaultMTU
+
+  mutating func sent(_ data: ACLData, at time: Int64, number: Int, _ link: inout Recording.Link) {
+    guard let frame = outgoing.add(data), frame.channel == .att, let first = frame.payload.first else { return }
+    link.requests.append(Recording.Request(pdu: frame.payload, time: time, mtu: mtu, packet: number))
+    if case .request = ATT.Opcode(rawValue: first) { asked = link.requests.count - 1 }
+  }
+
+  /// Adds received data.
+  /// - Parameter isLate: Whether the data follows the end of the link in the recording: a recorder reads its sockets in any order.
+  mutating func received(_ data: ACLData, _ octets: [UInt8], at time: Int64, isLate: Bool, _ link: inout Recording.Link) {
+    if data.boundary != .continuing {
+      frameStart = link.requests.last?.following.count ?? 0
+      frameRequests = link.requests.count
+    }
+    var happening = Recording.Happening(time: time, kind: .packet(octets, isResponse: false))
+    if isLate, let end = Self.takeEnd(&link) {
+      happening.time = end.time
+      link.add(happening)
+      link.add(end)
+      frameStart = min(frameStart, max(0, (link.requests.last?.following.count ?? 0) - 2))
+    } else {
+      link.add(happening)
+    }
+    guard let frame = incoming.add(data), frame.channel == .att, let first = frame.payload.first else { return }
+    switch ATT.Opcode(rawValue: first) {
+    case .response, .error: responded(frame.payload, &link)
+    case .unsolicited: if let last = link.requests.indices.last { link.requests[last].bringsValue = true }
+    case .request, .command, .confirmation, .unknown: break
+    }
+  }
+
+  /// Removes and returns the Disconnection Complete event if nothing happened after it.
+  private static func takeEnd(_ link: inout Recording.Link) -> Recording.Happening? {
+    func isEnd(_ happening: Recording.Happening?) -> Bool {
+      guard case .packet(let octets, _)? = happening?.kind else { return false }
+      return RecordedEvent.kind(octets) == .disconnectionComplete
+    }
+    if let last = link.requests.indices.last {
+      return isEnd(link.requests[last].following.last) ? link.requests[last].following.removeLast() : nil
+    }
+    return isEnd(link.opening.last) ? link.opening.removeLast() : nil
+  }
+
+  private mutating func responded(_ pdu: [UInt8], _ link: inout Recording.Link) {
+    guard let index = asked else { return }
+    asked = nil
+    link.requests[index].response = pdu
+    if case .exchangeMTU(let client)? = try? ATT.Request(parsing: link.requests[index].pdu),
+      case .exchangeMTU(let server)? = try? ATT.Response(parsing: pdu)
+    {
+      mtu = Recording.mtu(client, server)
+    }
+    // The host may send commands between a request and its response. The fragments then follow the last command.
+    guard frameRequests == link.requests.count, let last = link.requests.indices.last else { return }
+    for position in link.requests[last].following.indices.dropFirst(frameStart) {
+      if case .packet(let octets, _) = link.requests[last].following[position].kind, octets.first == HCI.Packet.aclIndicator {
+        link.requests[last].following[position].kind = .packet(octets, isResponse: true)
+      }
+    }
+  }
+}
+
+extension Recording {
+  /// Returns the lesser of the client's and the server's MTU in bytes, at least 23 (Vol 3 Part F §3.4.2.2).
+  static func mtu(_ client: UInt16, _ server: UInt16) -> Int {
+    min(max(Int(min(client, server)), BearerState.defaultMTU), BearerState.largestMTU)
   }
 }

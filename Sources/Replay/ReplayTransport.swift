@@ -13,7 +13,7 @@ package final class ReplayTransport: HCI.Transport {
   private var isClosed = false
 
   var links: [ConnectionHandle: ReplayedLink] = [:]
-  var used: [UInt16: Set<Int>] = [:]
+  var used: [HCI.Opcode: Set<Int>] = [:]
   /// The peers that the host connected to, by the index of the recorded attempt that the replay used.
   var usedAttempts: [Int: PeerAddress] = [:]
   /// The attempt that the host waits for. The index `attempt` is nil if the recording lacks it.
@@ -52,14 +52,14 @@ package final class ReplayTransport: HCI.Transport {
 
   /// Ends a link because the recording does not continue as the host wants.
   func fail(_ link: ReplayedLink, _ error: ReplayError) {
-    perform(at: now) { transport in
+    perform { transport in
       guard transport.links[link.handle] === link else { return }
       transport.ended(link)
       transport.handler?(.linkEnded(link.handle, error))
     }
   }
 
-  func refuse(_ opcode: HCI.Opcode, _ error: ReplayError) { perform(at: now) { $0.handler?(.refused(opcode, error)) } }
+  func refuse(_ opcode: HCI.Opcode, _ error: ReplayError) { perform { $0.handler?(.refused(opcode, error)) } }
 
   // MARK: Time
 
@@ -79,10 +79,10 @@ package final class ReplayTransport: HCI.Transport {
 
   func deliver(_ octets: [UInt8]) { if !isClosed { handler?(.received(octets)) } }
 
-  func post(_ octets: [UInt8], at due: Int64) { perform(at: due) { $0.deliver(octets) } }
+  func post(_ octets: [UInt8], at due: Int64? = nil) { perform(at: due) { $0.deliver(octets) } }
 
-  func perform(at due: Int64, _ action: @escaping @LoopActor (ReplayTransport) -> Void) {
-    EventLoop.shared.schedule(at: LoopClock.Instant(nanoseconds: due)) { [weak self] in
+  func perform(at due: Int64? = nil, _ action: @escaping @LoopActor (ReplayTransport) -> Void) {
+    EventLoop.shared.schedule(at: LoopClock.Instant(nanoseconds: due ?? now)) { [weak self] in
       guard let self, !isClosed else { return }
       action(self)
     }
@@ -101,8 +101,8 @@ package final class ReplayTransport: HCI.Transport {
     case LECreateConnectionCancel.opcode: cancel(command)
     case LESetScanEnable.opcode, LESetExtendedScanEnable.opcode: enableScan(command)
     default:
-      if RecordedEvent.linkCommands.contains(command.opcode.rawValue), command.parameters.count >= 2 {
-        let handle = ConnectionHandle(UInt16(command.parameters[0]) | UInt16(command.parameters[1]) << 8)
+      if RecordedEvent.linkCommands.contains(command.opcode), command.parameters.count >= 2 {
+        let handle = ConnectionHandle(command.parameters.uint16(at: 0))
         executeOnLink(command, handle)
       } else {
         executeCommon(command)
@@ -121,12 +121,12 @@ package final class ReplayTransport: HCI.Transport {
 
   /// Answers a command as recorded, or else like a controller with the recorded abilities.
   func answer(_ command: CommandPacket) {
-    if !answerAsRecorded(command) { post(defaultAnswer(command.opcode).encoded, at: now) }
+    if !answerAsRecorded(command) { post(defaultAnswer(command.opcode).encoded) }
   }
 
   /// Answers a command as recorded. Returns false if the recording lacks the command with these parameters.
   func answerAsRecorded(_ command: CommandPacket) -> Bool {
-    let opcode = command.opcode.rawValue
+    let opcode = command.opcode
     guard let all = recording.commands[opcode] else { return false }
     let fitting = all.indices.filter { all[$0].packet == command }
     let fresh = fitting.first { !used[opcode, default: []].contains($0) }
@@ -147,30 +147,30 @@ package final class ReplayTransport: HCI.Transport {
   func connect(_ command: CommandPacket) {
     let peer = LECreateConnection(command)?.peer ?? LEExtendedCreateConnection(command)?.peer
     guard let peer, waiting == nil else {
-      return post(status(command.opcode, waiting == nil ? .invalidParameters : .commandDisallowed), at: now)
+      return post(status(command, waiting == nil ? .invalidParameters : .commandDisallowed))
     }
     guard let index = nextAttempt(peer) else {
       guard recording.awaited.contains(peer) else { return refuse(command.opcode, .notRecorded(.connection(peer), next: nextPeer)) }
       waiting = (nil, peer)
-      return post(status(command.opcode, .success), at: now)
+      return post(status(command, .success))
     }
     let attempt = recording.attempts[index]
     if attempt.isCut, attempt.peer != nil { return refuse(command.opcode, .cut(.connection(peer))) }
     usedAttempts[index] = peer
     if let time = attempt.command?.time { align(time) } else if let time = attempt.complete?.time { align(time) }
     guard let recorded = attempt.command else {
-      post(status(command.opcode, .success), at: now)
+      post(status(command, .success))
       waiting = (index, peer)
-      return perform(at: now) { $0.established(index, peer) }
+      return perform { $0.established(index, peer) }
     }
     if let answer = recorded.answer {
       let octets = answer.octets
       // A Command Status, for any of the create commands.
       let code = octets.count > 3 && octets[1] == 0x0F ? ControllerErrorCode(rawValue: octets[3]) : .success
-      post(status(command.opcode, code), at: due(answer.time))
+      post(status(command, code), at: due(answer.time))
       guard code == .success else { return }
     } else if attempt.complete != nil {
-      post(status(command.opcode, .success), at: now)
+      post(status(command, .success))
     }
     waiting = (index, peer)
     guard let complete = attempt.complete, attempt.cancelled == nil else { return }
@@ -220,11 +220,11 @@ package final class ReplayTransport: HCI.Transport {
 
   func cancel(_ command: CommandPacket) {
     guard let (index, peer) = waiting else {
-      if !answerAsRecorded(command) { post(complete(command.opcode, [ControllerErrorCode.commandDisallowed.rawValue]), at: now) }
+      if !answerAsRecorded(command) { post(complete(command, [ControllerErrorCode.commandDisallowed.rawValue])) }
       return
     }
     waiting = nil
-    if !answerAsRecorded(command) { post(complete(command.opcode, [0]), at: now) }
+    if !answerAsRecorded(command) { post(complete(command, [0])) }
     if let index, let time = recording.attempts[index].cancelled, let complete = recording.attempts[index].complete {
       align(time)
       waiting = (index, peer)
@@ -233,14 +233,14 @@ package final class ReplayTransport: HCI.Transport {
       post(
         Event.leConnectionComplete(
           .init(status: .unknownConnectionIdentifier, handle: 0, peer: peer, interval: 0, latency: 0, supervisionTimeout: 0)
-        ).encoded, at: now)
+        ).encoded)
     }
   }
 
   // MARK: Commands about links
 
   func executeOnLink(_ command: CommandPacket, _ handle: ConnectionHandle) {
-    guard let link = links[handle] else { return post(status(command.opcode, .unknownConnectionIdentifier), at: now) }
+    guard let link = links[handle] else { return post(status(command, .unknownConnectionIdentifier)) }
     let recorded = link.take(command)
     if let recorded, !recorded.isCut {
       align(recorded.time)
@@ -250,28 +250,27 @@ package final class ReplayTransport: HCI.Transport {
     }
     switch command.opcode {
     case Disconnect.opcode:
-      post(status(command.opcode, .success), at: now)
-      finish(Event.disconnectionComplete(status: .success, handle: handle, reason: .terminatedByLocalHost).encoded, link, at: now)
+      post(status(command, .success))
+      finish(Event.disconnectionComplete(status: .success, handle: handle, reason: .terminatedByLocalHost).encoded, link)
     case ReadRSSI.opcode where recorded != nil: refuse(command.opcode, .cut(.command(command)))
     case ReadRSSI.opcode, LEReadPHY.opcode:
-      if let answer = link.last(command.opcode)?.answer { return post(adapted(answer.octets, handle), at: now) }
+      if let answer = link.last(command.opcode)?.answer { return post(adapted(answer.octets, handle)) }
       // Links start on 1M.
       let phy = LEReadPHY.opcode == command.opcode
       post(
-        complete(command.opcode, phy ? [0] + command.parameters.prefix(2) + [1, 1] : [ControllerErrorCode.unknownCommand.rawValue]), at: now
-      )
+        complete(command, phy ? [0] + command.parameters.prefix(2) + [1, 1] : [ControllerErrorCode.unknownCommand.rawValue]))
     case LEReadRemoteFeatures.opcode:
-      post(status(command.opcode, .success), at: now)
-      finish(Event.leReadRemoteFeaturesComplete(status: .unsupportedRemoteFeature, handle: handle, features: []).encoded, link, at: now)
+      post(status(command, .success))
+      finish(Event.leReadRemoteFeaturesComplete(status: .unsupportedRemoteFeature, handle: handle, features: []).encoded, link)
     case LESetDataLength.opcode, LERemoteConnectionParameterRequestReply.opcode, LERemoteConnectionParameterRequestNegativeReply.opcode:
-      post(complete(command.opcode, [0] + command.parameters.prefix(2)), at: now)
+      post(complete(command, [0] + command.parameters.prefix(2)))
     case LEConnectionUpdate.opcode, LESetPHY.opcode:
       fail(link, recorded == nil ? .notRecorded(.command(command), next: nil) : .cut(.command(command)))
-    default: post(status(command.opcode, .unknownCommand), at: now)
+    default: post(status(command, .unknownCommand))
     }
   }
 
-  private func finish(_ octets: [UInt8], _ link: ReplayedLink, at due: Int64) {
+  private func finish(_ octets: [UInt8], _ link: ReplayedLink, at due: Int64? = nil) {
     perform(at: due) { transport in
       guard transport.links[link.handle] === link else { return }
       transport.deliver(RecordedEvent.with(link.handle, octets))
@@ -286,17 +285,17 @@ package final class ReplayTransport: HCI.Transport {
 
   // MARK: Answers
 
-  func status(_ opcode: HCI.Opcode, _ status: ControllerErrorCode) -> [UInt8] {
-    Event.commandStatus(.init(status: status, opcode: opcode)).encoded
+  func status(_ command: CommandPacket, _ status: ControllerErrorCode) -> [UInt8] {
+    Event.commandStatus(.init(status: status, opcode: command.opcode)).encoded
   }
 
-  func complete(_ opcode: HCI.Opcode, _ parameters: [UInt8]) -> [UInt8] {
-    Event.commandComplete(.init(opcode: opcode, parameters: parameters)).encoded
+  func complete(_ command: CommandPacket, _ parameters: [UInt8]) -> [UInt8] {
+    Event.commandComplete(.init(opcode: command.opcode, parameters: parameters)).encoded
   }
 
   /// Returns the answer of a controller with the abilities that the recording shows, for a command that the recording lacks.
   func defaultAnswer(_ opcode: HCI.Opcode) -> Event {
-    let usesExtended = recording.commands[LESetExtendedScanEnable.opcode.rawValue] != nil
+    let usesExtended = recording.commands[LESetExtendedScanEnable.opcode] != nil
     switch opcode {
     case Reset.opcode, SetEventMask.opcode, LESetEventMask.opcode, LESetRandomAddress.opcode, LESetScanParameters.opcode,
       LESetScanEnable.opcode, LESetExtendedScanParameters.opcode, LESetExtendedScanEnable.opcode,
@@ -312,5 +311,74 @@ package final class ReplayTransport: HCI.Transport {
     case LEReadBufferSize.opcode: return .commandComplete(.init(LEReadBufferSize.self, .init(aclLength: 251, aclCount: 15)))
     default: return .commandComplete(.init(opcode: opcode, parameters: [ControllerErrorCode.unknownCommand.rawValue]))
     }
+  }
+}
+
+/// A running scan with the reports of a recorded scan, and then of the recorded scans that follow.
+@LoopActor
+final class ReplayedScan {
+  private unowned let transport: ReplayTransport
+  private let isActive: Bool
+  private var index: Int
+  private var position = 0
+  /// Our time at the start of the recorded scan, in nanoseconds.
+  private var origin: Int64
+  private var timer: LoopTimer?
+
+  init(_ transport: ReplayTransport, from index: Int, origin: Int64, isActive: Bool) {
+    self.transport = transport
+    self.index = index
+    self.origin = origin
+    self.isActive = isActive
+    schedule()
+  }
+
+  /// Stops the scan. Returns the index of the recorded scan with which the next scan continues.
+  @discardableResult
+  func stop() -> Int {
+    timer?.cancel()
+    timer = nil
+    return index + 1
+  }
+
+  private func schedule() {
+    let scans = transport.recording.scans
+    while scans.indices.contains(index), position >= scans[index].reports.count {
+      guard index + 1 < scans.count else { return }
+      origin += scans[index].end - scans[index].time
+      index += 1
+      position = 0
+    }
+    guard scans.indices.contains(index) else { return }
+    let report = scans[index].reports[position]
+    timer = EventLoop.shared.schedule(at: LoopClock.Instant(nanoseconds: origin + report.time - scans[index].time)) { [weak self] in
+      self?.deliver(report)
+    }
+  }
+
+  private func deliver(_ report: Recording.Packet) {
+    position += 1
+    timer = nil
+    if isActive || !RecordedEvent.isScanResponse(report.octets) { transport.deliver(report.octets) }
+    // The host may have ended the scan.
+    if transport.scan === self { schedule() }
+  }
+}
+
+extension ReplayTransport {
+  func enableScan(_ command: CommandPacket) {
+    let isOn = command.parameters.first == 1
+    if !isOn {
+      if let scan { nextScan = scan.stop() }
+      scan = nil
+      answer(command)
+      return
+    }
+    if !recording.scans.indices.contains(nextScan) { nextScan = 0 }
+    answer(command)
+    guard scan == nil, recording.scans.indices.contains(nextScan) else { return }
+    let time = recording.scans[nextScan].time
+    align(time)
+    scan = ReplayedScan(self, from: nextScan, origin: due(time), isActive: isActiveScan)
   }
 }

@@ -29,7 +29,7 @@ final class ReplayedLink {
   /// Whether the recording determines when the host's fragments complete. Otherwise they complete immediately.
   private var isInStep: Bool
 
-  private var used: [UInt16: Set<Int>] = [:]
+  private var used: [HCI.Opcode: Set<Int>] = [:]
 
   init(
     _ recorded: Recording.Link, others: [Recording.Link], handle: ConnectionHandle, peer: PeerAddress, isWhole: Bool,
@@ -75,7 +75,7 @@ final class ReplayedLink {
       enqueue(request.following, response: response)
     case .answer(let response):
       isInStep = false
-      for data in fragments(response) { transport.post(data, at: transport.now) }
+      for data in fragments(response) { transport.post(data) }
     case .nothing: isInStep = false
     case .unknown(let next):
       let asked = answerer.asked(pdu)
@@ -85,7 +85,7 @@ final class ReplayedLink {
 
   /// Returns the recorded command about the link with the same parameters except the handle. Returns each recorded command once.
   func take(_ command: CommandPacket) -> Recording.Command? {
-    let opcode = command.opcode.rawValue
+    let opcode = command.opcode
     guard let all = recorded.commands[opcode] else { return nil }
     let index = all.indices.first {
       !used[opcode, default: []].contains($0) && all[$0].packet.parameters.dropFirst(2) == command.parameters.dropFirst(2)
@@ -96,7 +96,7 @@ final class ReplayedLink {
   }
 
   /// Returns the last recorded command with this opcode and an answer, for commands that only query.
-  func last(_ opcode: HCI.Opcode) -> Recording.Command? { recorded.commands[opcode.rawValue]?.last { $0.answer != nil } }
+  func last(_ opcode: HCI.Opcode) -> Recording.Command? { recorded.commands[opcode]?.last { $0.answer != nil } }
 
   // MARK: To the host
 
@@ -180,6 +180,6 @@ final class ReplayedLink {
     guard count > 0 else { return }
     outstanding -= count
     let event = Event.numberOfCompletedPackets([.init(handle: handle, count: UInt16(clamping: count))]).encoded
-    if isInStep { transport.deliver(event) } else { transport.post(event, at: transport.now) }
+    if isInStep { transport.deliver(event) } else { transport.post(event) }
   }
 }

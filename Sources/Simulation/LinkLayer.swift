@@ -143,10 +143,11 @@ struct LinkLayer {
   /// The connection interval in ns.
   private var interval: Int64 { parameters.interval.nanoseconds }
 
-  func coding(of side: Side) -> AirTime.Coding { side == .central ? central.coding : peripheral.coding }
-  func maxOctets(of side: Side) -> Int { side == .central ? central.maxOctets : peripheral.maxOctets }
-  /// Returns the number of packets of `side` that the peer has not acknowledged yet.
-  func queued(by side: Side) -> Int { side == .central ? central.queue.count : peripheral.queue.count }
+  /// The state of the direction from a side.
+  subscript(side: Side) -> Transmitter {
+    _read { if side == .central { yield central } else { yield peripheral } }
+    _modify { if side == .central { yield &central } else { yield &peripheral } }
+  }
   var isClosed: Bool { if case .closed = phase { true } else { false } }
 
   // MARK: Requests of the hosts
@@ -160,10 +161,7 @@ struct LinkLayer {
       // The packets in the idle events before were heard.
       lastHeard = max(lastHeard, anchorBefore(now))
     }
-    switch side {
-    case .central: central.queue.append(packet, isStart: isStart)
-    case .peripheral: peripheral.queue.append(packet, isStart: isStart)
-    }
+    self[side].queue.append(packet, isStart: isStart)
     switch phase {
     case .between: plan(at: now)
     case .polling: goOn(at: now)
@@ -445,16 +443,8 @@ extension LinkLayer {
   }
 
   private mutating func acknowledge(_ pdu: PacketQueue.PDU, of side: Side) {
-    let isLast =
-      switch side {
-      case .central: central.queue.advance(pdu.octets.count)
-      case .peripheral: peripheral.queue.advance(pdu.octets.count)
-      }
-    switch side {
-    case .central: central.unacknowledged = nil
-    case .peripheral: peripheral.unacknowledged = nil
-    }
-    if isLast { results.append(.completed(by: side, 1)) }
+    self[side].unacknowledged = nil
+    if self[side].queue.advance(pdu.octets.count) { results.append(.completed(by: side, 1)) }
   }
 
   /// Combines the completions into one for each side, at the end of `results`. Real controllers also report several at a time.
@@ -467,5 +457,36 @@ extension LinkLayer {
     }
     if counts.central > 0 { results.append(.completed(by: .central, counts.central)) }
     if counts.peripheral > 0 { results.append(.completed(by: .peripheral, counts.peripheral)) }
+  }
+}
+
+/// The HCI packets that wait on one side of a link, and the progress of the first one.
+struct PacketQueue {
+  struct PDU {
+    let octets: ArraySlice<UInt8>
+    /// Whether the PDU starts an L2CAP frame (LLID).
+    let isStart: Bool
+  }
+
+  /// The waiting packets, in order. The first one lacks its acknowledged part.
+  private var packets: Deque<PDU> = []
+
+  var isEmpty: Bool { packets.isEmpty }
+  var count: Int { packets.count }
+
+  mutating func append(_ octets: [UInt8], isStart: Bool) { packets.append(PDU(octets: octets[...], isStart: isStart)) }
+
+  /// Returns the payload length of the next LL PDU in bytes, 0 for an empty one.
+  func nextCount(limit: Int) -> Int { min(limit, packets.first?.octets.count ?? 0) }
+
+  func next(limit: Int) -> PDU? { packets.first.map { PDU(octets: $0.octets.prefix(limit), isStart: $0.isStart) } }
+
+  /// Removes acknowledged bytes. Returns whether they complete a packet.
+  mutating func advance(_ octets: Int) -> Bool {
+    guard let first = packets.popFirst() else { return false }
+    let rest = first.octets.dropFirst(octets)
+    guard !rest.isEmpty else { return true }
+    packets.prepend(PDU(octets: rest, isStart: first.isStart && octets == 0))
+    return false
   }
 }

@@ -38,9 +38,9 @@ final class VirtualLink {
 
   var parameters: LinkLayer.Parameters { layer.parameters }
   var isClosed: Bool { layer.isClosed }
-  func coding(of side: LinkLayer.Side) -> AirTime.Coding { layer.coding(of: side) }
-  func maxOctets(of side: LinkLayer.Side) -> Int { layer.maxOctets(of: side) }
-  func queued(by side: LinkLayer.Side) -> Int { layer.queued(by: side) }
+  func coding(of side: LinkLayer.Side) -> AirTime.Coding { layer[side].coding }
+  /// Returns the number of packets of `side` that the peer has not acknowledged yet.
+  func queued(by side: LinkLayer.Side) -> Int { layer[side].queue.count }
 
   func send(by side: LinkLayer.Side, _ packet: [UInt8], isStart: Bool) {
     let before = layer.due

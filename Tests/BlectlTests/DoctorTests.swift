@@ -1,10 +1,10 @@
 import Bluetooth
-import LinuxBluetooth
-import LinuxIO
 import TestSupport
 import Testing
 
 @testable import Diagnosis
+@testable import LinuxBluetooth
+@testable import LinuxIO
 @testable import blectl
 
 @Suite(.timeLimit(.minutes(1))) struct DoctorTests {
@@ -106,7 +106,7 @@ import Testing
     return adapter
   }
 
-  private static let held = used { $0.links = [AdapterLink(peer.address, .public)] }
+  private static let held = used { $0.links = [AdapterLink(address: peer.address, type: .public)] }
   private static let fast = used { $0.features = ["2m"] }
   private static let realtek = used { $0.manufacturer = 0x5D }
 

@@ -1,11 +1,11 @@
 import Bluetooth
 import GAP
 import HCI
-import LinuxBluetooth
 import LinuxIO
 import SystemPackage
 import Testing
 
+@testable import LinuxBluetooth
 @testable import Presentation
 
 /// The messages for errors of the kernel's sockets, with advice.
@@ -84,7 +84,7 @@ import Testing
   ]
 
   private static func none(_ cause: NoConnection.Cause, _ errno: Errno, _ status: ControllerErrorCode? = nil) -> NoConnection {
-    NoConnection(peer, adapter: "hci0", cause, errno: errno, status: status)
+    NoConnection(peer: peer, adapter: "hci0", cause: cause, errno: errno, status: status)
   }
 
   static let connecting: [Row] = [

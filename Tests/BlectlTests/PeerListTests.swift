@@ -1,11 +1,11 @@
 import Bluetooth
 import Finding
-import LinuxBluetooth
 import Operations
 import Testing
 import Text
 
 @testable import Commands
+@testable import LinuxBluetooth
 
 /// Links, earlier connections and aliases are merged into one list.
 @Suite(.timeLimit(.minutes(1))) struct PeerListTests {
@@ -17,7 +17,7 @@ import Text
 
   @Test func linksComeFirst() {
     let own = PeerList.Peer(address: address(1), type: .random, name: "Own", selector: .name("own"))
-    let links = [AdapterLink(address(1), .random), AdapterLink(address(2), .public), AdapterLink(address(3), nil)]
+    let links = [AdapterLink(address: address(1), type: .random), AdapterLink(address: address(2), type: .public), AdapterLink(address: address(3), type: nil)]
     let list = PeerList(
       own: [own], links: links, devices: [device(4, "Four"), device(3, "Three"), device(2, "Two"), device(1, nil)],
       aliases: ["a": .name("own")]

@@ -57,7 +57,7 @@ final class KernelPeripheral {
     store = AttributeStore(database)
     let handles = database.valueHandles[0]
     (sink, ticks, asks) = (handles[0], handles[1], handles[2])
-    listener = try SystemCall.socket(AF_BLUETOOTH, Int32(SOCK_SEQPACKET.rawValue), 0)
+    listener = try SystemCall.socket(AF_BLUETOOTH, SOCK_SEQPACKET, 0)
     let number = listener.rawValue
     SystemCall.raiseReceiveBuffer(number, to: 8 << 20)
     try SystemCall.bind(number, .att(address, .public))

@@ -102,7 +102,7 @@ import Testing
       #expect(await failure("/no/such/file", limit: 10) == .unreadable("/no/such/file", .noSuchFileOrDirectory))
       #expect(await failure(long, limit: 10) == .unreadable(long, .fileNameTooLong))
       let file = TemporaryPath()
-      let socket = try SystemCall.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue))
+      let socket = try SystemCall.socket(AF_UNIX, SOCK_STREAM)
       try SystemCall.bind(socket.rawValue, try #require(SocketAddress.unix(file.path)))
       #expect(await failure(file.path, limit: 10) == .unreadable(file.path, .noSuchAddressOrDevice))
     }

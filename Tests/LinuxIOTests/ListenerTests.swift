@@ -85,7 +85,7 @@ private let complete: [UInt8] = [4, 0x0E, 4, 1, 3, 0x0C, 0]
       let address = TransportAddress.unix(path: file.path)
       do {
         // A killed program leaves its socket like this.
-        let left = try SystemCall.socket(AF_UNIX, 1)
+        let left = try SystemCall.socket(AF_UNIX, SOCK_STREAM)
         try SystemCall.bind(left.rawValue, try #require(SocketAddress.unix(file.path)))
         _ = left.rawValue
       }

@@ -206,7 +206,7 @@ import Text
       // Unreadable even for root.
       #expect(await Self.failure("/proc/self/mem") == .unreadable("/proc/self/mem", .ioError))
       let path = TemporaryPath()
-      let socket = try SystemCall.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue))
+      let socket = try SystemCall.socket(AF_UNIX, SOCK_STREAM)
       try SystemCall.bind(socket.rawValue, try #require(SocketAddress.unix(path.path)))
       #expect(await Self.failure(path.path) == .unreadable(path.path, .noSuchAddressOrDevice))
       let closed = TemporaryPath()

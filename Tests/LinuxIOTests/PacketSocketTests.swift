@@ -10,7 +10,7 @@ import Testing
   /// A UDP socket with a full buffer drops and counts packets, as the kernel's L2CAP sockets do.
   @Test func lossIsCounted() async throws {
     try await onLoop {
-      let descriptor = try SystemCall.socket(AF_INET, Int32(SOCK_DGRAM.rawValue))
+      let descriptor = try SystemCall.socket(AF_INET, SOCK_DGRAM)
       let number = descriptor.rawValue
       try SystemCall.setOption(number, SOL_SOCKET, SO_RCVBUF, Int32(4096))
       try SystemCall.setOption(number, SOL_SOCKET, SO_RXQ_OVFL, Int32(1))

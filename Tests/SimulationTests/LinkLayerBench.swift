@@ -64,7 +64,7 @@ struct LinkLayerBench {
     }
     var arrived = 0
     let start = now
-    for _ in link.queued(by: side)..<8 { feed(&link, now) }
+    for _ in link[side].queue.count..<8 { feed(&link, now) }
     while let due = link.due, due <= start + seconds * 1_000_000_000 {
       now = max(now, due)
       for action in link.wake(at: now) {

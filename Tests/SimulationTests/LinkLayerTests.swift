@@ -154,7 +154,7 @@ import Testing
     func received() -> [[UInt8]] {
       bench.log.compactMap { if case .received(.peripheral, let octets, _) = $0.action { octets } else { nil } }
     }
-    #expect(received() == [[UInt8](repeating: 1, count: 27), [1]] && bench.link.queued(by: .central) == 4)
+    #expect(received() == [[UInt8](repeating: 1, count: 27), [1]] && bench.link[.central].queue.count == 4)
     // The peripheral can still send.
     bench.link.send(by: .peripheral, [9], isStart: true, at: 100_000_000)
     bench.run(until: 9_000_000_000)
@@ -227,10 +227,10 @@ import Testing
         LinkLayerEntry(at: 100_000, .done(.phy(central: .le2M, peripheral: .le1M))),
         LinkLayerEntry(at: 160_000, .done(.connectionUpdate(faster))),
       ])
-    #expect(bench.link.maxOctets(of: .central) == 251)
-    #expect(bench.link.maxOctets(of: .peripheral) == 100)
-    #expect(bench.link.coding(of: .central) == .le2M)
-    #expect(bench.link.coding(of: .peripheral) == .le1M)
+    #expect(bench.link[.central].maxOctets == 251)
+    #expect(bench.link[.peripheral].maxOctets == 100)
+    #expect(bench.link[.central].coding == .le2M)
+    #expect(bench.link[.peripheral].coding == .le1M)
     // The new interval counts from the instant.
     bench.link.send(by: .central, [1], isStart: true, at: 161_000_000)
     #expect(bench.link.due == 167_500_000)

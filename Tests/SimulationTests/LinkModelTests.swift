@@ -23,7 +23,7 @@ import Testing
     let frame = [UInt8](repeating: 0, count: value + 7)
     var offset = 0
     func feed(_ now: Int64) {
-      while link.queued(by: .central) < 8 {
+      while link[.central].queue.count < 8 {
         link.send(by: .central, Array(frame[offset..<min(frame.count, offset + 251)]), isStart: offset == 0, at: now)
         offset = offset + 251 >= frame.count ? 0 : offset + 251
       }
@@ -115,7 +115,7 @@ import Testing
       .dataLength(central: 60, peripheral: 251), .phy(central: .le1M, peripheral: .le1M),
     ]
     for round in 0..<400 {
-      while bench.link.queued(by: .central) < 8 {
+      while bench.link[.central].queue.count < 8 {
         let packet = (0..<(1 + sent.count * 37 % 251)).map { UInt8(truncatingIfNeeded: $0 + sent.count) }
         sent.append(packet)
         bench.link.send(by: .central, packet, isStart: true, at: bench.now)

@@ -1,6 +1,6 @@
 package import EventLoop
 import Glibc
-import SystemPackage
+package import SystemPackage
 
 /// Reads whole files of any kind that has an end: regular files, pipes, terminals, `/dev/stdin`.
 @LoopActor
@@ -8,10 +8,7 @@ package enum InputFile {
   package nonisolated static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
   /// Whether the path is a regular file, which programs can read twice. A pipe is not.
-  package nonisolated static func isRegular(_ path: String) -> Bool {
-    var status = stat()
-    return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-  }
+  package nonisolated static func isRegular(_ path: String) -> Bool { SystemCall.status(of: path)?.kind == S_IFREG }
 
   /// Reads a small user file immediately. Nil if the file does not exist, or is in a folder that this user may not enter. Accepts
   /// regular files only, because they never block.
@@ -19,7 +16,7 @@ package enum InputFile {
   package nonisolated static func readIfThere(_ path: String, limit: Int) throws(FileError) -> [UInt8]? {
     do throws(Errno) {
       let file = try SystemCall.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
-      let kind = try SystemCall.status(file.rawValue).st_mode & S_IFMT
+      let kind = try SystemCall.status(file.rawValue).kind
       guard kind == S_IFREG else { throw kind == S_IFDIR ? .isDirectory : .invalidArgument }
       var contents: [UInt8] = []
       var buffer = [UInt8](repeating: 0, count: 16_384)
@@ -89,15 +86,15 @@ package enum InputFile {
   ) async throws -> [UInt8] {
     let status: stat
     do throws(Errno) { status = try SystemCall.status(descriptor) } catch { throw FileError.unreadable(name, error) }
-    let isRegular = status.st_mode & S_IFMT == S_IFREG
-    if status.st_mode & S_IFMT == S_IFDIR { throw FileError.unreadable(name, .isDirectory) }
+    let isRegular = status.kind == S_IFREG
+    if status.kind == S_IFDIR { throw FileError.unreadable(name, .isDirectory) }
     if isRegular, status.st_size > Int64(limit) { throw FileError.tooLong(name, limit: limit) }
     let idling = whenIdle.map { tell in
       EventLoop.shared.spawn { if (try? await RealTime.sleep(milliseconds: 2000)) != nil { tell() } }
     }
     defer { idling?.cancel() }
     var contents: [UInt8] = []
-    if let patience, status.st_mode & S_IFMT == S_IFIFO { contents = try await beginning(descriptor, name, patience) }
+    if let patience, status.kind == S_IFIFO { contents = try await beginning(descriptor, name, patience) }
     var buffer = [UInt8](repeating: 0, count: 65_536)
     while true {
       // Wait before every read: a blocking descriptor then never blocks. The flags of standard input are not ours to change.
@@ -116,4 +113,118 @@ package enum InputFile {
       if contents.count > limit { throw FileError.tooLong(name, limit: limit) }
     }
   }
+}
+
+/// Reads files of a few lines, for example from /proc and /sys.
+package enum SmallFile {
+  /// Returns the first `limit` bytes of a file as text. Nil if the file cannot be read.
+  package static func text(of path: String, limit: Int = 16_384) -> String? {
+    do {
+      let file = try SystemCall.open(path, O_RDONLY)
+      var buffer = [UInt8](repeating: 0, count: limit)
+      var count = 0
+      // The kernel returns generated files in pieces, whatever the size of the buffer.
+      while count < limit {
+        let more = try SystemCall.read(file.rawValue, into: &buffer, count..<limit, at: nil)
+        if more == 0 { break }
+        count += more
+      }
+      return String(decoding: buffer.prefix(count), as: UTF8.self)
+    } catch {
+      return nil
+    }
+  }
+
+  /// Returns the first line of a file. Nil if the file cannot be read.
+  package static func line(of path: String) -> String? { text(of: path).map { String($0.prefix { $0 != "\n" }) } }
+}
+
+/// Lists folders, for path completion.
+package enum FolderNames {
+  /// The maximum number of names in a list. A user does not read more.
+  static let limit = 10_000
+
+  /// Returns the names in a folder, unordered. Folders end with a slash. Empty if the folder is missing or unreadable.
+  /// - Parameter path: Empty is the working directory. A leading `~/` is the user's home.
+  package static func list(_ path: String, home: String?) -> [String] {
+    var path = path.isEmpty ? "." : path
+    if path.hasPrefix("~/"), let home { path = home + path.dropFirst() }
+    guard let folder = unsafe opendir(path) else { return [] }
+    defer { unsafe closedir(folder) }
+    var names: [String] = []
+    while names.count < limit, let entry = unsafe readdir(folder) {
+      let kind = unsafe entry.pointee.d_type
+      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { octets in
+        unsafe String(validating: octets.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      guard let name, name != ".", name != ".." else { continue }
+      names.append(Int32(kind) == DT_DIR || Int32(kind) == DT_LNK && isFolder("\(path)/\(name)") ? name + "/" : name)
+    }
+    return names
+  }
+
+  /// Whether a path is a folder, or a symbolic link to a folder.
+  package static func isFolder(_ path: String) -> Bool { SystemCall.status(of: path)?.kind == S_IFDIR }
+}
+
+/// The file that a path refers to. Equal values are the same file.
+package enum FileIdentity: Hashable, Sendable {
+  case file(device: UInt64, inode: UInt64)
+  /// A file that does not exist yet, by its name in a folder.
+  case name(String, device: UInt64, inode: UInt64)
+
+  /// Identifies the file at a path. The path `-` is standard input. Nil for pipes, devices and sockets, which several users may share,
+  /// because writing destroys nothing. Nil also for files that cannot be opened.
+  package init?(_ path: String) {
+    if let status = path == "-" ? try? SystemCall.status(STDIN_FILENO) : SystemCall.status(of: path) {
+      guard status.kind == S_IFREG else { return nil }
+      self = .file(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+      return
+    }
+    guard errno == ENOENT else { return nil }
+    let parts = path.split(separator: "/")
+    guard let name = parts.last, !path.hasSuffix("/") else { return nil }
+    let folder = path.dropLast(name.count)
+    guard let status = SystemCall.status(of: folder.isEmpty ? "." : String(folder)) else { return nil }
+    self = .name(String(name), device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+  }
+}
+
+/// The size and modification time of a file. A different version shows that a program wrote to the file.
+struct FileVersion: Equatable {
+  /// The size in bytes.
+  let size: Int
+  private let modified: Int
+  private let nanoseconds: Int
+
+  init(_ status: stat) {
+    size = Int(status.st_size)
+    modified = status.st_mtim.tv_sec
+    nanoseconds = status.st_mtim.tv_nsec
+  }
+}
+
+/// An error with a user's file.
+package enum FileError: Error, Equatable, Sendable {
+  /// The path of a file, or nil for standard input.
+  package typealias Path = String?
+
+  case unreadable(Path, Errno)
+  /// The file is longer than the limit.
+  case tooLong(Path, limit: Int)
+  /// The file is a device that never reports an end.
+  case endless(Path)
+  /// The file ended at byte offset `at`, but had `count` bytes when blectl opened it. Another program truncated it.
+  case endedEarly(Path, at: Int, count: Int)
+  /// The file's size in bytes or modification time changed since blectl opened it.
+  case changed(Path, from: Int, to: Int)
+  /// An input that can be read only once has reached the limit of bytes that blectl keeps until their release.
+  case keepsNoMore(Path, limit: Int)
+  /// Bytes of an input that can be read only once, from this byte offset, which blectl no longer keeps.
+  case passed(Path, offset: Int)
+  /// blectl cannot write the file.
+  case unwritable(String, Errno)
+  /// The trace cannot be written, because it replaces only an older trace of the same user. ELOOP means a link, and EPERM a file that
+  /// is not this user's alone. ENXIO means a pipe without a reader, and EAGAIN a pipe whose reader does not keep up.
+  case trace(String, Errno)
 }

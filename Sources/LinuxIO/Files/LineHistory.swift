@@ -40,7 +40,7 @@ package struct LineHistory: Sendable {
       // Another program may replace the file to shorten it. If it did so during our write, write the line again to the new file.
       for _ in 0..<3 {
         let file = try SystemCall.open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, mode: 0o600)
-        guard try SystemCall.status(file.rawValue).st_mode & S_IFMT == S_IFREG else { throw .invalidArgument }
+        guard try SystemCall.status(file.rawValue).kind == S_IFREG else { throw .invalidArgument }
         // One call, so that lines of other programs do not interleave.
         _ = try SystemCall.write(file.rawValue, octets[...])
         if try isThere(file) { return }
@@ -52,8 +52,7 @@ package struct LineHistory: Sendable {
 
   private func isThere(_ file: borrowing OwnedDescriptor) throws(Errno) -> Bool {
     let opened = try SystemCall.status(file.rawValue)
-    var named = stat()
-    guard unsafe stat(path, &named) == 0 else { return false }
+    guard let named = SystemCall.status(of: path) else { return false }
     return opened.st_ino == named.st_ino && opened.st_dev == named.st_dev
   }
 

@@ -89,7 +89,7 @@ package final class OctetFile {
     } catch {
       throw .unreadable(path, error)
     }
-    switch status.st_mode & S_IFMT {
+    switch status.kind {
     case S_IFDIR: throw .unreadable(path, .isDirectory)
     case S_IFCHR:
       // Any other device may supply bytes forever, as /dev/zero does.
@@ -108,7 +108,7 @@ package final class OctetFile {
   private static let nullDevice: dev_t = 0x103
 
   private func kind() throws(FileError) -> mode_t {
-    do throws(Errno) { return try SystemCall.status(descriptor).st_mode & S_IFMT } catch { throw .unreadable(path, error) }
+    do throws(Errno) { return try SystemCall.status(descriptor).kind } catch { throw .unreadable(path, error) }
   }
 
   // MARK: Bytes

@@ -55,16 +55,13 @@ package enum OutputFile {
       guard error == .noSuchFileOrDirectory, !path.hasSuffix("/") else { throw error }
       return (try followed(path), nil)
     }
-    guard old.st_mode & S_IFMT == S_IFREG else { return nil }
+    guard old.kind == S_IFREG else { return nil }
     // A user who may rename files in the folder may still not be allowed to write to this file.
     _ = try open(path, 0)
     return (try followed(path), old)
   }
 
-  package nonisolated static func isPipe(_ path: String) -> Bool {
-    var status = stat()
-    return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
-  }
+  package nonisolated static func isPipe(_ path: String) -> Bool { SystemCall.status(of: path)?.kind == S_IFIFO }
 
   /// Whether to write in place, because the folder takes no new file (another user's) or the file is a mount of its own (containers).
   private nonisolated static func staysInPlace(_ old: stat?, _ error: Errno) -> Bool {
@@ -89,5 +86,18 @@ package enum OutputFile {
   /// Opens a file for writing. A pipe without a reader is an error, not an unlimited wait.
   private nonisolated static func open(_ path: String, _ flags: Int32) throws(Errno) -> OwnedDescriptor {
     try SystemCall.open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK | flags)
+  }
+}
+
+/// Opens a user's file to append records to.
+package enum AppendedFile {
+  /// Opens a file to append to. Only the user can read a new file. A pipe without a reader is an error, not an unlimited wait.
+  /// - Throws: FileError.unwritable.
+  package static func open(_ path: String) throws(FileError) -> OwnedDescriptor {
+    do throws(Errno) {
+      return try SystemCall.open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY | O_NONBLOCK, mode: 0o600)
+    } catch {
+      throw .unwritable(path, error)
+    }
   }
 }

@@ -56,7 +56,7 @@ package final class SnoopFile {
     let flags = O_WRONLY | O_CREAT | O_NOCTTY | O_NONBLOCK | (mayBeLink ? 0 : O_NOFOLLOW)
     let file = try SystemCall.open(path, flags, mode: 0o600)
     let status = try SystemCall.status(file.rawValue)
-    if status.st_mode & S_IFMT == S_IFREG {
+    if status.kind == S_IFREG {
       guard status.st_nlink == 1, status.st_uid == geteuid() else { throw Errno.notPermitted }
       let descriptor = file.rawValue
       try SystemCall.call { ftruncate(descriptor, 0) }
@@ -79,7 +79,7 @@ package final class SnoopFile {
       let status = try SystemCall.status(STDOUT_FILENO)
       // Open the pipe again: O_NONBLOCK then does not affect other processes that share it.
       let file =
-        status.st_mode & S_IFMT == S_IFIFO
+        status.kind == S_IFIFO
         ? try SystemCall.open("/proc/self/fd/\(STDOUT_FILENO)", O_WRONLY | O_NONBLOCK | O_NOCTTY)
         : OwnedDescriptor(try SystemCall.call { fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0) })
       let trace = SnoopFile(file, "-") { Pcapng.packet($0) }

@@ -126,7 +126,7 @@ package final class Listener {
 
   private static func unix(_ path: String, _ address: SocketAddress, _ name: TransportAddress) throws(Errno) -> Listener {
     try removeStale(path, address)
-    let descriptor = try SystemCall.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue))
+    let descriptor = try SystemCall.socket(AF_UNIX, SOCK_STREAM)
     let number = descriptor.rawValue
     // bind(2) gives the file these rights from the start.
     try SystemCall.call { fchmod(number, 0o600) }
@@ -143,7 +143,7 @@ package final class Listener {
   private static func removeStale(_ path: String, _ address: SocketAddress) throws(Errno) {
     guard let file = SocketFile(path) else { return }
     guard file.isSocket else { throw .fileExists }
-    let probe = try SystemCall.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue))
+    let probe = try SystemCall.socket(AF_UNIX, SOCK_STREAM)
     do throws(Errno) { try SystemCall.connect(probe.rawValue, address) } catch {
       switch error {
       case .connectionRefused: return file.remove()
@@ -161,7 +161,7 @@ package final class Listener {
     var last = Errno.addressNotAvailable
     for candidate in candidates {
       do throws(Errno) {
-        let descriptor = try SystemCall.socket(candidate.family, Int32(SOCK_STREAM.rawValue))
+        let descriptor = try SystemCall.socket(candidate.family, SOCK_STREAM)
         // Connections that ended recently do not block the port.
         try SystemCall.setOption(descriptor.rawValue, SOL_SOCKET, SO_REUSEADDR, Int32(1))
         try SystemCall.bind(descriptor.rawValue, candidate)
@@ -188,7 +188,7 @@ struct SocketFile {
     guard let status = Self.status(path) else { return nil }
     self.path = path
     (device, inode) = (status.st_dev, status.st_ino)
-    isSocket = status.st_mode & S_IFMT == S_IFSOCK
+    isSocket = status.kind == S_IFSOCK
   }
 
   func remove() {

@@ -18,10 +18,7 @@ package enum StandardInput {
   /// Whether standard input is a regular file. All of its input then exists already.
   package static nonisolated var isFile: Bool { kind == S_IFREG }
 
-  private static nonisolated var kind: mode_t? {
-    var status = stat()
-    return unsafe fstat(STDIN_FILENO, &status) == 0 ? status.st_mode & S_IFMT : nil
-  }
+  private static nonisolated var kind: mode_t? { try? SystemCall.status(STDIN_FILENO).kind }
 
   /// Returns the first input, at most 64 KiB. Empty at the end of the input.
   /// - Parameter whenIdle: Called if no data arrives within two seconds of real time.

@@ -170,7 +170,7 @@ package final class StreamTransport: HCI.HostTransport {
     var last = Errno.noSuchAddressOrDevice
     for candidate in candidates {
       do {
-        let descriptor = try SystemCall.socket(candidate.family, Int32(SOCK_STREAM.rawValue))
+        let descriptor = try SystemCall.socket(candidate.family, SOCK_STREAM)
         do throws(Errno) { try SystemCall.connect(descriptor.rawValue, candidate) } catch {
           guard error == .nowInProgress else { throw error }
           guard try await EventLoop.shared.wait(for: descriptor.rawValue, .writable, until: deadline) != nil else {
