@@ -54,7 +54,12 @@ struct Browser {
 
   // MARK: Messages
 
-  mutating func say(_ text: String, isProblem: Bool = false) { message = (text, isProblem, nil) }
+  /// Shows a message. Returns no actions, for keys that have no effect.
+  @discardableResult
+  mutating func say(_ text: String, isProblem: Bool = false) -> [BrowserAction] {
+    message = (text, isProblem, nil)
+    return []
+  }
 
   mutating func note(_ text: String, of peer: PeerAddress? = nil, at time: Int64) {
     log.add(.note(text), of: peer, at: time)

@@ -90,7 +90,7 @@ extension BrowserSession {
       showSubscriptions(of: peer)
       changed()
       browser.devices.update((try? await connection.link.parameters()) ?? LinkParameters(), of: peer, at: now)
-      try await look(into: connection)
+      try await discover(on: connection)
     } catch {
       await failed(peer, error)
     }
@@ -114,11 +114,11 @@ extension BrowserSession {
     // The first pause is short, because the user waits.
     policy.firstPause = .milliseconds(10)
     policy.deadline = EventLoop.shared.now.advanced(by: context.step.limits.connecting)
-    tell(try await context.session.restore(connection, policy).missing, of: connection.peer)
+    reportMissing(try await context.session.restore(connection, policy).missing, of: connection.peer)
   }
 
   /// Reports the subscriptions that the session did not restore.
-  func tell(_ missing: [Restoration.Missing], of peer: PeerAddress) {
+  func reportMissing(_ missing: [Restoration.Missing], of peer: PeerAddress) {
     for item in missing {
       let reason = item.reason.map { Failure($0).message } ?? "it no longer exists."
       browser.problem("Cannot subscribe to \(item.characteristic.uuid): \(reason)", of: peer, at: now)
@@ -138,11 +138,11 @@ extension BrowserSession {
   /// Takes over a link that the session had before.
   func adopt(_ connection: Connection) {
     hold(connection)
-    hear(connection.client)
+    observe(connection.client)
     browser.devices.connecting(connection.peer, name: connection.name)
     browser.connected(connection.peer, mtu: connection.client.mtu, at: now)
     browser.devices.peers[connection.peer]?.pending += 1
-    ask(connection.peer) { try await $0.look(into: $1) }
+    request(connection.peer) { try await $0.discover(on: $1) }
   }
 
   func hold(_ connection: Connection) {
@@ -150,11 +150,11 @@ extension BrowserSession {
     let values = SubscribedValues(lastingOn: connection)
     values.onRenewed = { [weak self, weak connection] missing in
       guard let self, let connection else { return }
-      tell(missing, of: connection.peer)
+      reportMissing(missing, of: connection.peer)
       showSubscriptions(of: connection.peer)
     }
     subscriptions[connection.peer] = values
-    // Drain only: `hear` shows values, `values` resubscribes.
+    // Drain only: `observe` shows values, `values` resubscribes.
     spawn { _ in while (try? await values.next(until: nil)) != nil {} }
   }
 
@@ -170,7 +170,7 @@ extension BrowserSession {
   }
 
   /// Observes all PDUs, values and the end of a link, from its first byte. Also observes restored links.
-  func hear(_ client: Client) {
+  func observe(_ client: Client) {
     client.onPDU = { [weak self, weak client] direction, octets in
       guard let self, let client, let peer = peer(of: client) else { return }
       browser.log.add(direction, octets, of: peer, at: now)
@@ -182,7 +182,7 @@ extension BrowserSession {
       self.note(note.text, of: peer)
       guard case .servicesChanged = note, let peer else { return }
       browser.devices.peers[peer]?.pending += 1
-      ask(peer) { try await $0.lookAgain(into: $1) }
+      request(peer) { try await $0.rediscover(on: $1) }
     }
     observers[ObjectIdentifier(client)] = client.observeValues { [weak self, weak client] event in
       guard let self, let client, let peer = peer(of: client) else { return }

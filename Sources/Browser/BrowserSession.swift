@@ -77,7 +77,7 @@ final class BrowserSession {
     let (before, onClient) = (context.session.connections, context.session.onClient)
     context.session.onClient = { [weak self] client in
       onClient?(client)
-      self?.hear(client)
+      self?.observe(client)
     }
     for connection in before where connection.isOpen { adopt(connection) }
     spawn { await $0.listen(radio, selector, target) }
@@ -167,11 +167,11 @@ final class BrowserSession {
     switch action {
     case .connect(let peer): connect(peer)
     case .disconnect(let peer): spawn { await $0.disconnect(peer) }
-    case .read(let peer, let handle): ask(peer) { try await $0.read(handle, from: $1) }
-    case .readAll(let peer): ask(peer) { try await $0.readAll(from: $1) }
-    case .write(let peer, let handle, let octets, let mode): ask(peer) { try await $0.write(octets, to: handle, mode, on: $1) }
-    case .subscribe(let peer, let handle): ask(peer) { try await $0.subscribe(handle, on: $1) }
-    case .unsubscribe(let peer, let handle): ask(peer) { try await $0.unsubscribe(handle, on: $1) }
+    case .read(let peer, let handle): request(peer) { try await $0.read(handle, from: $1) }
+    case .readAll(let peer): request(peer) { try await $0.readAll(from: $1) }
+    case .write(let peer, let handle, let octets, let mode): request(peer) { try await $0.write(octets, to: handle, mode, on: $1) }
+    case .subscribe(let peer, let handle): request(peer) { try await $0.subscribe(handle, on: $1) }
+    case .unsubscribe(let peer, let handle): request(peer) { try await $0.unsubscribe(handle, on: $1) }
     case .copy(let text):
       let isCopied = screen?.copy(text) == true
       note(isCopied ? "Copied: \(text)" : text)
@@ -182,7 +182,7 @@ final class BrowserSession {
   }
 
   /// Performs an operation on a device. Shows an error and keeps running.
-  func ask(_ peer: PeerAddress, _ body: @escaping @LoopActor @Sendable (BrowserSession, Connection) async throws -> Void) {
+  func request(_ peer: PeerAddress, _ body: @escaping @LoopActor @Sendable (BrowserSession, Connection) async throws -> Void) {
     guard let connection = links[peer] else {
       browser.devices.peers[peer]?.finishRequest()
       return
@@ -257,7 +257,7 @@ final class BrowserSession {
   // MARK: Attributes
 
   /// Discovers the services, then reads their descriptors and values.
-  func look(into connection: Connection) async throws {
+  func discover(on connection: Connection) async throws {
     let table = try await connection.client.discover()
     browser.devices.peers[connection.peer]?.tree.update(table)
     changed()
@@ -265,11 +265,11 @@ final class BrowserSession {
   }
 
   /// Discovers the services again after they changed.
-  func lookAgain(into connection: Connection) async throws {
+  func rediscover(on connection: Connection) async throws {
     // The renewal of the subscriptions discovers the services, too.
     await subscriptions[connection.peer]?.untilRenewed()
     showSubscriptions(of: connection.peer)
-    try await look(into: connection)
+    try await discover(on: connection)
   }
 
   /// Reads all readable values in turn, so that the browser shows each when it arrives.

@@ -141,8 +141,7 @@ extension Browser {
     case .closed: break
     case nil:
       if let device, device.reports > 0, !device.isConnectable {
-        say("Cannot connect to \(title(of: peer)): it is not connectable.", isProblem: true)
-        return []
+        return say("Cannot connect to \(title(of: peer)): it is not connectable.", isProblem: true)
       }
     }
     devices.connecting(peer, name: device?.name)
@@ -153,8 +152,7 @@ extension Browser {
     switch devices.shownPeer?.state {
     case .connecting, .connected: return devices.shown.map { [.disconnect($0)] } ?? []
     case .closed, nil:
-      say("Not connected.")
-      return []
+      return say("Not connected.")
     }
   }
 
@@ -308,7 +306,7 @@ extension Browser {
       return peer.state == .connecting ? [] : [.connect(address)]
     case .enter:
       if case .service = row { fold(nil) } else { return performDefault(row, of: address) }
-    case .character(let letter) where "rwsa".contains(letter) && !peer.isConnected: sayNotConnected(address)
+    case .character(let letter) where "rwsa".contains(letter) && !peer.isConnected: return sayNotConnected(address)
     case "r": return read(row, of: address)
     case "a": return readAll()
     case "w": return write(row, of: address)
@@ -326,31 +324,25 @@ extension Browser {
   }
 
   private mutating func started(_ peer: PeerAddress, _ action: BrowserAction) -> [BrowserAction] {
-    guard devices.peers[peer]?.isConnected == true else {
-      sayNotConnected(peer)
-      return []
-    }
+    guard devices.peers[peer]?.isConnected == true else { return sayNotConnected(peer) }
     guard let pending = devices.peers[peer]?.pending, pending < Self.pendingLimit else {
-      say("\(Self.pendingLimit) requests are already pending.", isProblem: true)
-      return []
+      return say("\(Self.pendingLimit) requests are already pending.", isProblem: true)
     }
     devices.peers[peer]?.pending = pending + 1
     return [action]
   }
 
-  private mutating func sayNotConnected(_ peer: PeerAddress) {
+  private mutating func sayNotConnected(_ peer: PeerAddress) -> [BrowserAction] {
     say("\(title(of: peer)) is not connected. Press Enter to connect.", isProblem: true)
   }
 
   private mutating func read(_ row: TreeRow, of peer: PeerAddress) -> [BrowserAction] {
     guard let attribute = row.attribute else {
-      say("A \(row.depth == 0 ? "service" : "declaration") has no value. Select a characteristic.")
-      return []
+      return say("A \(row.depth == 0 ? "service" : "declaration") has no value. Select a characteristic.")
     }
     if let item = attribute.characteristic, !item.properties.contains(.read) {
       let hint = item.properties.isDisjoint(with: [.notify, .indicate]) ? "" : " Press s to subscribe."
-      say("\(name(item)) is not readable.\(hint)", isProblem: true)
-      return []
+      return say("\(name(item)) is not readable.\(hint)", isProblem: true)
     }
     devices.peers[peer]?.wroteLast.remove(attribute.handle)
     return started(peer, .read(peer, attribute.handle))
@@ -361,10 +353,7 @@ extension Browser {
   private mutating func readAll() -> [BrowserAction] { devices.shown.map { started($0, .readAll($0)) } ?? [] }
 
   private mutating func write(_ row: TreeRow, of peer: PeerAddress) -> [BrowserAction] {
-    guard let attribute = row.attribute else {
-      say("A \(row.depth == 0 ? "service" : "declaration") is not writable.")
-      return []
-    }
+    guard let attribute = row.attribute else { return say("A \(row.depth == 0 ? "service" : "declaration") is not writable.") }
     overlay = .form(WriteForm(attribute, of: peer, earlier: devices.peers[peer]?.written[attribute.handle] ?? []))
     return []
   }
@@ -372,12 +361,10 @@ extension Browser {
   private mutating func subscribe(_ row: TreeRow, of peer: PeerAddress) -> [BrowserAction] {
     // On a descriptor, subscribe to its characteristic.
     guard let item = row.characteristic ?? devices.peers[peer]?.characteristic(row.handle), row.depth > 0 else {
-      say("Only characteristics send values.")
-      return []
+      return say("Only characteristics send values.")
     }
     if item.properties.isDisjoint(with: [.notify, .indicate]) {
-      say("\(name(item)) sends no notifications.\(item.properties.contains(.read) ? " Press r to read it." : "")", isProblem: true)
-      return []
+      return say("\(name(item)) sends no notifications.\(item.properties.contains(.read) ? " Press r to read it." : "")", isProblem: true)
     }
     devices.peers[peer]?.wroteLast.remove(item.valueHandle)
     let isOn = devices.peers[peer]?.subscribed.contains(item.valueHandle) == true
@@ -388,10 +375,7 @@ extension Browser {
 
   /// Copies the command line for the item under the cursor.
   private mutating func copy() -> [BrowserAction] {
-    guard let address = devices.shown else {
-      say("No device found yet.")
-      return []
-    }
+    guard let address = devices.shown else { return say("No device found yet.") }
     return [.copy(command(for: address))]
   }
 

@@ -17,7 +17,8 @@ import Text
 
   @Test func linksComeFirst() {
     let own = PeerList.Peer(address: address(1), type: .random, name: "Own", selector: .name("own"))
-    let links = [AdapterLink(address: address(1), type: .random), AdapterLink(address: address(2), type: .public), AdapterLink(address: address(3), type: nil)]
+    let types: [(UInt64, AddressType?)] = [(1, .random), (2, .public), (3, nil)]
+    let links = types.map { AdapterLink(address: address($0), type: $1) }
     let list = PeerList(
       own: [own], links: links, devices: [device(4, "Four"), device(3, "Three"), device(2, "Two"), device(1, nil)],
       aliases: ["a": .name("own")]

@@ -84,7 +84,9 @@ package struct SocketAddress: Equatable {
 /// Calls for sockets.
 extension SystemCall {
   /// Opens a socket that is non-blocking and closed on exec.
-  package static func socket(_ family: Int32, _ type: some RawRepresentable<UInt32>, _ protocolNumber: Int32 = 0) throws(Errno) -> OwnedDescriptor {
+  package static func socket(_ family: Int32, _ type: some RawRepresentable<UInt32>, _ protocolNumber: Int32 = 0) throws(Errno)
+    -> OwnedDescriptor
+  {
     let flags = Int32(SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
     return OwnedDescriptor(try call { Glibc.socket(family, Int32(type.rawValue) | flags, protocolNumber) })
   }
