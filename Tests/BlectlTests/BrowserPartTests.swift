@@ -12,11 +12,9 @@ import Testing
     return tree
   }
 
-  /// A restored tree has the folds and the cursor of before, but the services of now.
   @Test func restoring() {
     var tree = tree()
-    let before = tree
-    let isFound = tree.find("2901", afterCursor: false, values: [:])
+    let (before, isFound) = (tree, tree.find("2901", afterCursor: false, values: [:]))
     #expect(isFound && tree.cursor == 0x14 && tree.rows.count == 10)
     tree.update(AttributeTable(services: Array(BrowserFixture.table.services.prefix(2))))
     tree.restore(before)
@@ -38,9 +36,8 @@ import Testing
   }
 
   @Test func aLongLineShowsTheCursor() {
-    let renderer = LineRenderer(isUTF8: true)
-    let field = LineField("0123456789")
-    #expect(field.visible(20, renderer) == ("0123456789", 10))
-    #expect(field.visible(5, renderer) == ("6789", 4))
+    for (width, text, cursor) in [(20, "0123456789", 10), (5, "6789", 4)] {
+      #expect(LineField("0123456789").visible(width, LineRenderer(isUTF8: true)) == (text, cursor))
+    }
   }
 }
