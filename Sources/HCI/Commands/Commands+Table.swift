@@ -6,7 +6,7 @@ package import Bluetooth
 package struct ScanTiming: Sendable, Equatable {
   /// Whether the controller sends scan requests.
   package var isActive: Bool
-  /// The time from one scan window to the next: 4–0x4000, or 4–0xFFFF with the extended commands.
+  /// The time between the starts of scan windows. 4–0x4000, with the extended commands 4–0xFFFF.
   package var interval: Slots
   /// The duration of a scan window, at most the interval.
   package var window: Slots
@@ -33,11 +33,11 @@ package struct ScanTiming: Sendable, Equatable {
 extension LEExtendedCreateConnection {
   /// The initiating parameters of one PHY.
   package struct Initiating: Sendable, Equatable {
-    /// The time from one scan window to the next.
+    /// The time from the start of one scan window to the next.
     package var scanInterval: Slots
     /// The duration of a scan window, at most the interval.
     package var scanWindow: Slots
-    /// The connection parameters.
+    /// The requested connection parameters.
     package var parameters: ConnectionParameters
 
     package init(scanInterval: Slots, scanWindow: Slots, parameters: ConnectionParameters) {
@@ -60,14 +60,14 @@ extension LEExtendedCreateConnection {
   }
 }
 
-/// Disconnect (Vol 4 Part E §7.1.6).
+/// The command Disconnect (Vol 4 Part E §7.1.6).
 package struct Disconnect: Command {
   package static let opcode = Opcode(0x0406, "Disconnect", bit: (0, 5))
   package typealias Return = AnsweredByStatus
 
-  /// The connection handle.
+  /// The handle of the link.
   package var handle: ConnectionHandle
-  /// The reason.
+  /// The reason that the peer receives.
   package var reason: ControllerErrorCode
 
   package init(handle: ConnectionHandle, reason: ControllerErrorCode) {
@@ -86,12 +86,12 @@ package struct Disconnect: Command {
   }
 }
 
-/// Read Remote Version Information (Vol 4 Part E §7.1.23).
+/// The command Read Remote Version Information (Vol 4 Part E §7.1.23).
 package struct ReadRemoteVersion: Command {
   package static let opcode = Opcode(0x041D, "Read Remote Version Information", bit: (2, 7))
   package typealias Return = AnsweredByStatus
 
-  /// The connection handle.
+  /// The handle of the link.
   package var handle: ConnectionHandle
 
   package init(handle: ConnectionHandle) {
@@ -107,12 +107,12 @@ package struct ReadRemoteVersion: Command {
   }
 }
 
-/// Set Event Mask (Vol 4 Part E §7.3.1).
+/// The command Set Event Mask (Vol 4 Part E §7.3.1).
 package struct SetEventMask: Command {
   package static let opcode = Opcode(0x0C01, "Set Event Mask", bit: (5, 6))
   package typealias Return = NoReturnParameters
 
-  /// The events that the controller sends: bit n is event code n + 1, with exceptions.
+  /// The events that the controller sends. With few exceptions, bit n is event code n + 1.
   package var mask: UInt64
 
   package init(_ mask: UInt64) {
@@ -128,7 +128,7 @@ package struct SetEventMask: Command {
   }
 }
 
-/// Reset (Vol 4 Part E §7.3.2).
+/// The command Reset (Vol 4 Part E §7.3.2).
 package struct Reset: Command {
   package static let opcode = Opcode(0x0C03, "Reset", bit: (5, 7))
   package typealias Return = NoReturnParameters
@@ -140,7 +140,7 @@ package struct Reset: Command {
   package func encode(into writer: inout ByteWriter) {}
 }
 
-/// Read Local Version Information (Vol 4 Part E §7.4.1).
+/// The command Read Local Version Information (Vol 4 Part E §7.4.1).
 package struct ReadLocalVersion: Command {
   package static let opcode = Opcode(0x1001, "Read Local Version Information", bit: (14, 3))
 
@@ -152,15 +152,15 @@ package struct ReadLocalVersion: Command {
 
   /// The return parameters of Read Local Version Information.
   package struct Return: ReturnParameters {
-    /// The version of the Core Specification: 6 is 4.0, 13 is 5.4.
+    /// The number of the Core Specification's version. 6 is 4.0, 13 is 5.4.
     package var hciVersion: UInt8
-    /// The HCI subversion.
+    /// The revision of the HCI implementation, which the manufacturer defines.
     package var hciSubversion: UInt16
-    /// The LMP version.
+    /// The version of the Link Manager Protocol or Link Layer, with the same numbers as `hciVersion`.
     package var lmpVersion: UInt8
     /// The company identifier of the manufacturer.
     package var company: UInt16
-    /// The LMP subversion.
+    /// The revision of the Link Manager or Link Layer implementation, which the manufacturer defines.
     package var lmpSubversion: UInt16
 
     package init(hciVersion: UInt8, hciSubversion: UInt16, lmpVersion: UInt8, company: UInt16, lmpSubversion: UInt16) {
@@ -189,7 +189,7 @@ package struct ReadLocalVersion: Command {
   }
 }
 
-/// Read Local Supported Commands (Vol 4 Part E §7.4.2).
+/// The command Read Local Supported Commands (Vol 4 Part E §7.4.2).
 package struct ReadLocalSupportedCommands: Command {
   package static let opcode = Opcode(0x1002, "Read Local Supported Commands", bit: nil)
 
@@ -201,7 +201,7 @@ package struct ReadLocalSupportedCommands: Command {
 
   /// The return parameters of Read Local Supported Commands.
   package struct Return: ReturnParameters {
-    /// The supported commands.
+    /// The commands that the controller supports.
     package var commands: SupportedCommands
 
     package init(_ commands: SupportedCommands) {
@@ -218,7 +218,7 @@ package struct ReadLocalSupportedCommands: Command {
   }
 }
 
-/// Read Local Supported Features (Vol 4 Part E §7.4.3).
+/// The command Read Local Supported Features (Vol 4 Part E §7.4.3).
 package struct ReadLocalSupportedFeatures: Command {
   package static let opcode = Opcode(0x1003, "Read Local Supported Features", bit: (14, 5))
 
@@ -230,7 +230,7 @@ package struct ReadLocalSupportedFeatures: Command {
 
   /// The return parameters of Read Local Supported Features.
   package struct Return: ReturnParameters {
-    /// The LMP features (Vol 2 Part C §3.3).
+    /// The LMP features of the controller, a bit mask (Vol 2 Part C §3.3).
     package var features: UInt64
 
     package init(_ features: UInt64) {
@@ -247,7 +247,7 @@ package struct ReadLocalSupportedFeatures: Command {
   }
 }
 
-/// Read Buffer Size (Vol 4 Part E §7.4.5).
+/// The command Read Buffer Size (Vol 4 Part E §7.4.5).
 package struct ReadBufferSize: Command {
   package static let opcode = Opcode(0x1005, "Read Buffer Size", bit: (14, 7))
 
@@ -259,9 +259,9 @@ package struct ReadBufferSize: Command {
 
   /// The return parameters of Read Buffer Size.
   package struct Return: ReturnParameters {
-    /// The largest ACL packet, in bytes.
+    /// The maximum data length of an ACL packet, in bytes.
     package var aclLength: UInt16
-    /// The largest synchronous packet, in bytes.
+    /// The maximum data length of a synchronous packet, in bytes.
     package var synchronousLength: UInt8
     /// The number of ACL packets that the controller buffers.
     package var aclCount: UInt16
@@ -291,7 +291,7 @@ package struct ReadBufferSize: Command {
   }
 }
 
-/// Read BD_ADDR (Vol 4 Part E §7.4.6).
+/// The command Read BD_ADDR (Vol 4 Part E §7.4.6).
 package struct ReadBDADDR: Command {
   package static let opcode = Opcode(0x1009, "Read BD_ADDR", bit: (15, 1))
 
@@ -320,11 +320,11 @@ package struct ReadBDADDR: Command {
   }
 }
 
-/// Read RSSI (Vol 4 Part E §7.5.4).
+/// The command Read RSSI (Vol 4 Part E §7.5.4).
 package struct ReadRSSI: Command {
   package static let opcode = Opcode(0x1405, "Read RSSI", bit: (15, 5))
 
-  /// The connection handle.
+  /// The handle of the link.
   package var handle: ConnectionHandle
 
   package init(handle: ConnectionHandle) {
@@ -341,7 +341,7 @@ package struct ReadRSSI: Command {
 
   /// The return parameters of Read RSSI.
   package struct Return: ReturnParameters {
-    /// The connection handle.
+    /// The handle of the link.
     package var handle: ConnectionHandle
     /// The RSSI in dBm, or 127 if it is not available.
     package var rssi: Int8
@@ -363,12 +363,12 @@ package struct ReadRSSI: Command {
   }
 }
 
-/// LE Set Event Mask (Vol 4 Part E §7.8.1).
+/// The command LE Set Event Mask (Vol 4 Part E §7.8.1).
 package struct LESetEventMask: Command {
   package static let opcode = Opcode(0x2001, "LE Set Event Mask", bit: (25, 0))
   package typealias Return = NoReturnParameters
 
-  /// The subevents that the controller sends: bit n is LE Meta subevent n + 1.
+  /// The LE Meta subevents that the controller sends. Bit n is subevent n + 1.
   package var mask: UInt64
 
   package init(_ mask: UInt64) {
@@ -384,7 +384,7 @@ package struct LESetEventMask: Command {
   }
 }
 
-/// LE Read Buffer Size (Vol 4 Part E §7.8.2).
+/// The command LE Read Buffer Size (Vol 4 Part E §7.8.2).
 package struct LEReadBufferSize: Command {
   package static let opcode = Opcode(0x2002, "LE Read Buffer Size", bit: (25, 1))
 
@@ -396,9 +396,9 @@ package struct LEReadBufferSize: Command {
 
   /// The return parameters of LE Read Buffer Size.
   package struct Return: ReturnParameters {
-    /// The largest ACL packet of an LE link, in bytes. 0: Read Buffer Size has the buffers.
+    /// The maximum data length of an LE ACL packet, in bytes. 0 means that Read Buffer Size reports the buffers.
     package var aclLength: UInt16
-    /// The number of these packets that the controller buffers. 0: Read Buffer Size has the buffers.
+    /// The number of LE ACL packets that the controller buffers. 0 means that Read Buffer Size reports the buffers.
     package var aclCount: UInt8
 
     package init(aclLength: UInt16, aclCount: UInt8) {
@@ -418,7 +418,7 @@ package struct LEReadBufferSize: Command {
   }
 }
 
-/// LE Read Local Supported Features (Vol 4 Part E §7.8.3).
+/// The command LE Read Local Supported Features (Vol 4 Part E §7.8.3).
 package struct LEReadLocalSupportedFeatures: Command {
   package static let opcode = Opcode(0x2003, "LE Read Local Supported Features", bit: (25, 2))
 
@@ -430,7 +430,7 @@ package struct LEReadLocalSupportedFeatures: Command {
 
   /// The return parameters of LE Read Local Supported Features.
   package struct Return: ReturnParameters {
-    /// The LE features.
+    /// The LE features of the controller.
     package var features: LEFeatures
 
     package init(_ features: LEFeatures) {
@@ -447,12 +447,12 @@ package struct LEReadLocalSupportedFeatures: Command {
   }
 }
 
-/// LE Set Random Address (Vol 4 Part E §7.8.4).
+/// The command LE Set Random Address (Vol 4 Part E §7.8.4).
 package struct LESetRandomAddress: Command {
   package static let opcode = Opcode(0x2005, "LE Set Random Address", bit: (25, 4))
   package typealias Return = NoReturnParameters
 
-  /// The random address.
+  /// The new random address of the device.
   package var address: Address
 
   package init(_ address: Address) {
@@ -468,16 +468,16 @@ package struct LESetRandomAddress: Command {
   }
 }
 
-/// LE Set Scan Parameters (Vol 4 Part E §7.8.10).
+/// The command LE Set Scan Parameters (Vol 4 Part E §7.8.10).
 package struct LESetScanParameters: Command {
   package static let opcode = Opcode(0x200B, "LE Set Scan Parameters", bit: (26, 2))
   package typealias Return = NoReturnParameters
 
-  /// The timing.
+  /// The scan type, interval and window.
   package var timing: ScanTiming
-  /// The type of the own address: 0 public, 1 random. 2 and 3: resolvable if possible, else as 0 and 1.
+  /// The type of the host's own address. 0 is public, 1 is random. 2 and 3 are resolvable if possible, otherwise as 0 and 1.
   package var ownAddressType: UInt8
-  /// The scanning filter policy. Bit 0: report only the devices on the filter accept list.
+  /// The scanning filter policy. With bit 0, the controller reports only devices on the filter accept list.
   package var filterPolicy: UInt8
 
   package init(_ timing: ScanTiming, ownAddressType: UInt8, filterPolicy: UInt8) {
@@ -499,7 +499,7 @@ package struct LESetScanParameters: Command {
   }
 }
 
-/// LE Set Scan Enable (Vol 4 Part E §7.8.11).
+/// The command LE Set Scan Enable (Vol 4 Part E §7.8.11).
 package struct LESetScanEnable: Command {
   package static let opcode = Opcode(0x200C, "LE Set Scan Enable", bit: (26, 3))
   package typealias Return = NoReturnParameters
@@ -525,22 +525,22 @@ package struct LESetScanEnable: Command {
   }
 }
 
-/// LE Create Connection (Vol 4 Part E §7.8.12).
+/// The command LE Create Connection (Vol 4 Part E §7.8.12).
 package struct LECreateConnection: Command {
   package static let opcode = Opcode(0x200D, "LE Create Connection", bit: (26, 4))
   package typealias Return = AnsweredByStatus
 
-  /// The time from one scan window to the next.
+  /// The time from the start of one scan window to the next.
   package var scanInterval: Slots
   /// The duration of a scan window, at most the interval.
   package var scanWindow: Slots
-  /// The initiator filter policy. 0: connect to `peer`. 1: connect to any device on the filter accept list.
+  /// The initiator filter policy. 0 connects to `peer`, 1 to any device on the filter accept list.
   package var filterPolicy: UInt8
   /// The device to connect to.
   package var peer: PeerAddress
-  /// The type of the own address: 0 public, 1 random. 2 and 3: resolvable if possible, else as 0 and 1.
+  /// The type of the host's own address. 0 is public, 1 is random. 2 and 3 are resolvable if possible, otherwise as 0 and 1.
   package var ownAddressType: UInt8
-  /// The connection parameters.
+  /// The requested connection parameters.
   package var parameters: ConnectionParameters
 
   package init(
@@ -574,7 +574,7 @@ package struct LECreateConnection: Command {
   }
 }
 
-/// LE Create Connection Cancel (Vol 4 Part E §7.8.13).
+/// The command LE Create Connection Cancel (Vol 4 Part E §7.8.13).
 package struct LECreateConnectionCancel: Command {
   package static let opcode = Opcode(0x200E, "LE Create Connection Cancel", bit: (26, 5))
   package typealias Return = NoReturnParameters
@@ -586,14 +586,14 @@ package struct LECreateConnectionCancel: Command {
   package func encode(into writer: inout ByteWriter) {}
 }
 
-/// LE Connection Update (Vol 4 Part E §7.8.18).
+/// The command LE Connection Update (Vol 4 Part E §7.8.18).
 package struct LEConnectionUpdate: Command {
   package static let opcode = Opcode(0x2013, "LE Connection Update", bit: (27, 2))
   package typealias Return = AnsweredByStatus
 
-  /// The connection handle.
+  /// The handle of the link.
   package var handle: ConnectionHandle
-  /// The connection parameters.
+  /// The requested connection parameters.
   package var parameters: ConnectionParameters
 
   package init(handle: ConnectionHandle, _ parameters: ConnectionParameters) {
@@ -612,12 +612,12 @@ package struct LEConnectionUpdate: Command {
   }
 }
 
-/// LE Read Remote Features (Vol 4 Part E §7.8.21).
+/// The command LE Read Remote Features (Vol 4 Part E §7.8.21).
 package struct LEReadRemoteFeatures: Command {
   package static let opcode = Opcode(0x2016, "LE Read Remote Features", bit: (27, 5))
   package typealias Return = AnsweredByStatus
 
-  /// The connection handle.
+  /// The handle of the link.
   package var handle: ConnectionHandle
 
   package init(handle: ConnectionHandle) {
@@ -633,14 +633,14 @@ package struct LEReadRemoteFeatures: Command {
   }
 }
 
-/// LE Remote Connection Parameter Request Reply (Vol 4 Part E §7.8.31).
+/// The command LE Remote Connection Parameter Request Reply (Vol 4 Part E §7.8.31).
 package struct LERemoteConnectionParameterRequestReply: Command {
   package static let opcode = Opcode(0x2020, "LE Remote Connection Parameter Request Reply", bit: (33, 4))
   package typealias Return = HandleReturned
 
-  /// The connection handle.
+  /// The handle of the link.
   package var handle: ConnectionHandle
-  /// The connection parameters.
+  /// The requested connection parameters.
   package var parameters: ConnectionParameters
 
   package init(handle: ConnectionHandle, _ parameters: ConnectionParameters) {
@@ -659,14 +659,14 @@ package struct LERemoteConnectionParameterRequestReply: Command {
   }
 }
 
-/// LE Remote Connection Parameter Request Negative Reply (Vol 4 Part E §7.8.32).
+/// The command LE Remote Connection Parameter Request Negative Reply (Vol 4 Part E §7.8.32).
 package struct LERemoteConnectionParameterRequestNegativeReply: Command {
   package static let opcode = Opcode(0x2021, "LE Remote Connection Parameter Request Negative Reply", bit: (33, 5))
   package typealias Return = HandleReturned
 
-  /// The connection handle.
+  /// The handle of the link.
   package var handle: ConnectionHandle
-  /// The reason.
+  /// The reason that the peer receives.
   package var reason: ControllerErrorCode
 
   package init(handle: ConnectionHandle, reason: ControllerErrorCode) {
@@ -685,16 +685,16 @@ package struct LERemoteConnectionParameterRequestNegativeReply: Command {
   }
 }
 
-/// LE Set Data Length (Vol 4 Part E §7.8.33).
+/// The command LE Set Data Length (Vol 4 Part E §7.8.33).
 package struct LESetDataLength: Command {
   package static let opcode = Opcode(0x2022, "LE Set Data Length", bit: (33, 6))
   package typealias Return = HandleReturned
 
-  /// The connection handle.
+  /// The handle of the link.
   package var handle: ConnectionHandle
-  /// The largest payload to send, 27–251 bytes.
+  /// The largest payload of a sent packet, 27–251 bytes.
   package var txOctets: UInt16
-  /// The longest time to send it, 328–17,040 µs.
+  /// The longest time to send a packet, 328–17,040 µs.
   package var txTime: UInt16
 
   package init(handle: ConnectionHandle, txOctets: UInt16, txTime: UInt16) {
@@ -716,7 +716,7 @@ package struct LESetDataLength: Command {
   }
 }
 
-/// LE Read Suggested Default Data Length (Vol 4 Part E §7.8.34).
+/// The command LE Read Suggested Default Data Length (Vol 4 Part E §7.8.34).
 package struct LEReadSuggestedDefaultDataLength: Command {
   package static let opcode = Opcode(0x2023, "LE Read Suggested Default Data Length", bit: (33, 7))
 
@@ -728,9 +728,9 @@ package struct LEReadSuggestedDefaultDataLength: Command {
 
   /// The return parameters of LE Read Suggested Default Data Length.
   package struct Return: ReturnParameters {
-    /// The largest payload to send, 27–251 bytes.
+    /// The largest payload of a sent packet, 27–251 bytes.
     package var txOctets: UInt16
-    /// The longest time to send it, 328–17,040 µs.
+    /// The longest time to send a packet, 328–17,040 µs.
     package var txTime: UInt16
 
     package init(txOctets: UInt16, txTime: UInt16) {
@@ -750,14 +750,14 @@ package struct LEReadSuggestedDefaultDataLength: Command {
   }
 }
 
-/// LE Write Suggested Default Data Length (Vol 4 Part E §7.8.35).
+/// The command LE Write Suggested Default Data Length (Vol 4 Part E §7.8.35).
 package struct LEWriteSuggestedDefaultDataLength: Command {
   package static let opcode = Opcode(0x2024, "LE Write Suggested Default Data Length", bit: (34, 0))
   package typealias Return = NoReturnParameters
 
-  /// The largest payload to send, 27–251 bytes.
+  /// The largest payload of a sent packet, 27–251 bytes.
   package var txOctets: UInt16
-  /// The longest time to send it, 328–17,040 µs.
+  /// The longest time to send a packet, 328–17,040 µs.
   package var txTime: UInt16
 
   package init(txOctets: UInt16, txTime: UInt16) {
@@ -776,7 +776,7 @@ package struct LEWriteSuggestedDefaultDataLength: Command {
   }
 }
 
-/// LE Read Maximum Data Length (Vol 4 Part E §7.8.46).
+/// The command LE Read Maximum Data Length (Vol 4 Part E §7.8.46).
 package struct LEReadMaximumDataLength: Command {
   package static let opcode = Opcode(0x202F, "LE Read Maximum Data Length", bit: (35, 3))
 
@@ -790,11 +790,11 @@ package struct LEReadMaximumDataLength: Command {
   package struct Return: ReturnParameters {
     /// The largest payload that the controller sends, 27–251 bytes.
     package var txOctets: UInt16
-    /// The longest time that it sends for, 328–17,040 µs.
+    /// The longest time in which the controller sends a packet, 328–17,040 µs.
     package var txTime: UInt16
-    /// The largest payload that it receives, 27–251 bytes.
+    /// The largest payload that the controller receives, 27–251 bytes.
     package var rxOctets: UInt16
-    /// The longest time that it receives for, 328–17,040 µs.
+    /// The longest time in which the controller receives a packet, 328–17,040 µs.
     package var rxTime: UInt16
 
     package init(txOctets: UInt16, txTime: UInt16, rxOctets: UInt16, rxTime: UInt16) {
@@ -820,11 +820,11 @@ package struct LEReadMaximumDataLength: Command {
   }
 }
 
-/// LE Read PHY (Vol 4 Part E §7.8.47).
+/// The command LE Read PHY (Vol 4 Part E §7.8.47).
 package struct LEReadPHY: Command {
   package static let opcode = Opcode(0x2030, "LE Read PHY", bit: (35, 4))
 
-  /// The connection handle.
+  /// The handle of the link.
   package var handle: ConnectionHandle
 
   package init(handle: ConnectionHandle) {
@@ -841,11 +841,11 @@ package struct LEReadPHY: Command {
 
   /// The return parameters of LE Read PHY.
   package struct Return: ReturnParameters {
-    /// The connection handle.
+    /// The handle of the link.
     package var handle: ConnectionHandle
-    /// The transmitter PHY: 1 is 1M, 2 is 2M, 3 is coded. Other values are kept.
+    /// The PHY for sending. 1 is 1M, 2 is 2M, 3 is coded. Other values are reserved.
     package var tx: UInt8
-    /// The receiver PHY, with the same values.
+    /// The PHY for receiving. 1 is 1M, 2 is 2M, 3 is coded. Other values are reserved.
     package var rx: UInt8
 
     package init(handle: ConnectionHandle, tx: UInt8, rx: UInt8) {
@@ -868,16 +868,16 @@ package struct LEReadPHY: Command {
   }
 }
 
-/// LE Set Default PHY (Vol 4 Part E §7.8.48).
+/// The command LE Set Default PHY (Vol 4 Part E §7.8.48).
 package struct LESetDefaultPHY: Command {
   package static let opcode = Opcode(0x2031, "LE Set Default PHY", bit: (35, 5))
   package typealias Return = NoReturnParameters
 
-  /// Bit 0: the host has no transmitter preference. Bit 1: it has no receiver preference.
+  /// The directions without a preference. Bit 0 means sending, bit 1 means receiving.
   package var allPHYs: UInt8
-  /// The transmitter PHYs.
+  /// The PHYs that the host prefers for sending.
   package var tx: PHYMask
-  /// The receiver PHYs.
+  /// The PHYs that the host prefers for receiving.
   package var rx: PHYMask
 
   package init(allPHYs: UInt8, tx: PHYMask, rx: PHYMask) {
@@ -899,20 +899,20 @@ package struct LESetDefaultPHY: Command {
   }
 }
 
-/// LE Set PHY (Vol 4 Part E §7.8.49).
+/// The command LE Set PHY (Vol 4 Part E §7.8.49).
 package struct LESetPHY: Command {
   package static let opcode = Opcode(0x2032, "LE Set PHY", bit: (35, 6))
   package typealias Return = AnsweredByStatus
 
-  /// The connection handle.
+  /// The handle of the link.
   package var handle: ConnectionHandle
-  /// Bit 0: the host has no transmitter preference. Bit 1: it has no receiver preference.
+  /// The directions without a preference. Bit 0 means sending, bit 1 means receiving.
   package var allPHYs: UInt8
-  /// The transmitter PHYs.
+  /// The PHYs that the host prefers for sending.
   package var tx: PHYMask
-  /// The receiver PHYs.
+  /// The PHYs that the host prefers for receiving.
   package var rx: PHYMask
-  /// The coding of the coded PHY: 0 any, 1 S=2, 2 S=8.
+  /// The preferred coding of the coded PHY. 0 is any, 1 is S=2, 2 is S=8.
   package var options: UInt16
 
   package init(handle: ConnectionHandle, allPHYs: UInt8 = 0, tx: PHYMask, rx: PHYMask, options: UInt16 = 0) {
@@ -940,18 +940,18 @@ package struct LESetPHY: Command {
   }
 }
 
-/// LE Set Extended Scan Parameters (Vol 4 Part E §7.8.64).
+/// The command LE Set Extended Scan Parameters (Vol 4 Part E §7.8.64).
 package struct LESetExtendedScanParameters: Command {
   package static let opcode = Opcode(0x2041, "LE Set Extended Scan Parameters", bit: (37, 5))
   package typealias Return = NoReturnParameters
 
-  /// The type of the own address: 0 public, 1 random. 2 and 3: resolvable if possible, else as 0 and 1.
+  /// The type of the host's own address. 0 is public, 1 is random. 2 and 3 are resolvable if possible, otherwise as 0 and 1.
   package var ownAddressType: UInt8
-  /// The scanning filter policy. Bit 0: report only the devices on the filter accept list.
+  /// The scanning filter policy. With bit 0, the controller reports only devices on the filter accept list.
   package var filterPolicy: UInt8
-  /// The scanning PHYs.
+  /// The PHYs to scan on.
   package var phys: PHYMask
-  /// One entry for each bit of `phys`, in the order of the bits.
+  /// The scan parameters of each PHY in `phys`, in the order of the bits.
   package var timings: [ScanTiming]
 
   package init(ownAddressType: UInt8, filterPolicy: UInt8, phys: PHYMask, _ timings: [ScanTiming]) {
@@ -977,18 +977,18 @@ package struct LESetExtendedScanParameters: Command {
   }
 }
 
-/// LE Set Extended Scan Enable (Vol 4 Part E §7.8.65).
+/// The command LE Set Extended Scan Enable (Vol 4 Part E §7.8.65).
 package struct LESetExtendedScanEnable: Command {
   package static let opcode = Opcode(0x2042, "LE Set Extended Scan Enable", bit: (37, 6))
   package typealias Return = NoReturnParameters
 
   /// Whether the controller scans.
   package var isOn: Bool
-  /// The duplicate filter. 0: report everything. 1: report each device once. 2: report it once in each period.
+  /// The duplicate filter. 0 reports everything, 1 each device once, 2 each device once in each period.
   package var filterDuplicates: UInt8
-  /// The duration of the scan. 0: until the host disables it.
+  /// The duration of the scan. 0 means until the host disables the scan.
   package var duration: Centiseconds
-  /// The time from one scan to the next, in units of 1.28 s. 0: scan once.
+  /// The time from one scan to the next, in units of 1.28 s. 0 means a single scan.
   package var period: UInt16
 
   package init(_ isOn: Bool, filterDuplicates: UInt8, duration: Centiseconds, period: UInt16) {
@@ -1013,20 +1013,20 @@ package struct LESetExtendedScanEnable: Command {
   }
 }
 
-/// LE Extended Create Connection (Vol 4 Part E §7.8.66).
+/// The command LE Extended Create Connection (Vol 4 Part E §7.8.66).
 package struct LEExtendedCreateConnection: Command {
   package static let opcode = Opcode(0x2043, "LE Extended Create Connection", bit: (37, 7))
   package typealias Return = AnsweredByStatus
 
-  /// The initiator filter policy. 0: connect to `peer`. 1: connect to any device on the filter accept list.
+  /// The initiator filter policy. 0 connects to `peer`, 1 to any device on the filter accept list.
   package var filterPolicy: UInt8
-  /// The type of the own address: 0 public, 1 random. 2 and 3: resolvable if possible, else as 0 and 1.
+  /// The type of the host's own address. 0 is public, 1 is random. 2 and 3 are resolvable if possible, otherwise as 0 and 1.
   package var ownAddressType: UInt8
   /// The device to connect to.
   package var peer: PeerAddress
-  /// The initiating PHYs.
+  /// The PHYs to connect on.
   package var phys: PHYMask
-  /// One entry for each bit of `phys`, in the order of the bits.
+  /// The initiating parameters of each PHY in `phys`, in the order of the bits.
   package var initiating: [Initiating]
 
   package init(filterPolicy: UInt8 = 0, ownAddressType: UInt8, peer: PeerAddress, phys: PHYMask, initiating: [Initiating]) {
