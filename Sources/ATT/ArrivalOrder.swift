@@ -1,5 +1,5 @@
-/// Delivers events in order of arrival. The tasks that wait for an answer and for values run later than the packets arrive,
-/// and independently. Without this order, a value can appear before an earlier answer.
+/// A queue that delivers channel events in order of arrival to the tasks that wait for responses and values.
+/// Without the queue, these independent tasks could show a value before an earlier response.
 struct ArrivalOrder {
   /// The task that acts on an event.
   private enum Taker: Equatable {
@@ -8,14 +8,14 @@ struct ArrivalOrder {
     case everybody
   }
 
-  /// The maximum number of waiting events. Beyond it, the bearer delivers them in order, but not one by one.
+  /// The maximum number of waiting events. If more wait, the bearer delivers all of them in order, but in one turn of the event loop.
   static let limit = 512
 
-  /// The task that handles an event in this turn of the loop. Nil if there is none.
+  /// The task that acts on an event in this turn of the event loop. Nil if no task does.
   private var busy: Taker?
   private var held: [ChannelEvent] = []
 
-  /// Returns whether to deliver `event` now. Otherwise, stores it. Deliver the result of `take` after the jobs of this turn.
+  /// Returns whether to deliver `event` now, and stores it otherwise. Deliver the result of `take` after the jobs of this turn.
   /// - Parameters:
   ///   - isAsking: whether a request is outstanding.
   ///   - isShared: whether values have several listeners.
@@ -33,12 +33,12 @@ struct ArrivalOrder {
     return false
   }
 
-  /// Whether the bearer must call `take` after the jobs of this turn.
+  /// Whether the bearer must call `take` after the jobs of this turn of the event loop.
   var isWaiting: Bool { busy != nil }
   var isFull: Bool { held.count >= Self.limit }
 
-  /// Ends the turn, after all tasks have run.
-  /// - Returns: the stored events. Deliver them as if they arrived now.
+  /// Ends the turn of the event loop, after all tasks have run.
+  /// - Returns: the stored events, in order. Deliver them like newly arrived events.
   mutating func take() -> [ChannelEvent] {
     busy = nil
     defer { held = [] }

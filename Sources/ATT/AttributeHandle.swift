@@ -1,33 +1,33 @@
 package import Bluetooth
 import Text
 
-/// An attribute handle (Vol 3 Part F §3.2.2): 0x0001…0xFFFF. 0x0000 is reserved and means no attribute in PDUs.
+/// An attribute handle, 0x0001…0xFFFF (Vol 3 Part F §3.2.2). In PDUs, the reserved handle 0x0000 means no attribute.
 package struct AttributeHandle: RawRepresentable, Hashable, Comparable, Sendable, ExpressibleByIntegerLiteral, CustomStringConvertible {
   package let rawValue: UInt16
 
   package init(rawValue: UInt16) { self.rawValue = rawValue }
   package init(integerLiteral value: UInt16) { rawValue = value }
-  /// Creates the handle nearest to a number, possibly 0x0000.
+  /// Creates a handle from a number, clamped to 0x0000…0xFFFF.
   package init(clamping number: Int) { rawValue = UInt16(clamping: number) }
 
   package static let last: Self = 0xFFFF
 
   package var number: Int { Int(rawValue) }
   package var isValid: Bool { rawValue != 0 }
-  /// The next handle. 0xFFFF for the last.
+  /// The next higher handle. The handle after 0xFFFF is 0xFFFF.
   package var next: Self { Self(clamping: number + 1) }
-  /// The previous handle. 0x0000 for the first.
+  /// The next lower handle. The handle before 0x0000 is 0x0000.
   package var previous: Self { Self(clamping: number - 1) }
 
   package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 
-  /// The handle as text: `0x0012`.
+  /// The handle as hexadecimal text, such as `0x0012`.
   package var description: String {
     "0x" + Hex.encode(rawValue)
   }
 }
 
-/// The handle range of a request. May be invalid, because the server refuses invalid ranges (Invalid Handle, Vol 3 Part F §3.4.3.1).
+/// The handle range of a request, including both ends. Servers refuse an invalid range with Invalid Handle (Vol 3 Part F §3.4.3.1).
 package struct HandleRange: Hashable, Sendable {
   package var start: AttributeHandle
   package var end: AttributeHandle
@@ -67,7 +67,7 @@ package struct HandleType: Hashable, Sendable {
   }
 }
 
-/// A grouping attribute, with the last handle of its group and its value.
+/// The handle and value of a grouping attribute, such as a service declaration, with the last handle of its group.
 package struct HandleGroup: Hashable, Sendable {
   package var handle: AttributeHandle
   package var endHandle: AttributeHandle

@@ -1,48 +1,48 @@
 package import EventLoop
 
-/// The direction of a PDU, seen from this side.
+/// The direction of a PDU: from this program to the peer, or from the peer.
 package enum Direction: Sendable {
   case sent
   case received
 }
 
-/// The client role on a bearer, which receives the unsolicited PDUs of the peer's server.
+/// The interface through which a bearer delivers the unsolicited PDUs of the peer's server, and its own end, to a client.
 @LoopActor
 package protocol BearerClient: AnyObject {
-  /// Receives notifications and indications in order of arrival. The bearer has already confirmed indications.
+  /// Receives notifications and indications in order of arrival. The bearer has confirmed an indication before the call.
   func received(_ event: Unsolicited)
-  /// Reports a PDU that the bearer ignored.
+  /// Reports a faulty PDU that the bearer ignored, or PDUs that the transport lost.
   func ignored(_ fault: BearerState.Fault)
-  /// Reports that no more PDUs will arrive (see `Bearer.exhausted`).
+  /// Reports that the peer sends nothing more until it receives a PDU, with the reason.
   func exhausted(_ error: any Error)
-  /// Reports the end of the bearer, once.
+  /// Reports the end of the bearer once, with the error that closed it.
   func closed(_ error: any Error)
 }
 
-/// The server role on a bearer, which answers the peer's client.
+/// The interface through which a bearer passes the requests and commands of the peer's client to a server.
 @LoopActor
 package protocol BearerServer: AnyObject {
-  /// Answers a request (never Exchange MTU). Returns the response, which the bearer cuts at ATT_MTU, and actions to run after sending it.
-  /// If the response is nil, `Bearer.respond` sends it later, or never.
+  /// Computes the response to a request other than Exchange MTU, and the actions to run after the bearer sends the response.
+  /// The bearer cuts the response at ATT_MTU. If the response is nil, the server may call `Bearer.respond` later.
   func serve(_ request: Request) -> (response: Response?, then: [@LoopActor () -> Void])
   func execute(_ command: Command)
-  /// Reports the end of the bearer, once.
+  /// Reports the end of the bearer once, with the error that closed it.
   func closed(_ error: any Error)
 }
 
-/// One ATT bearer on a channel, for both roles, which performs the decisions of `BearerState`. Lives as long as its channel is open.
+/// An ATT bearer on one channel, for a client and a server. Performs the actions that `BearerState` decides on.
 @LoopActor
 package final class Bearer {
-  /// The handler of every PDU in both directions, before validation.
+  /// The handler of every PDU that the bearer sends or receives. Runs before the bearer validates a received PDU.
   package var onPDU: (@LoopActor (Direction, [UInt8]) -> Void)?
-  /// The client, which receives the PDUs of the peer's server. Set it before `start`.
+  /// The client, which receives unsolicited PDUs of the peer's server. Set it before `start`.
   package weak var client: (any BearerClient)?
-  /// The server, until the end of the bearer. Nil answers like a device without attributes. Set it before `start`.
+  /// The server, which the bearer releases when it closes. Nil answers like a device without attributes. Set it before `start`.
   package var server: (any BearerServer)?
 
   package private(set) var faults = Faults()
 
-  /// The time limit of transactions that start from now on. Nil: the bearer's own limit.
+  /// The time limit of transactions that start after the assignment. Nil selects the limit from the initializer.
   package var limit: Duration?
 
   let channel: any Channel
@@ -51,37 +51,37 @@ package final class Bearer {
   private var waits: [BearerState.Token: Wait<Response>] = [:]
   private var confirmations: [BearerState.Token: Wait<Bool>] = [:]
   private var responseTimer: LoopTimer?
-  /// The time at which the bearer sent the outstanding request, and its deadline.
+  /// The time at which the bearer sent the outstanding request, and the deadline of its response.
   private var responseTimes: (LoopClock.Instant, LoopClock.Instant)?
   private var confirmationTimer: LoopTimer?
   private var isStarted = false
-  /// The number of PDUs that the bearer has given to the channel.
+  /// The number of PDUs that the bearer has passed to the channel.
   package private(set) var transmitted = 0
-  /// The number of transmitted PDUs that precede an answered request. The controller may lose the event that acknowledges them.
+  /// The number of transmitted PDUs up to the last answered request. The peer has received them, even without an acknowledgment event.
   var answered = 0
-  /// The number of the last request, counted like `transmitted`.
+  /// The number of PDUs that the bearer had transmitted with the last request, including the request.
   private var lastRequest = 0
-  /// The gate that opens with each acknowledgment, each answer, and at the end.
+  /// The gate that opens with each acknowledgment, each response, and at the end of the bearer.
   let acknowledgements = Gate()
-  /// The mark of the timed request (`OpenRequest.mark`), and the time of its acknowledgment.
+  /// The mark of the request to time (`OpenRequest.mark`), and the time at which the peer's link layer acknowledged the request.
   var timed: (mark: Int, acknowledged: LoopClock.Instant?)?
   /// Whether the peer has answered a request.
   package private(set) var hasAnswered = false
-  /// The shortest time from a request to its answer. Nil before the first answer.
+  /// The shortest time from a request to its response. Nil before the first response.
   package private(set) var shortestRoundTrip: Duration?
-  /// Whether values have several listeners, which run independently.
+  /// Whether several independent tasks listen for values, so that the bearer must keep the order of arrival between them.
   package var hasSeveralListeners = false { didSet { keepsOrder = hasSeveralListeners || order.isWaiting } }
   var order = ArrivalOrder()
-  /// Whether `order` is necessary. Most values arrive without several listeners or an open request.
+  /// Whether events must pass through `order`, because of several listeners or a waiting event.
   var keepsOrder = false
   private(set) lazy var turnEnd = DeferredAction(waitingForJobs: true) { [weak self] in self?.deliverHeld() }
-  /// The buffer of the last Write Command. The next one reuses its memory after the channel is done with it.
+  /// The encoded last Write Command, whose memory the bearer reuses for the next Write Command.
   private var writeCommand: [UInt8] = []
 
-  /// Creates a bearer on a channel.
+  /// Creates a bearer on a channel, which receives nothing before `start`.
   /// - Parameters:
-  ///   - timeout: the time limit of a transaction in either role, after which the bearer closes. 30 s in Vol 3 Part F §3.3.3.
-  ///   - rxMTU: the largest PDU that we can receive, 23…517, for both roles.
+  ///   - timeout: the time limit of a client or server transaction, after which the bearer closes (30 s in Vol 3 Part F §3.3.3).
+  ///   - rxMTU: the largest PDU that the bearer can receive, 23…517 bytes, for both roles.
   package init(_ channel: any Channel, timeout: Duration = .seconds(30), rxMTU: Int = BearerState.largestMTU) {
     self.channel = channel
     ownLimit = timeout
@@ -90,8 +90,8 @@ package final class Bearer {
 
   var timeout: Duration { limit ?? ownLimit }
 
-  /// Starts receiving. Set the handlers first, because the channel then delivers the PDUs that it has kept. The first request also starts
-  /// receiving. Further calls have no effect.
+  /// Starts to receive PDUs. Set the handlers first, because the channel immediately delivers the PDUs that it has kept.
+  /// The first request also starts the bearer. Idempotent.
   package func start() {
     guard !isStarted else { return }
     isStarted = true
@@ -102,29 +102,29 @@ package final class Bearer {
   /// The ATT_MTU in effect, 23…517.
   package var mtu: Int { state.mtu }
   package var rxMTU: Int { state.rxMTU }
-  /// The reason why the bearer is closed. Nil while it is open.
+  /// The error that closed the bearer. Nil while the bearer is open.
   package private(set) var closed: (any Error)?
   /// The reason why the peer sends nothing until it receives a PDU. Nil for a peer that may send at any time.
   package private(set) var exhausted: (any Error)?
-  /// Whether no request of ours is outstanding or waiting.
+  /// Whether no request of the client is outstanding or waiting.
   package var isIdle: Bool { state.isIdle }
-  /// Whether an indication of ours waits for transmission or confirmation.
+  /// Whether an indication of the server waits for transmission or confirmation.
   package var isIndicating: Bool { state.isIndicating }
 
-  /// Sends a request in its turn, and waits for the answer, which may be `.error`.
-  /// - Throws: ATTError for an invalid answer, a timeout or the end of the bearer, the error that closed the channel, CancellationError.
+  /// Sends a request after all earlier ones, and waits for the response, which may be `.error`.
+  /// - Throws: ATTError for an invalid response, a timeout or the bearer's end, the error that closed the channel, CancellationError.
   package func request(_ request: Request) async throws -> Response { try await answer(to: try begin(request)) }
 
-  /// A sent request without an answer yet.
+  /// A request that the bearer has sent or queued, and whose response is outstanding.
   package struct OpenRequest {
     fileprivate let token: BearerState.Token
     fileprivate let wait: Wait<Response>
-    /// The value of `transmitted` including this request.
+    /// The number of PDUs that the bearer had transmitted after this request, counting the request.
     let mark: Int
   }
 
-  /// Sends a request without waiting for its answer. Precedes the next PDU, unless another request is open.
-  /// - Throws: the reason why the bearer ended.
+  /// Sends a request without waiting for the response. The bearer sends it immediately, unless another request is open.
+  /// - Throws: the error that closed the bearer.
   package func begin(_ request: Request) throws -> OpenRequest {
     start()
     if let closed { throw closed }
@@ -136,7 +136,7 @@ package final class Bearer {
     return OpenRequest(token: token, wait: wait, mark: transmitted)
   }
 
-  /// Waits for the answer to a request. Call it once per `begin`.
+  /// Waits for the response to a request. Call this function once per `begin`.
   /// - Throws: the errors of `request`.
   package func answer(to open: OpenRequest) async throws -> Response {
     do { return try await open.wait.value() } catch {
@@ -145,16 +145,16 @@ package final class Bearer {
     }
   }
 
-  /// Sets the MTU of the next Exchange MTU, 23…517. Does nothing after the peer has received another value.
+  /// Sets the MTU for the next Exchange MTU, 23…517. Does nothing if the peer has already received an MTU.
   package func offer(rxMTU wanted: Int) { state.offer(rxMTU: wanted) }
 
-  /// Sends a command now, even while a request is outstanding. See `waitUntilWritable`.
+  /// Sends a command immediately, even while a request is outstanding. Call `waitUntilWritable` first to limit the queue.
   package func send(_ command: Command) {
     EventLoop.shared.spendStep()
     sendNow(command.bytes)
   }
 
-  /// Sends a Write Command (§3.4.5.3) now. Allocates no memory, so it is suitable for bulk transfers.
+  /// Sends a Write Command (Vol 3 Part F §3.4.5.3) immediately. Allocates no memory, to suit bulk transfers.
   /// - Parameter value: at most ATT_MTU − 3 bytes.
   package func sendWriteCommand(_ value: ArraySlice<UInt8>, to handle: AttributeHandle) {
     EventLoop.shared.spendStep()
@@ -166,11 +166,11 @@ package final class Bearer {
     sendNow(writeCommand)
   }
 
-  /// Sends a Handle Value Notification now. Cuts the value to ATT_MTU − 3 bytes, because the client can read the rest.
+  /// Sends a Handle Value Notification immediately. Cuts the value to ATT_MTU − 3 bytes.
   package func notify(_ item: HandleValue) { sendNow(state.notification(item)) }
 
   /// Sends a Handle Value Indication after the client has confirmed all earlier ones. Cuts the value to ATT_MTU − 3 bytes.
-  /// - Returns: a wait for the confirmation. It returns false after a withdrawal. It throws if the bearer closes,
+  /// - Returns: a wait for the confirmation. Its value is false if the server withdrew the indication. It throws if the bearer closes,
   ///   for example because no confirmation arrives within the transaction time limit.
   @discardableResult
   package func indicate(_ item: HandleValue) -> Wait<Bool> {
@@ -182,14 +182,14 @@ package final class Bearer {
     return wait
   }
 
-  /// Withdraws the unsent indications of a value.
+  /// Withdraws the waiting indications of a value, which the bearer has not sent.
   package func withdrawIndications(of handle: AttributeHandle) { perform(state.withdrawIndications(of: handle)) }
 
-  /// Whether `waitUntilWritable` would return at once. Also false if the event loop needs a turn.
+  /// Whether `waitUntilWritable` would return immediately. False if the event loop needs a turn.
   package var isWritable: Bool { closed == nil && !EventLoop.shared.isShareSpent && channel.isWritable }
 
-  /// Waits until another command would not have to wait in this process.
-  /// - Throws: the errors of `Channel.waitUntilWritable`. ATTError if the transport accepts nothing within the transaction time limit.
+  /// Waits until the channel can accept another command without queuing it in this process.
+  /// - Throws: the errors of `Channel.waitUntilWritable`. ATTError if the channel accepts nothing within the transaction time limit.
   package func waitUntilWritable() async throws {
     start()
     try await EventLoop.shared.waitForTurn()
@@ -198,7 +198,7 @@ package final class Bearer {
     try await limited { try await channel.waitUntilWritable(until: $0) }
   }
 
-  /// Limits a wait, because a dead controller never reports a lost link, and a peer can refuse packets without limit.
+  /// Limits a wait to the transaction time limit. Throws ATTError if the wait returns false at the deadline.
   private func limited(_ wait: @LoopActor (LoopClock.Instant) async throws -> Bool) async throws {
     do {
       if try await wait(EventLoop.shared.now.advanced(by: timeout)) { return }
@@ -208,7 +208,7 @@ package final class Bearer {
     throw ATTError.nothingGotThrough(for: timeout)
   }
 
-  /// Returns the error to report. If a timeout closed the channel, `closed` has the cause, which the channel does not know.
+  /// Returns the error to report: `closed`, if a timeout closed the bearer, or else `error`.
   private func reason(_ error: any Error) -> any Error { error is CancellationError ? error : closed ?? error }
 
   /// Ends all pending operations and closes the channel. Idempotent.
@@ -219,11 +219,11 @@ package final class Bearer {
     perform(state.close())
   }
 
-  /// The maximum number of unacknowledged answers, far above what our own commands need. A peer may have one request and one indication
-  /// open (Vol 3 Part F §3.3.2). If it asks on without listening, the answers must not fill the memory.
+  /// The maximum number of PDUs that the peer's link layer has not acknowledged, beyond which the bearer sends no answers.
+  /// The limit protects the memory from a peer that sends more than one request and one indication at a time (Vol 3 Part F §3.3.2).
   package static let answerLimit = 512
 
-  /// Sends the response to a request that `BearerServer.serve` left open.
+  /// Sends the delayed response to a request for which `BearerServer.serve` returned nil.
   package func respond(_ response: Response) { sendAnswer(state.answer(response)) }
 
   private func sendAnswer(_ bytes: [UInt8]) {
@@ -288,7 +288,7 @@ package final class Bearer {
     }
   }
 
-  /// Sends the answer to a request first, then runs the effects of a write.
+  /// Sends the response to a request, then runs the actions of the server.
   private func serve(_ request: Request) {
     guard let server else { return sendAnswer(state.answer(BearerState.answerWithoutServer(request))) }
     let (response, effects) = server.serve(request)
@@ -322,7 +322,7 @@ package final class Bearer {
     }
   }
 
-  /// Limits the wait for the answer to a canceled request, which blocks the next request, to the time limit of the next one.
+  /// Limits the wait for the response to a canceled request, so that the next request waits no longer than its own time limit.
   private func shortenResponseTimer() {
     let end = EventLoop.shared.now.advanced(by: timeout)
     guard let (begin, latest) = responseTimes, end < latest else { return }
@@ -347,16 +347,16 @@ package final class Bearer {
   }
 }
 
-/// The PDUs that the peer has received, according to its link layer's acknowledgments and its answers.
+/// Information about the PDUs that the peer has received, from its link layer's acknowledgments and its responses.
 extension Bearer {
-  /// Records when the peer's link layer acknowledges a request just begun, and all earlier PDUs. Only the last call counts.
-  /// Do not wait for the result: the controller may lose the acknowledging event.
+  /// Records the time at which the peer's link layer acknowledges a request from `begin`. Each call replaces the previous one.
+  /// Do not wait for the result, because the controller may lose the acknowledgment event.
   package func timeAcknowledgement(of open: OpenRequest) {
     timed = (open.mark, nil)
     noteAcknowledgement()
   }
 
-  /// Returns the time at which the peer's link layer acknowledged a timed request. Nil before that, or if it is unknown.
+  /// Returns the time at which the peer's link layer acknowledged a timed request. Returns nil if no acknowledgment has arrived.
   package func acknowledgement(of open: OpenRequest) -> LoopClock.Instant? { timed?.mark == open.mark ? timed?.acknowledged : nil }
 
   func noteAcknowledgement() {
@@ -366,12 +366,12 @@ extension Bearer {
     acknowledgements.open()
   }
 
-  /// The number of PDUs that neither an acknowledgment of the peer's link layer nor a later answered request confirms. Nil if the transport
-  /// cannot know.
+  /// The number of transmitted PDUs that neither the peer's link layer nor a response to a later request has acknowledged.
+  /// Nil if the transport does not report acknowledgments.
   package var unacknowledged: Int? { channel.unacknowledged.map { min($0, transmitted &- answered) } }
 
-  /// Waits until fewer than `count` PDUs are unacknowledged. Returns at once if their number is unknown.
-  /// - Throws: ATTError without progress within the transaction time limit, the error that closed the channel, CancellationError.
+  /// Waits until fewer than `count` PDUs are unacknowledged. Returns immediately if the transport does not report acknowledgments.
+  /// - Throws: ATTError after the transaction time limit without progress, the error that closed the channel, CancellationError.
   package func waitUntilUnacknowledged(below count: Int) async throws {
     start()
     var (least, deadline) = (Int.max, EventLoop.shared.now)
@@ -384,7 +384,7 @@ extension Bearer {
   }
 }
 
-/// The delivery of channel events in order of arrival (see `ArrivalOrder`).
+/// Delivery of channel events in order of arrival, through `ArrivalOrder`.
 extension Bearer {
   func handle(_ event: ChannelEvent) {
     if !keepsOrder, state.isIdle { return deliver(event) }
@@ -403,15 +403,15 @@ extension Bearer {
     return order.take()
   }
 
-  /// The number of ignored PDUs by reason. None of them ended anything.
+  /// The number of PDUs that the bearer ignored or left unanswered, by reason.
   package struct Faults: Equatable, Sendable {
     package var empty = 0
     package var malformed = 0
     package var stray = 0
     package var unknownCommands = 0
-    /// PDUs that the transport lost because of a full socket buffer.
+    /// The number of PDUs that the transport lost because of a full socket buffer.
     package var lost = 0
-    /// Requests and indications without an answer, because the peer did not accept the many answers before.
+    /// The number of requests and indications that the bearer did not answer, because `answerLimit` PDUs were unacknowledged.
     package var unanswered = 0
 
     package var total: Int { empty + malformed + stray + unknownCommands + lost + unanswered }

@@ -2,17 +2,17 @@ package import Bluetooth
 import DequeModule
 import Text
 
-/// The rules of one ATT bearer (Vol 3 Part F §3.3), without I/O: turns received PDUs into actions.
+/// The state machine of one ATT bearer (Vol 3 Part F §3.3), without I/O, which turns received PDUs into actions.
 ///
-/// Our side: one request and one indication at a time, while others wait in order. Each ends exactly once. The peer's requests, commands
-/// and indications are independent of ours, so the bearer answers them while ours are open. Both roles share one ATT_MTU.
+/// The client sends one request at a time, and the server one indication at a time. Further requests and indications wait in order.
+/// The bearer answers the peer's requests and indications even while the client's request is open. Both roles share one ATT_MTU.
 package struct BearerState: Sendable {
   package struct Token: Hashable, Comparable, Sendable {
     fileprivate let number: Int
     package static func < (a: Self, b: Self) -> Bool { a.number < b.number }
   }
 
-  /// An answer with a time limit.
+  /// The kind of an answer for which a time limit runs.
   package enum Answer: Equatable, Sendable {
     /// The response to the outstanding request.
     case response
@@ -22,24 +22,24 @@ package struct BearerState: Sendable {
 
   package enum Action: Equatable, Sendable {
     case send([UInt8])
-    /// Sends a response or a confirmation, which the peer waits for.
+    /// The bearer sends a response or a confirmation, for which the peer waits.
     case answer([UInt8])
-    /// Starts the time limit of a request or an indication. Replaces the previous timer.
+    /// The bearer starts the time limit for an answer of this kind, and cancels the previous timer.
     case startTimer(Answer)
     case stopTimer(Answer)
-    /// Ends a request with its response, possibly an Error Response.
+    /// The request with this token ended with a response, possibly an Error Response.
     case finish(Token, Response)
-    /// Fails a request because its response is invalid. The bearer stays open.
+    /// The request with this token failed because its response is invalid. The bearer stays open.
     case fail(Token, ATTError)
-    /// Ends an indication: true if the peer confirmed it, false if this side withdrew it before transmission.
+    /// The indication with this token ended. True means that the peer confirmed it, false that the server withdrew it before transmission.
     case confirm(Token, Bool)
-    /// Passes a valid request to the server, whose response goes through `answer(_:)`. Never Exchange MTU, which the bearer answers itself.
+    /// The server gets a valid request, and encodes the response with `answer(_:)`. The bearer itself answers Exchange MTU.
     case serve(Request)
     case execute(Command)
     case deliver(Unsolicited)
-    /// Counts a PDU that the bearer ignores, as the specification requires.
+    /// The bearer counts a fault and ignores its PDU, as the specification requires.
     case fault(Fault)
-    /// Ends all pending operations, with this error or the one that closed the bearer.
+    /// All pending operations end with this error. Nil stands for the error that closed the bearer.
     case close(ATTError?)
   }
 
@@ -47,7 +47,7 @@ package struct BearerState: Sendable {
   package enum Fault: Equatable, Sendable {
     case empty
     case malformed(MalformedPacket, [UInt8])
-    /// A response without an outstanding request, or a confirmation without an indication.
+    /// The peer sent a response without an outstanding request, or a confirmation without an indication.
     case stray(Opcode)
     case unknownCommand(Opcode)
     /// The transport lost this many PDUs.
@@ -57,7 +57,7 @@ package struct BearerState: Sendable {
   private struct PendingRequest: Sendable {
     let token: Token
     let request: Request
-    /// Whether the caller stopped waiting. The answer may still arrive, so the slot stays occupied.
+    /// Whether the caller stopped waiting. The request remains outstanding, because the response may still arrive.
     var isAbandoned = false
   }
 
@@ -66,16 +66,16 @@ package struct BearerState: Sendable {
     let item: HandleValue
   }
 
-  /// The default and minimum ATT_MTU, in bytes (§3.2.8, §5.2.1 of Part G).
+  /// The default and minimum ATT_MTU in bytes (Vol 3 Part F §3.2.8, Part G §5.2.1).
   package static let defaultMTU = 23
-  /// The ATT_MTU that we offer, in bytes: a Prepare Write with a whole attribute value of 512 bytes.
+  /// The default and maximum value of `rxMTU` in bytes, which fits a Prepare Write with a whole attribute value of 512 bytes.
   package static let largestMTU = 517
 
-  /// The largest PDU that we can receive, in bytes, one value for both roles (§3.4.2.2).
+  /// The largest PDU that the bearer can receive, 23…517 bytes, for both roles (Vol 3 Part F §3.4.2.2).
   package private(set) var rxMTU: Int
-  /// The ATT_MTU in effect: the largest PDU that either side may send, in bytes.
+  /// The ATT_MTU in effect: the largest PDU that the client or the server may send, 23…517 bytes.
   package private(set) var mtu = defaultMTU
-  /// Whether the bearer is closed, so that it sends nothing.
+  /// Whether the bearer is closed. A closed bearer sends nothing.
   package private(set) var isClosed = false
 
   private var outstanding: PendingRequest?
@@ -84,19 +84,19 @@ package struct BearerState: Sendable {
   private var waitingIndications: Deque<PendingIndication> = []
   private var count = 0
   private var peerKnowsRxMTU = false
-  /// Whether either side has exchanged the ATT_MTU, which happens once, for both roles.
+  /// Whether the client or the server has exchanged the ATT_MTU. The first exchange sets it for both roles.
   private var isMTUAgreed = false
 
   package init(rxMTU: Int = largestMTU) { self.rxMTU = min(max(rxMTU, Self.defaultMTU), Self.largestMTU) }
 
-  /// Whether no request of ours is outstanding or waiting.
+  /// Whether no request of the client is outstanding or waiting.
   package var isIdle: Bool { outstanding == nil && waiting.isEmpty }
-  /// Whether requests wait for the answer to an abandoned request.
+  /// Whether requests wait for the response to an abandoned request.
   package var isBlocked: Bool { !waiting.isEmpty && outstanding?.isAbandoned ?? false }
-  /// Whether an indication of ours waits for transmission or confirmation.
+  /// Whether an indication of the server waits for transmission or confirmation.
   package var isIndicating: Bool { indicated != nil || !waitingIndications.isEmpty }
 
-  /// Sets the MTU of the next Exchange MTU, 23…517. Does nothing after the peer has received a value, because it must not receive two.
+  /// Sets the MTU for the next Exchange MTU, 23…517. Does nothing if the peer has already received an MTU.
   package mutating func offer(rxMTU wanted: Int) {
     if !peerKnowsRxMTU { rxMTU = min(max(wanted, Self.defaultMTU), Self.largestMTU) }
   }
@@ -115,8 +115,8 @@ package struct BearerState: Sendable {
     return (token, sendNext())
   }
 
-  /// Abandons a request. A sent request keeps its slot until the answer or the time limit.
-  /// Otherwise, the bearer would match a late answer to the next request.
+  /// Abandons a request. A sent request remains outstanding until its response or the time limit.
+  /// Otherwise, the bearer would match a late response to the next request.
   package mutating func abandon(_ token: Token) {
     if outstanding?.token == token { outstanding?.isAbandoned = true } else { waiting.removeAll { $0.token == token } }
   }
@@ -136,10 +136,10 @@ package struct BearerState: Sendable {
 
   // MARK: Our notifications and indications
 
-  /// Encodes a Handle Value Notification. Cuts the value to ATT_MTU − 3 bytes, because the client can read the rest (§3.4.7.1).
+  /// Encodes a Handle Value Notification (Vol 3 Part F §3.4.7.1). Cuts the value to ATT_MTU − 3 bytes.
   package func notification(_ item: HandleValue) -> [UInt8] { Array(Unsolicited.notification(item).bytes.prefix(mtu)) }
 
-  /// Sends a Handle Value Indication after the client has confirmed the previous ones (§3.3.2). Cuts the value to ATT_MTU − 3 bytes.
+  /// Queues an indication, to send after the client confirms earlier ones (Vol 3 Part F §3.3.2). Cuts the value to ATT_MTU − 3 bytes.
   package mutating func indicate(_ item: HandleValue) -> (token: Token, actions: [Action]) {
     let token = nextToken()
     guard !isClosed else { return (token, []) }
@@ -147,7 +147,7 @@ package struct BearerState: Sendable {
     return (token, indicateNext())
   }
 
-  /// Withdraws the unsent indications of a value.
+  /// Withdraws the waiting indications of a value, which the bearer has not sent.
   package mutating func withdrawIndications(of handle: AttributeHandle) -> [Action] {
     let withdrawn = waitingIndications.filter { $0.item.handle == handle }
     waitingIndications.removeAll { $0.item.handle == handle }
@@ -162,7 +162,7 @@ package struct BearerState: Sendable {
 
   // MARK: Ends
 
-  /// Closes the bearer after a timeout, as §3.3.3 requires.
+  /// Closes the bearer after the time limit of a request or an indication, as Vol 3 Part F §3.3.3 requires.
   package mutating func timeOut(_ answer: Answer, after limit: Duration) -> [Action] {
     switch answer {
     case .response:
@@ -174,8 +174,8 @@ package struct BearerState: Sendable {
     }
   }
 
-  /// Closes the bearer.
-  /// - Parameter error: nil if the bearer knows the cause.
+  /// Closes the bearer and drops all pending operations.
+  /// - Parameter error: the error of the pending operations. Nil stands for the error that closed the bearer.
   package mutating func close(_ error: ATTError? = nil) -> [Action] {
     guard !isClosed else { return [] }
     isClosed = true
@@ -221,7 +221,7 @@ package struct BearerState: Sendable {
     }
   }
 
-  /// Encodes an answer to the peer, cut at ATT_MTU, even inside a value (§3.4.4.12).
+  /// Encodes a response to the peer. Cuts the PDU at ATT_MTU, even inside a value (Vol 3 Part F §3.4.4.12).
   package func answer(_ response: Response) -> [UInt8] { Array(response.bytes.prefix(mtu)) }
 
   private mutating func received(_ response: Response, _ bytes: [UInt8]) -> [Action] {
@@ -242,8 +242,8 @@ package struct BearerState: Sendable {
     return finish { .finish($0, response) }
   }
 
-  /// Closes the bearer after an answer that does not match, because the real answer may still arrive. The bearer would match it to the next
-  /// request of this kind, and show another attribute's value. The client requests the MTU only once, so its late answer is harmless.
+  /// Closes the bearer after a response that does not match the request. The real response may still arrive,
+  /// and would then match a later request. After an Exchange MTU Request, only fails the request, because the client sends no second one.
   private mutating func mismatched(_ violation: Violation) -> [Action] {
     if outstanding?.request.method == .exchangeMTU { return finish { .fail($0, .violation(violation)) } }
     var violation = violation
@@ -268,15 +268,15 @@ package struct BearerState: Sendable {
     }
   }
 
-  /// Sets ATT_MTU, once for both roles (§3.4.2.2). "If either value is incorrectly less than the default ATT_MTU, then the ATT_MTU
-  /// shall not be changed" (Part G §4.3.1).
+  /// Sets ATT_MTU for both roles, at the first exchange only (Vol 3 Part F §3.4.2.2). Ignores a peer's MTU below the default ATT_MTU, 23
+  /// (Part G §4.3.1).
   private mutating func agree(_ peerRxMTU: Int) {
     guard !isMTUAgreed, peerRxMTU >= Self.defaultMTU else { return }
     mtu = min(peerRxMTU, rxMTU)
     isMTUAgreed = true
   }
 
-  /// Returns the answers of a device without attributes, which still has to answer (§3.3.2, §4).
+  /// Returns the response of a device without attributes to a request, which every device must answer (Vol 3 Part F §3.3.2, §4).
   package static func answerWithoutServer(_ request: Request) -> Response {
     switch request {
     case .findInformation(let range), .findByTypeValue(let range, _, _), .readByType(let range, _), .readByGroupType(let range, _):

@@ -1,25 +1,25 @@
 package import EventLoop
 
-/// The interface below an ATT bearer: whole ATT PDUs, in order (L2CAP fixed channel 4, Vol 3 Part A §2.1).
-/// Implemented by kernel L2CAP sockets, our own host's links, and in-memory pairs in tests.
+/// The interface below an ATT bearer, which carries whole ATT PDUs in order (L2CAP fixed channel 4, Vol 3 Part A §2.1).
+/// Kernel L2CAP sockets, the links of blectl's own host, and in-memory pairs in tests implement the interface.
 @LoopActor
 package protocol Channel: AnyObject {
-  /// The handler of every PDU, and of `.closed` once at the end. The channel keeps PDUs that arrive before the owner sets it.
+  /// The handler of every received PDU, and of `.closed` once. The channel keeps PDUs that arrive before the owner sets the handler.
   var handler: (@LoopActor (ChannelEvent) -> Void)? { get set }
-  /// Queues one PDU. Never blocks or drops it. Does nothing after `.closed`.
+  /// Queues one PDU without blocking. Never drops the PDU, but does nothing after `.closed`.
   func send(_ pdu: [UInt8])
-  /// Waits until another PDU would not have to wait in this process, which gives commands back-pressure.
-  /// - Parameter deadline: nil means no limit.
-  /// - Returns: false if `deadline` passed first.
+  /// Waits until the channel can accept another PDU without queuing it in this process.
+  /// - Parameter deadline: the time at which to stop waiting. Nil means no limit.
+  /// - Returns: false if `deadline` passed first, true otherwise.
   /// - Throws: the error that closed the channel, CancellationError.
   func waitUntilWritable(until deadline: LoopClock.Instant?) async throws -> Bool
-  /// Whether `waitUntilWritable` would return at once.
+  /// Whether `waitUntilWritable` would return immediately.
   var isWritable: Bool { get }
-  /// The number of sent PDUs that the peer's link layer has not acknowledged. Nil if the transport cannot know.
+  /// The number of sent PDUs that the peer's link layer has not acknowledged. Nil if the transport does not report acknowledgments.
   var unacknowledged: Int? { get }
-  /// The handler that runs when the peer may have acknowledged PDUs. Never runs if the transport cannot know.
+  /// The handler that runs when the peer's link layer may have acknowledged PDUs. Never runs if `unacknowledged` is nil.
   var onAcknowledgement: (@LoopActor () -> Void)? { get set }
-  /// Closes the bearer only. The owner of the link decides about the link. Idempotent.
+  /// Closes only the channel. The link stays up until its owner disconnects it. Idempotent.
   func close()
 }
 
@@ -34,15 +34,15 @@ extension Channel {
   package func waitUntilWritable() async throws { _ = try await waitUntilWritable(until: nil) }
 }
 
-/// The error of a channel without a device, such as a recording that ended. No device received what this side sent.
+/// The error of a channel without a device, such as a recording that ended. No device received the PDUs that blectl sent.
 package protocol NoDeviceError: Error {}
 
 package enum ChannelEvent: Sendable {
-  /// One PDU, possibly empty or longer than the MTU, which the bearer validates.
+  /// The channel received one PDU, possibly empty or longer than the MTU. The bearer validates the PDU.
   case received([UInt8])
-  /// The transport below lost this many received PDUs (a full socket buffer).
+  /// The transport below the channel lost this many received PDUs, because of a full socket buffer.
   case dropped(Int)
-  /// No PDU arrives until this side sends one, with the reason. For a channel without a peer.
+  /// The channel, which has no real peer, delivers no PDU until it sends one. The error is the reason.
   case exhausted(any Error)
   case closed(any Error)
 }

@@ -1,6 +1,6 @@
 import Text
 
-/// Error codes of the Error Response (Vol 3 Part F §3.4.1.1). Supplement Part B §1 has the common profile and service codes.
+/// An error code of an Error Response (Vol 3 Part F §3.4.1.1). Common profile and service error codes are in CSS Part B §1.
 package struct ErrorCode: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
   package let rawValue: UInt8
 
@@ -26,7 +26,7 @@ package struct ErrorCode: RawRepresentable, Hashable, Sendable, CustomStringConv
   package static let valueNotAllowed = Self(rawValue: 0x13)
   package static let outOfRange = Self(rawValue: 0xFF)
 
-  /// The specification's name and the number: `Write Not Permitted (0x03)`.
+  /// The specification's name and the number, such as `Write Not Permitted (0x03)`.
   package var description: String { "\(name) (0x\(Hex.encode(rawValue)))" }
 
   package var name: String {
@@ -37,7 +37,7 @@ package struct ErrorCode: RawRepresentable, Hashable, Sendable, CustomStringConv
     }
   }
 
-  /// The name as JSON shows it: `write_not_permitted`.
+  /// The specification's name in snake case for JSON, such as `write_not_permitted`.
   package var snakeName: String {
     name.lowercased().split(whereSeparator: { !$0.isLetter && !$0.isNumber }).joined(separator: "_")
   }

@@ -1,23 +1,21 @@
 import Text
 
-/// The attribute opcode, the first byte of every PDU (Vol 3 Part F §3.3.1): method in bits 0–5, Command Flag in bit 6,
-/// Authentication Signature Flag in bit 7.
-///
-/// The enum of its sender declares each opcode once. Its name, direction and answer follow from there.
+/// The attribute opcode, which is the first byte of every PDU (Vol 3 Part F §3.3.1).
+/// Bits 0–5 contain the method, bit 6 the Command Flag, and bit 7 the Authentication Signature Flag.
 package enum Opcode: Hashable, Sendable, CustomStringConvertible {
-  /// Client to server: a request, which the server must answer.
+  /// A request from client to server, which the server must answer.
   case request(RequestOpcode)
-  /// Server to client: the answer to the outstanding request of this type.
+  /// A response from server to client, to the outstanding request with this opcode.
   case response(RequestOpcode)
-  /// Server to client: Error Response, an answer to any request.
+  /// An Error Response from server to client, which can answer any request.
   case error
-  /// Client to server: a command, without an answer.
+  /// A command from client to server, which has no response.
   case command(CommandOpcode)
-  /// Server to client, unsolicited: a notification or an indication.
+  /// A notification or an indication from server to client.
   case unsolicited(UnsolicitedOpcode)
-  /// Client to server: the answer to an indication.
+  /// A Handle Value Confirmation from client to server, which answers an indication.
   case confirmation
-  /// An unassigned opcode. A server ignores it as a command if it has the Command Flag, else refuses it as a request (§3.3.1).
+  /// An unassigned opcode. A server ignores it if it has the Command Flag, and refuses it as a request otherwise (Vol 3 Part F §3.3.1).
   case unknown(UInt8)
 
   package init(rawValue: UInt8) {
@@ -57,7 +55,7 @@ package enum Opcode: Hashable, Sendable, CustomStringConvertible {
   /// Whether the opcode is unassigned and has the Command Flag, bit 6.
   package var isUnknownCommand: Bool { if case .unknown(let value) = self { value & 0x40 != 0 } else { false } }
 
-  /// The specification's name. For an unknown opcode, its number.
+  /// The specification's name of the PDU, or the hexadecimal number of an unknown opcode.
   package var description: String {
     switch self {
     case .request(let request): "\(request.name) Request"
@@ -71,7 +69,7 @@ package enum Opcode: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// The opcodes of requests. The response of the same name answers each.
+/// The opcodes of requests. The server answers each request with the response of the same name.
 package enum RequestOpcode: UInt8, Hashable, Sendable, CaseIterable {
   case exchangeMTU = 0x02
   case findInformation = 0x04

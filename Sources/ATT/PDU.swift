@@ -1,14 +1,14 @@
 package import Bluetooth
 import Text
 
-/// Any ATT PDU (Vol 3 Part F §3.4). Each direction is a separate enum, so that a switch over one is a complete dispatcher.
+/// An ATT PDU (Vol 3 Part F §3.4), grouped by direction and purpose.
 package enum PDU: Equatable, Sendable {
   case request(Request)
   case response(Response)
   case command(Command)
   case unsolicited(Unsolicited)
   case confirmation
-  /// An unassigned opcode. `Opcode.isUnknownCommand` determines its treatment.
+  /// A PDU with an unassigned opcode. `Opcode.isUnknownCommand` determines whether a server ignores or refuses the PDU.
   case unknown(Opcode)
 
   /// Parses a whole PDU, starting with the opcode.
@@ -28,7 +28,7 @@ package enum PDU: Equatable, Sendable {
     }
   }
 
-  /// The encoded PDU. Empty for `.unknown`, which keeps no parameters.
+  /// The encoded PDU, starting with the opcode. Empty for `.unknown`, which stores no parameters.
   package var bytes: [UInt8] {
     switch self {
     case .request(let pdu): pdu.bytes
@@ -41,79 +41,79 @@ package enum PDU: Equatable, Sendable {
   }
 }
 
-/// A request from client to server. The response of the same name or an Error Response answers it.
+/// A request from client to server. The server answers with the response of the same name or an Error Response.
 package enum Request: Equatable, Sendable {
-  /// Exchange MTU Request (§3.4.2.1): the number of bytes that the client can receive. The receiver validates the minimum, 23.
+  /// An Exchange MTU Request (Vol 3 Part F §3.4.2.1) with the client's largest PDU in bytes. The receiver checks the minimum, 23.
   case exchangeMTU(clientRxMTU: UInt16)
-  /// Find Information Request (§3.4.3.1).
+  /// A Find Information Request (Vol 3 Part F §3.4.3.1) for the handles and types of all attributes in a range.
   case findInformation(HandleRange)
-  /// Find By Type Value Request (§3.4.3.3). `type` is always a 16-bit UUID.
+  /// A Find By Type Value Request (Vol 3 Part F §3.4.3.3) for attributes with this value and this 16-bit UUID as type.
   case findByTypeValue(HandleRange, type: UInt16, value: [UInt8])
-  /// Read By Type Request (§3.4.4.1).
+  /// A Read By Type Request (Vol 3 Part F §3.4.4.1) for the values of all attributes of a type in a range.
   case readByType(HandleRange, type: UUID)
-  /// Read Request (§3.4.4.3).
+  /// A Read Request (Vol 3 Part F §3.4.4.3) for the value of one attribute.
   case read(AttributeHandle)
-  /// Read Blob Request (§3.4.4.5).
+  /// A Read Blob Request (Vol 3 Part F §3.4.4.5) for the part of a value that starts at an offset in bytes.
   case readBlob(AttributeHandle, offset: UInt16)
-  /// Read Multiple Request (§3.4.4.7), with at least two handles.
+  /// A Read Multiple Request (Vol 3 Part F §3.4.4.7) for the values of at least two attributes.
   case readMultiple([AttributeHandle])
-  /// Read By Group Type Request (§3.4.4.9).
+  /// A Read By Group Type Request (Vol 3 Part F §3.4.4.9) for the grouping attributes of a type in a range, such as services.
   case readByGroupType(HandleRange, type: UUID)
-  /// Read Multiple Variable Request (§3.4.4.11), with at least two handles.
+  /// A Read Multiple Variable Request (Vol 3 Part F §3.4.4.11) for the values of at least two attributes, with their lengths.
   case readMultipleVariable([AttributeHandle])
-  /// Write Request (§3.4.5.1).
+  /// A Write Request (Vol 3 Part F §3.4.5.1), which the server confirms.
   case write(AttributeHandle, value: [UInt8])
-  /// Prepare Write Request (§3.4.6.1).
+  /// A Prepare Write Request (Vol 3 Part F §3.4.6.1), which queues the part of a value that starts at an offset in bytes.
   case prepareWrite(AttributeHandle, offset: UInt16, value: [UInt8])
-  /// Execute Write Request (§3.4.6.3): 0x00 cancels all prepared writes, 0x01 writes them. The server refuses other values.
+  /// An Execute Write Request (Vol 3 Part F §3.4.6.3). Flags 0x00 cancel all prepared writes, 0x01 write them. Other flags are invalid.
   case executeWrite(flags: UInt8)
 }
 
 /// A response from server to client, which answers the outstanding request.
 package enum Response: Equatable, Sendable {
-  /// Error Response (§3.4.1.1). `handle`: the attribute that caused it, 0x0000 for none.
+  /// An Error Response (Vol 3 Part F §3.4.1.1). `handle` is the attribute that caused the error, 0x0000 for none.
   case error(request: Opcode, handle: AttributeHandle, code: ErrorCode)
-  /// Exchange MTU Response (§3.4.2.2): the number of bytes that the server can receive. The receiver validates the minimum, 23.
+  /// An Exchange MTU Response (Vol 3 Part F §3.4.2.2) with the server's largest PDU in bytes. The receiver checks the minimum, 23.
   case exchangeMTU(serverRxMTU: UInt16)
-  /// Find Information Response (§3.4.3.2), never empty. All types have 16 bits, or all have 128.
+  /// A Find Information Response (Vol 3 Part F §3.4.3.2) with at least one item. All types are 16-bit UUIDs, or all are 128-bit UUIDs.
   case findInformation([HandleType])
-  /// Find By Type Value Response (§3.4.3.4), never empty: the found attributes and the last handles of their groups.
+  /// A Find By Type Value Response (Vol 3 Part F §3.4.3.4) with the handle ranges of at least one attribute and its group.
   case findByTypeValue([HandleRange])
-  /// Read By Type Response (§3.4.4.2), never empty: values of equal length, at most 253 bytes.
+  /// A Read By Type Response (Vol 3 Part F §3.4.4.2) with at least one value. All values have the same length, at most 253 bytes.
   case readByType([HandleValue])
-  /// Read Response (§3.4.4.4): the first ATT_MTU − 1 bytes of the value.
+  /// A Read Response (Vol 3 Part F §3.4.4.4) with the first ATT_MTU − 1 bytes of the value.
   case read([UInt8])
-  /// Read Blob Response (§3.4.4.6): at most ATT_MTU − 1 bytes from the offset. Empty if the offset is the value's length.
+  /// A Read Blob Response (Vol 3 Part F §3.4.4.6) with at most ATT_MTU − 1 bytes from the offset, or none if the value ends there.
   case readBlob([UInt8])
-  /// Read Multiple Response (§3.4.4.8): the values without boundaries, cut at ATT_MTU − 1 bytes.
+  /// A Read Multiple Response (Vol 3 Part F §3.4.4.8) with the values without boundaries, cut at ATT_MTU − 1 bytes.
   case readMultiple([UInt8])
-  /// Read By Group Type Response (§3.4.4.10), never empty: values of equal length, at most 251 bytes.
+  /// A Read By Group Type Response (Vol 3 Part F §3.4.4.10) with at least one value. All values have the same length, at most 251 bytes.
   case readByGroupType([HandleGroup])
-  /// Read Multiple Variable Response (§3.4.4.12). `truncated`: the full length of the last value, in bytes, if the server cut it.
+  /// A Read Multiple Variable Response (Vol 3 Part F §3.4.4.12). `truncated` is the last value's full length in bytes, nil if uncut.
   case readMultipleVariable([[UInt8]], truncated: UInt16?)
-  /// Write Response (§3.4.5.2).
+  /// A Write Response (Vol 3 Part F §3.4.5.2), which confirms a Write Request.
   case write
-  /// Prepare Write Response (§3.4.6.2), which repeats the request.
+  /// A Prepare Write Response (Vol 3 Part F §3.4.6.2), which repeats the parameters of the request.
   case prepareWrite(AttributeHandle, offset: UInt16, value: [UInt8])
-  /// Execute Write Response (§3.4.6.4).
+  /// An Execute Write Response (Vol 3 Part F §3.4.6.4), which confirms that the server wrote or canceled the prepared writes.
   case executeWrite
 }
 
-/// A command from client to server, without an answer.
+/// A command from client to server, which has no response.
 package enum Command: Equatable, Sendable {
-  /// Write Command (§3.4.5.3).
+  /// A Write Command (Vol 3 Part F §3.4.5.3), which writes a value without confirmation.
   case write(AttributeHandle, value: [UInt8])
-  /// Signed Write Command (§3.4.5.4). `signature` has 12 bytes: sign counter, then the MAC.
+  /// A Signed Write Command (Vol 3 Part F §3.4.5.4). `signature` has 12 bytes: the sign counter, then the MAC.
   case signedWrite(AttributeHandle, value: [UInt8], signature: [UInt8])
 }
 
 /// An unsolicited PDU from server to client.
 package enum Unsolicited: Equatable, Sendable {
-  /// Handle Value Notification (§3.4.7.1).
+  /// A Handle Value Notification (Vol 3 Part F §3.4.7.1), which the client does not confirm.
   case notification(HandleValue)
-  /// Handle Value Indication (§3.4.7.2). The client must confirm it.
+  /// A Handle Value Indication (Vol 3 Part F §3.4.7.2), which the client must confirm.
   case indication(HandleValue)
-  /// Multiple Handle Value Notification (§3.4.7.4). `isTruncated`: the PDU ended inside the last tuple, which the parser drops.
+  /// A Multiple Handle Value Notification (Vol 3 Part F §3.4.7.4). `isTruncated` is true if the parser dropped an incomplete last tuple.
   case multipleNotification([HandleValue], isTruncated: Bool)
 }
 
@@ -162,7 +162,7 @@ extension Request {
     }
   }
 
-  /// The attribute of the request, or the first handle of its range. 0x0000 if there is none.
+  /// The handle in the request, or the first handle of its range or list. 0x0000 if the request has none.
   package var handle: AttributeHandle {
     switch self {
     case .exchangeMTU, .executeWrite: 0
@@ -173,7 +173,7 @@ extension Request {
     }
   }
 
-  /// The encoded PDU.
+  /// The encoded request, starting with the opcode.
   package var bytes: [UInt8] {
     var writer = ByteWriter()
     writer.uint8(opcode.rawValue)
@@ -284,7 +284,7 @@ extension Response {
     }
   }
 
-  /// The encoded PDU. A list of equal-length items ends before the first item of another length.
+  /// The encoded response, starting with the opcode. A list of equal-length items ends before the first item of another length.
   package var bytes: [UInt8] {
     var writer = ByteWriter()
     writer.uint8(opcode.rawValue)
@@ -356,7 +356,7 @@ extension Command {
     }
   }
 
-  /// The encoded PDU.
+  /// The encoded command, starting with the opcode.
   package var bytes: [UInt8] {
     var writer = ByteWriter()
     writer.uint8(opcode.rawValue)
@@ -407,7 +407,7 @@ extension Unsolicited {
     }
   }
 
-  /// The encoded PDU, without the bytes that `isTruncated` dropped.
+  /// The encoded PDU, starting with the opcode. Omits the truncated tuple that the parser dropped.
   package var bytes: [UInt8] {
     var writer = ByteWriter()
     writer.uint8(opcode.rawValue)
@@ -435,7 +435,7 @@ extension ByteReader {
     HandleRange(AttributeHandle(rawValue: try uint16("Starting Handle")), AttributeHandle(rawValue: try uint16("Ending Handle")))
   }
 
-  /// Reads the UUID at the end of a request: 2 or 16 bytes.
+  /// Reads all remaining bytes as a UUID of 2 or 16 bytes, least significant byte first.
   fileprivate mutating func type() throws(MalformedPacket) -> UUID {
     let position = offset
     let count = remaining
@@ -445,14 +445,14 @@ extension ByteReader {
     return uuid
   }
 
-  /// Reads the handles at the end of a request: two or more.
+  /// Reads all remaining bytes as handles, at least two.
   fileprivate mutating func handles() throws(MalformedPacket) -> [AttributeHandle] {
     var handles: [AttributeHandle] = []
     repeat { handles.append(try handle()) } while !isAtEnd || handles.count < 2
     return handles
   }
 
-  /// Reads the length byte of a list of equal items, and checks it against the rest of the PDU: at least one item, no remainder.
+  /// Reads the item length, in bytes, of a list. Throws an error if the remaining bytes contain no item or a partial item.
   fileprivate mutating func itemLength(_ opcode: Opcode, atLeast minimum: Int) throws(MalformedPacket) -> Int {
     let position = offset
     let length = Int(try uint8("Length"))

@@ -1,13 +1,13 @@
 import Text
 
-/// A Bluetooth device address, 48 bits. Text starts with the most significant byte, and packets with the least (Vol 6 Part B §1.3).
+/// A Bluetooth device address of 48 bits. Text starts with the most significant byte, and packets with the least (Vol 6 Part B §1.3).
 package struct Address: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
   /// The address as a number: `A4:C1:38:00:11:22` is 0xA4C138001122. The upper 16 bits are zero.
   package let rawValue: UInt64
 
   package init(rawValue: UInt64) { self.rawValue = rawValue & 0xFFFF_FFFF_FFFF }
 
-  /// Parses six hex bytes separated by colons, dashes or nothing, in upper or lower case.
+  /// Parses six hex bytes separated by colons, dashes or nothing, in upper or lower case. Nil for other text.
   package init?(_ text: some StringProtocol) {
     let text = String(text)
     if text.utf8.count == 12, let value = Hex.number(text) {

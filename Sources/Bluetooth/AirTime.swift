@@ -1,6 +1,6 @@
-/// Computes the time that LE data PDUs occupy the air, in microseconds (Vol 6 Part B §2.1, §2.2, §2.4), and the resulting throughput.
+/// The time that LE data PDUs occupy the air, in microseconds (Vol 6 Part B §2.1, §2.2, §2.4), and the resulting throughput.
 package enum AirTime {
-  /// The physical layer of one direction. The coded PHY has two rates.
+  /// The PHY of one direction of a connection and, for the coded PHY, the coding S=2 or S=8.
   package enum Coding: Sendable, Hashable, CaseIterable {
     case le1M, le2M, codedS2, codedS8
 
@@ -38,7 +38,7 @@ package enum AirTime {
     }
   }
 
-  /// Returns the duration of a PDU of the central, a PDU of the peripheral, and the space after each, in microseconds.
+  /// Returns the duration in microseconds of a central PDU and a peripheral PDU, with the space after each. Payload lengths are in bytes.
   package static func exchange(
     central: Int, _ centralCoding: Coding, peripheral: Int, _ peripheralCoding: Coding, encrypted: Bool = false
   ) -> Int {
@@ -46,14 +46,14 @@ package enum AirTime {
       + pdu(octets: peripheral, peripheralCoding, encrypted: encrypted) + interFrameSpace
   }
 
-  /// Returns the duration of a PDU with data and an empty PDU back, with the space after each, in microseconds.
+  /// Returns the duration in microseconds of a PDU with `octets` bytes of payload and an empty PDU back, with the space after each.
   package static func exchange(octets: Int, _ coding: Coding, encrypted: Bool = false) -> Int {
     exchange(central: octets, coding, peripheral: 0, coding, encrypted: encrypted)
   }
 
   /// Returns the lengths in bytes of the LL payloads that carry an ATT PDU. L2CAP adds its header, the host splits the frame into HCI
-  /// packets, and the controller splits those into LL PDUs. Neither L2CAP frames nor HCI packets share an LL PDU.
-  /// - Parameters: `hciOctets` and `linkOctets` are bytes, at least 1.
+  /// packets, and the controller splits HCI packets into LL PDUs. Neither L2CAP frames nor HCI packets share an LL PDU.
+  /// - Parameters: `linkOctets` and `hciOctets` are the maximum payloads of LL PDUs and HCI packets in bytes, at least 1.
   package static func fragments(attOctets: Int, linkOctets: Int, hciOctets: Int = 251) -> [Int] {
     var fragments: [Int] = []
     var frame = attOctets + 4
@@ -70,7 +70,7 @@ package enum AirTime {
   }
 
   /// Returns the number of exchanges of a payload of `octets` bytes that fit into a connection event.
-  /// - Parameters: `interval` and `guardTime` (unused at the end of each event) are in microseconds.
+  /// - Parameters: `interval` and `guardTime` are in microseconds. Each event ends with an unused `guardTime`.
   package static func packetsPerEvent(octets: Int, _ coding: Coding, interval: Int, guardTime: Int = 0, encrypted: Bool = false) -> Int {
     max(0, interval - guardTime) / exchange(octets: octets, coding, encrypted: encrypted)
   }
@@ -78,8 +78,8 @@ package enum AirTime {
   /// Returns the throughput of back-to-back Write Commands or Handle Value Notifications, in value bytes per second.
   /// - Parameters:
   ///   - value: The length of a value in bytes.
-  ///   - interval, guardTime: Times in µs. Whole packets fill an event until `guardTime` before its end. Nil means an endless event.
-  ///     The sender always sends the first packet of an event, and leaves out events that this packet covers.
+  ///   - interval, guardTime: Times in microseconds. Packets fill an event until `guardTime` before its end. Nil means an endless event.
+  ///     The sender always sends the first packet of an event, and skips later events that this packet overlaps.
   package static func throughput(
     value: Int, linkOctets: Int, _ coding: Coding, interval: Int? = nil, guardTime: Int = 0, hciOctets: Int = 251, encrypted: Bool = false
   ) -> Double {
@@ -102,7 +102,7 @@ package enum AirTime {
     return Double((values - before.values) * value) / Double((events - before.events) * interval) * 1e6
   }
 
-  /// Fills a connection event. Returns the number of values that end in it, and its duration in microseconds.
+  /// Fills a connection event of `room` µs. Returns the number of values that end in the event, and the duration of its packets in µs.
   private static func fill(_ room: Int, with exchanges: [Int], from next: inout Int, _ whole: Int) -> (values: Int, time: Int) {
     var (values, time) = (0, 0)
     while time == 0 || exchanges[next] <= room - time {

@@ -1,16 +1,15 @@
 import Text
 
-/// Converts the numbers that the Bluetooth SIG assigns to names and back. It searches tables of constant text in place. The user's own
-/// names for UUIDs and companies take precedence.
+/// The names of the numbers that the Bluetooth SIG assigns. The user's own names for UUIDs and companies take precedence.
 package enum AssignedNumbers {
-  /// Returns the name of a UUID: `Battery Level` for 2a19. It knows SIG attribute types and common vendor UUIDs.
+  /// Returns the name of a SIG-assigned, common vendor or user-named UUID, such as `Battery Level` for 2a19. Returns nil for other UUIDs.
   package static func name(of uuid: UUID) -> String? {
     if let own = OwnNames.current?.uuids[uuid] { return own }
     if let short = uuid.short { return search(shortUUIDs, hex(short)) }
     return search(longUUIDs, Array(Hex.encode(uuid.littleEndianBytes.reversed()).utf8))
   }
 
-  /// Returns the name of a UUID in the form that `uuid(named:)` takes: `battery_level` for 2a19.
+  /// Returns the name of a UUID in snake case, which `uuid(named:)` accepts: `battery_level` for 2a19. Nil for a UUID without a name.
   package static func snakeName(of uuid: UUID) -> String? {
     name(of: uuid).map { snake($0) }
   }
@@ -18,8 +17,8 @@ package enum AssignedNumbers {
   /// Converts a name to snake case: `heart_rate` for `Heart Rate`.
   package static func snake(_ name: String) -> String { String(decoding: snake(Array(name.utf8)[...]), as: UTF8.self) }
 
-  /// Finds the UUID with a name, in any case and with any separators: `battery_level`, `Battery Level`. `service` is optional in the name
-  /// of a service. If a characteristic and a service share a name (`device_time`), that name means the characteristic.
+  /// Finds the UUID with a name, in any case and with any separators: `battery_level`, `Battery Level`. The word `service` at the end of a
+  /// service's name is optional. A name that a characteristic and a service share (`device_time`) means the characteristic.
   package static func uuid(named text: String) -> UUID? {
     if let own = OwnNames.current?.uuid(named: text) { return own }
     let wanted = snake(Array(text.utf8)[...])
@@ -50,7 +49,7 @@ package enum AssignedNumbers {
     return best
   }
 
-  /// The names of all UUIDs in the form of `snakeName`. Takes a millisecond. Use it to suggest names for unknown words.
+  /// The names of all UUIDs in the form of `snakeName`, for spelling suggestions. Each access takes about a millisecond.
   package static var snakeNames: [(name: String, uuid: UUID)] {
     let own = (OwnNames.current?.uuids ?? [:]).map { (snake($0.value), $0.key) }
     return own
@@ -60,7 +59,7 @@ package enum AssignedNumbers {
       }
   }
 
-  /// Whether a part of the text is `wanted` in snake case. It does not convert the part, because most lines differ in the first letter.
+  /// Returns whether a part of the text, converted to snake case, equals `wanted`.
   private static func reads(_ text: Span<UInt8>, _ part: Range<Int>, _ wanted: [UInt8]) -> Bool {
     var at = 0
     var isApart = false
@@ -83,11 +82,11 @@ package enum AssignedNumbers {
     return at == wanted.count
   }
 
-  /// Returns the name of a company: `Apple, Inc.` for 0x004C.
+  /// Returns the name of a company: `Apple, Inc.` for 0x004C. Returns nil for an unassigned identifier.
   package static func company(_ id: UInt16) -> String? { OwnNames.current?.companies[id] ?? search(companies, hex(id)) }
 
-  /// Finds the companies whose names start with certain words, in any case and with any separators: 004c for `apple`. A complete name
-  /// means only its own company.
+  /// Finds the identifiers of companies whose names start with `text`, in any case and with any separators: 004c for `apple`. A complete
+  /// name means only its own company.
   package static func companies(named text: String) -> [UInt16] {
     let wanted = snake(Array(text.utf8)[...])
     if let own = OwnNames.current?.company(named: text) { return [own] }
@@ -106,7 +105,7 @@ package enum AssignedNumbers {
     return words.isEmpty ? letters : Array(Set(words)).sorted()
   }
 
-  /// Returns the first word, in lower case, of the company name most similar to `text`. Nil if none is similar.
+  /// Returns the first word, in lower case, of the company name most similar to `text`. Returns nil if no name is similar.
   package static func companyNamed(like text: String) -> String? {
     let wanted = snake(text)
     let names = companies.split(separator: "\n").compactMap { line in
@@ -116,7 +115,7 @@ package enum AssignedNumbers {
     return SpellingSuggestion.nearest(to: wanted, among: names.filter { $0.first == wanted.first }.map(String.init))
   }
 
-  /// Returns the name of an appearance's sub-category: `Keyboard` for 0x03C1. If that is 0 or not assigned, returns the category.
+  /// Returns the name of an appearance's sub-category: `Keyboard` for 0x03C1. Without an assigned sub-category, returns the category.
   package static func appearance(_ value: UInt16) -> String? {
     search(appearances, hex(value)) ?? search(appearances, hex(value & ~0x3F))
   }
@@ -127,7 +126,7 @@ package enum AssignedNumbers {
 
   private static func hex(_ number: UInt16) -> [UInt8] { Array(Hex.encode(number).utf8) }
 
-  /// Returns the rest of the line that starts with `key` and a space. Lines are sorted, and all keys of a table have the same length.
+  /// Returns the text after `key` and a space in the line of `key`, or nil. Requires sorted lines, and keys of the same length.
   private static func search(_ table: String, _ key: [UInt8]) -> String? {
     let text = table.utf8.span
     let newline = UInt8(ascii: "\n")
@@ -156,7 +155,7 @@ package enum AssignedNumbers {
     return nil
   }
 
-  /// Converts a name to lower case, with an underscore for each run of other characters than ASCII letters and digits.
+  /// Converts a name to lower case, and each run of characters other than ASCII letters and digits to one underscore.
   private static func snake(_ name: ArraySlice<UInt8>) -> [UInt8] {
     var result: [UInt8] = []
     for octet in name {

@@ -1,4 +1,4 @@
-/// Reads little-endian fields from the front of a packet. Every read checks the length first, and throws instead of trapping.
+/// A reader of little-endian fields from the front of a packet. Every read checks the length first, and throws instead of trapping.
 package struct ByteReader: Sendable {
   private let bytes: ArraySlice<UInt8>
   private var position: Int
@@ -63,7 +63,7 @@ package struct ByteReader: Sendable {
     return Array(bytes[position...])
   }
 
-  /// Checks that no bytes remain. Throws otherwise, because trailing bytes are an error, not padding. Call it at the end of a whole packet.
+  /// Checks that no bytes remain at the end of a whole packet. Throws `MalformedPacket` for trailing bytes, which are not padding.
   package func finish(_ what: StaticString) throws(MalformedPacket) {
     guard isAtEnd else { throw MalformedPacket("\(what): \(remaining) trailing byte(s)", at: offset) }
   }
@@ -82,6 +82,6 @@ package struct ByteReader: Sendable {
 }
 
 extension Array<UInt8> {
-  /// Returns the number in two bytes, least significant first. Both must exist.
+  /// Returns the number in the bytes at `index` and `index + 1`, least significant byte first. Traps without both bytes.
   package func uint16(at index: Int) -> UInt16 { UInt16(self[index]) | UInt16(self[index + 1]) << 8 }
 }

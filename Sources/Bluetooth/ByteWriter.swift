@@ -1,4 +1,4 @@
-/// Appends little-endian fields to a packet. The bytes written are the only record of the packet's length.
+/// A writer that appends little-endian fields to a packet. The number of written bytes is the packet's length.
 package struct ByteWriter: Sendable {
   package private(set) var bytes: [UInt8]
 

@@ -9,13 +9,13 @@ package struct ClassOfDevice: Equatable, Sendable, CustomStringConvertible {
     rawValue = octets.reversed().reduce(0) { $0 << 8 | UInt32($1) }
   }
 
-  /// The device class and the services: `Phone: Smartphone; Telephony, Networking`. Unassigned values appear as numbers.
+  /// The device class and the services, as in `Phone: Smartphone; Telephony, Networking`. Unassigned values appear as numbers.
   package var description: String {
     let services = self.services
     return device + (services.isEmpty ? "" : "; " + services.joined(separator: ", "))
   }
 
-  /// The names of the major device class and, if present, the minor one.
+  /// The names of the major device class and, if present, of the minor device class.
   package var device: String {
     let (major, minor) = (Int(rawValue >> 8 & 0x1F), Int(rawValue >> 2 & 0x3F))
     let majorName = major == 31 ? "Uncategorized" : Self.majors.indices.contains(major) ? Self.majors[major] : "major class \(major)"
@@ -35,7 +35,7 @@ package struct ClassOfDevice: Equatable, Sendable, CustomStringConvertible {
     Self.serviceNames.enumerated().compactMap { rawValue >> (UInt32($0.offset) + 13) & 1 == 1 && !$0.element.isEmpty ? $0.element : nil }
   }
 
-  /// Returns the name of a number from a list. Empty for 0, which conveys nothing.
+  /// Returns the name at an index of a list. An index without a name yields `minor class N`, or an empty text if the index is 0.
   private static func name(_ number: Int, of names: [String]) -> String {
     names.indices.contains(number) ? names[number] : number == 0 ? "" : "minor class \(number)"
   }

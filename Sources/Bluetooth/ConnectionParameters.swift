@@ -1,6 +1,6 @@
 /// The parameters of an LE connection that a host or a peer requests.
-/// LE Connection Update, both commands that create a connection, the parameter request reply (Vol 4 Part E §7.8.18) and L2CAP's
-/// Connection Parameter Update Request (Vol 3 Part A §4.20) carry them.
+/// LE Connection Update and both commands that create a connection carry these parameters. So do the parameter request reply
+/// (Vol 4 Part E §7.8.18) and L2CAP's Connection Parameter Update Request (Vol 3 Part A §4.20).
 package struct ConnectionParameters: Sendable, Hashable {
   /// The shortest connection interval, 6–3200 in units of 1.25 ms.
   package var intervalMin: ConnectionInterval
@@ -27,7 +27,7 @@ package struct ConnectionParameters: Sendable, Hashable {
     self.maxCELength = maxCELength
   }
 
-  /// Whether a controller may accept the parameters. All values must be in their ranges, and the supervision timeout must be above
+  /// Whether a controller may accept the parameters. All values must be in their ranges. The supervision timeout must exceed
   /// (1 + latency) · interval · 2 (Vol 6 Part B §4.5.2).
   package var isValid: Bool {
     (6...3200).contains(intervalMin) && (6...3200).contains(intervalMax) && intervalMin <= intervalMax && latency <= 499

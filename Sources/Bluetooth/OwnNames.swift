@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The user's own names for UUIDs and companies. `AssignedNumbers` prefers them to those of the Bluetooth SIG.
+/// The user's own names for UUIDs and companies. `AssignedNumbers` prefers these names to the names of the Bluetooth SIG.
 package struct OwnNames: Equatable, Sendable {
   package let uuids: [UUID: String]
   package let companies: [UInt16: String]
@@ -11,14 +11,14 @@ package struct OwnNames: Equatable, Sendable {
   }
 
   private enum State: Sendable {
-    /// No code has loaded the names yet. The function loads them.
+    /// No look-up has needed the names so far. The function loads the names.
     case notAsked(@Sendable () -> OwnNames?)
     case known(OwnNames?)
   }
 
   private static let state = Mutex(State.known(nil))
 
-  /// Sets the source of the names. The first use calls it once, on any thread. It must not look up names itself.
+  /// Sets the source of the names. The first look-up calls `source` once, on any thread. `source` must not look up names itself.
   package static func come(from source: @escaping @Sendable () -> OwnNames?) {
     state.withLock { $0 = .notAsked(source) }
   }
@@ -35,12 +35,12 @@ package struct OwnNames: Equatable, Sendable {
     }
   }
 
-  /// Finds a UUID by a name that a user typed. Case and separators do not matter, unless the name has only separators.
+  /// Finds a UUID by the user's own name. Ignores case and separators, unless the name has only separators. Nil for an unknown name.
   func uuid(named text: String) -> UUID? { Self.key(in: uuids, named: text) }
 
   func company(named text: String) -> UInt16? { Self.key(in: companies, named: text) }
 
-  /// Returns the companies whose names start with certain words.
+  /// Returns the identifiers of the companies whose own names start with the words of `text`, in ascending order.
   func companies(named text: String) -> [UInt16] {
     let wanted = AssignedNumbers.snake(text) + "_"
     return wanted == "_" ? [] : companies.filter { AssignedNumbers.snake($0.value).hasPrefix(wanted) }.keys.sorted()

@@ -15,7 +15,7 @@ extension TimeCount {
   package var duration: Duration { .nanoseconds(nanoseconds) }
 }
 
-/// A time in units of 0.625 ms: scan intervals, scan windows and connection event lengths.
+/// A time in units of 0.625 ms, for scan intervals, scan windows and connection event lengths.
 package struct Slots: TimeCount {
   package static var unit: Int64 { 625_000 }
 
@@ -24,7 +24,7 @@ package struct Slots: TimeCount {
   package init(rawValue: UInt16) { self.rawValue = rawValue }
 }
 
-/// A time in units of 1.25 ms: connection intervals.
+/// A time in units of 1.25 ms, for connection intervals.
 package struct ConnectionInterval: TimeCount {
   package static var unit: Int64 { 1_250_000 }
 
@@ -33,7 +33,7 @@ package struct ConnectionInterval: TimeCount {
   package init(rawValue: UInt16) { self.rawValue = rawValue }
 }
 
-/// A time in units of 10 ms: supervision timeouts and scan durations.
+/// A time in units of 10 ms, for supervision timeouts and scan durations.
 package struct Centiseconds: TimeCount {
   package static var unit: Int64 { 10_000_000 }
 

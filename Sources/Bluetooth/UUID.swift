@@ -1,10 +1,10 @@
 import Text
 
-/// A UUID with 128-bit identity: `180f` and `0000180f-0000-1000-8000-00805f9b34fb` are equal (Vol 3 Part B §2.5.1).
+/// A UUID of 128 bits. A short form equals its full form: `180f` is `0000180f-0000-1000-8000-00805f9b34fb` (Vol 3 Part B §2.5.1).
 package struct UUID: Hashable, Sendable, CustomStringConvertible {
   /// The upper 64 bits, which are the first 8 bytes of the text form, most significant first.
   package let high: UInt64
-  /// The lower 64 bits, which are the last 8 bytes of the text form.
+  /// The lower 64 bits, which are the last 8 bytes of the text form, most significant first.
   package let low: UInt64
 
   private static let baseHigh: UInt64 = 0x0000_0000_0000_1000
@@ -18,7 +18,7 @@ package struct UUID: Hashable, Sendable, CustomStringConvertible {
   /// Creates a UUID from a 16- or 32-bit value and the Bluetooth Base UUID.
   package init(_ short: UInt32) { self.init(high: UInt64(short) << 32 | Self.baseHigh, low: Self.baseLow) }
 
-  /// Parses a UUID: `ffe1`, `0xFFE1`, eight digits, or 32 digits with or without the usual dashes, in upper or lower case.
+  /// Parses `ffe1`, `0xFFE1`, eight digits, or 32 digits with or without the usual dashes, in upper or lower case. Nil for other text.
   package init?(_ text: some StringProtocol) {
     var digits = String(text)
     if digits.hasPrefix("0x") || digits.hasPrefix("0X") { digits.removeFirst(2) }
@@ -38,12 +38,12 @@ package struct UUID: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Creates a UUID from bytes, least significant first: 2 or 16 as in ATT, or 4 as in advertisements. Nil for other counts.
+  /// Creates a UUID from 2, 4 or 16 bytes, least significant first. ATT has 2 or 16 bytes, advertisements also 4. Nil for other counts.
   package init?(littleEndian bytes: some Collection<UInt8>) {
     self.init(littleEndian: Array(bytes)[...])
   }
 
-  /// Creates a UUID from the common slice type, because other modules do not specialize the generic initializer.
+  /// Creates a UUID from a slice of 2, 4 or 16 bytes, least significant first. Nil for other counts.
   package init?(littleEndian bytes: ArraySlice<UInt8>) {
     guard bytes.count == 2 || bytes.count == 4 || bytes.count == 16 else { return nil }
     var (high, low): (UInt64, UInt64) = (0, 0)
@@ -56,17 +56,17 @@ package struct UUID: Hashable, Sendable, CustomStringConvertible {
     return UInt32(truncatingIfNeeded: high >> 32)
   }
 
-  /// The 16-bit form of the UUID. Nil if it has none.
+  /// The 16-bit form of the UUID. Nil if the UUID has no 16-bit form.
   package var short: UInt16? { onBase.flatMap { UInt16(exactly: $0) } }
 
-  /// The bytes in an ATT PDU, least significant first. These are 2 bytes for a 16-bit form, else 16, because ATT has no 32-bit form
+  /// The bytes in an ATT PDU, least significant first: 2 bytes for a UUID with a 16-bit form, otherwise 16. ATT has no 32-bit form
   /// (Vol 3 Part F §3.2.1).
   package var attBytes: [UInt8] {
     if let short { return [UInt8(truncatingIfNeeded: short), UInt8(truncatingIfNeeded: short >> 8)] }
     return littleEndianBytes
   }
 
-  /// All 16 bytes, least significant first.
+  /// All 16 bytes of the UUID, least significant first.
   package var littleEndianBytes: [UInt8] {
     (0..<8).map { UInt8(truncatingIfNeeded: low >> (8 * UInt64($0))) } + (0..<8).map { UInt8(truncatingIfNeeded: high >> (8 * UInt64($0))) }
   }
@@ -85,7 +85,7 @@ package struct UUID: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// Attribute types (Vol 3 Part G §3.4).
+/// The UUIDs of attribute types (Vol 3 Part G §3.4).
 extension UUID {
   package static let primaryService = UUID(0x2800)
   package static let secondaryService = UUID(0x2801)

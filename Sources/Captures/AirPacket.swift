@@ -5,20 +5,20 @@ package struct AirPacket: Sendable, Equatable {
   package enum Sender: String, Sendable { case central, peripheral }
 
   package var accessAddress: UInt32
-  /// The header and payload. They are shorter than the length in the header if the sniffer did not keep all bytes.
+  /// The header and payload. The sniffer may have kept fewer bytes than the length in the header.
   package var pdu: [UInt8]
   /// The channel index, 0–36 for data or 37–39 for primary advertising (Vol 6 Part B §1.4.1). Nil if the sniffer does not report it.
   package var channel: UInt8?
-  /// The RSSI in dBm. Nil, as for the values below, if the sniffer does not report it.
+  /// The RSSI in dBm. Nil if the sniffer does not report it.
   package var rssi: Int8?
   package var phy: PHY?
   /// Whether the coded PHY used S=2 instead of S=8.
   package var isS2 = false
-  /// The role of the sender in a connection.
+  /// The role of the sender in a connection. Nil for a packet outside a connection, or if the sniffer does not report the role.
   package var sender: Sender?
-  /// The kind of an extended advertising PDU on a secondary channel.
+  /// The kind of an extended advertising PDU on a secondary channel. Nil for other PDUs.
   package var auxiliary: Auxiliary?
-  /// The kind of an isochronous stream.
+  /// The kind of an isochronous stream. Nil for a packet outside such a stream.
   package var stream: IsochronousStream?
   package var isIntact: Bool?
   /// Whether the sniffer decrypted the packet.
@@ -36,10 +36,10 @@ package struct AirPacket: Sendable, Equatable {
   /// Whether the packet belongs to a connection. Periodic advertising and isochronous streams also have access addresses of their own.
   package var isOfConnection: Bool { !isAdvertising && auxiliary == nil && stream == nil }
 
-  /// The length of the header in bytes. Data may have CTEInfo, which the length field does not count (Vol 6 Part B §2.4).
+  /// The length of the header in bytes. Data may have a CTEInfo byte, which the length field does not count (Vol 6 Part B §2.4).
   package var headerLength: Int { isOfConnection && pdu.first.map { $0 & 0x20 != 0 } == true ? 3 : 2 }
 
-  /// The bytes after the header, including a MIC if there is one.
+  /// The bytes after the header, including the MIC of encrypted data.
   package var payload: ArraySlice<UInt8> { pdu.dropFirst(headerLength) }
 
   /// Whether the PDU has the length that its header gives.
@@ -55,7 +55,7 @@ package struct AirPacket: Sendable, Equatable {
     }
   }
 
-  /// The packet without the MIC that follows encrypted data.
+  /// The packet without the four-byte MIC that follows encrypted data. A packet that is incomplete or too short stays unchanged.
   package var withoutMIC: AirPacket {
     guard isWhole, pdu[1] > 4 else { return self }
     var packet = self
@@ -64,7 +64,7 @@ package struct AirPacket: Sendable, Equatable {
     return packet
   }
 
-  /// Reads access address, PDU and CRC.
+  /// Reads access address, PDU and CRC. `pdu` includes the CRC until `trim` removes it.
   /// - Parameter isCoded: Whether the Coding Indicator follows the access address.
   private init(_ reader: inout ByteReader, isCoded: Bool) throws(MalformedPacket) {
     accessAddress = try reader.uint32("access address")
@@ -72,7 +72,7 @@ package struct AirPacket: Sendable, Equatable {
     pdu = reader.rest()
   }
 
-  /// Removes the CRC. The length of the header depends on the kind of packet, so call this last.
+  /// Removes the CRC from `pdu`. The caller must set the kind of packet first, which determines the length of the header.
   private mutating func trim() {
     if pdu.count >= 2 { pdu = Array(pdu.prefix(headerLength + Int(pdu[1]))) }
   }
@@ -81,7 +81,7 @@ package struct AirPacket: Sendable, Equatable {
 // MARK: Formats of sniffers
 
 extension AirPacket {
-  /// Parses LINKTYPE_BLUETOOTH_LE_LL (251), which is the packet only.
+  /// Parses a packet of LINKTYPE_BLUETOOTH_LE_LL (251), which has no header of the sniffer.
   static func plain(_ octets: ArraySlice<UInt8>) throws(MalformedPacket) -> AirPacket {
     var reader = ByteReader(octets)
     var packet = try AirPacket(&reader, isCoded: false)
@@ -89,7 +89,7 @@ extension AirPacket {
     return packet
   }
 
-  /// Parses LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR (256): RF channel, signal, noise, offenses, reference access address, flags, packet.
+  /// Parses a packet of LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR (256). Its header has RF channel, signal, noise, offenses, address and flags.
   static func withHeader(_ octets: ArraySlice<UInt8>) throws(MalformedPacket) -> AirPacket {
     var reader = ByteReader(octets)
     let channel = try reader.uint8("RF channel")
@@ -115,8 +115,8 @@ extension AirPacket {
     return packet
   }
 
-  /// Parses LINKTYPE_NORDIC_BLE (272), from version 1 of its protocol: board, header, and the data of a packet event.
-  /// - Returns: Nil for other events.
+  /// Parses LINKTYPE_NORDIC_BLE (272) from version 1 of its protocol. A record has the board, a header, and the data of an event.
+  /// - Returns: The packet. Nil for an event without a packet.
   static func nordic(_ octets: ArraySlice<UInt8>) throws(MalformedPacket) -> AirPacket? {
     var reader = ByteReader(octets)
     _ = try reader.slice(3, "lengths")
@@ -145,8 +145,8 @@ extension AirPacket {
     return packet
   }
 
-  /// Returns the channel index of an RF channel (Vol 6 Part B §1.4.1, Table 1.2).
-  /// - Parameter channel: 0–39, from 2402 MHz in steps of 2 MHz.
+  /// Returns the channel index of an RF channel (Vol 6 Part B §1.4.1, Table 1.2). Returns nil for an invalid channel.
+  /// - Parameter channel: The RF channel, 0–39, from 2402 MHz in steps of 2 MHz.
   private static func index(ofRF channel: UInt8) -> UInt8? {
     switch channel {
     case 0: 37

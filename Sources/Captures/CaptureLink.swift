@@ -3,19 +3,19 @@ import HCI
 
 /// The link-layer header type of a pcap or pcapng file (tcpdump's list), which determines the form of its HCI or air packets.
 enum CaptureLink: UInt32, Sendable {
-  /// H4, which is the indicator, then the packet.
+  /// An H4 packet, which starts with the packet indicator.
   case h4 = 187
-  /// Four bytes before H4, most significant byte first. 0 means that the host sent the packet, and 1 that it received it.
+  /// An H4 packet after a four-byte direction, most significant byte first. 0 means sent by the host, and 1 received by the host.
   case h4WithDirection = 201
-  /// The Linux monitor's form, which starts with adapter and opcode, two bytes each, most significant byte first.
+  /// A packet of the Linux monitor. It starts with adapter and opcode, two bytes each, most significant byte first.
   case monitor = 254
-  /// The form of LINKTYPE_BLUETOOTH_LE_LL. For this and the forms below, see `AirPacket`.
+  /// A Link Layer packet of LINKTYPE_BLUETOOTH_LE_LL, without a header of the sniffer.
   case air = 251
   case airWithHeader = 256
   case nordic = 272
 
-  /// Finds the form of a header type.
-  /// - Throws: MalformedPacket with the kind of packets, if they are not Bluetooth packets.
+  /// Finds the form for a header type, whose offset in the file is in bytes.
+  /// - Throws: `MalformedPacket` for an unsupported type, with advice on how to record.
   init(_ type: UInt32, at offset: Int) throws(MalformedPacket) {
     guard let link = Self(rawValue: type) else {
       let reason =
@@ -38,8 +38,8 @@ enum CaptureLink: UInt32, Sendable {
   /// Converts a captured packet to a record.
   /// - Parameters:
   ///   - octets: The captured bytes.
-  ///   - direction: The direction in the file. Nil if the file has none.
-  /// - Returns: Nil for notes of the monitor and for packets that are too short.
+  ///   - direction: The direction in the file. Nil if the file has no directions.
+  /// - Returns: The record. Nil for a note of the monitor, and for a packet that is too short.
   func record(_ octets: ArraySlice<UInt8>, at wallClock: Int64, direction: Direction?, guess: inout DirectionGuess) -> Snoop.Record? {
     var reader = ByteReader(octets)
     switch self {
@@ -77,12 +77,12 @@ enum CaptureLink: UInt32, Sendable {
   private static func number(_ octets: ArraySlice<UInt8>) -> UInt32 { octets.reduce(0) { $0 << 8 | UInt32($1) } }
 }
 
-/// Guesses the direction of packets in a file without directions.
-/// Commands go to the controller and events come from it. The first fragment of data shows its direction (Vol 4 Part E §5.4.2).
-/// A continuing fragment belongs to the direction with an incomplete frame. If both have one, it belongs to the later frame.
+/// A guess of the direction of each packet in a file without directions.
+/// Commands go to the controller, and events come from the controller. The first fragment of data shows its direction
+/// (Vol 4 Part E §5.4.2). A continuing fragment belongs to the direction with an incomplete frame, or to the later of two such frames.
 struct DirectionGuess: Sendable {
   private struct Frames {
-    /// The number of missing bytes in the current L2CAP frame of each direction.
+    /// The number of bytes that the current L2CAP frame of each direction still lacks.
     var missing: [Direction: Int] = [:]
     var last = Direction.controllerToHost
   }

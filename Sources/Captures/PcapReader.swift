@@ -1,6 +1,6 @@
 import Bluetooth
 
-/// Reads a pcap file (the format of libpcap) of either byte order, with microseconds or nanoseconds.
+/// A reader for pcap files (the format of libpcap) of either byte order, with times in microseconds or nanoseconds.
 struct PcapReader: Sendable {
   private var reader: ByteReader
   private let isLittle: Bool
@@ -22,7 +22,7 @@ struct PcapReader: Sendable {
   }
 
   /// Reads the file's header.
-  /// - Throws: MalformedPacket, also for packets that are not Bluetooth packets.
+  /// - Throws: `MalformedPacket` for an invalid header, and for packets that are not Bluetooth packets.
   init(_ file: [UInt8]) throws(MalformedPacket) {
     guard let (isLittle, unit) = Self.magic(file) else { throw MalformedPacket("not a pcap file", at: 0) }
     (self.isLittle, self.unit) = (isLittle, unit)

@@ -1,6 +1,6 @@
 import HCI
 
-/// Writes pcapng: one section in little-endian byte order, with one interface of HCI packets and times in nanoseconds.
+/// The pcapng output: one section in little-endian byte order, with one interface of HCI packets and times in nanoseconds.
 package enum Pcapng {
   /// The section header and the interface description that start a file.
   package static let header: [UInt8] =

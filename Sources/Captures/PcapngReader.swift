@@ -1,28 +1,28 @@
 import Bluetooth
 import HCI
 
-/// Reads a pcapng file, with sections of either byte order that each have their own interfaces.
-/// The reader skips interfaces without Bluetooth packets if the file has others.
+/// A reader for pcapng files. Their sections may have either byte order, and each section has its own interfaces.
+/// The reader skips interfaces without Bluetooth packets, unless the file has no Bluetooth packet.
 struct PcapngReader: Sendable {
   private var reader: ByteReader
   private var isLittle = true
   private var interfaces: [Interface] = []
-  /// The reason why the reader refused the first interface without Bluetooth packets.
+  /// The error for the first interface without Bluetooth packets. Nil before such an interface.
   private var refused: MalformedPacket?
   private var found = 0
-  /// The number of packets on interfaces without Bluetooth packets.
+  /// The number of packets that the reader skipped on interfaces without Bluetooth packets.
   private(set) var leftOut = 0
 
   private struct Interface: Sendable {
-    /// The form of the interface's packets. Nil if they are not Bluetooth packets.
+    /// The form of the interface's packets. Nil for packets that are not Bluetooth packets.
     var link: CaptureLink?
-    /// The number of this interface among those whose packets do not name an adapter.
+    /// The index, from 0, of this interface among the interfaces whose packets do not name an adapter.
     var adapter: UInt16 = 0
     /// The maximum number of bytes that the recorder kept of a packet. 0 means all.
     var longest: UInt64 = 0
     /// The number of time units in a second.
     var resolution: UInt64 = 1_000_000
-    /// The offset of the times, in seconds.
+    /// The offset to add to the times of packets, in seconds.
     var offset: Int64 = 0
     var guess = DirectionGuess()
 

@@ -5,18 +5,18 @@ package import HCI
 /// `SnoopReader` reads such files. This type writes H4 records (datalink 1002).
 package enum Snoop {
   package struct Record: Sendable, Equatable {
-    /// The packet in H4 form. Empty for a packet of a sniffer.
+    /// The packet in H4 form. Empty for a sniffer's packet.
     package var packet: [UInt8]
     package var direction: Direction
     /// The time in nanoseconds since 1970-01-01T00:00:00Z. The file has microseconds.
     package var wallClock: Int64
-    /// The index of the adapter in a file with several adapters (datalink 2001).
+    /// The index of the adapter, from 0, in a file with several adapters (datalink 2001, pcapng).
     package var adapter: UInt16 = 0
-    /// The number of bytes missing at the end of the packet.
+    /// The number of bytes at the end of the packet that the recorder did not keep.
     package var missing = 0
-    /// The packet of a sniffer. Then `packet` is empty.
+    /// The Link Layer packet of a sniffer. Nil for an HCI packet, which is in `packet`.
     package var air: AirPacket?
-    /// The comments on the packet in a pcapng file. Do not trust this text.
+    /// The comments on the packet in a pcapng file, as untrusted bytes.
     package var comments: [[UInt8]] = []
 
     package init(packet: [UInt8], direction: Direction, wallClock: Int64) {
@@ -39,16 +39,16 @@ package enum Snoop {
     }
   }
 
-  /// The form of the packets and flags in a file.
+  /// The form of the packets and of their flags in a btsnoop file.
   package enum Datalink: UInt32, Sendable {
-    /// HCI without an indicator. The flags distinguish commands and events from data.
+    /// HCI packets without an indicator. The flags distinguish commands and events from data.
     case unencapsulated = 1001
     case h4 = 1002
-    /// The Linux monitor's form. The flags have the adapter's index and an opcode.
+    /// Packets in the form of the Linux monitor. The flags have the adapter's index and an opcode.
     case monitor = 2001
   }
 
-  /// The header of a file with H4 records.
+  /// The header of a btsnoop file with H4 records.
   package static let header = header(.h4)
 
   package static func header(_ datalink: Datalink) -> [UInt8] {
@@ -63,8 +63,8 @@ package enum Snoop {
   /// The microseconds from the year 0, the epoch of btsnoop, to 1970-01-01.
   static let epoch: Int64 = 0x00DC_DDB3_0F2F_8000
 
-  /// Reads a whole file.
-  /// - Throws: MalformedPacket for an unknown datalink, impossible lengths, and a truncated record.
+  /// Parses a whole btsnoop file.
+  /// - Throws: `MalformedPacket` for an unknown datalink, impossible lengths, and a truncated record.
   package static func parse(_ file: [UInt8]) throws(MalformedPacket) -> [Record] {
     var reader = try SnoopReader(file)
     var records: [Record] = []

@@ -1,7 +1,7 @@
 package import Bluetooth
 import HCI
 
-/// Reads a btsnoop file packet by packet. It skips records of the monitor that are not packets (system notes, management).
+/// A reader for the packets of a btsnoop file. It skips the monitor's records that are not packets (system notes, management).
 package struct SnoopReader: Sendable {
   private var reader: ByteReader
   private let datalink: Snoop.Datalink
@@ -48,7 +48,7 @@ package struct SnoopReader: Sendable {
     return nil
   }
 
-  /// Returns the missing indicator and the direction of a record. Nil if the record is not a packet.
+  /// Returns the H4 indicator that the record lacks (empty if none) and the direction. Returns nil if the record is not a packet.
   private func kind(_ flags: UInt32) -> ([UInt8], Direction)? {
     let direction: Direction = flags & 1 == 0 ? .hostToController : .controllerToHost
     switch datalink {
@@ -65,7 +65,7 @@ extension Snoop {
   /// The maximum length of a record's packet in bytes: the H4 indicator, the longest header and 65,535 bytes.
   static let longest: UInt64 = 0x1_0010
 
-  /// Returns the indicator and the direction of a monitor opcode (Linux, net/bluetooth/hci_mon.h). Nil if the record is not a packet.
+  /// Returns the H4 indicator and the direction of a monitor opcode (Linux, net/bluetooth/hci_mon.h). Nil for records other than packets.
   static func monitorKind(_ opcode: UInt32) -> (indicator: UInt8, direction: Direction)? {
     switch opcode {
     case 2: (Packet.commandIndicator, .hostToController)

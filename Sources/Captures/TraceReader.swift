@@ -1,6 +1,6 @@
 package import Bluetooth
 
-/// Reads a btsnoop, pcap or pcapng file packet by packet.
+/// A reader for the packets of a btsnoop, pcap or pcapng file.
 package struct TraceReader: Sendable {
   // One of them is set. An enumeration would copy the reader's state with each packet.
   private var snoop: SnoopReader?
@@ -11,8 +11,8 @@ package struct TraceReader: Sendable {
     PcapngReader.isFile(file) || PcapReader.isFile(file) || file.starts(with: Snoop.magic)
   }
 
-  /// Detects the format of a file.
-  /// - Throws: MalformedPacket for other formats, and for packets that are not Bluetooth packets.
+  /// Detects the format of a file and reads the file's header.
+  /// - Throws: `MalformedPacket` for other formats, and for packets that are not Bluetooth packets.
   package init(_ file: [UInt8]) throws(MalformedPacket) {
     if PcapngReader.isFile(file) {
       pcapng = try PcapngReader(file)

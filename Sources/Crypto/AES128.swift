@@ -18,7 +18,7 @@ package struct AES128: Sendable {
 }
 
 extension SIMD16<UInt8> {
-  /// Creates a vector from the first 16 bytes of a sequence, padded with zeros at the end.
+  /// Creates a vector from the first 16 bytes of a sequence. Adds zeros at the end of a shorter sequence.
   package init(padding octets: some Sequence<UInt8>) {
     self.init()
     for (index, octet) in zip(0..<16, octets) { self[index] = octet }

@@ -1,13 +1,13 @@
-/// Decrypts and authenticates messages with AES-128 in CCM mode (RFC 3610; Vol 6 Part E §2).
-/// CCM uses libcrypto's AES function. libcrypto offers CCM only through EVP, which would link its providers and initialize them.
-/// The comparison may take a variable time, because blectl answers no sender.
+/// The decryption and authentication of messages with AES-128 in CCM mode (RFC 3610; Vol 6 Part E §2).
 package enum CCM {
+  // The comparison may take a variable time, because blectl answers no sender.
+  // libcrypto offers CCM only through EVP, which would link its providers and initialize them. So this code uses only its AES.
   /// Decrypts a message and checks its integrity.
   /// - Parameters:
   ///   - nonce: The nonce, 7 to 13 bytes.
   ///   - mic: The message integrity check, an even number of bytes from 4 to 16.
-  ///   - additional: Data that is authenticated but not encrypted, at most 65,279 bytes.
-  /// - Returns: The message, or nil if the check fails or CCM does not allow one of the lengths.
+  ///   - additional: Unencrypted data that the integrity check also covers, at most 65,279 bytes.
+  /// - Returns: The message. Nil if the integrity check fails or CCM does not allow one of the lengths.
   package static func open(
     _ ciphertext: some Collection<UInt8>, mic: some Collection<UInt8>, nonce: some Collection<UInt8>,
     additional: some Collection<UInt8> = EmptyCollection(), key: AES128

@@ -1,10 +1,10 @@
 import CCrypto
 
-/// Computes message authentication codes with OpenSSL's shared library.
+/// An algorithm for message authentication codes, computed with OpenSSL's shared library.
 package enum MessageAuthentication: Sendable, Equatable {
-  /// AES-CMAC (RFC 4493, Vol 3 Part H §2.2.5): a key of 16 bytes, a code of 16 bytes.
+  /// AES-CMAC (RFC 4493, Vol 3 Part H §2.2.5) with a key of 16 bytes and a code of 16 bytes.
   case aesCMAC
-  /// HMAC (RFC 2104) with SHA-256: a key of 1 to 64 bytes, a code of 32 bytes.
+  /// HMAC (RFC 2104) with SHA-256, with a key of 1 to 64 bytes and a code of 32 bytes.
   case hmacSHA256
 
   /// Whether the shared library is installed. Reading this value opens the library.
@@ -12,7 +12,7 @@ package enum MessageAuthentication: Sendable, Equatable {
   /// The file name of OpenSSL's shared library.
   package static let library = "libcrypto.so.3"
 
-  /// The lengths of a valid key, in bytes.
+  /// The range of valid key lengths, in bytes.
   package var keyLengths: ClosedRange<Int> {
     switch self {
     case .aesCMAC: 16...16

@@ -1,8 +1,8 @@
 public import DequeModule
 
-/// A queue between a source that cannot wait, such as a link, and one taker. It drops and counts excess elements.
+/// A queue from a source that cannot wait, such as a link, to one taker. The queue drops and counts excess elements.
 ///
-/// `add` and `ready` are public so that other modules can specialize them for their elements. Inside a package only this permits it.
+/// `add` and `ready` are public and inlinable, so that other modules can specialize them for their elements.
 @LoopActor
 public final class BoundedQueue<Element> {
   @usableFromInline let capacity: Int
@@ -17,13 +17,13 @@ public final class BoundedQueue<Element> {
 
   /// Creates an empty queue.
   /// - Parameter capacity: The maximum number of waiting elements.
-  /// - Parameter onDrop: Called with the total number of dropped elements, when it has doubled and the taker is back, and at the end.
+  /// - Parameter onDrop: The callback with the total number of dropped elements, when it has doubled before a take, and at the end.
   package init(capacity: Int, onDrop: (@LoopActor (Int) -> Void)? = nil) {
     self.capacity = capacity
     self.onDrop = onDrop
   }
 
-  /// Adds an element. Does nothing after `close`.
+  /// Adds an element, or drops the element if the queue is full. Does nothing after `close`.
   @inlinable public func add(_ element: Element) {
     guard !isClosed else { return }
     guard items.count < capacity else {
@@ -34,7 +34,7 @@ public final class BoundedQueue<Element> {
     wakeTaker()
   }
 
-  /// Returns the next element if one waits, without the asynchronous call of `next`. Nil if none waits.
+  /// Returns the next element without suspending. Nil if the queue is empty.
   /// - Throws: CancellationError.
   @inlinable public func ready() throws -> Element? {
     try prepareToTake()
@@ -46,10 +46,10 @@ public final class BoundedQueue<Element> {
     if dropped >= max(1, 2 * told) { reportDropped() }
   }
 
-  /// Waits for the next element and returns it. Still returns elements added before `close`. Only one taker may wait at a time.
-  /// - Parameter vain: Called when the queue is empty, and again at `wakeTaker`. Returns the reason to stop waiting, or nil.
-  /// - Returns: Nil at `deadline`, and after `close` (see `isClosed`).
-  /// - Throws: The error of `close` once the queue is empty; the error of `vain`; CancellationError.
+  /// Waits for the next element and returns it. Still returns elements added before `close`. Only one task may wait at a time.
+  /// - Parameter vain: Returns the reason to stop waiting, or nil. `next` calls it when the queue is empty, and again after `wakeTaker`.
+  /// - Returns: Nil at `deadline`, or after `close` if the queue is empty.
+  /// - Throws: The error of `close` once the queue is empty, the error of `vain`, or CancellationError.
   package func next(until deadline: LoopClock.Instant? = nil, vain: (@LoopActor () -> (any Error)?)? = nil) async throws -> Element? {
     try prepareToTake()
     while true {
@@ -65,7 +65,7 @@ public final class BoundedQueue<Element> {
     }
   }
 
-  /// Makes a waiting taker ask again whether to stop waiting.
+  /// Wakes the task that waits in `next`, so that it checks again whether to stop waiting.
   @usableFromInline package func wakeTaker() { taker?.resume(returning: ()) }
 
   @usableFromInline package var isClosed: Bool { end != nil }

@@ -1,6 +1,6 @@
-/// An action that the loop runs at the end of a turn, after the jobs of the turn and before it looks at its descriptors.
+/// An action that the event loop runs after the jobs of a turn and before it checks its descriptors.
 ///
-/// One run handles many requests. Create the action once and request it often.
+/// One run serves all earlier requests. Create an action once and request it often.
 package final class DeferredAction {
   private let action: (()) -> Void
   /// Whether a request waits for the action to run.
@@ -15,7 +15,7 @@ package final class DeferredAction {
     self.action = LoopActor.assumingIsolated { (_: ()) in action() }
   }
 
-  /// Requests the action. Idempotent.
+  /// Makes the event loop run the action at the end of the current turn. Idempotent.
   @LoopActor
   package func request() {
     guard !isDue else { return }

@@ -3,8 +3,8 @@ import Synchronization
 
 /// A single-threaded event loop that runs Swift jobs, waits for descriptors with poll(2), and owns the clock.
 ///
-/// A turn is a limited batch of jobs, a check of the descriptors, and the due timers, so that none of them starves the others. A job that
-/// never has to suspend gets a share of its turn (`isShareSpent`).
+/// A turn runs a limited batch of jobs, the handlers of ready descriptors and the due timers. A job that never suspends must limit
+/// itself to its share of a turn (`isShareSpent`).
 ///
 /// In virtual time, the loop does not wait for timers. When no job and no descriptor is ready, the clock jumps to the next timer. A
 /// 16-second transfer over the simulated air takes milliseconds and always has the same result.
@@ -13,11 +13,11 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
 
   // Used on the loop's thread only, except `foreign` and state that is set before run().
   private var jobs: [UnownedJob] = []
-  /// The jobs to resume after the other jobs had their turn. The loop swaps the second list in to process it, and keeps it for its memory.
+  /// The continuations of jobs that wait for the other jobs, and a second list for the continuations that the loop is resuming.
   private var waitingForTurn: [LoopContinuation<Void>] = [], resuming: [LoopContinuation<Void>] = []
-  /// The actions to run before the loop checks the descriptors.
+  /// The actions to run before the loop checks the descriptors, and a second list for the actions that the loop is running.
   private var deferred: [DeferredAction] = [], running: [DeferredAction] = []
-  /// The jobs and steps left in this turn, the steps left in this job, and the batches that `deferred` may still wait.
+  /// The numbers of jobs and steps left in this turn, of steps left in this job, and of batches that `deferred` may still wait.
   private var turnLeft = 0, shareLeft = share, batchesLeft = 64
   private var timers = TimerQueue()
   private var watches: [Int: Watch] = [:]
@@ -32,12 +32,12 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   private var virtualStart: Int64 = 1_767_225_600_000_000_000
   package private(set) var isVirtual = false
 
-  /// The jobs from other threads, and the pipe that wakes poll for them.
+  /// The jobs that other threads have added. The pipe of `wakeRead` and `wakeWrite` wakes poll(2) for them.
   private let foreign = Mutex<[UnownedJob]>([])
   private let wakeRead: Int32
   private let wakeWrite: Int32
 
-  /// Creates a loop for tests. `LoopActor` belongs to `shared`.
+  /// Creates a separate loop for tests. `LoopActor` uses `shared`.
   init() {
     var ends: [Int32] = [-1, -1]
     _ = unsafe pipe(&ends)
@@ -102,14 +102,14 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     }
   }
 
-  /// Starts a task on the loop. Use this instead of `Task { @LoopActor in … }`. Without the executor preference, a task first resumes on
-  /// another thread after every wait. That costs two hops, and the loop believes that nothing is left to do.
+  /// Starts a task that runs on the loop's thread only. After every wait, a `Task { @LoopActor in … }` would first resume on another
+  /// thread, and virtual time could advance too early.
   @discardableResult
   package func spawn<T: Sendable>(_ body: @escaping @LoopActor @Sendable () async -> T) -> Task<T, Never> {
     Task(executorPreference: self) { await body() }
   }
 
-  /// Calls `action` immediately on the loop's thread, or from another thread as soon as the loop reaches it. For cancellation handlers.
+  /// Calls `action` on the loop's thread, immediately or, from another thread, in a later turn. Cancellation handlers need this function.
   package func perform(_ action: @escaping @LoopActor @Sendable () -> Void) {
     if isOnThread { LoopActor.assumeIsolated(action) } else { spawn { action() } }
   }
@@ -119,13 +119,13 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     var result: Result<T, any Error>?
   }
 
-  /// Runs the loop forever on the calling thread. For test processes with tests that are isolated to `LoopActor`.
+  /// Runs the loop forever on the calling thread, in test processes with tests that are isolated to `LoopActor`.
   package func runForever() -> Never {
     thread = pthread_self()
     while true { turn() }
   }
 
-  /// The maximum jobs and steps per turn. Checking the descriptors costs as much as dozens of jobs, and a turn must last only milliseconds.
+  /// The maximum number of jobs and steps per turn. A turn of this length takes milliseconds.
   static let batch = 4096
   /// The maximum number of steps of a job in a turn.
   static let share = 64
@@ -156,14 +156,14 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   /// The instant at which virtual time stops, because a user types in real time. Nil means no stop.
   package var horizon: LoopClock.Instant?
 
-  /// The time of the next timer that the clock may reach, in nanoseconds of the loop's clock.
+  /// The due time of the next timer, in nanoseconds of the loop's clock. Nil without a timer, or if the next timer is after `horizon`.
   private var nextDue: Int64? {
     guard let due = timers.next else { return nil }
     if isVirtual, let horizon, due > horizon.nanoseconds { return nil }
     return due
   }
 
-  /// Reports that a reader of our output has started and lags behind.
+  /// Makes virtual time wait once for the reader of blectl's output, up to 0.2 s of real time.
   package func waitForReader() { hasReader = true }
 
   /// Whether virtual time waits without a limit for the user's or a script's next command. Set it while no command runs.
@@ -172,7 +172,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     set { horizon = newValue ? now : nil }
   }
 
-  /// Runs the ready jobs and the jobs that they make ready, up to a batch.
+  /// Runs the ready jobs and the jobs that they make ready, up to `batch` jobs and steps.
   private func runJobs() {
     turnLeft = Self.batch
     resumeWaiting()
@@ -210,17 +210,17 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
 
   // MARK: Sharing a turn
 
-  /// Whether the running job should let others run first (`waitForTurn`).
+  /// Whether the running job has spent its share of steps and should call `waitForTurn`.
   package var isShareSpent: Bool { shareLeft <= 0 }
 
-  /// Counts a step of the running job. For functions that are called often and need not suspend each time: without a suspension
-  /// nothing else runs, not even signal handling.
+  /// Counts a step of the running job. Functions that callers repeat without suspending must call it. Without a suspension, the loop
+  /// runs nothing else, not even signal handlers.
   package func spendStep() {
     shareLeft -= 1
     turnLeft -= 1
   }
 
-  /// Waits for all other jobs and gets a new share. Returns immediately if the running job has some of its share left.
+  /// Lets all other ready jobs run and gets a new share. Returns immediately if the share of the running job is not spent.
   /// - Throws: CancellationError after a wait, if the task was canceled.
   @LoopActor
   package func waitForTurn() async throws {
@@ -237,7 +237,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     }
   }
 
-  /// Returns the nanoseconds that poll may wait. Nil means forever.
+  /// Returns the time in nanoseconds that poll(2) may wait. Nil means no limit.
   private func pollTimeout() -> Int64? {
     guard let due = nextDue else { return nil }
     return isVirtual ? 0 : max(0, due - now.nanoseconds)
@@ -322,8 +322,8 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     set { virtualStart = newValue &- virtualNow }
   }
 
-  /// Calls `action` once at `due`, or at the next turn if that has passed. Timers run by due time, then call order.
-  /// Keep the timer to cancel it.
+  /// Calls `action` once at `due`, or at the next turn if `due` has passed. Timers run by due time, then by the order of scheduling.
+  /// The caller needs the returned timer only to cancel it.
   @LoopActor @discardableResult
   package func schedule(at due: LoopClock.Instant, _ action: @escaping @LoopActor () -> Void) -> LoopTimer {
     timers.add(due: due.nanoseconds) { LoopActor.assumeIsolated(action) }

@@ -10,10 +10,10 @@ package final class Gate {
   }
 
   private var waiting: [Waiter] = []
-  /// The tasks that `open` is resuming. The list is empty at other times, and kept for its memory.
+  /// The tasks that `open` is resuming. Empty at all other times.
   private var leaving: [Waiter] = []
   private var count = 0
-  /// The timer for the earliest deadline of a wait. It stays after the wait, so that the next wait can use it.
+  /// The timer for the earliest deadline of the waiting tasks. It may remain after its task stopped waiting.
   private var timer: (due: LoopClock.Instant, timer: LoopTimer)?
 
   package init() {}
@@ -28,8 +28,8 @@ package final class Gate {
     leaving.removeAll(keepingCapacity: true)
   }
 
-  /// Waits until the gate opens.
-  /// - Parameter deadline: Nil means no limit.
+  /// Waits for the next call of `open`.
+  /// - Parameter deadline: The time limit of the wait. Nil means no limit.
   /// - Returns: False if the deadline passed first.
   /// - Throws: CancellationError.
   package func pass(until deadline: LoopClock.Instant? = nil) async throws -> Bool {

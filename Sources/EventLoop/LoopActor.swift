@@ -1,6 +1,5 @@
-/// The actor of all state in blectl. It runs on the event loop's only thread, so packets, timers and descriptors call each other directly,
-/// without hops or locks. With separate actors, every call between layers would be a suspension point, and other packets would arrive
-/// in between.
+/// The global actor of all state in blectl. It runs on the event loop's only thread, so that the handlers of packets, timers and
+/// descriptors call each other directly.
 @globalActor
 // Public, because functions that other modules specialize must be isolated to a public actor.
 public actor LoopActor {
@@ -8,7 +7,7 @@ public actor LoopActor {
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe EventLoop.shared.asUnownedSerialExecutor() }
 
-  /// Wraps a handler for frequent calls. `assumeIsolated` allocates at each call, and this function only once.
+  /// Returns a function that calls an isolated handler on the loop's thread. Its calls allocate no memory, unlike `assumeIsolated`.
   static func assumingIsolated<Value>(_ handler: @escaping @LoopActor (Value) -> Void) -> (Value) -> Void {
     let plain = unsafe unsafeBitCast(handler, to: ((Value) -> Void).self)
     return {

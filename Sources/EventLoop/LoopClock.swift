@@ -24,7 +24,7 @@ extension Duration {
   package var inSeconds: Double { Double(wholeNanoseconds) / 1e9 }
   package var inMilliseconds: Double { Double(wholeNanoseconds) / 1e6 }
 
-  /// Converts seconds to a duration. NaN and negative numbers become zero. Huge numbers become the maximum.
+  /// Converts seconds to a duration. NaN and negative numbers become zero. Numbers above 4e9 become 4e9 seconds.
   package static func limited(seconds: Double) -> Duration {
     guard seconds > 0 else { return .zero }
     return seconds < 4e9 ? .nanoseconds(Int64(seconds * 1e9)) : .seconds(4_000_000_000)

@@ -1,6 +1,6 @@
 /// A continuation without an object on the heap, for code that suspends thousands of times a second.
 ///
-/// The code that removes the continuation from a list resumes it, so each is resumed once.
+/// The code that removes a continuation from its list must resume it, so that each continuation resumes once.
 @safe struct LoopContinuation<Value: Sendable>: Sendable {
   private let continuation: UnsafeContinuation<Value, Never>
 

@@ -1,4 +1,4 @@
-/// Runs both operations. Returns or throws what the first to finish does, after canceling the other and waiting for it.
+/// Runs two operations. Returns or throws the outcome of the first operation to finish, after canceling the other and waiting for its end.
 @LoopActor
 package func race<T>(
   _ first: @escaping @LoopActor () async throws -> T, _ second: @escaping @LoopActor () async throws -> T
@@ -17,7 +17,7 @@ package func race<T>(
 }
 
 /// Runs `operation`. If it has not finished at `deadline`, cancels it and waits for it.
-/// - Parameter deadline: Nil means no limit.
+/// - Parameter deadline: The time limit of `operation`. Nil means no limit.
 /// - Returns: The value of `operation`, or nil if the deadline passed first.
 @LoopActor
 package func withDeadline<T>(_ deadline: LoopClock.Instant?, _ operation: @escaping @LoopActor () async throws -> T) async throws -> T? {
@@ -28,7 +28,7 @@ package func withDeadline<T>(_ deadline: LoopClock.Instant?, _ operation: @escap
   }
 }
 
-/// Runs `cleanup` to its end even if the calling task is canceled, for example to disconnect. `cleanup` must limit its own time.
+/// Runs `cleanup` to its end even after a cancellation of the calling task, for example to disconnect. `cleanup` must limit its own time.
 @LoopActor
 package func shielded<T: Sendable>(_ cleanup: @escaping @LoopActor @Sendable () async -> T) async -> T {
   await EventLoop.shared.spawn(cleanup).value

@@ -1,6 +1,6 @@
 import HeapModule
 
-/// A pending call. Canceling is idempotent and allowed within the call itself.
+/// A pending call of an action. Canceling the call is idempotent and allowed within the action itself.
 package final class LoopTimer {
   fileprivate let due: Int64
   fileprivate let number: Int
@@ -21,8 +21,7 @@ package final class LoopTimer {
   }
 }
 
-/// Timers by due time, then by order of insertion. Canceled timers stay until they are first or outnumber the others. Canceling is the
-/// common case (every wait has a limit) and must be cheap.
+/// A queue of timers, ordered by due time and then by insertion. Canceled timers stay until they are first or outnumber the active timers.
 struct TimerQueue {
   private struct Entry: Comparable {
     let timer: LoopTimer
@@ -33,13 +32,13 @@ struct TimerQueue {
 
   private var heap = Heap<Entry>()
   private var count = 0
-  /// The number of timers in the heap at which `sweep` removes the canceled ones.
+  /// The number of timers in the heap at which `sweep` removes the canceled timers.
   private var sweepAt = 64
 
-  /// The number of timers, including canceled ones.
+  /// The number of timers in the heap, including canceled timers.
   var held: Int { heap.count }
 
-  /// The due time of the first active timer, in nanoseconds of the loop's clock.
+  /// The due time of the first active timer, in nanoseconds of the loop's clock. Nil without an active timer.
   var next: Int64? {
     mutating get {
       while let first = heap.min, first.timer.action == nil { _ = heap.popMin() }
@@ -55,7 +54,7 @@ struct TimerQueue {
     return timer
   }
 
-  /// Removes and returns the timers due at `now`, in order. The caller runs the timers, because an action may add new ones.
+  /// Removes and returns the timers due at `now`, in nanoseconds of the loop's clock, in order. The caller must fire these timers.
   mutating func takeDue(_ now: Int64) -> [LoopTimer] {
     var due: [LoopTimer] = []
     while let first = heap.min, first.timer.due <= now || first.timer.action == nil {
@@ -65,7 +64,7 @@ struct TimerQueue {
     return due
   }
 
-  /// Removes canceled timers. The cost per added timer is constant, because the loop has added at least as many since as it checks.
+  /// Removes canceled timers from the heap. Sets the limit for the next call to twice the number of active timers, at least 64.
   private mutating func sweep() {
     heap = Heap(heap.unordered.filter { $0.timer.action != nil })
     sweepAt = max(64, 2 * heap.count)

@@ -3,7 +3,7 @@ import DequeModule
 /// A queue that gives one task at a time its turn, in the order of arrival.
 @LoopActor
 package final class TurnQueue {
-  /// A place in the queue. Leave it on every path.
+  /// The place of one task in a turn queue. The task must call `leave` on every path.
   @LoopActor
   package final class Place {
     fileprivate var turn = Wait<Void>()
@@ -12,7 +12,7 @@ package final class TurnQueue {
     fileprivate init(_ queue: TurnQueue) { self.queue = queue }
 
     /// Waits until all earlier places have left the queue.
-    /// - Parameter deadline: Nil means no limit.
+    /// - Parameter deadline: The time limit of the wait. Nil means no limit.
     /// - Returns: False if the deadline passed first.
     /// - Throws: CancellationError.
     package func untilTurn(until deadline: LoopClock.Instant?) async throws -> Bool {

@@ -1,6 +1,5 @@
-/// A value that one task provides and others wait for. Only the first value counts. With several waiting tasks, a cancellation or timeout
-/// affects only its own task.
-/// `Wait` is the bridge from handlers to `async`. Every pending operation ends exactly once, also after a cancellation.
+/// A value that other code provides and tasks wait for. Only the first value counts. A cancellation or timeout affects only its own task.
+/// Handlers provide the value, so that `async` functions can wait for events.
 @LoopActor
 package final class Wait<Value> {
   private var result: Result<Value, any Error>?
@@ -12,7 +11,7 @@ package final class Wait<Value> {
 
   package var isSettled: Bool { result != nil }
 
-  /// Whether no task will take the value, because it was provided or the waiting task was canceled.
+  /// Whether a new value would have no effect, because the value exists or no task waits after a cancellation.
   package var isOver: Bool { isSettled || wasLeft && waiting.isEmpty }
 
   package func resume(returning value: Value) { settle(.success(value)) }
@@ -36,7 +35,7 @@ package final class Wait<Value> {
 
   /// Waits for the value until a deadline. Nil means no limit.
   /// - Returns: Nil at the deadline. The deadline does not affect other waiting tasks or the provider of the value.
-  /// - Throws: The errors of `value()`.
+  /// - Throws: The error of `resume(throwing:)`, or CancellationError.
   package func value(until deadline: LoopClock.Instant?) async throws -> Value? {
     let number = count
     count += 1

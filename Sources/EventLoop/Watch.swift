@@ -6,7 +6,7 @@ package struct Interest: OptionSet, Sendable {
   package init(rawValue: UInt8) { self.rawValue = rawValue }
   package static let readable = Self(rawValue: 1)
   package static let writable = Self(rawValue: 2)
-  /// An empty interest. Unlike `[]`, it avoids the standard library's slow generic path, which looks up conformances.
+  /// An interest in neither reading nor writing, which takes less time to create than `[]`.
   package static let nothing = Self(isReading: false, isWriting: false)
 
   package init(isReading: Bool, isWriting: Bool) { rawValue = (isReading ? 1 : 0) | (isWriting ? 2 : 0) }
@@ -32,7 +32,7 @@ package struct Readiness: Sendable {
 
 extension EventLoop {
   /// Waits until `descriptor` is ready, has failed, or has hung up.
-  /// - Returns: Nil at `deadline`.
+  /// - Returns: The state of the descriptor. Nil at `deadline`.
   /// - Throws: CancellationError.
   @LoopActor
   package func wait(for descriptor: Int32, _ interest: Interest, until deadline: LoopClock.Instant? = nil) async throws -> Readiness? {
@@ -43,7 +43,7 @@ extension EventLoop {
   }
 }
 
-/// A watched descriptor. Without any interest it stays registered, but the loop does not poll it.
+/// The registration of a descriptor with the event loop. Without an interest, the loop does not poll the descriptor.
 package final class Watch {
   let descriptor: Int32
   private(set) var interest: Interest
@@ -60,7 +60,7 @@ package final class Watch {
     self.changed = changed
   }
 
-  /// The entry for poll(2), which skips a negative descriptor. Others report errors even without interest.
+  /// The entry for poll(2). Without an interest, its descriptor is −1, which poll(2) skips.
   var pollEntry: pollfd { pollfd(fd: interest.rawValue == 0 ? -1 : descriptor, events: interest.pollEvents, revents: 0) }
 
   package func setInterest(_ new: Interest) {

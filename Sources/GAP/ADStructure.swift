@@ -1,10 +1,10 @@
 package import Bluetooth
 
-/// One AD structure: a type and its data (Vol 3 Part C §11). Omits the length byte, which is `data.count` plus one.
+/// An AD structure: a type and its data (Vol 3 Part C §11). Only `encoded` contains the length byte, which is `data.count` + 1.
 package struct ADStructure: Hashable, Sendable {
   /// The AD type (Assigned Numbers §2.3). `ADType` names the types that blectl reads.
   package let type: UInt8
-  /// The data, at most 254 bytes over the air.
+  /// The data without type and length, at most 254 bytes in an encoded structure.
   package let data: [UInt8]
 
   package init(type: UInt8, data: [UInt8]) {
@@ -12,7 +12,7 @@ package struct ADStructure: Hashable, Sendable {
     self.data = data
   }
 
-  /// Creates Manufacturer Specific Data: the company identifier, least significant byte first, then the vendor's data.
+  /// Creates a Manufacturer Specific Data structure: the company identifier, least significant byte first, then the vendor's data.
   package static func manufacturer(_ company: UInt16, _ data: [UInt8]) -> Self {
     Self(type: ADType.manufacturerData, data: [UInt8(truncatingIfNeeded: company), UInt8(company >> 8)] + data)
   }
@@ -22,14 +22,14 @@ package struct ADStructure: Hashable, Sendable {
     Self(type: uuid.short == nil ? ADType.serviceData128 : ADType.serviceData16, data: uuid.attBytes + data)
   }
 
-  /// The encoded structure: length, type, data. Nil if the length exceeds one byte.
+  /// The encoded structure: length, type, data. Nil if `data` has more than 254 bytes.
   package var encoded: [UInt8]? {
     guard let length = UInt8(exactly: data.count + 1) else { return nil }
     return [length, type] + data
   }
 }
 
-/// AD types (Assigned Numbers §2.3). The Core Specification Supplement has their formats (Part A §1).
+/// The AD types (Assigned Numbers §2.3). CSS Part A §1 has the format of their data.
 package enum ADType {
   package static let flags: UInt8 = 0x01
   package static let serviceUUIDs16Incomplete: UInt8 = 0x02
@@ -53,7 +53,7 @@ package enum ADType {
   package static let uri: UInt8 = 0x24
   package static let manufacturerData: UInt8 = 0xFF
 
-  /// Returns the specification's name. Nil for a type that blectl does not know.
+  /// Returns the specification's name of an AD type. Returns nil for a type that blectl does not know.
   package static func name(_ type: UInt8) -> String? {
     switch type {
     case 0x01: "Flags"

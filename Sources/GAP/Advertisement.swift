@@ -3,17 +3,16 @@ package import Text
 
 /// The AD structures of one advertisement or scan response (Vol 3 Part C §11, Core Specification Supplement Part A §1).
 ///
-/// Stores only the bytes and parses them on each access, so that unread reports cost nothing.
-/// Never refuses data: returns the readable parts and reports the others in `errors`. The last of several values counts,
-/// except that a complete name takes precedence over a shortened one.
+/// Stores only the received bytes, and parses them on each access. Never refuses data, but returns the readable parts and reports
+/// the other parts in `errors`. Returns the last of several values of one type, but a complete name rather than a shortened name.
 package struct Advertisement: Hashable, Sendable {
   /// The data as received, with its padding.
   package let bytes: [UInt8]
 
   package init(_ data: [UInt8]) { bytes = data }
 
-  /// Encodes the structures.
-  /// - Returns: nil if one of them has more than 254 bytes of data.
+  /// Encodes AD structures into advertising data.
+  /// - Returns: nil if one structure has more than 254 bytes of data.
   package init?(structures: [ADStructure]) {
     var bytes: [UInt8] = []
     for structure in structures {
@@ -23,7 +22,7 @@ package struct Advertisement: Hashable, Sendable {
     self.bytes = bytes
   }
 
-  /// The whole structures, in order, up to the first zero length or the first length that exceeds the data.
+  /// The complete AD structures, in order. The list ends at the first zero length, or at the first length that exceeds the data.
   package var structures: [ADStructure] {
     var walk = Walk(bytes)
     var found: [ADStructure] = []
@@ -33,33 +32,33 @@ package struct Advertisement: Hashable, Sendable {
 
   // MARK: Single values
 
-  /// The first byte of Flags (bit 0 limited discoverable, 1 general discoverable, 2 no BR/EDR).
+  /// The first byte of Flags: bit 0 limited discoverable, bit 1 general discoverable, bit 2 no BR/EDR. Nil without Flags.
   package var flags: UInt8? { lastValue(of: ADType.flags, octets: 1).flatMap { bytes[$0].first } }
 
-  /// The Tx Power Level in dBm, −127…127.
+  /// The Tx Power Level in dBm, −127…127. Nil if the advertisement has none.
   package var txPower: Int8? { lastValue(of: ADType.txPowerLevel, octets: 1).flatMap { bytes[$0].first.map(Int8.init(bitPattern:)) } }
 
-  /// The Appearance: category in the upper 10 bits, sub-category in the lower 6.
+  /// The Appearance: category in the upper 10 bits, subcategory in the lower 6. Nil if the advertisement has none.
   package var appearance: UInt16? {
     lastValue(of: ADType.appearance, octets: 2).map { UInt16(bytes[$0.lowerBound]) | UInt16(bytes[$0.lowerBound + 1]) << 8 }
   }
 
-  /// The bytes of the Local Name: UTF-8 in the specification, anything in practice. May be empty.
+  /// The bytes of the Local Name, possibly empty or not UTF-8. Nil if the advertisement has no name.
   package var name: [UInt8]? { nameRange.map { Array(bytes[$0.data]) } }
 
   /// Whether `name` is a Complete Local Name.
   package var nameIsComplete: Bool { nameRange?.type == ADType.completeLocalName }
 
-  /// The Local Name, with U+FFFD for bytes that are not UTF-8.
+  /// The Local Name, with U+FFFD for bytes that are not UTF-8. Nil if the advertisement has no name.
   package var displayName: UntrustedText? { nameRange.map { UntrustedText(String(decoding: bytes[$0.data], as: UTF8.self)) } }
 
-  /// The LE Bluetooth Device Address (CSS Part A §1.16): six bytes, least significant first, then a byte whose bit 0 means random.
+  /// The LE Bluetooth Device Address (CSS Part A §1.16): six bytes, least significant first, then a type byte, whose bit 0 means random.
   ///
-  /// Some devices send the type byte first. Its other bits are zero, which shows its position,
-  /// unless the address itself starts or ends with 00 or 01. Then the order of the specification applies.
+  /// Devices exist that send the type byte first. The parser assumes this order if the first byte is 00 or 01 and the last byte is not.
+  /// Otherwise, the order of the specification applies.
   package var leDeviceAddress: PeerAddress? { leDeviceAddressPlace?.peer }
 
-  /// The LE Bluetooth Device Address, and the offset of its bytes in the structure's data.
+  /// The LE Bluetooth Device Address, and the offset of its first byte in the structure's data, counted from 0.
   package var leDeviceAddressPlace: (peer: PeerAddress, offset: Int)? {
     guard let range = lastValue(of: ADType.leDeviceAddress, where: { $0 == 7 }) else { return nil }
     let octets = Array(bytes[range])
@@ -71,13 +70,13 @@ package struct Advertisement: Hashable, Sendable {
 
   // MARK: Lists
 
-  /// The offered services from all 16-, 32- and 128-bit lists, complete or not, in order, with duplicates.
+  /// The offered services from all complete and incomplete lists of 16-, 32- and 128-bit UUIDs, in order of appearance, with duplicates.
   package var serviceUUIDs: [UUID] { uuids(ADType.serviceUUIDs16Incomplete...ADType.serviceUUIDs128, width: Self.listWidth) }
 
-  /// The services that the device wants its peer to have.
+  /// The services from all Service Solicitation lists, which the device wants its peer to offer.
   package var solicitedUUIDs: [UUID] { uuids(ADType.solicitedUUIDs16...ADType.solicitedUUIDs32, width: Self.solicitationWidth) }
 
-  /// All Manufacturer Specific Data structures with at least a company identifier, in order. A company may occur several times.
+  /// All Manufacturer Specific Data structures with at least a company identifier, in order of appearance. A company may occur repeatedly.
   package var manufacturerData: [(company: UInt16, data: [UInt8])] {
     var found: [(company: UInt16, data: [UInt8])] = []
     var walk = Walk(bytes)
@@ -89,7 +88,7 @@ package struct Advertisement: Hashable, Sendable {
     return found
   }
 
-  /// All Service Data structures with at least their UUID, in order.
+  /// All Service Data structures with at least a whole UUID, in order of appearance.
   package var serviceData: [(uuid: UUID, data: [UInt8])] {
     var found: [(uuid: UUID, data: [UInt8])] = []
     var walk = Walk(bytes)
@@ -103,10 +102,10 @@ package struct Advertisement: Hashable, Sendable {
 
   // MARK: Errors
 
-  /// The first format error. Nil if there is none.
+  /// The first format error of the data. Nil if the data has none.
   package var error: MalformedPacket? { errors.first }
 
-  /// All format errors: first the structure that ended parsing, if any, then values that are too short for their type.
+  /// All format errors: first the invalid structure that ended parsing, if any, then the values that are too short for their type.
   package var errors: [MalformedPacket] {
     var values: [MalformedPacket] = []
     var walk = Walk(bytes)
@@ -136,7 +135,7 @@ package struct Advertisement: Hashable, Sendable {
 
   // MARK: Walking
 
-  /// Returns the size of a UUID in bytes in a list of offered services of this type. Nil for other types.
+  /// Returns the size in bytes of each UUID in a list of offered services. Returns nil if the AD type is not such a list.
   private static func listWidth(_ type: UInt8) -> Int? {
     switch type {
     case ADType.serviceUUIDs16Incomplete, ADType.serviceUUIDs16: 2
@@ -177,7 +176,7 @@ package struct Advertisement: Hashable, Sendable {
 
   private func lastValue(of type: UInt8, octets: Int) -> Range<Int>? { lastValue(of: type) { $0 >= octets } }
 
-  /// Finds the last valid value of an AD type. A malformed value does not hide an earlier one.
+  /// Finds the last value of an AD type whose length fits. A malformed value does not hide an earlier valid value.
   private func lastValue(of type: UInt8, where fits: (_ octets: Int) -> Bool) -> Range<Int>? {
     var last: Range<Int>?
     var walk = Walk(bytes)
@@ -199,7 +198,7 @@ package struct Advertisement: Hashable, Sendable {
     return found
   }
 
-  /// Iterates over the AD structures. Sets `error` at an invalid structure.
+  /// An iterator over AD structures. Stops at an invalid structure, and sets `error`.
   private struct Walk {
     let bytes: [UInt8]
     var position = 0

@@ -1,6 +1,6 @@
 package import Bluetooth
 
-/// One advertisement or scan response, in any form of report
+/// An advertisement or scan response that the controller has reported
 /// (LE Advertising Report, Vol 4 Part E §7.7.65.2, or LE Extended Advertising Report, §7.7.65.13).
 package struct AdvertisingReport: Sendable, Equatable {
   package enum PDU: String, Sendable {
@@ -9,26 +9,26 @@ package struct AdvertisingReport: Sendable, Equatable {
     case scannable = "adv_scan_ind"
     case nonConnectable = "adv_nonconn_ind"
     case scanResponse = "scan_rsp"
-    /// An extended advertising PDU. `isConnectable` and `isScannable` describe it.
+    /// An extended advertising PDU, whose type `isConnectable` and `isScannable` determine.
     case extended = "adv_ext_ind"
   }
 
   package var pdu: PDU
   package var isConnectable: Bool
   package var isScannable: Bool
-  /// The advertiser. Nil if it is anonymous (address type 0xFF).
+  /// The advertiser's address. Nil for an anonymous advertisement (address type 0xFF).
   package var peer: PeerAddress?
-  /// The RSSI in dBm, −127…20. Nil if the controller does not know it (127).
+  /// The RSSI in dBm, −127…20. Nil if the controller does not know the RSSI (value 127).
   package var rssi: Int8?
-  /// The AD structures of the advertising or scan response data, at most 1650 bytes.
+  /// The AD structures of the advertising or scan response data, at most 1650 bytes. `Advertisement` parses them.
   package var data: [UInt8]
-  /// Whether the controller reported that it lost the rest of the data.
+  /// Whether the end of the data is missing, because the controller or blectl did not receive it.
   package var isTruncated: Bool
   package var primaryPHY: PHY
   package var secondaryPHY: PHY?
-  /// The Advertising Set ID, 0–15.
+  /// The Advertising Set ID, 0–15. Nil if the advertisement has none.
   package var sid: UInt8?
-  /// The transmit power in dBm, from the extended report itself.
+  /// The transmit power in dBm from an extended report. Nil if the report has none.
   package var txPower: Int8?
 
   package init(

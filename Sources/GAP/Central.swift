@@ -2,41 +2,41 @@ package import ATT
 package import Bluetooth
 package import EventLoop
 
-/// The interface of the radios: scan and connect. Implemented by the kernel's sockets and by our own host.
+/// The interface of a host that scans and connects. The kernel's sockets and blectl's own host implement the interface.
 @LoopActor
 package protocol Central: AnyObject {
-  /// The handler of notes on actions on the user's behalf.
+  /// The handler of notes about actions that the host takes without being asked.
   var onNote: (@LoopActor (GAPNote) -> Void)? { get set }
 
-  /// The reason why the adapter is unusable, for example because the user unplugged it. Nil while it works.
+  /// The reason why the adapter is unusable, for example because the user unplugged it. Nil while the adapter works.
   var failure: (any Error)? { get }
 
-  /// The controller of our own host. Nil if the kernel's host uses the controller.
+  /// The controller of blectl's own host. Nil if the kernel's host uses the controller.
   var controllerFacts: ControllerFacts? { get }
 
-  /// Scans until the caller cancels the task. The scan is off when this function returns or throws.
-  /// - Parameter started: runs once, when the controller has confirmed the scan.
-  /// - Throws: CancellationError at the end. GAPError, ControllerError or an error of the host if scanning is impossible.
+  /// Scans until the caller cancels the task. The host has stopped the scan when this function returns or throws.
+  /// - Parameter started: runs once, after the controller has confirmed the scan.
+  /// - Throws: CancellationError after cancellation. GAPError, ControllerError or an error of the host if scanning is impossible.
   func scan(
     _ parameters: ScanParameters, started: @escaping @LoopActor () -> Void, report: @escaping @LoopActor (AdvertisingReport) -> Void
   ) async throws
 
-  /// Connects to a device, and opens its ATT channel. The address type must be right, so scan first.
-  /// If the host cannot scan and connect at once, a scan ends with GAPError.scanEnded.
+  /// Connects to a device, and opens its ATT channel. Scan first to learn the address type. No link remains after an error.
+  /// If the host cannot scan and connect at the same time, a running scan ends with `GAPError.scanEnded`.
   /// - Parameters:
   ///   - retries: the number of retries if the link fails to be established (0x3E), or the device closes it before `confirm` returns.
-  ///   - confirm: receives each new link and the number of remaining retries. Its error disconnects the link.
-  /// - Throws: GAPError.noConnection after `timeout`, GAPError, Disconnection, ControllerError, a host's error, CancellationError. No link stays.
+  ///   - confirm: receives each new link and the number of remaining retries. If `confirm` throws, the host disconnects the link.
+  /// - Throws: GAPError.noConnection after `timeout`, GAPError, Disconnection, ControllerError, an error of the host, CancellationError.
   func connect<Value>(
     _ peer: PeerAddress, timeout: Duration, retries: Int, confirm: @escaping @LoopActor (any Link, Int) async throws -> Value
   ) async throws -> Value
 
-  /// Looks up a device that needs no scan. Either any program has already connected it to this adapter, so it may not advertise,
+  /// Finds a device that needs no scan. Either a program has already connected it to this adapter, so that it may not advertise,
   /// or a recording contains only its connection.
-  /// - Returns: nil if there is no such device, or the host does not know.
+  /// - Returns: nil if no such device exists, or if the host does not know.
   func connectedPeer(_ address: Address) -> PeerAddress?
 
-  /// Disconnects all links, stops the scan and closes descriptors. Takes a few seconds at most. Works in a canceled task.
+  /// Disconnects all links, stops the scan and closes the descriptors, in a few seconds at most. Also works in a canceled task.
   func close() async
 }
 
@@ -44,13 +44,13 @@ extension Central {
   package var controllerFacts: ControllerFacts? { nil }
 }
 
-/// The controller of our own host.
+/// The properties of the controller that blectl's own host uses.
 package struct ControllerFacts: Sendable, Equatable {
-  /// The adapter in the syntax of `--adapter`.
+  /// The adapter's name in the syntax of `--adapter`.
   package let name: String
-  /// The public address. Nil if it has none.
+  /// The controller's public address. Nil if it has none.
   package let address: Address?
-  /// The abilities, in the words of the command `adapters`.
+  /// The controller's abilities, in the words of the command `adapters`.
   package let features: [String]
 
   package init(name: String, address: Address?, features: [String]) {
@@ -60,11 +60,11 @@ package struct ControllerFacts: Sendable, Equatable {
   }
 }
 
-/// The scan parameters (Vol 4 Part E §7.8.10 and §7.8.64).
+/// The parameters of a scan (Vol 4 Part E §7.8.10 and §7.8.64).
 package struct ScanParameters: Sendable, Equatable {
-  /// Whether to send scan requests, which is necessary for scan responses.
+  /// Whether the controller sends scan requests, without which it receives no scan responses.
   package var isActive = true
-  /// The PHYs: 1M, coded or both. 2M is never a primary advertising PHY.
+  /// The PHYs on which to scan: 1M, Coded or both. 2M is never a primary advertising PHY.
   package var phys: Set<PHY> = [.le1M]
 
   package init() {}
@@ -76,19 +76,19 @@ package protocol Link: AnyObject, Sendable {
   var peer: PeerAddress { get }
   var channel: any ATT.Channel { get }
 
-  /// The handler of the link's known parameters. Runs after each change, whatever caused it, until the link is down.
+  /// The handler of the link's known parameters. Runs after each change, until the link is down.
   var onParameters: (@LoopActor (LinkParameters) -> Void)? { get set }
 
   /// Queries the current parameters of the link from the controller. Unknown parts are nil.
   func parameters() async throws -> LinkParameters
 
-  /// Requests a connection interval (LE Connection Update). Returns the agreed parameters.
-  /// - Parameter interval: 7.5 ms … 4 s.
+  /// Requests a connection interval (LE Connection Update). Returns the parameters in effect after the procedure.
+  /// - Parameter interval: the connection interval, 7.5 ms…4 s.
   func requestInterval(_ interval: Duration) async throws -> LinkParameters
-  /// Requests a PHY for transmitter and receiver (LE Set PHY). Returns the agreed parameters.
+  /// Requests a PHY for transmitter and receiver (LE Set PHY). Returns the parameters in effect after the procedure.
   func requestPHY(_ phy: PHY) async throws -> LinkParameters
-  /// Requests a data length (LE Set Data Length). Returns the agreed parameters.
-  /// - Parameter octets: 27…251.
+  /// Requests a data length (LE Set Data Length). Returns the parameters in effect after the procedure.
+  /// - Parameter octets: the largest link-layer payload in each packet, 27…251 bytes.
   func requestDataLength(_ octets: Int) async throws -> LinkParameters
 
   /// Disconnects the link. Returns when the link is down, or after a few seconds. Idempotent. Works in a canceled task.
@@ -96,17 +96,17 @@ package protocol Link: AnyObject, Sendable {
 }
 
 package struct LinkParameters: Sendable, Equatable {
-  /// The connection interval.
+  /// The connection interval. Nil if unknown.
   package var interval: Duration?
-  /// The peripheral latency, in connection events.
+  /// The peripheral latency, in connection events. Nil if unknown.
   package var latency: Int?
   package var supervisionTimeout: Duration?
-  /// The PHY of the transmitter.
+  /// The PHY on which the local controller sends. Nil if unknown.
   package var phy: PHY?
-  /// The largest LL payload that we may send, 27…251 bytes.
+  /// The largest link-layer payload that the local controller may send, 27…251 bytes. Nil if unknown.
   package var maxTxOctets: Int?
   package var maxRxOctets: Int?
-  /// The RSSI in dBm.
+  /// The RSSI of the link in dBm. Nil if unknown.
   package var rssi: Int8?
 
   package init() {}

@@ -1,15 +1,15 @@
 package import Bluetooth
 import EventLoop
 
-/// An error of a connection attempt that a device may cause before it is ready, or when it is too far away.
+/// An error of a connection attempt that may be temporary, for example because the device is not ready or is too far away.
 package protocol PassingError: Error {
-  /// Whether a later attempt may succeed.
+  /// Whether the cause of the error may be temporary, so that a later connection attempt may succeed.
   var mayPass: Bool { get }
 }
 
-/// An error of a connection attempt, or of a link that has not carried an answer yet.
+/// An error of a connection attempt, or of a link on which the device has not answered yet.
 package protocol ConnectionError: PassingError {
-  /// The reason why another attempt may succeed. Nil if it would fail again.
+  /// The reason why another attempt may succeed. Nil if another attempt would fail in the same way.
   var retryReason: RetryReason? { get }
 }
 
@@ -17,14 +17,14 @@ extension ConnectionError {
   package var mayPass: Bool { retryReason != nil }
 }
 
-/// The reason why another connection attempt may succeed.
+/// The cause of a failed connection attempt that another attempt may overcome.
 package enum RetryReason: Sendable, Equatable {
-  /// Connection Failed to be Established (0x3E): the advertiser missed the first packets, or accepted another device's request first.
+  /// The advertiser missed the first packets, or accepted another device's request: Connection Failed to be Established (0x3E).
   case notEstablished
-  /// The device closed the link. Some devices accept only every second or third connection.
+  /// The device closed the link. Devices exist that accept only every second or third connection.
   case closedByPeer
 
-  /// Derives the reason.
+  /// Derives the retry reason from an error code. Returns nil if another attempt would fail in the same way.
   /// - Parameter reason: the status of Connection Complete, or the reason of Disconnection Complete.
   package init?(_ reason: ControllerErrorCode) {
     switch reason {
@@ -44,8 +44,8 @@ extension GAPError: ConnectionError {
 }
 
 extension Central {
-  /// Retries a connection up to `times` times within the same time limit, with a note each time. Disconnects a link that `confirm` rejects
-  /// before the next attempt.
+  /// Retries a connection up to `times` times, within the time limit of `attempt`, and sends a note before each retry.
+  /// Disconnects a link that `confirm` rejects before the next attempt.
   package func retrying<Value>(
     _ peer: PeerAddress, times: Int, confirm: @LoopActor (any Link, Int) async throws -> Value,
     _ attempt: @LoopActor () async throws -> any Link
@@ -66,7 +66,7 @@ extension Central {
     }
   }
 
-  /// Connects without a check that the device answers, and retries like `connect(_:timeout:retries:confirm:)`.
+  /// Connects without checking that the device answers. Retries like `connect(_:timeout:retries:confirm:)`.
   package func connect(_ peer: PeerAddress, timeout: Duration, retries: Int = 1) async throws -> any Link {
     try await connect(peer, timeout: timeout, retries: retries) { link, _ in link }
   }

@@ -1,15 +1,15 @@
 package import Bluetooth
 
-/// The reason why a link is down.
+/// The error of a link that is down, with the cause.
 package struct Disconnection: Error, Sendable, Equatable, ConnectionError {
   package enum Cause: Sendable, Equatable {
-    /// The controller lost the link, with the reason in Disconnection Complete.
+    /// The controller reported that the link is down, with the reason in Disconnection Complete.
     case lost(ControllerErrorCode)
-    /// This side disconnected, with the controller's reason. Nil if the controller did not confirm.
+    /// blectl disconnected the link. The code is the controller's reason, nil if the controller did not confirm the disconnection.
     case endedHere(ControllerErrorCode?)
-    /// The controller reused the handle for another link.
+    /// The controller reused the connection handle for another link.
     case handleReused(adapter: String)
-    /// This side closed the channel. The link may still be up.
+    /// blectl closed the channel. The link may still be up.
     case channelClosed
   }
 
@@ -21,6 +21,6 @@ package struct Disconnection: Error, Sendable, Equatable, ConnectionError {
     self.cause = cause
   }
 
-  /// The reason for a retry. A link may still fail to be established after LE Connection Complete (Vol 6 Part B §4.5).
+  /// The reason for a retry. Nil if no retry can help. A link may fail even after LE Connection Complete (Vol 6 Part B §4.5).
   package var retryReason: RetryReason? { if case .lost(let reason) = cause { RetryReason(reason) } else { nil } }
 }

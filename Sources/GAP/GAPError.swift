@@ -3,73 +3,73 @@ package import Bluetooth
 /// An error of a scan, a connection attempt or a change of a link, on any host.
 package enum GAPError: Error, Sendable, Equatable {
   // Invalid parameters.
-  /// The interval is not 7.5 ms to 4 s.
+  /// The requested connection interval is not 7.5 ms to 4 s.
   case intervalOutOfRange(Duration)
-  /// The data length is not 27 to 251 bytes.
+  /// The requested data length is not 27 to 251 bytes.
   case dataLengthOutOfRange(Int)
   /// The scan has no primary advertising PHY.
   case noPrimaryPHY
 
   // Missing abilities of the controller.
-  /// The controller cannot scan on this PHY. `hasExtended`: whether it has extended advertising. Without it, there is only 1M.
+  /// The controller cannot scan on this PHY. `hasExtended` is true if the controller has extended advertising, which Coded needs.
   case cannotScan(adapter: String, on: PHY, hasExtended: Bool)
   case unsupported(adapter: String, LinkProcedure)
 
   // Failed operations.
-  /// A scan is already active.
+  /// The caller requested a scan while another scan is active.
   case isScanning(adapter: String)
-  /// The scan ended so that the host could connect to this peer.
+  /// The host ended the scan to connect to this peer.
   case scanEnded(adapter: String, connecting: PeerAddress)
-  /// The peer did not answer within the limit, or the attempt had to wait too long for its turn.
+  /// The peer did not answer within the time limit, or the attempt had to wait too long for its turn.
   case noConnection(PeerAddress, within: Duration)
-  /// LE Connection Complete reported this status, not Success.
+  /// LE Connection Complete reported this error code instead of Success.
   case connectionFailed(PeerAddress, ControllerErrorCode)
-  /// The peer did not follow the procedure within the limit.
+  /// The peer did not answer the link layer procedure within the time limit.
   case noAnswer(PeerAddress, LinkProcedure)
-  /// The link layer procedure ended with this status.
+  /// The link layer procedure ended with this error code.
   case notAgreed(PeerAddress, LinkProcedure, ControllerErrorCode)
 }
 
-/// A procedure that changes a link.
+/// A link layer procedure that changes the parameters of a link, with the requested value.
 package enum LinkProcedure: Sendable, Equatable {
-  /// Connection Update Procedure (Vol 6 Part B §5.1.1).
+  /// The Connection Update Procedure (Vol 6 Part B §5.1.1), with the requested connection interval.
   case connectionInterval(Duration)
-  /// PHY Update Procedure (§5.1.10).
+  /// The PHY Update Procedure (Vol 6 Part B §5.1.10), with the requested PHY.
   case phy(PHY)
-  /// Data Length Update Procedure (§5.1.9).
+  /// The Data Length Update Procedure (Vol 6 Part B §5.1.9), with the requested length in bytes.
   case dataLength(Int)
 }
 
-/// An action of a central on the user's behalf, which the user should know.
+/// A note for the user about an action or an observation of a host.
 package enum GAPNote: Sendable, Equatable {
-  /// The connection failed, or the device closed it before an answer. A retry follows.
+  /// The connection failed, or the device closed it before its first answer. The host retries.
   case tryingAgain(PeerAddress, RetryReason)
-  /// The peer requested another interval, and the link has it now.
-  /// - Parameter askingFor: the interval that we request again. Nil if the peer's interval stays.
+  /// The peer requested another connection interval, and the link uses the new interval now.
+  /// - Parameter askingFor: the interval that the host requests again. Nil if the peer's interval remains.
   case intervalChanged(PeerAddress, to: Duration, askingFor: Duration?)
   case scan(adapter: String, ScanNote)
-  /// The number of reports and events in a scan that were unreadable, so that the host dropped them. Sent at the end.
+  /// The host dropped this number of unreadable reports and events of a scan. The note follows the end of the scan.
   case unreadableReports(adapter: String, Int)
-  /// The number of packets in a scan that the kernel dropped, because the host was too slow. Sent at the end.
+  /// The kernel dropped this number of packets of a scan, because the host was too slow. The note follows the end of the scan.
   case droppedPackets(adapter: String, Int)
-  /// The number of unknown or malformed packets so far. The host ignored them.
+  /// The host has ignored this number of unknown or malformed packets so far.
   case malformedPackets(adapter: String, Int)
 }
 
 extension GAPNote {
-  /// Returns the note about packets dropped during a scan. Nil if there are none, or their number is unknown.
+  /// Returns the note about packets that the kernel dropped during a scan. Returns nil if it dropped none, or their number is unknown.
   package static func droppedPackets(adapter: String, before: Int?, now: Int?) -> GAPNote? {
     guard let before, let now, now > before else { return nil }
     return .droppedPackets(adapter: adapter, now - before)
   }
 }
 
-/// A problem of a scan that other programs share.
+/// A problem of a scan that blectl shares with other programs.
 package enum ScanNote: Sendable, Hashable {
-  /// Another program scans, with unknown parameters.
+  /// Another program scans, and blectl receives reports from that scan, whose parameters are unknown.
   case piggyBack
   case noRepeats
   case noScanResponses
-  /// Another program keeps stopping the scan.
+  /// Another program stops the scan repeatedly.
   case interrupted
 }

@@ -1,15 +1,14 @@
 package import Bluetooth
 import EventLoop
 
-/// The requests that a host may send for a link, by one rule for both hosts. An invalid request is an error.
-/// The host adjusts nothing silently.
+/// The requests that a host may send for a link. The same rule applies to both hosts: an invalid request is an error.
 
 extension ConnectionParameters {
   /// The valid connection intervals, 7.5 ms to 4 s (Vol 6 Part B §4.5.1).
   package static let intervals: ClosedRange<Duration> = .microseconds(7500) ... .seconds(4)
 
-  /// Creates parameters with one interval, without latency.
-  /// - Parameter interval: the interval, rounded to a multiple of 1.25 ms.
+  /// Creates connection parameters with one interval, latency 0 and a suitable supervision timeout.
+  /// - Parameter interval: the interval, which the initializer rounds to a multiple of 1.25 ms.
   /// - Throws: GAPError.intervalOutOfRange.
   package init(interval: Duration) throws(GAPError) {
     guard Self.intervals.contains(interval) else { throw .intervalOutOfRange(interval) }
@@ -21,7 +20,7 @@ extension ConnectionParameters {
   }
 }
 
-/// A data length (Vol 6 Part B §4.5.10): the largest payload of a data packet, and its maximum time on the air.
+/// A data length (Vol 6 Part B §4.5.10): the largest payload of a data packet, and the maximum time to transmit the packet.
 package struct DataLength: Sendable, Equatable {
   package static let range: ClosedRange<Int> = 27...251
 
@@ -29,10 +28,10 @@ package struct DataLength: Sendable, Equatable {
   /// The maximum transmission time in µs.
   package let txTime: UInt16
 
-  /// Creates the data length for a largest payload, with the time that the payload takes on the PHY.
+  /// Creates the data length for a largest payload, and computes the transmission time of that payload on a PHY.
   /// - Parameters:
-  ///   - octets: the largest payload, 27…251 bytes.
-  ///   - phy: the PHY of the transmitter. Nil (unknown) counts as 1M.
+  ///   - octets: the largest payload in bytes, 27…251.
+  ///   - phy: the PHY of the transmitter. Nil means unknown and counts as 1M.
   /// - Throws: GAPError.dataLengthOutOfRange.
   package init(octets: Int, on phy: PHY?) throws(GAPError) {
     guard Self.range.contains(octets) else { throw .dataLengthOutOfRange(octets) }
@@ -48,15 +47,15 @@ package struct DataLength: Sendable, Equatable {
   }
 }
 
-/// The answer of a central to a peripheral's request for other connection parameters. The request uses L2CAP (Vol 3 Part A §4.20)
-/// or the link layer (Vol 6 Part B §5.1.7). The kernel's host answers without blectl.
+/// The policy of a central for a peripheral's requests to change connection parameters. The requests use L2CAP (Vol 3 Part A §4.20)
+/// or the link layer (Vol 6 Part B §5.1.7). The kernel's host answers them without blectl.
 package struct ParameterRequestPolicy: Sendable, Equatable {
-  /// The interval that the user asked for. The peer cannot change it.
+  /// The interval that the user requested, which the peer cannot change. Nil allows every valid interval.
   package var pinnedInterval: ConnectionInterval?
 
   package init() {}
 
-  /// Returns the parameters for the link: the wanted ones, with the pinned interval if their range allows it. Nil refuses the request.
+  /// Returns the wanted parameters with the pinned interval, if any. Returns nil for invalid parameters or a range without that interval.
   package func grant(_ wanted: ConnectionParameters) -> ConnectionParameters? {
     guard wanted.isValid else { return nil }
     guard let pinnedInterval else { return wanted }

@@ -1,6 +1,6 @@
 package import EventLoop
 
-/// An event that several callers can wait for. Register first, then send the command that causes the event.
+/// An event for which several callers can wait. Call `next` first, then send the command that causes the event.
 @LoopActor
 package final class PendingEvent<Value> {
   private var waits: [Wait<Value>] = []

@@ -1,12 +1,12 @@
 package import Bluetooth
 package import EventLoop
 
-/// One radio for several tasks that scan and connect at the same time, such as the commands of a session. They share one scan with combined
-/// parameters. If the host cannot scan while it connects, the scan continues afterwards.
+/// A central for several tasks that scan and connect at the same time, such as the commands of a session. The tasks share one scan
+/// with combined parameters. If the host cannot scan while it connects, the scan continues after the connection attempt.
 @LoopActor
 package final class SharedCentral: Central {
   private let central: any Central
-  /// The handler of every report, which runs before the listeners.
+  /// The handler of every advertising report, which runs before the `report` functions of the tasks that scan.
   package var onReport: (@LoopActor (AdvertisingReport) -> Void)?
 
   @LoopActor private final class Listener {
@@ -27,7 +27,7 @@ package final class SharedCentral: Central {
 
   private var listeners: [Listener] = []
   private var scanning: Task<Void, Never>?
-  /// The parameters of the running scan.
+  /// The parameters of the running scan. Nil if no scan is running.
   private var present: ScanParameters?
   private var connecting = 0
   private var connected: Wait<Void>?
@@ -59,7 +59,7 @@ package final class SharedCentral: Central {
     try outcome.get()
   }
 
-  /// The combined parameters of all listeners. An unrequested report, such as a scan response, is harmless in a shared table.
+  /// The combined parameters of all listeners, which may cause reports that a listener did not request. Nil without listeners.
   private var wanted: ScanParameters? {
     guard var all = listeners.first?.parameters else { return nil }
     for listener in listeners {
@@ -69,7 +69,7 @@ package final class SharedCentral: Central {
     return all
   }
 
-  /// Ends the scan if the listeners want other parameters or no scan, then starts the wanted scan.
+  /// Ends a scan whose parameters differ from those that the listeners want, then starts the wanted scan, if any.
   private func update() async {
     while true {
       let wanted = wanted

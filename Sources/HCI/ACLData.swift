@@ -1,6 +1,6 @@
 import Bluetooth
 
-/// One HCI ACL Data packet: a fragment of an L2CAP frame (Vol 4 Part E §5.4.2).
+/// An HCI ACL Data packet, which carries a fragment of an L2CAP frame (Vol 4 Part E §5.4.2).
 package struct ACLData: Sendable, Equatable {
   /// The Packet_Boundary_Flag of a packet.
   package enum Boundary: UInt8, Sendable {
@@ -26,8 +26,8 @@ package struct ACLData: Sendable, Equatable {
     self.payload = payload
   }
 
-  /// Parses a packet.
-  /// - Parameter reader: after the H4 indicator. Must end with the packet.
+  /// Parses an ACL Data packet.
+  /// - Parameter reader: The reader, after the H4 indicator. Its bytes must end with the packet.
   init(parsing reader: inout ByteReader) throws(MalformedPacket) {
     let word = try reader.uint16("ACL data: handle")
     let length = Int(try reader.uint16("ACL data: length"))
@@ -38,7 +38,7 @@ package struct ACLData: Sendable, Equatable {
     try reader.finish("ACL data")
   }
 
-  /// The packet in H4 form. Cuts the payload to 65,535 bytes, the maximum of the length field.
+  /// The packet in H4 form, with at most the first 65,535 bytes of the payload.
   package var encoded: [UInt8] {
     var packet: [UInt8] = []
     packet.reserveCapacity(min(payload.count, 0xFFFF) + 5)
@@ -46,7 +46,7 @@ package struct ACLData: Sendable, Equatable {
     return packet
   }
 
-  /// Writes the H4 form of a packet. Replaces the content of `packet`, but reuses its memory.
+  /// Writes the H4 form of a packet into `packet`. Replaces the content of the array, but reuses its memory.
   package static func write(
     _ handle: ConnectionHandle, _ boundary: Boundary, broadcast: UInt8 = 0, _ payload: ArraySlice<UInt8>, to packet: inout [UInt8]
   ) {

@@ -1,15 +1,15 @@
 package import Bluetooth
 
-/// The reports of one event, stored report by report. A malformed report does not affect the reports before it.
+/// The reports of one advertising event from the controller. A malformed report does not affect the reports before it.
 package struct AdvertisingReports<Report: AdvertisingReportForm>: Sendable, Equatable {
   package var reports: [Report]
-  /// The reason why the parser dropped the rest of the event.
+  /// The error in the first malformed report, at which the parser stopped. Nil if all reports are valid.
   package var error: MalformedPacket?
 
   package init(_ reports: [Report]) { self.reports = reports }
 
   /// Parses the reports of an event.
-  /// - Throws: `MalformedPacket` if even the count is missing.
+  /// - Throws: `MalformedPacket` if the number of reports is missing.
   init(parsing reader: inout ByteReader) throws(MalformedPacket) {
     let count = try reader.uint8("advertising reports: count")
     reports = []
@@ -33,13 +33,13 @@ package protocol AdvertisingReportForm: Sendable, Equatable {
   func encode(into writer: inout ByteWriter)
 }
 
-/// One report of LE Advertising Report (Vol 4 Part E §7.7.65.2).
+/// A report of the LE Advertising Report event (Vol 4 Part E §7.7.65.2).
 package struct LegacyAdvertisingReport: AdvertisingReportForm {
   /// The event type: 0 ADV_IND, 1 ADV_DIRECT_IND, 2 ADV_SCAN_IND, 3 ADV_NONCONN_IND, 4 SCAN_RSP.
   package var eventType: UInt8
   package var addressType: UInt8
   package var address: Address
-  /// The data from the event, at most 31 bytes in the specification.
+  /// The advertising data, at most 31 bytes according to the specification.
   package var data: [UInt8]
   /// The RSSI in dBm. 127 means not available.
   package var rssi: Int8
@@ -71,17 +71,17 @@ package struct LegacyAdvertisingReport: AdvertisingReportForm {
   }
 }
 
-/// One report of LE Extended Advertising Report (Vol 4 Part E §7.7.65.13).
+/// A report of the LE Extended Advertising Report event (Vol 4 Part E §7.7.65.13).
 package struct ExtendedAdvertisingReport: AdvertisingReportForm {
   package enum DataStatus: UInt8, Sendable {
     case complete = 0
     case more = 1
-    /// Incomplete data, whose rest the controller lost.
+    /// Incomplete data, because the controller lost later fragments.
     case truncated = 2
     case reserved = 3
   }
 
-  /// The event type: bit 0 connectable, 1 scannable, 2 directed, 3 scan response, 4 legacy PDU, 5–6 data status. The rest is reserved.
+  /// The event type: bit 0 connectable, 1 scannable, 2 directed, 3 scan response, 4 legacy PDU, 5–6 data status. Other bits are reserved.
   package var eventType: UInt16
   /// The address type. 0xFF means anonymous.
   package var addressType: UInt8
@@ -91,14 +91,15 @@ package struct ExtendedAdvertisingReport: AdvertisingReportForm {
   package var secondaryPHY: UInt8
   /// The Advertising Set ID. 0xFF means none.
   package var sid: UInt8
-  /// The transmit power in dBm. 127 means not available, also for `rssi`.
+  /// The transmit power in dBm. 127 means not available.
   package var txPower: Int8
+  /// The RSSI in dBm. 127 means not available.
   package var rssi: Int8
   /// The periodic advertising interval in units of 1.25 ms. 0 means none.
   package var periodicInterval: UInt16
   package var directAddressType: UInt8
   package var directAddress: Address
-  /// The data, at most 229 bytes.
+  /// The advertising data of this report, at most 229 bytes.
   package var data: [UInt8]
 
   package init(
@@ -159,7 +160,7 @@ package struct ExtendedAdvertisingReport: AdvertisingReportForm {
   package var dataStatus: DataStatus { DataStatus(rawValue: UInt8(truncatingIfNeeded: eventType >> 5) & 3) ?? .reserved }
 }
 
-/// One report of LE Directed Advertising Report (Vol 4 Part E §7.7.65.11).
+/// A report of the LE Directed Advertising Report event (Vol 4 Part E §7.7.65.11).
 package struct DirectedAdvertisingReport: AdvertisingReportForm {
   /// The event type, always 1.
   package var eventType: UInt8

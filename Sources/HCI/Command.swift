@@ -1,12 +1,12 @@
 package import Bluetooth
 
-/// An HCI command from host to controller (Vol 4 Part E §7): its opcode, its parameters, and its answer.
+/// An HCI command from host to controller, with its opcode, parameters and answer (Vol 4 Part E §7).
 /// The host encodes commands, and the virtual controller decodes them. `Commands/Commands.txt` declares each command once.
 package protocol Command: Sendable, Equatable {
   static var opcode: Opcode { get }
-  /// The return parameters of Command Complete. `AnsweredByStatus` if Command Status answers, and a later event has the outcome.
+  /// The return parameters of Command Complete. `AnsweredByStatus` for a command that Command Status answers.
   associatedtype Return: ReturnParameters
-  /// Reads the parameters. The caller refuses remaining bytes.
+  /// Parses the parameters. The caller rejects remaining bytes.
   init(parsing reader: inout ByteReader) throws(MalformedPacket)
   /// Writes the parameters, at most 255 bytes.
   func encode(into writer: inout ByteWriter)
@@ -23,7 +23,7 @@ extension Command {
   /// The command in H4 form.
   package var encoded: [UInt8] { packet.encoded }
 
-  /// Decodes the command in a packet. Nil for other commands, and for malformed parameters.
+  /// Decodes the command in a packet. Nil if the packet contains another command or malformed parameters.
   package init?(_ packet: CommandPacket) {
     guard let command = try? packet.decoded(as: Self.self) else { return nil }
     self = command

@@ -17,8 +17,8 @@ package struct CommandPacket: Sendable, Equatable, CustomStringConvertible {
     self.parameters = parameters
   }
 
-  /// Parses a packet.
-  /// - Parameter reader: after the H4 indicator. Must end with the packet.
+  /// Parses an HCI Command packet.
+  /// - Parameter reader: The reader, after the H4 indicator. Its bytes must end with the packet.
   init(parsing reader: inout ByteReader) throws(MalformedPacket) {
     opcode = Opcode(rawValue: try reader.uint16("HCI command: opcode"))
     let length = Int(try reader.uint8("HCI command: length"))
@@ -26,7 +26,7 @@ package struct CommandPacket: Sendable, Equatable, CustomStringConvertible {
     try reader.finish("HCI command")
   }
 
-  /// The command in H4 form. Cuts the parameters to 255 bytes, the maximum of the length field.
+  /// The command in H4 form, with at most the first 255 bytes of the parameters.
   package var encoded: [UInt8] {
     let parameters = parameters.prefix(255)
     var writer = ByteWriter(capacity: parameters.count + 4)
@@ -38,7 +38,7 @@ package struct CommandPacket: Sendable, Equatable, CustomStringConvertible {
   }
 
   /// Decodes the packet as a command.
-  /// - Returns: nil if it is another command.
+  /// - Returns: Nil if the packet contains another command.
   /// - Throws: `MalformedPacket` if the parameters are malformed, or bytes remain.
   package func decoded<C: Command>(as _: C.Type = C.self) throws(MalformedPacket) -> C? {
     guard opcode == C.opcode else { return nil }
@@ -48,6 +48,6 @@ package struct CommandPacket: Sendable, Equatable, CustomStringConvertible {
     return command
   }
 
-  /// The name, opcode and parameters: `LE Set Scan Enable (0x200c) 0100`.
+  /// The name, opcode and parameters of the command, for example `LE Set Scan Enable (0x200c) 0100`.
   package var description: String { "\(opcode) \(Hex.encode(parameters))" }
 }

@@ -1,10 +1,10 @@
 package import Bluetooth
 import EventLoop
 
-/// The handlers of a controller's commands. The supported commands and their answering events follow from the entries.
+/// The handlers of a controller's commands, by opcode.
 package struct CommandTable<Controller: AnyObject>: Sendable {
   private struct Entry: Sendable {
-    /// The opcode as its command declares it, with name and bit.
+    /// The opcode, with the name and the supported bit that the command declares.
     let opcode: Opcode
     let answeringEvent: AnsweringEvent
     /// The handler, which returns the return parameters without the status.
@@ -18,7 +18,7 @@ package struct CommandTable<Controller: AnyObject>: Sendable {
   package var supported: SupportedCommands { SupportedCommands(entries.values.map(\.opcode)) }
 
   /// Adds the handler of a command with return parameters.
-  /// - Parameter body: throws a status to refuse the command.
+  /// - Parameter body: The handler. It throws a status to refuse the command.
   package mutating func reply<C: Command>(
     to _: C.Type, _ body: @escaping @LoopActor @Sendable (Controller, C) throws(ControllerErrorCode) -> C.Return
   ) {
@@ -30,8 +30,8 @@ package struct CommandTable<Controller: AnyObject>: Sendable {
     }
   }
 
-  /// Adds the handler of a command whose answer is a status.
-  /// - Parameter body: throws a status to refuse the command.
+  /// Adds the handler of a command without return parameters.
+  /// - Parameter body: The handler. It throws a status to refuse the command.
   package mutating func on<C: Command>(
     _ type: C.Type, _ body: @escaping @LoopActor @Sendable (Controller, C) throws(ControllerErrorCode) -> Void
   ) where C.Return: EmptyReturnParameters {
@@ -41,9 +41,9 @@ package struct CommandTable<Controller: AnyObject>: Sendable {
     }
   }
 
-  /// Executes a command.
-  /// - Parameter malformed: receives the error in the parameters of a command, which the table then refuses.
-  /// - Returns: the event that answers the command.
+  /// Executes a command with its handler.
+  /// - Parameter malformed: The callback for malformed parameters, after which the table refuses the command.
+  /// - Returns: The event that answers the command.
   @LoopActor
   package func answer(
     _ packet: CommandPacket, by controller: Controller, malformed: @LoopActor (Opcode, MalformedPacket) -> Void
@@ -61,7 +61,7 @@ package struct CommandTable<Controller: AnyObject>: Sendable {
     }
   }
 
-  /// Returns the event that refuses a command: the kind that normally answers it, or Command Status for an unknown command.
+  /// Returns the event that refuses a command. An unknown command gets Command Status, any other command its usual event.
   package func refusal(_ opcode: Opcode, _ status: ControllerErrorCode) -> Event {
     if entries[opcode]?.answeringEvent ?? .commandStatus == .commandStatus {
       return .commandStatus(Event.CommandStatus(status: status, opcode: opcode))

@@ -3,7 +3,7 @@ package struct ConnectionHandle: Hashable, Comparable, Sendable, CustomStringCon
   package let rawValue: UInt16
 
   /// Creates a handle.
-  /// - Parameter rawValue: the handle in the lower 12 bits. Ignores the other bits, which are reserved or flags.
+  /// - Parameter rawValue: A field with the handle in the lower 12 bits. The upper 4 bits have no effect.
   package init(_ rawValue: UInt16) { self.rawValue = rawValue & 0x0FFF }
 
   /// Whether the handle is 0x0F00…0x0FFF, which no link has and no data can use.

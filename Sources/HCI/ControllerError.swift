@@ -1,6 +1,6 @@
 package import Bluetooth
 
-/// A fault of a controller.
+/// An error of a controller, or a state in which the host cannot use the controller.
 package struct ControllerError: Error, Sendable, Equatable {
   package enum Fault: Sendable, Equatable {
     /// The controller refused a command, with the status of Command Complete or Command Status.
@@ -8,7 +8,7 @@ package struct ControllerError: Error, Sendable, Equatable {
     case silent(Opcode, after: Duration)
     /// The controller gave no command credit (Vol 4 Part E §4.4), so the host did not send the command.
     case starved(Opcode, after: Duration)
-    /// The return parameters are malformed.
+    /// The return parameters of the command are malformed.
     case unreadable(Opcode, MalformedPacket)
     /// The controller sent a Hardware Error event with this code (Vol 4 Part E §7.7.16).
     case hardware(UInt8)
@@ -24,7 +24,7 @@ package struct ControllerError: Error, Sendable, Equatable {
     case closed
   }
 
-  /// The controller's name for the user.
+  /// The name of the controller in messages.
   package let adapter: String
   package let fault: Fault
 
@@ -33,6 +33,6 @@ package struct ControllerError: Error, Sendable, Equatable {
     self.fault = fault
   }
 
-  /// The status that refused a command. Nil for other faults.
+  /// The status with which the controller refused a command. Nil for other faults.
   package var status: ControllerErrorCode? { if case .refused(_, let status) = fault { status } else { nil } }
 }

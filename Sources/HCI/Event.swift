@@ -18,12 +18,12 @@ package enum Event: Sendable, Equatable {
   case leRemoteConnectionParameterRequest(
     handle: ConnectionHandle, intervalMin: ConnectionInterval, intervalMax: ConnectionInterval, latency: UInt16,
     supervisionTimeout: Centiseconds)
-  /// LE Data Length Change, in bytes and µs.
+  /// The LE Data Length Change event. Octets are payload bytes, and times are in µs.
   case leDataLengthChange(handle: ConnectionHandle, maxTxOctets: UInt16, maxTxTime: UInt16, maxRxOctets: UInt16, maxRxTime: UInt16)
   case lePHYUpdateComplete(status: ControllerErrorCode, handle: ConnectionHandle, tx: UInt8, rx: UInt8)
-  /// Any other LE Meta subevent, with its parameters. The subevent is nil if the event is empty.
+  /// An LE Meta event that has no other case, with its parameters. The subevent is nil if the event is empty.
   case leOther(subevent: UInt8?, [UInt8])
-  /// An event with any other code.
+  /// An event that has no other case, with its code and parameters.
   case other(code: UInt8, [UInt8])
 
   /// The Command Complete event (§7.7.14).
@@ -31,7 +31,7 @@ package enum Event: Sendable, Equatable {
     /// The number of commands that the controller now accepts (Num_HCI_Command_Packets).
     package var credits: UInt8
     package var opcode: Opcode
-    /// The return parameters, which start with the status, if there is one.
+    /// The return parameters in bytes, which usually start with the status.
     package var parameters: [UInt8]
 
     package init(credits: UInt8 = 1, opcode: Opcode, parameters: [UInt8]) {
@@ -40,7 +40,7 @@ package enum Event: Sendable, Equatable {
       self.parameters = parameters
     }
 
-    /// Creates the event for a successful command.
+    /// Creates the Command Complete event of a successful command.
     package init<C: Command>(_: C.Type, credits: UInt8 = 1, _ returned: C.Return) {
       var writer = ByteWriter(capacity: 66)
       writer.uint8(ControllerErrorCode.success.rawValue)
@@ -73,18 +73,20 @@ package enum Event: Sendable, Equatable {
     package var form: Form
     package var status: ControllerErrorCode
     package var handle: ConnectionHandle
-    /// The role: 0 central, 1 peripheral.
+    /// The role of the local device. 0 is central, 1 is peripheral.
     package var role: UInt8
     package var peer: PeerAddress
     package var interval: ConnectionInterval
     package var latency: UInt16
     package var supervisionTimeout: Centiseconds
     package var clockAccuracy: UInt8
-    /// The resolvable private addresses of both sides, in enhanced forms only. Zero for a side that uses none.
+    /// The resolvable private address of the local device, in enhanced forms only. Zero if the device uses none.
     package var localResolvableAddress = Address(rawValue: 0)
+    /// The resolvable private address of the peer, in enhanced forms only. Zero if the peer uses none.
     package var peerResolvableAddress = Address(rawValue: 0)
-    /// The advertising handle and `syncHandle`, in enhanced v2 only.
+    /// The advertising handle, in the form `enhancedV2` only.
     package var advertisingHandle: UInt8 = 0xFF
+    /// The sync handle of periodic advertising, in the form `enhancedV2` only.
     package var syncHandle: UInt16 = 0xFFFF
 
     package init(
@@ -103,8 +105,8 @@ package enum Event: Sendable, Equatable {
     }
   }
 
-  /// Parses an event.
-  /// - Parameter reader: after the H4 indicator. Must end with the packet.
+  /// Parses an HCI Event packet.
+  /// - Parameter reader: The reader, after the H4 indicator. Its bytes must end with the packet.
   init(parsing reader: inout ByteReader) throws(MalformedPacket) {
     let code = try reader.uint8("HCI event: code")
     let length = Int(try reader.uint8("HCI event: length"))
@@ -143,7 +145,7 @@ package enum Event: Sendable, Equatable {
     try reader.finish("HCI event")
   }
 
-  /// The event in H4 form. Cuts the parameters to 255 bytes, the maximum of the length field. Split many reports into several events.
+  /// The event in H4 form, with at most the first 255 bytes of the parameters. Callers must split many reports into several events.
   package var encoded: [UInt8] {
     var writer = ByteWriter(capacity: 64)
     let code = encode(into: &writer)
@@ -151,7 +153,7 @@ package enum Event: Sendable, Equatable {
     return [Packet.eventIndicator, code, UInt8(parameters.count)] + parameters
   }
 
-  /// Writes the parameters. Returns the event code.
+  /// Writes the parameters of the event. Returns the event code.
   private func encode(into writer: inout ByteWriter) -> UInt8 {
     switch self {
     case .disconnectionComplete(let status, let handle, let reason):
@@ -203,7 +205,7 @@ extension ByteReader {
 
   mutating func handle() throws(MalformedPacket) -> ConnectionHandle { ConnectionHandle(try uint16("connection handle")) }
 
-  /// Reads an address type byte and an address.
+  /// Reads an address type, one byte, and an address, six bytes.
   mutating func peerAddress() throws(MalformedPacket) -> PeerAddress {
     let position = offset
     let type = try uint8("peer address type")
@@ -224,7 +226,7 @@ extension ByteWriter {
 
 extension Event {
   /// Parses an LE Meta event (Vol 4 Part E §7.7.65).
-  /// - Parameter reader: the event's parameters, starting with the subevent code.
+  /// - Parameter reader: The parameters of the event, which start with the subevent code.
   init(leMeta reader: inout ByteReader) throws(MalformedPacket) {
     guard !reader.isAtEnd else {
       self = .leOther(subevent: nil, [])
@@ -360,7 +362,7 @@ extension Event.ConnectionComplete {
 }
 
 extension Event {
-  /// An entry of Number Of Completed Packets (§7.7.19).
+  /// An entry of the Number Of Completed Packets event (§7.7.19).
   package struct CompletedPackets: Sendable, Equatable {
     package var handle: ConnectionHandle
     package var count: UInt16
@@ -370,9 +372,9 @@ extension Event {
       self.count = count
     }
 
-    /// All entries of one event, without copies, because events arrive for every few packets during a transfer.
+    /// The entries of one Number Of Completed Packets event, as a view of the received bytes.
     package struct List: Sendable, Equatable, RandomAccessCollection, ExpressibleByArrayLiteral {
-      /// The entries as received, four bytes each.
+      /// The received bytes of the entries, four bytes per entry.
       private let octets: ArraySlice<UInt8>
 
       init(octets: ArraySlice<UInt8>) { self.octets = octets }

@@ -39,13 +39,13 @@ package struct PHYMask: OptionSet, Sendable, Hashable {
   package static let le2M = Self(rawValue: 2)
   package static let coded = Self(rawValue: 4)
 
-  /// The known PHYs in the order of their bits.
+  /// The PHYs of the known bits, in the order of the bits.
   package var phys: [PHY] { PHY.allCases.filter { contains(Self($0)) } }
 }
 
 extension PeerAddress {
-  /// Creates an address from an HCI address type: 0 public, 1 random, 2 and 3 the same as resolved identities, 0xFE unresolved random.
-  /// Other values, 0xFF (anonymous) included, give nil.
+  /// Creates an address from an HCI address type. 0 and 2 are public, and 1, 3 and 0xFE are random.
+  /// The types 2 and 3 mean a resolved identity, 0xFE an unresolved address. Nil for other types, such as 0xFF (anonymous).
   package init?(hciType: UInt8, _ address: Address) {
     switch hciType {
     case 0x00, 0x02: self.init(address, .public)
@@ -56,6 +56,6 @@ extension PeerAddress {
 }
 
 extension AddressType {
-  /// The address type byte in HCI commands and events.
+  /// The address type in HCI commands and events. 0 is public, 1 is random.
   package var hciValue: UInt8 { self == .public ? 0 : 1 }
 }

@@ -1,8 +1,7 @@
 package import Bluetooth
 import Text
 
-/// Splits an H4 byte stream into packets (Vol 4 Part A §2). H4 has no checksums and cannot resynchronize, so an invalid indicator
-/// ends the stream.
+/// Splits an H4 byte stream into packets (Vol 4 Part A §2). An invalid indicator ends the stream, because H4 cannot resynchronize.
 package struct H4Framer: Sendable {
   private let sender: Direction
   private var buffer: [UInt8] = []
@@ -10,11 +9,11 @@ package struct H4Framer: Sendable {
   private var total = 0
   private var failure: MalformedPacket?
 
-  /// Creates a framer.
-  /// - Parameter sender: the sender of the stream. Hosts never send events, controllers never send commands.
+  /// Creates a framer for a stream.
+  /// - Parameter sender: The direction of the stream. An event from a host or a command from a controller ends the stream.
   package init(_ sender: Direction) { self.sender = sender }
 
-  /// The number of stored bytes. At most one packet (65,540 bytes) plus the last append, if the caller calls `next` until it returns nil.
+  /// The number of stored bytes. At most one packet (65,540 bytes) and the last append, if the caller empties the framer with `next`.
   package var count: Int { buffer.count - start }
 
   package mutating func append(_ octets: some Collection<UInt8>) {
@@ -26,15 +25,15 @@ package struct H4Framer: Sendable {
     buffer.append(contentsOf: octets)
   }
 
-  /// Returns the next whole packet with its indicator. Nil if more bytes are necessary.
-  /// - Throws: `MalformedPacket` if synchronization is lost, now and from then on. The byte offset counts from the start of the stream.
+  /// Returns the next whole packet with its indicator. Nil if the framer needs more bytes.
+  /// - Throws: `MalformedPacket` after an invalid indicator, at this and all later calls. The error has the byte offset in the stream.
   package mutating func next() throws(MalformedPacket) -> [UInt8]? {
     var packet: [UInt8] = []
     return try next(&packet) ? packet : nil
   }
 
-  /// Writes the next whole packet, with its indicator, to `packet`, and reuses the memory of `packet`.
-  /// - Returns: false if more bytes are necessary.
+  /// Writes the next whole packet, with its indicator, to `packet`. Reuses the memory of `packet`.
+  /// - Returns: False if the framer needs more bytes.
   package mutating func next(_ packet: inout [UInt8]) throws(MalformedPacket) -> Bool {
     guard let length = try nextLength() else { return false }
     packet.removeAll(keepingCapacity: true)
@@ -48,7 +47,7 @@ package struct H4Framer: Sendable {
     return true
   }
 
-  /// Returns the length of the next packet in bytes. Nil if the packet is incomplete.
+  /// Returns the length of the next packet in bytes, with its indicator. Nil if the packet is incomplete.
   private mutating func nextLength() throws(MalformedPacket) -> Int? {
     if let failure { throw failure }
     guard let indicator = octet(0) else { return nil }
@@ -78,7 +77,7 @@ package struct H4Framer: Sendable {
     return count >= length ? length : nil
   }
 
-  /// Checks the end of the stream.
+  /// Checks that the stream ends after a whole packet.
   /// - Throws: `MalformedPacket` if the stream ends inside a packet.
   package func finish() throws(MalformedPacket) {
     if let failure { throw failure }

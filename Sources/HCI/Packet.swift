@@ -1,12 +1,12 @@
 package import Bluetooth
 
-/// One HCI packet in H4 form: an indicator byte, then the packet (Vol 4 Part A §2).
+/// An HCI packet. Its H4 form starts with an indicator byte (Vol 4 Part A §2).
 package enum Packet: Sendable, Equatable {
   /// A command. `CommandPacket.decoded` validates its parameters.
   case command(CommandPacket)
   case event(Event)
   case acl(ACLData)
-  /// Synchronous or isochronous data, or an unknown indicator, without validation. `octets` excludes the indicator.
+  /// A packet of synchronous or isochronous data, or with an unknown indicator. `octets` are the bytes after the indicator.
   case unknown(indicator: UInt8, octets: [UInt8])
 
   package static let commandIndicator: UInt8 = 0x01
@@ -15,7 +15,7 @@ package enum Packet: Sendable, Equatable {
   package static let eventIndicator: UInt8 = 0x04
   package static let isochronousIndicator: UInt8 = 0x05
 
-  /// Parses a packet.
+  /// Parses a packet in H4 form.
   /// - Throws: `MalformedPacket` for missing or remaining bytes, and for malformed event parameters.
   package init(_ octets: [UInt8]) throws(MalformedPacket) {
     var reader = ByteReader(octets)

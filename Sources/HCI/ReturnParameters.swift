@@ -1,22 +1,20 @@
 package import Bluetooth
 
-/// The two events that answer a command (Vol 4 Part E §7.7.14 and §7.7.15).
+/// A type of event that answers commands (Vol 4 Part E §7.7.14 and §7.7.15).
 package enum AnsweringEvent: Sendable {
   case commandComplete
   case commandStatus
 
-  /// Returns whether this event with this status answers a command with this declared answer. Either event may refuse a command.
-  /// Success needs the declared event: Command Status has no return parameters, and Command Complete does not mean that
-  /// a procedure has started.
+  /// Returns whether an event of this type answers a command that declares the type `declared`. Either type may refuse a command.
+  /// Success needs the declared type. Command Status has no return parameters, and Command Complete does not start a procedure.
   package func isAnswer(declared: Self, status: ControllerErrorCode?) -> Bool { status != .success || self == declared }
 }
 
-/// The return parameters of a successful command: the fields after the status. For a failed command, only the status counts:
-/// many controllers send one byte only.
+/// The return parameters of a successful command, without the status. The answer to a failed command may consist of the status only.
 package protocol ReturnParameters: Sendable, Equatable {
   static var answeringEvent: AnsweringEvent { get }
-  /// Parses the fields.
-  /// - Parameter reader: after the status. Bytes may remain, because later versions of the specification add fields.
+  /// Parses the return parameters after the status.
+  /// - Parameter reader: The reader, after the status. Bytes may remain, because later versions of the specification add fields.
   init(parsing reader: inout ByteReader) throws(MalformedPacket)
   func encode(into writer: inout ByteWriter)
 }
@@ -24,9 +22,9 @@ package protocol ReturnParameters: Sendable, Equatable {
 extension ReturnParameters {
   package static var answeringEvent: AnsweringEvent { .commandComplete }
 
-  /// Decodes return parameters.
-  /// - Parameter octets: the return parameters of a Command Complete event, status first.
-  /// - Returns: failure for a status other than Success.
+  /// Decodes return parameters that start with the status.
+  /// - Parameter octets: The return parameters of a Command Complete event.
+  /// - Returns: The parameters after the status, or a failure with a status other than Success.
   package static func decode(_ octets: [UInt8]) throws(MalformedPacket) -> Result<Self, ControllerErrorCode> {
     guard let status = octets.first else { throw MalformedPacket("no status", at: 0) }
     guard status == 0 else { return .failure(ControllerErrorCode(rawValue: status)) }
@@ -44,17 +42,17 @@ extension EmptyReturnParameters {
   package func encode(into writer: inout ByteWriter) {}
 }
 
-/// The answer Command Complete with a status.
+/// The return parameters of a command that Command Complete answers with a status only.
 package struct NoReturnParameters: EmptyReturnParameters { package init() {} }
 
-/// The answer Command Status: the controller has started, and another event will report the outcome.
+/// The empty return parameters of a command that Command Status answers. A later event reports the outcome.
 package struct AnsweredByStatus: EmptyReturnParameters {
   package static var answeringEvent: AnsweringEvent { .commandStatus }
 
   package init() {}
 }
 
-/// The connection handle of the command, as the only return parameter.
+/// The return parameters that consist of the connection handle from the command.
 package struct HandleReturned: ReturnParameters {
   package let handle: ConnectionHandle
 

@@ -1,16 +1,16 @@
-/// The bit field of Read Local Supported Commands (Vol 4 Part E §6.27), 64 bytes.
+/// The set of commands that a controller supports, as the 64-byte bit field of Read Local Supported Commands (Vol 4 Part E §6.27).
 package struct SupportedCommands: Sendable, Equatable {
   package private(set) var octets: [UInt8]
 
-  /// Creates a set.
-  /// - Parameter octets: the bit field, cut or filled with zeros to 64 bytes.
+  /// Creates a set from a bit field.
+  /// - Parameter octets: The bit field. Missing bytes count as zeros, and bytes after the 64th have no effect.
   package init(octets: some Sequence<UInt8> = EmptyCollection()) {
     self.octets = Array(octets.prefix(64))
     self.octets += [UInt8](repeating: 0, count: 64 - self.octets.count)
   }
 
   /// Creates a set of commands.
-  /// - Parameter opcodes: the opcodes as declared by commands.
+  /// - Parameter opcodes: The opcodes that commands declare. An opcode without a bit has no effect.
   package init(_ opcodes: some Sequence<Opcode>) {
     self.init()
     for opcode in opcodes {
@@ -24,6 +24,6 @@ package struct SupportedCommands: Sendable, Equatable {
     return octets[octet] & 1 << UInt8(bit) != 0
   }
 
-  /// Whether a scan uses the extended commands. The kernel has the same rule.
+  /// Whether scans use the extended commands. The controller must support these commands. The kernel has the same rule.
   package var scansExtended: Bool { contains(LESetExtendedScanParameters.self) && contains(LESetExtendedScanEnable.self) }
 }

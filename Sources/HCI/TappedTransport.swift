@@ -1,6 +1,6 @@
 package import EventLoop
 
-/// A transport that passes each packet to a tap, in order. The tap records a packet before the packet takes effect.
+/// A transport that passes each packet to a tap, in order. The tap records a packet before the receiver processes it.
 @LoopActor
 package final class TappedTransport: Transport {
   private let inner: any Transport

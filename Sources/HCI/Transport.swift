@@ -1,16 +1,16 @@
 package import EventLoop
 
-/// The interface below a host: whole HCI packets in H4 form (packet indicator first, Vol 4 Part A §2), in order.
-/// Implemented by H4 streams, the kernel's user channel and the virtual controller.
+/// A connection between host and controller that carries whole HCI packets in H4 form, in order (Vol 4 Part A §2).
+/// H4 streams, the kernel's user channel and the virtual controller implement it.
 @LoopActor
 package protocol Transport: AnyObject {
-  /// The handler of every packet, and of `.closed` once at the end. The transport keeps packets that arrive before the owner sets it.
+  /// The callback for every packet, and for `.closed` once at the end. The transport keeps packets until its owner sets the callback.
   var handler: (@LoopActor (TransportEvent) -> Void)? { get set }
-  /// Queues one packet. Never drops it silently. Does nothing after `.closed`.
+  /// Queues a packet for sending, and never drops the packet silently. Does nothing after `.closed`.
   func send(_ packet: [UInt8])
   /// The number of the controller's packets that the layers below the transport have lost so far. Nil if unknown.
   var droppedPackets: Int? { get }
-  /// Closes the transport and releases the descriptor. Idempotent.
+  /// Closes the transport and releases its resources. Idempotent.
   func close()
 }
 
@@ -18,7 +18,7 @@ extension Transport {
   package var droppedPackets: Int? { nil }
 }
 
-/// A transport on the controller's side. The host at its other end may read slowly.
+/// A transport from a controller to a host. The host may read slowly.
 @LoopActor
 package protocol HostTransport: Transport {
   /// The number of sent bytes that the host has not read yet.
@@ -27,13 +27,13 @@ package protocol HostTransport: Transport {
 
 package enum TransportEvent: Sendable {
   case received([UInt8])
-  /// The oldest command with this opcode gets no answer, with the reason. For a transport without a controller.
+  /// The oldest command with this opcode gets no answer, for the reason in the error. Only a transport without a controller reports this.
   case refused(Opcode, any Error)
-  /// The link cannot continue and is down, with the reason. For a transport without a controller.
+  /// The link is down, for the reason in the error. Only a transport without a controller reports this.
   case linkEnded(ConnectionHandle, any Error)
-  /// No more packets arrive on the link until the host sends one on that link.
+  /// The link receives no more packets until the host sends a packet on the link.
   case linkExhausted(ConnectionHandle, any Error)
-  /// The transport has closed, with the reason, which is an error of the room that implements it.
+  /// The transport has closed, for the reason in the error. The module that implements the transport defines the error.
   case closed(any Error)
 }
 
@@ -42,8 +42,8 @@ package enum TransportEvent: Sendable {
 package protocol Tap: AnyObject {
   /// Records one packet.
   /// - Parameters:
-  ///   - packet: the packet in H4 form.
-  ///   - isOurs: false for a packet of another program's link.
+  ///   - packet: The packet in H4 form.
+  ///   - isOurs: Whether the packet belongs to this process. False for a packet of another program's link.
   func record(_ packet: [UInt8], _ direction: Direction, isOurs: Bool)
 }
 

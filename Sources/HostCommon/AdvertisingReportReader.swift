@@ -2,13 +2,13 @@ package import EventLoop
 package import GAP
 package import HCI
 
-/// Extracts advertising reports from a controller's events: legacy, directed and extended ones.
-/// The form of the events depends neither on the scan command nor on the controller's version. The reader joins chained data
-/// and gives up incomplete data after a while. It drops and counts reserved event types, and the rest of an event after a malformed
-/// report. It reports their number at the end.
+/// Extracts advertising reports from a controller's events: legacy, directed and extended reports, from any scan command.
+/// The reader joins the parts of chained data, and delivers incomplete data as truncated after 250 ms.
+/// It drops and counts reports with a reserved event type, and the bytes of an event after a malformed report.
+/// `stop` passes on the number of dropped reports and events.
 @LoopActor
 package final class AdvertisingReportReader {
-  /// The number of unreadable reports and events.
+  /// The number of unreadable reports and events so far.
   package private(set) var unreadable = 0
 
   private var parts = ExtendedReportReassembler()
@@ -16,14 +16,14 @@ package final class AdvertisingReportReader {
   private var report: (@LoopActor (AdvertisingReport) -> Void)?
   private let onUnreadable: @LoopActor (Int) -> Void
 
-  /// Creates a reader.
+  /// Creates a reader, which passes each advertising report to a handler.
   /// - Parameter onUnreadable: receives the number of unreadable reports and events from `stop`, unless it is 0.
   package init(onUnreadable: @escaping @LoopActor (Int) -> Void, _ report: @escaping @LoopActor (AdvertisingReport) -> Void) {
     self.report = report
     self.onUnreadable = onUnreadable
   }
 
-  /// Receives an event. Ignores events without reports.
+  /// Extracts the reports from an event. Ignores events without advertising reports.
   package func receive(_ event: HCI.Event) {
     switch event {
     case .leAdvertisingReports(let event):
@@ -40,7 +40,7 @@ package final class AdvertisingReportReader {
     }
   }
 
-  /// Stops reporting. Idempotent.
+  /// Stops the delivery of reports, and reports the number of unreadable reports and events. Idempotent.
   package func stop() {
     guard report != nil else { return }
     report = nil
@@ -48,7 +48,7 @@ package final class AdvertisingReportReader {
     if unreadable > 0 { onUnreadable(unreadable) }
   }
 
-  /// Schedules the delivery of incomplete data.
+  /// Schedules the delivery of incomplete data, 10 ms after the time limit. Does nothing without incomplete data.
   private func awaitRest() {
     guard parts.count > 0, expiry == nil, report != nil else { return }
     expiry = EventLoop.shared.schedule(after: ExtendedReportReassembler.timeout + .milliseconds(10)) { [weak self] in

@@ -3,19 +3,19 @@ import EventLoop
 package import GAP
 package import HCI
 
-/// Joins the parts of advertising data longer than one report (Vol 4 Part E §7.7.65.13).
-/// Parts of several advertisers arrive interleaved. Some controllers never send the last part (zephyr #36496), so the reassembler bounds
-/// size, number and time. It does not join a part of the next advertising event. It delivers incomplete data as truncated.
+/// Joins the parts of advertising data longer than one report (Vol 4 Part E §7.7.65.13), even if parts of several advertisers interleave.
+/// It limits the size, number and age of incomplete data, as controllers exist that never send the last part (zephyr #36496).
+/// It does not join a part of the next advertising event. It delivers incomplete data as truncated.
 package struct ExtendedReportReassembler: Sendable {
-  /// The longest advertising data, in bytes (Vol 6 Part B §2.3.4.9).
+  /// The maximum length of advertising data in bytes (Vol 6 Part B §2.3.4.9).
   package static let maximumData = 1650
-  /// The largest number of incomplete sets. Another one replaces the oldest.
+  /// The maximum number of incomplete advertising sets. A further set replaces the oldest.
   package static let maximumSets = 64
-  /// The longest time from the first part to the last. 1650 bytes in seven PDUs take 121 ms at the slowest coding, LE Coded with S=8
-  /// (`AirTime`). The rest allows for gaps between the PDUs and for a slow serial line.
+  /// The longest time from the first part to the last. 1650 bytes in seven PDUs take 121 ms at the slowest coding, LE Coded with S=8.
+  /// An additional 129 ms allow for gaps between the PDUs and for a slow serial line.
   package static let timeout: Duration = .milliseconds(250)
-  /// The number of bytes of the first part whose repetition starts a new event. Events of one device usually start with the same flags,
-  /// name and identifiers, and differ in the following values.
+  /// The number of bytes, from the start of the first part, whose repetition shows a new advertising event. Events of one device
+  /// usually start with the same flags, name and identifiers, and differ in later values.
   static let sameBeginning = 16
 
   private struct Key: Hashable {
@@ -43,12 +43,12 @@ package struct ExtendedReportReassembler: Sendable {
 
   package init() {}
 
-  /// The number of incomplete sets.
+  /// The number of incomplete advertising sets.
   package var count: Int { pending.count }
 
-  /// Adds a report.
-  /// - Parameter now: nanoseconds of a monotonic clock.
-  /// - Returns: the complete reports, and those that the reassembler gives up, in the order of arrival.
+  /// Adds a report and returns the reports that are now ready.
+  /// - Parameter now: the time of arrival, in nanoseconds of a monotonic clock.
+  /// - Returns: the complete reports, and the incomplete reports that the reassembler gives up, in order of arrival.
   package mutating func add(_ report: ExtendedAdvertisingReport, at now: Int64) -> [AdvertisingReport] {
     // The common case: no data is chained.
     if report.dataStatus != .more, pending.isEmpty { return [report.report] }
@@ -80,8 +80,8 @@ package struct ExtendedReportReassembler: Sendable {
     return done
   }
 
-  /// Gives up incomplete sets that waited too long. Call it from time to time if no reports arrive.
-  /// - Parameter now: nanoseconds of a monotonic clock.
+  /// Returns the incomplete sets that waited longer than `timeout`, as truncated reports. Call it regularly if no reports arrive.
+  /// - Parameter now: the current time, in nanoseconds of a monotonic clock.
   package mutating func expire(at now: Int64) -> [AdvertisingReport] {
     guard !pending.isEmpty else { return [] }
     let old = pending.filter { now &- $0.value.began > Self.timeout.wholeNanoseconds }.sorted { $0.value.began < $1.value.began }

@@ -3,34 +3,34 @@ package import EventLoop
 package import GAP
 package import HCI
 
-/// The services of a host for the procedures of its links.
+/// The interface to a controller through which `LinkProcedures` sends commands.
 @LoopActor
 package protocol LinkController: AnyObject {
-  /// The controller's name for the user.
+  /// The name of the controller in messages to the user.
   var name: String { get }
 
-  /// Returns whether the controller has a command. True if unknown, so that the host tries the command.
+  /// Returns whether the controller supports a command. Returns true if this is unknown, so that the host tries the command.
   func supports<C: Command>(_ command: C.Type) async throws -> Bool
 
-  /// Sends a command and waits for its answer.
-  /// - Throws: the reason for a missing answer, or a status other than Success.
+  /// Sends a command and waits for the controller's answer.
+  /// - Throws: the error that prevented an answer, or the controller's status if it is not Success.
   @discardableResult
   func perform<C: Command>(_ command: C) async throws -> C.Return
 }
 
 /// The link layer procedures of a central for one link (Vol 6 Part B §5.1), and the link's state from the controller's events.
-/// All hosts share them. The host passes on the events of the link, and reports when the link is down.
+/// The host must pass on the events of the link, and report when the link is down.
 @LoopActor
 package final class LinkProcedures {
   package let peer: PeerAddress
   package let handle: ConnectionHandle
   package private(set) var state: LinkState
-  /// The policy for the peripheral's requests.
+  /// The policy for a peripheral's requests to change the connection parameters.
   package private(set) var policy = ParameterRequestPolicy()
-  /// Fires with the status of LE Read Remote Features Complete.
+  /// The event that fires with the status of LE Read Remote Features Complete.
   package let remoteFeaturesRead = PendingEvent<ControllerErrorCode>()
 
-  /// The handler of the parameters, which runs after each change (see `Link.onParameters`).
+  /// The handler of the link's known parameters, which runs after each change until the link is down.
   package var onParameters: (@LoopActor (LinkParameters) -> Void)?
 
   /// The reason why the link is down. Nil while it is up.
@@ -50,7 +50,7 @@ package final class LinkProcedures {
 
   // MARK: From the host
 
-  /// Receives an event. Ignores events of other links.
+  /// Updates the state with an event, and ends the procedure that waits for the event. Ignores events of other links.
   package func receive(_ event: HCI.Event) {
     guard event.connectionHandle == handle else { return }
     let before = state.parameters
@@ -65,7 +65,7 @@ package final class LinkProcedures {
     }
   }
 
-  /// Ends all waiting procedures with the reason why the link is down.
+  /// Ends all waiting procedures with the error that explains why the link is down.
   package func end(_ error: any Error) {
     guard ended == nil else { return }
     ended = error
@@ -76,8 +76,8 @@ package final class LinkProcedures {
 
   // MARK: Procedures
 
-  /// Reads the parameters, including the RSSI. Parameters that the controller does not report stay nil.
-  /// - Throws: the reason why the link is down, CancellationError.
+  /// Reads the parameters of the link, including the RSSI. Parameters that the controller does not report are nil.
+  /// - Throws: the error with which the link went down, CancellationError.
   package func parameters() async throws -> LinkParameters {
     if let rssi = try await attempt(ReadRSSI(handle: handle))?.rssi, rssi != 127 { state.note(rssi: rssi) }
     try await learnPHY()
@@ -91,7 +91,7 @@ package final class LinkProcedures {
     if let phys = try await attempt(LEReadPHY(handle: handle)) { state.note(phy: PHY(rawValue: phys.tx)) }
   }
 
-  /// Performs a command. Returns nil without an answer.
+  /// Performs a command and returns the controller's answer. Returns nil if the controller refuses the command or does not answer.
   private func attempt<C: Command>(_ command: C) async throws -> C.Return? {
     if let ended { throw ended }
     do {
@@ -103,10 +103,10 @@ package final class LinkProcedures {
     }
   }
 
-  /// Performs Connection Update (§5.1.1).
-  /// - Parameter interval: 7.5 ms to 4 s.
-  /// - Throws: GAPError, the reason why the controller refused the command or why the link is down, CancellationError.
-  /// - Returns: the requested parameters.
+  /// Performs the Connection Update Procedure (Vol 6 Part B §5.1.1).
+  /// - Parameter interval: the requested connection interval, 7.5 ms to 4 s.
+  /// - Throws: GAPError, the error with which the controller refused the command or the link went down, CancellationError.
+  /// - Returns: the requested parameters, which the link now uses.
   @discardableResult
   package func requestInterval(_ interval: Duration) async throws -> ConnectionParameters {
     let wanted = try ConnectionParameters(interval: interval)
@@ -118,7 +118,7 @@ package final class LinkProcedures {
     return wanted
   }
 
-  /// Performs PHY Update (§5.1.10) for the transmitter and the receiver of this link.
+  /// Performs the PHY Update Procedure (Vol 6 Part B §5.1.10) for the transmitter and the receiver of this link.
   /// - Throws: the errors of `requestInterval`.
   package func requestPHY(_ phy: PHY) async throws {
     if let ended { throw ended }
@@ -128,8 +128,8 @@ package final class LinkProcedures {
     try await agreed(change, .phy(phy))
   }
 
-  /// Performs Data Length Update (§5.1.9).
-  /// - Parameter octets: 27 to 251. If the peer allows less, this is not an error.
+  /// Performs the Data Length Update Procedure (Vol 6 Part B §5.1.9).
+  /// - Parameter octets: the requested payload, 27 to 251 bytes. A smaller payload in effect is not an error.
   /// - Throws: the errors of `requestInterval`.
   package func requestDataLength(_ octets: Int) async throws {
     // Check this before sending a command.
@@ -153,7 +153,7 @@ package final class LinkProcedures {
     guard status == .success else { throw GAPError.notAgreed(peer, procedure, status) }
   }
 
-  /// Returns the deadline of a link layer procedure, which takes effect some connection events later.
+  /// Returns the deadline of a link layer procedure: 5 s plus 10 connection intervals from now, but at most `atMost` from now.
   private func limit(atMost: Duration = .seconds(45)) -> LoopClock.Instant {
     EventLoop.shared.now.advanced(by: min(atMost, .seconds(5) + (state.parameters.interval ?? .zero) * 10))
   }

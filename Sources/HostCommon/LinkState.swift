@@ -2,19 +2,19 @@ package import Bluetooth
 package import GAP
 package import HCI
 
-/// The state of one link, from the controller's events.
+/// The state of one link, as far as the controller's events show it.
 package struct LinkState: Sendable, Equatable {
-  /// The parameters. All are nil if the host missed the start of the link.
+  /// The known parameters of the link. All are nil until an event reports them, if the host missed the start of the link.
   package private(set) var parameters = LinkParameters()
-  /// The peer's features. Nil until the peer reports them.
+  /// The LE features of the peer. Nil until the peer reports them.
   package private(set) var remoteFeatures: LEFeatures?
-  /// The reason of the disconnection. Nil while the link is up.
+  /// The controller's reason for the disconnection. Nil while the link is up.
   package private(set) var reason: ControllerErrorCode?
 
   package init() {}
 
-  /// Creates the state of a new link.
-  /// - Parameter complete: an event with status Success.
+  /// Creates the state of a new link, with its timing and a data length of 27 bytes.
+  /// - Parameter complete: a Connection Complete event with status Success.
   package init(_ complete: Event.ConnectionComplete) {
     setTiming(complete.interval, complete.latency, complete.supervisionTimeout)
     // Every link starts with these until an event changes them (Vol 6 Part B §4.5.10).
@@ -22,8 +22,8 @@ package struct LinkState: Sendable, Equatable {
     parameters.maxRxOctets = DataLength.range.lowerBound
   }
 
-  /// Updates the state with an event. Failed procedures change nothing.
-  /// - Parameter event: an event of this link (see `Event.connectionHandle`).
+  /// Updates the state with an event. Ignores failed procedures.
+  /// - Parameter event: an event whose `connectionHandle` is that of this link.
   package mutating func update(with event: HCI.Event) {
     switch event {
     case .leConnectionUpdateComplete(.success, _, let interval, let latency, let supervisionTimeout):
@@ -38,7 +38,7 @@ package struct LinkState: Sendable, Equatable {
     }
   }
 
-  /// Stores values that the controller reports only on request.
+  /// Stores the PHY on which the local controller sends, which the controller reports only on request.
   package mutating func note(phy: PHY?) { parameters.phy = phy }
   package mutating func note(rssi: Int8?) { parameters.rssi = rssi }
 
@@ -50,12 +50,12 @@ package struct LinkState: Sendable, Equatable {
 }
 
 extension LinkParameters {
-  /// Returns a connection interval as a duration. Nil outside 6–3200 units of 1.25 ms (Vol 4 Part E §7.7.65.1).
+  /// Converts a connection interval to a duration. Returns nil outside 6–3200 units of 1.25 ms (Vol 4 Part E §7.7.65.1).
   package static func interval(_ interval: ConnectionInterval) -> Duration? { (6...3200).contains(interval) ? interval.duration : nil }
 }
 
 extension HCI.Event {
-  /// The link of an event. Nil for events without a link, and for LE Connection Complete, which creates one.
+  /// The connection handle of an event. Nil for events without a link, and for LE Connection Complete, which creates a link.
   package var connectionHandle: ConnectionHandle? {
     switch self {
     case .leConnectionUpdateComplete(_, let handle, _, _, _), .leDataLengthChange(let handle, _, _, _, _),

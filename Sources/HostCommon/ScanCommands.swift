@@ -2,9 +2,9 @@ import Bluetooth
 package import GAP
 package import HCI
 
-/// The commands of a scan (Vol 4 Part E §7.8.10 and §7.8.11, or §7.8.64 and §7.8.65), for all hosts.
+/// The HCI commands that configure, start and stop a scan (Vol 4 Part E §7.8.10 and §7.8.11, or §7.8.64 and §7.8.65).
 package struct ScanCommands: Sendable, Equatable {
-  /// The scan window, 60 ms, into which a whole advertising event fits.
+  /// The scan window, 60 ms (0x60 slots of 0.625 ms), into which a whole advertising event fits.
   static let window: Slots = 0x60
 
   package let isExtended: Bool
@@ -12,12 +12,12 @@ package struct ScanCommands: Sendable, Equatable {
   package let enable: CommandPacket
   package let disable: CommandPacket
 
-  /// Creates the commands.
+  /// Creates the commands for a scan.
   /// - Parameters:
-  ///   - adapter: the name of the adapter, for errors.
-  ///   - controller: the controller. The scan uses its extended commands if it has them, as the kernel does. Controllers refuse a mix.
-  ///   - sharing: whether links need their share of the radio.
-  /// - Throws: GAPError.noPrimaryPHY, .cannotScan.
+  ///   - adapter: the name of the adapter for error messages.
+  ///   - controller: the controller. If it supports extended scanning, the scan uses only extended commands, as the kernel does.
+  ///   - sharing: whether to leave radio time for links.
+  /// - Throws: `GAPError.noPrimaryPHY`, `GAPError.cannotScan`.
   package init(_ parameters: ScanParameters, adapter: String, _ controller: ControllerInfo, sharing: Bool = false) throws(GAPError) {
     let phys = PHYMask(parameters.phys).intersection([.le1M, .coded])
     guard !phys.isEmpty else { throw .noPrimaryPHY }

@@ -1,4 +1,4 @@
-/// The CID of an L2CAP channel (Vol 3 Part A §2.1).
+/// The channel identifier (CID) of an L2CAP channel (Vol 3 Part A §2.1).
 package struct ChannelIdentifier: RawRepresentable, Hashable, Sendable, ExpressibleByIntegerLiteral {
   package let rawValue: UInt16
 
@@ -6,10 +6,10 @@ package struct ChannelIdentifier: RawRepresentable, Hashable, Sendable, Expressi
 
   package init(integerLiteral value: UInt16) { rawValue = value }
 
-  /// The Attribute Protocol on an LE link, one of three fixed channels.
+  /// The fixed channel of the Attribute Protocol on an LE link.
   package static let att: Self = 0x0004
   package static let signalling: Self = 0x0005
   package static let securityManager: Self = 0x0006
-  /// The Security Manager on a BR/EDR link.
+  /// The fixed channel of the Security Manager on a BR/EDR link.
   package static let classicSecurityManager: Self = 0x0007
 }

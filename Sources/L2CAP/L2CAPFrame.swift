@@ -1,9 +1,9 @@
-/// An L2CAP B-frame (Vol 3 Part A §3.1).
+/// An L2CAP B-frame: a payload on one channel (Vol 3 Part A §3.1).
 package struct L2CAPFrame: Sendable, Equatable {
   package var channel: ChannelIdentifier
   package var payload: [UInt8]
 
-  /// The size of the header in bytes: payload length, then channel ID.
+  /// The size of the frame's header in bytes: 2 for the payload length, then 2 for the channel ID.
   static let headerLength = 4
 
   package init(channel: ChannelIdentifier, payload: [UInt8]) {
@@ -11,7 +11,7 @@ package struct L2CAPFrame: Sendable, Equatable {
     self.payload = payload
   }
 
-  /// The encoded frame: length, channel, payload. Cuts the payload to 65,535 bytes, the maximum of the length field.
+  /// The encoded frame: length, channel, payload. Contains at most 65,535 bytes of payload, the maximum of the length field.
   package var encoded: [UInt8] {
     var octets: [UInt8] = []
     octets.reserveCapacity(min(payload.count, 0xFFFF) + Self.headerLength)
@@ -19,7 +19,7 @@ package struct L2CAPFrame: Sendable, Equatable {
     return octets
   }
 
-  /// Appends an encoded frame.
+  /// Appends an encoded frame with the given channel and payload.
   /// - Returns: the number of appended bytes.
   @discardableResult
   package static func append(_ channel: ChannelIdentifier, _ payload: [UInt8], to octets: inout [UInt8]) -> Int {
@@ -32,7 +32,7 @@ package struct L2CAPFrame: Sendable, Equatable {
     return headerLength + payload.count
   }
 
-  /// Splits the encoded frame for a controller's buffers (Vol 3 Part A §7.2.1). The first fragment is the start, the others continue it.
+  /// Splits the encoded frame for a controller's buffers (Vol 3 Part A §7.2.1). Fragment 0 starts the frame, later fragments continue it.
   /// - Parameter length: the maximum size of a fragment in bytes, at least 1.
   package func fragments(length: Int) -> [[UInt8]] {
     let octets = encoded

@@ -1,19 +1,19 @@
-/// Joins the fragments of one link into L2CAP frames (Vol 3 Part A §7.2.2). For any input, holds at most one frame (65,539 bytes),
-/// never reads past a fragment, and resynchronizes at the next start fragment.
+/// Joins the fragments of one link into L2CAP frames (Vol 3 Part A §7.2.2). Holds at most one frame (65,539 bytes).
+/// After an invalid fragment, resynchronizes at the next start fragment.
 package struct Recombination: Sendable {
   private var buffer: [UInt8] = []
-  /// Whether `buffer` waits for more fragments. Otherwise, `add` drops continuations until the next start.
+  /// Whether `buffer` waits for more fragments. If false, `add` drops continuing fragments until the next start fragment.
   private var isInFrame = false
 
-  /// The number of dropped fragments and frames. Causes: a start inside a frame, a continuation without a start, or more bytes than
-  /// the frame's length.
+  /// The number of fragments and incomplete frames that `add` has dropped. Causes are a start fragment inside a frame,
+  /// a continuing fragment without a start fragment, and more bytes than the frame's length.
   package private(set) var dropped = 0
 
   package init() {}
 
-  /// Adds a fragment.
-  /// - Parameter isStart: whether the fragment starts a frame. Otherwise, it continues one.
-  /// - Returns: the frame that the fragment completes.
+  /// Adds the next fragment of the link, and returns the frame if it is complete.
+  /// - Parameter isStart: whether the fragment starts a frame. If false, the fragment continues one.
+  /// - Returns: the frame that the fragment completes. Nil if the frame needs more fragments, or the fragment is invalid.
   package mutating func add(_ fragment: [UInt8], isStart: Bool) -> L2CAPFrame? {
     if isStart {
       if isInFrame { drop() }

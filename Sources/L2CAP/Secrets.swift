@@ -1,6 +1,6 @@
-/// The packets that contain keys, passkeys, or numbers for making keys. Traces zero their parameters.
+/// The packets that contain keys, passkeys, or random numbers for making keys. Traces replace the parameters of these packets with zeros.
 package enum Secrets {
-  /// Opcodes of commands with secret parameters. Some also have secret return parameters (Vol 4 Part E §7).
+  /// The opcodes of HCI commands with secret parameters (Vol 4 Part E §7). Return parameters may also be secret.
   package static let commands: Set<UInt16> = [
     0x040B,  // Link Key Request Reply
     0x040D,  // PIN Code Request Reply
@@ -19,24 +19,24 @@ package enum Secrets {
     0x206B,  // LE BIG Create Sync
   ]
 
-  /// Opcodes of commands with secret return parameters. Hosts make nonces, passkeys and keys from random numbers.
+  /// The opcodes of HCI commands whose return parameters may be secret, such as random numbers for making keys.
   package static let returns: Set<UInt16> = commands.union([
     0x0C57,  // Read Local OOB Data
     0x0C7D,  // Read Local OOB Extended Data
     0x2018,  // LE Rand
   ])
 
-  /// Codes of events with secret parameters (§7.7).
+  /// The codes of HCI events with secret parameters (Vol 4 Part E §7.7).
   package static let events: Set<UInt8> = [
     0x15,  // Return Link Keys
     0x18,  // Link Key Notification
     0x3B,  // User Passkey Notification
   ]
 
-  /// Subevent codes of the LE Meta event with secret parameters (§7.7.65).
+  /// The subevent codes of LE Meta events with secret parameters (Vol 4 Part E §7.7.65).
   package static let subevents: Set<UInt8> = [0x09]  // LE Generate DHKey Complete
 
-  /// Codes of Security Manager PDUs (Vol 3 Part H §3.5, §3.6). Together, Pairing Confirm and Pairing Random reveal the passkey.
+  /// The codes of secret Security Manager PDUs (Vol 3 Part H §3.5, §3.6). Pairing Confirm and Pairing Random together reveal the passkey.
   package static let pairing: Set<UInt8> = [
     0x04,  // Pairing Random
     0x06,  // Encryption Information

@@ -4,16 +4,16 @@ package import Bluetooth
 package enum Signalling {
   package struct Answer: Sendable, Equatable {
     package let reply: SignallingPDU
-    /// The connection parameters that the central has accepted, and now requests from its controller.
+    /// The connection parameters that the central has accepted, and must now request from its controller. Nil if there are none.
     package var update: ConnectionParameters?
   }
 
-  /// Answers a frame.
+  /// Computes the answer to a frame on the LE signaling channel.
   /// - Parameters:
-  ///   - payload: the payload of one frame.
-  ///   - deciding: a central's decision, which returns the link's parameters, or nil to refuse.
-  ///     Nil for a peripheral, because only a peripheral may ask (§4.20).
-  /// - Returns: nil for responses, and for packets without an identifier, which must have no answer.
+  ///   - payload: the payload of one L2CAP frame.
+  ///   - deciding: a central's decision on requested parameters. Returns the parameters for the link, or nil to refuse.
+  ///     Nil for a peripheral, which cannot receive such a request (Vol 3 Part A §4.20).
+  /// - Returns: nil for responses and for packets without an identifier, which need no answer.
   package static func answer(
     _ payload: [UInt8], deciding: ((ConnectionParameters) -> ConnectionParameters?)? = nil
   ) -> Answer? {

@@ -1,14 +1,14 @@
 package import Bluetooth
 
-/// One command of the LE signaling channel (Vol 3 Part A §4): a request or a response.
+/// A request or response on the LE signaling channel (Vol 3 Part A §4).
 package enum SignallingPDU: Sendable, Equatable {
-  /// Command Reject (§4.1), with the reason and its data.
+  /// A Command Reject (Vol 3 Part A §4.1), with the reason and its data.
   case commandReject(identifier: UInt8, reason: UInt16, data: [UInt8] = [])
-  /// Connection Parameter Update Request (§4.20), from a peripheral. The peer's values may be out of range.
+  /// A Connection Parameter Update Request (Vol 3 Part A §4.20) from a peripheral. The values in it may be out of range.
   case connectionParameterUpdateRequest(identifier: UInt8, ConnectionParameters)
-  /// Connection Parameter Update Response (§4.21), from a central.
+  /// A Connection Parameter Update Response (Vol 3 Part A §4.21) from a central.
   case connectionParameterUpdateResponse(identifier: UInt8, isAccepted: Bool)
-  /// Any other command, or one with the wrong length for its code.
+  /// A command with any other code, or with the wrong length for its code.
   case other(code: UInt8, identifier: UInt8, data: [UInt8])
 
   private enum Code {
@@ -17,12 +17,12 @@ package enum SignallingPDU: Sendable, Equatable {
     static let connectionParameterUpdateResponse: UInt8 = 0x13
   }
 
-  /// The reason of a Command Reject: command not understood.
+  /// The reason code for Command Not Understood in a Command Reject.
   package static let notUnderstood: UInt16 = 0x0000
 
-  /// Parses a command.
-  /// - Parameter payload: the payload of one frame, in which LE allows one command.
-  /// - Throws: `MalformedPacket` if the header is incomplete, or its length differs from the frame's.
+  /// Parses one command of the LE signaling channel.
+  /// - Parameter payload: the payload of one L2CAP frame, which contains exactly one command on LE.
+  /// - Throws: `MalformedPacket` if the header is incomplete, or if its length differs from the length of the data.
   package init(_ payload: [UInt8]) throws(MalformedPacket) {
     var reader = ByteReader(payload)
     let code = try reader.uint8("signalling: code")
@@ -72,7 +72,7 @@ package enum SignallingPDU: Sendable, Equatable {
     }
   }
 
-  /// Whether the sender waits for a response. Responses to responses would never end, and Flow Control Credit (0x16) has none.
+  /// Whether the sender waits for a response. False for responses and for Flow Control Credit (0x16).
   package var wantsResponse: Bool {
     ![0x01, 0x03, 0x05, 0x07, 0x09, 0x0B, 0x0D, 0x0F, 0x11, 0x13, 0x15, 0x16, 0x18, 0x1A].contains(code)
   }

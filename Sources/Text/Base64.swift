@@ -1,4 +1,4 @@
-/// Encodes and decodes base64 (RFC 4648 §4): the standard alphabet with padding.
+/// The base64 encoding of RFC 4648 §4, with the standard alphabet and padding.
 package enum Base64 {
   package static func encode(_ bytes: some Collection<UInt8>) -> String {
     let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
@@ -15,7 +15,7 @@ package enum Base64 {
   }
 
   /// Decodes base64 in the standard or the URL-safe alphabet, with or without padding, and with white space anywhere.
-  /// - Returns: Nil for any other character, a single last digit, wrong padding, or unused bits that are not zero.
+  /// - Returns: The bytes. Nil for any other character, a single last digit, wrong padding, or unused bits that are not zero.
   package static func decode(_ text: String) -> [UInt8]? {
     var bytes: [UInt8] = []
     var word: UInt32 = 0

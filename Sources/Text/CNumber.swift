@@ -1,12 +1,12 @@
-/// An integer as C's strtol(3) parses it: blanks, a sign, `0x` or `0`, then digits. It ignores the text that follows.
+/// An integer as C's strtol(3) parses it: blanks, a sign, `0x` or `0`, then digits. The initializer ignores text after the digits.
 package struct CNumber: Equatable, Sendable {
-  /// The value of the integer. 0 if the text has no digits, nil beyond 64 bits.
+  /// The value of the integer. It is 0 if the text has no digits, and nil if the value does not fit 64 bits.
   package let value: Int?
-  /// Whether the text has digits and nothing follows them.
+  /// Whether the text has digits and ends after them.
   package let isWhole: Bool
 
-  /// Parses a text.
-  /// - Parameter base: 10 or 16. Nil detects the base from `0x` or `0`.
+  /// Parses the integer at the start of a text.
+  /// - Parameter base: The base, 10 or 16. Nil detects base 16, 8 or 10 from `0x` or `0`.
   package init(_ text: some StringProtocol, base: Int?) {
     var rest = Array(text.utf8)[...]
     while let octet = rest.first, octet == 0x20 || (0x09...0x0D).contains(octet) { rest = rest.dropFirst() }

@@ -1,5 +1,5 @@
 extension CRC {
-  /// The algorithms of 8, 16 and 32 bits that devices use, with the parameters and check values of the catalogue (reveng.sourceforge.io).
+  /// The CRC algorithms of 8, 16 and 32 bits that devices use, with the catalogue's parameters and check values (reveng.sourceforge.io).
   package static let all = eight + sixteen + thirtyTwo
 
   private static let eight = [
@@ -47,7 +47,7 @@ extension CRC {
     CRC("CRC-32/ISCSI", 32, polynomial: 0x1EDC_6F41, initial: .max, isReflected: true, finalXOR: .max, check: 0xE306_9283),
   ]
 
-  /// Other common names, in upper case.
+  /// The alternative names of algorithms, in upper case, each with the catalogue's name.
   package static let aliases: [(alias: String, name: String)] = [
     ("CRC8", "CRC-8/SMBUS"), ("CRC-8", "CRC-8/SMBUS"), ("CRC-8/ITU", "CRC-8/I-432-1"), ("CRC-8/MAXIM", "CRC-8/MAXIM-DOW"),
     ("CRC-8/EBU", "CRC-8/TECH-3250"),

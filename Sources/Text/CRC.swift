@@ -7,7 +7,7 @@ package struct CRC: Hashable, Sendable {
   package let width: Int
   let polynomial: UInt32
   let initial: UInt32
-  /// Whether the algorithm takes the lowest bit of each byte first and reflects the result. Most algorithms do both or neither.
+  /// Whether the algorithm processes the lowest bit of each byte first and reflects the result.
   let isReflected: Bool
   let finalXOR: UInt32
   /// The catalogue's check value, the CRC of the nine bytes `123456789`.

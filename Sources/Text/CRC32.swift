@@ -1,10 +1,10 @@
-/// The CRC-32 of Ethernet and zip, which peripherals report for received data.
+/// The CRC-32 of Ethernet and zip, computed incrementally. Peripherals report it for received data.
 package struct CRC32: Hashable, Sendable {
   private var state: UInt32 = 0xFFFF_FFFF
 
   package init() {}
 
-  /// Adds bytes to the checksum. Processes eight bytes at a time, for large transfers.
+  /// Adds bytes to the checksum.
   package mutating func add(_ slice: ArraySlice<UInt8>) {
     let (octets, tables) = (slice.span, Self.tables.span)
     // Check the count once here instead of at each byte.
@@ -31,7 +31,7 @@ package struct CRC32: Hashable, Sendable {
 
   package var value: UInt32 { ~state }
 
-  /// Computes the CRC-32 of the last `count` bytes from the CRCs of the whole data and of the bytes before them.
+  /// Computes the CRC-32 of the last `count` bytes from the CRCs of the whole data (`whole`) and of the preceding bytes (`head`).
   package static func ofTail(_ count: Int, whole: UInt32, head: UInt32) -> UInt32 {
     // The contribution of the head is its remainder, shifted by the length of the tail: a product modulo the polynomial.
     var shift: UInt32 = 1 << 31
@@ -59,7 +59,7 @@ package struct CRC32: Hashable, Sendable {
 
   private static func next(_ value: UInt32) -> UInt32 { value & 1 == 1 ? polynomial ^ (value >> 1) : value >> 1 }
 
-  /// The CRC remainders of each byte value followed by zero to seven zero bytes.
+  /// The CRC remainders of each byte value, in eight tables of 256. Table N holds the remainders of a byte followed by N zero bytes.
   private static let tables: [UInt32] = {
     var tables = (0..<256).map { index in (0..<8).reduce(UInt32(index)) { value, _ in next(value) } }
     for index in 256..<2048 { tables.append(tables[index - 256] >> 8 ^ tables[Int(tables[index - 256] & 0xFF)]) }

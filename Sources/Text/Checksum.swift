@@ -20,7 +20,7 @@ package enum Checksum: Hashable, Sendable {
     }
   }
 
-  /// The names of all checksums, separated by commas, for errors.
+  /// The names of all checksums, separated by commas, for error messages.
   package static var names: String { (["sum8", "sum8_complement", "xor8"] + CRC.all.map(\.name)).joined(separator: ", ") }
 
   package func value(of octets: some Sequence<UInt8>) -> UInt32 {
@@ -32,7 +32,7 @@ package enum Checksum: Hashable, Sendable {
     }
   }
 
-  /// Returns the checksum of a packet as sent: one, two or four bytes.
+  /// Returns the checksum of a packet as one, two or four bytes in the given byte order.
   package func octets(of octets: some Sequence<UInt8>, _ order: ByteOrder) -> [UInt8] {
     let value = value(of: octets)
     let little = (0..<width / 8).map { UInt8(truncatingIfNeeded: value >> UInt32(8 * $0)) }

@@ -1,9 +1,9 @@
-/// Makes text from a device safe for a terminal (CWE-150), and measures its width there.
+/// A converter that makes text from devices safe for a terminal (CWE-150), and measures its width in columns.
 ///
-/// These appear as `\xNN` or `\u{…}`: bytes that are not strict UTF-8, control, format, unassigned and private-use characters, and line and
-/// paragraph separators. `escape` doubles the backslash, so that no text can imitate an escape, and drops nothing.
+/// Escapes look like `\xNN` or `\u{…}`. They replace bytes that are not strict UTF-8, unsafe characters, and line and paragraph separators.
+/// Unsafe characters are control, format, unassigned and private-use ones. `escape` doubles backslashes, so no text can imitate an escape.
 package enum DisplayText {
-  /// Escapes, clips and quotes text from outside for a message.
+  /// Escapes a text, clips it to 60 columns and adds double quotes, for a message.
   package static func quote(_ text: String) -> String { "\"" + clip(escape(text), to: 60) + "\"" }
 
   package static func escape(_ octets: [UInt8]) -> String { escape(octets[...]) }
@@ -34,7 +34,7 @@ package enum DisplayText {
     return text
   }
 
-  /// Whether bytes are non-empty strict UTF-8 without characters that need an escape. Backslashes are allowed.
+  /// Returns whether the bytes are non-empty strict UTF-8 without characters that need an escape. Backslashes count as printable.
   package static func isPrintable(_ octets: [UInt8]) -> Bool { isPrintable(octets[...]) }
 
   package static func isPrintable(_ octets: ArraySlice<UInt8>) -> Bool {
@@ -48,12 +48,12 @@ package enum DisplayText {
     return !octets.isEmpty
   }
 
-  /// Returns the bytes without trailing zeros, as in a C string.
+  /// Returns the bytes without trailing zeros, which fixed-length C strings have.
   package static func withoutTrailingNULs(_ octets: [UInt8]) -> ArraySlice<UInt8> {
     octets.prefix((octets.lastIndex { $0 != 0 } ?? -1) + 1)
   }
 
-  /// Whether bytes are UTF-8 without overlong forms, surrogates and values above U+10FFFF (Unicode 15 §3.9, table 3-7).
+  /// Returns whether the bytes are UTF-8 without overlong forms, surrogates and values above U+10FFFF (Unicode 15 §3.9, table 3-7).
   package static func isUTF8(_ octets: [UInt8]) -> Bool {
     var rest = octets[...]
     while !rest.isEmpty {
@@ -63,7 +63,7 @@ package enum DisplayText {
     return true
   }
 
-  /// Replaces the lines, quotes and bars that programs draw, and some units, with ASCII of the same width. Keeps all other text.
+  /// Replaces line drawing characters, typographic quotes, bars, marks and unit symbols with ASCII. Only units may become wider.
   package static func asciiLines(_ text: String) -> String {
     if text.utf8.allSatisfy({ $0 < 0x80 }) { return text }
     var plain = ""
@@ -94,21 +94,21 @@ package enum DisplayText {
     return plain
   }
 
-  /// Returns the width of a text in terminal columns: two for wide East Asian characters and emoji, none for combining marks.
+  /// Returns the width of a text in terminal columns. Wide East Asian characters and emoji take two columns, combining marks none.
   package static func width(_ text: String) -> Int {
     var width = 0
     for scalar in text.unicodeScalars { width += columns(scalar) }
     return width
   }
 
-  /// Clips a text to `limit` columns. Returns the whole text if it fits, otherwise whole characters and an ellipsis.
+  /// Clips a text to `limit` columns. Returns the whole text if it fits, otherwise its first characters and an ellipsis.
   package static func clip(_ text: String, to limit: Int, ellipsis: String = "…") -> String {
     if text.utf8.count <= limit || width(text) <= limit { return text }
     let room = limit - width(ellipsis)
     return room < 0 ? "" : head(text, room) + ellipsis
   }
 
-  /// Removes the middle of a text to fit `limit` columns around an ellipsis. Similar names often differ at the end.
+  /// Replaces the middle of a text with an ellipsis to fit `limit` columns. Keeps the end, because similar names often differ there.
   package static func clipMiddle(_ text: String, to limit: Int, ellipsis: String = "…") -> String {
     if text.utf8.count <= limit || width(text) <= limit { return text }
     let room = limit - width(ellipsis)
@@ -117,7 +117,7 @@ package enum DisplayText {
     return head(text, room - width(end)) + ellipsis + end
   }
 
-  /// Splits a text into lines of at most `limit` columns at spaces. A longer word stays whole.
+  /// Splits a text at spaces into lines of at most `limit` columns. A word longer than a line stays whole.
   package static func wrap(_ text: String, to limit: Int) -> [String] {
     var lines: [String] = []
     for word in text.split(separator: " ") {
@@ -130,7 +130,7 @@ package enum DisplayText {
     return lines
   }
 
-  /// Returns whole characters from the front of a text, at most `room` columns.
+  /// Returns as many whole characters from the front of a text as fit into `room` columns.
   private static func head(_ text: some Sequence<Character>, _ room: Int) -> String {
     var head = ""
     var used = 0
@@ -142,7 +142,7 @@ package enum DisplayText {
     return head
   }
 
-  /// Converts text for a terminal that shows only ASCII: other characters appear as `\u{…}`.
+  /// Converts text for a terminal that shows only ASCII. Other characters become `\u{…}`.
   package static func ascii(_ text: String) -> String {
     if text.utf8.allSatisfy({ $0 < 0x80 }) { return text }
     var ascii = ""
@@ -154,7 +154,7 @@ package enum DisplayText {
 
   // MARK: Scalars
 
-  /// Decodes the first scalar, and returns it with its length in bytes. Returns nil if the bytes are not strict UTF-8.
+  /// Decodes the first scalar, and returns it with its length in bytes. Returns nil if the bytes do not start with strict UTF-8.
   private static func scalar(_ octets: ArraySlice<UInt8>) -> (Unicode.Scalar, Int)? {
     guard let first = octets.first else { return nil }
     let count: Int
@@ -207,7 +207,7 @@ package enum DisplayText {
     }
   }
 
-  /// Escapes text like `escape`, but keeps backslashes. For lines that users copy, and for text that may already be escaped.
+  /// Escapes text like `escape`, but keeps backslashes. Suits lines that users copy, and text that may already have escapes.
   /// A second call changes nothing.
   package static func visible(_ text: String) -> String {
     if text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return text }
@@ -228,7 +228,7 @@ package enum DisplayText {
   /// line ends. A broken word starts on its own line. Empty text has no lines.
   /// - Parameters:
   ///   - limit: The width in columns, at least 2, so that wide characters have room. Smaller values count as 2.
-  ///   - later: The limit of the lines after the first, in columns. Nil is the same limit.
+  ///   - later: The width of the lines after the first, in columns. Nil means `limit` for all lines.
   package static func fold(_ text: String, to limit: Int, later: Int? = nil) -> [String] {
     var limit = max(2, limit)
     if text.utf8.count <= limit { return text.isEmpty ? [] : [text] }

@@ -1,6 +1,7 @@
-/// A case-insensitive shell pattern for names: `*` is any text, `?` a character, `[a-c]` and `[!a-c]` a character of a set, `\\` quotes
-/// the next character. We do not use fnmatch(3), which tries every way to split a name among many stars.
+/// A case-insensitive shell pattern for names. `*` is any text, `?` a character, `[a-c]` and `[!a-c]` a character of a set. A backslash
+/// quotes the next character.
 package struct Glob: Sendable {
+  // fnmatch(3) tries every way to split a name among many stars.
   private enum Element: Equatable {
     case any
     case one
@@ -40,7 +41,7 @@ package struct Glob: Sendable {
 
   package static func matches(_ pattern: String, _ text: String) -> Bool { Glob(pattern).matches(text) }
 
-  /// Whether the pattern matches the whole text. It backtracks to the last star only, so it takes at most pattern × text steps.
+  /// Returns whether the pattern matches the whole text. The time is at most proportional to the pattern's length times the text's length.
   package func matches(_ text: String) -> Bool {
     let text = Array(text.lowercased())
     var (element, position) = (0, 0)
@@ -62,7 +63,7 @@ package struct Glob: Sendable {
     return elements[element...].allSatisfy { $0 == .any }
   }
 
-  /// Reads a set in brackets. Returns nil and consumes nothing without a closing bracket.
+  /// Parses a set in brackets and consumes it. Returns nil and consumes nothing without a closing bracket.
   private static func set(_ rest: inout Substring) -> Element? {
     var inside = rest
     var isNegated = false

@@ -1,9 +1,9 @@
-/// Reads and writes hex text.
+/// The conversion between bytes and hex text.
 package enum Hex {
   package enum LetterCase: Sendable { case lower, upper }
 
-  /// Writes bytes in hex, two digits each.
-  /// - Parameter separator: An ASCII character between bytes.
+  /// Encodes bytes in hex, two digits each.
+  /// - Parameter separator: An ASCII character between bytes. Nil writes no separator.
   package static func encode(_ bytes: some Collection<UInt8>, separator: UInt8? = nil, _ letterCase: LetterCase = .lower) -> String {
     encode(Array(bytes), separator: separator, letterCase)
   }
@@ -18,16 +18,16 @@ package enum Hex {
     text(bytes.count, separator, letterCase) { bytes[bytes.startIndex + $0] }
   }
 
-  /// Writes the lowest bytes of a number, most significant first, two digits each.
+  /// Encodes the lowest bytes of a number in hex, most significant byte first, two digits each.
   /// - Parameter octets: The number of bytes, 1–8.
   package static func encode(_ number: UInt64, octets: Int, separator: UInt8? = nil, _ letterCase: LetterCase = .lower) -> String {
     text(octets, separator, letterCase) { UInt8(truncatingIfNeeded: number >> UInt64(8 * (octets - 1 - $0))) }
   }
 
-  /// Writes a 16-bit number as four hex digits.
+  /// Encodes a 16-bit number as four hex digits.
   package static func encode(_ number: UInt16) -> String { encode(UInt64(number), octets: 2) }
 
-  /// Writes a byte as two hex digits.
+  /// Encodes a byte as two hex digits.
   package static func encode(_ octet: UInt8) -> String { encode(UInt64(octet), octets: 1) }
 
   @inline(__always)
@@ -67,9 +67,9 @@ package enum Hex {
   }
 
   /// Parses hex text: `0100`, `01 00`, `01:00`, `01-00`, `0x01 0x00`. A word of one digit is one byte: `5`, `0x5`, `1:2:3`.
-  /// Empty and blank text gives no bytes.
-  /// - Parameter loneDigits: False for logs, where a word of one digit has lost its other digit.
-  /// - Throws: HexError for other characters, and for a word with an odd number of digits.
+  /// Empty and blank text yields no bytes.
+  /// - Parameter loneDigits: Whether a word of one digit is valid. False for logs, where such a word has lost a digit.
+  /// - Throws: `HexError` for other characters, and for a word with an odd number of digits.
   package static func parse(_ text: String, loneDigits: Bool = true) throws(HexError) -> [UInt8] {
     var bytes: [UInt8] = []
     var odd: HexError?
@@ -96,7 +96,7 @@ package enum Hex {
     return bytes
   }
 
-  /// Parses hex text. Returns nil if it is invalid or has an odd number of digits.
+  /// Parses hex text. Returns nil if the text is invalid or a word has an odd number of digits.
   package static func decode(_ text: String) -> [UInt8]? { try? parse(text) }
 
   /// Parses 1 to 16 hex digits without a prefix. Returns nil for other text.
@@ -125,7 +125,7 @@ package enum Hex {
 /// The reason why a text is invalid hex.
 package enum HexError: Error, Equatable, Sendable, CustomStringConvertible {
   case notHex
-  /// A word with an odd number of digits, and its column. Columns count UTF-8 bytes from 1.
+  /// A word has an odd number of digits. The column of the word counts UTF-8 bytes from 1.
   case oddDigits(String, column: Int)
 
   package var description: String {

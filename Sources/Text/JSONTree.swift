@@ -1,10 +1,10 @@
-/// A JSON value (RFC 8259) with extensions for people: comments (`//` and `/* */`), a comma after the last item, and `0x` numbers.
-/// Unlike Foundation's decoder, it keeps the line of every entry and the order of objects, and finds duplicate keys.
+/// A JSON value (RFC 8259). The parser also accepts comments (`//` and `/* */`), a comma after the last item, and `0x` numbers.
+/// The tree keeps the line of every value and the order of members. Duplicate keys are errors.
 package struct JSONTree: Sendable {
   package indirect enum Kind: Sendable {
     case null
     case bool(Bool)
-    /// A number, with the digits as written.
+    /// A number, as the digits in the text.
     case number(String)
     case string(String)
     case array([JSONTree])
@@ -12,9 +12,9 @@ package struct JSONTree: Sendable {
   }
 
   package let kind: Kind
-  /// The line of the value, from 1.
+  /// The line on which the value starts, from 1.
   package let line: Int
-  /// The position of the value's first byte in the line, from 1.
+  /// The position of the value's first byte in its line, from 1.
   package let column: Int
 
   package struct Failure: Error {
@@ -29,7 +29,7 @@ package struct JSONTree: Sendable {
     self.column = column
   }
 
-  /// The maximum depth of nesting. The parser is recursive, and no file needs more.
+  /// The maximum depth of nested arrays and objects, which bounds the recursion of the parser.
   static let maximumDepth = 32
 
   /// Parses a text that consists of one value.
@@ -38,19 +38,19 @@ package struct JSONTree: Sendable {
     return try parser.whole()
   }
 
-  /// The value of a key. Nil if this value is not an object with that key.
+  /// The value of a key. Nil if the tree is not an object with that key.
   package subscript(key: String) -> JSONTree? {
     guard case .object(let members) = kind else { return nil }
     return members.first { $0.key == key }?.value
   }
 
-  /// The text of a string. Nil for other kinds.
+  /// The text of a string value. Nil for other kinds of values.
   package var string: String? { if case .string(let text) = kind { text } else { nil } }
 
-  /// The value of a decimal integer. Nil for other kinds and numbers that do not fit.
+  /// The value of a decimal integer. Nil for other kinds of values, and for numbers that do not fit `Int`.
   package var integer: Int? { if case .number(let text) = kind { Int(text) } else { nil } }
 
-  /// The name of the value's kind, for errors.
+  /// The name of the value's kind with its article, for error messages: `a number`.
   package var noun: String {
     switch kind {
     case .null: "null"
@@ -67,7 +67,7 @@ private struct Parser {
   private let bytes: [UInt8]
   private var position = 0
   private var line = 1
-  /// The index of the current line's first byte.
+  /// The index in `bytes` of the current line's first byte.
   private var lineStart = 0
 
   init(_ bytes: [UInt8]) {
@@ -155,7 +155,7 @@ private struct Parser {
     }
   }
 
-  /// Reads letters, digits and the other characters of numbers.
+  /// Reads a word of letters, digits and the characters `+`, `-`, `.` and `_`.
   private mutating func word() -> String {
     let start = position
     while let current {

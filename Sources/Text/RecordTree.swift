@@ -1,10 +1,10 @@
 /// A JSON record under construction, as a tree of values.
 struct RecordTree: Sendable {
   private struct Container: Sendable {
-    /// The key of this object or array in its parent.
+    /// The key of this object or array in its parent. An array as parent ignores the key.
     let key: String
     let isArray: Bool
-    /// The members of an object or the elements of an array, which have no keys.
+    /// The members of an object or the elements of an array. The keys of elements have no meaning.
     var entries: [(key: String, value: JSONTree)] = []
 
     var kind: JSONTree.Kind { isArray ? .array(entries.map(\.value)) : .object(entries) }
@@ -26,15 +26,15 @@ struct RecordTree: Sendable {
     add(container.kind)
   }
 
-  /// Adds a value to the innermost object or array.
+  /// Adds a value to the innermost open object or array, under `key`.
   mutating func add(_ kind: JSONTree.Kind) { containers[containers.count - 1].entries.append((key, JSONTree(kind: kind, line: 0))) }
 
-  /// Adds the members of an object to the innermost object.
+  /// Adds the members of an object to the innermost open object.
   mutating func add(_ object: JSONTree) {
     guard case .object(let members) = object.kind else { return }
     containers[containers.count - 1].entries += members
   }
 
-  /// The whole record.
+  /// The whole record as an object.
   var value: JSONTree { JSONTree(kind: containers[0].kind, line: 0) }
 }

@@ -1,27 +1,25 @@
-/// Writes a record as a line of JSON or as a value. Fields keep the given order.
-///
-/// Code that describes a record is a closure, and a closure cannot be generic. So this is one type with two results, not a protocol.
-/// Other formats are functions of the value. Encoders of the standard libraries sort or shuffle keys and cost ten times as much. A busy
-/// radio causes thousands of records per second.
+/// A writer of one record, as a line of JSON or as a tree of values. Fields keep the order in which the caller adds them.
 package struct RecordWriter {
+  // Encoders of the standard libraries sort or shuffle keys and take ten times as long. A busy scan has thousands of records a second.
+  // Closures describe records, and a closure cannot be generic. So this is one type with two results, not a protocol.
   private(set) var bytes: [UInt8] = []
   private var needsComma = false
-  /// The value so far. Nil if the writer writes a line.
+  /// The values written so far. Nil if the writer produces a line of JSON.
   private var tree: RecordTree?
 
-  /// Starts a record that becomes a line.
+  /// Starts a record that becomes a line of JSON.
   package init() { bytes = [UInt8](capacity: 384) { $0.append(UInt8(ascii: "{")) } }
 
   private init(_ tree: RecordTree) { self.tree = tree }
 
-  /// Builds a record and returns it as a value.
+  /// Builds a record with `build` and returns it as a tree of values.
   package static func value(_ build: (inout Self) -> Void) -> JSONTree {
     var writer = Self(RecordTree())
     build(&writer)
     return writer.tree?.value ?? JSONTree(kind: .null, line: 0)
   }
 
-  /// Ends the line and returns it.
+  /// Ends the record and returns it as a line of JSON with a line feed.
   package consuming func finished() -> [UInt8] {
     bytes.append(UInt8(ascii: "}"))
     bytes.append(UInt8(ascii: "\n"))
@@ -53,13 +51,13 @@ package struct RecordWriter {
     quoted { Hex.append(octets, to: &$0) }
   }
 
-  /// Writes a number as a string of hex digits. See `Hex.encode(_:octets:separator:_:)`.
+  /// Writes the lowest `octets` bytes of a number as a string of hex digits, most significant byte first.
   package mutating func hex(_ key: Text, _ number: UInt64, octets: Int, separator: UInt8? = nil, _ letterCase: Hex.LetterCase = .lower) {
     self.key(key)
     quoted { Hex.append(number, octets: octets, separator: separator, letterCase, to: &$0) }
   }
 
-  /// Writes a time. See `Timestamp`.
+  /// Writes a time as a string (RFC 3339, UTC, milliseconds).
   /// - Parameter nanoseconds: Nanoseconds since 1970-01-01T00:00:00Z.
   package mutating func time(_ key: Text, _ nanoseconds: Int64) {
     self.key(key)
@@ -77,13 +75,13 @@ package struct RecordWriter {
     bytes.append(contentsOf: members.bytes)
   }
 
-  /// Writes the shortest decimal that reads back as the same value. Writes null for NaN and infinity, which JSON lacks.
+  /// Writes the shortest decimal that parses to the same value. Writes null for NaN and infinity, which JSON cannot represent.
   package mutating func number(_ key: Text, _ value: Double?) {
     self.key(key)
     if let value, value.isFinite { literal(value.description) } else { literal("null") }
   }
 
-  /// Writes a number in JSON's grammar unchanged. It may have more digits than a binary float keeps.
+  /// Writes a number in JSON's grammar unchanged. The number may have more digits than a binary float can represent.
   package mutating func literal(_ key: Text, _ number: String) {
     self.key(key)
     literal(number)
@@ -183,7 +181,7 @@ package struct RecordWriter {
     literal(value.description)
   }
 
-  /// Writes null, true, false or a number, as JSON spells it.
+  /// Writes `null`, `true`, `false` or a number in JSON's grammar.
   private mutating func literal(_ text: String) {
     guard tree != nil else { return raw(text) }
     switch text {
@@ -196,7 +194,7 @@ package struct RecordWriter {
   private mutating func raw(_ text: String) { bytes.append(contentsOf: text.utf8) }
 
   /// Writes a string (RFC 8259 §7). Also escapes characters that a terminal may obey: C1 controls, bidi and other format characters, line
-  /// and paragraph separators. The escaped characters read back the same. All other text is unchanged UTF-8.
+  /// and paragraph separators. Writes all other text as unchanged UTF-8.
   private mutating func text(_ value: String) {
     if tree != nil {
       tree?.add(.string(value))
@@ -212,8 +210,9 @@ package struct RecordWriter {
     bytes.append(UInt8(ascii: "\""))
   }
 
-  /// Whether bytes are printable ASCII without quotes and backslashes. The loop has no branches, so the CPU compares many bytes at a time.
+  /// Returns whether the bytes are printable ASCII without quotation marks and backslashes.
   static func isPlain(_ octets: Span<UInt8>) -> Bool {
+    // Without branches in the loop, the CPU compares many bytes at a time.
     var others: UInt8 = 0
     for index in octets.indices {
       let octet = octets[index]
@@ -256,28 +255,28 @@ package struct RecordWriter {
     }
   }
 
-  /// A text that names a member or is an element of an array.
+  /// A text that is the key of a member or an element of an array.
   package struct Text: ExpressibleByStringLiteral, Sendable {
     enum Content: Sendable {
-      /// A literal that needs no escapes. The writer does not check it.
+      /// A literal that needs no escapes. The writer copies the literal unchecked.
       case literal(String)
       case text(String)
-      /// A number and the count of its lowest bytes to write in hex.
+      /// A number, and the count of its lowest bytes that the text has in hex.
       case hex(UInt64, Int)
     }
 
     let content: Content
 
-    /// Creates a text from printable ASCII without quotation marks and backslashes.
+    /// Creates a text from a literal, which must be printable ASCII without quotation marks and backslashes.
     package init(stringLiteral literal: String) {
       assert(RecordWriter.isPlain(literal.utf8.span), "to be escaped: \(literal)")
       content = .literal(literal)
     }
 
-    /// Creates a text from any characters.
+    /// Creates a text that may contain any characters.
     package init(_ text: String) { content = .text(text) }
 
-    /// Creates a text of the lowest bytes of a number in hex, most significant first, two digits each.
+    /// Creates a text of the lowest `octets` bytes of a number in hex, most significant byte first, two digits each.
     package init(hex number: UInt64, octets: Int) { content = .hex(number, octets) }
 
     var string: String {
@@ -288,12 +287,12 @@ package struct RecordWriter {
     }
   }
 
-  /// Members that a program encodes once and adds to many objects.
+  /// The members of an object, encoded once for use in many records.
   package struct Members: Sendable {
     let bytes: [UInt8]
     let values: JSONTree
 
-    /// The empty list of members.
+    /// The empty list of members, which adds nothing to a record.
     package static let none = Self { _ in }
 
     package var isEmpty: Bool { bytes.isEmpty }

@@ -1,38 +1,39 @@
-/// A regular expression that matches in time and memory proportional to its length times the text's, for any input.
+/// A regular expression that matches in time and memory proportional to its length times the text's length.
 ///
-/// The matcher follows all alternatives in parallel (K. Thompson, "Regular Expression Search Algorithm", 1968). The standard library tries them one
-/// after another, which can take exponential time. The price is that there are no references to groups and no lookahead.
+/// The matcher follows all alternatives in parallel (K. Thompson, "Regular Expression Search Algorithm", 1968). The syntax has neither
+/// references to groups nor lookahead.
 package struct RegularExpression: Sendable, CustomStringConvertible {
-  /// The pattern between slashes, with its flags.
+  // The standard library tries alternatives one after another, which can take exponential time.
+  /// The pattern between slashes, followed by `i` if the expression ignores case.
   package let description: String
-  /// The maximum number of characters in a pattern, and of steps after expanding the repetitions.
+  /// The maximum number of characters in a pattern, and of steps in the compiled expression.
   static let limit = 4096
   /// The maximum depth of nested groups.
   static let maximumDepth = 32
 
   package struct Failure: Error, Equatable {
-    /// The number of Unicode scalars before the error.
+    /// The number of Unicode scalars in the pattern before the error.
     package let offset: Int
     package let reason: String
   }
 
   enum Step {
     case scalar(Scalars)
-    /// Continues at both steps.
+    /// A fork, after which the matcher continues at both step indices.
     case fork(Int, Int)
     case jump(Int)
     case begins, ends
-    /// A position that is a word boundary (true), or is none (false).
+    /// A condition on the position: a word boundary (true) or no word boundary (false).
     case edge(Bool)
     case matches
   }
 
-  /// A set of Unicode scalars.
+  /// A set of Unicode scalars, given by ranges or by the complement of ranges.
   struct Scalars {
     var ranges: [ClosedRange<UInt32>] = []
     var isInverted = false
 
-    /// The only scalar of the set. Nil if the set does not have exactly one.
+    /// The only scalar of the set. Nil if the set has no scalar or several.
     var only: UInt32? { !isInverted && ranges.count == 1 && ranges[0].count == 1 ? ranges[0].lowerBound : nil }
 
     func contains(_ value: UInt32) -> Bool { ranges.contains { $0.contains(value) } != isInverted }
@@ -48,7 +49,7 @@ package struct RegularExpression: Sendable, CustomStringConvertible {
     description = "/\(pattern.replacing("/", with: "\\/"))/" + (ignoresCase ? "i" : "")
   }
 
-  /// Whether some part of the text matches.
+  /// Returns whether any part of the text matches.
   package func matches(_ text: String) -> Bool {
     let scalars = text.unicodeScalars.map(\.value)
     // The step at an index is in `next` if `marks` has this position: each step is followed once.
@@ -71,7 +72,7 @@ package struct RegularExpression: Sendable, CustomStringConvertible {
     return false
   }
 
-  /// Adds the steps that consume the next scalar. Returns true if the expression matches at this position.
+  /// Adds to `list` the steps that consume the next scalar. Returns whether the expression matches at this position.
   private func follow(_ start: Int, _ position: Int, _ scalars: [UInt32], _ marks: inout [Int], _ list: inout [Int]) -> Bool {
     var open = [start]
     while let index = open.popLast() {

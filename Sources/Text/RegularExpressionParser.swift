@@ -1,5 +1,5 @@
-/// Parses a regular expression into steps: `.` `[a-f^]` `\d \w \s \b` and their opposites, `\n \r \t \xHH`, `^ $`, `( )` `(?: )`, `|`,
-/// `* + ? {2} {2,} {2,5}`. Repetitions may end with `?` (shortest match), which makes no difference here.
+/// A parser for regular expressions: `.` `[a-f^]` `\d \w \s \b` and their opposites, `\n \r \t \xHH`, `^ $`, `( )` `(?: )`, `|`,
+/// `* + ? {2} {2,} {2,5}`. A `?` after a repetition (shortest match) has no effect.
 struct RegularExpressionParser {
   private typealias Failure = RegularExpression.Failure
   private typealias Step = RegularExpression.Step
@@ -31,7 +31,7 @@ struct RegularExpressionParser {
     return true
   }
 
-  /// Shifts the jump targets of a list of steps, for appending it to another list.
+  /// Returns steps with jump targets shifted by `distance` steps, for appending the steps to another list.
   private static func moved(_ steps: [Step], by distance: Int) -> [Step] {
     steps.map { step in
       switch step {
@@ -104,7 +104,7 @@ struct RegularExpressionParser {
     return steps
   }
 
-  /// Reads `{2}`, `{2,}` or `{2,5}`. Returns nil without a brace.
+  /// Parses the bounds `{2}`, `{2,}` or `{2,5}` of a repetition. Returns nil if no opening brace follows.
   private mutating func count() throws(Failure) -> (Int, Int?)? {
     guard take("{") else { return nil }
     guard let least = number() else { throw failure("no number after {. Write {2,5} for a repetition, or \\{ for the character.") }
@@ -157,7 +157,7 @@ struct RegularExpressionParser {
 
   private func one(_ value: UInt32) -> Scalars { Scalars(ranges: [value...value]) }
 
-  /// Adds the other case of all letters to a set if the expression ignores case.
+  /// Returns a set that also has the other case of its ASCII letters, if the expression ignores case.
   private func spread(_ set: Scalars) -> Scalars {
     guard ignoresCase else { return set }
     var result = set
@@ -170,7 +170,7 @@ struct RegularExpressionParser {
     return result
   }
 
-  /// Reads the rest of an escape, after the backslash.
+  /// Parses an escape after its backslash.
   private mutating func escape() throws(Failure) -> Scalars {
     guard let scalar = current else { throw failure("backslash at the end") }
     position += 1
@@ -202,7 +202,7 @@ struct RegularExpressionParser {
     }
   }
 
-  /// Reads a set in brackets: `[…]`.
+  /// Parses a set in brackets, such as `[a-f]`.
   private mutating func set() throws(Failure) -> Scalars {
     let start = position
     position += 1

@@ -1,41 +1,41 @@
-/// Parses a command line in the grammar of `ShellWords` character by character, and exposes its state at any point.
+/// A parser for command lines in the grammar of `ShellWords`. It takes one character at a time and exposes its state at any point.
 package struct ShellWordReading {
   private enum Place { case plain, single, double, comment }
 
-  /// The state after a `$` outside single quotes.
+  /// The parser's state after a `$` outside single quotes.
   private enum Variable { case begun, named, braced }
 
   private var commands: [[ShellWord]] = []
   private var complete: [ShellWord] = []
-  /// The finished pieces of the current word, before `word`.
+  /// The finished pieces of the current word. `word` holds the text after them.
   private var pieces: [ShellWord.Piece] = []
   private var isQuoted = false
-  /// The number of characters read, and the number before the current word.
+  /// The number of characters read. `start` is the number of characters before the current word.
   private var taken = 0
   private var start = 0
-  /// The number of characters before the quotation mark that is still open.
+  /// The number of characters before the quotation mark that is still open. Nil outside quotes.
   package private(set) var openedAt: Int?
   private let expands: Bool
   private var variable: Variable?
   private var variableName = ""
   private var badVariable: String?
-  /// The current word, which may continue.
+  /// The text of the current word after its last variable.
   package private(set) var word = ""
-  /// The length of the current word in the line in bytes, with its quotes. 0 before the word starts.
+  /// The length in bytes that the current word has in the line, including quotes. 0 before a word starts.
   package private(set) var length = 0
   private var place = Place.plain
   private var isEscaped = false
-  /// Whether a word has started. The word may be empty, as in ''.
+  /// Whether a word has started. The started word may be empty, as after `''`.
   private var isInWord = false
 
   /// Creates a parser.
-  /// - Parameter expands: Whether `$NAME` and `${NAME}` are variables, except in '…'.
+  /// - Parameter expands: Whether `$NAME` and `${NAME}` are variables outside single quotes.
   package init(expands: Bool = false) { self.expands = expands }
 
-  /// The complete words of the last command, without their quotes.
+  /// The complete words of the current command, without their quotes.
   package var words: [String] { complete.map { $0.text ?? "" } }
 
-  /// The last complete word of the command, if the next word may start now. Nil otherwise.
+  /// The last complete word of the current command, if a new word may start at this point. Nil inside a word, a quote or a comment.
   package var wordBefore: ShellWord? { place == .plain && !isEscaped && !isInWord && variable == nil ? complete.last : nil }
 
   package mutating func take(_ character: Character) {
@@ -77,16 +77,16 @@ package struct ShellWordReading {
 
   private static func isNewline(_ scalar: Unicode.Scalar) -> Bool { Character(scalar).isNewline }
 
-  /// Whether the last character is a backslash that escapes the next character.
+  /// Whether the last character is a backslash that escapes the next character, for example a line end.
   package var goesOn: Bool { isEscaped }
 
-  /// Removes an escaped line end.
+  /// Removes a line end after a backslash, so that the command continues on the next line.
   package mutating func passOverEnd() {
     isEscaped = false
     length = isInWord ? length : 0
   }
 
-  /// Adds text to the current word without interpreting it.
+  /// Adds text to the current word without interpreting quotes and variables.
   package mutating func takeRaw(_ text: some StringProtocol) {
     begin()
     word += text
@@ -95,13 +95,13 @@ package struct ShellWordReading {
     taken += text.count
   }
 
-  /// Ends the last command, and returns the words of all commands that have any.
-  /// - Throws: ShellWordsError for an unclosed quote or brace, a backslash at the end, or an invalid variable.
+  /// Ends the last command. Returns the words of each command that has words.
+  /// - Throws: `ShellWordsError` for an unclosed quote or brace, a backslash at the end, or an invalid variable.
   package mutating func finished() throws(ShellWordsError) -> [[String]] {
     try finishedWords().map { command in command.map { $0.text ?? "" } }
   }
 
-  /// Ends the last command, and returns the words of all commands, with the parts of each word. Throws the errors of `finished`.
+  /// Ends the last command. Returns the words of each command, with the pieces of each word. Throws the errors of `finished`.
   package mutating func finishedWords() throws(ShellWordsError) -> [[ShellWord]] {
     if case .braced = variable { throw .unterminated("{") }
     endVariable()
@@ -123,7 +123,7 @@ package struct ShellWordReading {
     add(scalar)
   }
 
-  /// Parses a scalar of a variable. Returns false for the first scalar after the variable.
+  /// Parses a scalar that may belong to a variable. Returns false if the scalar follows the variable.
   private mutating func takeVariable(_ scalar: Unicode.Scalar) -> Bool {
     switch variable {
     case .begun where scalar == "{": variable = .braced
@@ -173,7 +173,7 @@ package struct ShellWordReading {
     length += UTF8.width(scalar)
   }
 
-  /// Changes the quoting after a quotation mark.
+  /// Changes the state at a quotation mark. `openedAt` is the number of characters before an opening mark, nil for a closing mark.
   private mutating func change(to place: Place, openedAt: Int?) {
     begin()
     self.place = place

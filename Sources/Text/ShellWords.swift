@@ -1,24 +1,24 @@
-/// Splits command lines by the shell's quoting: `'…'` is literal, `"…"` has `\` before `"`, `\`, `$` and `` ` ``, `\` quotes any other
-/// character. A `#` at the start of a word starts a comment. A `;` or a line end ends a command. It does not expand anything.
+/// The splitting of command lines by the shell's quoting. `'…'` is literal. `"…"` has `\` before `"`, `\`, `$` and `` ` ``. Elsewhere, `\`
+/// quotes any character. A `#` at the start of a word starts a comment. A `;` or a line end ends a command. Nothing expands.
 package enum ShellWords {
-  /// Returns the words of each command. Leaves out commands without words.
+  /// Returns the words of each command. Omits commands without words.
   package static func commands(in text: String) throws(ShellWordsError) -> [[String]] {
     var reading = ShellWordReading()
     for character in text { reading.take(character) }
     return try reading.finished()
   }
 
-  /// Returns the words of one command. Empty for a blank line or a comment.
+  /// Returns the words of one command. Empty for a blank line or a comment. Throws `ShellWordsError.severalCommands` for several commands.
   package static func words(of line: String) throws(ShellWordsError) -> [String] {
     let commands = try commands(in: line)
     guard commands.count < 2 else { throw .severalCommands }
     return commands.first ?? []
   }
 
-  /// Quotes a word for the prompt of a shell, which expands patterns.
+  /// Quotes a word for the prompt of a shell, which also expands patterns.
   package static func quoteForShell(_ word: String) -> String { quote(word, plain: plain.subtracting("[]^#".unicodeScalars)) }
 
-  /// Quotes a word for a session or a script.
+  /// Quotes a word for a blectl session or script.
   package static func quote(_ word: String) -> String { quote(word, plain: plain) }
 
   private static func quote(_ word: String, plain: Set<Unicode.Scalar>) -> String {
@@ -32,11 +32,11 @@ package enum ShellWords {
 }
 
 package enum ShellWordsError: Error, Sendable, Equatable {
-  /// An opening quotation mark without a closing one.
+  /// An opening quotation mark or brace has no closing counterpart.
   case unterminated(Character)
   case endsInBackslash
-  /// The text has several commands where only one is allowed.
+  /// The text has several commands, but the caller allows only one.
   case severalCommands
-  /// The invalid text between `${` and `}`.
+  /// The text between `${` and `}` is not the name of a variable.
   case notAVariable(String)
 }

@@ -1,6 +1,6 @@
-/// Suggests the known word that is most similar to an unknown one.
+/// The search for the known word that is most similar to an unknown word.
 package enum SpellingSuggestion {
-  /// Returns a candidate that starts with `word` or differs by one letter, or by two from a longer word. Nil if no candidate is similar.
+  /// Returns a candidate that starts with `word` or is at most 1 edit (from 3 bytes on) or 2 edits (from 6) away. Nil if none is similar.
   package static func nearest(to word: String, among candidates: [String]) -> String? {
     if word.utf8.count > 4, let whole = candidates.filter({ $0.hasPrefix(word) }).min(by: { $0.utf8.count < $1.utf8.count }) {
       return whole
@@ -10,7 +10,7 @@ package enum SpellingSuggestion {
     return near.min { $0.distance < $1.distance }?.name
   }
 
-  /// Returns the number of edits from one word to another: bytes to insert, remove, replace, or swap with the next one.
+  /// Returns the number of edits between two words. An edit inserts, removes or replaces a byte, or swaps two. `Int.max` above 64 bytes.
   static func distance(_ one: String, _ other: String) -> Int {
     let (a, b) = (Array(one.utf8), Array(other.utf8))
     // A very long text is not a misspelled word.

@@ -1,5 +1,5 @@
 extension String {
-  /// Returns the text after `prefix`. Nil if the text does not start with it.
+  /// Returns the text after `prefix`. Returns nil if the text does not start with `prefix`.
   package func after(_ prefix: String) -> String? { hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil }
 
   /// The text without white space at both ends.

@@ -1,4 +1,4 @@
-/// Writes times as RFC 3339 in UTC with milliseconds, from nanoseconds since 1970-01-01. A calendar library would cost start-up time.
+/// The RFC 3339 form of times in UTC with milliseconds, and the Gregorian calendar.
 package enum Timestamp {
   package static func text(_ nanoseconds: Int64) -> String {
     var text: [UInt8] = []
@@ -6,7 +6,7 @@ package enum Timestamp {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// Appends a time in nanoseconds since 1970-01-01T00:00:00Z to a text.
+  /// Appends a time in RFC 3339 form to a text. `nanoseconds` counts from 1970-01-01T00:00:00Z.
   package static func append(_ nanoseconds: Int64, to text: inout [UInt8]) {
     text.append(addingCapacity: 24) { write(nanoseconds, to: &$0) }
   }
@@ -36,19 +36,19 @@ package enum Timestamp {
     text.append(UInt8(ascii: mark))
   }
 
-  /// Returns the date of a day, such as `2026-11-22`, from the number of days since 1970-01-01.
+  /// Returns the date of a day, such as `2026-11-22`. `day` is the number of days since 1970-01-01.
   package static func date(day: Int64) -> String {
     let (year, month, date) = civil(day)
     return "\(pad(year, 4))-\(pad(month, 2))-\(pad(date, 2))"
   }
 
-  /// The date and time in UTC.
+  /// The components of a date and time in UTC.
   package struct Fields: Equatable, Sendable {
     package let year, month, day, hour, minute, second: Int64
     /// The day of the week (ISO 8601), from 1 (Monday) to 7 (Sunday).
     package let weekday: Int64
 
-    /// Converts seconds since 1970-01-01T00:00:00Z, up to some hundred million years.
+    /// Converts seconds since 1970-01-01T00:00:00Z to a date and time.
     package init(seconds: Int64) {
       let day = seconds.flooredDivision(by: 86_400)
       let second = seconds &- day &* 86_400
@@ -59,7 +59,7 @@ package enum Timestamp {
     }
   }
 
-  /// Returns the Gregorian date of a number of days since 1970-01-01, by eras of 400 years that start on 1 March.
+  /// Returns the Gregorian date for a number of days since 1970-01-01.
   private static func civil(_ day: Int64) -> (year: Int64, month: Int64, date: Int64) {
     let shifted = day + 719_468
     let era = shifted.flooredDivision(by: 146_097)

@@ -1,7 +1,7 @@
-/// Text from a device or a foreign file, such as the name in an advertisement.
+/// A text from a device or a foreign file, such as the name in an advertisement.
 ///
 /// The text may contain any characters, including those that control a terminal. Its description has escapes instead, so messages can use
-/// it directly. Code that compares, stores or searches the text uses `raw`.
+/// the description directly. Code that compares, stores or searches the text uses `raw`.
 package struct UntrustedText: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
   /// The text as received, without escapes.
   package let raw: String
@@ -12,6 +12,6 @@ package struct UntrustedText: Hashable, Sendable, ExpressibleByStringLiteral, Cu
 
   package var isEmpty: Bool { raw.isEmpty }
 
-  /// The text with escapes for characters that a terminal obeys.
+  /// The text with escapes for characters that could control a terminal.
   package var description: String { DisplayText.escape(raw) }
 }

@@ -3,7 +3,7 @@ package enum ValueFormat: Hashable, Sendable {
   case hex
   case utf8
   case base64
-  /// Reads hex. Shows text if the bytes are printable, otherwise hex.
+  /// An automatic format. It parses hex. It shows two or more printable bytes as text, and other bytes as hex.
   case auto
   /// An unsigned integer of 1, 2, 3, 4 or 8 bytes.
   case unsigned(octets: Int, ByteOrder)
@@ -19,7 +19,7 @@ package enum ValueFormat: Hashable, Sendable {
     """
   package static let names = choices.split(separator: " ").map(String.init)
 
-  /// Suggests our format for a name that other programs use (`uint8`). Nil if no format matches.
+  /// Returns a hint for a format name from other programs, such as `uint8`. Returns nil if no format of blectl corresponds.
   package static func suggestion(for name: String) -> String? {
     let words = ["string": "utf8", "text": "utf8", "str": "utf8", "ascii": "utf8", "float": "f32", "double": "f64"]
     let word = name.lowercased()
@@ -29,7 +29,7 @@ package enum ValueFormat: Hashable, Sendable {
   }
 
   /// Finds a format by name, in upper or lower case.
-  /// - Throws: ValueFormatError for an unknown name, and for a width without a byte order.
+  /// - Throws: `ValueFormatError` for an unknown name, and for a width without a byte order.
   package init(_ name: String) throws(ValueFormatError) {
     guard let format = Self.named(name.lowercased()) else {
       if Self.named(name.lowercased() + "le") != nil {
@@ -85,8 +85,8 @@ package enum ValueFormat: Hashable, Sendable {
 
   // MARK: Typing
 
-  /// Parses a value to bytes. Numbers are decimal or `0x…`, separated by spaces or commas.
-  /// - Throws: ValueFormatError with the invalid word and its column.
+  /// Parses a text to the bytes of a value. Numbers are decimal or `0x…`, separated by spaces or commas.
+  /// - Throws: `ValueFormatError` with the invalid word and its column.
   package func parse(_ text: String) throws(ValueFormatError) -> [UInt8] {
     switch self {
     case .utf8: return Array(text.utf8)
@@ -139,7 +139,7 @@ package enum ValueFormat: Hashable, Sendable {
     }
   }
 
-  /// The largest number of an integer format.
+  /// The largest number of an integer format. It is 0 for other formats.
   private var highest: UInt64 {
     switch self {
     case .unsigned(let octets, _): UInt64.max >> (64 - 8 * UInt64(octets))
@@ -148,13 +148,13 @@ package enum ValueFormat: Hashable, Sendable {
     }
   }
 
-  /// The magnitude of the smallest number of an integer format.
+  /// The magnitude of the most negative number of an integer format. It is 0 for other formats.
   private var lowest: UInt64 {
     if case .signed = self { return highest + 1 }
     return 0
   }
 
-  /// The range of the numbers of a format: `0–255`, `-128 to 127`. Nil for formats that are not numbers.
+  /// The range of the numbers of a format as text, such as `0–255` or `-128 to 127`. Nil for formats that are not numbers.
   package var range: String? {
     switch self {
     case .float(let octets, _):
@@ -175,8 +175,7 @@ package enum ValueFormat: Hashable, Sendable {
   /// Renders a value as text that is safe on a terminal, with spaces between numbers. If the length does not fit the format, the result is
   /// `hex:…` with all bytes.
   ///
-  /// `auto` shows text only for two or more bytes, because a single byte is usually a number: a battery level of 60 is not `<`. Omits NULs
-  /// at the end of a text.
+  /// `auto` shows only two or more bytes as text, because a single byte is usually a number. Texts omit NULs at their end.
   package func render(_ value: [UInt8]) -> String {
     switch self {
     case .hex: return Hex.encode(value)
@@ -197,7 +196,7 @@ package enum ValueFormat: Hashable, Sendable {
     }
   }
 
-  /// Decodes the numbers in a value, in decimal. Returns nil for other formats, and if the length is not a multiple of the width.
+  /// Decodes the numbers in a value as decimal text. Nil for other formats, and if the length is not a multiple of the format's width.
   package func numbers(_ value: [UInt8]) -> [String]? {
     switch self {
     case .unsigned(let octets, let order):
@@ -215,7 +214,7 @@ package enum ValueFormat: Hashable, Sendable {
     }
   }
 
-  /// Renders a float. Omits the sign and payload that Swift adds to NaN (`-snan(0x1)`).
+  /// Renders a float as text. Every NaN becomes `nan`, without the sign and payload that Swift prints (`-snan(0x1)`).
   private static func text(_ number: some BinaryFloatingPoint & CustomStringConvertible) -> String {
     number.isNaN ? "nan" : number.description
   }
@@ -231,10 +230,10 @@ package enum ValueFormat: Hashable, Sendable {
   }
 }
 
-/// An unknown format, or text that does not match its format. Columns count bytes from 1.
+/// The error for an unknown format, or for text that does not match its format. Columns count UTF-8 bytes from 1.
 package enum ValueFormatError: Error, Equatable, Sendable, CustomStringConvertible {
   case unknown(String)
-  /// The name of a width of several bytes without a byte order, such as `u16`.
+  /// The name of a format of several bytes lacks its byte order, as in `u16`.
   case needsByteOrder(String)
   case notHex(String)
   case oddDigits(HexError)
@@ -264,7 +263,7 @@ package enum ValueFormatError: Error, Equatable, Sendable, CustomStringConvertib
 
 /// Converts integers to and from bytes.
 extension ValueFormat {
-  /// Encodes a number as its lowest bytes, or as the nearest float. Text formats return no bytes.
+  /// Encodes a number as its lowest bytes, or as the nearest float. Text formats yield no bytes.
   package func octets(of number: Int64) -> [UInt8] {
     switch self {
     case .unsigned(let octets, let order), .signed(let octets, let order): return Self.bytes(UInt64(bitPattern: number), octets, order)
@@ -274,7 +273,7 @@ extension ValueFormat {
     }
   }
 
-  /// Decodes the first bytes as an integer. Missing bytes are zeros. Returns 0 for formats that are not integers. Reads `u64` as two's
+  /// Decodes the first bytes as an integer. Missing bytes count as zeros. Formats that are not integers yield 0. Decodes `u64` as two's
   /// complement.
   package func number(in octets: [UInt8]) -> Int64 {
     guard case .unsigned(let width, let order) = self else {

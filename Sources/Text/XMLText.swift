@@ -1,13 +1,13 @@
-/// Escapes text for XML 1.0 and HTML. The text reads back the same, except for characters that XML forbids, even as references.
-/// Those appear as `\u{0}`.
+/// The escaping of text for XML 1.0 and HTML. Parsers recover the same text, except for characters that XML forbids even as references.
+/// Forbidden characters become `\u{0}`, with their number.
 package enum XMLText {
-  /// Escapes text between tags.
+  /// Escapes text for use between tags.
   package static func text(_ text: String) -> String { escape(text, inAttribute: false) }
 
-  /// Escapes an attribute value for quotes of either kind.
+  /// Escapes an attribute value, which may be in single or double quotes.
   package static func attribute(_ text: String) -> String { escape(text, inAttribute: true) }
 
-  /// Whether XML permits a scalar (XML 1.0 §2.2, production 2).
+  /// Returns whether XML permits a scalar (XML 1.0 §2.2, production 2).
   package static func allows(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0x9, 0xA, 0xD, 0x20...0xD7FF, 0xE000...0xFFFD, 0x10000...0x10FFFF: true

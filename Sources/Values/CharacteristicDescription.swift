@@ -2,7 +2,7 @@ package import Bluetooth
 import Synchronization
 import Text
 
-/// The fields of a characteristic value, a declaration or a descriptor, in their order.
+/// The fields of a characteristic value, a declaration or a descriptor, in the order of their bytes.
 package struct CharacteristicDescription: Sendable {
   let fields: [FieldDescription]
   /// Whether the fields repeat until the value ends. The first field is then the length of each repetition, in bytes.
@@ -23,7 +23,7 @@ package struct CharacteristicDescription: Sendable {
     self = known
   }
 
-  /// The last lookups, including failed ones, because thousands of notifications may belong to a few characteristics.
+  /// The results of up to 64 recent look-ups by 16-bit UUID, including failed look-ups.
   private static let recent = Mutex<[UInt16: Self?]>([:])
 
   init(fields: [FieldDescription]) {
@@ -31,7 +31,7 @@ package struct CharacteristicDescription: Sendable {
     repeats = false
   }
 
-  /// Returns the common symbol of a unit: `°C` for 272f. Nil for other UUIDs and for units without a symbol.
+  /// Returns the common symbol of a unit: `°C` for 272f. Returns nil for other UUIDs and for units without a symbol.
   package static func unit(_ uuid: UUID) -> String? {
     guard let short = uuid.short, short >> 8 == 0x27 else { return nil }
     let key = Hex.encode(short) + " "
@@ -55,12 +55,12 @@ package struct CharacteristicDescription: Sendable {
     repeats = lines.first?.hasSuffix(" repeat") ?? false
   }
 
-  /// The UUIDs of all keys in the table, for tests. Declarations start with 28, and descriptors with 29.
+  /// The UUIDs of all described attribute types. Declarations start with 28, and descriptors with 29.
   package static var all: [UUID] {
     table.split(separator: "\n").compactMap { $0.hasPrefix(" ") ? nil : UUID(String($0.prefix(4))) }
   }
 
-  /// Finds the record whose first line starts with `key`, by binary search in the table.
+  /// Finds the record whose first line starts with `key`, by binary search in the table. Returns nil without such a record.
   private static func record(_ key: String) -> String? {
     let text = table.utf8.span
     let key = Array(key.utf8)
@@ -125,19 +125,19 @@ extension CharacteristicDescription {
   }
 }
 
-/// Decodes the fields of a value in order, each from its least significant bit.
+/// A decoder for the fields of a value in order, each from its least significant bit.
 private struct FieldDecoder {
   private var octets: ArraySlice<UInt8>
-  /// The number of bits read so far.
+  /// The number of bits that the decoder has read in the current record.
   private var position = 0
-  /// The raw values to which conditions refer, by the index of the field.
+  /// The raw values to which conditions refer, by the index of the field from 0.
   private var raw: [Int: UInt64] = [:]
   private(set) var result: [DecodedField] = []
   private var keys: [String: Int] = [:]
 
   init(_ octets: ArraySlice<UInt8>) { self.octets = octets }
 
-  /// Starts the next record.
+  /// Starts a record at its first byte, and forgets the raw values of the previous record.
   mutating func begin(_ octets: ArraySlice<UInt8>) {
     self.octets = octets
     position = 0
@@ -279,7 +279,7 @@ private struct FieldDecoder {
     return text
   }
 
-  /// Decodes year, month, day, hours, minutes and seconds. Year, month or day 0 means unknown.
+  /// Decodes year, month and day, and in a longer value also hours, minutes and seconds. A year, month or day of 0 means unknown.
   private func date(_ octets: [UInt8], _ field: FieldDescription) throws(ValueMismatch) -> DecodedField.Content {
     guard octets.count >= 4 else { throw .tooShort(field: field.name, octets: octets.count) }
     let year = Int(octets[0]) | Int(octets[1]) << 8
@@ -292,7 +292,7 @@ private struct FieldDecoder {
     return .date(parts.count < 5 ? day : "\(day)T\(parts[2]):\(parts[3]):\(parts[4])")
   }
 
-  /// Returns 1.1 to the power of `exponent` without the C library, which this module may not import.
+  /// Returns 1.1 to the power of `exponent`.
   private static func power(_ exponent: Int) -> Double {
     var result = 1.0
     for _ in 0..<abs(exponent) { result *= 1.1 }
@@ -313,7 +313,7 @@ private struct FieldDecoder {
     return value
   }
 
-  /// Reads a number of bytes, or all remaining bytes.
+  /// Reads `count` bytes, or all remaining bytes if `count` is nil.
   private mutating func take(octets count: Int?, _ field: FieldDescription) throws(ValueMismatch) -> [UInt8] {
     let rest = octets.dropFirst(position / 8)
     guard rest.count >= count ?? 0 else { throw .tooShort(field: field.name, octets: octets.count) }

@@ -1,12 +1,12 @@
-/// An exact decimal number, for scaled integers and IEEE 11073 floats. A binary float would add digits.
+/// An exact decimal number for scaled integers and IEEE 11073 floats, without the extra digits of a binary float.
 package struct DecimalNumber: Equatable, Sendable, CustomStringConvertible {
   package let isNegative: Bool
   private let magnitude: UInt128
   private let exponent: Int
-  /// Whether the decimals come from a division by a power of two. The device never measured that many decimals.
+  /// Whether the decimals come from a division by a power of two, and so exceed the precision of the device.
   private let isBinaryFraction: Bool
 
-  /// Creates `magnitude` times 10 to the power of `exponent`.
+  /// Creates the number `magnitude` × 10^`exponent`, negative if `isNegative` is true.
   package init(isNegative: Bool = false, magnitude: UInt128, exponent: Int = 0, isBinaryFraction: Bool = false) {
     var magnitude = magnitude
     var exponent = exponent
@@ -25,7 +25,7 @@ package struct DecimalNumber: Equatable, Sendable, CustomStringConvertible {
   }
 
   /// Creates the number `value` × M × 10^d × 2^b (GATT Specification Supplement §2.4).
-  /// Nil if the number has too many digits, which no described value has.
+  /// Nil if the number exceeds 128 bits, which no described value does.
   init?(_ value: Int128, scale: Scale) {
     var magnitude = value.magnitude
     var overflow = false
@@ -43,7 +43,7 @@ package struct DecimalNumber: Equatable, Sendable, CustomStringConvertible {
       isBinaryFraction: scale.binaryExponent < 0)
   }
 
-  /// The number with all digits, in a form that JSON accepts. An exponent replaces many zeros.
+  /// The number with all digits, in a form that JSON accepts. Very large and very small numbers have an exponent.
   package var description: String { text(magnitude, exponent) }
 
   /// The number as text, rounded for display. A binary fraction keeps four digits, or all digits before the point if there are more.
@@ -69,7 +69,7 @@ package struct DecimalNumber: Equatable, Sendable, CustomStringConvertible {
   }
 }
 
-/// The scale of a raw number, which stands for raw × M × 10^d × 2^b.
+/// The scale of a raw number. The scaled number is raw × M × 10^d × 2^b.
 struct Scale: Equatable, Sendable {
   var multiplier: UInt64 = 1
   var decimalExponent = 0

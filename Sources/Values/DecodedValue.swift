@@ -1,6 +1,6 @@
 package import Bluetooth
 
-/// The decoded value of a characteristic.
+/// The fields that a decoder found in the value of a characteristic.
 package struct DecodedValue: Equatable, Sendable {
   package let fields: [DecodedField]
 }
@@ -8,9 +8,9 @@ package struct DecodedValue: Equatable, Sendable {
 package struct DecodedField: Equatable, Sendable {
   /// The name of the field in the specification: `Heart Rate`.
   package let name: String
-  /// The name of the field in JSON: `heart_rate`, then `heart_rate_2` for the next field of the same name.
+  /// The name of the field in JSON: `heart_rate`, or `heart_rate_2` for the second field of the same name.
   package let key: String
-  /// The common symbol of the unit: `bpm`.
+  /// The common symbol of the unit, such as `bpm`. Nil for a field without a unit.
   package let unit: String?
   package let content: Content
 
@@ -21,7 +21,7 @@ package struct DecodedField: Equatable, Sendable {
     case real(Double)
     /// A raw value, and the name of its meaning.
     case choice(Int64, String)
-    /// The reason for a missing number: `not known`, `NaN`.
+    /// The reason for a missing number, such as `not known` or `NaN`.
     case noNumber(String)
     case flags(UInt64, [Flag])
     /// Text without NULs at its end.
@@ -45,15 +45,15 @@ package struct DecodedField: Equatable, Sendable {
 
 /// A mismatch between a value and the description of its fields.
 package enum ValueMismatch: Error, Equatable, Sendable {
-  /// The value ends before a mandatory field. `octets` is the length in bytes.
+  /// The value ends before a mandatory field. `octets` is the length of the value in bytes.
   case tooShort(field: String, octets: Int)
-  /// A number of bytes follow the last field.
+  /// This number of bytes follows the last field.
   case tooLong(by: Int)
   case notText(field: String)
-  /// The month, day, hour, minute or second is out of range.
+  /// The year, month, day, hour, minute or second is out of range.
   case notADate(field: String)
-  /// A record's length, in bytes, is invalid.
+  /// A record in the value has this invalid length, in bytes.
   case recordLength(Int)
-  /// The number has too many digits.
+  /// The number of the field exceeds 128 bits.
   case tooLarge(field: String)
 }

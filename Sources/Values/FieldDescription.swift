@@ -8,15 +8,15 @@ struct FieldDescription: Equatable, Sendable {
     case unsigned(bits: Int)
     case signed(bits: Int)
     case flags(bits: Int)
-    /// IEEE 11073 SFLOAT. `longFloat` is FLOAT.
+    /// A 16-bit SFLOAT of IEEE 11073. `longFloat` is a 32-bit FLOAT.
     case shortFloat
     case longFloat
-    /// IEEE 754 binary32. `double` is binary64.
+    /// A 32-bit float of IEEE 754. `double` is a 64-bit float.
     case float
     case double
     /// A number n that stands for 1.1 to the power of (n - 64), or for 0 if n is 0.
     case exponential
-    /// UTF-8 text of a number of bytes, or of all remaining bytes.
+    /// UTF-8 text of this number of bytes. Nil means all remaining bytes.
     case text(octets: Int?)
     case zeroTerminatedText
     /// UTF-16 text of all remaining bytes.
@@ -27,18 +27,18 @@ struct FieldDescription: Equatable, Sendable {
     case shortUUID
     /// The seven bytes of the Date Time characteristic.
     case dateTime
-    /// The first three fields of the Date Time characteristic, four bytes.
+    /// The year, month and day of the Date Time characteristic, four bytes.
     case date
-    /// The days since 1970-01-01.
+    /// The number of days since 1970-01-01, three bytes.
     case days
     case appearance
     case company
     case octets
-    /// A number of bytes, in text the most significant byte first.
+    /// An identifier of this number of bytes. Its text form starts with the most significant byte.
     case identifier(octets: Int)
   }
 
-  /// A condition for the presence of a field. Fields count from 0.
+  /// A condition for the presence of a field. Conditions refer to earlier fields by an index from 0.
   enum Condition: Equatable, Sendable {
     case bit(Int, of: Int, is: Bool)
     case value(Int, of: Int, is: Bool)
@@ -52,23 +52,23 @@ struct FieldDescription: Equatable, Sendable {
   }
 
   let name: String
-  /// The name of the field in JSON.
+  /// The name of the field in JSON, in snake case.
   let key: String
   let kind: Kind
   var conditions: [Condition] = []
   var scale: Scale?
   var unit: String?
   var isArray = false
-  /// Whether the field takes whole bytes. Unused upper bits then have no meaning (Vol 3 Part G §3.3.3.5.2).
+  /// Whether the field takes whole bytes, so that unused upper bits have no meaning (Vol 3 Part G §3.3.3.5.2).
   var fillsOctets = false
-  /// The names of raw values.
+  /// The names of special raw values, by raw value.
   var meanings: [Int64: String] = [:]
   var bits: [Bits] = []
 
-  /// Whether the field is a measured number. Its named values then stand for missing numbers. Otherwise they are choices.
+  /// Whether the field is a measured number, whose named raw values mean a missing number. In other fields, named values are choices.
   var isMeasured: Bool { unit != nil || scale != nil }
 
-  /// Parses a line of the table: `NAME|TYPE|…`. Tests check that no line gives nil.
+  /// Parses a line of the table: `NAME|TYPE|…`. Nil for an invalid line.
   init?(line: String) {
     let parts = line.split(separator: "|")
     guard parts.count >= 2, let kind = Kind(parts[1]) else { return nil }
@@ -92,7 +92,7 @@ struct FieldDescription: Equatable, Sendable {
     }
   }
 
-  /// Adds `=RAW:NAME`, `.BIT:NAME`, `.LOW-HIGH:NAME` or `.LOW-HIGH=RAW:NAME`. Returns whether the line has one of these forms.
+  /// Adds a line `=RAW:NAME`, `.BIT:NAME`, `.LOW-HIGH:NAME` or `.LOW-HIGH=RAW:NAME`. Returns whether the line has one of these forms.
   mutating func add(line: String) -> Bool {
     let parts = line.dropFirst().split(separator: ":", maxSplits: 1)
     guard parts.count == 2, let first = line.utf8.first else { return false }

@@ -1,7 +1,7 @@
 /// A float of IEEE 11073-20601, which has a mantissa and an exponent of ten in two's complement.
 enum IEEE11073Float: Equatable {
   case number(DecimalNumber)
-  /// A special value, by its name.
+  /// A special value, such as `NaN` or `+INFINITY`.
   case special(String)
 
   /// Creates a number from an SFLOAT, which has a mantissa of 12 bits below an exponent of 4 bits.

@@ -2,14 +2,14 @@ package import Bluetooth
 
 /// The Characteristic Presentation Format descriptor (Vol 3 Part G §3.3.3.5), in which a device describes a value.
 package struct PresentationFormat: Hashable, Sendable {
-  /// The number of the value's format (Assigned Numbers §2.4.1).
+  /// The format code of the value (Assigned Numbers §2.4.1), for example 0x04 for an unsigned byte.
   package let format: UInt8
   /// The exponent of ten by which the device scales integers.
   package let exponent: Int8
-  /// The unit, from the Assigned Numbers.
+  /// The UUID of the unit in the Assigned Numbers.
   package let unit: UUID
 
-  /// Decodes a descriptor. Nil for a wrong length.
+  /// Decodes the value of a descriptor. Nil unless the value has seven bytes.
   package init?(_ value: [UInt8]) {
     guard value.count == 7 else { return nil }
     format = value[0]
@@ -17,7 +17,7 @@ package struct PresentationFormat: Hashable, Sendable {
     unit = UUID(UInt32(value[2]) | UInt32(value[3]) << 8)
   }
 
-  /// The value of the descriptor in bytes, without a description in a name space.
+  /// The seven bytes of the descriptor's value. The name space and the description are zero.
   package var value: [UInt8] { [format, UInt8(bitPattern: exponent)] + unit.attBytes + [0, 0, 0] }
 
   /// The field that the format describes. Nil for formats that stay bytes: 128-bit integers, structures, unassigned formats.
@@ -43,9 +43,9 @@ package struct PresentationFormat: Hashable, Sendable {
 
 /// The name and the formats that the descriptors of a characteristic give to its value.
 package struct ValueDescription: Hashable, Sendable {
-  /// The name in the Characteristic User Description (Vol 3 Part G §3.3.3.2).
+  /// The name in the Characteristic User Description (Vol 3 Part G §3.3.3.2). Nil if unknown.
   package var userDescription: String?
-  /// The formats of the parts of the value: one (§3.3.3.5), or several in the order of an aggregate format (§3.3.3.6).
+  /// The formats of the parts of the value, one (§3.3.3.5) or several in the order of an aggregate format (§3.3.3.6). Empty if unknown.
   package var formats: [PresentationFormat]
 
   package init(userDescription: String? = nil, formats: [PresentationFormat] = []) {
@@ -57,8 +57,8 @@ package struct ValueDescription: Hashable, Sendable {
 extension DecodedValue {
   /// Decodes a value by the Bluetooth SIG's description of its type, or else by the device's formats for its parts.
   /// The SIG's descriptions have flags and codes, which formats lack.
-  /// - Returns: Nil without a description and without formats.
-  /// - Throws: ValueMismatch.
+  /// - Returns: The fields. Nil if the type has no description and `formats` is empty or has a format that stays bytes.
+  /// - Throws: `ValueMismatch` if the bytes do not follow the description.
   package static func of(_ value: [UInt8], type: UUID?, formats: [PresentationFormat] = []) throws(ValueMismatch) -> Self? {
     if let type, let description = CharacteristicDescription(type) { return try description.decode(value) }
     let fields = formats.compactMap(\.field)

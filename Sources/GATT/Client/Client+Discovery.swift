@@ -4,8 +4,8 @@ import Bluetooth
 extension Client {
   /// Discovers the peer's whole database once and caches it. After a Service Changed indication, asks only for the changed range.
   ///
-  /// Asks over all handles instead of service by service (see `DatabaseDiscovery`): 5 services of 4 characteristics take 4 round trips.
-  /// Keeps irregular entries as far as possible, and reports each in a note.
+  /// Each request covers the handles of all services, so that 5 services with 4 characteristics each take 4 round trips.
+  /// Reports irregular entries in notes, and keeps those that are usable.
   /// - Throws: GATTError, ATTError, the error that closed the channel, CancellationError. `incomplete` then has the partial result.
   package func discover() async throws -> AttributeTable {
     if let table, stale.isEmpty { return table }
@@ -60,7 +60,7 @@ extension Client {
     }
   }
 
-  /// Sends one request of a discovery procedure and stores the answer.
+  /// Sends one request of a discovery procedure and stores the entries of the response in `discovery`.
   private func ask(_ procedure: DatabaseDiscovery.Procedure, _ discovery: inout DatabaseDiscovery) async throws {
     let mtu = mtu
     switch procedure {
@@ -85,7 +85,7 @@ extension Client {
     note(discovery.takeIrregular())
   }
 
-  /// Sends one request for service declarations. Nil if the range has no more.
+  /// Sends one request for service declarations. Returns nil if the range contains no more.
   func groups(_ range: HandleRange, of type: UUID) async throws -> [HandleGroup]? {
     // Many servers refuse the group type of secondary services, which also ends this procedure (Part G §4.4 names no procedure).
     let ends: [ErrorCode] = type == .primaryService ? [.attributeNotFound] : [.attributeNotFound, .unsupportedGroupType]
@@ -93,13 +93,13 @@ extension Client {
     if case .readByGroupType(let groups)? = response { return groups } else { return nil }
   }
 
-  /// Sends one request for declarations of a type. Nil if the range has no more.
+  /// Sends one request for declarations of a type. Returns nil if the range contains no more.
   func declarations(_ range: HandleRange, of type: UUID) async throws -> [HandleValue]? {
     let response = try await answer(.readByType(range, type: type), tolerating: [.attributeNotFound])
     if case .readByType(let items)? = response { return items } else { return nil }
   }
 
-  /// Sends one request for handles and attribute types. Nil if the range has no more.
+  /// Sends one request for handles and attribute types. Returns nil if the range contains no more attributes.
   func types(_ range: HandleRange) async throws -> [HandleType]? {
     let response = try await answer(.findInformation(range), tolerating: [.attributeNotFound])
     if case .findInformation(let items)? = response { return items } else { return nil }
@@ -109,8 +109,8 @@ extension Client {
 
   // MARK: Discovers included services, and reads Characteristic Extended Properties
 
-  /// Finds included services (§4.5.1). Reads a 128-bit UUID from the included service, because the declaration does not contain it.
-  /// - Parameter known: services whose UUIDs the client does not read again.
+  /// Finds included services (Vol 3 Part G §4.5.1). Reads a 128-bit UUID from the service declaration, as the include declaration lacks it.
+  /// - Parameter known: the discovered services, whose UUIDs the client does not read again.
   func findIncludedServices(_ range: HandleRange, known: [Service] = [], onFound: Found<Include>) async throws {
     var found: Set<Include> = []
     var current = ProcedureRange(range)
@@ -170,9 +170,9 @@ extension Client {
     }
   }
 
-  /// Reads the characteristic whose value is at `handle`, for devices that do not survive full discovery.
+  /// Discovers only the characteristic whose value has this handle, for devices that fail during full discovery.
   /// Reads the declaration right before the value, and descriptors up to the Client Characteristic Configuration (Vol 3 Part G §3.3).
-  /// - Returns: nil if the answers do not show a characteristic there. Discovery reports the cause.
+  /// - Returns: nil if the responses do not show a characteristic with this value handle.
   /// - Throws: ATTError, the error that closed the channel, CancellationError.
   package func characteristic(at handle: AttributeHandle) async throws -> Characteristic? {
     guard handle > 1 else { return nil }
@@ -206,12 +206,12 @@ extension Client {
 
   enum DatabaseHash: Equatable {
     case notRead
-    /// The peer has no Database Hash, or refuses to read it.
+    /// The peer has no Database Hash, or refuses to send it.
     case none
     case known([UInt8])
   }
 
-  /// The database to reuse on the next link. Nil before discovery, after a change, or if the peer has no hash.
+  /// The database and hash to reuse on the next link. Nil before discovery, after Service Changed, or if the peer has no Database Hash.
   package var knownDatabase: KnownDatabase? {
     guard case .known(let hash) = databaseHash, let table, stale.isEmpty else { return nil }
     return KnownDatabase(table: table, hash: hash)
@@ -229,7 +229,7 @@ extension Client {
     return true
   }
 
-  /// Subscribes to Service Changed and reads the hash after discovery, in sessions that stay open. A single step skips these round trips.
+  /// Subscribes to Service Changed and reads the Database Hash after discovery. Does nothing if `followsServiceChanges` is false.
   func follow(_ table: AttributeTable) async throws {
     guard followsServiceChanges else { return }
     try await subscribeToServiceChanged()
@@ -239,7 +239,7 @@ extension Client {
     if self.table != nil, stale.isEmpty { databaseHash = hash }
   }
 
-  /// Reads by characteristic UUID, because a changed database may have moved the handle (§7.3). Treats an invalid answer as no hash.
+  /// Reads the Database Hash by UUID, because its handle may have changed (Vol 3 Part G §7.3). Returns `.none` for an invalid answer.
   private func readDatabaseHash() async throws -> DatabaseHash {
     do {
       guard case .readByType(let items) = try await bearer.request(.readByType(.all, type: .databaseHash)), items.count == 1,
@@ -253,11 +253,10 @@ extension Client {
 
   // MARK: Changes of services during a connection (Vol 3 Part G §7.1, §2.5.2)
 
-  /// The peer's Service Changed characteristic. Remains known while the client discovers its service again.
+  /// The peer's Service Changed characteristic, or the last known one while its service is undiscovered. Nil if the peer has none.
   var serviceChanged: Characteristic? { table?.characteristics.first { $0.uuid == .serviceChanged } ?? lastServiceChanged }
 
-  /// Subscribes to Service Changed indications, if the peer has the characteristic, so that long sessions notice changes.
-  /// Ignores a refusal by the peer.
+  /// Subscribes to Service Changed indications, if the peer has the characteristic. Ignores a refusal by the peer.
   func subscribeToServiceChanged() async throws {
     guard let item = serviceChanged else { return }
     if item == lastServiceChanged {
@@ -272,7 +271,7 @@ extension Client {
     {}
   }
 
-  /// Drops the range of a Service Changed indication from the table, so that `discover` asks only for that range again.
+  /// Drops the affected handle range of a Service Changed indication from `table`. `discover` then requests only the missing services.
   func servicesChanged(_ value: [UInt8]) {
     var reader = ByteReader(value)
     var range = HandleRange.all
@@ -286,7 +285,7 @@ extension Client {
     onNote?(.servicesChanged(range))
   }
 
-  /// Drops a handle range from the table, extended to whole services.
+  /// Drops all services that overlap a handle range from `table`, and ends the subscriptions in the range of these services.
   func forget(_ range: HandleRange) {
     databaseHash = .notRead
     guard var known = table else {
@@ -314,8 +313,8 @@ extension Client {
 }
 
 extension Characteristic {
-  /// Parses a characteristic declaration, without descriptors and with 0xFFFF as end handle. A declaration that is too short, or whose
-  /// UUID has an invalid length, gives nil.
+  /// Parses a characteristic declaration. The result has no descriptors and the end handle 0xFFFF.
+  /// Returns nil if the declaration is too short or its UUID has an invalid length.
   init?(declaration item: HandleValue) {
     guard item.value.count >= 3, let uuid = UUID(littleEndian: item.value.dropFirst(3)) else { return nil }
     let valueHandle = AttributeHandle(rawValue: UInt16(item.value[1]) | UInt16(item.value[2]) << 8)
@@ -323,12 +322,12 @@ extension Characteristic {
       uuid: uuid, handle: item.handle, valueHandle: valueHandle, endHandle: 0xFFFF, properties: Properties(rawValue: item.value[0]))
   }
 
-  /// Whether the value has the handle right after the declaration, which is usual.
+  /// Whether the value's handle is the declaration's handle plus 1.
   var followsDeclaration: Bool { valueHandle.number == handle.number + 1 }
 }
 
 extension Include {
-  /// Parses an include declaration, with a nil `uuid` if the declaration contains none. Nil if the declaration is too short.
+  /// Parses an include declaration. `uuid` is nil if the declaration contains none. Returns nil if the declaration has less than 4 bytes.
   fileprivate init?(declaration item: HandleValue) {
     guard item.value.count >= 4 else { return nil }
     func word(_ index: Int) -> AttributeHandle { AttributeHandle(rawValue: UInt16(item.value[index]) | UInt16(item.value[index + 1]) << 8) }

@@ -2,12 +2,12 @@ package import ATT
 package import Bluetooth
 import EventLoop
 
-/// The single procedures of Vol 3 Part G §4.3 to §4.8. `discover` needs fewer requests for a whole database.
-/// All throw GATTError.errorResponse, ATTError and CancellationError. `onFound` receives each entry as soon as its answer arrives.
+/// The GATT procedures of Vol 3 Part G §4.3 to §4.8, one per function. `discover` needs fewer requests for a whole database.
+/// Each throws `GATTError.errorResponse`, ATTError and CancellationError. `onFound` receives an entry as soon as its response arrives.
 extension Client {
   package typealias Found<T> = @LoopActor (T) async throws -> Void
 
-  /// Discovers all primary services without their contents (Discover All Primary Services, §4.4.1).
+  /// Discovers all primary services without their contents (Discover All Primary Services, Vol 3 Part G §4.4.1).
   @discardableResult
   package func primaryServices(_ range: HandleRange = .all, onFound: Found<Service> = { _ in }) async throws -> [Service] {
     var discovery = DatabaseDiscovery()
@@ -24,8 +24,8 @@ extension Client {
     return found
   }
 
-  /// Discovers primary services by UUID (Discover Primary Service by Service UUID, §4.4.2).
-  /// - Parameter inFull: whether to send the UUID in 16 bytes even if it has a 16-bit form.
+  /// Discovers the handle ranges of primary services by UUID (Discover Primary Service by Service UUID, Vol 3 Part G §4.4.2).
+  /// - Parameter inFull: whether to send a UUID with a 16-bit form as 16 bytes.
   @discardableResult
   package func primaryServices(
     _ uuid: UUID, _ range: HandleRange = .all, inFull: Bool = false, onFound: Found<HandleRange> = { _ in }
@@ -46,7 +46,7 @@ extension Client {
     return found
   }
 
-  /// Finds included services (Find Included Services, §4.5.1).
+  /// Finds the include declarations in a handle range (Find Included Services, Vol 3 Part G §4.5.1).
   @discardableResult
   package func includedServices(_ range: HandleRange = .all, onFound: Found<Include> = { _ in }) async throws -> [Include] {
     var found: [Include] = []
@@ -78,7 +78,7 @@ extension Client {
     return found
   }
 
-  /// Discovers every attribute of a range (Discover All Characteristic Descriptors, §4.7.1).
+  /// Discovers the handle and type of every attribute in a range (Discover All Characteristic Descriptors, Vol 3 Part G §4.7.1).
   @discardableResult
   package func attributeTypes(_ range: HandleRange = .all, onFound: Found<HandleType> = { _ in }) async throws -> [HandleType] {
     var found: [HandleType] = []
@@ -93,14 +93,14 @@ extension Client {
     return found
   }
 
-  /// Reads values by type with one request (Read Using Characteristic UUID, §4.8.2). Returns the values that fit, cut to ATT_MTU − 4 bytes.
-  /// - Throws: Attribute Not Found if there are none.
+  /// Reads values by UUID with one request (Read Using Characteristic UUID, Vol 3 Part G §4.8.2). Cuts values to ATT_MTU − 4 bytes.
+  /// - Throws: `GATTError.errorResponse` with Attribute Not Found if the range has no attribute of this type.
   package func valuesOfOneAnswer(_ uuid: UUID, _ range: HandleRange = .all) async throws -> [HandleValue] {
     try await answer(.readByType(range, type: uuid)) { if case .readByType(let items) = $0 { items } else { nil } }
   }
 
-  /// Reads a whole value, in parts if it is long (§4.8.1, §4.8.3). Any error after the first part ends the value.
-  /// - Returns: at most 65,535 bytes plus one part.
+  /// Reads a whole value, in parts if necessary (Vol 3 Part G §4.8.1, §4.8.3). An Error Response after the first part ends the value.
+  /// - Returns: at most 65,535 bytes plus one part of ATT_MTU − 1 bytes.
   package func valueUpToError(_ handle: AttributeHandle) async throws -> [UInt8] {
     var value: [UInt8] = try await answer(.read(handle)) { if case .read(let value) = $0 { value } else { nil } }
     var isFull = value.count >= mtu - 1
@@ -112,8 +112,8 @@ extension Client {
     return value
   }
 
-  /// Exchanges the MTU (§4.3.1).
-  /// - Returns: the ATT_MTU in effect, nil if the peer offers less than 23.
+  /// Sends an Exchange MTU Request (Vol 3 Part G §4.3.1).
+  /// - Returns: the ATT_MTU in effect. Nil if the peer offers less than the minimum, 23.
   package func exchangeMTU(offering wanted: Int) async throws -> Int? {
     bearer.offer(rxMTU: wanted)
     let request = Request.exchangeMTU(clientRxMTU: UInt16(clamping: bearer.rxMTU))
@@ -122,13 +122,13 @@ extension Client {
   }
 }
 
-/// The handle range of a discovery procedure. Chooses the next request and reports irregular positions of entries.
-/// Every request starts after the previous one, so no peer can cause an endless loop. Uses Int, so nothing wraps at 0xFFFF.
+/// The handles that a discovery procedure has not covered yet. Chooses the range of the next request and detects irregular entries.
+/// Every request starts at a higher handle than the previous request, so no peer can cause an endless loop.
 struct ProcedureRange {
-  /// The first handle of the next request. 0x10000 if an answer did not advance.
+  /// The first handle of the next request. 0x10000 after a response whose entries all precede the requested range.
   private(set) var next: Int
   private let end: Int
-  /// The previous entry of the current answer.
+  /// The handle of the previous entry in the current response. Nil before the first entry.
   private var previous: AttributeHandle?
   private var last = 0
   private var greatest = 0
@@ -142,8 +142,8 @@ struct ProcedureRange {
   var range: HandleRange? { next <= end ? asked : nil }
   private var asked: HandleRange { HandleRange(AttributeHandle(clamping: next), AttributeHandle(clamping: end)) }
 
-  /// Checks the position of an entry in the answer.
-  /// - Parameter through: the last handle of the entry, possibly beyond the end of the range (a group that extends further).
+  /// Checks the handle of an entry against the requested range and the previous entry.
+  /// - Parameter through: the last handle that the entry covers, possibly beyond the requested range. Nil for a single handle.
   /// - Returns: the fault of the position. Nil if the position is regular.
   mutating func take(_ handle: AttributeHandle, through: AttributeHandle? = nil) -> IrregularEntry.Fault? {
     guard handle.isValid else { return .noHandle }
@@ -155,8 +155,8 @@ struct ProcedureRange {
     return before.flatMap { handle <= $0 ? .outOfOrder(after: $0) : nil }
   }
 
-  /// Ends an answer. Continues after its last entry if that advanced, else after the greatest handle.
-  /// - Returns: a fault if all entries precede the requested range, which ends the procedure.
+  /// Ends the current response. The next request starts after the last entry, or after the greatest handle if the last one precedes `next`.
+  /// - Returns: a fault, which ends the procedure, if all entries precede the requested range. Nil otherwise.
   mutating func advance() -> IrregularEntry.Fault? {
     let reached = last >= next ? last : greatest
     let fault = reached >= next ? nil : IrregularEntry.Fault.notAdvancing(asked)

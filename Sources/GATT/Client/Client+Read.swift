@@ -4,10 +4,10 @@ import EventLoop
 package import Values
 
 extension Client {
-  /// Reads the whole value of a characteristic or descriptor: Read, then Read Blob while parts are full (Vol 3 Part G §4.8.1, §4.8.3).
+  /// Reads the whole value of a characteristic or descriptor with Read and Read Blob Requests (Vol 3 Part G §4.8.1, §4.8.3).
   /// A long read is not atomic: the peer may change the value between parts.
-  /// - Parameter uuid: the type of the attribute, if discovery has not found it.
-  /// - Returns: at most 512 bytes, the largest attribute value. A note reports that the peer sent more.
+  /// - Parameter uuid: the attribute's type for notes, if discovery has not found the attribute. Nil otherwise.
+  /// - Returns: at most 512 bytes, the largest attribute value. A note reports that the peer sent more bytes.
   /// - Throws: GATTError.errorResponse, ATTError, CancellationError. Never returns part of a value.
   package func read(_ handle: AttributeHandle, as uuid: UUID? = nil) async throws -> [UInt8] {
     // Use the MTU from before the request: the peer may exchange the MTU before the next part.
@@ -18,8 +18,8 @@ extension Client {
     return value
   }
 
-  /// Reads every attribute of a type, with its whole value (§4.8.2).
-  /// - Throws: the errors of `read`, and Attribute Not Found if there is none.
+  /// Reads every attribute of a type, with its whole value (Vol 3 Part G §4.8.2).
+  /// - Throws: the errors of `read`, and Attribute Not Found if the range has no attribute of this type.
   package func read(uuid: UUID, _ range: HandleRange = .all) async throws -> [(handle: AttributeHandle, value: [UInt8])] {
     var found: [(handle: AttributeHandle, value: [UInt8])] = []
     var current = ProcedureRange(range)
@@ -37,16 +37,16 @@ extension Client {
     return found
   }
 
-  /// Reads two or more values with one request (§4.8.4).
+  /// Reads two or more values with one request (Vol 3 Part G §4.8.4).
   /// - Returns: the joined values. The response does not mark their boundaries.
   package func readMultiple(_ handles: [AttributeHandle]) async throws -> [UInt8] {
     try await answer(.readMultiple(handles)) { if case .readMultiple(let value) = $0 { value } else { nil } }
   }
 
-  /// Returns whether the server may have cut a value. Some agree to a larger ATT_MTU but still cut to 22 bytes, which fits the minimum MTU.
+  /// Returns whether the server may have cut a value of `count` bytes. Servers exist that cut to 22 bytes despite a larger ATT_MTU.
   func isPerhapsCut(_ count: Int) -> Bool { count == BearerState.defaultMTU - 1 && mtu > BearerState.defaultMTU }
 
-  /// Reads the rest of a value with Read Blob.
+  /// Reads the bytes after `first` with Read Blob Requests, and returns the whole value.
   /// - Parameter full: the size in bytes at which the server may have cut the first part.
   func readRest(of handle: AttributeHandle, after first: [UInt8], full: Int, as uuid: UUID? = nil) async throws -> [UInt8] {
     // Ignore bytes beyond ATT_MTU, and ask for them again in parts that fit.
@@ -70,14 +70,14 @@ extension Client {
     return Array(value.prefix(WritePlan.largestValue))
   }
 
-  /// Reads the selected attributes in order, with few round trips on a new connection without an MTU exchange.
+  /// Reads the attributes that selectors match, in order, with few round trips on a new connection without an MTU exchange.
   ///
-  /// Reads a handle at once. Reads a UUID with Read By Type, then asks again after the found handle, to prove that no other attribute has
-  /// the UUID.
-  /// Exchanges the MTU if a value does not fit. Falls back to discovery in all other cases, because its errors say more.
+  /// Reads a handle without discovery. Reads a UUID with Read By Type, then repeats the request for the handles after the found attribute.
+  /// The second request proves that no other attribute has the UUID.
+  /// Exchanges the MTU if a value does not fit in one response. Discovers the database in all other cases.
   /// - Parameters:
-  ///   - onFailure: receives each selector's index, counted from 0, and its error. Returns to continue. Nil throws the first error.
-  ///   - take: receives each selector's index, counted from 0, and its value before the next read.
+  ///   - onFailure: receives the index of a failed selector, counted from 0, and the error. Nil makes `read` throw the first error.
+  ///   - take: receives the index of a selector, counted from 0, and its value, before `read` continues.
   /// - Throws: the errors of `discover`, `AttributeTable.resolve`, `read`, `onFailure` and `take`.
   package func read(
     _ selectors: [Selector], onFailure: (@LoopActor (Int, any Error) async throws -> Void)? = nil,
@@ -95,7 +95,7 @@ extension Client {
     }
   }
 
-  /// Returns whether to skip discovery. A UUID takes two round trips, discovery five or more. A handle after a UUID needs its own UUID.
+  /// Returns whether `read` needs fewer round trips without discovery: for any number of handles, followed by at most 4 UUIDs.
   private static func isFasterWithoutDiscovery(_ selectors: [Selector]) -> Bool {
     let others = selectors.drop { $0.plainHandle != nil }
     return others.count <= 4 && others.allSatisfy { $0.plainUUID != nil }
@@ -113,15 +113,15 @@ extension Client {
     return SelectedValue(handle: attribute.handle, uuid: attribute.uuid, value: try await read(attribute.handle))
   }
 
-  /// Reads a value like `read`, but exchanges the MTU only if the value does not fit.
+  /// Reads a whole value. Exchanges the MTU only if the value does not fit in one response.
   private func readNow(_ handle: AttributeHandle) async throws -> [UInt8] {
     let full = mtu - 1
     let value: [UInt8] = try await answer(.read(handle)) { if case .read(let value) = $0 { value } else { nil } }
     return value.count < full && !isPerhapsCut(value.count) ? value : try await complete(value, of: handle)
   }
 
-  /// Reads the value of the only attribute of a type.
-  /// - Returns: nil if discovery is necessary.
+  /// Reads the whole value of the only attribute of a type.
+  /// - Returns: nil if the peer does not have exactly one such attribute or its answer is unusable, so that discovery is necessary.
   private func readOnly(_ uuid: UUID) async throws -> SelectedValue? {
     do {
       // Use the MTU from before the request: the peer may exchange the MTU before the next part.
@@ -140,7 +140,7 @@ extension Client {
     } catch GATTError.errorResponse where closed == nil { return nil } catch ATTError.violation where closed == nil { return nil }
   }
 
-  /// Completes a value that the server may have cut. Reads it again after a larger MTU, so that it arrives in one piece if possible.
+  /// Completes a value that the server may have cut. Reads the whole value again if an MTU exchange increases ATT_MTU.
   private func complete(_ first: [UInt8], of handle: AttributeHandle, as uuid: UUID? = nil) async throws -> [UInt8] {
     let before = mtu
     try await exchangeMTUOnce()
@@ -149,7 +149,7 @@ extension Client {
 
   // MARK: Descriptions
 
-  /// Returns the description of a characteristic's value. Nil if the client has read none of its descriptors on this link.
+  /// Returns the description of a characteristic's value. Returns nil if the client has read none of the characteristic's descriptors.
   package func description(of item: Characteristic) -> ValueDescription? {
     guard item.descriptors.contains(where: { descriptorValues[$0.handle] != nil }) else { return nil }
     return ValueDescription(of: item) { descriptorValues[$0] }
@@ -171,7 +171,7 @@ extension Client {
     do { _ = try await read(handle) } catch GATTError.errorResponse where closed == nil { descriptorValues[handle] = [] }
   }
 
-  /// Stores the value that the client has read from a descriptor.
+  /// Stores a value that the client has read, if the attribute is a descriptor that describes a value.
   func keep(_ value: [UInt8], of handle: AttributeHandle) {
     if table?.attribute(at: handle).uuid?.describesValue ?? false { descriptorValues[handle] = value }
   }
@@ -180,8 +180,8 @@ extension Client {
 /// The value that the client read for a selector, and its attribute.
 package struct SelectedValue: Hashable, Sendable {
   package let handle: AttributeHandle
-  /// The type of the attribute. Nil if the selector was a handle and no discovery took place.
+  /// The type of the attribute. Nil if the selector is a handle and the client has not discovered the peer's attributes.
   package let uuid: UUID?
-  /// The complete value.
+  /// The whole value, even if it took several requests.
   package let value: [UInt8]
 }

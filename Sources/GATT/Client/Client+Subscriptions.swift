@@ -3,20 +3,20 @@ package import EventLoop
 
 extension Client {
   /// The last known CCCD value of a characteristic, and the tasks that wait for a pending write.
-  /// A new object replaces this one when the peer's services change, so that a write that ends later does not affect the new one.
+  /// The client replaces the object when the peer's services change, so that a pending write does not affect the new value.
   @LoopActor
   final class ClientConfiguration {
     /// The CCCD bits: bit 0 notifications, bit 1 indications. Nil if a failed write left the value unknown.
     fileprivate var bits: UInt8? = 0
     fileprivate var isWriting = false
-    /// The pending waits, one per caller, so that one caller can give up without ending the others.
+    /// The waits for the end of the pending write, one per waiting task.
     fileprivate var waiting: [Wait<Void>] = []
   }
 
   /// Asks the peer to send the values of `characteristic` (Vol 3 Part G §4.10, §4.11). Discovery must have found its descriptors.
-  /// Subscriptions to one characteristic share its CCCD. The client writes the CCCD when their combined value changes.
-  /// Keeps values that arrive before the peer's answer. `Subscription.isGone` becomes true if the peer's services change.
-  /// - Parameter keepingValues: false if the caller sees the values as an observer.
+  /// Subscriptions to one characteristic share its CCCD, which the client writes when the combined bits change.
+  /// Keeps values that arrive before the peer's response. Sets `Subscription.isGone` if the peer removes or moves the characteristic.
+  /// - Parameter keepingValues: whether received values wait for `Subscription.next`.
   /// - Throws: GATTError.sendsNoValues, the errors of a write, CancellationError.
   package func subscribe(_ characteristic: Characteristic, kind: Subscription.Kind = .auto, keepingValues: Bool = true) async throws
     -> Subscription
@@ -41,12 +41,12 @@ extension Client {
     return subscription
   }
 
-  /// Returns whether a subscription to the characteristic exists.
+  /// Returns whether the client has a subscription to the characteristic, even if the peer has not confirmed the CCCD write yet.
   package func isSubscribed(to characteristic: Characteristic) -> Bool {
     subscriptions.contains { $0.characteristic.valueHandle == characteristic.valueHandle }
   }
 
-  /// Ends all subscriptions, also on the peer. Tries all, then throws the first error.
+  /// Cancels all subscriptions and writes their CCCDs. Continues after an error, and throws the first error at the end.
   package func unsubscribeAll() async throws {
     var failure: (any Error)?
     while let subscription = subscriptions.last {
@@ -62,7 +62,7 @@ extension Client {
     if closed == nil, !subscription.isGone { try await configure(subscription.characteristic) }
   }
 
-  /// Ends the subscriptions in a handle range without a write, because their characteristics are gone or have moved.
+  /// Ends the subscriptions in a handle range without writing CCCDs, because the peer removed or moved the characteristics.
   func forgetSubscriptions(in range: HandleRange) {
     for subscription in subscriptions where subscription.characteristic.isTouched(by: range) {
       subscription.isGone = true
@@ -73,7 +73,7 @@ extension Client {
     for observer in observers { observer.onServicesChanged?(range) }
   }
 
-  /// Creates a subscription without asking the peer, whose Client Characteristic Configuration may be unchanged.
+  /// Creates a subscription without writing the CCCD, which may still contain the bits of an earlier subscription.
   func assumeSubscribed(_ characteristic: Characteristic, _ kind: Subscription.Kind) -> Subscription {
     let subscription = Subscription(characteristic, kind, keepsValues: false, self)
     subscriptions.append(subscription)
@@ -85,7 +85,7 @@ extension Client {
     return subscription
   }
 
-  /// Writes the CCCD until it matches all subscriptions combined. One task writes, the others wait for it.
+  /// Writes a CCCD until its bits match all subscriptions to the characteristic. While one task writes, other callers wait.
   private func configure(_ characteristic: Characteristic) async throws {
     guard let descriptor = characteristic.clientConfiguration?.handle else { return }
     while true {
@@ -117,8 +117,8 @@ extension Client {
     }
   }
 
-  /// Writes the CCCD again after an abandoned write, which the peer may have received. Otherwise, the peer might go on sending.
-  /// Takes at most one second. Also works in a canceled task.
+  /// Writes the CCCD again after an abandoned write, which the peer may have received, so that the peer stops sending values.
+  /// Takes at most one second, and also works in a canceled task.
   private func settle(_ characteristic: Characteristic) async {
     guard closed == nil, let descriptor = characteristic.clientConfiguration?.handle, let configuration = configurations[descriptor],
       configuration.bits == nil, !configuration.isWriting
@@ -131,10 +131,10 @@ extension Client {
 
   // MARK: Received values
 
-  /// Observes all notifications and indications in order, subscribed or not, until cancellation or the end of the bearer.
+  /// Observes all notifications and indications in order, even without a subscription, until cancellation or the end of the bearer.
   /// - Parameters:
-  ///   - onServicesChanged: receives the handles that may have a new meaning. Subscriptions there have ended.
-  ///   - onExhaustion: runs when no values will arrive without another request (see `exhausted`).
+  ///   - onServicesChanged: receives a changed handle range, after the client has ended the subscriptions in the range.
+  ///   - onExhaustion: runs when the channel has no more values until the client sends another PDU.
   package func observeValues(
     onServicesChanged: (@LoopActor (HandleRange) -> Void)? = nil, onExhaustion: (@LoopActor () -> Void)? = nil,
     _ handler: @escaping @LoopActor (ValueEvent) -> Void
@@ -210,7 +210,7 @@ package struct ValueEvent: Hashable, Sendable {
   package let wallClock: Int64
 }
 
-/// The values of one characteristic, in order, starting before the request to the peer.
+/// A queue of the values that the peer sends for one characteristic, in order of arrival.
 @LoopActor
 package final class Subscription {
   package enum Kind: Sendable {
@@ -219,20 +219,20 @@ package final class Subscription {
     case notification
     case indication
 
-    /// The bit in the Client Characteristic Configuration. The client resolves `.auto` before.
+    /// The mask of the CCCD bit: 1 for notifications and `.auto`, 2 for indications.
     var bit: UInt8 { self == .indication ? 2 : 1 }
   }
 
   package let characteristic: Characteristic
   package let kind: Kind
-  /// Whether the characteristic is gone or has moved after a change of services. No more values arrive, and `cancel` writes nothing.
+  /// Whether the peer removed or moved the characteristic. No more values arrive, and `cancel` writes nothing.
   package internal(set) var isGone = false
-  /// The number of values that the subscription discarded. At most `capacity` wait for `next`.
+  /// The number of values that the subscription discarded because `capacity` values already waited for `next`.
   package var dropped: Int { values.dropped }
 
   static let capacity = 16_384
 
-  /// Whether values wait for `next`. False if an observer receives them.
+  /// Whether received values wait for `next`. False if only observers receive them.
   let keepsValues: Bool
   private weak var client: Client?
   private let values = BoundedQueue<ValueEvent>(capacity: capacity)
@@ -244,17 +244,17 @@ package final class Subscription {
     self.client = client
   }
 
-  /// Waits for the next value. Still returns values from before the end. Allows one caller at a time.
+  /// Waits for the next value and returns it. Values from before the end of the subscription remain available. Allows one caller at a time.
   /// - Throws: the error that closed the bearer, GATTError.gone, CancellationError after the caller canceled the subscription or the task.
   package func next() async throws -> ValueEvent {
     guard let event = try await next(until: nil) else { throw CancellationError() }
     return event
   }
 
-  /// Waits for the next value until `deadline`, then returns nil.
+  /// Waits for the next value until `deadline`, and returns the value. Returns nil after the deadline. A nil deadline means no limit.
   package func next(until deadline: LoopClock.Instant?) async throws -> ValueEvent? { try await values.next(until: deadline) }
 
-  /// Ends the subscription, and asks the peer to stop unless other subscriptions remain. Idempotent. After an error, asks again.
+  /// Ends the subscription, and writes the CCCD if no other subscription needs the values. A call after an error writes the CCCD again.
   package func cancel() async throws { try await client?.unsubscribe(self) }
 
   func deliver(_ event: ValueEvent) { if keepsValues { values.add(event) } }

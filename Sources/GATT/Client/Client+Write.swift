@@ -2,11 +2,11 @@ package import ATT
 import EventLoop
 
 extension Client {
-  /// Writes `value` according to `plan`.
+  /// Writes a value with the procedure and the segments of a plan.
   /// - Parameters:
-  ///   - plan: a plan for a value of this length.
-  ///   - pacing: the pace of requests and commands.
-  ///   - progress: receives the progress after every segment and every proof of arrival.
+  ///   - plan: a plan for a value of `value.count` bytes.
+  ///   - pacing: the pace of Write Requests and Write Commands. Long and reliable writes ignore it.
+  ///   - progress: receives the progress after every segment and every confirmation of arrival.
   /// - Throws: GATTError, ATTError, the error that closed the channel, CancellationError, the errors of `progress`.
   ///   Cancels a failed long or reliable write on the peer, so that the peer writes nothing.
   package func write(
@@ -32,7 +32,7 @@ extension Client {
     _ = try await answer(.write(handle, value: value))
   }
 
-  /// Sends one Write Command (§4.9.1) as soon as the channel accepts it, which gives bulk transfers back-pressure.
+  /// Sends one Write Command (Vol 3 Part G §4.9.1). Waits until the channel can accept the command.
   /// - Parameter value: at most ATT_MTU − 3 bytes.
   package func writeCommand(_ value: ArraySlice<UInt8>, to handle: AttributeHandle) async throws {
     // Check first: there is usually room, and a call that may suspend is expensive.
@@ -41,7 +41,7 @@ extension Client {
     bearer.sendWriteCommand(value, to: handle)
   }
 
-  /// Performs a long or reliable write (§4.9.4, §4.9.5).
+  /// Writes a value with Prepare Write Requests and one Execute Write Request (Vol 3 Part G §4.9.4, §4.9.5).
   private func prepareAndExecute(
     _ value: [UInt8], _ handle: AttributeHandle, _ plan: WritePlan, _ progress: (@LoopActor (WriteProgress) throws -> Void)?
   ) async throws {
@@ -66,7 +66,7 @@ extension Client {
     }
   }
 
-  /// Empties the peer's queue after a failure, so that the next Execute Write has no old parts. Takes up to 1 s, even after Ctrl-C.
+  /// Empties the peer's queue of prepared writes after a failed write. Takes at most 1 s, and also works in a canceled task.
   private func cancelPreparedWrites() async {
     guard closed == nil else { return }
     await shielded {
@@ -76,10 +76,10 @@ extension Client {
     }
   }
 
-  /// Asks whether the peer accepts Write Commands to an attribute, once per link and attribute. The peer drops a rejected command silently
-  /// (Vol 3 Part F §3.4.5.3). So the client sends a Prepare Write without bytes, then cancels it, which changes nothing (§3.4.6).
-  /// - Throws: GATTError.errorResponse with 05, 08, 0C or 0F, which apply to commands too, or with 03 without a write property.
-  ///   Other error codes say nothing about commands. Also throws the error that closed the bearer, and CancellationError.
+  /// Checks that the peer accepts Write Commands to an attribute, once per link. A peer rejects commands silently (Vol 3 Part F §3.4.5.3),
+  /// so the client sends a Prepare Write Request without bytes, then cancels the prepared write. Neither changes a value (§3.4.6).
+  /// - Throws: `GATTError.errorResponse` with 0x05, 0x08, 0x0C or 0x0F, or with 0x03 if the attribute has no write property.
+  ///   Also throws the error that closed the bearer, and CancellationError. Ignores other error codes.
   package func checkCommands(to attribute: Attribute) async throws {
     guard !commandsChecked.contains(attribute.handle) else { return }
     do {

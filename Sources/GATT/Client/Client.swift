@@ -2,80 +2,80 @@ package import ATT
 import Bluetooth
 package import EventLoop
 
-/// A GATT client on one ATT bearer (Vol 3 Part G §4), which may also have a server. Knows only the channel, not the layers below it.
+/// A GATT client on one ATT bearer (Vol 3 Part G §4). The bearer may also have a GATT server.
 @LoopActor
 package final class Client: BearerClient {
-  /// The handler of notes on tolerated faults of the peer, and on actions on the user's behalf.
+  /// The handler of notes on tolerated faults of the peer, and on actions that the client takes without being asked.
   package var onNote: (@LoopActor (ClientNote) -> Void)?
-  /// The handler of every PDU, in both directions.
+  /// The handler of every ATT PDU that the bearer sends or receives.
   package var onPDU: (@LoopActor (ATT.Direction, [UInt8]) -> Void)? {
     get { bearer.onPDU }
     set { bearer.onPDU = newValue }
   }
-  /// The time limit of requests, see `Bearer.limit`.
+  /// The time limit of transactions that start after the assignment. Nil selects the time limit from the initializer.
   package var limit: Duration? {
     get { bearer.limit }
     set { bearer.limit = newValue }
   }
-  /// The handler that raises the security level after Insufficient Authentication or Insufficient Encryption. If it returns true, the
-  /// client repeats the request once.
+  /// The handler that raises the security level after Insufficient Authentication or Insufficient Encryption.
+  /// If the handler returns true, the client repeats the refused request once.
   package var onSecurityNeeded: (@LoopActor (ErrorCode) async -> Bool)?
 
   /// Whether discovery subscribes to Service Changed, so that long sessions notice changes of the table.
   package var followsServiceChanges = false
 
-  /// Whether to read a UUID as if no discovery had taken place, because the discovered table only serves to decode values.
-  /// The requests of a script line must not depend on that table.
+  /// Whether `read` asks the peer for a UUID even if `table` already contains the UUID.
+  /// A line of a script then sends the same requests before and after discovery.
   package var readsDirectly = false
 
   /// The requested ATT_MTU, 23…517. Nil before `exchangeMTU`.
   package private(set) var requestedMTU: Int?
-  /// The attributes that `checkCommands` has checked.
+  /// The handles of the attributes that `checkCommands` has checked on this link.
   var commandsChecked: Set<AttributeHandle> = []
 
-  /// The discovered table. Nil before discovery. Lacks changed services until the client discovers them again.
+  /// The discovered attributes. Nil before discovery. Changed services are missing until the client discovers them again.
   package internal(set) var table: AttributeTable? { didSet { descriptionVersion = Self.newVersion() } }
   /// The partial result of a failed discovery. Nil if the last discovery succeeded.
   package internal(set) var incomplete: AttributeTable?
-  /// The handle ranges of changed services, which `table` lacks.
+  /// The handle ranges of changed services, which `table` lacks until the next discovery.
   var stale: [HandleRange] = []
-  /// Values of the descriptors that describe values, read on this link, by handle. An entry is empty if the peer refused the read.
+  /// The values of descriptors that describe values, by handle, as read on this link. An entry is empty if the peer refused the read.
   var descriptorValues: [AttributeHandle: [UInt8]] = [:] { didSet { descriptionVersion = Self.newVersion() } }
-  /// A number that changes with `description(of:)` and `table`. Unique across all clients.
+  /// A number that changes with `table` and the results of `description(of:)`. No two clients share a number.
   package private(set) var descriptionVersion = newVersion()
   private static var versions = 0
   /// The number of discoveries in progress.
   var discoveries = 0
   /// Whether the bearer closed while discovery waited for an answer.
   package private(set) var endedInDiscovery = false
-  /// The Database Hash of `table`, if the client has read it.
+  /// The state of the peer's Database Hash: not read yet, not available, or the hash that belongs to `table`.
   var databaseHash = DatabaseHash.notRead
   var lastServiceChanged: Characteristic?
   var serviceChangedSubscription: Subscription?
 
   package let bearer: Bearer
   var subscriptions: [Subscription] = [] { didSet { countListeners() } }
-  /// The state of each Client Characteristic Configuration, by descriptor handle.
+  /// The state of each Client Characteristic Configuration descriptor (CCCD), by descriptor handle.
   var configurations: [AttributeHandle: ClientConfiguration] = [:]
   var observers: [ValueObserver] = [] { didSet { countListeners() } }
-  /// The waits of `untilClosed`, one per caller, so that one caller can give up without ending the others.
+  /// The waits for the end of the bearer, one per caller of `untilClosed`.
   private var ends: [Wait<any Error>] = []
   private var faultsShown = 0
-  /// The number of lost PDUs that notes have reported.
+  /// The number of lost PDUs in the last note about losses.
   private var lossesShown = 0
   private var notes: [Repeated: Int] = [:]
   /// The selectors whose meaning a note has explained.
   private var explained: Set<Selector> = []
 
-  /// Attaches to a bearer and starts receiving in the next turn of the event loop. Set the handlers before that.
+  /// Creates a client on a bearer, which starts to receive in the next turn of the event loop. Set the handlers before that turn.
   package init(_ bearer: Bearer) {
     self.bearer = bearer
     bearer.client = self
     EventLoop.shared.schedule(after: .zero) { bearer.start() }
   }
 
-  /// Attaches to a channel.
-  /// - Parameter timeout: the limit of one ATT transaction, after which the bearer closes.
+  /// Creates a client on a new bearer for an ATT channel.
+  /// - Parameter timeout: the time limit of one ATT transaction, after which the bearer closes.
   package convenience init(_ channel: any ATT.Channel, timeout: Duration = .seconds(30)) { self.init(Bearer(channel, timeout: timeout)) }
 
   private static func newVersion() -> Int {
@@ -85,12 +85,12 @@ package final class Client: BearerClient {
 
   /// The ATT_MTU in effect, 23…517.
   package var mtu: Int { bearer.mtu }
-  /// The reason why requests are impossible. Nil while the bearer is open.
+  /// The error that closed the bearer. Nil while the bearer is open.
   package var closed: (any Error)? { bearer.closed }
-  /// The reason why no more values will arrive, see `Bearer.exhausted`.
+  /// The reason why the channel has no more values until the client sends a PDU. Nil for a peer that may send at any time.
   package var exhausted: (any Error)? { bearer.exhausted }
 
-  /// Requests an ATT_MTU (§4.3.1). If the peer refuses or its answer is invalid, keeps the MTU and sends a note.
+  /// Requests an ATT_MTU (Vol 3 Part G §4.3.1). If the peer refuses or its answer is invalid, keeps the MTU and sends a note.
   /// - Returns: the ATT_MTU in effect.
   /// - Throws: the errors of `Bearer.request`.
   @discardableResult
@@ -108,10 +108,10 @@ package final class Client: BearerClient {
     return mtu
   }
 
-  /// Exchanges the MTU unless the client has already asked. A client asks once per connection (§4.3.1).
+  /// Exchanges the MTU unless the client has already requested one. A client requests at most once per link (Vol 3 Part G §4.3.1).
   func exchangeMTUOnce() async throws { if requestedMTU == nil { try await exchangeMTU() } }
 
-  /// Finds the attribute of a selector, after discovery if necessary. A note explains an abbreviation the first time.
+  /// Finds the attribute that a selector matches, after discovery if necessary. Explains an abbreviation in a note, once per selector.
   /// - Throws: the errors of `discover` and `AttributeTable.resolve`.
   package func resolve(_ selector: Selector) async throws -> Attribute {
     let attribute = try await discover().resolve(selector)
@@ -119,7 +119,7 @@ package final class Client: BearerClient {
     return attribute
   }
 
-  /// Returns the only candidate that sends values, with a note the first time. Nil if none or several do.
+  /// Returns the only candidate that notifies or indicates, with one note per selector. Returns nil if none or several do.
   package func onlySender(_ selector: Selector, _ candidates: [GATTError.Candidate]) -> Characteristic? {
     let senders = candidates.filter { $0.attribute.characteristic?.sendsValues ?? false }
     guard senders.count == 1, let only = senders.first else { return nil }
@@ -127,16 +127,16 @@ package final class Client: BearerClient {
     return only.attribute.characteristic
   }
 
-  /// Waits until the peer has received all commands sent so far, because the bearer keeps the order. An Error Response is proof too.
-  /// Sends Find Information on `handle`, which has no side effects.
+  /// Waits until the peer has received all commands sent so far: sends Find Information for `handle` and waits for the response.
+  /// The request has no side effects, and the bearer keeps the order. An Error Response is also a confirmation.
   package func barrier(after handle: AttributeHandle) async throws {
     _ = try await bearer.request(barrierRequest(after: handle))
   }
 
   func barrierRequest(after handle: AttributeHandle) -> Request { .findInformation(HandleRange(handle, handle)) }
 
-  /// Waits for the end of the bearer.
-  /// - Returns: the reason why the bearer closed.
+  /// Waits until the bearer closes.
+  /// - Returns: the error that closed the bearer.
   /// - Throws: CancellationError.
   package func untilClosed() async throws -> any Error {
     if let closed { return closed }
@@ -146,7 +146,7 @@ package final class Client: BearerClient {
     return try await end.value()
   }
 
-  /// Ends all pending operations and closes the channel. Idempotent. Does not reset client configurations. Call `unsubscribeAll` first.
+  /// Ends all pending operations and closes the channel. Idempotent. Call `unsubscribeAll` first to clear the peer's CCCDs.
   package func close() {
     tellLosses()
     bearer.close()
@@ -164,7 +164,7 @@ package final class Client: BearerClient {
     observers = []
   }
 
-  /// Notes a fault of the peer. Notes the first five only, because a peer can cause a flood.
+  /// Sends a note about a fault of the peer, for at most five faults. Reports lost PDUs whenever their number has doubled.
   package func ignored(_ fault: BearerState.Fault) {
     if case .lost = fault {
       // Report the first loss, then whenever the count has doubled, and the rest at the end.
@@ -200,8 +200,8 @@ package final class Client: BearerClient {
     if let fault { note([IrregularEntry(kind, handle, uuid, fault)]) }
   }
 
-  /// Notes an irregular position of an entry.
-  /// - Returns: whether to keep the entry.
+  /// Sends a note about an entry with an irregular position. A nil `fault` means a regular position.
+  /// - Returns: whether to keep the entry. False for an invalid handle or a repeated irregular entry.
   func admit(
     _ kind: IrregularEntry.Kind, _ handle: AttributeHandle, _ uuid: UUID?, _ fault: IrregularEntry.Fault?,
     unless isKnown: @autoclosure () -> Bool
@@ -214,8 +214,8 @@ package final class Client: BearerClient {
 
   // MARK: Requests
 
-  /// Sends a request. Throws Error Responses. Raises the security and repeats the request once, if `onSecurityNeeded` can.
-  /// - Parameter tolerated: error codes for which the result is nil.
+  /// Sends a request and throws an Error Response as GATTError. Repeats the request once if `onSecurityNeeded` raises the security level.
+  /// - Parameter tolerated: error codes for which the function returns nil instead of throwing an error.
   func answer(_ request: Request, tolerating tolerated: [ErrorCode] = []) async throws -> Response? {
     var response = try await bearer.request(request)
     if case .error(_, _, let code) = response, code.needsSecurity, let onSecurityNeeded, await onSecurityNeeded(code) {
@@ -228,7 +228,7 @@ package final class Client: BearerClient {
     throw error
   }
 
-  /// Sends a request whose response has one form. The bearer has already matched the response to the request.
+  /// Sends a request and returns the value that `take` extracts from the response. Throws ATTError if `take` returns nil.
   func answer<T>(_ request: Request, _ take: (Response) -> T?) async throws -> T {
     guard let response = try await answer(request) else { throw CancellationError() }
     guard let value = take(response) else { throw ATTError.violation(response.opcode, response.bytes, "does not match the request") }

@@ -1,47 +1,47 @@
 package import ATT
 package import Bluetooth
 
-/// A tolerated fault of the peer, or an action on the user's behalf.
+/// A note for the user about a tolerated fault of the peer, or about an action that the client took without being asked.
 package enum ClientNote: Equatable, Sendable {
   /// The peer's Server Rx MTU is below the minimum (23), so ATT_MTU remains `mtu`.
   case mtuBelowLeast(offered: Int, mtu: Int)
   case mtuRefused(ErrorCode, mtu: Int)
   case mtuAnsweredWrongly(Violation, mtu: Int)
-  /// The bearer ignored a PDU. `lost` reports `.lost` faults.
+  /// The bearer ignored a faulty PDU. The case `lost` reports lost PDUs instead.
   case ignored(BearerState.Fault)
   /// The transport has lost this many PDUs so far.
   case lost(Int)
   /// Discovery has sent this many requests so far.
   case discovering(requests: Int)
   case includeWithoutUUID(AttributeHandle, UUID)
-  /// Discovery found something that breaks a rule.
+  /// Discovery found an entry that breaks a rule of the specification.
   case irregular(IrregularEntry)
-  /// A Multiple Handle Value Notification ended inside its last tuple, which is lost.
+  /// A Multiple Handle Value Notification ended inside its last tuple, so the client discarded the tuple.
   case cutNotification
   /// A notified value exceeded the size limit of an attribute (512 bytes), so the client cut it.
   case longNotification(AttributeHandle, Attribute?)
-  /// A read value exceeded the size limit of an attribute (512 bytes), so the client cut it. `type`: nil if discovery found it.
+  /// A read value exceeded the attribute size limit (512 bytes), so the client cut it. `type` is nil if discovery found the attribute.
   case longValue(AttributeHandle, Attribute?, type: UUID?)
   /// The characteristic has no Client Characteristic Configuration to write. The client listens for its values anyway.
   case noClientConfiguration(Characteristic)
-  /// The only characteristic that sends values, among several that the selector matches.
+  /// The candidate is the only characteristic that notifies or indicates, among `of` characteristics that the selector matches.
   case onlySender(Selector, GATTError.Candidate, of: Int)
   /// The attribute that an abbreviated selector matches.
   case abbreviation(Selector, Attribute)
-  /// The peer's services have changed in this range. The client will discover it again.
+  /// The peer's services have changed in this handle range, which the client will discover again.
   case servicesChanged(HandleRange)
-  /// The peer echoed a part of a long write incorrectly. A reliable write would have stopped.
+  /// The peer echoed a part of a long write incorrectly. The client continued the write.
   case wrongEcho
   /// The last note of its kind. The client does not report later ones.
   indirect case last(ClientNote)
 }
 
-/// A database entry that breaks a rule of discovery, and what discovery does with it (Vol 3 Part G §3, Part F §3.4.3 and §3.4.4).
-/// One bad entry must not hide the rest, so discovery keeps every usable entry.
+/// A discovered entry that breaks a rule of the specification (Vol 3 Part G §3, Part F §3.4.3 and §3.4.4).
+/// Discovery keeps every usable entry.
 package struct IrregularEntry: Hashable, Sendable {
   package enum Kind: Hashable, Sendable {
     case service, include, characteristic
-    /// A descriptor or a value.
+    /// A descriptor, or a characteristic value.
     case attribute
   }
 
@@ -50,33 +50,33 @@ package struct IrregularEntry: Hashable, Sendable {
     case noHandle
     /// The entry lies outside of the requested range. Discovery keeps it.
     case outside(HandleRange)
-    /// The entry does not follow the previous one in the answer. Discovery keeps it.
+    /// The entry's handle is not above the handle of the previous entry in the response. Discovery keeps the entry.
     case outOfOrder(after: AttributeHandle)
-    /// The entry is a duplicate. Discovery keeps it once.
+    /// The peer listed the same entry twice. Discovery keeps the entry once.
     case repeated
-    /// The answer has no entry at or after the start of the range. The search for entries of this kind ends.
+    /// All entries of the answer precede the requested range. Discovery stops its search for entries of this kind.
     case notAdvancing(HandleRange)
-    /// The value has no valid length of a declaration. Discovery drops the entry.
+    /// The value of the entry has an invalid length. Discovery ignores the value, and drops the entry if it is a declaration.
     case malformed([UInt8])
-    /// The UUID has this many bytes, which ATT does not allow. Discovery keeps the entry, and its UUID only if it has 4 or 16 bytes.
+    /// The UUID has this many bytes, which ATT does not allow. Discovery keeps the entry, but the UUID only if it has 4 or 16 bytes.
     case uuidLength(Int)
-    /// The group ends at this handle, before it starts. Discovery ends a service before the next one, and keeps an include.
+    /// The service or include ends at this handle, before its start. Discovery extends a service to the next one, and keeps an include.
     case endsBefore(AttributeHandle)
-    /// The service starts before this other service ends. Discovery keeps it. Shared handles belong to the service that starts last.
+    /// The service starts before the service with this UUID and range ends. Shared handles belong to the service that starts last.
     case overlaps(UUID, HandleRange)
-    /// The value is in the wrong place. Discovery keeps the entry, but uses `found`, the handle of an attribute of its type, if any.
+    /// The characteristic value has this handle, in the wrong place. Discovery uses the value handle `found` instead, unless it is nil.
     case value(AttributeHandle, ValuePlace, found: AttributeHandle?)
-    /// The entry is in no service. Discovery keeps it in the service with this UUID and handle. Nil: discovery drops it.
+    /// The entry is outside of all services. Discovery assigns it to the service with this UUID and handle, or drops it if both are nil.
     case outsideServices(UUID?, AttributeHandle?)
-    /// The attribute precedes every characteristic of its service. It is usable by its handle.
+    /// The descriptor precedes every characteristic of its service. Users can access the attribute only by its handle.
     case noCharacteristic
-    /// Find Information shows the entry, but the procedure for its type does not. Discovery drops it.
+    /// Find Information shows the declaration, but Read By Type or Read By Group Type does not. Discovery drops the entry.
     case unlisted
-    /// The peer lists more entries of this kind than there are handles. Discovery drops the entry.
+    /// The peer lists more entries of this kind than handles exist (65,535). Discovery drops the entry.
     case tooMany
   }
 
-  /// The place of a value that does not follow its declaration.
+  /// The place of a characteristic value that does not follow its declaration.
   package enum ValuePlace: Hashable, Sendable {
     case atNoHandle, beforeDeclaration, behindNextDeclaration, outsideService
   }

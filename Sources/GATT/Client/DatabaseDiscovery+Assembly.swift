@@ -3,7 +3,7 @@ import Bluetooth
 
 /// Assignment of characteristics, includes and descriptors to services.
 extension DatabaseDiscovery {
-  /// Assembles the services with their contents. Notes misplaced entries and keeps each in its most likely place.
+  /// Assembles the services with their contents. Reports misplaced entries, and assigns each to the most likely service.
   mutating func assemble(_ includes: [Include]) -> [Service] {
     var services = services.filter { whole.contains($0.handle) }
     settleEnds(&services)
@@ -48,8 +48,8 @@ extension DatabaseDiscovery {
     return owner
   }
 
-  /// Assigns characteristics to services.
-  /// - Returns: the handles that descriptors can follow, ascending.
+  /// Assigns the characteristics to services, and determines their end handles and value handles.
+  /// - Returns: the handles of characteristics and values, ascending. A descriptor belongs to the last one before its own handle.
   private mutating func placeCharacteristics(in services: inout [Service]) -> [Anchor] {
     let items = characteristics.filter { whole.contains($0.handle) }
     var anchors: [Anchor] = []
@@ -121,13 +121,13 @@ extension DatabaseDiscovery {
 
   private typealias Anchor = (handle: AttributeHandle, service: Int, characteristic: Int)
 
-  /// Finds the services that contain ascending handles. If services overlap, the one that starts last wins.
+  /// Finds the services that contain handles, for ascending handles. If services overlap, chooses the service that starts last.
   private struct Owners {
-    /// The index of the first service that does not start before the handle, counted from 0.
+    /// The index, counted from 0, of the first service that starts at or after the last requested handle.
     private(set) var next = 0
     private var open: [Int] = []
 
-    /// Finds the service that contains the handle, else the nearest before the handle, else the first. Nil without services.
+    /// Finds the service that contains the handle, or else the last service before it, or else the first. Returns nil without services.
     mutating func owner(of handle: AttributeHandle, _ services: [Service]) -> (index: Int, isWithin: Bool)? {
       while next < services.count, services[next].handle < handle {
         open.append(next)

@@ -1,63 +1,63 @@
 import ATT
 import Bluetooth
 
-/// The known attributes of a peer during discovery, and the choice of the next request so that few are necessary, without I/O.
+/// The state of a database discovery, without I/O: the attributes found so far, and the choice of the next request.
 ///
-/// Discovery never guesses. Read By Type and Read By Group Type list all attributes of a type in order (Vol 3 Part F §3.4.4.1, §3.4.4.9).
-/// Find Information lists all attributes in order (§3.4.3.1), so the handles that it skips do not exist. In the end, every handle
-/// from 0x0001 to 0xFFFF is either known or known to be empty. So secondary services and includes need a procedure
-/// only if Find Information shows one. Its last "not found" holds for all types at once.
+/// Read By Type and Read By Group Type list all attributes of a type in order (Vol 3 Part F §3.4.4.1, §3.4.4.9).
+/// Find Information lists all attributes in order (§3.4.3.1), so the handles between them have no attributes.
+/// At its end, discovery knows for every handle from 0x0001 to 0xFFFF whether an attribute exists.
+/// Secondary services and includes need their own procedures only if Find Information shows one.
 struct DatabaseDiscovery {
   enum Procedure: Equatable {
-    /// Read By Group Type.
+    /// A Read By Group Type Request for service declarations of this type.
     case services(UUID, HandleRange)
-    /// Read By Type: characteristic declarations.
+    /// A Read By Type Request for characteristic declarations.
     case characteristics(HandleRange)
-    /// Read By Type: Client Characteristic Configurations, if that costs less than all types.
+    /// A Read By Type Request for CCCDs, if it needs fewer requests than Find Information.
     case configurations(HandleRange)
-    /// Read By Type over all handles: include declarations. Their absence costs less to prove at once than in many places.
+    /// The Read By Type Requests for include declarations, over all handles at the same time.
     case includes(HandleRange)
-    /// Find Information.
+    /// A Find Information Request for the types of all attributes.
     case types(HandleRange)
   }
 
-  /// The services as declared, in ascending order of handles.
+  /// The declared services found so far, in ascending order of handles.
   private(set) var services: [Service] = []
   private(set) var characteristics: [Characteristic] = []
-  /// The attribute types found so far, by handle. Values and declarations may be missing.
+  /// The attribute types found so far, by handle. Types of values and declarations may be missing.
   private(set) var types: [AttributeHandle: UUID] = [:]
-  /// The range of the include declarations that Find Information showed.
+  /// The range of the include declarations that Find Information showed. Nil if it has shown none.
   private(set) var includes: ClosedRange<AttributeHandle>?
-  /// Whether the procedure for includes is complete.
+  /// Whether discovery has found all include declarations.
   private(set) var hasIncludes = false
   private(set) var requests = 0
 
-  /// The first handle to discover: 0x0001, or the start of a changed range. Services found there extend `end`.
+  /// The first handle to discover: 0x0001, or the start of a changed handle range.
   let start: Int
   private(set) var end: Int
-  /// The handle at which the procedure for each declaration type continues. All handles before it are known. Complete beyond `end`.
+  /// The first handle that the procedure for each declaration type has not covered. A handle above `end` marks a complete procedure.
   var next: [UUID: Int]
-  /// The last handle of each type that Find Information showed.
+  /// The last handle of each declaration type that Find Information showed, by type.
   var seen: [UUID: Int] = [:]
-  /// Whether the last answer of each procedure had no room for another entry.
+  /// Whether the last response of each procedure had no room for another entry, by declaration type.
   var wasFull: [UUID: Bool] = [:]
-  /// Handles with a known attribute, or known to have none.
+  /// The handles for which discovery knows the attribute, or knows that none exists.
   var known = RangeSet<Int>()
   var nextConfiguration: Int
   var asksConfigurations = false
-  /// The number of plans left. Each looks at all known attributes, so thousands of changes of the UUID size must not cause one each.
+  /// The number of times that discovery may still search for a shortcut. The limit bounds the computing time.
   var plansLeft = 8
-  /// Whether the peer refused Find Information although discovery expects no descriptors. The other procedures then run to their ends.
+  /// Whether discovery continues without Find Information, because the peer refused it and discovery expects no descriptors.
   var isBlind = false
 
-  /// Whether all entries so far were regular. Otherwise, positions say nothing about types.
+  /// Whether all entries so far follow the rules of the specification. Otherwise, handles do not reveal attribute types.
   private var isRegular = true
   private var irregular: [IrregularEntry] = []
-  /// Contradicting types at handles that already have a type in `types`.
+  /// The entries whose type contradicts the type in `types` at the same handle.
   private(set) var conflicting: [HandleType] = []
-  /// Handles of listed services and characteristics, including entries that discovery dropped.
+  /// The handles of all listed services and characteristics, including those that discovery dropped.
   private(set) var declared: Set<AttributeHandle> = []
-  /// Declarations that only Find Information showed, after their own procedure had passed. Discovery asks for each once.
+  /// The declarations that Find Information showed, but the procedure for their type had skipped. Discovery requests each once.
   private var missed: [HandleType] = []
   private var missedOnce: Set<HandleType> = []
   private var missedAsked = 0
@@ -107,7 +107,7 @@ struct DatabaseDiscovery {
     return frontier <= end ? .types(HandleRange(AttributeHandle(clamping: frontier), AttributeHandle(clamping: end))) : nil
   }
 
-  /// Returns the first unknown handle from `start` on.
+  /// Returns the first handle from `start` on that `known` does not contain.
   func firstUnknown(_ start: Int) -> Int {
     let ranges = known.ranges
     var low = ranges.startIndex
@@ -119,7 +119,7 @@ struct DatabaseDiscovery {
     return low < ranges.endIndex && ranges[low].contains(start) ? ranges[low].upperBound : start
   }
 
-  /// Returns the range in which the procedure for a declaration type continues. Nil at the procedure's end.
+  /// Returns the handle range in which the procedure for a declaration type continues. Returns nil at the procedure's end.
   func range(_ type: UUID) -> HandleRange? {
     guard let next = next[type], next <= end else { return nil }
     return HandleRange(AttributeHandle(clamping: next), AttributeHandle(clamping: end))
@@ -143,7 +143,7 @@ struct DatabaseDiscovery {
     return item.handle > service.endHandle && item.handle.number >= next[.primaryService] ?? start
   }
 
-  /// Whether unknown characteristics are certain or likely. If not, Find Information has to look there anyway.
+  /// Whether undiscovered characteristics certainly or probably exist, so that their procedure should continue.
   private var wantsCharacteristics: Bool {
     if isBlind || wants(.characteristic) { return true }
     let start = next[.characteristic] ?? self.start
@@ -161,8 +161,8 @@ struct DatabaseDiscovery {
 
   // MARK: Answers
 
-  /// Stores services.
-  /// - Returns: the new services, in the order of the answer.
+  /// Stores the services in a response.
+  /// - Returns: the new services, in the order of the response.
   @discardableResult
   mutating func take(_ groups: [HandleGroup], of type: UUID, in range: HandleRange, mtu: Int) -> [Service] {
     var asked = ProcedureRange(range)
@@ -185,8 +185,8 @@ struct DatabaseDiscovery {
     return found
   }
 
-  /// Stores characteristics.
-  /// - Returns: the new characteristics, in the order of the answer.
+  /// Stores the characteristics in a response.
+  /// - Returns: the new characteristics, in the order of the response.
   @discardableResult
   mutating func take(_ items: [HandleValue], characteristicsIn range: HandleRange, mtu: Int) -> [Characteristic] {
     var asked = ProcedureRange(range)
@@ -243,7 +243,7 @@ struct DatabaseDiscovery {
 
   // MARK: Irregular entries
 
-  /// Returns the entries noted since the last call.
+  /// Returns the irregular entries found since the last call.
   mutating func takeIrregular() -> [IrregularEntry] {
     defer { irregular = [] }
     return irregular
@@ -258,9 +258,9 @@ struct DatabaseDiscovery {
     if let fault = fault ?? entry.fault { note(entry.kind, entry.handle, entry.uuid, fault) }
   }
 
-  /// Notes the faults of an entry.
-  /// - Parameter item: the parsed entry, nil if the value is invalid.
-  /// - Returns: the item if it is new and valid.
+  /// Records a declaration entry and its faults.
+  /// - Parameter item: the parsed entry. Nil if the value is invalid.
+  /// - Returns: the item if it is new and valid. Nil otherwise.
   private mutating func admit<Item: Equatable>(
     _ item: Item?, _ entry: Entry, _ value: [UInt8], uuidLength: Int, to known: [Item]
   ) -> Item? {
@@ -302,7 +302,7 @@ struct DatabaseDiscovery {
     zip(items, items.dropFirst()).allSatisfy { handle($0) <= handle($1) }
   }
 
-  /// Marks a procedure as complete, because nothing is left or the peer refuses it.
+  /// Marks a procedure as complete, because the peer has no more entries or refuses the procedure.
   mutating func finish(_ procedure: Procedure) {
     switch procedure {
     case .services(let type, _):
@@ -323,8 +323,8 @@ struct DatabaseDiscovery {
     known.insert(contentsOf: first.number..<last.number + 1)
   }
 
-  /// Switches to the other procedures after the peer refused Find Information.
-  /// - Returns: false if there may be descriptors, which need Find Information.
+  /// Continues discovery without Find Information, which the peer refused.
+  /// - Returns: false if descriptors may exist, which only Find Information can discover.
   mutating func canDoWithoutTypes() -> Bool {
     guard !isBlind, !gaps.contains(where: { $0.kind == .descriptors || $0.kind == .configuration }) else { return false }
     isBlind = true
@@ -333,7 +333,7 @@ struct DatabaseDiscovery {
 
   // MARK: Choice of the procedure that saves most requests, over all unknown handles
 
-  /// The attributes that a gap may contain.
+  /// The kind of attributes that a range of unknown handles may contain.
   enum Kind {
     /// Secondary services, between services.
     case outside
@@ -352,7 +352,7 @@ struct DatabaseDiscovery {
     let kind: Kind
   }
 
-  /// The unknown handles that may have attributes.
+  /// The ranges of unknown handles that may have attributes.
   var gaps: [Gap] {
     var found: [Gap] = []
     func add(_ start: Int, _ end: Int, _ kind: Kind) {
@@ -383,7 +383,7 @@ struct DatabaseDiscovery {
     return found
   }
 
-  /// Chooses a procedure for one type that saves more Find Information requests than it costs. Nil if there is none.
+  /// Chooses a procedure for one attribute type that saves more requests than it costs. Returns nil if no procedure does.
   mutating func shortcut(_ mtu: Int) -> Procedure? {
     let gaps = gaps
     if asksConfigurations, let procedure = moreConfigurations(gaps) { return procedure }
@@ -410,7 +410,7 @@ struct DatabaseDiscovery {
     return .configurations(HandleRange(AttributeHandle(clamping: first), AttributeHandle(clamping: last)))
   }
 
-  /// Lists the known attributes and likely descriptors, with whether each UUID has 128 bits.
+  /// Lists the handles of known attributes and likely descriptors, and whether each type is a 128-bit UUID.
   private func expectedAttributes(_ gaps: [Gap]) -> [(handle: Int, isLong: Bool)] {
     var all: [(handle: Int, isLong: Bool)] = services.map { ($0.handle.number, false) }
     for item in characteristics { all += [(item.handle.number, false), (item.valueHandle.number, item.uuid.short == nil)] }
@@ -420,7 +420,7 @@ struct DatabaseDiscovery {
     return all.sorted { $0.handle < $1.handle }
   }
 
-  /// Counts the Find Information requests that gaps need. An answer ends where the size of the UUIDs changes.
+  /// Counts the Find Information requests that gaps need. A response ends where the UUID size changes between 16 and 128 bits.
   private func cost(_ gaps: [Gap], _ attributes: [(handle: Int, isLong: Bool)], _ mtu: Int) -> Int {
     var requests = 0
     var covered = 0

@@ -1,10 +1,10 @@
 package import ATT
 package import Bluetooth
 
-/// The attributes of a server, in the order of their handles (Vol 3 Part F §3.2, Part G §3): values and permissions.
-/// `ServerSession` keeps the state of each client (client configurations, prepared writes).
+/// The attributes of a GATT server with their values and permissions, in ascending order of handles (Vol 3 Part F §3.2, Part G §3).
+/// `ServerSession` keeps the CCCD values and prepared writes of each client.
 package struct AttributeDatabase: Sendable, Equatable {
-  /// The attributes in ascending order of handles. Handles are unique and never 0x0000, which both initializers check.
+  /// The attributes in ascending order of handles. Each handle is unique and not 0x0000.
   package private(set) var attributes: [Attribute] = []
 
   /// The maximum length of a value: 512 bytes (Vol 3 Part F §3.2.9).
@@ -16,7 +16,7 @@ package struct AttributeDatabase: Sendable, Equatable {
     package var permissions: Permissions
     /// The value, at most `maximumLength` bytes.
     package var value: [UInt8]
-    /// The maximum length in bytes, at most 512. Longer writes get Invalid Attribute Value Length (0x0D).
+    /// The maximum length of the value in bytes, at most 512. The server refuses longer writes with Invalid Attribute Value Length (0x0D).
     package var maximumLength: Int
     package let role: Role
 
@@ -34,20 +34,20 @@ package struct AttributeDatabase: Sendable, Equatable {
     }
   }
 
-  /// The function of an attribute beyond its type.
+  /// The meaning of an attribute for the server: a service, a characteristic value, a CCCD, or none of these.
   package enum Role: Sendable, Equatable {
     /// A service declaration, with the last handle of the service.
     case service(endHandle: AttributeHandle)
     /// A characteristic value, with its properties and the handle of its client configuration descriptor, if any.
     case value(Properties, configuration: AttributeHandle?)
-    /// A Client Characteristic Configuration, whose value each client has separately (Part G §3.3.3.3). `allowed`: the settable bits.
+    /// A CCCD, whose value each client has separately (Vol 3 Part G §3.3.3.3). `allowed` contains the bits that a client may set.
     case configuration(ofValue: AttributeHandle, allowed: UInt16)
-    /// An attribute without a special function.
+    /// An attribute that is neither a service declaration nor a characteristic value nor a CCCD.
     case plain
   }
 
-  /// The access permissions of an attribute (Vol 3 Part F §3.2.5). The two write permissions are separate, because servers refuse
-  /// a Write Request with Write Not Permitted if the attribute only accepts Write Commands.
+  /// The access permissions of an attribute (Vol 3 Part F §3.2.5). An attribute that accepts only Write Commands lacks `write`,
+  /// so the server refuses a Write Request with Write Not Permitted.
   package struct Permissions: OptionSet, Sendable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -62,7 +62,7 @@ package struct AttributeDatabase: Sendable, Equatable {
     package static let readAuthenticated = Self(rawValue: 0x20)
     package static let writeAuthenticated = Self(rawValue: 0x40)
 
-    /// The permission names in the peripheral file.
+    /// The names of the permissions in a peripheral file, as in blectl-peripheral(5).
     package static let names: [(name: String, permission: Self)] = [
       ("read", .read), ("write", .write), ("write_without_response", .writeWithoutResponse), ("read_encrypted", [.read, .readEncrypted]),
       ("write_encrypted", [.write, .writeEncrypted]), ("read_authenticated", [.read, .readAuthenticated]),
@@ -70,9 +70,9 @@ package struct AttributeDatabase: Sendable, Equatable {
     ]
   }
 
-  /// The reason why a database is invalid, and the faulty entry.
+  /// The error of an invalid database: the reason, and the position of the faulty entry.
   package struct Invalid: Error, Equatable, Sendable {
-    /// The index of the service, counted from 0, or of the attribute if the caller built the database from attributes.
+    /// The index of the faulty service, counted from 0. For a database built from attributes, the index of the faulty attribute.
     package var service: Int
     package var characteristic: Int?
     package var descriptor: Int?
@@ -84,7 +84,7 @@ package struct AttributeDatabase: Sendable, Equatable {
     }
   }
 
-  /// Creates a database from attributes.
+  /// Creates a database after validating the attributes.
   /// - Throws: `Invalid` for handles that do not ascend, group ends that overlap the next group, values that are too long.
   package init(attributes: [Attribute]) throws(Invalid) {
     var last: AttributeHandle = 0
@@ -123,7 +123,7 @@ package struct AttributeDatabase: Sendable, Equatable {
     return attributes[index]
   }
 
-  /// Returns the attributes whose handles are in the range, in order.
+  /// Returns the attributes whose handles are in the range, in ascending order of handles.
   package func attributes(in range: ClosedRange<AttributeHandle>) -> ArraySlice<Attribute> {
     let start = lowerBound(range.lowerBound)
     var end = start
@@ -131,13 +131,13 @@ package struct AttributeDatabase: Sendable, Equatable {
     return attributes[start..<end]
   }
 
-  /// Replaces a value, cut to the attribute's maximum length. Ignores unknown handles.
+  /// Replaces the value of an attribute, and cuts the value to the attribute's maximum length. Ignores an unknown handle.
   package mutating func setValue(_ value: [UInt8], of handle: AttributeHandle) {
     guard let index = index(of: handle) else { return }
     attributes[index].value = Array(value.prefix(attributes[index].maximumLength))
   }
 
-  /// Returns the last handle of a service or characteristic group (Part G §2.5.4), or else the attribute's own handle.
+  /// Returns the last handle of a service or characteristic group (Vol 3 Part G §2.5.4), or else the attribute's own handle.
   package func groupEnd(of attribute: Attribute) -> AttributeHandle {
     switch attribute.role {
     case .service(let endHandle): endHandle
@@ -147,7 +147,7 @@ package struct AttributeDatabase: Sendable, Equatable {
     }
   }
 
-  /// Returns whether the attribute belongs to a characteristic whose Extended Properties (0x2900) allow Reliable Write (Part G §3.3.3.1).
+  /// Returns whether an attribute's characteristic has Extended Properties (0x2900) that allow Reliable Write (Vol 3 Part G §3.3.3.1).
   package func allowsReliableWrite(_ handle: AttributeHandle) -> Bool {
     var index = lowerBound(handle)
     guard index < attributes.count, attributes[index].handle == handle else { return false }

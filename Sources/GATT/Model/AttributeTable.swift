@@ -10,7 +10,7 @@ package struct AttributeTable: Hashable, Sendable {
 
   package var characteristics: [Characteristic] { services.flatMap(\.characteristics) }
 
-  /// Finds the characteristic whose value, descriptor or declaration has this handle, with its service.
+  /// Finds the characteristic that has this handle, and its service. Returns nil if no characteristic covers the handle.
   package func characteristic(owning handle: AttributeHandle) -> (Characteristic, Service)? {
     var around: (Characteristic, Service)?
     for service in services where (service.handle...max(service.handle, service.endHandle)).contains(handle) {
@@ -32,7 +32,7 @@ package struct AttributeTable: Hashable, Sendable {
     return .handle(handle)
   }
 
-  /// Returns the attribute as a selector: `battery_level`, `ffe1[2]`, `ffe1@2902`. Nil for declarations and unknown handles.
+  /// Returns a selector for the attribute: `battery_level`, `ffe1[2]`, `ffe1@2902`. Returns nil for a declaration or an unknown handle.
   package func name(at handle: AttributeHandle) -> String? {
     func part(_ uuid: UUID, _ number: Int, of count: Int) -> String {
       let name = AssignedNumbers.snakeName(of: uuid).flatMap { $0.isEmpty ? nil : $0 } ?? uuid.description
@@ -48,7 +48,7 @@ package struct AttributeTable: Hashable, Sendable {
   }
 
   /// Finds the attribute that `selector` matches.
-  /// - Throws: GATTError.notFound with existing alternatives, `.ambiguous` with the candidates.
+  /// - Throws: `GATTError.notFound` with the reason, `GATTError.ambiguous` with the matching attributes.
   package func resolve(_ selector: Selector) throws(GATTError) -> Attribute {
     let found = try candidates(for: selector)
     guard let first = found.first else { throw .notFound(selector, missing(selector)) }
@@ -139,10 +139,10 @@ extension Characteristic {
 package enum Attribute: Hashable, Sendable, CustomStringConvertible {
   case characteristic(Characteristic, Service)
   case descriptor(Descriptor, of: Characteristic, Service)
-  /// Any other attribute, or a handle that discovery did not find.
+  /// A declaration, or a handle that discovery did not find.
   case handle(AttributeHandle)
 
-  /// The handle to read and write. For a characteristic, the handle of its value.
+  /// The handle to read and write, which for a characteristic is the handle of its value.
   package var handle: AttributeHandle {
     switch self {
     case .characteristic(let item, _): item.valueHandle
@@ -151,7 +151,7 @@ package enum Attribute: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// The type of the attribute. Nil for a bare handle.
+  /// The UUID of the attribute's type. Nil for `.handle`.
   package var uuid: UUID? {
     switch self {
     case .characteristic(let item, _): item.uuid
@@ -160,14 +160,14 @@ package enum Attribute: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// The characteristic. Nil for descriptors and bare handles.
+  /// The characteristic to which the attribute's value belongs. Nil for `.descriptor` and `.handle`.
   package var characteristic: Characteristic? {
     if case .characteristic(let item, _) = self { item } else { nil }
   }
 
   package var properties: Properties? { characteristic?.properties }
 
-  /// The path and handle: `ffe0/ffe1 (handle 0x0010)`.
+  /// The path and handle of the attribute, such as `ffe0/ffe1 (handle 0x0010)`.
   package var description: String {
     let place = "(handle \(handle))"
     return switch self {

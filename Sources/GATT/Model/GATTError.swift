@@ -1,43 +1,43 @@
 package import ATT
 package import Bluetooth
 
-/// An error of a GATT procedure or an attribute selector, as facts.
+/// An error of a GATT procedure or an attribute selector.
 package enum GATTError: Error, Equatable, Sendable {
-  /// The peer answered `request` with an Error Response. `attribute`: the discovered attribute at that handle, nil before discovery.
+  /// The peer answered a request with an Error Response. `on` is the attribute at the request's handle, nil before discovery.
   case errorResponse(ErrorCode, to: Request, on: Attribute?)
   case invalidSelector(String, Selector.Fault)
   case notFound(Selector, Missing)
   case ambiguous(Selector, [Candidate])
   /// The characteristic has neither the notify nor the indicate property.
   case sendsNoValues(Characteristic)
-  /// The subscribed characteristic is gone or has moved, because the peer's services changed.
+  /// The peer removed or moved the subscribed characteristic when its services changed.
   case gone(Characteristic)
   /// A value of this many bytes does not fit one Write Request, which holds `limit` bytes at ATT_MTU `mtu`.
   case tooLongForWriteRequest(Int, limit: Int, mtu: Int)
-  /// A value exceeds the attribute size (512 bytes). A segment holds `segment` bytes. `mode`: the requested mode.
+  /// A value of this many bytes exceeds the attribute size limit (512). `segment`: the bytes per write, `mode`: the requested mode.
   case tooLongForAttribute(Int, segment: Int, mode: WriteMode)
-  /// A segment size of this many bytes exceeds `limit`, the most that fits at ATT_MTU `mtu`.
+  /// A segment size of this many bytes exceeds `limit`, the maximum segment size at ATT_MTU `mtu`.
   case segmentTooLong(Int, limit: Int, mtu: Int)
-  /// The segment size is less than one byte.
+  /// The segment size of this many bytes is below the minimum, 1.
   case segmentTooShort(Int)
   /// The caller used a plan for `planned` bytes for a value of `count` bytes.
   case planMismatch(planned: Int, count: Int)
 
   /// The reason why a selector matches no attribute.
   package enum Missing: Equatable, Sendable {
-    /// The peer has no attribute of this type.
+    /// The peer has no attribute that the selector matches.
     case attribute
-    /// The UUID belongs to a service.
+    /// The selector matches only a service, not an attribute in a service.
     case isService(Service)
     /// The service lacks the attribute, but another service has one at this path.
     case elsewhere(String)
-    /// The selector names a characteristic as a service. This path names its descriptor.
+    /// The selector has a characteristic in place of the service. The string is a selector for the characteristic's descriptor.
     case isCharacteristic(String)
     /// The peer has no service with this UUID.
     case service(UUID)
-    /// The characteristic has no descriptor of this type.
+    /// The characteristic has no descriptor with this UUID.
     case descriptor(UUID)
-    /// The peer has only this many attributes of the type, fewer than the index in the selector.
+    /// The peer has only this many matches for the part `of` of the selector, fewer than the index in that part.
     case only(Int, of: String)
   }
 

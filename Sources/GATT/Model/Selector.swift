@@ -4,17 +4,17 @@ import Text
 
 /// A user's name for an attribute: `0x0012`, `ffe1`, `ffe0/ffe1`, `ffe1[2]`, `ffe1@2901`, `battery_level`, and combinations.
 package struct Selector: Hashable, Sendable, CustomStringConvertible {
-  /// A type and an optional index: `ffe1[2]`, counted from 1 in the order of handles.
+  /// A UUID and an optional index, such as `ffe1[2]`. The index counts the matches from 1 in the order of handles.
   package struct Part: Hashable, Sendable, CustomStringConvertible {
-    /// The type. Zero for an abbreviation that is not itself a UUID.
+    /// The UUID. All bits are 0 for an abbreviation that is not itself a UUID.
     package let uuid: UUID
     package let index: Int?
-    /// The prefix of a UUID (`7a1e0002`) or of an assigned name (`batt`). Nil if the user typed the type in full.
+    /// The prefix of a UUID (`7a1e0002`) or of an assigned name (`batt`). Nil if the user typed the whole UUID or name.
     package let abbreviation: String?
 
     package var description: String { abbreviation ?? "\(uuid)" }
 
-    /// Returns the items of this type, or else the items whose types the part abbreviates.
+    /// Returns the items with exactly this UUID. If there are none, returns the items whose UUID or name has the abbreviation as prefix.
     package func pick<T>(_ items: [T], _ uuid: (T) -> UUID) -> [T] {
       let exact = items.filter { uuid($0) == self.uuid }
       guard exact.isEmpty, let abbreviation else { return exact }
@@ -39,17 +39,17 @@ package struct Selector: Hashable, Sendable, CustomStringConvertible {
   package enum Fault: Hashable, Sendable {
     case tooManyParts
     case handleInService
-    /// The handle is not 0x0001…0xFFFF.
+    /// The handle is not in the range 0x0001…0xFFFF.
     case noHandle
-    /// The N of an index `[N]` is not a number of at least 1.
+    /// The index in brackets is not a decimal number of at least 1.
     case wrongIndex
     case emptyPart
     /// The text is neither a UUID nor a name that the Bluetooth SIG assigned.
     case unknownName(String)
   }
 
-  /// Parses a selector.
-  /// - Parameter abbreviating: whether to accept the prefix of a type.
+  /// Parses the text of a selector.
+  /// - Parameter abbreviating: whether to accept the prefix of a UUID or name.
   /// - Throws: GATTError.invalidSelector.
   package init(_ text: String, abbreviating: Bool = true) throws(GATTError) {
     description = text
@@ -66,24 +66,24 @@ package struct Selector: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Whether the selector has an abbreviated part.
+  /// Whether the selector contains the prefix of a UUID or name.
   package var isAbbreviated: Bool {
     if case .uuid(let part) = main, part.abbreviation != nil { return true }
     return service?.abbreviation != nil || descriptor?.abbreviation != nil
   }
 
-  /// The handle, if the selector is only a handle and needs no discovery.
+  /// The handle, if the selector consists only of a handle. Nil for any other selector, which needs discovery.
   package var plainHandle: AttributeHandle? {
     if case .handle(let handle) = main, descriptor == nil { handle } else { nil }
   }
 
-  /// The UUID, if the selector is only a UUID, of an attribute with its own value (not a declaration).
+  /// The UUID, if the selector consists only of a whole UUID. Nil for other selectors and for the declaration types 0x2800…0x2803.
   package var plainUUID: UUID? {
     guard case .uuid(let part) = main, service == nil, descriptor == nil, part.index == nil, part.abbreviation == nil else { return nil }
     return (0x2800...0x2803).contains(part.uuid.short ?? 0) ? nil : part.uuid
   }
 
-  /// Normalizes an abbreviation for comparison with UUIDs and names: 5 to 23 characters of a UUID, or at least 3 letters of a name.
+  /// Converts the prefix of a UUID (5 to 23 characters) or of a name (at least 3 letters) to the form used in comparisons.
   /// Returns nil for other text.
   private static func abbreviation(_ text: String) -> String? {
     let pattern = "00000000-0000-0000-0000-000000000000"

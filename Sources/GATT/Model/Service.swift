@@ -3,10 +3,10 @@ package import Bluetooth
 import Text
 package import Values
 
-/// A service and its contents (Vol 3 Part G §3.1).
+/// A discovered service with its includes and characteristics (Vol 3 Part G §3.1).
 package struct Service: Hashable, Sendable {
   package var uuid: UUID
-  /// The handle of the declaration.
+  /// The handle of the service declaration.
   package var handle: AttributeHandle
   package var endHandle: AttributeHandle
   package var isPrimary: Bool
@@ -22,13 +22,13 @@ package struct Service: Hashable, Sendable {
   }
 }
 
-/// An include declaration (§3.2).
+/// An include declaration, by which one service refers to another (Vol 3 Part G §3.2).
 package struct Include: Hashable, Sendable {
-  /// The handle of the declaration.
+  /// The handle of the include declaration.
   package var handle: AttributeHandle
   package var startHandle: AttributeHandle
   package var endHandle: AttributeHandle
-  /// The UUID. Nil if the declaration has none and the client could not read the included service.
+  /// The UUID of the included service. Nil if the declaration has none and the client could not read the service declaration.
   package var uuid: UUID?
 
   package init(handle: AttributeHandle, startHandle: AttributeHandle, endHandle: AttributeHandle, uuid: UUID?) {
@@ -39,16 +39,16 @@ package struct Include: Hashable, Sendable {
   }
 }
 
-/// A characteristic (§3.3).
+/// A discovered characteristic with its descriptors (Vol 3 Part G §3.3).
 package struct Characteristic: Hashable, Sendable {
   package var uuid: UUID
-  /// The handle of the declaration.
+  /// The handle of the characteristic declaration.
   package var handle: AttributeHandle
   package var valueHandle: AttributeHandle
   /// The last handle before the next characteristic or the end of the service.
   package var endHandle: AttributeHandle
   package var properties: Properties
-  /// The Characteristic Extended Properties: bit 0 reliable write, bit 1 writable auxiliaries. Nil without this descriptor.
+  /// The Characteristic Extended Properties: bit 0 reliable write, bit 1 writable auxiliaries. Nil unless the client has read them.
   package var extendedProperties: UInt16?
   package var descriptors: [Descriptor] = []
 
@@ -60,14 +60,14 @@ package struct Characteristic: Hashable, Sendable {
     self.properties = properties
   }
 
-  /// The Client Characteristic Configuration descriptor. The first, if a peer has several.
+  /// The first Client Characteristic Configuration descriptor (CCCD). Nil if the characteristic has none.
   package var clientConfiguration: Descriptor? { descriptors.first { $0.uuid == .clientCharacteristicConfiguration } }
 
-  /// Whether the characteristic notifies or indicates.
+  /// Whether the characteristic has the notify or the indicate property.
   package var sendsValues: Bool { !properties.isDisjoint(with: [.notify, .indicate]) }
 }
 
-/// A characteristic descriptor (§3.3.3).
+/// A discovered characteristic descriptor (Vol 3 Part G §3.3.3).
 package struct Descriptor: Hashable, Sendable {
   package var uuid: UUID
   package var handle: AttributeHandle
@@ -78,7 +78,7 @@ package struct Descriptor: Hashable, Sendable {
   }
 }
 
-/// Characteristic Properties (Vol 3 Part G §3.3.1.1).
+/// The set of operations that a characteristic allows: the Characteristic Properties (Vol 3 Part G §3.3.1.1).
 package struct Properties: OptionSet, Hashable, Sendable {
   package let rawValue: UInt8
   package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -97,10 +97,10 @@ package struct Properties: OptionSet, Hashable, Sendable {
     (.indicate, "indicate"), (.authenticatedSignedWrites, "authenticated_signed_writes"), (.extendedProperties, "extended_properties"),
   ]
 
-  /// The names in JSON, in the order of the bits.
+  /// The names of the properties in JSON, from bit 0 to bit 7.
   package var names: [String] { Self.all.filter { contains($0.0) }.map(\.1) }
 
-  /// Finds a property by its name in JSON. Nil for an unknown name.
+  /// Creates a property from its name in JSON. Returns nil for an unknown name.
   package init?(name: String) {
     guard let found = Self.all.first(where: { $0.1 == name }) else { return nil }
     self = found.0
@@ -108,7 +108,7 @@ package struct Properties: OptionSet, Hashable, Sendable {
 }
 
 extension ValueDescription {
-  /// Collects the descriptions in the descriptors of a characteristic.
+  /// Collects the user description and the presentation formats in the descriptors of a characteristic.
   /// - Parameter value: returns a descriptor's value, nil if unknown. An aggregate format may list descriptors of other characteristics.
   package init(of characteristic: Characteristic, _ value: (AttributeHandle) -> [UInt8]?) {
     func values(_ type: UUID) -> [[UInt8]] { characteristic.descriptors.filter { $0.uuid == type }.compactMap { value($0.handle) } }
@@ -136,6 +136,6 @@ extension PresentationFormat {
 }
 
 extension UUID {
-  /// Whether this is the type of a descriptor that describes a value.
+  /// Whether the UUID is the type of a descriptor that describes a value.
   package var describesValue: Bool { self == .userDescription || self == .presentationFormat || self == .aggregateFormat }
 }

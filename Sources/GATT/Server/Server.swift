@@ -9,51 +9,51 @@ package final class AttributeStore {
   package init(_ database: AttributeDatabase) { self.database = database }
 }
 
-/// The server for the client on one bearer, which performs the decisions of `ServerSession`. Lives as long as the bearer.
+/// A GATT server for the client on one ATT bearer. The bearer keeps the server alive until it closes.
 @LoopActor
 package final class Server: BearerServer {
   package let store: AttributeStore
   package let bearer: Bearer
-  /// The handler that decides on a permitted request or command before the server reads or writes a value.
+  /// The handler that permits, refuses or delays a request or command before the server reads or writes a value. Nil permits all.
   package var onAccess: (@LoopActor (ServerSession.Access) -> Decision)?
-  /// The handler of written values, which runs after the server has written a value and answered the write.
+  /// The handler that runs after the server has written a value and has sent the response to a request.
   package var onWrite: (@LoopActor (AttributeHandle, [UInt8], ServerSession.WriteKind) -> Void)?
-  /// The handler of changed client configurations. Takes the characteristic's value handle and the bits (0 notifications, 1 indications).
+  /// The handler of CCCD writes, with the characteristic's value handle and the new bits: bit 0 notifications, bit 1 indications.
   package var onSubscription: (@LoopActor (AttributeHandle, UInt16) -> Void)?
-  /// The handler that runs once, after either side closed the bearer.
+  /// The handler that runs once after the bearer closes, with the error that closed it.
   package var onClosed: (@LoopActor (any Error) -> Void)?
 
-  /// The owner's answer to a request or command: error, delay or none.
+  /// The decision of `onAccess` on one request or command: an error, a delay, or no response.
   package struct Decision {
-    /// The error that refuses the request or command, so that the server writes nothing. The server refuses commands silently.
+    /// The ATT error code with which the server refuses the request. Nil accepts it. The server drops a refused command silently.
     package var error: ErrorCode?
-    /// The delay of the response. The server reads or writes the value immediately.
+    /// The time by which the server delays the response. The server still reads or writes the value immediately.
     package var delay: Duration = .zero
-    /// Whether to send a response. If false, the request takes effect without one.
+    /// Whether the server responds to the request. The request takes effect in both cases.
     package var isAnswered = true
-    /// An action after the response.
+    /// The action that the server performs after the response to a request, or after a command. Nil performs none.
     package var then: (@LoopActor () -> Void)?
 
     package init() {}
   }
 
-  /// The characteristic values that the server sends without a subscription. Bit 0: as notifications, bit 1: as indications.
+  /// The PDUs that the server sends without a subscription, by value handle: bit 0 notifications, bit 1 indications.
   package var unasked: [AttributeHandle: UInt16] = [:]
 
   private var session = ServerSession()
   private var late: [Int: LoopTimer] = [:]
   private var lateCount = 0
-  /// The maximum number of late responses. A client may have one request open, so further requests beyond this get no response.
+  /// The maximum number of delayed responses that wait at the same time. The server does not answer further delayed requests.
   private static let mostLate = 16
 
-  /// Attaches to a bearer, which may also have a client.
+  /// Creates a server and attaches it to a bearer. The bearer may also have a GATT client.
   package init(store: AttributeStore, bearer: Bearer) {
     self.store = store
     self.bearer = bearer
     bearer.server = self
   }
 
-  /// Attaches to a channel.
+  /// Creates a server on a new bearer for an ATT channel.
   /// - Parameter rxMTU: the largest PDU that the device can receive, 23…517.
   package convenience init(store: AttributeStore, channel: any ATT.Channel, rxMTU: Int) {
     self.init(store: store, bearer: Bearer(channel, rxMTU: rxMTU))
@@ -63,18 +63,18 @@ package final class Server: BearerServer {
     self.init(store: AttributeStore(database), channel: channel, rxMTU: rxMTU)
   }
 
-  /// Starts serving. Set the handlers before, because PDUs may be waiting.
+  /// Starts to receive PDUs from the client. Set the handlers first, because PDUs may already be waiting.
   package func start() { bearer.start() }
 
   /// The ATT_MTU in effect, 23…517.
   package var mtu: Int { bearer.mtu }
-  /// The reason why the server is closed. Nil while the bearer is open.
+  /// The error that closed the bearer. Nil while the bearer is open.
   package var closed: (any Error)? { bearer.closed }
 
-  /// Returns the bits that this client configured for a characteristic value: bit 0 notifications, bit 1 indications.
+  /// Returns the CCCD bits that the client wrote for a characteristic value: bit 0 notifications, bit 1 indications.
   package func configuration(ofValue handle: AttributeHandle) -> UInt16 { session.configuration(ofValue: handle) }
 
-  /// The security of the link (default: none). Attributes may require more.
+  /// The security level of the link, which the server compares with the permissions of attributes (default: none).
   package var security: ServerSession.Security {
     get { session.security }
     set { session.security = newValue }
@@ -101,7 +101,7 @@ package final class Server: BearerServer {
     return (inTime(response, outcome), performing + then)
   }
 
-  /// Returns the response if it is due now. Schedules a late one.
+  /// Returns the response to send now. Returns nil if the decision delays the response, which this function schedules, or forbids it.
   private func inTime(_ response: Response, _ decision: Decision) -> Response? {
     guard decision.isAnswered, decision.delay > .zero else { return decision.isAnswered ? response : nil }
     guard late.count < Self.mostLate else { return nil }
@@ -155,7 +155,7 @@ package final class Server: BearerServer {
     return true
   }
 
-  /// Sends a Handle Value Indication after the client has confirmed all earlier ones, if it subscribed or `unasked` allows it.
+  /// Sends an indication after the client confirms all earlier ones. Does nothing unless a subscription or `unasked` allows it.
   package func indicateWhenFree(_ handle: AttributeHandle, _ value: [UInt8]) {
     if isSent(handle, 2) { bearer.indicate(HandleValue(handle, value)) }
   }

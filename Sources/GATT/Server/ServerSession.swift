@@ -1,16 +1,16 @@
 package import ATT
 import Bluetooth
 
-/// The server's side of one bearer, without I/O: computes responses and changes from requests and commands (Vol 3 Part F §3.4).
-/// Holds the state of one client: client configurations, prepared writes.
+/// The state machine of a GATT server for one client, without I/O (Vol 3 Part F §3.4).
+/// It computes responses and changed values, and holds the client's CCCD values and prepared writes.
 package struct ServerSession: Sendable {
-  /// The security of the link, set by the owner of the link.
+  /// The security level of the link, which the owner of the link sets. Attribute permissions may require a higher level.
   package var security = Security.none
 
   var configurations: [AttributeHandle: UInt16] = [:]
   var prepared: [PreparedWrite] = []
 
-  /// The maximum number of open prepared writes per client. Another one gets Prepare Queue Full (0x09).
+  /// The maximum number of prepared writes per client. The server refuses a further one with Prepare Queue Full (0x09).
   package static let maximumPreparedWrites = 128
 
   package enum Security: Sendable, Comparable { case none, encrypted, authenticated }
@@ -18,14 +18,14 @@ package struct ServerSession: Sendable {
   package enum WriteKind: Sendable, Equatable {
     case request
     case command
-    /// A long write: prepared and executed parts.
+    /// A long write, which sends the value in Prepare Write Requests and applies it with an Execute Write Request.
     case long
   }
 
   package enum Event: Sendable, Equatable {
     /// The client wrote a value. The database already has it.
     case wrote(AttributeHandle, value: [UInt8], WriteKind)
-    /// The client changed its configuration of a value: bit 0 notifications, bit 1 indications.
+    /// The client wrote the CCCD of a characteristic value: bit 0 notifications, bit 1 indications.
     case configured(valueHandle: AttributeHandle, bits: UInt16)
   }
 
@@ -35,7 +35,7 @@ package struct ServerSession: Sendable {
     let value: [UInt8]
   }
 
-  /// The content of an Error Response.
+  /// The error code and attribute handle of an Error Response that refuses a request.
   struct Refusal: Error {
     let code: ErrorCode
     var handle: AttributeHandle = 0
@@ -43,18 +43,18 @@ package struct ServerSession: Sendable {
 
   package init() {}
 
-  /// Returns the bits that this client configured: bit 0 notifications, bit 1 indications.
+  /// Returns the CCCD bits that the client wrote for a characteristic value: bit 0 notifications, bit 1 indications.
   package func configuration(ofValue handle: AttributeHandle) -> UInt16 { configurations[handle] ?? 0 }
 
-  /// Executes a command. Ignores signed writes, because there is no key to verify them. Refuses silently, because commands have no answer.
+  /// Executes a Write Command and returns its events. Ignores a refused command, and a signed write, which the server has no key to verify.
   package mutating func execute(_ command: Command, _ database: inout AttributeDatabase) -> [Event] {
     guard case .write(let handle, let value) = command else { return [] }
     return (try? write(value, to: handle, .writeWithoutResponse, &database)).map { [$0] } ?? []
   }
 
-  /// Computes the response to a request. Keeps values whole, because the bearer cuts the PDU.
-  /// - Parameter mtu: ATT_MTU, 23…517, which limits lists.
-  /// - Returns: the response, and the events. Send the response before handling the events.
+  /// Computes the response to a request. The response may exceed ATT_MTU, because the bearer cuts the PDU.
+  /// - Parameter mtu: the ATT_MTU in effect, 23…517, which limits the number of items in list responses.
+  /// - Returns: the response, and the events to process after sending the response.
   package mutating func answer(_ request: Request, mtu: Int, _ database: inout AttributeDatabase) -> (response: Response, events: [Event]) {
     var events: [Event] = []
     do throws(Refusal) {
@@ -245,8 +245,8 @@ extension ServerSession {
 
   private static func bits(_ value: [UInt8]) -> UInt16 { value.reversed().reduce(0) { $0 << 8 | UInt16($1) } }
 
-  /// Performs all prepared writes or none. Checks every part before the first value changes (§3.4.6.3).
-  /// A part at offset 0 replaces the value, as a Write Request does. Otherwise, the parts modify the existing value.
+  /// Performs all prepared writes or none. Checks every part before it changes the first value (Vol 3 Part F §3.4.6.3).
+  /// A first part at offset 0 replaces the value, as a Write Request does. Other parts modify the existing value.
   mutating func execute(_ writes: [PreparedWrite], _ database: inout AttributeDatabase) throws(Refusal) -> [Event] {
     let values = try outcome(of: writes, database)
     for (handle, value) in values { try check(value, for: try attribute(handle, database)) }
@@ -255,7 +255,7 @@ extension ServerSession {
     return events
   }
 
-  /// Computes the values that result from the parts, in the order in which their attributes first occur.
+  /// Computes the values that result from prepared writes, in the order in which the attributes first occur in `writes`.
   private func outcome(
     of writes: [PreparedWrite], _ database: AttributeDatabase
   ) throws(Refusal) -> [(handle: AttributeHandle, value: [UInt8])] {
@@ -280,7 +280,7 @@ extension ServerSession {
 
   // MARK: Foresight
 
-  /// The effect of a permitted request or command on a value. Excludes client configurations, which the server handles itself.
+  /// A read or write of an attribute value that a permitted request or command causes. Excludes writes of a CCCD.
   package enum Access: Sendable, Equatable {
     case read(AttributeHandle)
     case write(AttributeHandle, value: [UInt8], WriteKind)
@@ -292,7 +292,7 @@ extension ServerSession {
     }
   }
 
-  /// Predicts the accesses of `answer`. Empty if `answer` would refuse. A Read Blob Request above offset 0 continues a read: none.
+  /// Predicts the values that `answer` will read or write: none for a refused request or a Read Blob Request above offset 0.
   package func accesses(of request: Request, mtu: Int, _ database: AttributeDatabase) -> [Access] {
     switch request {
     case .read(let handle), .readBlob(let handle, offset: 0): return [handle].compactMap { reading($0, database) }
@@ -316,7 +316,7 @@ extension ServerSession {
     return writing(value, to: handle, .writeWithoutResponse, database)
   }
 
-  /// Discards the prepared writes of an Execute Write Request, even if the server refuses it.
+  /// Discards all prepared writes if `request` is an Execute Write Request, even one that the server refuses.
   package mutating func dropPreparedWrites(of request: Request) { if case .executeWrite = request { prepared = [] } }
 
   private func reading(_ handle: AttributeHandle, _ database: AttributeDatabase) -> Access? {

@@ -1,14 +1,14 @@
 package import Bluetooth
 
-/// The throughput of a link for continuous Write Commands, as far as known, and the segment size that fills the link best.
+/// The link parameters that determine the throughput of continuous Write Commands, and the best segment size for them.
 package struct LinkCapacity: Sendable, Equatable {
-  /// The LL payload that we may send, 27…251 bytes. Nil counts as 251.
+  /// The maximum link-layer payload that the local controller may send, 27…251 bytes. Nil counts as 251.
   package var dataLength: Int?
-  /// The PHY. Nil counts as 1M: other PHYs rank segment sizes the same way.
+  /// The PHY on which the local controller sends. Nil counts as 1M.
   package var phy: PHY?
   /// The connection interval. Nil counts as an endless connection event.
   package var interval: Duration?
-  /// Whether the coded PHY uses S=2. Controllers do not report it: S=8 is assumed until `learn` measures a rate above its maximum.
+  /// Whether the Coded PHY uses S=2 coding. False until `learn` measures a rate above the maximum of S=8 coding.
   private var isS2 = false
 
   package init(dataLength: Int? = nil, phy: PHY? = nil, interval: Duration? = nil) {
@@ -26,7 +26,7 @@ package struct LinkCapacity: Sendable, Equatable {
     AirTime.throughput(value: segment, linkOctets: linkOctets, coding, interval: event, guardTime: guardTime)
   }
 
-  /// Computes the time that one of many consecutive segments takes. Zero if it is unknown.
+  /// Computes the time that the link needs for one of many consecutive segments. Returns zero if the rate is unknown.
   /// - Parameter segment: 1…512 bytes.
   package func airTime(_ segment: Int) -> Duration {
     let rate = rate(segment)
@@ -37,18 +37,18 @@ package struct LinkCapacity: Sendable, Equatable {
 
   private var linkOctets: Int { min(max(dataLength ?? 251, 27), 251) }
 
-  /// Learns from the pace of a transfer whether the coded PHY carries more than S=8 can.
-  /// - Parameter octets: the bytes that the peer acknowledged in this time. Ignored below 1000, because short times are inaccurate.
+  /// Detects from the rate of a transfer whether the Coded PHY uses S=2 coding instead of S=8.
+  /// - Parameter octets: the number of bytes that the peer acknowledged in `time`. The function ignores numbers below 1000.
   package mutating func learn(octets: Int, in time: Duration) {
     guard phy == .coded, !isS2, time > .zero, octets >= 1000 else { return }
     isS2 = Double(octets) / (time / .seconds(1)) > 1.2 * Double(linkOctets) / Double(AirTime.exchange(octets: linkOctets, .codedS8)) * 1e6
   }
 
-  /// The length of a connection event in µs. Nil for events so long that their last packet hardly matters.
+  /// The length of a connection event in µs. Nil if the interval is unknown or above 200 ms.
   private var event: Int? { interval.flatMap { $0 <= .milliseconds(200) ? Int($0 / .microseconds(1)) : nil } }
 
-  /// Returns the segment size with the most bytes per second. Its last link-layer PDU is nearly full, and its PDUs fill a connection event.
-  /// Both matter up to 60 % if events are short.
+  /// Returns the segment size in bytes with the highest throughput: its link-layer PDUs are nearly full, and fill a connection event.
+  /// On short connection events, the choice changes the throughput by up to 60 %.
   /// - Parameter mtu: the ATT_MTU in effect, 23…517.
   package func fastestSegment(mtu: Int) -> Int {
     let rates = rates(mtu: mtu)
@@ -63,7 +63,7 @@ package struct LinkCapacity: Sendable, Equatable {
     return best.segment
   }
 
-  /// Computes the rate in bytes per second of each size that may be the fastest.
+  /// Computes the throughput, in bytes per second, of each segment size that may be the fastest. Sizes are in bytes.
   private func rates(mtu: Int) -> [(segment: Int, rate: Double)] {
     let largest = WritePlan.largestSegment(mtu: mtu)
     // If whole packets per event do not matter, k · LL − 7 ≤ MTU − 3 is best, or MTU − 3 itself.
@@ -74,7 +74,7 @@ package struct LinkCapacity: Sendable, Equatable {
   /// The time that a controller may leave unused at the end of each connection event, in µs.
   private static let guardTime = 500
 
-  /// Computes the maximum rate of this link in bytes per second. Nil if a parameter is unknown.
+  /// Computes the maximum throughput of this link in bytes per second. Returns nil if a link parameter is unknown.
   /// - Parameter mtu: the ATT_MTU in effect, 23…517.
   package func limit(mtu: Int) -> Double? {
     guard dataLength != nil, phy != nil, interval != nil else { return nil }

@@ -1,22 +1,22 @@
 package import EventLoop
 import Text
 
-/// A source of bytes for a transfer, with random access, because a transfer may return to the place where a lost link left it.
+/// A source of bytes for a transfer, with random access, so that the transfer can resume at an earlier offset.
 @LoopActor
 package protocol OctetSource: AnyObject {
-  /// The total number of bytes. Nil until the source knows its end.
+  /// The total number of bytes. Nil while the source does not know its end.
   var count: Int? { get }
-  /// Returns bytes without waiting. Nil if they are not available yet. Fewer than `count` only at the end, empty after it.
+  /// Returns up to `count` bytes without waiting, or nil if they are not available yet. Returns fewer bytes only at the end of the source.
   func buffered(at offset: Int, atMost count: Int) -> ArraySlice<UInt8>?
-  /// Returns the bytes at an offset, and waits for them if necessary.
-  /// - Throws: the reason why they are unavailable, CancellationError.
+  /// Returns up to `count` bytes at an offset, and waits for them if necessary.
+  /// - Throws: the error that makes the bytes unavailable, CancellationError.
   func octets(at offset: Int, atMost count: Int) async throws -> ArraySlice<UInt8>
   /// Releases the bytes before this offset, which the transfer does not request again.
   func release(before offset: Int)
   /// Computes the CRC-32 of all bytes before this offset.
   /// - Throws: the errors of `octets`.
   func crc(upTo offset: Int) async throws -> UInt32
-  /// Checks that the source has not changed since the transfer read its bytes. Throws an error if it has.
+  /// Throws an error if the source has changed since the transfer read its bytes.
   func checkUnchanged() throws
 }
 
@@ -24,9 +24,9 @@ extension OctetSource {
   package func checkUnchanged() throws {}
 }
 
-/// The error of a source that changed during reading.
+/// An error of a byte source, such as a file that changed during a transfer.
 package protocol OctetSourceError: Error {
-  /// The size in bytes before and after the change. Nil for another error.
+  /// The size of the source in bytes, before and after it changed. Nil if the error has another cause.
   var change: (before: Int, now: Int)? { get }
 }
 

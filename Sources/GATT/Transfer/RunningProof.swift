@@ -1,11 +1,11 @@
 package import ATT
 import EventLoop
 
-/// A request whose answer proves that commands have arrived.
+/// A request whose response proves that earlier Write Commands have arrived.
 package struct ArrivalQuestion {
-  /// A request without side effects.
+  /// The request to send, which must not have side effects.
   package let request: Request
-  /// The function that extracts the offset up to which the answer confirms arrival. Nil: everything sent before the question.
+  /// The function that extracts the confirmed byte offset from a response. Nil from the function confirms all bytes before the request.
   package let arrived: @LoopActor (Response) -> Int?
 
   package init(_ request: Request, arrived: @escaping @LoopActor (Response) -> Int? = { _ in nil }) {
@@ -14,27 +14,27 @@ package struct ArrivalQuestion {
   }
 }
 
-/// Confirms arrival while commands flow. A request follows the commands so far, and its answer arrives during the next ones.
-/// ATT allows one open request at a time (Vol 3 Part F §3.3.2), with commands in between.
+/// Confirms that Write Commands have arrived, while a transfer sends further commands.
+/// ATT allows one open request at a time, and commands before the response (Vol 3 Part F §3.3.2).
 @LoopActor
 final class RunningProof {
   struct Answer {
-    /// The number of sent bytes that were unconfirmed at the time of the question.
+    /// The number of sent but unconfirmed bytes at the time of the request.
     let ahead: Int
-    /// The time from question to answer.
+    /// The time from the request to its response.
     let time: Duration
-    /// The time from the link-layer acknowledgment of the question to the answer. Nil if there was no acknowledgment before the answer.
+    /// The time from the link-layer acknowledgment of the request to the response. Nil if the response arrived first.
     let delay: Duration?
   }
 
-  /// The offset up to which the peer has confirmed arrival, in bytes.
+  /// The byte offset up to which the peer has confirmed arrival.
   private(set) var confirmed: Int
-  /// Whether the last answer confirmed fewer bytes than the transfer had sent before its question.
+  /// Whether the last response confirmed fewer bytes than the transfer had sent before the request.
   private(set) var isBehind = false
-  /// The error that ended the proofs.
+  /// The error that ended the proof. Nil while the proof works.
   private(set) var failure: (any Error)?
   var onAnswer: (@LoopActor (Answer) -> Void)?
-  /// The time at which answers stopped confirming more bytes, although the transfer had sent more.
+  /// The time since which responses confirm no more bytes, although the transfer has sent more. Nil while they make progress.
   private var behindSince: LoopClock.Instant?
 
   private let client: Client
@@ -42,8 +42,8 @@ final class RunningProof {
   private var task: Task<Void, Never>?
   private var waiting: Wait<Void>?
 
-  /// Creates a proof.
-  /// - Parameter offset: the offset at which sending starts.
+  /// Creates the proof for one transfer.
+  /// - Parameter offset: the byte offset at which the transfer starts.
   init(_ client: Client, _ question: ArrivalQuestion, from offset: Int) {
     self.client = client
     self.question = question
@@ -52,10 +52,10 @@ final class RunningProof {
 
   var isOpen: Bool { task != nil }
 
-  /// Asks about everything sent so far. Does nothing while a question is open.
+  /// Sends the request that confirms all bytes sent so far. Does nothing while an earlier request is open.
   /// - Parameters:
-  ///   - sent: the offset up to which the transfer has sent bytes.
-  ///   - isTimed: whether to measure the answer's delay, which costs a little time per packet.
+  ///   - sent: the byte offset up to which the transfer has sent.
+  ///   - isTimed: whether to measure the delay of the response, which costs a little time per packet.
   func ask(_ sent: Int, isTimed: Bool) {
     guard task == nil, failure == nil else { return }
     do {
@@ -89,8 +89,8 @@ final class RunningProof {
     waiting = nil
   }
 
-  /// Waits until no question is open.
-  /// - Throws: the reason why there is no answer, CancellationError.
+  /// Waits until no request of the proof is open.
+  /// - Throws: the error that ended the proof, CancellationError.
   func answered() async throws {
     if isOpen {
       let wait = waiting ?? Wait<Void>()
@@ -100,7 +100,7 @@ final class RunningProof {
     if let failure { throw failure }
   }
 
-  /// Stops waiting for an answer.
+  /// Stops waiting for a response.
   func end() {
     task?.cancel()
     task = nil

@@ -2,12 +2,12 @@ package import ATT
 package import EventLoop
 
 /// Sends bytes to one attribute, segment by segment, as Write Requests or Write Commands (Vol 3 Part G §4.9.1, §4.9.3).
-/// Decides on each segment at its turn, from the current link and the peer's answers. The number of bytes is unlimited.
+/// The pace follows the link and the peer's responses. The number of bytes is unlimited.
 @LoopActor
 package final class Transfer {
-  /// The bytes per segment from now on, 1…ATT_MTU − 3.
+  /// The number of bytes per segment, 1…ATT_MTU − 3. A change applies to the next segment.
   package var segment: Int
-  /// The known parameters of the link, which determine how soon the peer can answer.
+  /// The known parameters of the link, which determine how soon a response can arrive.
   package var link = LinkCapacity()
   /// The peripheral latency, in connection events.
   package var latency = 0
@@ -15,10 +15,10 @@ package final class Transfer {
   package private(set) var progress: WriteProgress
   /// The number of segments sent so far.
   package private(set) var segments = 0
-  /// The pace of the device. Nil unless `WritePacing.adapts`.
+  /// The pace at which the device accepts Write Commands. Nil unless `WritePacing.adapts` is true and the mode is `.command`.
   package private(set) var pace: TransferPace?
 
-  /// The offset, in bytes, up to which at least the peer's link layer has acknowledged.
+  /// The byte offset up to which the peer has certainly acknowledged the data, by its link layer or with a response.
   package var acknowledged: Int {
     guard let open = client.bearer.unacknowledged else { return proof.confirmed }
     return max(proof.confirmed, progress.sent - open * segment)
@@ -30,25 +30,25 @@ package final class Transfer {
   private let pacing: WritePacing
   private let source: any OctetSource
   private let proof: RunningProof
-  /// The number of segments since the last question.
+  /// The number of segments since the last request that confirms arrival.
   private var unasked = 0
-  /// The number of segments since the last request that measured the pace. `burstBegin` is the time of the first of them.
+  /// The number of segments since the last request that measured the pace.
   private var burst = 0
-  /// The offset, in bytes, that sending had reached at the last question about the pace.
+  /// The byte offset that the transfer had reached at the last request that measured the pace.
   private var probed = 0
-  /// A burst that the peer's application has not fully reported. Its full report shows whether the device kept the pace.
+  /// The burst whose arrival the peer's application has not fully confirmed yet. Nil if there is none.
   private var untold: (segments: Int, begin: LoopClock.Instant)?
   private var isChanged = false
   private var burstBegin = EventLoop.shared.now
-  /// The time of the last segment.
+  /// The time at which the transfer sent the last segment.
   private var last = EventLoop.shared.now
 
   /// Creates a transfer to one attribute.
   /// - Parameters:
   ///   - mode: `.request` or `.command`. Any other mode counts as `.request`.
-  ///   - offset: the offset in the source at which to start.
-  ///   - question: confirms arrival. Nil sends Find Information, which the peer's ATT layer answers after all earlier commands.
-  ///   - pace: the initial pace, if pacing adapts.
+  ///   - offset: the byte offset in the source at which to start.
+  ///   - question: the request that confirms arrival. Nil selects Find Information, which the peer answers after all earlier commands.
+  ///   - pace: the initial pace, if `pacing` adapts.
   package init(
     _ client: Client, to handle: AttributeHandle, mode: WriteMode, segment: Int, pacing: WritePacing, _ source: any OctetSource,
     from offset: Int = 0, asking question: ArrivalQuestion? = nil, pace: TransferPace = TransferPace()
@@ -64,8 +64,8 @@ package final class Transfer {
     self.pace = pacing.adapts && isCommand ? pace : nil
   }
 
-  /// Sends everything up to the end of the source. Sends an empty source as one empty segment, unless the transfer starts at its end.
-  /// - Parameter update: receives the progress after every segment, and after the last proof.
+  /// Sends all bytes up to the end of the source. Sends an empty source as one empty segment, if the transfer starts at offset 0.
+  /// - Parameter update: receives the progress after every segment, and after the last confirmation of arrival.
   /// - Throws: GATTError, ATTError, SegmentsMissing, CancellationError, the error that closed the channel, errors of `source` or `update`.
   package func run(_ update: (@LoopActor (WriteProgress) throws -> Void)? = nil) async throws {
     defer { proof.end() }
@@ -99,7 +99,7 @@ package final class Transfer {
     try update?(progress)
   }
 
-  /// Loads the next segment. Empty at the end of the source.
+  /// Loads the next segment from the source, and waits for it if necessary. Returns no bytes at the end of the source.
   private func load() async throws -> ArraySlice<UInt8> {
     let octets = try await source.octets(at: progress.sent, atMost: segment)
     // Do not count the wait for the source as time of the device.
@@ -127,8 +127,8 @@ package final class Transfer {
     try await EventLoop.shared.sleep(until: last.advanced(by: pace.gap))
   }
 
-  /// Counts a segment.
-  /// - Returns: false if `waitAhead` must run before the next one.
+  /// Counts a segment that the transfer has just sent.
+  /// - Returns: false if `waitAhead` must run before the next segment.
   private func isNowSent() -> Bool {
     unasked += 1
     burst += 1
@@ -139,7 +139,7 @@ package final class Transfer {
     return !isFarAhead
   }
 
-  /// Whether the burst is long enough for a question. A slow device becomes even slower with more frequent questions.
+  /// Whether the current burst has enough segments for a request that measures the pace.
   private var isProbeDue: Bool {
     guard let pace, let length = pace.burst, untold == nil else { return false }
     return burst >= (pace.isSlower ? max(8, min(length, pacing.provesEvery ?? length)) : length)
@@ -173,7 +173,7 @@ package final class Transfer {
     proof.onAnswer = { [weak self] in self?.learn($0, burst.segments, burst.begin) }
   }
 
-  /// Waits for the next proof of arrival. While the peer's application lags, asks until it reports more bytes or has stopped.
+  /// Waits until the peer confirms more bytes. While its application lags, repeats the request, for up to 2 s without progress.
   private func waitForProof() async throws {
     let (before, begin) = (proof.confirmed, EventLoop.shared.now)
     while true {
@@ -207,8 +207,8 @@ package final class Transfer {
     learn(segments, begin, delay: delay)
   }
 
-  /// Adapts the pace.
-  /// - Parameter delay: the delay of the answer after the segments before it. Nil if it confirmed fewer bytes than the transfer sent.
+  /// Adapts the pace to the result of one burst.
+  /// - Parameter delay: the time from the burst's delivery to the response. Nil if the response did not confirm all sent bytes.
   private func learn(_ segments: Int, _ begin: LoopClock.Instant, delay: Duration?) {
     let interval = (link.interval ?? .milliseconds(50)) * (1 + max(0, latency))
     let airTime = link.airTime(segment)
@@ -221,12 +221,12 @@ package final class Transfer {
   }
 }
 
-/// The peer's application reports fewer bytes than the transfer sent, and no more after a while.
+/// The error of a transfer whose peer reports fewer bytes than the transfer sent, without progress for 2 s.
 package struct SegmentsMissing: Error, Sendable, Equatable {
-  /// The number of bytes that the peer reports. `sent` is the number of bytes sent.
+  /// The number of bytes that the peer's application reports.
   package let arrived: Int
   package let sent: Int
 
-  /// The longest wait without progress.
+  /// The longest wait for a report of further bytes.
   static let patience = Duration.seconds(2)
 }

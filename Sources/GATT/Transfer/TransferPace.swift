@@ -1,8 +1,8 @@
 /// Estimates the pace at which a device accepts Write Commands: slow start, then backoff.
 ///
-/// Such a device buffers commands, does not report how full its buffers are, and drops the commands that do not fit.
-/// So it gets a few segments and a question after them, then more segments each time. An answer is in time if it arrives as soon as
-/// the link can deliver it. If answers are late, the device gets one segment per `gap`, no faster than it accepted them so far.
+/// The device buffers commands, does not report how full its buffers are, and drops the commands that do not fit.
+/// The transfer sends a few segments and then a request, later more segments at a time. A response is in time if it arrives as soon as
+/// the link can deliver it. After late responses, the transfer sends one segment per `gap`, no faster than the device accepted them.
 ///
 ///     probing ── in time ──► next probe … last probe ──► free
 ///        │  └── in time on a long interval ──► careful ── in time ──► more segments … as many as fill the link ──► free
@@ -10,72 +10,72 @@
 ///        └── late, repeated, late again ──────────┴──► paced ── in time ──► smaller gap … the air time of a segment ──► free
 ///                                                      paced ── late, repeated, late again ──► larger gap
 ///
-/// An earlier pace starts as `paced`, or as the last probe if the device kept up.
+/// A pace from an earlier transfer starts as `paced`, or with the last probe if the device kept up.
 package struct TransferPace: Sendable, Equatable {
   enum Stage: Sendable, Equatable {
-    /// Sends the probe with this index, counted from 0. `isRepeated`: the previous answer was late, possibly because of the link.
+    /// The transfer sends the probe with this index, counted from 0. `isRepeated` is true if the previous response was late.
     case probing(Int, isRepeated: Bool)
-    /// Sends this many segments, and no more before the peer confirms them.
+    /// The transfer sends this many segments, and no more before the peer confirms their arrival.
     case careful(Int, isRepeated: Bool)
-    /// Sends one segment per `gap`, which changes in larger steps until it is settled.
+    /// The transfer sends one segment per `gap`. `isSettled` is false while the gap changes in large steps.
     case paced(isSettled: Bool)
-    /// Sends without limit, because the device is as fast as the link.
+    /// The transfer sends without limit, because the device is as fast as the link.
     case free
   }
 
-  /// A number of segments, and the timing of the answer to the question after them.
+  /// The timing of a burst of segments, and of the response to the request after the burst.
   struct Burst: Sendable {
     let segments: Int
-    /// The time from the first segment to the answer that confirmed all segments.
+    /// The time from the first segment to the response that confirmed all segments.
     let time: Duration
-    /// The delay compared with an answer to a question without segments before it. Nil if the first answer did not confirm all segments.
+    /// The delay of the response beyond `roundTrip`. Nil if the first response did not confirm all segments.
     let lateness: Duration?
-    /// The connection interval. Answers arrive at its multiples.
+    /// The connection interval. Responses arrive at multiples of it.
     let interval: Duration
-    /// The round trip of a question without segments before it.
+    /// The time from a request to its response, without segments before the request.
     let roundTrip: Duration
     /// The time that the link needs for a segment.
     let airTime: Duration
   }
 
   private(set) var stage: Stage
-  /// The time between the starts of two segments. Zero if no pause is necessary.
+  /// The time between the starts of two consecutive segments. Zero if the device needs no pause.
   package private(set) var gap: Duration
-  /// The smallest gap to try. Below it, the device recently fell behind.
+  /// The lower limit of the gap, below which the device recently fell behind.
   private var floor = Duration.zero
-  /// The smallest safe gap. The device may have no buffer for faster segments.
+  /// The lower limit of the gap for a device that may have no buffer for faster segments.
   private var least = Duration.zero
-  /// Whether the device's application confirms arrival. Answers of its ATT layer do not justify a smaller `least`.
+  /// Whether the device's application confirms arrival. Responses of the ATT layer alone never reduce `least`.
   private var isCounted = true
-  /// Whether the last answer at the current gap was late.
+  /// Whether the last response at the current gap was late.
   private var wasLate = false
-  /// Whether the device has shown that it keeps up.
+  /// Whether the current transfer has shown that the device keeps up.
   private var isKnown = false
   /// Whether the device kept up in an earlier transfer.
   private var keptUp = false
-  /// The connection interval.
+  /// The connection interval of the link. Zero if unknown.
   private var interval = Duration.zero
-  /// The shortest time to an answer after the segments before its question.
+  /// The shortest delay between a burst of segments and the response. Nil before the first response.
   private var quickest: Duration?
 
-  /// The segments before a question, and those allowed while it is open (nil: unlimited). Common firmware can buffer the first probe.
-  /// Each next one is twice as long. The question precedes the end, so that the link is not idle at its answer. The last probe decides.
+  /// The probes: the number of segments before a request, and the number that may follow before its response (nil: unlimited).
+  /// Each probe is twice as long as the previous one. Common firmware can buffer the first.
   private static let probes: [(segments: Int, ahead: Int?)] = [(4, 0), (8, 4), (16, 8), (32, 16), (64, nil)]
-  /// The probes on a long interval. An answer in the same event must find segments that remain to be sent in that event.
+  /// The probes on a connection interval above 15 ms. The first probe is shorter, and allows a segment before its response.
   private static let longProbes: [(segments: Int, ahead: Int?)] = [(3, 1)] + probes.dropFirst()
 
   private var probes: [(segments: Int, ahead: Int?)] { isLong ? Self.longProbes : Self.probes }
 
-  /// The longest interval that counts as short. On longer ones, many segments and their answer arrive together, however fast the device is.
+  /// The longest connection interval that counts as short. On longer intervals, the delay of a response says little about the device.
   private static let shortInterval = Duration.milliseconds(15)
 
-  /// The tolerated lag of a paced device on short intervals, which two slow packets cause.
+  /// The tolerated lateness of responses on short connection intervals, in the stage `paced(isSettled: true)`.
   private static let shortBacklog = Duration.milliseconds(12)
 
   private var isLong: Bool { interval > Self.shortInterval }
 
-  /// Creates a pace.
-  /// - Parameter gap: the result of an earlier transfer to this device. Zero if the device kept up.
+  /// Creates the pace at the start of a transfer.
+  /// - Parameter gap: the gap of an earlier transfer to this device. Zero if the device kept up. Nil if there was no transfer.
   package init(gap: Duration? = nil) {
     self.gap = gap ?? .zero
     floor = self.gap
@@ -84,10 +84,10 @@ package struct TransferPace: Sendable, Equatable {
     stage = gap.map { $0 > .zero ? .paced(isSettled: true) : .probing(4, isRepeated: false) } ?? .probing(0, isRepeated: false)
   }
 
-  /// Returns the pace for a new link.
+  /// Returns a copy of the pace for a new link.
   /// - Parameters:
-  ///   - interval: the connection interval, above 0. Nil if unknown, so that lateness is unknown too.
-  ///   - isCounted: whether the device's application confirms arrival. Answers of its ATT layer do not disprove an earlier pause.
+  ///   - interval: the connection interval, above 0. Nil if unknown, which makes lateness unknown too.
+  ///   - isCounted: whether the device's application confirms arrival. Responses of its ATT layer alone do not shorten an earlier gap.
   package func begin(on interval: Duration?, isCounted: Bool = true) -> TransferPace {
     var pace = self
     pace.interval = interval ?? .zero
@@ -101,10 +101,10 @@ package struct TransferPace: Sendable, Equatable {
     return pace
   }
 
-  /// Whether the device is slower than the link, as far as known.
+  /// Whether the device has shown that it is slower than the link.
   package var isSlower: Bool { gap > .zero }
 
-  /// The gap that the transfer found. Nil before there is a result.
+  /// The gap that the transfer has found, zero if the device keeps up with the link. Nil while the transfer still searches.
   package var found: Duration? {
     switch stage {
     case .free: isKnown ? .zero : nil
@@ -113,7 +113,7 @@ package struct TransferPace: Sendable, Equatable {
     }
   }
 
-  /// The number of segments before the next question. Nil if the pace needs none.
+  /// The number of segments before the next request that measures the pace. Nil if no request is necessary.
   var burst: Int? {
     switch stage {
     case .probing(let probe, _): probes[probe].segments
@@ -123,7 +123,7 @@ package struct TransferPace: Sendable, Equatable {
     }
   }
 
-  /// The maximum number of segments before the next answer. Nil: unlimited. Devices that have kept up do not have to wait.
+  /// The maximum number of segments between a request and its response. Nil allows any number.
   var ahead: Int? {
     switch stage {
     // Wait until it is known whether the link caused the delay.
@@ -168,7 +168,7 @@ package struct TransferPace: Sendable, Equatable {
     }
   }
 
-  /// Increases a burst in small steps, to detect a slow device before a few buffers are full.
+  /// Returns the length of the next burst: a third longer, and at least 2 segments longer.
   private static func more(_ segments: Int) -> Int { segments + max(2, segments / 3) }
 
   private mutating func setFree() {
@@ -199,22 +199,22 @@ package struct TransferPace: Sendable, Equatable {
 }
 
 extension TransferPace.Burst {
-  /// Returns whether the answer is in time.
-  /// - Parameter part: the allowed lateness, as a fraction of the connection interval.
+  /// Returns whether the response is in time.
+  /// - Parameter part: the tolerated lateness, as a fraction of the connection interval.
   fileprivate func isInTime(within part: Double) -> Bool { lateness.map { $0 <= interval * part } ?? false }
 
-  /// Whether the answer arrived during the connection event, or soon after it.
+  /// Whether the response's delay is at most half a connection interval, and at most 7.5 ms or three times `airTime`, whichever is longer.
   fileprivate var isQuick: Bool { lateness.map { $0 + roundTrip <= min(interval / 2, max(.milliseconds(7.5), airTime * 3)) } ?? false }
 
-  /// The longest time per segment that the device may have taken.
+  /// The longest time that the device may have taken per segment.
   fileprivate var longest: Duration {
     (lateness.map { max(.zero, $0 + roundTrip) + airTime * segments } ?? time) / max(1, segments)
   }
 
-  /// The likely time per segment, as far as the answer's connection event shows.
+  /// The likely time that the device took per segment.
   fileprivate var likely: Duration { max(.zero, time - roundTrip - interval / 2) / max(1, segments) }
 
-  /// Returns whether the device took as long as the gap. An application may always report a little late, which does not depend on the gap.
+  /// Returns whether the device took at most `gap` per segment, with a tolerance of 10 % and two connection intervals.
   fileprivate func tookAsLong(as gap: Duration) -> Bool {
     time - roundTrip - interval * 2 <= gap * Double(segments) * 1.1
   }

@@ -3,24 +3,23 @@ package enum WriteMode: String, Sendable, CaseIterable {
   case auto, request, command, long, reliable
 }
 
-/// The procedure and the segments for a value of some length. Never cuts a value silently. Refuses an oversized value with a hint,
-/// or sends it in the segments of the plan.
+/// The procedure and the segments for writing a value of a given length. A plan always covers the complete value.
 package struct WritePlan: Hashable, Sendable {
-  /// The procedure, never `.auto`.
+  /// The procedure for the write, which is never `.auto`.
   package let mode: WriteMode
-  /// The byte ranges of the PDUs: requests, commands or Prepare Writes. One empty range for an empty value.
+  /// The byte ranges of the value, one per request, command or Prepare Write. An empty value has one empty range.
   package let segments: [Range<Int>]
 
   /// The maximum length of an attribute value, 512 bytes (Vol 3 Part F §3.2.9).
   package static let largestValue = 512
 
-  /// Plans a write.
+  /// Chooses the procedure and the segments for a value.
   /// - Parameters:
   ///   - count: the length of the value in bytes.
   ///   - properties: the characteristic's properties. Nil for descriptors and bare handles.
   ///   - mtu: the ATT_MTU in effect, 23…517.
-  ///   - chunk: bytes per segment. Nil for as many as fit. With `.auto` and `.request`, a value other than nil selects a segmented write.
-  /// - Throws: GATTError if this procedure cannot write the complete value.
+  ///   - chunk: the bytes per segment. Nil selects as many as fit. With `.auto` and `.request`, other values select a segmented write.
+  /// - Throws: GATTError if the procedure cannot write the complete value.
   package init(value count: Int, properties: Properties?, mtu: Int, mode asked: WriteMode, chunk: Int? = nil) throws(GATTError) {
     let count = max(0, count)
     let single = Self.largestSegment(mtu: mtu)
@@ -47,23 +46,23 @@ package struct WritePlan: Hashable, Sendable {
     segments = count == 0 ? [0..<0] : stride(from: 0, to: count, by: size).map { $0..<min($0 + size, count) }
   }
 
-  /// Computes the size of one Write Request or Write Command in bytes: ATT_MTU − 3, at most the attribute size limit (512).
+  /// Computes the maximum number of value bytes in one Write Request or Write Command: ATT_MTU − 3, but at most 512.
   package static func largestSegment(mtu: Int) -> Int { max(1, min(mtu - 3, largestValue)) }
 }
 
-/// The pace of the segments of a write, and the proofs of their arrival.
+/// The pace of the segments of a write, and the confirmation of their arrival.
 package struct WritePacing: Sendable, Equatable {
-  /// The pause between segments.
+  /// The pause between two segments.
   package var gap = Duration.zero
-  /// The maximum number of commands that the peer's link layer has not acknowledged. Nil: as many as the channel accepts.
-  /// Ignored if the channel does not know about acknowledgments (`Channel.unacknowledged`).
+  /// The maximum number of commands that the peer's link layer has not acknowledged. Nil selects as many as the channel accepts.
+  /// The transfer ignores the maximum if the channel does not report acknowledgments.
   package var window: Int?
-  /// The number of commands after which a request confirms their arrival, at least 1. The next commands do not wait for the answer.
-  /// The next request follows after the answer.
+  /// The number of commands, at least 1, after which a request confirms their arrival. Nil sends no request before the last command.
+  /// Commands continue while the request is open. The next request follows after its response.
   package var provesEvery: Int?
-  /// Whether to confirm arrival after the last command.
+  /// Whether a request confirms arrival after the last command.
   package var provesArrival = false
-  /// Whether the pace adapts: more commands at once if the peer keeps up, fewer if it falls behind (see `TransferPace`).
+  /// Whether the transfer increases its pace while the peer keeps up, and decreases it when the peer falls behind.
   package var adapts = false
 
   package init(gap: Duration = .zero) { self.gap = gap }
@@ -71,9 +70,9 @@ package struct WritePacing: Sendable, Equatable {
 
 /// The progress of a write, in bytes of the value.
 package struct WriteProgress: Sendable, Equatable {
-  /// The number of bytes sent: answered requests, commands given to the channel, or parts queued on the peer (long and reliable writes).
+  /// The number of bytes in answered requests, in commands that the channel accepted, or in Prepare Writes that the peer queued.
   package var sent = 0
-  /// The number of bytes that have certainly arrived. The peer's ATT layer answered them, or a request after them.
+  /// The number of bytes that have certainly arrived, because the peer answered a request with them or a later request.
   /// Zero for a long or reliable write before its end.
   package var confirmed = 0
 
