@@ -3,8 +3,8 @@ import Bluetooth
 import Replay
 
 extension DecodedPacket {
-  /// Decodes an ATT PDU.
-  /// - Parameter request: The request that the PDU answers, if known. Responses do not name their attributes.
+  /// Decodes an ATT PDU into named fields.
+  /// - Parameter request: The request that the PDU answers, which names the attributes of a response. Nil if unknown.
   package init(att octets: [UInt8], answering request: Request? = nil) {
     guard let first = octets.first else {
       self.init("ATT PDU", problem: MalformedPacket("ATT PDU: no opcode", at: 0))
@@ -103,7 +103,7 @@ extension DecodedPacket {
     }
   }
 
-  /// Returns the fields of one attribute in a Read By Type Response. A declaration has several (Vol 3 Part G §3.3.1).
+  /// Returns the fields of one attribute in a Read By Type Response. A characteristic declaration has several fields (Vol 3 Part G §3.3.1).
   private static func declared(_ octets: [UInt8], of type: UUID?, at handle: AttributeHandle) -> [PacketField] {
     guard type == .characteristic, octets.count == 5 || octets.count == 19, let uuid = UUID(littleEndian: octets[3...]) else {
       return [value(octets, of: handle, isWhole: type != .characteristic)]
@@ -115,7 +115,7 @@ extension DecodedPacket {
     ]
   }
 
-  /// Returns the field of a declaration's value. For a service, the value is its UUID.
+  /// Returns the field for the value of a declaration. The value of a service declaration is the service's UUID.
   private static func declaration(_ name: String, _ value: [UInt8], of type: UUID?) -> PacketField {
     if type == nil || type == .primaryService || type == .secondaryService, value.count == 2 || value.count == 16,
       let uuid = UUID(littleEndian: value[...])
@@ -125,8 +125,8 @@ extension DecodedPacket {
     return PacketField(name, .octets(value))
   }
 
-  /// Returns the handle of an error. If a request searched a range without reaching an attribute, its handle is the start of the range (Vol
-  /// 3 Part F §3.4.3, §3.4.4.1, §3.4.4.9).
+  /// Returns the fields for the handle in an Error Response. If the request was a search that found no attribute, the handle is the
+  /// start of the searched range (Vol 3 Part F §3.4.3, §3.4.4.1, §3.4.4.9).
   private static func place(of code: ErrorCode, _ handle: AttributeHandle, _ opcode: Opcode, _ request: Request?) -> [PacketField] {
     let looksThroughRange: Bool =
       switch opcode {
@@ -145,7 +145,7 @@ extension DecodedPacket {
   private static func attribute(_ handle: AttributeHandle) -> PacketField { PacketField("handle", .attribute(handle)) }
   private static func end(_ handle: AttributeHandle) -> PacketField { place("end_handle", handle) }
 
-  /// Returns a field with a handle that has no attribute to name.
+  /// Returns a field for a handle that is the limit of a range, and so names no attribute.
   private static func place(_ name: String, _ handle: AttributeHandle) -> PacketField {
     PacketField(name, .mask(UInt64(handle.rawValue), octets: 2))
   }

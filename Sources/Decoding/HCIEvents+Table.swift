@@ -1,5 +1,5 @@
-/// HCI events (Vol 4 Part E §7.7): code, name and format; `?` where that is not written down here. Command Complete, Command Status and the LE Meta
-/// event are no entries: they are read by hand.
+/// HCI events (Vol 4 Part E §7.7). A line has the code in hex, the name and the format of the parameters. `?` marks an unknown format.
+/// The table omits Command Complete, Command Status and the LE Meta event, which `DecodedPacket` decodes in code.
 enum HCIEventTable {
   static let events = """
     01; Inquiry Complete; status
@@ -56,7 +56,7 @@ enum HCIEventTable {
     ff; Vendor Specific; ?
     """
 
-  /// Subevents of the LE Meta event (§7.7.65).
+  /// The subevents of the LE Meta event (Vol 4 Part E §7.7.65), in the same form as `events`.
   static let subevents = """
     01; LE Connection Complete; status handle role:role peer_address_type:addrtype peer_address:addr interval:ms1.25 latency:u16 supervision_timeout:ms10 central_clock_accuracy:u8
     02; LE Advertising Report; num_reports:u8 each:num_reports event_type:adv_ind|adv_direct_ind|adv_scan_ind|adv_nonconn_ind|scan_rsp address_type:addrtype address data:ad rssi:dbm

@@ -4,8 +4,8 @@ import L2CAP
 import Text
 
 extension DecodedPacket {
-  /// Decodes an HCI packet in H4 form, indicator first.
-  /// - Parameter isVendorData: Whether the packet's handle belongs to no link, so that it contains no L2CAP.
+  /// Decodes an HCI packet that starts with its H4 indicator byte.
+  /// - Parameter isVendorData: Whether the handle of the packet belongs to no link, so that the packet contains no L2CAP.
   package init(hci octets: [UInt8], isVendorData: Bool = false) {
     var reader = ByteReader(octets)
     guard let indicator = try? reader.uint8("indicator") else {
@@ -84,7 +84,7 @@ extension DecodedPacket {
     if problem == nil { rest(&reader, "returned") }
   }
 
-  /// Decodes an ACL packet: a whole L2CAP frame of an LE link or a fragment of one, or vendor data on a handle without a link.
+  /// Decodes an ACL packet with an L2CAP frame, with a fragment of a frame, or with vendor data on a handle without a link.
   private init(data reader: inout ByteReader, _ isVendorData: Bool) {
     guard let word = try? reader.uint16("handle"), let length = try? reader.uint16("length") else {
       self.init("ACL Data", problem: MalformedPacket("ACL Data: truncated header", at: 1))
@@ -118,11 +118,11 @@ extension DecodedPacket {
   }
 }
 
-/// The tables of HCI packets, parsed on first use.
+/// The names and formats of HCI commands and events. The program parses the tables on first use.
 package enum HCITable {
   package struct Command: Sendable {
     package let name: String
-    /// The format of the command's parameters. Nil if it is unknown.
+    /// The format of the command's parameters. Nil if the table lacks the format.
     let parameters: PacketFormat?
     let returned: PacketFormat?
   }
@@ -144,7 +144,7 @@ package enum HCITable {
   static let events = table(HCIEventTable.events)
   static let subevents = table(HCIEventTable.subevents)
 
-  /// Parses lines of code, name and format.
+  /// Parses lines of the form `CODE; NAME; FORMAT` with the code in hex. Returns the names and formats by code.
   static func table(_ text: String) -> [UInt8: Event] {
     var table: [UInt8: Event] = [:]
     for line in lines(text) {

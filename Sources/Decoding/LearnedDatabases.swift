@@ -5,16 +5,16 @@ import HCI
 import L2CAP
 package import Replay
 
-/// The attributes of all devices in a trace, learned from its requests and responses. Learn the whole trace before decoding it, so
-/// that a link's first packets have names too.
+/// The attributes of all devices in a trace, as its requests and responses show them.
+/// Pass the whole trace to `learn` before decoding, so that the first packets of a link have names too.
 package struct LearnedDatabases: Sendable {
-  /// The owner of attributes.
+  /// The device or adapter that has the attributes of a GATT database.
   package struct Server: Hashable, Sendable {
     /// The number of the adapter in the trace.
     package let adapter: UInt16
-    /// The peer that has the attributes. Nil: the adapter has them.
+    /// The peer that has the attributes. Nil if the adapter has them, or if only `link` identifies the peer.
     package let peer: PeerAddress?
-    /// The index of the link's first packet, for a peer without an address. For a sniffer, twice that, plus 1 for the central.
+    /// The zero-based index of the link's first packet. A sniffer trace doubles it and adds 1 for the central. Nil for a known owner.
     package let link: Int?
   }
 
@@ -65,7 +65,7 @@ package struct LearnedDatabases: Sendable {
   package func name(_ handle: UInt16, of server: Server) -> AttributeName? { databases[server]?.attribute(Int(handle)) }
 }
 
-/// The type of an attribute, as learned from the trace, and for a descriptor its characteristic.
+/// The type of an attribute that the trace shows, and for a descriptor its characteristic.
 package typealias AttributeName = ReplayError.Attribute
 
 extension AttributeName {

@@ -5,7 +5,7 @@ import Text
 
 extension DecodedPacket {
   /// Decodes a Link Layer packet from a sniffer (Vol 6 Part B §2.3, §2.4, §2.6).
-  /// - Parameter isEncrypted: Whether the packet's payload is secret.
+  /// - Parameter isEncrypted: Whether the sniffer captured the payload encrypted and did not decrypt it.
   package init(air packet: AirPacket, isEncrypted: Bool) {
     var reader = ByteReader(packet.pdu)
     guard let header = try? reader.uint8("header"), let length = try? reader.uint8("length") else {
@@ -54,8 +54,8 @@ extension DecodedPacket {
     }
   }
 
-  /// Decodes the address of a role.
-  /// - Parameter isRandom: TxAdd or RxAdd: 1 for a random address, 0 for a public one.
+  /// Decodes the device address of a role such as `advertiser`, and the type of the address.
+  /// - Parameter isRandom: The TxAdd or RxAdd bit: 1 for a random address, 0 for a public one.
   private mutating func address(_ role: String, _ isRandom: UInt8, _ reader: inout ByteReader) {
     guard problem == nil else { return }
     fields.append(PacketField("\(role)_address_type", .choice(isRandom, isRandom == 0 ? "public" : "random")))
@@ -91,7 +91,7 @@ extension DecodedPacket {
     "access_address:x32 crc_init:x24 window_size:ms1.25x8 window_offset:ms1.25 interval:ms1.25 latency:u16 timeout:ms10 channel_map:hex5 "
       + "hop_and_sleep_clock_accuracy:x8")
 
-  /// Decodes the Common Extended Advertising Payload (§2.3.4).
+  /// Decodes the Common Extended Advertising Payload (Vol 6 Part B §2.3.4).
   private mutating func extended(_ reader: inout ByteReader) {
     do throws(MalformedPacket) {
       let first = try reader.uint8("extended header length")
@@ -171,7 +171,7 @@ extension DecodedPacket {
     + "offset1:x16 offset2:x16 offset3:x16 offset4:x16 offset5:x16"
   private static let lengths = "max_rx_octets:u16 max_rx_time:us max_tx_octets:u16 max_tx_time:us"
 
-  /// The LL Control PDUs (§2.4.2). `?` marks a format that the table lacks.
+  /// The names and formats of LL Control PDUs by opcode (Vol 6 Part B §2.4.2). `?` marks an unknown format.
   private static let control = HCITable.table(
     """
     00; LL_CONNECTION_UPDATE_IND; window_size:ms1.25x8 window_offset:ms1.25 interval:ms1.25 latency:u16 timeout:ms10 instant:u16

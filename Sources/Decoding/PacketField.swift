@@ -3,10 +3,10 @@ package import Bluetooth
 
 /// The name and the ordered fields of an HCI packet, Link Layer packet, L2CAP frame or ATT PDU.
 package struct DecodedPacket: Sendable, Equatable {
-  /// The name in the specification: `LE Set Scan Enable`.
+  /// The name of the packet in the specification, such as `LE Set Scan Enable`.
   package var name: String
   package var fields: [PacketField] = []
-  /// The place where the packet does not follow its format. `fields` has the fields before it.
+  /// The first violation of the packet's format. `fields` has the fields before the violation. Nil for a valid packet.
   package var problem: MalformedPacket?
 
   package init(_ name: String, _ fields: [PacketField] = [], problem: MalformedPacket? = nil) {
@@ -15,7 +15,7 @@ package struct DecodedPacket: Sendable, Equatable {
     self.problem = problem
   }
 
-  /// The problem of the packet, or of a packet in its fields.
+  /// The problem of the packet, or else the first problem of a packet in its fields. Nil if all these packets are valid.
   package var anyProblem: MalformedPacket? {
     problem
       ?? fields.lazy.compactMap { field -> MalformedPacket? in
@@ -26,11 +26,11 @@ package struct DecodedPacket: Sendable, Equatable {
   package subscript(name: String) -> PacketField.Value? { fields.first { $0.name == name }?.value }
 }
 
-/// The protocol layer of a packet.
+/// The protocol layer whose packet format a decoder used.
 package enum PacketLayer: String, Sendable { case hci, ll, att, signalling, smp, l2cap }
 
 package struct PacketField: Sendable, Equatable {
-  /// The name in the specification, in snake case: `scan_interval`.
+  /// The name of the field in the specification, in snake case, such as `scan_interval`.
   package var name: String
   package var value: Value
 
@@ -41,12 +41,12 @@ package struct PacketField: Sendable, Equatable {
 
   package enum Value: Sendable, Equatable {
     case number(Int64)
-    /// A number with a meaning, and the name of the meaning.
+    /// A number with the name of its meaning. The name is nil if the number is unknown.
     case code(Int64, String?)
-    /// A status or a reason.
+    /// A controller error code in a status or reason parameter.
     case status(ControllerErrorCode)
     case attError(ErrorCode)
-    /// Bits or a handle, displayed in hex.
+    /// Bits or a handle, which blectl prints in hex.
     /// - Parameter octets: The size in bytes.
     case mask(UInt64, octets: Int)
     /// A quantity: the number times `factor` in this unit.
@@ -59,13 +59,13 @@ package struct PacketField: Sendable, Equatable {
     case octets([UInt8])
     /// The bytes of AD structures.
     case advertising([UInt8])
-    /// An attribute. The database may know its name.
+    /// The handle of an attribute. `LearnedDatabases` may know the name of the attribute.
     case attribute(AttributeHandle)
-    /// The value of an attribute.
+    /// The value of an attribute, whose handle is nil if unknown.
     /// - Parameter isWhole: Whether the value is complete.
     case value([UInt8], of: AttributeHandle?, isWhole: Bool)
     case list([[PacketField]])
-    /// A packet inside this one, its layer and its bytes.
+    /// A packet that the field contains, with its protocol layer and its bytes.
     case packet(DecodedPacket, PacketLayer, [UInt8])
 
     package var number: Int64? {

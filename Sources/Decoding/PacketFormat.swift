@@ -1,12 +1,12 @@
 package import Bluetooth
 
-/// The fields of a packet's parameters in order, as a table writes them: `enable:bool interval:ms1.25 handles:rest`.
+/// The names and types of a packet's parameters in order. A table writes them as `enable:bool interval:ms1.25 handles:rest`.
 ///
-/// Types: `u8 u16 u24 u32 u48 i8` numbers, least significant byte first. `x8 x16 x24 x32 x64` bits. `a|b|c` a byte whose values from 0 have
-/// these names, `-` for none. `bool`, `handle` of a link, `status`, `addr`, `addrtype`, `ownaddrtype`, `company`, `opcode`, `version`,
-/// `dbm`, `db0.1`. `ms1.25 ms0.625 ms10 us` 16 bits in these units, `ms0.625x24` three bytes, `ms1.25x8` one byte. `hexN` N bytes. `rest`
-/// all remaining bytes. `text248` a text padded with NULs. `ad` a length and AD structures, `ad31` the same in 31 bytes. `each:count` and
-/// `bits:mask` repeat the following fields as often as an earlier field says.
+/// Numbers are `u8 u16 u24 u32 u48 i8`, and bits are `x8 x16 x24 x32 x64`. Each has its least significant byte first.
+/// `a|b|c` names the values of a byte from 0, `-` for no name. `ms1.25 ms0.625 ms10 us` are 2 bytes in this unit. `ms0.625x24` is 3 bytes,
+/// and `ms1.25x8` is 1 byte. Other types of parameters are `bool handle status addr addrtype ownaddrtype company opcode version dbm db0.1`.
+/// `hexN` is N bytes, and `rest` all remaining bytes. `text248` is a text padded with NULs. `ad` is a length byte and AD structures, and
+/// `ad31` pads them to 31 bytes. `each:count` and `bits:mask` repeat the following fields for each item or bit that the named field counts.
 package struct PacketFormat: Sendable {
   private let fields: [Field]
   private let group: Group?
@@ -39,8 +39,8 @@ package struct PacketFormat: Sendable {
   }
 
   /// Decodes the fields and appends them to `found`.
-  /// - Parameter what: The packet's name for the problem's text.
-  /// - Returns: The problem, or nil. `found` has the fields before it.
+  /// - Parameter what: The name of the packet for the text of the problem.
+  /// - Returns: The problem, or nil for a valid packet. `found` has the fields before the problem.
   package func read(_ reader: inout ByteReader, _ what: String, into found: inout [PacketField]) -> MalformedPacket? {
     let first = found.count
     if let problem = Self.read(fields, &reader, what, into: &found) { return problem }
@@ -85,14 +85,14 @@ enum FieldType: Sendable {
   case company
   case version
   case opcode
-  /// A number in a unit.
-  /// - Parameter octets: The size of the number in bytes. Negative: the number is signed.
+  /// A number that counts multiples of a factor in a unit, such as 1.25 and `ms`.
+  /// - Parameter octets: The size of the number in bytes, negative for a signed number.
   case quantity(Double, String, octets: Int)
   case octets(Int)
   case rest
   case text(Int)
-  /// A length and AD structures.
-  /// - Parameter size: The size of the data in bytes, whatever the length. Nil: as many as the length.
+  /// A length byte and AD structures.
+  /// - Parameter size: The fixed size of the AD structures in bytes, with padding. Nil if the length byte determines the size.
   case advertising(size: Int?)
 
   private static let addressTypes = ["public", "random", "public_identity", "random_identity"]
@@ -162,7 +162,7 @@ enum FieldType: Sendable {
     }
   }
 
-  /// The versions of the specification (Assigned Numbers §2.1).
+  /// The names of Core Specification versions, by version number (Assigned Numbers §2.1).
   private static let versions: [UInt8: String] = [
     0: "1.0b", 1: "1.1", 2: "1.2", 3: "2.0", 4: "2.1", 5: "3.0", 6: "4.0", 7: "4.1", 8: "4.2", 9: "5.0", 10: "5.1", 11: "5.2", 12: "5.3",
     13: "5.4", 14: "6.0",
@@ -170,16 +170,16 @@ enum FieldType: Sendable {
 }
 
 extension ByteReader {
-  /// Reads an unsigned number of 0–8 bytes, least significant first.
+  /// Reads an unsigned number of 0–8 bytes, least significant byte first.
   fileprivate mutating func unsigned(_ octets: Int) throws(MalformedPacket) -> UInt64 {
     try slice(octets, "field").reversed().reduce(0) { $0 << 8 | UInt64($1) }
   }
 }
 
-/// Table-driven decoding for the packets of all layers.
+/// Decoding by formats from tables, for the packets of all layers.
 extension DecodedPacket {
-  /// Decodes the rest of the packet, but nothing after a problem.
-  /// - Parameter name: The name of the field for the bytes if the format is unknown.
+  /// Decodes the remaining bytes of a packet that has no problem so far.
+  /// - Parameter name: The name of the field that takes the bytes if `format` is nil.
   mutating func read(_ format: PacketFormat?, _ reader: inout ByteReader, else name: String) {
     guard problem == nil else { return }
     guard let format else { return rest(&reader, name) }
@@ -193,8 +193,8 @@ extension DecodedPacket {
     if !reader.isAtEnd { fields.append(PacketField(name, .octets(reader.rest()))) }
   }
 
-  /// Reports that the packet is not as long as it says.
-  /// - Parameter there: The number of bytes that follow. Nil: those not read yet.
+  /// Sets the problem of a packet whose length field does not match its size.
+  /// - Parameter there: The number of bytes that follow the length field. Nil stands for the number of unread bytes.
   mutating func fail(length: Int, there: Int? = nil, _ reader: inout ByteReader) {
     problem = MalformedPacket("\(name): length \(length), but \(there ?? reader.remaining) byte(s) follow", at: reader.offset)
     rest(&reader, "octets")

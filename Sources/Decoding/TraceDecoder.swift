@@ -5,11 +5,11 @@ import HCI
 import L2CAP
 import Replay
 
-/// Decodes a trace packet by packet: the type and the link of each packet, and for a response its request and delay. Collects the summary.
+/// A decoder that finds the type and the link of each packet in a trace, and the request and delay of each response. It collects a summary.
 package struct TraceDecoder: Sendable {
-  /// A packet, decoded at the highest layer at which it completes a packet.
+  /// A packet of a trace, decoded at the highest protocol layer at which it completes a packet.
   package struct Item: Sendable {
-    /// The number of the packet, from 1.
+    /// The number of the packet in the trace, counted from 1.
     package let number: Int
     package let record: Snoop.Record
     package let layer: PacketLayer
@@ -17,9 +17,9 @@ package struct TraceDecoder: Sendable {
     /// The bytes of the packet at `layer`. Nil for HCI, whose bytes are the record's packet.
     package let octets: [UInt8]?
     package let link: TraceLinks.Link?
-    /// The owner of the packet's attributes.
+    /// The owner of the attributes that the packet names. Nil for a packet without ATT.
     package let server: LearnedDatabases.Server?
-    /// The number of the packet that this response or confirmation answers, and the nanoseconds since that packet.
+    /// The number of the packet that this response or confirmation answers, and the nanoseconds since that packet. Nil for other packets.
     package let answers: (number: Int, after: Int64)?
   }
 
@@ -29,7 +29,7 @@ package struct TraceDecoder: Sendable {
   private var pending: [Asker: Pending] = [:]
   package private(set) var summary = TraceSummary()
 
-  /// One side of a link. It may wait for a response and a confirmation at the same time (Vol 3 Part F §3.3.2).
+  /// A side of a link that waits for a response, or for a confirmation if `isIndication` is true (Vol 3 Part F §3.3.2).
   private struct Asker: Hashable {
     let link: Int
     let isHost: Bool
@@ -130,6 +130,6 @@ package struct TraceDecoder: Sendable {
     databases.name(handle.rawValue, of: server)
   }
 
-  /// The links so far. Their indices are the numbers in the summary.
+  /// The links of all packets decoded so far. The summary refers to a link by its zero-based index in this list.
   package var allLinks: [TraceLinks.Link] { links.links }
 }

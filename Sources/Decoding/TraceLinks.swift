@@ -9,34 +9,34 @@ package struct TraceLinks: Sendable {
   package struct Link: Sendable {
     package let adapter: UInt16
     package let identity: Identity
-    /// The peer. In a sniffer's trace, the peripheral. Nil if the trace lacks the start of the link.
+    /// The peer, or the peripheral in a sniffer's trace. Nil if the trace lacks the start of the link.
     package var peer: PeerAddress?
-    /// The central, in a sniffer's trace.
+    /// The central in a sniffer's trace. Nil in other traces, or if the trace lacks the start of the link.
     package var central: PeerAddress?
-    /// Whether only the two devices can now read the data of the link.
+    /// Whether the two sides currently encrypt the link. Always false outside of a sniffer's trace.
     package var isEncrypted = false
     /// Whether the adapter is the central. Nil if unknown.
     package var isCentral: Bool?
-    /// Whether the link is BR/EDR. Nothing decodes its channels.
+    /// Whether the link is BR/EDR, whose channels blectl does not decode.
     package var isClassic = false
-    /// The times of the first and the last packet, in nanoseconds since 1970-01-01T00:00:00Z.
+    /// The time of the first packet, in nanoseconds since 1970-01-01T00:00:00Z. `end` is the time of the last packet.
     package var begin: Int64
     package var end: Int64
-    /// The reason for the end of the link. Nil if the trace does not have it.
+    /// The reason for the end of the link. Nil if the trace lacks the end of the link.
     package var reason: ControllerErrorCode?
     /// Whether a reset of the controller ended the link, without an event.
     package var wasReset = false
-    /// The index of the first packet, from 0.
+    /// The zero-based index of the link's first packet in the trace.
     package let firstPacket: Int
 
-    /// Whether a sniffer heard the link. Neither of its sides is then ours.
+    /// Whether a sniffer captured the link, so that no side of the link is the adapter.
     package var isOfAir: Bool { if case .accessAddress = identity { true } else { false } }
   }
 
   /// The identifier of the link in its packets.
   package enum Identity: Sendable, Equatable {
     case handle(ConnectionHandle)
-    /// The access address, in a sniffer's trace.
+    /// The access address of a link in a sniffer's trace.
     case accessAddress(UInt32)
   }
 
@@ -57,7 +57,7 @@ package struct TraceLinks: Sendable {
 
   package init() {}
 
-  /// Adds a packet. Returns its link, if any, and the frame that it completes.
+  /// Adds a packet. Returns the zero-based index of its link, if any, and the L2CAP frame that the packet completes.
   package mutating func add(_ record: Snoop.Record) -> (link: Int?, frame: Frame?) {
     defer { count += 1 }
     guard record.missing == 0 else { return (nil, nil) }
@@ -87,7 +87,7 @@ package struct TraceLinks: Sendable {
     return frame.map { Frame(link: index, isFromHost: isFromHost, frame: $0) }
   }
 
-  /// Adds a link. Returns its index.
+  /// Adds a link that starts with this packet, and returns the zero-based index of the link.
   mutating func append(_ identity: Identity, _ record: Snoop.Record) -> Int {
     links.append(Link(adapter: record.adapter, identity: identity, begin: record.wallClock, end: record.wallClock, firstPacket: count))
     return links.count - 1
@@ -111,7 +111,7 @@ package struct TraceLinks: Sendable {
     return index
   }
 
-  /// Finds a new link whose data overtook the event that opens it, by at most 100 ms. This happens over USB.
+  /// Finds a link whose first data precedes the event that opens the link by at most 100 ms. A USB adapter can reorder them.
   private mutating func early(_ handle: ConnectionHandle, _ record: Snoop.Record) -> Int? {
     guard let index = known(handle, record), links[index].peer == nil, !links[index].isClassic else { return nil }
     let (since, overflow) = record.wallClock.subtractingReportingOverflow(links[index].begin)
@@ -164,7 +164,7 @@ package struct TraceLinks: Sendable {
 /// The state of a connection whose packets a sniffer hears.
 struct AirConnection: Sendable {
   let link: Int
-  /// The sender of the last packet, and its time in nanoseconds since 1970-01-01T00:00:00Z.
+  /// The sender of the last packet. `time` is the time of that packet in nanoseconds since 1970-01-01T00:00:00Z.
   var sender: AirPacket.Sender?
   var time: Int64 = 0
   /// The duration of the last packet in microseconds.
@@ -172,24 +172,24 @@ struct AirConnection: Sendable {
   var channel: UInt8?
   /// Whether the last packet repeats an earlier one.
   var isRepeated = false
-  /// The connection interval in nanoseconds. A common value if the sniffer did not hear the real one.
+  /// The connection interval in nanoseconds: 50 ms until the sniffer captures the real interval.
   fileprivate(set) var interval: Int64 = 50_000_000
-  /// The previous interval during a change, and the latest time at which it may apply, in nanoseconds. Only the change's instant is known.
+  /// The interval before a change, and the latest time at which this interval may still apply, both in nanoseconds.
   private var other: (interval: Int64, until: Int64) = (0, .min)
   /// The last PDU of each side, without the bits that a repetition may change, and its time in nanoseconds.
   private var last: [AirPacket.Sender: (pdu: [UInt8], time: Int64)] = [:]
   fileprivate var encryption = Encryption.off
-  /// Whether the sniffer left the MIC after decrypted data. Nil while unknown.
+  /// Whether the sniffer left the MIC after decrypted data. Nil until a packet shows whether the sniffer did so.
   fileprivate(set) var keepsMIC: Bool?
 
   init(link: Int) { self.link = link }
 
-  /// The state of encryption. In `begins`, later packets are encrypted except those that belong to the start (Vol 6 Part B §5.1.3.1).
+  /// The progress of encryption. In `begins`, only the packets that start encryption are unencrypted (Vol 6 Part B §5.1.3.1).
   fileprivate enum Encryption { case off, begins, on }
 }
 
 extension TraceLinks {
-  /// Adds a packet from a sniffer. Returns its connection, if any, and the frame that it completes.
+  /// Adds a packet from a sniffer. Returns the zero-based index of its connection, if any, and the L2CAP frame that the packet completes.
   mutating func add(air packet: AirPacket, _ record: Snoop.Record) -> (link: Int?, frame: Frame?) {
     let isIntact = packet.isIntact != false
     if packet.isAdvertising { return (isIntact ? begin(packet, record) : nil, nil) }
@@ -251,20 +251,20 @@ extension TraceLinks {
 }
 
 extension AirConnection {
-  /// Returns the interval in nanoseconds.
-  /// - Parameter octets: Two or more: units of 1.25 ms, least significant byte first.
+  /// Converts an encoded connection interval to nanoseconds.
+  /// - Parameter octets: At least two bytes. The first two hold units of 1.25 ms, least significant byte first.
   fileprivate static func interval(_ octets: ArraySlice<UInt8>) -> Int64 {
     octets.prefix(2).reversed().reduce(0) { $0 << 8 | Int64($1) } * 1_250_000
   }
 
-  /// Notes a new interval. It applies from its instant on, at least six events later (Vol 6 Part B §5.1.1), and rarely much later.
+  /// Sets a new interval. The old interval may apply for 12 more events, because a change takes at least six (Vol 6 Part B §5.1.1).
   fileprivate mutating func change(interval octets: ArraySlice<UInt8>, at time: Int64) {
     other = (interval, time.addingReportingOverflow(interval * 12).partialValue)
     interval = Self.interval(octets)
   }
 
-  /// Tracks encryption. LL_START_ENC_REQ is the last unencrypted packet and follows LL_ENC_RSP: a sniffer may miss either. A refusal ends
-  /// the start. In a pause, the central's LL_PAUSE_ENC_RSP is unencrypted, and too short to be encrypted (Vol 6 Part B §5.1.3).
+  /// Updates the state of encryption. LL_ENC_RSP or LL_START_ENC_REQ starts encryption, and a rejection ends the start.
+  /// The central's LL_PAUSE_ENC_RSP ends encryption: it is unencrypted, and too short to be encrypted (Vol 6 Part B §5.1.3).
   /// - Parameter packet: A packet with a payload.
   fileprivate mutating func noteEncryption(_ packet: AirPacket) {
     let isControl = packet.pdu[0] & 3 == 3
@@ -277,8 +277,8 @@ extension AirConnection {
     }
   }
 
-  /// Detects whether decrypted data has a MIC. LL_START_ENC_RSP, the first decrypted packet, is one byte long. Otherwise the first whole
-  /// frame decides, which contains its length. Later packets may be fragments that look like a frame.
+  /// Detects whether the sniffer leaves the MIC after decrypted data, and sets `keepsMIC`.
+  /// The length of LL_START_ENC_RSP, one byte without a MIC, shows whether a MIC follows. Else the first whole L2CAP frame shows it.
   fileprivate mutating func noteDecryption(_ packet: AirPacket) {
     encryption = .on
     let payload = Array(packet.payload)
@@ -291,8 +291,8 @@ extension AirConnection {
     }
   }
 
-  /// Returns whether the packet is a retransmission. A device without an acknowledgement sends the same packet again, with the same
-  /// sequence number, in this event or the next one. A sniffer misses packets, so a later one may be another packet.
+  /// Returns whether the packet is a retransmission: the same PDU with the same sequence number within 1.5 connection intervals.
+  /// A later packet may be a new one with the same content, because a sniffer misses packets.
   fileprivate mutating func repeats(_ packet: AirPacket, from sender: AirPacket.Sender, at time: Int64) -> Bool {
     // Compare only the LLID and the sequence number of the first header byte.
     let pdu = [packet.pdu[0] & 0x0B] + packet.pdu.dropFirst()
@@ -302,8 +302,8 @@ extension AirConnection {
     return !overflow && since <= longest + longest / 2
   }
 
-  /// Finds the sender if the sniffer does not name it. The central begins on each channel. A packet T_IFS (150 µs) after another has the
-  /// other sender (Vol 6 Part B §4.1.1, §4.5.1).
+  /// Infers the sender of a packet if the sniffer does not name the sender. The central sends first on each channel.
+  /// A packet that follows another after T_IFS (150 µs) comes from the other side (Vol 6 Part B §4.1.1, §4.5.1).
   fileprivate func sender(of packet: AirPacket, at time: Int64) -> AirPacket.Sender {
     let (since, overflow) = time.subtractingReportingOverflow(self.time)
     guard let sender, !overflow, (0...100_000_000).contains(since), channel == packet.channel else { return .central }

@@ -2,12 +2,12 @@ import Bluetooth
 package import HCI
 import L2CAP
 
-/// Zeroes the parts that a trace must not hold: keys, the parameters of commands and events without a format in our tables, and audio.
-/// Lengths, codes and statuses stay, so that tools can read the trace. L2CAP frames may span packets, so give it every packet of a trace.
+/// A filter that zeroes secrets in packets: keys, audio, and the parameters of commands and events whose format no table has.
+/// It keeps lengths, codes and statuses. It needs every packet of a trace, because L2CAP frames can span packets.
 package struct TraceRedaction: Sendable {
-  /// An incomplete frame.
+  /// An L2CAP frame whose last fragment the filter has not received yet.
   private struct Frame: Sendable {
-    /// The header and the first byte of the payload, as far as received.
+    /// The first 5 bytes of the frame, as far as received: the header and the first byte of the payload.
     var head: [UInt8] = []
     var length = 0
 
@@ -23,12 +23,12 @@ package struct TraceRedaction: Sendable {
     }
   }
 
-  /// The incomplete frames by connection handle and direction.
+  /// The incomplete frames by connection handle, plus 0x1000 for frames from the host.
   private var frames: [UInt16: Frame] = [:]
 
   package init() {}
 
-  /// Returns the packet as a trace may hold it, with the same length.
+  /// Returns a copy of the packet with zeros in place of its secrets. The length stays the same.
   /// - Parameter packet: The packet in H4 form. It may be malformed.
   package mutating func redacted(_ packet: [UInt8], _ direction: Direction) -> [UInt8] {
     switch packet.first {

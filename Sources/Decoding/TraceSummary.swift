@@ -3,14 +3,14 @@ package import Bluetooth
 import Captures
 import HCI
 
-/// The statistics of a trace: the packets of each kind, and the refused commands. For each link, they have the requests of each side, their
-/// duration and their errors.
+/// The statistics of a trace: the number of packets of each kind, and the commands that controllers refused.
+/// For each link, they contain the requests of both sides, with durations and errors.
 package struct TraceSummary: Sendable {
-  /// A request or another sent PDU: its opcode and its attribute.
+  /// The opcode and the attribute of a request, or of another PDU that answers no request.
   package struct Subject: Hashable, Sendable {
     package let opcode: ATT.Opcode
     package let handle: AttributeHandle?
-    /// The type, in requests that look for attributes of a type.
+    /// The attribute type for which a request searches. Nil for other PDUs.
     package let type: UUID?
     package let server: LearnedDatabases.Server
 
@@ -37,7 +37,7 @@ package struct TraceSummary: Sendable {
     package var isFromHost: Bool
     package var subject: Subject
     package var entry: Entry
-    /// The position of the conversation by the time of its first packet.
+    /// The zero-based position of the conversation on its link, by the time of its first packet.
     fileprivate var order: Int
   }
 
@@ -49,7 +49,7 @@ package struct TraceSummary: Sendable {
   package private(set) var vendorData = 0
   /// The number of packets that a sniffer heard.
   package private(set) var air = 0
-  /// The number of a sniffer's packets with a wrong CRC. Of the others, `advertising` counts advertising, `isochronous` streams.
+  /// The number of a sniffer's packets with a wrong CRC. `advertising` and `isochronous` count intact packets of these kinds.
   package private(set) var damaged = 0
   package private(set) var advertising = 0
   package private(set) var isochronous = 0
@@ -58,11 +58,11 @@ package struct TraceSummary: Sendable {
   package private(set) var malformed = 0
   /// The number of commands that a controller refused, by opcode and status.
   package private(set) var refusals: [Refusal: Int] = [:]
-  /// The agreed ATT_MTU in bytes, by link.
+  /// The ATT_MTU that both sides agreed on, in bytes, by the zero-based index of the link.
   package private(set) var mtus: [Int: Int] = [:]
   private var entries: [Int: [Key: Conversation]] = [:]
 
-  /// Returns the ATT_MTU of a link in bytes. Nil if the sides may have agreed on it before the trace, or under encryption.
+  /// Returns the ATT_MTU of a link in bytes. Nil if the sides may have exchanged MTUs before the trace, or under encryption.
   package func mtu(_ index: Int, _ link: TraceLinks.Link) -> Int? { mtus[index] ?? (link.peer != nil && !link.isEncrypted ? 23 : nil) }
   private var offered: [Int: Int64] = [:]
 
@@ -76,7 +76,7 @@ package struct TraceSummary: Sendable {
     let subject: Subject
   }
 
-  /// Returns the conversations of a link, in the order in which they began.
+  /// Returns the conversations of the link with this zero-based index, in the order of their first packets.
   package func conversations(_ link: Int) -> [Conversation] { (entries[link] ?? [:]).values.sorted { $0.order < $1.order } }
 
   mutating func count(_ record: Snoop.Record, isVendorData: Bool) {

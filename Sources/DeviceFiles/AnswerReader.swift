@@ -1,14 +1,14 @@
-/// Classifies the packets that arrive while a command waits for its answer: part of the answer, error, event, or refused packet.
-/// Without I/O and without time, so the caller reports silence.
+/// A state machine that classifies the packets that arrive while a command waits for its answer.
+/// It does no I/O and measures no time. The caller reports a pause with `fellSilent()`.
 package struct AnswerReader: Sendable {
   package enum Verdict: Sendable, Equatable {
-    /// A part of the answer. More packets follow.
+    /// A packet of the answer. The reader expects more packets.
     case part
     case finished
     case failure(DeviceErrorAnswer)
     case event(name: String, [NamedValue])
     case refused(RefusedPacket.Reason)
-    /// The answer has more packets than `DeviceCommand.Answer.maximumPackets`, or announces them.
+    /// The answer contains or announces more packets than `DeviceCommand.Answer.maximumPackets`.
     case endless
   }
 
@@ -16,10 +16,10 @@ package struct AnswerReader: Sendable {
     case event(String)
     case error
     case part(Int)
-    /// The answer to another command.
+    /// A packet of the answer to another command, with the name of that command.
     case other(String)
 
-    /// The priority among roles that fit equally. The lowest wins.
+    /// The priority of the role if frames of several roles match a packet equally well. The lowest number wins.
     var rank: Int {
       switch self {
       case .event: 0
@@ -34,16 +34,16 @@ package struct AnswerReader: Sendable {
   private let request: [NamedValue]
   private let candidates: [(frame: Frame, role: Role)]
 
-  /// The index of the part that the next packet should belong to, counted from 0.
+  /// The zero-based index of the answer's part to which the next packet should belong.
   private var current = 0
-  /// The packets of each part, with their values.
+  /// The accepted packets and their decoded values, by the zero-based index of the part.
   private var taken: [[(packet: [UInt8], values: [NamedValue])]]
-  /// The packets of the answer, in the order of arrival.
+  /// The accepted packets of the answer in order of arrival, without events and refused packets.
   package private(set) var packets: [[UInt8]] = []
   package private(set) var isFinished = false
 
-  /// Creates a reader for one answer.
-  /// - Parameter request: the values of the sent request.
+  /// Creates a reader for one answer to `command` of `device`.
+  /// - Parameter request: The field values of the sent request.
   package init(_ answer: DeviceCommand.Answer, request: [NamedValue], command: String, of device: DeviceDescription) {
     self.answer = answer
     self.request = request
@@ -60,18 +60,18 @@ package struct AnswerReader: Sendable {
     self.candidates = candidates
   }
 
-  /// The pause that ends the answer now. Nil if no pause does.
+  /// The pause without packets that would complete the answer. Nil if the current part does not end with a pause, or has no packet yet.
   package var silence: Duration? {
     guard !isFinished, case .silence(let pause) = answer.parts[current].end, !taken[current].isEmpty else { return nil }
     return pause
   }
 
-  /// Ends the answer after a pause of `silence`.
+  /// Finishes the answer, because no packet arrived for the duration of `silence`. Does nothing if `silence` is nil.
   package mutating func fellSilent() { if silence != nil { isFinished = true } }
 
   // MARK: Packets
 
-  /// Classifies a packet of the answer's characteristic.
+  /// Classifies a packet from the answer's characteristic. Adds the packet to `packets` if it is a part of the answer.
   package mutating func take(_ packet: [UInt8]) -> Verdict {
     // Take the most specific frame: an answer of arbitrary bytes must not swallow other packets.
     let alike = candidates.compactMap { candidate in candidate.frame.likeness(packet).map { (candidate: candidate, likeness: $0) } }
@@ -87,7 +87,7 @@ package struct AnswerReader: Sendable {
     return .refused(.malformed(fault.reason, of: name(fault.role)))
   }
 
-  /// Ranks roles. The expected part precedes other parts.
+  /// Returns the priority of a role. The lowest number wins. The part that should come next precedes other parts.
   private func rank(_ role: Role) -> Int { role == .part(current) ? 20 : role.rank * 10 + (role.rank == 2 ? 5 : 0) }
 
   private func name(_ role: Role) -> String? { if case .event(let name) = role { name } else { nil } }
@@ -120,7 +120,7 @@ package struct AnswerReader: Sendable {
       ? .endless : .part
   }
 
-  /// Advances to the next part that has packets.
+  /// Advances to the next part that expects packets, or finishes the answer.
   private mutating func advance() -> Verdict {
     repeat {
       current += 1
@@ -133,13 +133,13 @@ package struct AnswerReader: Sendable {
     return total(of: current) ?? 0 > DeviceCommand.Answer.maximumPackets ? .endless : .part
   }
 
-  /// Returns whether a first packet announces that the part has no packets.
+  /// Returns whether these values, in the first packet of the current part, announce 0 packets.
   private func saysThereIsNone(_ values: [NamedValue]) -> Bool {
     guard case .field(let name) = answer.parts[current].end, taken[current].isEmpty else { return false }
     return values[name]?.count == 0
   }
 
-  /// Returns the number of packets of a part, if known.
+  /// Returns the expected number of packets of the part with this zero-based index. Nil if no packet has announced the number yet.
   private func total(of part: Int) -> Int? {
     switch answer.parts[part].end {
     case .count(let count): count
@@ -149,7 +149,7 @@ package struct AnswerReader: Sendable {
     }
   }
 
-  /// Limits a count to one more than the maximum.
+  /// Converts a value to a number of packets, limited to one more than `DeviceCommand.Answer.maximumPackets`.
   private static func clamped(_ value: DeviceValue) -> Int { min(max(0, value.count ?? .max), DeviceCommand.Answer.maximumPackets + 1) }
 
   private func failure(_ values: [NamedValue], _ role: Role) -> DeviceErrorAnswer? {
@@ -177,7 +177,7 @@ package struct AnswerReader: Sendable {
     return taken[current].contains { $0.packet == packet } ? .doubled : .outOfOrder(expected: expected, found: found)
   }
 
-  /// Returns whether a packet with these values completes its part.
+  /// Returns whether a packet with these values completes the current part.
   private func isComplete(_ values: [NamedValue]) -> Bool {
     switch answer.parts[current].end {
     case .count, .field: taken[current].count >= total(of: current) ?? 0
@@ -186,13 +186,13 @@ package struct AnswerReader: Sendable {
     }
   }
 
-  /// Finds the latest value of a field in the preceding parts.
+  /// Returns the field's value from the last packet of the nearest earlier part that has the field. Nil if no earlier part has the field.
   private func value(_ name: String, before part: Int) -> DeviceValue? {
     for part in taken[..<part].reversed() { if let value = part.last?.values[name] { return value } }
     return nil
   }
 
-  /// Returns whether a packet of this answer could also belong to another answer.
+  /// Returns whether a packet could belong both to the reader's answer and to `other`.
   package func isLike(_ other: DeviceCommand.Answer) -> Bool {
     guard other.echo.isEmpty else { return false }
     func frames(_ answer: DeviceCommand.Answer) -> [Frame] { answer.parts.map(\.frame) + (answer.errors?.frame.map { [$0] } ?? []) }
@@ -202,7 +202,7 @@ package struct AnswerReader: Sendable {
 
   // MARK: Values
 
-  /// The number of packets so far, and the total if known.
+  /// The number of accepted packets, and the expected total. The total is nil until the number of packets of every part is known.
   package var progress: (taken: Int, of: Int?) {
     var all = 0
     for index in answer.parts.indices {
@@ -216,7 +216,7 @@ package struct AnswerReader: Sendable {
     return (packets.count, max(all, packets.count))
   }
 
-  /// The values of the answer, without fields that number or count its packets.
+  /// The decoded values of the answer, without fields that only number or count packets, or that echo the request.
   package var values: [NamedValue] {
     var values: [NamedValue] = []
     func add(_ name: String, _ value: DeviceValue) {
@@ -246,7 +246,7 @@ package struct AnswerReader: Sendable {
     return values
   }
 
-  /// Returns the fields that number, count or match packets.
+  /// Returns the names of the fields that number or count packets, or that echo the request.
   static func plumbing(_ part: DeviceCommand.Part, of answer: DeviceCommand.Answer) -> Set<String> {
     var names = Set(answer.echo)
     if let index = part.index { names.insert(index.field) }
@@ -255,16 +255,16 @@ package struct AnswerReader: Sendable {
   }
 }
 
-/// An answer that reports an error.
+/// An error code that a device sent in place of an answer, with the other values of the packet.
 package struct DeviceErrorAnswer: Sendable, Equatable {
   package let code: DeviceValue
-  /// The meaning of the code. Nil if the file has none.
+  /// The meaning of the code from the device file. Nil if the file does not list the code.
   package let meaning: String?
-  /// The values of the packet besides the code.
+  /// The decoded values of the packet, without the code and without fields that echo the request.
   package let values: [NamedValue]
 }
 
-/// A packet that the reader did not accept as an answer, and the reason.
+/// A packet that is not part of the expected answer, and the reason.
 package struct RefusedPacket: Sendable, Equatable {
   package let packet: [UInt8]
   package let reason: Reason
@@ -277,22 +277,22 @@ package struct RefusedPacket: Sendable, Equatable {
   package enum Reason: Sendable, Equatable {
     /// No frame in the file matches the first bytes of the packet.
     case foreign
-    /// The packet starts like the answer, or like the named event, but does not fit.
+    /// The packet starts like the answer, or like the event with this name, but does not fit the frame.
     case malformed(PacketFault, of: String?)
-    /// A repeated packet.
+    /// The device already sent the same packet for this answer.
     case doubled
-    /// A packet with the wrong number, or of the wrong part.
+    /// The packet has the wrong number, or belongs to the wrong part. `expected` and `found` are nil for a wrong part.
     case outOfOrder(expected: Int?, found: Int?)
     case answerOf(String)
-    /// A field belongs to another request.
+    /// The named field has another value than in the sent request.
     case otherRequest(field: String)
-    /// The number of packets changed after the first packet.
+    /// The named field announces another number of packets than in the first packet.
     case changed(field: String)
     /// The packet arrived before the host sent the command.
     case early
   }
 
-  /// Whether the packet is a fault of the device.
+  /// Whether the packet shows a fault of the device: it is malformed, out of order, or changes the announced number of packets.
   package var isFault: Bool {
     switch reason {
     case .malformed, .outOfOrder, .changed: true

@@ -1,11 +1,11 @@
 import GATT
 import Text
 
-/// Reads commands, their answers, and events.
+/// A reader of the commands, answers and events in a device file.
 struct CommandReader {
   let frames: FrameReader
   let characteristics: CharacteristicNames
-  /// The default characteristic of commands, and of answers (`from`).
+  /// The characteristic for commands that set no `to` of their own. Nil if the file sets no default.
   var to: DeviceCharacteristic?
   var from: DeviceCharacteristic?
   var errors: DeviceCommand.Errors?
@@ -148,7 +148,7 @@ struct CommandReader {
     return part
   }
 
-  /// Parses a count that a field holds: `{"field": "total"}`.
+  /// Parses `{"field": NAME}` and returns NAME, the field that holds the number of packets.
   private func countField(_ entry: FileEntry, _ frame: Frame, _ parts: [DeviceCommand.Part]) throws(FileEntryError) -> String {
     let (key, value) = try entry.onlyMember("\"field\", the name of the field that holds the number of packets")
     guard key == "field" else { throw value.unknownKey(["field"]) }
@@ -177,8 +177,8 @@ struct CommandReader {
 
   // MARK: Errors
 
-  /// Reads the description of errors.
-  /// - Parameter answers: the frames that contain the error code, if errors have no own frame.
+  /// Reads an `errors` object: the field with the error code, and the meanings of the codes.
+  /// - Parameter answers: The frames of the answer, which contain the code if `errors` has no frame of its own.
   func errors(_ entry: FileEntry, answers: [Frame]) throws(FileEntryError) -> DeviceCommand.Errors {
     let fields = try entry.object(["frame", "field", "ok", "codes"])
     guard let name = fields["field"] else { throw entry.error("Missing key \"field\": the field that holds the error code.") }

@@ -1,29 +1,29 @@
 package import GATT
 
-/// A command of a device, and its answer.
+/// A command from a device file: the request to write, and the answer to expect.
 package struct DeviceCommand: Sendable, Equatable {
   package var name: String
   package var summary: String?
   package var to: DeviceCharacteristic
   package var mode = WriteMode.auto
-  /// The number of bytes per segment. Nil for as many as fit.
+  /// The number of request bytes per segment, 1–512. Nil sends the largest segments that fit.
   package var chunk: Int?
-  /// The pause between two segments.
+  /// The pause between two segments of the request.
   package var gap = Duration.zero
   package var request: Frame
-  /// The parameters in the order of the request, without `counter`.
+  /// The request fields that a caller can set, in the order of the request. The field `counter` is not a parameter.
   package var parameters: [Parameter] = []
-  /// The request field that counts the requests on a link.
+  /// The name of the request field that holds the number of the request. Nil if requests have no number.
   package var counter: String?
-  /// The answer. Nil if the command has none.
+  /// The expected answer. Nil if the device does not answer the command.
   package var answer: Answer?
 
   package struct Parameter: Sendable, Equatable {
     package var field: Frame.Field
-    /// The smallest value, in the unit of the field.
+    /// The smallest allowed value, in the unit of the field. Nil for no minimum.
     package var least: Double?
     package var greatest: Double?
-    /// The default. Nil if the parameter is required.
+    /// The value for a call that omits the parameter. Nil if every call must set the parameter.
     package var defaultValue: DeviceValue?
     package var summary: String?
 
@@ -32,38 +32,37 @@ package struct DeviceCommand: Sendable, Equatable {
 
   package struct Answer: Sendable, Equatable {
     package var from: DeviceCharacteristic
-    /// The parts of the answer in their order, at least one.
+    /// The parts of the answer in order of arrival, at least one.
     package var parts: [Part]
     /// The longest wait for the first packet, and between packets.
     package var limit: Duration
     package var errors: Errors?
-    /// Fields that must have the same value in the answer as in the request.
+    /// The names of fields that must have the same value in the answer as in the request.
     package var echo: [String] = []
 
-    /// The maximum number of packets of an answer.
     package static let maximumPackets = 65_536
     package static let defaultLimit = Duration.seconds(5)
   }
 
-  /// A part of an answer: packets of one frame.
+  /// A sequence of packets with the same frame within an answer.
   package struct Part: Sendable, Equatable {
     package var frame: Frame
     package var end = End.count(1)
     package var index: Index?
-    /// The name of the list of objects that holds the values. Nil without a list.
+    /// The name of the list that collects the values of each packet as an object. Nil leaves the values ungrouped.
     package var group: String?
 
     package enum End: Sendable, Equatable {
       case count(Int)
-      /// Ends after the number of packets in a field of this or an earlier part.
+      /// The part ends after the number of packets that the named field of this or an earlier part holds.
       case field(String)
-      /// Ends with the packet in which a field has this value.
+      /// The part ends with the packet in which the named field has this value.
       case value(field: String, DeviceValue)
-      /// Ends after a pause of this length.
+      /// The part ends when the device sends no packet for this duration.
       case silence(Duration)
     }
 
-    /// A field that numbers the packets.
+    /// The field that numbers the packets of a part, and the number of the first packet.
     package struct Index: Sendable, Equatable {
       package var field: String
       package var first: Int
@@ -73,25 +72,25 @@ package struct DeviceCommand: Sendable, Equatable {
     package var repeats: Bool { end != .count(1) }
   }
 
-  /// The device's way to report an error.
+  /// The fields and values with which a device reports an error.
   package struct Errors: Sendable, Equatable {
-    /// The frame of an error. Nil if a field of the answer holds the code.
+    /// The frame of an error packet. Nil if a field of the answer's own frames holds the code.
     package var frame: Frame?
     package var field: String
-    /// Values that mean no error. Empty: every value of an error frame is an error.
+    /// The codes that mean no error. If the list is empty, every code in an error frame is an error.
     package var fine: [DeviceValue] = []
-    /// The meanings of codes, by `key`.
+    /// The meanings of error codes, by the text that `key(_:)` returns.
     package var meanings: [String: String] = [:]
 
-    /// Returns the key of a code in the file.
+    /// Returns the text that represents an error code in the `codes` of a device file.
     package static func key(_ value: DeviceValue) -> String { value.plainText }
   }
 
   // MARK: Requests
 
-  /// Encodes the request with these parameters. Defaults replace missing ones.
-  /// - Parameter number: the value of the counter, whose field holds the lowest bits.
-  /// - Throws: FieldFault for a missing parameter, or one outside of its field or range.
+  /// Encodes a request with these parameters, and with defaults for missing parameters. Returns the request and the values of its fields.
+  /// - Parameter number: The number for the field `counter`, truncated to the width of the field.
+  /// - Throws: `FieldFault` if a parameter is missing, out of range, or does not fit its field.
   package func encode(_ values: [NamedValue], number: Int64 = 0) throws(FieldFault) -> (octets: [UInt8], values: [NamedValue]) {
     var all: [NamedValue] = []
     for parameter in parameters {
@@ -105,7 +104,7 @@ package struct DeviceCommand: Sendable, Equatable {
     return (try request.encode(all), all)
   }
 
-  /// Decodes a written value as the device does. Nil if the value is another command, or a parameter is out of range.
+  /// Decodes a written value as the device does. Returns nil if the value is another command, or if a parameter is out of range.
   package func decode(_ written: [UInt8]) -> [NamedValue]? {
     guard let values = try? request.decode(written) else { return nil }
     for parameter in parameters {
@@ -116,14 +115,14 @@ package struct DeviceCommand: Sendable, Equatable {
 }
 
 extension DeviceCommand.Parameter {
-  /// Parses and checks a typed value.
+  /// Parses text that a user typed as a value of the field, and checks the range of the value.
   package func parse(_ text: String) throws(FieldFault) -> DeviceValue {
     let value = try field.parse(text)
     try check(value)
     return value
   }
 
-  /// Checks the range of a number, or of each number in a list.
+  /// Checks that a number, or each number in a list, is between `least` and `greatest`.
   package func check(_ value: DeviceValue) throws(FieldFault) {
     if case .list(let items) = value {
       for item in items { try check(item) }
@@ -135,7 +134,7 @@ extension DeviceCommand.Parameter {
     }
   }
 
-  /// The range as text: `1 to 30`. Nil if only the field limits the value.
+  /// The range from `least` to `greatest` for people, such as `1 to 30`. Nil if `least` and `greatest` are nil.
   package var rangeText: String? {
     func text(_ number: Double) -> String { DeviceValue.number(number).plainText }
     switch (least, greatest) {

@@ -1,11 +1,11 @@
 package import Bluetooth
 package import GATT
 
-/// The description of a device from its file: how to recognize it, its commands and their answers.
+/// The content of a device file: how to recognize a device, its commands and their answers.
 package struct DeviceDescription: Sendable {
-  /// The name of the device, for people.
+  /// The device name that messages show, 1–64 bytes.
   package var name: String
-  /// The name of the file, for errors.
+  /// The name of the device file that error messages show.
   package var file: String
   package var summary: String?
   package var match = DeviceMatch()
@@ -13,26 +13,26 @@ package struct DeviceDescription: Sendable {
   package var advertisement: DeviceAdvertisement?
   package var commands: [DeviceCommand] = []
   package var events: [DeviceEvent] = []
-  /// The unparsed description of the simulation.
+  /// The unparsed `simulate` entry of the file. Nil if the file has no such entry.
   package var simulation: FileEntry?
 
   package func command(_ name: String) -> DeviceCommand? { commands.first { $0.name == name } }
 }
 
-/// The properties that identify a device. A device must match all that the file gives.
+/// The properties that identify a device. A device must match each list that is not empty.
 package struct DeviceMatch: Sendable, Equatable {
-  /// The patterns for the name. One must match.
+  /// The glob patterns for the device name. One pattern must match. An empty list allows any name.
   package var names: [String] = []
-  /// The services. All must match.
+  /// The UUIDs of the services that a device must have.
   package var services: [UUID] = []
-  /// The prefixes of manufacturer data.
+  /// The manufacturer data that a device must advertise. Each item must match.
   package var manufacturerData: [Manufacturer] = []
 
   package init() {}
 
   package struct Manufacturer: Sendable, Equatable {
     package let company: UInt16
-    /// The prefix bytes. Nil matches any byte.
+    /// The first bytes of the data after the company identifier. Nil matches any byte.
     package let prefix: [UInt8?]
 
     package init(company: UInt16, prefix: [UInt8?]) {
@@ -46,27 +46,27 @@ package struct DeviceMatch: Sendable, Equatable {
   package var isEmpty: Bool { names.isEmpty && services.isEmpty && manufacturerData.isEmpty }
 }
 
-/// The content of the device's advertisements.
+/// The rules by which blectl decodes a device's advertisements.
 package struct DeviceAdvertisement: Sendable, Equatable {
-  /// The rule for the MAC, in the syntax of `mac-from-adv`, without validation.
+  /// The unvalidated rule to find the MAC in an advertisement, such as `mfg:0305@-6:le`. Nil if the file has none.
   package var macRule: String?
   package var macRuleEntry: FileEntryError?
-  /// The layout of manufacturer data by company.
+  /// The layouts of manufacturer data, by company identifier.
   package var manufacturerData: [UInt16: Frame] = [:]
 }
 
-/// A characteristic in a device file.
+/// The UUID of a characteristic in a device file, optionally with the UUID of its service.
 package struct DeviceCharacteristic: Sendable, Hashable, CustomStringConvertible {
   package let service: UUID?
   package let uuid: UUID
 
   package var description: String { service.map { "\($0)/\(uuid)" } ?? "\(uuid)" }
 
-  /// The selector of the characteristic.
-  /// - Throws: GATTError, but never for a UUID.
+  /// The selector that finds the characteristic among a device's attributes.
+  /// - Throws: `GATTError` for an invalid selector. A selector that consists of UUIDs is always valid.
   package var selector: Selector { get throws(GATTError) { try Selector(description) } }
 
-  /// Returns whether this and another characteristic may be the same one.
+  /// Returns whether the UUIDs are equal, and the services are equal or at least one service is nil.
   package func isLike(_ other: Self) -> Bool { uuid == other.uuid && (service == nil || other.service == nil || service == other.service) }
 }
 

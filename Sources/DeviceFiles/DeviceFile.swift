@@ -2,7 +2,7 @@ import Bluetooth
 import GATT
 package import Text
 
-/// The file format of devices: blectl-device(5).
+/// A parser for device files, whose format blectl-device(5) describes.
 package enum DeviceFile {
   /// The maximum size of a file in bytes. `parse` refuses larger files.
   package static let maximumLength = 1 << 20
@@ -14,14 +14,14 @@ package enum DeviceFile {
     try parse(FileEntry(parsing: bytes, name: name, limit: maximumLength))
   }
 
-  /// Parses the devices that a simulation file describes beside its peripherals. Empty if the file is not valid JSON.
+  /// Parses the device descriptions in a simulation file, and skips its peripherals. Returns an empty list for invalid JSON.
   package static func devices(among bytes: [UInt8], name: String) throws(FileEntryError) -> [DeviceDescription] {
     guard let tree = try? JSONTree.parse(bytes) else { return [] }
     let root = FileEntry(file: name, path: "", tree: tree)
     return try (root.isList ? root.list() : [root]).filter { isDevice($0.tree) }.map(parse)
   }
 
-  /// Returns whether a file describes a device, not a peripheral.
+  /// Returns whether a file describes a device and not a peripheral.
   package static func isDevice(_ tree: JSONTree) -> Bool { tree["commands"] != nil || tree["device"] != nil }
 
   private static let keys = [
@@ -78,7 +78,7 @@ package enum DeviceFile {
     return UInt16(truncatingIfNeeded: number)
   }
 
-  /// Reads the hex digits of a prefix, with `??` for any byte.
+  /// Parses hex digits in which `??` stands for any byte. Returns nil for each such byte.
   private static func prefix(_ entry: FileEntry) throws(FileEntryError) -> [UInt8?] {
     let digits = Array(try entry.string().utf8.filter { $0 != 0x20 })
     func wrong() -> FileEntryError { entry.error("Expected hex digits, with ?? for any byte.") }
@@ -127,11 +127,11 @@ package enum DeviceFile {
   }
 }
 
-/// The named characteristics of a file, by their typed names.
+/// The names that a device file gives to services and characteristics, in the form that users type.
 struct CharacteristicNames {
   var byName: [String: UUID] = [:]
 
-  /// Resolves `ff01`, `fee0/ff01`, or a name from the file: `battery_level`, `fee0/answers`.
+  /// Finds a characteristic by UUID or by name, with or without its service: `ff01`, `fee0/ff01`, `battery_level`, `fee0/answers`.
   func find(_ entry: FileEntry) throws(FileEntryError) -> DeviceCharacteristic {
     let text = try entry.string()
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)

@@ -21,7 +21,7 @@ package indirect enum DeviceValue: Sendable, Equatable {
     }
   }
 
-  /// The number. Nil for other values.
+  /// The value as a floating-point number. Nil for text, bytes, lists and objects.
   package var double: Double? {
     switch self {
     case .integer(let number): Double(number)
@@ -30,7 +30,7 @@ package indirect enum DeviceValue: Sendable, Equatable {
     }
   }
 
-  /// The value as a count. Nil if it is not a whole number that fits.
+  /// The value as an `Int`. Nil if it is not an `integer`, or does not fit.
   package var count: Int? {
     if case .integer(let number) = self { Int(exactly: number) } else { nil }
   }

@@ -1,6 +1,6 @@
 import Text
 
-/// Reads the description of a field.
+/// A reader of the fields in the frames of a device file.
 enum FieldReader {
   private static let types = ValueFormat.names.filter { NumberLayout(named: $0) != nil } + ["text", "bytes"]
 
@@ -18,8 +18,8 @@ enum FieldReader {
     return layout
   }
 
-  /// Reads a field.
-  /// - Parameter isSized: whether an earlier field holds its size.
+  /// Reads a number, text, bytes or list field with this name.
+  /// - Parameter isSized: Whether an earlier field of the frame holds the size of this field.
   static func field(_ kind: FileEntry.Kind, _ entry: FileEntry, _ name: String, isSized: Bool) throws(FileEntryError) -> Frame.Piece {
     if let value = kind.fields["list"] {
       for key in ["type", "length", "scale", "offset", "values", "value"] {

@@ -2,10 +2,10 @@ package import ATT
 package import Bluetooth
 package import Text
 
-/// A value of a file with its place, and methods that read and check it. Every error names the file, line and path of the entry.
+/// A JSON value with its place in a file, and methods that check and convert the value. Every error names the file, line and path.
 package struct FileEntry: Sendable {
   package let file: String
-  /// The path of the entry: `[1].services[0].uuid`. Empty for the whole file.
+  /// The path of the entry in the file, such as `[1].services[0].uuid`. Empty for the whole file.
   package let path: String
   package let tree: JSONTree
 
@@ -45,7 +45,7 @@ package struct FileEntry: Sendable {
     return value
   }
 
-  /// Reads a whole number: decimal, 0x, or a 0x string (`"0x0012"`).
+  /// Reads a whole number in `range`: decimal (`18`), hex (`0x12`), or a string with a hex number (`"0x0012"`).
   package func integer(_ range: ClosedRange<Int>) throws(FileEntryError) -> Int {
     let text: String
     switch tree.kind {
@@ -78,8 +78,8 @@ package struct FileEntry: Sendable {
     return uuid
   }
 
-  /// Reads one of the named values of a type.
-  /// - Parameter advice: the error for any other text.
+  /// Reads a string that is a raw value of `T`.
+  /// - Parameter advice: The error message for any other string.
   package func choice<T: RawRepresentable<String>>(_ advice: String) throws(FileEntryError) -> T {
     guard let value = T(rawValue: try string()) else { throw error(advice) }
     return value
@@ -109,7 +109,7 @@ package struct FileEntry: Sendable {
     }
   }
 
-  /// Reads the members of an object. Throws for any other key.
+  /// Reads the members of an object. Throws if the object has a key that is not in `keys`.
   package func object(_ keys: [String]) throws(FileEntryError) -> [String: FileEntry] {
     var result: [String: FileEntry] = [:]
     for (key, entry) in try members() {
@@ -119,10 +119,10 @@ package struct FileEntry: Sendable {
     return result
   }
 
-  /// The keys of an object in the order of messages. Each has a function that stores its value in a `Target`.
+  /// The allowed keys of an object in the order of error messages, each with a function that stores the key's value in a `Target`.
   package typealias Keys<Target> = KeyValuePairs<String, @Sendable (inout Target, FileEntry) throws -> Void>
 
-  /// Reads the members of an object in the order of `keys`. Throws for any other key.
+  /// Reads the members of an object in the order of `keys` and stores them in `target`. Throws for a key that is not in `keys`.
   package func read<Target>(_ keys: Keys<Target>, into target: inout Target) throws(FileEntryError) -> [String: FileEntry] {
     let fields = try object(keys.map(\.key))
     for (key, store) in keys {
@@ -132,7 +132,7 @@ package struct FileEntry: Sendable {
     return fields
   }
 
-  /// Reads the only member of an object, with its key.
+  /// Reads an object with exactly one member. Throws if the key of the member is not in `keys`.
   package func single(of keys: [String]) throws(FileEntryError) -> (key: String, entry: FileEntry) {
     let members = try members()
     guard let first = members.first, members.count == 1 else {
@@ -157,14 +157,14 @@ package struct FileEntry: Sendable {
     return false
   }
 
-  /// Reads the items of a list, at most 256.
+  /// Reads the items of a list. Throws if the list has more than 256 items.
   package func bounded() throws(FileEntryError) -> [FileEntry] {
     let items = try list()
     guard items.count <= 256 else { throw error("Too many items: \(items.count) (maximum 256).") }
     return items
   }
 
-  /// Reads the members of an object whose keys are names chosen in the file.
+  /// Reads an object whose keys are names that the file defines, with at most `limit` members.
   package func namedMembers(limit: Int) throws(FileEntryError) -> [(key: String, entry: FileEntry)] {
     let members = try members()
     guard members.count <= limit else { throw error("Too many entries: \(members.count) (maximum \(limit)).") }
@@ -172,11 +172,11 @@ package struct FileEntry: Sendable {
     return members
   }
 
-  /// The kinds of an object: the key of each kind, and the other keys that the kind allows.
+  /// The kinds of an object. `name` is the key that identifies a kind, and `takes` lists the other keys that the kind allows.
   package typealias Kinds = [(name: String, takes: [String])]
 
-  /// Reads an object with exactly one key of `kinds`, its kind.
-  /// - Parameter common: the keys that all kinds allow.
+  /// Reads an object in which exactly one key is the name of a kind in `kinds`.
+  /// - Parameter common: The keys that every kind allows.
   package func kind(of kinds: Kinds, _ noun: String, with common: [String]) throws(FileEntryError) -> Kind {
     let members = try members()
     let names = kinds.map(\.name)
@@ -198,13 +198,13 @@ package struct FileEntry: Sendable {
   package struct Kind: Sendable {
     package let name: String
     package let entry: FileEntry
-    /// The entries of the other keys.
+    /// The entries of all keys except `name`.
     package let fields: [String: FileEntry]
   }
 
   // MARK: Bytes
 
-  /// Reads a literal value: a string of hex digits, `{"FORMAT": …}`, or a list of such parts.
+  /// Reads a literal value of at most `limit` bytes: a string of hex digits, `{"FORMAT": …}`, or a list of such parts.
   package func octets(limit: Int) throws(FileEntryError) -> [UInt8] {
     var octets: [UInt8] = []
     for part in isList ? try list() : [self] { octets += try part.part() }
@@ -227,7 +227,7 @@ package struct FileEntry: Sendable {
     }
   }
 
-  /// Reads the value of `{"u16le": 5}` or `{"utf8": "text"}`. Numbers may be a list.
+  /// Encodes the entry in a value format, such as `5` in `u16le` or `"text"` in `utf8`. Encodes each item of a list in turn.
   package func typed(_ format: String) throws(FileEntryError) -> [UInt8] {
     var octets: [UInt8] = []
     for item in isList ? try list() : [self] {
@@ -243,9 +243,8 @@ package struct FileEntry: Sendable {
   }
 }
 
-/// Readers of values that only device files have.
 extension FileEntry {
-  /// Reads text for people: one printable line, not empty.
+  /// Reads text for people: one printable line of 1 to `limit` bytes.
   func words(limit: Int = 256) throws(FileEntryError) -> String {
     let text = try string()
     guard (1...limit).contains(text.utf8.count), DisplayText.escape(text) == text.replacing("\\", with: "\\\\") else {
@@ -254,7 +253,7 @@ extension FileEntry {
     return text
   }
 
-  /// Checks a name that people type, as in `level=5`.
+  /// Checks a name that users type, such as `level` in `level=5`. A name has 1 to 64 letters, digits, `_` and `-`.
   func checkName(_ name: String) throws(FileEntryError) {
     let isPlain = name.utf8.allSatisfy {
       switch $0 {
@@ -273,14 +272,14 @@ extension FileEntry {
     return name
   }
 
-  /// Reads a number, whole or not.
+  /// Reads a decimal number. Throws if the number is not in `range`.
   package func decimal(in range: ClosedRange<Double>) throws(FileEntryError) -> Double {
     let number = try decimal()
     guard range.contains(number) else { throw error("\(number) is not in \(range.lowerBound)…\(range.upperBound).") }
     return number
   }
 
-  /// Reads a number without limits.
+  /// Reads a finite decimal number of any size.
   func decimal() throws(FileEntryError) -> Double {
     guard case .number(let text) = tree.kind else { throw mismatch("a number") }
     if let whole = NumberField.integer(text) { return Double(whole) }
@@ -328,7 +327,7 @@ extension FileEntry {
 }
 
 extension FieldFault: CustomStringConvertible {
-  /// The fault as a message for people, starting with the field.
+  /// The message for people, which starts with the name of the field.
   package var description: String {
     func choice(_ names: [String]) -> String { names.isEmpty ? "" : " Use \(names.joined(separator: ", "))." }
     return switch reason {

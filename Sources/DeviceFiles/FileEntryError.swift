@@ -1,13 +1,13 @@
 import Text
 
-/// An error in a file that describes a device, with its place.
+/// An error in a file that describes a device, with the place of the error in the file.
 package struct FileEntryError: Error, Equatable, Sendable, CustomStringConvertible {
   package let file: String
-  /// The line, counted from 1. Nil for the whole file.
+  /// The line of the error, counted from 1. Nil if the error concerns the whole file.
   package var line: Int?
-  /// The position in the line in bytes, counted from 1. Nil if unknown.
+  /// The byte position of the error in the line, counted from 1. Nil if unknown.
   package var column: Int?
-  /// The path of the entry: `services[0].characteristics[2].value`. Empty for the whole file.
+  /// The path of the invalid entry, such as `services[0].characteristics[2].value`. Empty for the whole file.
   package var path = ""
   package let reason: String
 

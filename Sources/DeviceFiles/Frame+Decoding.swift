@@ -1,7 +1,7 @@
 import Text
 
 extension Frame {
-  /// Decodes a valid packet. Returns its values in the order of the packet.
+  /// Decodes a packet and returns the values of its fields in packet order. Throws if the packet does not fit the frame.
   package func decode(_ packet: [UInt8]) throws(PacketFault) -> [NamedValue] {
     guard likeness(packet) != nil else { throw .foreign }
     let ranges = try layout(packet)
@@ -19,7 +19,7 @@ extension Frame {
     return values
   }
 
-  /// Computes the byte range of each piece. Throws if the length of the packet is wrong.
+  /// Computes the byte range of each piece in a packet. Throws if the length of the packet is wrong.
   private func layout(_ packet: [UInt8]) throws(PacketFault) -> [Range<Int>] {
     var ranges: [Range<Int>] = []
     var sizes: [String: Int] = [:]
@@ -38,7 +38,7 @@ extension Frame {
   }
 
   /// Returns the length of a piece in bytes.
-  /// - Parameter room: the remaining bytes of the packet, possibly negative.
+  /// - Parameter room: The number of packet bytes left for the piece. Negative if the packet is too short.
   private func length(_ piece: Piece, _ sizes: [String: Int], room: Int, at position: Int, _ behind: Int) throws(PacketFault) -> Int {
     if let fixed = Self.fixedSize(piece) { return fixed }
     let (name, extent, stride) =
@@ -74,7 +74,7 @@ extension Frame {
     return 1
   }
 
-  /// Checks that the bytes of a list are whole items.
+  /// Checks that `size` bytes are whole items of the list called `name`, and returns `size`.
   private func whole(_ size: Int, _ name: String) throws(PacketFault) -> Int {
     guard size % stride(name) == 0 else { throw .size(Int128(size)) }
     return size

@@ -1,7 +1,7 @@
 import Text
 
 extension Frame {
-  /// Encodes a packet with these values. Ignores values without a field.
+  /// Encodes a packet from the values of its fields. Ignores values whose names match no field.
   package func encode(_ values: [NamedValue]) throws(FieldFault) -> [UInt8] {
     var packet: [UInt8] = []
     var ranges: [Range<Int>] = []
@@ -24,7 +24,7 @@ extension Frame {
     return packet
   }
 
-  /// Encodes a piece. Sizes and checksums are zeros at first.
+  /// Encodes one piece of a packet. Writes zeros for sizes and checksums, which `encode(_:)` replaces.
   private static func octets(_ piece: Piece, _ values: [NamedValue]) throws(FieldFault) -> [UInt8] {
     func value(_ name: String) throws(FieldFault) -> DeviceValue {
       guard let value = values[name] else { throw FieldFault(field: name, reason: .missing) }
@@ -97,7 +97,7 @@ extension Frame.StringField {
     return octets
   }
 
-  /// Parses typed text or hex.
+  /// Parses text that a user typed: hex digits for bytes, or the text itself.
   /// - Throws: FieldFault for invalid hex.
   package func parse(_ text: String) throws(FieldFault) -> DeviceValue {
     guard !isText else { return .text(text) }
@@ -130,7 +130,7 @@ extension Frame.ListField {
     return octets
   }
 
-  /// Parses numbers with commas or spaces between them. Items of several fields have a slash between the fields: `7/30, 8/15`.
+  /// Parses numbers, separated by commas or spaces. A slash separates the fields of an item with several fields: `7/30, 8/15`.
   package func parse(_ text: String) throws(FieldFault) -> DeviceValue {
     var items: [DeviceValue] = []
     let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { $0.split(separator: " ") }
@@ -157,7 +157,7 @@ extension Frame.ListField {
 }
 
 extension Frame.Field {
-  /// Parses a typed value.
+  /// Parses a value of the field from text that a user typed.
   package func parse(_ text: String) throws(FieldFault) -> DeviceValue {
     switch self {
     case .number(let field): try field.parse(text)
@@ -167,7 +167,7 @@ extension Frame.Field {
     }
   }
 
-  /// Returns the value in the form that a decoder returns, with a name if the number has one.
+  /// Returns the value in the form that `Frame.decode(_:)` returns, with the name of the number if it has one.
   /// - Throws: FieldFault if the value does not fit.
   package func canonical(_ value: DeviceValue) throws(FieldFault) -> DeviceValue {
     switch self {
@@ -197,7 +197,7 @@ extension Frame.Field {
     }
   }
 
-  /// The range of the field's numbers. Nil if there is no limit.
+  /// The range of scaled numbers that the field can hold. Nil for floats, strings and lists of objects.
   var span: ClosedRange<Double>? {
     switch self {
     case .number(let field): field.span
@@ -207,7 +207,7 @@ extension Frame.Field {
     }
   }
 
-  /// Returns the scaled number of a value, also for a named value. Nil if the value has no number.
+  /// Returns the scaled number that a value or its name represents. Nil if the value represents no number.
   func double(_ value: DeviceValue) -> Double? {
     guard case .text(let text) = value else { return value.double }
     return switch self {
@@ -227,7 +227,7 @@ extension Frame.Field {
     }
   }
 
-  /// Returns the value of a whole number, truncated to the field. Nil if the field holds no number.
+  /// Converts an unscaled whole number, truncated to the width of the field, to a value. Returns nil for a string or list field.
   package func value(of number: Int64) -> DeviceValue? {
     switch self {
     case .number(let field):
@@ -238,7 +238,7 @@ extension Frame.Field {
     }
   }
 
-  /// Returns the whole number that represents a value in the packet. 0 if there is none.
+  /// Returns the unscaled whole number that encodes a value in a packet. Returns 0 if the field cannot encode the value.
   package func number(in value: DeviceValue) -> Int64 {
     switch self {
     case .number(let field):

@@ -5,7 +5,7 @@ package import Text
 /// - A size field precedes its piece, unless that piece takes the rest.
 /// - Names are unique.
 package struct Frame: Sendable, Equatable {
-  /// The name of the frame in the file.
+  /// The name for error messages: the key in `frames`, or a description of an inline frame.
   package var name: String
   package var pieces: [Piece] = []
 
@@ -20,9 +20,9 @@ package struct Frame: Sendable, Equatable {
   }
 
   package enum Piece: Sendable, Equatable {
-    /// Constant bytes: header, trailer, codes.
+    /// Constant bytes, such as a header, a trailer or a code.
     case octets([UInt8])
-    /// A number of ignored bytes, sent as zeros.
+    /// The number of bytes that a decoder ignores and an encoder sets to zero.
     case skip(Int)
     case number(NumberField)
     case bits(BitsField)
@@ -32,13 +32,13 @@ package struct Frame: Sendable, Equatable {
     case checksum(ChecksumField)
   }
 
-  /// The length of a piece of variable size.
+  /// The rule for the length of a string or list in a packet.
   package enum Extent: Sendable, Equatable {
-    /// A fixed number: bytes of a string, or items of a list.
+    /// The number of bytes of a string, or of items of a list.
     case fixed(Int)
     /// The length that an earlier size field holds.
     case sized
-    /// The rest of the packet, up to the pieces after this one.
+    /// All bytes up to the fixed-size pieces at the end of the packet.
     case rest
   }
 
@@ -47,7 +47,7 @@ package struct Frame: Sendable, Equatable {
     /// Whether the string is UTF-8 text. Otherwise, the field holds bytes.
     package var isText: Bool
     package var extent: Extent
-    /// The allowed texts. Empty allows any.
+    /// The allowed texts. An empty list allows any text.
     package var choices: [String] = []
     package var note = FieldNote()
   }
@@ -60,25 +60,25 @@ package struct Frame: Sendable, Equatable {
 
     package enum Item: Sendable, Equatable {
       case number(NumberField)
-      /// Each piece has a fixed size.
+      /// An item with several fields. Each piece has a fixed size.
       case group([Piece])
     }
   }
 
-  /// The size of another piece or of the packet.
+  /// A field that holds the size of another piece, of the packet, or of the bytes after the field.
   package struct SizeField: Sendable, Equatable {
     package var layout: NumberLayout
     package var target: Target
     /// Whether the field counts items instead of bytes.
     package var countsItems: Bool
-    /// The number to add to the size to get the value of the field.
+    /// The number that an encoder adds to the size before it stores the sum in the field.
     package var add: Int
 
     package enum Target: Sendable, Equatable {
       case field(String)
       /// The whole packet.
       case all
-      /// Everything after the size field.
+      /// All bytes after the size field.
       case rest
     }
   }
@@ -86,7 +86,7 @@ package struct Frame: Sendable, Equatable {
   package struct ChecksumField: Sendable, Equatable {
     package var checksum: Checksum
     package var order: ByteOrder
-    /// The mask of an exclusive or with the checksum.
+    /// The mask that the frame applies to the checksum by exclusive or. 0 leaves the checksum unchanged.
     package var exclusiveOr: UInt32
     package var scope: Scope
     /// The number of bytes at the start of the scope that the checksum does not cover.
@@ -103,7 +103,7 @@ package struct Frame: Sendable, Equatable {
 
   // MARK: Sizes
 
-  /// Returns the size of a piece in bytes. Nil if it depends on the packet.
+  /// Returns the size of a piece in bytes. Nil if the size depends on the packet.
   static func fixedSize(_ piece: Piece) -> Int? {
     switch piece {
     case .octets(let octets): return octets.count
@@ -124,7 +124,7 @@ package struct Frame: Sendable, Equatable {
   /// The minimum length of a packet, in bytes.
   package var leastLength: Int { Self.fixedSize(pieces) }
 
-  /// The constant bytes at fixed offsets, which distinguish frames.
+  /// The constant bytes that distinguish the frame, with their byte offsets from the start of the packet.
   package var identity: [(offset: Int, octets: [UInt8])] {
     var offset = 0
     var found: [(offset: Int, octets: [UInt8])] = []
@@ -136,7 +136,7 @@ package struct Frame: Sendable, Equatable {
     return found
   }
 
-  /// Counts the constant bytes in a packet that match this frame. Nil if one does not match.
+  /// Returns the number of constant bytes of the frame that a packet contains. Nil if the packet differs in a constant byte.
   package func likeness(_ packet: [UInt8]) -> Int? {
     var count = 0
     for (offset, octets) in identity {
@@ -148,7 +148,7 @@ package struct Frame: Sendable, Equatable {
     return count
   }
 
-  /// Returns whether a packet can start like both frames.
+  /// Returns whether a packet can start like the frame and also like `other`.
   func isLike(_ other: Frame) -> Bool {
     var known: [Int: UInt8] = [:]
     for (offset, octets) in identity { for (index, octet) in octets.enumerated() { known[offset + index] = octet } }

@@ -1,15 +1,15 @@
 import Text
 
-/// Builds a frame from its pieces, in the order of the packet, and checks the invariants of `Frame`.
+/// A builder that joins pieces to a frame, in the order of the packet, and checks the rules of `Frame`.
 struct FrameBuilder {
   private var frame: Frame
-  /// The number of bytes so far. Nil after a piece of variable size.
+  /// The number of bytes in the pieces added so far. Nil after a piece of variable size.
   private var offset: Int? = 0
   private var names: Set<String> = []
-  /// The later fields that already have a size field, with the entry of the size field.
+  /// The fields that a size field announces but that the frame does not contain yet, with the entry of the size field.
   private var sized: [(name: String, countsItems: Bool, entry: FileEntry)] = []
   private var hasRest = false
-  /// The entry of a checksum that covers later bytes.
+  /// The entry of a checksum that covers later bytes. Nil if the frame has no such checksum yet.
   private var covering: FileEntry?
 
   init(name: String) { frame = Frame(name: name) }
@@ -55,8 +55,8 @@ struct FrameBuilder {
     ("name", ["type", "length", "count", "list", "scale", "offset", "values", "unit", "summary", "value"]),
   ]
 
-  /// Adds the field of an entry.
-  /// - Parameter fixed: the value that an inner frame sets for the field.
+  /// Reads an item of the list `fields` and adds its piece to the frame.
+  /// - Parameter fixed: The value that an inner frame sets for the field. Nil if the inner frame sets none.
   mutating func add(_ entry: FileEntry, _ fixed: FileEntry?) throws(FileEntryError) {
     let kind = try entry.kind(of: Self.kinds, "a field", with: ["at"])
     if let value = kind.fields["at"] { try advance(to: try value.integer(0...Frame.maximumCommand), value) }

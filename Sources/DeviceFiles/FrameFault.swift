@@ -12,18 +12,18 @@ package struct FieldFault: Error, Sendable, Equatable {
     /// The text is not a number.
     case noNumber(String)
     case notWhole(String)
-    /// The value is out of range, with the range that fits.
+    /// The first string, a value, is out of range. The second string is the valid range, or nil for a float.
     case outOfRange(String, String?)
-    /// The value lies between two steps, with the nearest value that fits the field.
+    /// The value lies between two steps of the field's scale. `nearest` is the nearest value that fits.
     case betweenSteps(String, nearest: String)
-    /// The name is unknown, with the valid names.
+    /// The field has no value with this name. The list contains the valid names.
     case unknownName(String, [String])
     case notHex(String)
     case oddDigits(HexError)
     case notText
     case notBytes
     case notAList
-    /// The number of bytes, items or fields is wrong, with the only number that fits.
+    /// The number of bytes, items or fields is wrong. `allowed` is the only valid number.
     case wrongLength(Int, allowed: Int, Unit)
     case tooLong(Int, allowed: Int, Unit)
 
@@ -35,15 +35,15 @@ package struct FieldFault: Error, Sendable, Equatable {
 package enum PacketFault: Error, Sendable, Equatable {
   /// The first constant bytes of the packet belong to another frame.
   case foreign
-  /// The packet has too few bytes, with their number and the necessary number.
+  /// The packet has too few bytes. The numbers are its length and the required length in bytes.
   case cut(Int, needs: Int)
-  /// The packet has too many bytes, with their number and the maximum.
+  /// The packet has too many bytes. The numbers are its length and the maximum length in bytes.
   case tooLong(Int, allowed: Int)
   case checksum(expected: [UInt8], found: [UInt8])
-  /// Wrong constant bytes after variable ones: a trailer.
+  /// The packet has wrong constant bytes at `offset`, in bytes from the start of the packet.
   case octets(offset: Int, expected: [UInt8], found: [UInt8])
-  /// Text that is not UTF-8, or not one of the allowed values.
+  /// The bytes of the named field are not UTF-8, or are not one of its allowed texts.
   case text(field: String, [UInt8])
-  /// A size field with a negative size, or one that no packet can have.
+  /// A size field holds a size that is negative, too large, or not a multiple of the item size.
   case size(Int128)
 }

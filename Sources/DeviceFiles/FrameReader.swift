@@ -1,6 +1,6 @@
 import Text
 
-/// Reads the frames of a device file. A frame refers only to earlier ones, so no frame contains itself.
+/// A reader of the frames in a device file. A frame can refer only to earlier frames, so no frame contains itself.
 struct FrameReader {
   static let maximumFrames = 256
   /// The maximum number of pieces of a frame, including the outer frame.
@@ -9,19 +9,19 @@ struct FrameReader {
   /// A part of a frame, before the reader knows its offset and size.
   private enum Item {
     case octets([UInt8], FileEntry)
-    /// A member of `fields`, and the value that an inner frame sets.
+    /// A member of `fields`, and the value that an inner frame sets for it. The value is nil if no inner frame sets one.
     case field(FileEntry, fixed: FileEntry?)
-    /// The place for the fields of an inner frame.
+    /// The place where an outer frame contains the items of an inner frame.
     case body(FileEntry)
   }
 
   private var items: [String: [Item]] = [:]
-  /// The frames without a body, by name. The reader builds each once.
+  /// The frames without a body, by name. The reader builds each frame once.
   private var built: [String: Frame] = [:]
   private var names: [String] = []
   private let spent = Spent()
 
-  /// Counts pieces, because a small file can nest many: frames in frames, in every answer of every command.
+  /// A counter of the pieces in all frames of a file, which all copies of a reader share.
   private final class Spent { var pieces = 0 }
   static let maximumTotal = 49_152
 
@@ -36,8 +36,8 @@ struct FrameReader {
     names.append(name)
   }
 
-  /// Reads a frame, or looks it up by its name.
-  /// - Parameter called: the name of an inline frame.
+  /// Reads an inline frame, or finds a frame by its name.
+  /// - Parameter called: The name for an inline frame.
   func frame(_ entry: FileEntry, called: String) throws(FileEntryError) -> Frame {
     guard case .string = entry.tree.kind else { return try build(try read(entry), called, entry) }
     let name = try entry.string()

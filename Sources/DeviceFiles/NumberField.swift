@@ -5,11 +5,11 @@ package struct NumberLayout: Sendable, Equatable {
   package enum Kind: Sendable, Equatable { case unsigned, signed, float }
 
   package let kind: Kind
-  /// The size in bytes: 1, 2, 3, 4 or 8. For a float 4 or 8.
+  /// The size in bytes: 4 or 8 for a float, otherwise 1, 2, 3, 4 or 8.
   package let width: Int
   package let order: ByteOrder
 
-  /// The layout of a format. Nil if it is not a number format.
+  /// Creates the layout of a value format. Returns nil if the format is not a number.
   package init?(_ format: ValueFormat) {
     switch format {
     case .unsigned(let octets, let order): (kind, width, self.order) = (.unsigned, octets, order)
@@ -19,7 +19,7 @@ package struct NumberLayout: Sendable, Equatable {
     }
   }
 
-  /// The range of whole numbers. 0…0 for floats.
+  /// The range of whole numbers that fit in `width` bytes. The range is 0...0 for a float.
   package var range: ClosedRange<Int128> {
     let bits = Int128(8 * width)
     return switch kind {
@@ -29,7 +29,7 @@ package struct NumberLayout: Sendable, Equatable {
     }
   }
 
-  /// Encodes the lowest bits of the number.
+  /// Encodes the lowest `8 * width` bits in the byte order of the layout.
   func octets(_ bits: UInt64) -> [UInt8] {
     let little = (0..<width).map { UInt8(truncatingIfNeeded: bits >> UInt64(8 * $0)) }
     return order == .little ? little : little.reversed()
@@ -40,7 +40,7 @@ package struct NumberLayout: Sendable, Equatable {
     return big.reduce(0) { $0 << 8 | UInt64($1) }
   }
 
-  /// Converts bits to a whole number. Not for floats.
+  /// Converts the bits of a signed or unsigned whole number to its value.
   func integer(_ bits: UInt64) -> Int128 {
     guard kind == .signed else { return Int128(bits) }
     let shift = UInt64(64 - 8 * width)
@@ -48,11 +48,11 @@ package struct NumberLayout: Sendable, Equatable {
   }
 }
 
-/// A number with its meaning: named values, or scale and offset.
+/// A number field of a frame. Its values can have names, or a scale and an offset.
 package struct NumberField: Sendable, Equatable {
   package var name: String
   package var layout: NumberLayout
-  /// The scale. Nil for the number itself.
+  /// The scale that converts the number in the packet to a value. Nil if the value is that number.
   package var scale: Scale?
   package var names: [ValueName] = []
   package var note = FieldNote()
@@ -67,7 +67,7 @@ package struct NumberField: Sendable, Equatable {
     package let factor: Double
     package let offset: Double
 
-    /// Scales a number. A factor such as 0.1 has no exact binary form, but its inverse is whole: divide 3 by 10 to get 0.3.
+    /// Scales a number. Divides by the inverse of a factor such as 0.1, so that 3 becomes exactly 0.3.
     func value(_ number: Double) -> Double {
       let inverse = (1 / factor).rounded()
       return (abs(inverse * factor - 1) < 1e-12 ? number / inverse : number * factor) + offset
@@ -93,14 +93,14 @@ package struct NumberField: Sendable, Equatable {
     return value(of: layout.integer(bits))
   }
 
-  /// Returns the value of a whole number, with its name if it has one.
+  /// Converts an unscaled whole number to a value: its name if it has one, otherwise the scaled number.
   func value(of number: Int128) -> DeviceValue {
     if let name = names.first(where: { $0.number == number }) { return .text(name.name) }
     guard let scale else { return .integer(number) }
     return .number(scale.value(Double(number)))
   }
 
-  /// Encodes a value as bits.
+  /// Encodes a value, or the name of a value, as the bits in the packet.
   /// - Throws: FieldFault if the value does not fit.
   func bits(_ value: DeviceValue) throws(FieldFault) -> UInt64 {
     func wrong(_ reason: FieldFault.Reason) -> FieldFault { FieldFault(field: name, reason: reason) }
@@ -134,7 +134,7 @@ package struct NumberField: Sendable, Equatable {
     return UInt64(truncatingIfNeeded: whole)
   }
 
-  /// The range of valid values, for people. Nil for a float.
+  /// The range of valid scaled values for people, such as `0 to 25.5`. Nil for a float.
   package var limits: String? {
     guard layout.kind != .float else { return nil }
     let range = layout.range
@@ -143,7 +143,7 @@ package struct NumberField: Sendable, Equatable {
     return "\(ends[0]) to \(ends[1])"
   }
 
-  /// The range of scaled values. Nil for a float.
+  /// The range of valid scaled values. Nil for a float.
   var span: ClosedRange<Double>? {
     guard layout.kind != .float else { return nil }
     let (low, high) = (Double(layout.range.lowerBound), Double(layout.range.upperBound))
@@ -151,7 +151,7 @@ package struct NumberField: Sendable, Equatable {
     return min(scale.value(low), scale.value(high))...max(scale.value(low), scale.value(high))
   }
 
-  /// Parses a number or a name.
+  /// Parses a number, or the name of a value.
   /// - Throws: FieldFault for other text.
   package func parse(_ text: String) throws(FieldFault) -> DeviceValue {
     if names.contains(where: { $0.name == text }) { return .text(text) }
@@ -162,7 +162,7 @@ package struct NumberField: Sendable, Equatable {
     return .number(number)
   }
 
-  /// Parses a decimal or 0x number.
+  /// Parses a whole number in decimal, or in hex with the prefix `0x`. Returns nil for other text.
   package static func integer(_ text: String) -> Int128? {
     let isNegative = text.utf8.first == 0x2D
     let digits = isNegative ? text.dropFirst() : text[...]
@@ -176,7 +176,7 @@ package struct NumberField: Sendable, Equatable {
   }
 }
 
-/// A number that contains several smaller numbers.
+/// A number field whose bits hold several smaller numbers.
 package struct BitsField: Sendable, Equatable {
   package var layout: NumberLayout
   package var bits: [Bit]

@@ -2,17 +2,17 @@ import Bluetooth
 import DequeModule
 import HCI
 
-/// Decides which command to send next and which one an event answers (Vol 4 Part E §4.4). One command is in flight at a time, so that
-/// credits are exact and answers are unambiguous. Times are nanoseconds of a monotonic clock.
+/// Decides which command to send next and which command an event answers (Vol 4 Part E §4.4). Only one command is in flight at a time.
+/// Times are nanoseconds of a monotonic clock.
 struct CommandQueue {
-  /// The longest time for an answer, in nanoseconds. The specification allows 1 s (§4.5), but serial adapters at low rates need more.
+  /// The time limit for an answer, in nanoseconds. The specification allows 1 s (§4.5), but serial adapters at low rates need more.
   static let timeout: Int64 = 4_000_000_000
 
   private struct Entry {
     let id: Int
     let command: CommandPacket
     let answeringEvent: AnsweringEvent
-    /// Whether the command cleans up. The queue then releases it even without a credit.
+    /// Whether the command ends a procedure. The queue sends such a command after the time limit even without a credit.
     let isCleanUp: Bool
     var deadline: Int64
   }
@@ -41,7 +41,7 @@ struct CommandQueue {
     return waiting.count < count
   }
 
-  /// Returns the command to send now.
+  /// Returns the command to send at `now`, in nanoseconds. Nil if no command waits, or while an answer or a credit is missing.
   mutating func next(at now: Int64) -> CommandPacket? {
     guard inFlight == nil, !waiting.isEmpty else { return nil }
     guard credits > 0, var entry = waiting.popFirst() else {
@@ -55,13 +55,13 @@ struct CommandQueue {
     return entry.command
   }
 
-  /// Receives a Command Complete. Returns the number of the command that it answers, or nil (credits only, late or unsolicited).
+  /// Processes a Command Complete event. Returns the number of the answered command. Nil if the event is late or only grants credits.
   mutating func completed(_ event: Event.CommandComplete) -> Int? {
     credits = Int(event.credits)
     return answered(event.opcode, .commandComplete, event.parameters.first.map { ControllerErrorCode(rawValue: $0) })
   }
 
-  /// Receives a Command Status. Returns the number of the command that it answers, or nil.
+  /// Processes a Command Status event. Returns the number of the answered command. Nil if the event is late or only grants credits.
   mutating func status(_ event: Event.CommandStatus) -> Int? {
     credits = Int(event.credits)
     return answered(event.opcode, .commandStatus, event.status)
@@ -75,18 +75,18 @@ struct CommandQueue {
     return entry.id
   }
 
-  /// The time at which to call `expire`, in nanoseconds.
+  /// The time at which to call `expire`, in nanoseconds. Nil if no command waits for an answer or a credit.
   var deadline: Int64? { inFlight?.deadline ?? starvedSince.map { $0 + Self.timeout } }
 
-  /// A command that the queue gave up.
+  /// The number of a command that the queue gave up.
   enum Expired: Equatable {
     case unanswered(Int)
     /// The controller gave no credit for the command.
     case unsent(Int)
   }
 
-  /// Gives up the overdue command, or the first one that waits for a credit. The queue then continues with the next command: the
-  /// controller may have forgotten to return a credit.
+  /// Gives up the overdue command, or the first command that waits for a credit. The queue then continues with the next command.
+  /// Returns nil if the queue gives up no command at `now`, in nanoseconds.
   mutating func expire(at now: Int64) -> Expired? {
     guard let due = deadline, now >= due else { return nil }
     starvedSince = nil

@@ -2,25 +2,25 @@ import Bluetooth
 import EventLoop
 import HCI
 
-/// A controller behind a transport: commands with their answers, events, ACL data.
+/// A controller behind an HCI transport. Sends commands and ACL data, and passes answers, events and data to the host.
 @LoopActor
 final class Controller {
-  /// The controller's name for the user: `tcp:127.0.0.1:9000`.
+  /// The name of the controller in messages, for example `tcp:127.0.0.1:9000`.
   let name: String
   var onEvent: (@LoopActor (Event) -> Void)?
   var onData: (@LoopActor (ACLData) -> Void)?
-  /// The handler for a link that ended without an event.
+  /// The callback for a link that ended without a Disconnection Complete event.
   var onDisconnection: (@LoopActor (ConnectionHandle, any Error) -> Void)?
-  /// The handler for a link without further unsolicited packets.
+  /// The callback for a link that receives no further unsolicited packets.
   var onLinkExhaustion: (@LoopActor (ConnectionHandle, any Error) -> Void)?
   var onFailure: (@LoopActor (any Error) -> Void)?
-  /// The reason why the controller no longer works.
+  /// The error that ended the use of the controller. Nil while the controller works.
   private(set) var failure: (any Error)?
   /// The number of malformed packets from the controller so far. The host ignores them.
   private(set) var malformed = 0 {
     didSet { onMalformed?(malformed) }
   }
-  /// The function to call with the number of malformed packets so far.
+  /// The callback with the number of malformed packets so far.
   var onMalformed: (@LoopActor (Int) -> Void)?
 
   private let transport: any HCI.Transport
@@ -42,11 +42,11 @@ final class Controller {
     transport.handler = { [weak self] event in self?.handle(event) }
   }
 
-  /// The number of unanswered commands. It limits the commands that the peer can cause.
+  /// The number of unanswered commands. From 32 commands on, the host refuses requests of peers.
   var backlog: Int { queue.count }
 
   /// Sends a command and calls `then` exactly once. Returns a number for `withdraw`.
-  /// - Parameter isCleanUp: Whether to send it even without a credit from the controller.
+  /// - Parameter isCleanUp: Whether to send the command even without a credit from the controller.
   @discardableResult
   func submit<C: Command>(
     _ command: C, isCleanUp: Bool = false, then: @escaping @LoopActor (Result<C.Return, any Error>) -> Void = { _ in }
@@ -70,9 +70,9 @@ final class Controller {
     return id
   }
 
-  /// Sends a command and waits for its answer. Cancellation does not stop a command that was already sent.
+  /// Sends a command and waits for its answer. A cancellation does not stop a command after the transport got it.
   /// - Parameter accepted: The function to call at the answer, before any later event, even after a cancellation of the task.
-  /// - Returns: the return parameters, which are empty if Command Status answers the command.
+  /// - Returns: The return parameters, which are empty if Command Status answers the command.
   /// - Throws: ControllerError (refused, silent, starved, unreadable), the error of `close`, CancellationError.
   @discardableResult
   func perform<C: Command>(_ command: C, accepted: @escaping @LoopActor () -> Void = {}) async throws -> C.Return {
@@ -105,7 +105,7 @@ final class Controller {
     }
   }
 
-  /// Sends a cleanup command even without a credit, and reports whether it succeeded.
+  /// Sends a cleanup command even without a credit. Calls `then` with whether the command succeeded.
   func submit(_ command: CommandPacket, then: @escaping @LoopActor (_ isDone: Bool) -> Void) {
     _ = submit(command, answeredBy: .commandComplete, isCleanUp: true) { [name] answer in
       if case .success = answer.flatMap({ Self.decode(NoReturnParameters.self, $0, command.opcode, name) }) {
@@ -116,15 +116,14 @@ final class Controller {
     }
   }
 
-  /// Sends a cleanup command in its turn and waits at most 2 s for the answer. Returns whether it succeeded.
-  /// The limit lets the program end soon after Ctrl-C even if the controller is dead.
+  /// Sends a cleanup command in its turn and waits at most 2 s for the answer. Returns whether the command succeeded.
   func cleanUp(_ command: CommandPacket) async -> Bool {
     let done = Wait<Bool>()
     submit(command) { done.resume(returning: $0) }
     return (try? await done.value(until: EventLoop.shared.now.advanced(by: .seconds(2)))) ?? false
   }
 
-  /// Sends a data packet: ACL data in H4 form.
+  /// Sends an ACL data packet in H4 form.
   func send(data packet: [UInt8]) {
     guard failure == nil else { return }
     transport.send(packet)

@@ -5,23 +5,23 @@ import HCI
 import HostCommon
 import L2CAP
 
-/// The part of our LE host that all roles share: the controller, its buffers and the links.
+/// The part of blectl's LE host that all roles share. It owns the controller, the queue for its buffers and the links.
 @LoopActor
 final class Host: LinkController {
   let name: String
   let controller: Controller
-  /// The controller's answers to `start`.
+  /// The abilities of the controller, which `start` reads.
   var adapterInfo = ControllerInfo()
   var sendQueue = SendQueue(length: 27, total: 1)
   private(set) var links: [ConnectionHandle: HostLink] = [:]
   var isStarted = false
-  /// The handler for the events that concern a role: advertising reports and LE Connection Complete.
+  /// The callback for the events that concern a role, which are advertising reports and LE Connection Complete.
   var onEvent: (@LoopActor (Event) -> Void)?
-  /// The function to call after a failure of the controller ended all links.
+  /// The callback after a failure of the controller, when the host has ended all links.
   var onFailure: (@LoopActor (any Error) -> Void)?
 
   private var isClosed = false
-  /// The last fragment. The next one reuses its memory if the transport no longer needs it.
+  /// The last sent fragment. The next fragment reuses this memory unless the transport still holds it.
   private var fragment: [UInt8] = []
 
   init(_ transport: any HCI.Transport, name: String) {
@@ -90,7 +90,7 @@ final class Host: LinkController {
     sendQueue.open(link.handle)
   }
 
-  /// Ends a link. It counts as down from now on.
+  /// Removes a link from the host and ends the link with an error.
   func drop(_ link: HostLink, _ error: any Error) {
     if links[link.handle] === link {
       links[link.handle] = nil
@@ -170,7 +170,7 @@ extension Host {
     isStarted = true
   }
 
-  /// Performs a command. Returns nil if the controller refuses or sends a malformed answer. The command then counts as unsupported.
+  /// Performs a command. Returns nil if the controller refuses the command or sends a malformed answer.
   private func ask<C: Command>(_ command: C) async throws -> C.Return? {
     do {
       return try await controller.perform(command)
@@ -193,8 +193,8 @@ extension Host {
     (info.aclLength, info.aclCount) = (Int(size.aclLength), Int(size.aclCount))
   }
 
-  /// The event mask of an LE host (Vol 4 Part E §7.3.1): Disconnection Complete, Encryption Change, Read Remote Version Information
-  /// Complete, Hardware Error, Data Buffer Overflow, LE Meta. The mask has no effect on events about commands and buffers.
+  /// The event mask of an LE host (Vol 4 Part E §7.3.1). It enables Disconnection Complete, Encryption Change, Read Remote Version
+  /// Information Complete, Hardware Error, Data Buffer Overflow and LE Meta. The mask has no effect on events about commands and buffers.
   static let events: UInt64 = 1 << 4 | 1 << 7 | 1 << 11 | 1 << 15 | 1 << 25 | 1 << 61
 
   private func setLEEventMask(_ info: ControllerInfo) async throws {

@@ -4,7 +4,7 @@ package import GAP
 package import HCI
 import HostCommon
 
-/// The central role of our own LE host, over any HCI transport.
+/// The central role of blectl's LE host, over any HCI transport.
 @LoopActor
 package final class HostCentral: GAP.Central {
   package var onNote: (@LoopActor (GAPNote) -> Void)? {
@@ -13,15 +13,15 @@ package final class HostCentral: GAP.Central {
       if malformedPackets > 0 { onNote?(.malformedPackets(adapter: name, malformedPackets)) }
     }
   }
-  /// The lookup of a device that a scan cannot find, such as one without advertisements in a recording. Nil on a radio.
+  /// The function that finds a device that no scan reports, such as a recorded device without advertisements. Nil on a radio.
   package var unheardPeer: (@LoopActor (Address) -> PeerAddress?)?
 
   let host: Host
-  /// The connection attempt in progress. Other attempts wait for their turn.
+  /// The connection attempt in progress. Other attempts wait for their turn. Nil without an attempt.
   var initiation: Initiation?
   let initiators = TurnQueue()
   var scan: Scan?
-  /// The devices that the host heard on the coded PHY, and can only reach there. Bounded.
+  /// The devices whose advertisements arrived on the coded PHY, at most 256. The host connects to these devices on the coded PHY.
   var codedPeers: Set<PeerAddress> = []
 
   package init(_ transport: any HCI.Transport, name: String, tap: (any HCI.Tap)? = nil) {
@@ -43,14 +43,14 @@ package final class HostCentral: GAP.Central {
     return count == 1
   }
 
-  /// The controller's name for the user: `tcp:127.0.0.1:9000`.
+  /// The name of the controller in messages, for example `tcp:127.0.0.1:9000`.
   package var name: String { host.name }
   /// The abilities of the controller, which `start` reads.
   package var adapterInfo: ControllerInfo { host.adapterInfo }
   package var controllerFacts: ControllerFacts? {
     ControllerFacts(name: name, address: adapterInfo.address, features: adapterInfo.features)
   }
-  /// The links that are up.
+  /// The links that are up, sorted by connection handle.
   package var openLinks: [HostLink] { host.openLinks }
   package var failure: (any Error)? { host.controller.failure }
   /// The number of malformed packets from the controller. The host ignores them.
@@ -60,7 +60,7 @@ package final class HostCentral: GAP.Central {
     host.links.values.first { $0.peer.address == address }?.peer ?? unheardPeer?(address)
   }
 
-  /// Starts the controller. Idempotent.
+  /// Resets the controller and reads its abilities. Idempotent.
   /// - Throws: ControllerError if the controller does not answer, lacks LE, or refuses an indispensable command.
   package func start() async throws { try await host.start() }
 
@@ -73,7 +73,7 @@ package final class HostCentral: GAP.Central {
   }
 }
 
-/// A running scan.
+/// A scan of the host, from the first command to the command that disables it.
 @LoopActor
 final class Scan {
   let commands: ScanCommands
@@ -137,7 +137,7 @@ extension HostCentral {
     await finish(scan)
   }
 
-  /// Disables the scan, also if the command to start it is still on its way.
+  /// Disables the scan, even if the controller has not answered the command that starts it.
   private func finish(_ scan: Scan) async {
     scan.end()
     if host.controller.failure == nil {
@@ -168,11 +168,11 @@ extension HostCentral {
   }
 }
 
-/// A connection attempt: from LE Create Connection to the Connection Complete that always follows.
+/// A connection attempt, from LE Create Connection to LE Connection Complete.
 @LoopActor
 final class Initiation {
   let peer: PeerAddress
-  /// Whether the controller accepted the command. An earlier Connection Complete belongs to another attempt.
+  /// Whether the controller accepted the command to connect. An earlier Connection Complete belongs to another attempt.
   var isAccepted = false
   private(set) var outcome: Result<HostLink, any Error>?
   private let settled = PendingEvent<Void>()
@@ -185,8 +185,8 @@ final class Initiation {
     settled.fire(())
   }
 
-  /// Waits for the link.
-  /// - Returns: nil if the attempt is undecided at `deadline`.
+  /// Waits until the attempt has a link or has failed.
+  /// - Returns: Nil if the attempt is undecided at `deadline`.
   /// - Throws: CancellationError, or the reason for the failure.
   func link(until deadline: LoopClock.Instant) async throws -> HostLink? {
     if outcome == nil { _ = try await settled.next().value(until: deadline) }
@@ -207,7 +207,7 @@ extension HostCentral {
     }
   }
 
-  /// Establishes a link. Returns nil if there is none at `deadline`.
+  /// Establishes a link after the earlier attempts have ended. Returns nil if the link is not up at `deadline`.
   private func establish(_ peer: PeerAddress, _ deadline: LoopClock.Instant) async throws -> HostLink? {
     let place = initiators.enter()
     defer { place.leave() }
@@ -248,7 +248,7 @@ extension HostCentral {
     return nil
   }
 
-  /// Cancels an attempt and waits for its outcome. Disconnects a link that came up in the meantime.
+  /// Cancels an attempt and waits for its outcome. Disconnects a link that came up before the cancellation.
   private func abandon(_ initiation: Initiation) async {
     await shielded { [self] in
       var patience: Duration = .seconds(2)
@@ -297,7 +297,7 @@ extension HostCentral {
       initiating: phys.phys.map { _ in LEExtendedCreateConnection.Initiating(scanInterval: 96, scanWindow: 96, parameters: parameters) })
   }
 
-  /// Reads the peer's features as the first sign of life.
+  /// Confirms that the peer answers on a new link, by reading its features. Then requests the longest data length.
   /// A link may still fail to be established after Connection Complete (reason 0x3E, Vol 6 Part B §4.5).
   private func confirmEstablishment(_ link: HostLink, _ deadline: LoopClock.Instant) async throws {
     let alive = link.procedures.remoteFeaturesRead.next()
@@ -311,7 +311,7 @@ extension HostCentral {
     host.controller.submit(LESetDataLength(handle: link.handle, txOctets: adapterInfo.maxTxOctets, txTime: adapterInfo.maxTxTime))
   }
 
-  /// Handles LE Connection Complete. The link exists from this moment: its first data may follow in the same turn.
+  /// Adds the link of an LE Connection Complete event, or fails the attempt. Disconnects a link that no attempt requested.
   func connected(_ complete: Event.ConnectionComplete) {
     guard complete.status == .success else {
       guard let initiation, initiation.isAccepted, initiation.outcome == nil else { return }

@@ -6,13 +6,13 @@ import HCI
 import HostCommon
 import L2CAP
 
-/// An LE ACL link of our own host.
+/// An LE ACL link of blectl's host.
 @LoopActor
 package final class HostLink: GAP.Link {
-  /// The number of fragments that may wait in this process before writers wait.
-  /// This number keeps the controller busy, but a canceled transfer still stops soon and progress stays accurate.
+  /// The number of queued fragments from which writers wait.
+  /// The queue keeps the controller busy, but lets a canceled transfer stop soon.
   private static let writableLimit = 8
-  /// The maximum number of queued answers. The link drops further answers to a peer that does not listen.
+  /// The number of queued fragments from which the link drops its answers to requests of the peer.
   private static let answerLimit = 64
 
   package let peer: PeerAddress
@@ -72,7 +72,7 @@ package final class HostLink: GAP.Link {
 
   var isWritable: Bool { host.sendQueue.queued(handle) < Self.writableLimit }
 
-  /// The number of L2CAP frames on their way to the peer's link layer.
+  /// The number of L2CAP frames of this link that the controller has not completed.
   var unacknowledged: Int { host.sendQueue.frames(handle) }
 
   /// Sends an ATT PDU.
@@ -88,7 +88,7 @@ package final class HostLink: GAP.Link {
     }
   }
 
-  /// Handles the controller's report that it sent fragments of this link.
+  /// Wakes waiting writers after the controller has completed packets of this link.
   func progressed() {
     if isWritable { att.becameWritable() }
     att.acknowledged()
@@ -97,7 +97,7 @@ package final class HostLink: GAP.Link {
 
   func exhaust(_ error: any Error) { att.exhaust(error) }
 
-  /// Ends the link.
+  /// Ends the link, its ATT channel and its procedures with an error. Idempotent.
   func end(_ error: any Error) {
     guard ended == nil else { return }
     ended = error
@@ -107,7 +107,7 @@ package final class HostLink: GAP.Link {
     ending.fire(())
   }
 
-  /// Ends the link after the controller dropped packets for lack of buffers: later packets would arrive without them.
+  /// Disconnects the link after the controller dropped packets for lack of buffers. Does nothing if no packet was on its way.
   func loseData(_ error: any Error) {
     guard ended == nil, host.sendQueue.outstanding(handle) > 0 else { return }
     host.sendQueue.discard(handle)
@@ -115,7 +115,7 @@ package final class HostLink: GAP.Link {
     EventLoop.shared.spawn { await self.disconnect(within: .seconds(3)) }
   }
 
-  /// Waits for the queued packets and disconnects. Returns when the link is down or time runs out. The link then counts as down.
+  /// Waits for the queued packets and disconnects the link. Returns when the link is down or after `limit`.
   func disconnect(within limit: Duration) async {
     guard ended == nil else { return }
     let now = EventLoop.shared.now
@@ -135,7 +135,7 @@ package final class HostLink: GAP.Link {
     host.drop(self, Disconnection(peer, .endedHere(nil)))
   }
 
-  /// Returns the parameters that the peer gets for its request, or nil to refuse.
+  /// Returns the connection parameters that the peer gets for its request. Nil refuses the request.
   func grant(_ wanted: ConnectionParameters) -> ConnectionParameters? {
     // Allow one at a time, and never so many that our own commands have to wait.
     isUpdatingForPeer || host.controller.backlog >= 32 ? nil : procedures.policy.grant(wanted)

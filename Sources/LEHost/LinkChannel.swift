@@ -3,7 +3,7 @@ import Bluetooth
 package import EventLoop
 import GAP
 
-/// The ATT channel of a link of our own host: L2CAP channel 4.
+/// The ATT channel of a link of blectl's host, which is L2CAP channel 4.
 @LoopActor
 package final class LinkChannel: ATT.Channel {
   /// The maximum number of events that wait for a handler. The channel drops and counts further events.

@@ -3,10 +3,8 @@ package import HCI
 package import L2CAP
 
 /// The queue for the controller's LE ACL buffers, which all links share (Vol 4 Part E §4.1.1).
-/// Links take turns. Each link leaves buffers for the others, so that a peer that stopped listening does not stop them all.
-/// Only Number Of Completed Packets and the end of a link free a buffer. An ATT response proves that the peer received everything
-/// before its request. But if it freed buffers, a late event would free them again. A lost event therefore costs its buffers until
-/// the link ends. Callers that wait for a buffer have a time limit.
+/// Links take turns. Each link leaves buffers for the other links, so that a peer that stopped listening does not block them.
+/// Only Number Of Completed Packets and the end of a link free a buffer. After a lost event, its buffers stay in use until the link ends.
 package struct SendQueue {
   /// The largest payload of an ACL packet, in bytes.
   let length: Int
@@ -16,11 +14,11 @@ package struct SendQueue {
   private struct Line {
     let handle: ConnectionHandle
     var fragments: Deque<(length: Int, isStart: Bool)> = []
-    /// The bytes of all fragments from `taken` on. They share memory, because a transfer has thousands of fragments.
+    /// The bytes of all waiting fragments, from index `taken` on.
     var octets: [UInt8] = []
     var taken = 0
     var inFlight = 0
-    /// The number of incomplete fragments of each incomplete frame, in order.
+    /// The number of uncompleted fragments of each uncompleted frame, in sending order.
     var frames: Deque<Int> = []
 
     /// Frees the memory of the taken bytes if these are all bytes, or at least 4096.
@@ -44,10 +42,10 @@ package struct SendQueue {
     lines.append(Line(handle: handle))
   }
 
-  /// Removes a link and frees its buffers: the controller flushes them with the link (§7.7.5).
+  /// Removes a link and frees its buffers, which the controller flushes with the link (§7.7.5).
   package mutating func close(_ handle: ConnectionHandle) { lines.removeAll { $0.handle == handle } }
 
-  /// Removes the fragments that wait in this process. Those in the controller stay in flight.
+  /// Removes the fragments of a link that wait in this process. Fragments in the controller stay in flight.
   package mutating func discard(_ handle: ConnectionHandle) {
     guard let index = lines.firstIndex(where: { $0.handle == handle }) else { return }
     let inFlight = lines[index].inFlight
@@ -64,10 +62,10 @@ package struct SendQueue {
     lines[index].frames.append((count + length - 1) / length)
   }
 
-  /// Returns the number of fragments that wait in this process.
+  /// Returns the number of fragments of a link that wait in this process.
   package func queued(_ handle: ConnectionHandle) -> Int { lines.first { $0.handle == handle }?.fragments.count ?? 0 }
 
-  /// Returns the number of fragments that wait in this process or in the controller.
+  /// Returns the number of fragments of a link that wait in this process or in the controller.
   package func outstanding(_ handle: ConnectionHandle) -> Int {
     lines.first { $0.handle == handle }.map { $0.fragments.count + $0.inFlight } ?? 0
   }
@@ -75,7 +73,7 @@ package struct SendQueue {
   /// Returns the number of frames of a link that the controller has not completed.
   package func frames(_ handle: ConnectionHandle) -> Int { lines.first { $0.handle == handle }?.frames.count ?? 0 }
 
-  /// Replaces `packet` with the fragment to send now, in H4 form. Returns false if there is none.
+  /// Replaces `packet` with the fragment to send now, in H4 form. Returns false if no fragment waits or no buffer is free.
   package mutating func next(_ packet: inout [UInt8]) -> Bool {
     let used = lines.reduce(0) { $0 + $1.inFlight }
     guard used < total else { return false }
@@ -96,7 +94,7 @@ package struct SendQueue {
     return false
   }
 
-  /// Handles Number Of Completed Packets. Never frees more buffers than are in use.
+  /// Frees the buffers that Number Of Completed Packets reports for a link, but never more buffers than are in use.
   package mutating func completed(_ handle: ConnectionHandle, _ count: Int) {
     guard let index = lines.firstIndex(where: { $0.handle == handle }) else { return }
     var left = min(max(0, count), lines[index].inFlight)

@@ -6,7 +6,7 @@ package import HCI
 import LinuxIO
 import SystemPackage
 
-/// Lists the Bluetooth adapters of this machine (HCIGETDEVLIST, HCIGETDEVINFO). This needs no capability.
+/// Lists the Bluetooth adapters of this machine (HCIGETDEVLIST, HCIGETDEVINFO). Listing needs no capability.
 package enum AdapterList {
   /// Lists the adapters in the order of their numbers.
   /// - Throws: AdapterProblem if the kernel has no Bluetooth. An empty list is not an error.
@@ -24,7 +24,7 @@ package enum AdapterList {
   }
 
   /// Chooses the adapter for a command.
-  /// - Parameter index: N of `hciN`. Nil means the first usable adapter.
+  /// - Parameter index: The number N of `hciN`. Nil means the first usable adapter.
   /// - Throws: The problem of the requested adapter, or of the first adapter.
   package static func choose(_ index: Int?) throws(AdapterProblem) -> AdapterInfo { try choose(index, from: try adapters(), RFKill()) }
 
@@ -81,12 +81,12 @@ package struct AdapterInfo: Sendable, Equatable {
   package var bus: String
   /// Whether the controller supports Bluetooth LE according to its LMP features.
   package var le: Bool
-  /// The rfkill switch that blocks the adapter, in software or hardware, or nil.
+  /// The rfkill switch that blocks the adapter, in software or hardware. Nil if no switch blocks it.
   package var block: RFKill.Switch?
   /// Whether a program owns the adapter through the HCI user channel.
   package var isTaken = false
 
-  /// The problem that prevents use of the adapter through the kernel's stack, or nil.
+  /// The problem that prevents use of the adapter through the kernel's stack. Nil if the adapter is usable.
   package var problem: AdapterProblem? {
     if let block { return .blocked(name, by: block) }
     if isTaken { return .taken(name) }
@@ -94,8 +94,8 @@ package struct AdapterInfo: Sendable, Equatable {
     return le ? nil : .withoutLE(name)
   }
 
-  /// Asks the controller for its abilities, as far as this process may. LE commands need CAP_NET_RAW. Does not ask an adapter that is
-  /// down or that another program owns.
+  /// Asks the controller for its version, commands, LE features and data length. LE commands need CAP_NET_RAW.
+  /// Returns only the address if the adapter is down or another program owns it.
   @LoopActor
   package func abilities() async -> ControllerInfo {
     var info = ControllerInfo()
@@ -115,7 +115,7 @@ package struct AdapterInfo: Sendable, Equatable {
   }
 }
 
-/// A link of a kernel adapter, whichever program opened the link.
+/// A connection of a kernel adapter, which any program may have opened.
 package struct AdapterLink: Hashable, Sendable {
   package let address: Address
   /// The type of the peer's address. Nil without CAP_NET_ADMIN, because the kernel then does not report it.
@@ -123,8 +123,8 @@ package struct AdapterLink: Hashable, Sendable {
 }
 
 extension AdapterInfo {
-  /// Lists the LE links of this adapter through the management channel. If that fails, uses HCIGETCONNLIST, which needs
-  /// no capability but reports no types.
+  /// Lists the LE links of this adapter through the management channel, which needs CAP_NET_ADMIN.
+  /// Without an answer, this function uses HCIGETCONNLIST, which reports no address types.
   /// - Throws: AdapterProblem.
   package func links() throws(AdapterProblem) -> [AdapterLink] {
     let links =
@@ -149,15 +149,15 @@ extension AdapterInfo {
 }
 
 extension AdapterInfo {
-  /// Lists the devices that the kernel connects to when it receives their advertisements, at the request of bluetoothd or another program
-  /// (Add Device). Reads the adapter's device_list in debugfs, which only root may do.
+  /// Lists the devices that the kernel connects to when it receives their advertisements, because a program asked for it (Add Device).
+  /// Reads the adapter's device_list in debugfs, which only root may do.
   /// - Parameter folder: The debugfs folder, which tests replace.
-  /// - Returns: Nil if the list cannot be read.
+  /// - Returns: Nil if this process cannot read the list.
   package func autoConnections(folder: String = "/sys/kernel/debug/bluetooth") -> [PeerAddress]? {
     SmallFile.text(of: "\(folder)/\(name)/device_list", limit: 1 << 18).map { Self.autoConnections($0) }
   }
 
-  /// Parses lines such as `C0:FF:EE:00:00:07 (type 1) 3`. Lines without a number at the end list BR/EDR devices.
+  /// Parses lines such as `C0:FF:EE:00:00:07 (type 1) 3`. Ignores lines of BR/EDR devices, which have no number at the end.
   static func autoConnections(_ list: String) -> [PeerAddress] {
     list.split(separator: "\n").compactMap { line in
       let words = line.split(separator: " ")
@@ -170,8 +170,8 @@ extension AdapterInfo {
 }
 
 extension AdapterInfo {
-  /// Returns the Wi-Fi radio of the same USB device: its interface (`wlan0`), or else its own name (`phy0`). Nil if there is none or it is
-  /// unknown, because the two halves of a card are mostly on different buses.
+  /// Returns the Wi-Fi radio of the same USB device, as an interface (`wlan0`) or a radio without an interface (`phy0`).
+  /// Nil if the adapter is not on USB or its USB device has no Wi-Fi radio.
   /// - Parameter folder: The folder of device classes, which tests replace.
   package func wifiOfSameDevice(folder: String = "/sys/class") -> String? {
     guard bus == "usb", let own = Self.parent("\(folder)/bluetooth/\(name)/device") else { return nil }
@@ -184,7 +184,7 @@ extension AdapterInfo {
     return nil
   }
 
-  /// Returns the path of the USB device to which an interface belongs.
+  /// Returns the path of the USB device to which an interface belongs. Nil if `path` does not exist.
   private static func parent(_ path: String) -> String? {
     guard let whole = unsafe realpath(path, nil) else { return nil }
     defer { unsafe free(whole) }

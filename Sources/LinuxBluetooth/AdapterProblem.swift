@@ -3,27 +3,27 @@ package import HCI
 import LinuxIO
 package import SystemPackage
 
-/// The reason why the program cannot use an adapter. The text is the adapter's name, such as `hci0`.
+/// The reason why blectl cannot use an adapter. The text of a case is the adapter's name, such as `hci0`.
 package enum AdapterProblem: Error, Sendable, Equatable {
-  /// The kernel has no Bluetooth, or blectl runs in a container or WSL. Then socket(AF_BLUETOOTH) fails.
+  /// The kernel has no Bluetooth, or blectl runs in a container or WSL, so socket(AF_BLUETOOTH) fails.
   case kernelWithoutBluetooth
-  /// The machine has no adapter. `platformBlock` is the switch that may hide an adapter from its bus.
+  /// The machine has no adapter. `platformBlock` is the rfkill switch that may hide an adapter from its bus.
   case none(platformBlock: RFKill.Switch?)
-  /// The adapter does not exist. `others` are the existing adapters, empty if unknown.
+  /// The adapter does not exist. `others` are the names of existing adapters, empty if unknown.
   case unknown(String, others: [String])
   case down(String)
-  /// An rfkill switch blocks the adapter. `by` is nil if only errno reports the block.
+  /// An rfkill switch blocks the adapter. `by` is nil if blectl knows the block only from errno.
   case blocked(String, by: RFKill.Switch?)
   case withoutLE(String)
   /// The kernel has LE disabled on this adapter.
   case leDisabled(String)
   case notPermitted(String, to: AdapterUse)
-  /// Another program owns the HCI user channel.
+  /// Another program owns the adapter through the HCI user channel.
   case taken(String)
-  /// The kernel's stack uses the adapter, so the user channel cannot be opened.
+  /// The kernel's stack or another program uses the adapter, so that blectl cannot open the user channel.
   case inUse(String)
   case unplugged(String)
-  /// The controller did not answer a command, and the kernel did not reset it.
+  /// The controller did not answer the command with this opcode in the time `after`, and the kernel did not reset the controller.
   case silent(String, Opcode, after: Duration)
   case other(String, AdapterUse, Errno)
 

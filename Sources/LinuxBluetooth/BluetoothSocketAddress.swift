@@ -15,8 +15,8 @@ extension SocketAddress {
     return Self(address)
   }
 
-  /// Creates a `struct sockaddr_l2`, 14 bytes, for the ATT fixed channel: PSM 0, CID 4.
-  /// - Parameter address: Nil is BDADDR_ANY.
+  /// Creates a `struct sockaddr_l2`, 14 bytes, for the ATT fixed channel (PSM 0, CID 4).
+  /// - Parameter address: A Bluetooth address. Nil is BDADDR_ANY.
   static func att(_ address: Address?, _ type: AddressType) -> Self {
     var result = sockaddr_l2()
     result.l2_family = sa_family_t(AF_BLUETOOTH)
@@ -41,10 +41,10 @@ struct HCIFilter: Equatable {
   /// The events, a bit mask. Bit n is event code n, modulo 64.
   var events: UInt64
 
-  /// The filter for normal use: commands of other programs, Disconnection Complete, Command Complete and Status, LE Meta. It excludes data,
-  /// because the kernel would copy every frame to us. Without CAP_NET_RAW, the kernel removes the commands and LE Meta.
+  /// The filter without a trace. Selects commands of other programs, Disconnection Complete, Command Complete, Command Status and LE Meta.
+  /// Without CAP_NET_RAW, the kernel removes the commands and LE Meta.
   static let needed = Self(indicators: [1, 4], events: [0x05, 0x0E, 0x0F, 0x3E])
-  /// The filter for a trace: all events.
+  /// The filter for a trace. Selects commands of other programs and all events.
   static let trace = Self(types: 1 << 1 | 1 << 4, events: .max)
 
   private init(types: UInt32, events: UInt64) {

@@ -4,8 +4,8 @@ import Glibc
 import LinuxIO
 package import SystemPackage
 
-/// A failed connect() of an ATT socket. The kernel converts the controller's status to an errno (`bt_to_errno`), or to ENOSYS if no
-/// other errno matches.
+/// A failed connect() of an ATT socket. The kernel converts the controller's status to an errno (`bt_to_errno`).
+/// ENOSYS means a status without a matching errno.
 struct ConnectFailure: ConnectionError, Equatable {
   enum Stage {
     /// connect() itself failed, so the kernel sent nothing.
@@ -16,7 +16,7 @@ struct ConnectFailure: ConnectionError, Equatable {
 
   let errno: Errno
   let stage: Stage
-  /// The status in LE Connection Complete. Nil if the process may not see events.
+  /// The status in LE Connection Complete. Nil if the process did not receive this event.
   var status: ControllerErrorCode?
   /// Whether the adapter went down during the attempt. The kernel then reports ECONNABORTED, as after a cancellation.
   var isAdapterDown = false
@@ -66,7 +66,7 @@ package struct NoConnection: PassingError, Sendable, Equatable {
     /// This host canceled the attempt, perhaps through another program.
     case givenUpHere
     case notEstablished
-    /// Authentication failed, or a side rejected it.
+    /// Authentication failed, or one of the two devices rejected the authentication.
     case security
   }
 
@@ -76,14 +76,14 @@ package struct NoConnection: PassingError, Sendable, Equatable {
   package let adapter: String
   package let cause: Cause
   package let errno: Errno
-  /// The status in the LE Connection Complete event. Nil if the process may not see events.
+  /// The status in the LE Connection Complete event. Nil if the process did not receive this event.
   package let status: ControllerErrorCode?
 }
 
 /// The reason why a kernel link went down.
 package struct SocketEnd: ConnectionError, Sendable, Equatable {
   package enum Cause: Sendable, Equatable {
-    /// The reason in Disconnection Complete, if the process may see events.
+    /// The reason in the Disconnection Complete event.
     case reason(ControllerErrorCode)
     /// The error of the ATT socket. Nil if the socket closed without an error.
     case errno(Errno?)

@@ -6,10 +6,9 @@ import HCI
 import LinuxIO
 import SystemPackage
 
-/// A raw HCI socket next to the kernel's own stack. It sends our commands and receives the answers and the kernel's events.
-/// Most events need CAP_NET_RAW, and LE commands always do. We do not use libbluetooth's `hci_send_req`, which discards events
-/// while it waits.
-/// With CAP_NET_RAW the socket also receives the commands of the kernel and of other programs, but not our own.
+/// A raw HCI socket next to the kernel's own stack. It sends commands of this process and receives the answers and other events.
+/// LE commands and most events need CAP_NET_RAW.
+/// With CAP_NET_RAW, the socket also receives commands of the kernel and of other programs, but not the commands of this process.
 @LoopActor
 final class HCISocket {
   /// A command that the kernel or another program sent to the controller.
@@ -26,30 +25,30 @@ final class HCISocket {
   private var observers: [Int: @LoopActor (HCI.Event) -> Void] = [:]
   private var nextObserver = 0
   private var pending: [Pending] = []
-  /// The error that ended the socket. No events arrive after it.
+  /// The error that ended the socket. No events arrive after it. Nil while the socket works.
   private(set) var failure: (any Error)?
   private var onEnd: [Int: @LoopActor (any Error) -> Void] = [:]
-  /// The last command of another program or the kernel, until its answer. The kernel sends the controller one command at a time.
-  /// So the next answer is for this command, even if our command with the same opcode waits for its turn.
+  /// The last command of another program or the kernel. Nil after the command's answer. The next answer with its opcode belongs to
+  /// this command before `deadline`, because the kernel sends the controller one command at a time.
   private var others: (command: CommandPacket, deadline: LoopClock.Instant, isTraced: Bool)?
 
   private struct Pending {
     let command: CommandPacket
     let answeringEvent: AnsweringEvent
     let use: AdapterUse
-    /// The return parameters in bytes, starting with the status.
+    /// The answer's return parameters in bytes, starting with the status.
     let answer: Wait<[UInt8]>
     let onAnswer: (@LoopActor (ControllerErrorCode) -> Void)?
-    /// The timer for the answer. It starts when the socket sends the command.
+    /// The timer for the answer. Nil until the socket sends the command.
     var timer: LoopTimer?
   }
 
-  /// The time limit for an answer. The kernel's own limit is 2 s (HCI_CMD_TIMEOUT), so the kernel resets a hanging controller first.
+  /// The time limit for an answer. It exceeds the kernel's limit of 2 s (HCI_CMD_TIMEOUT), so that the kernel resets a hanging controller.
   static let commandLimit: Duration = .seconds(3)
-  /// The time after which the kernel gives up and sends the next command.
+  /// The time after which the kernel stops waiting for an answer and sends the next command.
   private static let kernelCommandLimit: Duration = .seconds(2)
 
-  /// Opens the socket, which needs no capability.
+  /// Opens a raw HCI socket for an adapter, which needs no capability.
   convenience init(adapter index: Int, tap: (any HCI.Tap)?) throws(AdapterProblem) {
     let name = "hci\(index)"
     do throws(Errno) {
@@ -66,7 +65,7 @@ final class HCISocket {
   }
 
   /// Wraps an open socket.
-  /// - Parameter descriptor: A bound socket, or one end of a pair in tests.
+  /// - Parameter descriptor: A bound HCI socket, or one end of a socket pair in tests.
   /// - Parameter tracesAll: Whether the tap also gets packets of other programs.
   init(_ descriptor: consuming OwnedDescriptor, name: String, tap: (any HCI.Tap)?, tracesAll: Bool = getuid() == 0) {
     self.name = name
@@ -83,7 +82,7 @@ final class HCISocket {
 
   // MARK: Events
 
-  /// Adds an observer of events. Returns a number for `removeObserver`.
+  /// Adds an observer of events. `ended` gets the error when the socket fails. Returns a number for `removeObserver`.
   func addObserver(
     ended: @escaping @LoopActor (any Error) -> Void = { _ in }, _ observer: @escaping @LoopActor (HCI.Event) -> Void
   ) -> Int {
@@ -98,15 +97,15 @@ final class HCISocket {
     onEnd[number] = nil
   }
 
-  /// Handles the events that wait in the kernel now.
+  /// Reads the events that wait in the kernel, and calls the observers.
   func pump() { socket.pump() }
 
   /// The number of packets that the kernel has dropped because this process was too slow. Nil if the kernel does not count them.
   var droppedPackets: Int? { socket.droppedPackets }
 
   /// Sends a command whose result arrives later as an event, and waits for that event.
-  /// - Parameter match: Returns the result from the event, or nil for another event.
-  /// - Throws: The errors of `send` below; the error of `late` after `limit`.
+  /// - Parameter match: A function that returns the result from the event, or nil for another event.
+  /// - Throws: The error of `late` after `limit`, or AdapterProblem, ControllerError or CancellationError.
   func send<T>(
     _ command: some HCI.Command, for use: AdapterUse, limit: Duration, late: @LoopActor () -> any Error,
     event match: @escaping @LoopActor (HCI.Event) -> T?
@@ -128,7 +127,7 @@ final class HCISocket {
 
   /// Sends a command and waits for its Command Complete or Command Status event.
   /// - Returns: The return parameters, which are empty for a command that the controller answers with Command Status.
-  /// - Throws: AdapterProblem if the command cannot be sent or the controller does not answer it. ControllerError if the controller
+  /// - Throws: AdapterProblem if the socket cannot send the command or the controller does not answer it. ControllerError if the controller
   ///   refuses the command or its answer is malformed. CancellationError.
   @discardableResult
   func send<C: HCI.Command>(_ command: C, for use: AdapterUse) async throws -> C.Return {
@@ -145,14 +144,14 @@ final class HCISocket {
     }
   }
 
-  /// Sends a command that the controller answers with Command Complete, if only its status matters.
-  /// - Parameter onAnswer: Called with the status before any later event is handled, also after this task was canceled.
-  /// - Throws: The errors of `send` above, except for a refusal.
+  /// Sends a command and waits for its Command Complete event, whatever the status in that event.
+  /// - Parameter onAnswer: The callback with the status. The socket calls it before it processes later events, even after cancellation.
+  /// - Throws: AdapterProblem, ControllerError or CancellationError.
   func send(_ command: CommandPacket, for use: AdapterUse, onAnswer: (@LoopActor (ControllerErrorCode) -> Void)? = nil) async throws {
     _ = try await exchange(command, answeredBy: .commandComplete, for: use, onAnswer: onAnswer)
   }
 
-  /// Sends commands one at a time, because answers carry only the opcode.
+  /// Sends a command after the answers to all earlier commands, and waits for its answer.
   /// - Returns: The return parameters in bytes, starting with the status.
   private func exchange(
     _ command: CommandPacket, answeredBy event: AnsweringEvent, for use: AdapterUse, onAnswer: (@LoopActor (ControllerErrorCode) -> Void)?
@@ -212,7 +211,7 @@ final class HCISocket {
     onOthersCommand?(.sent(command))
   }
 
-  /// Whether an event answers our command, or another program's command about our link.
+  /// Whether an event answers a command of this process, or another program's command about a link of this process.
   private func isTracedAnswer(_ event: HCI.Event) -> Bool {
     let opcode: HCI.Opcode
     switch event {
@@ -224,7 +223,7 @@ final class HCISocket {
     return pending.first?.timer != nil && pending.first?.command.opcode == opcode
   }
 
-  /// Handles an answer.
+  /// Passes the answer to a command to the task that waits for it.
   /// - Parameter octets: The return parameters in bytes, starting with the status.
   private func answered(_ opcode: HCI.Opcode, _ octets: [UInt8], _ event: AnsweringEvent) {
     if let (command, deadline, _) = others, command.opcode == opcode {

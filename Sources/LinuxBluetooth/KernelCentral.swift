@@ -4,7 +4,7 @@ package import GAP
 package import HCI
 import HostCommon
 
-/// A Central on the kernel's own Bluetooth stack. It scans over a raw HCI socket and connects over L2CAP sockets. bluetoothd may also run.
+/// A Central on the kernel's Bluetooth stack. It scans over a raw HCI socket and connects over L2CAP sockets, also next to bluetoothd.
 @LoopActor
 package final class KernelCentral: GAP.Central, LinkController {
   package let adapter: AdapterInfo
@@ -16,7 +16,7 @@ package final class KernelCentral: GAP.Central, LinkController {
   private(set) var table = LinkTable()
   private var scan: KernelScan?
   private var links: [KernelLink] = []
-  /// The function that tells whether an adapter is up. Tests replace it and those below, because they have no adapter.
+  /// The function that returns whether the adapter with an index is up. Tests replace it.
   var isUp: (Int) -> Bool = AdapterList.isUp
   var isDiscovering: (Int) -> Bool? = KernelDiscovery.isActive
   var makeChannel: @LoopActor (AdapterInfo, PeerAddress, LoopClock.Instant) async throws -> L2CAPSocket = {
@@ -25,8 +25,8 @@ package final class KernelCentral: GAP.Central, LinkController {
   var remindOfBackgroundScan: (AdapterInfo) -> Void = KernelDiscovery.remindOfBackgroundScan
 
   /// Opens an adapter.
-  /// - Parameter index: N of `hciN`, or nil for the first usable adapter.
-  /// - Parameter tap: Receives HCI commands and events as far as the process may see them, and ATT PDUs as ACL packets.
+  /// - Parameter index: The number N of `hciN`, or nil for the first usable adapter.
+  /// - Parameter tap: The receiver of ATT PDUs as ACL packets, and of the HCI commands and events that this process may see.
   /// - Throws: AdapterProblem.
   package static func open(adapter index: Int?, tap: (any HCI.Tap)? = nil) async throws -> KernelCentral {
     let adapter = try AdapterList.choose(index)
@@ -160,19 +160,18 @@ package final class KernelCentral: GAP.Central, LinkController {
   }
 }
 
-/// The state of each link according to the controller's events since the raw socket was opened.
+/// The state of each link, according to the controller's events since the program opened the raw socket.
 struct LinkTable: Equatable {
   struct Entry: Equatable {
     var state = LinkState()
-    /// The number of the connection, from 1, counted over all links, or 0 for a link older than the socket.
-    /// The number shows whether a link is newer than an attempt.
+    /// The number of the connection, counted from 1 over all links. 0 for a link that is older than the raw socket.
     var number = 0
   }
 
   private(set) var entries: [ConnectionHandle: Entry] = [:]
-  /// The number of the latest connection. 0 before the first.
+  /// The number of the latest connection, counted from 1. 0 before the first connection.
   private(set) var latest = 0
-  /// The status of each peer's latest failed attempt. Several attempts may run at the same time, because the kernel looks for all peers.
+  /// The status of each peer's latest failed connection attempt. Attempts to several peers may run at the same time.
   private var failures: [Address: ControllerErrorCode] = [:]
 
   mutating func attemptStarts(_ peer: PeerAddress) { failures[peer.address] = nil }

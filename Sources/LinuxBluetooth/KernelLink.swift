@@ -6,8 +6,8 @@ import HCI
 import HostCommon
 import L2CAP
 
-/// A link over the kernel's stack. Raw HCI events show the controller's state, but need CAP_NET_RAW. Without it, unknown values
-/// are nil and the link cannot be changed.
+/// A link over the kernel's stack. Without CAP_NET_RAW, the process receives no LE events. Unknown parameters are then nil, and requests
+/// to change the link fail.
 @LoopActor
 package final class KernelLink: GAP.Link {
   package let peer: PeerAddress
@@ -18,7 +18,7 @@ package final class KernelLink: GAP.Link {
   let handle: ConnectionHandle?
   private let madeByUs: Bool
   private var ending: Task<Void, Never>?
-  /// The observer that guards the requested interval.
+  /// The number of the HCI observer that watches for changes of the requested interval. Nil without a requested interval.
   private var intervalWatch: Int?
 
   /// The procedures that change the link. Nil if the link's handle is unknown.
@@ -95,8 +95,8 @@ package final class KernelLink: GAP.Link {
     return procedures
   }
 
-  /// Guards the user's interval. The kernel accepts any interval that a peer requests, and many peers request one seconds after connecting.
-  /// Then requests the user's interval once more, and accepts the interval of a peer that insists.
+  /// Watches for a peer that changes the requested interval. Requests the interval once more, and then accepts the peer's choice.
+  /// The kernel accepts any interval that a peer requests, and many peers request one seconds after connecting.
   private func watch(_ wanted: ConnectionParameters, again: Bool = true) {
     stopWatching()
     guard let handle else { return }
@@ -125,8 +125,8 @@ package final class KernelLink: GAP.Link {
 
   // MARK: The end
 
-  /// Disconnects the link. The kernel keeps a link for 2 s after the last socket closes, for the next user. Ends a link that we opened
-  /// immediately, if permitted, so that the peer advertises again. Keeps an older link, because it also belongs to another program.
+  /// Disconnects the link. Ends a link that this process opened immediately, if permitted, so that the peer advertises again.
+  /// The kernel keeps any other link for 2 s after the last socket closes.
   package func disconnect() async {
     if let ending { return await ending.value }
     let task = EventLoop.shared.spawn { await self.end() }

@@ -4,27 +4,27 @@ import GAP
 import HCI
 import HostCommon
 
-/// A scan over a raw HCI socket. It executes the steps of a `ScanProcedure` and reports events to it.
+/// A scan over a raw HCI socket. It executes the steps of a `ScanProcedure` and passes the controller's events to the procedure.
 @LoopActor
 final class KernelScan {
-  /// A value that arrives when the scan has ended for any reason.
+  /// A wait that finishes when the scan has ended for any reason.
   let over = Wait<Void>()
   private let central: KernelCentral
-  /// The state of the scan. Nil before it starts and after it ends.
+  /// The state of the scan. Nil before the scan starts and after it ends.
   private var procedure: ScanProcedure?
   private var failure: (any Error)?
   private var change = Wait<Void>()
 
   init(_ central: KernelCentral) { self.central = central }
 
-  /// Ends the scan. `run` soon throws this error.
+  /// Ends the scan, so that `run` throws the error.
   func end(_ error: any Error) {
     if failure == nil { failure = error }
     change.resume(returning: ())
   }
 
-  /// Runs the scan until it ends.
-  /// - Throws: CancellationError; ControllerError; AdapterProblem.
+  /// Runs the scan until an error, a cancellation or a call of `end`.
+  /// - Throws: CancellationError, ControllerError, AdapterProblem, or the error of `end`.
   func run(
     _ procedure: ScanProcedure, started: @escaping @LoopActor () -> Void, report: @escaping @LoopActor (AdvertisingReport) -> Void
   ) async throws {

@@ -3,8 +3,8 @@ import Decoding
 import EventLoop
 import HCI
 
-/// Chooses the packets of a raw HCI socket for a trace. Root gets all packets. Other users get those of this process, because with the
-/// capabilities of the program's file the socket shows the links of all programs.
+/// Chooses the packets of a raw HCI socket for a trace. Root gets all packets. Other users get advertising reports
+/// and the packets about links and commands of this process.
 @LoopActor
 final class KernelTrace {
   private let tap: any HCI.Tap
@@ -12,9 +12,9 @@ final class KernelTrace {
   /// The peers of active connection attempts.
   private var attempts: [PeerAddress] = []
   private var handles: Set<ConnectionHandle> = []
-  /// The new links to peers with an active attempt.
+  /// The new links to peers with an active connection attempt.
   private var new: [ConnectionHandle: PeerAddress] = [:]
-  /// The packets of links that came up during an attempt and may be ours. The controller may use a private address that we do not know.
+  /// The packets of new links with unknown addresses during an attempt. An unknown address may be a private address of the wanted peer.
   private var held: [ConnectionHandle: [(packet: [UInt8], direction: HCI.Direction)]] = [:]
   private static let heldLimit = 64
 
@@ -27,8 +27,8 @@ final class KernelTrace {
 
   func attemptStarts(_ peer: PeerAddress) { attempts.append(peer) }
 
-  /// Ends an attempt.
-  /// - Parameter handle: Nil if the attempt failed, or the link's handle is unknown.
+  /// Ends a connection attempt.
+  /// - Parameter handle: The handle of the new link. Nil if the attempt failed or the handle is unknown.
   func attemptEnds(_ peer: PeerAddress, _ handle: ConnectionHandle?) {
     if let index = attempts.firstIndex(of: peer) { attempts.remove(at: index) }
     if let handle {
@@ -39,7 +39,7 @@ final class KernelTrace {
     if attempts.isEmpty { held = [:] }
   }
 
-  /// Forgets a link that is no longer ours, because it has ended or the kernel keeps it for another program.
+  /// Forgets a link that this process does not use, because it has ended or the kernel keeps it for another program.
   func forget(_ handle: ConnectionHandle) {
     handles.remove(handle)
     new[handle] = nil
@@ -51,7 +51,7 @@ final class KernelTrace {
 
   func sent(_ packet: [UInt8]) { tap.record(packet, .hostToController, isOurs: true) }
 
-  /// Records a command of another program or of the kernel. Returns whether the command is about our link.
+  /// Records a command of another program or of the kernel. Returns whether the command is about a link of this process.
   func recordForeign(_ packet: [UInt8]) -> Bool {
     let isOurs = isOurs(packet, .hostToController)
     record(packet, .hostToController, isOurs: isOurs)
@@ -60,8 +60,8 @@ final class KernelTrace {
 
   /// Records a packet from the controller.
   /// - Parameters:
-  ///   - event: Nil if the packet is malformed.
-  ///   - isAnswer: Whether the packet answers our command, or a command about our link.
+  ///   - event: The decoded packet. Nil if the packet is malformed.
+  ///   - isAnswer: Whether the packet answers a command of this process, or a command about a link of this process.
   func received(_ packet: [UInt8], _ event: HCI.Event?, isAnswer: Bool) {
     var packet = packet
     let isOurs: Bool =
@@ -91,8 +91,8 @@ final class KernelTrace {
     return attempt != nil
   }
 
-  /// Whether the counts include our link.
-  /// - Parameter packet: Without `recordsAll`, loses the counts of other links.
+  /// Whether the counts include a link of this process.
+  /// - Parameter packet: The packet with the counts. Without `recordsAll`, this function removes the counts of other links.
   private func isOurs(_ counts: HCI.Event.CompletedPackets.List, _ packet: inout [UInt8]) -> Bool {
     let ours = counts.filter { isOurs($0.handle) }
     if !recordsAll, ours.count < counts.count {

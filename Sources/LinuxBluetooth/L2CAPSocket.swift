@@ -7,19 +7,19 @@ import HCI
 import LinuxIO
 import SystemPackage
 
-/// The ATT fixed channel of an LE link, over a SEQPACKET socket with one PDU per packet. The socket needs no capability.
+/// The ATT fixed channel of an LE link, over a SEQPACKET socket with one PDU per packet. Opening the socket needs no capability.
 @LoopActor
 final class L2CAPSocket: ATT.Channel {
   private let socket: PacketSocket
-  /// The value of TIOCOUTQ, in bytes, when nothing waits. Current kernels count free room instead, so we measure it at the start.
+  /// The number of bytes that TIOCOUTQ reports for an empty send queue. 0 on old kernels, the free room on current kernels.
   private var idleOutput: Int32?
 
-  /// The function that receives every PDU.
+  /// The callback for every PDU that the socket sends or receives.
   var tap: (@LoopActor ([UInt8], HCI.Direction) -> Void)?
   /// The function that returns the reason why the link is down. Its argument is nil if the channel closed without an error.
   var explain: @LoopActor (Errno?) -> any Error
 
-  /// Wraps a descriptor of a connected socket, or of one end of a pair in tests.
+  /// Wraps a connected socket, or one end of a socket pair in tests.
   init(_ descriptor: consuming OwnedDescriptor, explain: @escaping @LoopActor (Errno?) -> any Error) {
     // The kernel delivers SDUs of up to 672 bytes here; a longer one would appear as `.cut`.
     socket = PacketSocket(descriptor, largest: 2048)
@@ -28,7 +28,7 @@ final class L2CAPSocket: ATT.Channel {
   }
 
   /// Connects to a peer. The kernel cancels the attempt when the socket closes.
-  /// - Throws: ConnectFailure (ETIMEDOUT at `deadline`); CancellationError.
+  /// - Throws: CancellationError, or ConnectFailure, with ETIMEDOUT at `deadline`.
   static func connect(_ adapter: AdapterInfo, _ peer: PeerAddress, until deadline: LoopClock.Instant) async throws -> L2CAPSocket {
     let descriptor = try starting { () throws(Errno) in try prepared(adapter, limit: deadline) }
     let number = descriptor.rawValue
@@ -67,7 +67,7 @@ final class L2CAPSocket: ATT.Channel {
 
   // MARK: ATT.Channel
 
-  /// The handler of events. Reading starts when it is set.
+  /// The callback for events. The socket starts to read when a caller sets it.
   var handler: (@LoopActor (ATT.ChannelEvent) -> Void)? {
     didSet {
       guard let handler else {
@@ -111,12 +111,12 @@ final class L2CAPSocket: ATT.Channel {
 
   var isOver: Bool { socket.isOver }
 
-  /// The connection handle (L2CAP_CONNINFO). Nil if the socket is not connected.
+  /// The connection handle of the link (L2CAP_CONNINFO). Nil if the socket is not connected.
   var connectionHandle: ConnectionHandle? {
     (try? SystemCall.option(socket.rawDescriptor, SOL_L2CAP, L2CAP_CONNINFO, l2cap_conninfo())).map { ConnectionHandle($0.hci_handle) }
   }
 
-  /// The transmitter's PHY (BT_PHY). Nil if the kernel lists several PHYs, which are then only the allowed ones.
+  /// The PHY on which this device sends (BT_PHY). Nil if the kernel lists several PHYs, which are then only the allowed ones.
   var phy: PHY? {
     guard let bits = try? SystemCall.option(socket.rawDescriptor, SOL_BLUETOOTH, BT_PHY, UInt32(0)) else { return nil }
     return Self.phy(bits)
@@ -128,7 +128,7 @@ final class L2CAPSocket: ATT.Channel {
     return found.count == 1 ? found[0].1 : nil
   }
 
-  /// Whether the controller has taken all data.
+  /// Whether the controller has taken all sent data, or the socket has ended.
   var isDrained: Bool { isOver || !socket.hasBacklog && outputQueue == idleOutput }
 
   private var outputQueue: Int32? {

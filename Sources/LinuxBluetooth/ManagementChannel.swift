@@ -6,14 +6,14 @@ import SystemPackage
 
 /// Sends requests with an immediate answer to the kernel over the Bluetooth management channel (HCI_CHANNEL_CONTROL).
 enum ManagementChannel {
-  /// The contents of Command Complete or Command Status.
+  /// The contents of a Command Complete or Command Status event of the management channel.
   struct Answer: Equatable {
     /// The status code of the management channel. 0 is success.
     let status: UInt8
     let parameters: [UInt8]
   }
 
-  /// The adapter index of requests without a particular adapter.
+  /// The index in requests that concern no adapter.
   static let noIndex: UInt16 = 0xFFFF
   private static let commandComplete: UInt16 = 0x0001
   private static let commandStatus: UInt16 = 0x0002
@@ -55,7 +55,7 @@ enum ManagementChannel {
 }
 
 extension ManagementChannel {
-  /// Lists the connected LE peers of an adapter, of any program, with Get Connections (CAP_NET_ADMIN). Nil if the kernel does not answer.
+  /// Lists the LE peers that any program has connected over an adapter (Get Connections). Nil without CAP_NET_ADMIN or without an answer.
   static func connections(of adapter: Int) -> Set<PeerAddress>? {
     ask(0x0015, adapter: UInt16(clamping: adapter)).flatMap { $0.status == 0 ? try? parseConnections($0.parameters) : nil }
   }
@@ -74,9 +74,8 @@ extension ManagementChannel {
     return peers
   }
 
-  /// Lists the numbers N of the adapters `hciN` of the kernel's own stack, with Read Index List, which any user may request. An adapter that
-  /// is up but not listed belongs to a program through the HCI user channel. No ioctl reports that, and commands over a raw socket would
-  /// disturb its owner.
+  /// Lists the numbers N of the adapters `hciN` of the kernel's own stack (Read Index List), which needs no capability.
+  /// An adapter that is up but not in the list belongs to a program through the HCI user channel.
   /// - Returns: Nil if the kernel does not answer.
   static func indexes() -> Set<Int>? { ask(0x0003).flatMap { $0.status == 0 ? try? parseIndexes($0.parameters) : nil } }
 
@@ -109,8 +108,8 @@ enum KernelDiscovery {
     }
   }
 
-  /// Makes the kernel check whether it needs a background scan for devices to connect to. Starts and cancels a connection attempt to an
-  /// impossible static address (its random part is never all zeros), which makes the kernel check twice.
+  /// Makes the kernel check whether it needs a background scan for devices to connect to.
+  /// Starts and cancels a connection attempt to an impossible static address, whose random part is all zeros.
   static func remindOfBackgroundScan(_ adapter: AdapterInfo) {
     do throws(Errno) {
       let descriptor = try SystemCall.socket(AF_BLUETOOTH, SOCK_SEQPACKET, BTPROTO_L2CAP)

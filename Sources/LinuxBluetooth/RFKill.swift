@@ -1,10 +1,10 @@
 import LinuxIO
 
-/// The kernel's radio switches, read from /sys/class/rfkill without permissions or a daemon.
+/// The kernel's Bluetooth switches, which any user may read from /sys/class/rfkill.
 package struct RFKill: Sendable, Equatable {
   package enum State: String, Sendable {
     case unblocked
-    /// `rfkill block` or a desktop's flight mode blocks the radio.
+    /// The user blocked the radio, with `rfkill block` or a desktop's flight mode.
     case softBlocked
     /// A switch on the machine or the firmware blocks the radio.
     case hardBlocked
@@ -13,7 +13,7 @@ package struct RFKill: Sendable, Equatable {
   package struct Switch: Sendable, Equatable {
     /// The name of the switch's device, for example `rfkill2`. rfkill(8) calls it 2.
     package let device: String
-    /// The adapter's name (`hci0`), or the name of a platform's switch for the whole radio (`tpacpi_bluetooth_sw`).
+    /// The name of the adapter (`hci0`), or of a platform's switch for the whole radio (`tpacpi_bluetooth_sw`).
     package let name: String
     package let state: State
   }
@@ -21,7 +21,7 @@ package struct RFKill: Sendable, Equatable {
   /// The Bluetooth switches, sorted by device name.
   package private(set) var switches: [Switch] = []
 
-  /// Reads the switches.
+  /// Reads the switches from /sys.
   /// - Parameter folder: The folder in /sys, which tests replace.
   package init(folder: String = "/sys/class/rfkill") {
     for entry in FolderNames.list(folder, home: nil).sorted() where entry.hasSuffix("/") {
@@ -34,9 +34,9 @@ package struct RFKill: Sendable, Equatable {
     }
   }
 
-  /// Returns the switch that blocks this adapter, or nil.
+  /// Returns the switch that blocks the adapter with this name. Nil if no switch blocks it.
   package func block(of adapter: String) -> Switch? { switches.first { $0.name == adapter && $0.state != .unblocked } }
 
-  /// The platform's switch that blocks the radio, or nil. It removes the adapter from its bus.
+  /// The platform's switch that blocks the radio and thereby removes the adapter from its bus. Nil if no such switch blocks it.
   package var platformBlock: Switch? { switches.first { !$0.name.hasPrefix("hci") && $0.state != .unblocked } }
 }

@@ -4,25 +4,25 @@ import GAP
 import HCI
 import HostCommon
 
-/// Decides how to scan on a controller that others also use: the kernel, for connections and bluetoothd's discovery, and other programs.
-/// A controller has one scan, which any of them switches on and off without notice. But we can see their commands.
+/// Decides how to scan on a controller that the kernel and other programs also use.
+/// A controller has one scan, which each of them can switch on or off. A raw HCI socket shows their commands.
 /// This type tracks which program switched the scan on or off and returns the next step. It does nothing itself.
 ///
-/// - Use another program's scan as it is. Stopping the kernel's discovery would also stop the timer that resumes it.
-///   Replace a scan that shows us nothing, like the kernel's scan for devices to connect to. Our scan finds those as well.
-/// - Restart a scan that no program resumes, but not during a connection attempt, when some controllers refuse it.
+/// - Use another program's scan unchanged. Stopping the kernel's discovery would also stop the timer that resumes it.
+/// - Replace a background scan that reports no new devices, such as the kernel's scan for devices to connect to.
+/// - Restart a scan that no program resumes, but not during a connection attempt, when controllers may refuse a scan.
 /// - At the end, the program that last switched the scan on switches it off.
 struct ScanProcedure: Equatable {
   enum Step: Equatable {
     case send(CommandPacket)
-    /// Asks whether the kernel's discovery is active.
+    /// The caller asks the kernel whether its discovery is active, and passes the answer to `discovery`.
     case askForDiscovery
     /// The controller has started to scan.
     case started
-    /// Shows the user a note, once.
+    /// The caller shows a note to the user. The procedure returns each note once.
     case note(ScanNote)
     case failed(HCI.Opcode, ControllerErrorCode)
-    /// Waits until that time, or until something happens. Nil means no time limit.
+    /// The caller waits until that time or until the next event. Nil means no time limit.
     case wait(until: LoopClock.Instant?)
   }
 
@@ -31,7 +31,7 @@ struct ScanProcedure: Equatable {
     let configure: CommandPacket
     let enable: CommandPacket
 
-    /// Whether the scan finds almost nothing new for its owner. The kernel uses such a scan between discoveries.
+    /// Whether the scan reports almost no new devices. The kernel uses such a scan between discoveries.
     var isBackground: Bool { usesAcceptList || !isActive && filtersDuplicates }
 
     var isActive: Bool {
@@ -55,7 +55,7 @@ struct ScanProcedure: Equatable {
     case off(since: LoopClock.Instant)
     case ours
     case others(Seen, since: LoopClock.Instant)
-    /// The scan is on, but we did not see the command. It cannot be a discovery after `until`. With nil, leave the scan alone.
+    /// A scan that is on, though we did not see the command. It cannot be a discovery after `until`. With nil, blectl leaves the scan on.
     case unidentified(until: LoopClock.Instant?)
   }
 
@@ -64,15 +64,15 @@ struct ScanProcedure: Equatable {
     case failed(HCI.Opcode, ControllerErrorCode)
   }
 
-  /// The time in which others may continue: the three commands of a new scan, or a connection after the scan that found the peer.
+  /// The wait before a restart. In this time, another program can send the three commands of a new scan, or connect to a found peer.
   static let settling: Duration = .milliseconds(200)
-  /// The time in which the kernel may connect with its own scan.
+  /// The wait before blectl replaces a background scan, in which the kernel may connect with its own scan.
   static let patience: Duration = .seconds(1)
-  /// The time limit of a discovery. The kernel scans for at most 10.24 s without a break.
+  /// The maximum duration of a discovery. The kernel scans for at most 10.24 s without a break.
   static let discovery: Duration = .milliseconds(10_500)
-  /// The time limit of a connection attempt, which the kernel cancels after 20 s or 40 s.
+  /// The maximum duration of a connection attempt, which the kernel cancels after 20 s or 40 s.
   static let connecting: Duration = .seconds(45)
-  /// The maximum number of restarts in `restartsPeriod`. More would be a fight over the scan.
+  /// The maximum number of restarts in `restartsPeriod`, so that blectl does not compete with another program for the scan.
   static let restarts = 10
   static let restartsPeriod: Duration = .seconds(10)
 
@@ -84,7 +84,7 @@ struct ScanProcedure: Equatable {
   private var activity = Activity.configuring
   private var scan = Scan.unknown
   private var inFlight: CommandPacket?
-  /// Whether another program or the kernel acted since our current attempt started.
+  /// Whether another program or the kernel sent a scan or connection command since our current attempt started.
   private var isOvertaken = false
   private var hasAsked = false
   private var hasStarted = false
@@ -102,7 +102,7 @@ struct ScanProcedure: Equatable {
 
   // MARK: What to do
 
-  /// Returns the next step. After `.send` and `.askForDiscovery`, call `answered` and `discovery` before the next call.
+  /// Returns the next step. The caller must call `answered` after `.send`, and `discovery` after `.askForDiscovery`.
   mutating func next(at now: LoopClock.Instant) -> Step {
     if !notes.isEmpty { return .note(notes.removeFirst()) }
     switch activity {
@@ -154,8 +154,8 @@ struct ScanProcedure: Equatable {
   }
 
   /// Ends the scan in any state.
-  /// - Returns: The last commands to send. Also whether the kernel should then check if it needs a scan, because we may have switched
-  ///   off the kernel's own.
+  /// - Returns: The last commands to send. `remindsKernel` is whether the kernel should check if it needs a scan, because this procedure
+  ///   may have switched off the kernel's own.
   mutating func end() -> (commands: [CommandPacket], remindsKernel: Bool) {
     let mayBeOurs = scan == .ours || inFlight == enable && !isOn
     if inFlight == stop { noteDisplaced() }
@@ -166,8 +166,8 @@ struct ScanProcedure: Equatable {
 
   // MARK: What happened
 
-  /// Handles the answer to the last step's command.
-  /// - Parameter status: The status of that command.
+  /// Updates the state after the controller answered the command of the last `.send`.
+  /// - Parameter status: The status in the answer.
   mutating func answered(_ status: ControllerErrorCode, at now: LoopClock.Instant) {
     inFlight = nil
     switch activity {
@@ -206,7 +206,7 @@ struct ScanProcedure: Equatable {
     if scan == .unknown { scan = .off(since: now) }
   }
 
-  /// Handles the answer to `.askForDiscovery`.
+  /// Updates the state after the answer to `.askForDiscovery`.
   /// - Parameter isActive: Whether the kernel's discovery is active. Nil if unknown.
   mutating func discovery(_ isActive: Bool?, at now: LoopClock.Instant) {
     if isOvertaken { return giveWay(at: now) }
@@ -235,7 +235,7 @@ struct ScanProcedure: Equatable {
 
   private mutating func say(_ note: ScanNote) { if saidNotes.insert(note).inserted { notes.append(note) } }
 
-  /// Handles a command that another program or the kernel sends to the controller.
+  /// Updates the state after another program or the kernel sent a command to the controller.
   mutating func sawSent(_ command: CommandPacket, at now: LoopClock.Instant) {
     switch command.opcode {
     case LECreateConnection.opcode, LEExtendedCreateConnection.opcode:
@@ -248,7 +248,7 @@ struct ScanProcedure: Equatable {
     }
   }
 
-  /// Handles the answer to a command of another program or the kernel.
+  /// Updates the state after the controller answered a command of another program or the kernel.
   mutating func sawAnswered(_ command: CommandPacket, _ status: ControllerErrorCode, at now: LoopClock.Instant) {
     switch command.opcode {
     case LECreateConnection.opcode, LEExtendedCreateConnection.opcode: if status != .success { connectionEnded(at: now) }
@@ -276,7 +276,7 @@ struct ScanProcedure: Equatable {
     scan = .off(since: now)
   }
 
-  /// Handles LE Connection Complete with any status.
+  /// Updates the state after LE Connection Complete with any status.
   mutating func connectionEnded(at now: LoopClock.Instant) {
     connectingSince = nil
     switch scan {

@@ -1,15 +1,15 @@
 package import LinuxIO
 
-/// The programs with open Bluetooth sockets, from /proc/net/hci or /proc/net/l2cap. The kernel does not report there what they use
-/// the sockets for, or which adapter.
+/// The programs with open Bluetooth sockets, from /proc/net/hci or /proc/net/l2cap. The kernel reports there neither the adapters nor
+/// the purposes of the sockets.
 package struct SocketUsers: Sendable, Equatable {
   package enum Kind: String, Sendable {
-    /// Raw sockets, monitors, the management channel, user channels.
+    /// HCI sockets, which are raw sockets, monitors, the management channel and user channels.
     case hci
     case l2cap
   }
 
-  /// The programs with open sockets by process number, without this process.
+  /// The programs with open sockets, sorted by process number, without this process.
   package var programs: [RunningProgram] = []
   /// The number of sockets whose programs this process may not inspect.
   package var unknown = 0
@@ -20,8 +20,8 @@ package struct SocketUsers: Sendable, Equatable {
   }
 
   /// Finds the programs with open sockets.
-  /// - Parameter all: The programs to search, by process number.
-  /// - Parameter sockets: Returns the sockets of the set that a program has open.
+  /// - Parameter all: The programs to search, sorted by process number.
+  /// - Parameter sockets: A function that returns which inodes of a set are sockets of a program.
   package init(
     _ kind: Kind, among all: [RunningProgram],
     table: (Kind) -> String? = { SmallFile.text(of: "/proc/net/\($0.rawValue)", limit: 1 << 18) },

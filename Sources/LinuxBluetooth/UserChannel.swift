@@ -5,14 +5,14 @@ package import HCI
 import LinuxIO
 import SystemPackage
 
-/// The HCI user channel, through which this process owns the whole controller, without the kernel's stack, until it closes the channel.
-/// The channel needs CAP_NET_ADMIN and an adapter that is down. The kernel takes the adapter down again at the end.
+/// The HCI user channel, through which this process owns the whole controller, without the kernel's stack.
+/// Opening the channel needs CAP_NET_ADMIN and an adapter that is down. The kernel takes the adapter down again when the channel closes.
 @LoopActor
 package final class UserChannel: HCI.Transport {
   package let name: String
   private let socket: PacketSocket
 
-  /// Opens the channel of adapter `hciN`.
+  /// Opens the channel of adapter `hciN`, where N is the index.
   /// - Throws: AdapterProblem if the adapter is unavailable.
   package static func open(_ index: Int) throws(AdapterProblem) -> UserChannel {
     do throws(Errno) {
@@ -41,7 +41,7 @@ package final class UserChannel: HCI.Transport {
     socket = PacketSocket(descriptor, largest: 65_540)
   }
 
-  /// The handler of events. Reading starts when it is set.
+  /// The callback for events. The channel starts to read when a caller sets it.
   package var handler: (@LoopActor (HCI.TransportEvent) -> Void)? {
     didSet {
       guard let handler else {

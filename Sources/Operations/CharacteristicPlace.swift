@@ -5,7 +5,7 @@ import GATT
 struct CharacteristicPlace: Hashable {
   let service: UUID
   let characteristic: UUID
-  /// The zero-based index among all characteristics with both UUIDs.
+  /// The zero-based index among all characteristics of the table with the same `service` and `characteristic`.
   let index: Int
 }
 
@@ -14,7 +14,7 @@ extension AttributeTable {
     services.filter { $0.uuid == service }.flatMap(\.characteristics).filter { $0.uuid == characteristic }
   }
 
-  /// Returns the place of a characteristic. Nil if the table lacks the characteristic.
+  /// Returns the identity of a characteristic, which survives new handles. Returns nil if the table lacks the characteristic.
   func place(of item: Characteristic) -> CharacteristicPlace? {
     guard let (found, service) = characteristic(owning: item.valueHandle), found.uuid == item.uuid,
       let index = all(service.uuid, found.uuid).firstIndex(where: { $0.valueHandle == item.valueHandle })
@@ -22,7 +22,7 @@ extension AttributeTable {
     return CharacteristicPlace(service: service.uuid, characteristic: found.uuid, index: index)
   }
 
-  /// Returns the characteristic at a place. Nil if the characteristic no longer exists.
+  /// Returns the characteristic with an identity. Returns nil if the table lacks the characteristic.
   func characteristic(at place: CharacteristicPlace) -> Characteristic? {
     let all = all(place.service, place.characteristic)
     return all.indices.contains(place.index) ? all[place.index] : nil

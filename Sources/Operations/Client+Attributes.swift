@@ -2,13 +2,13 @@ package import ATT
 import Bluetooth
 package import GATT
 
-/// The error that a selected attribute is not the value of a characteristic, so the peer cannot notify it.
+/// The error for a selected attribute that the peer cannot notify, because it is not the value of a characteristic.
 package struct NotACharacteristic: Error, Sendable, Equatable {
   package let selector: Selector
   package let handle: AttributeHandle
 }
 
-/// The failure of one of several reads, other than a refusal by the peer.
+/// The error of a read that failed for another reason than a refusal by the peer.
 package struct FailedRead: Error {
   package let attribute: Attribute
   package let cause: any Error
@@ -16,18 +16,18 @@ package struct FailedRead: Error {
 
 extension Client {
   /// Resolves a selector on this peer. A plain handle needs no discovery.
-  /// - Parameter discovering: Whether to discover in any case, for properties or descriptors.
+  /// - Parameter discovering: Whether to discover services even for a plain handle, to learn its properties or descriptors.
   /// - Throws: The errors of `discover` and `AttributeTable.resolve`.
   package func attribute(_ selector: Selector, discovering: Bool) async throws -> Attribute {
     if !discovering, let handle = selector.plainHandle, table == nil { return .handle(handle) }
     return try await resolve(selector)
   }
 
-  /// Subscribes to a characteristic.
+  /// Finds a characteristic and subscribes to its notifications or indications.
   /// - Throws: `NotACharacteristic`; the errors of `discover`, `AttributeTable.resolve` and `subscribe`.
   package func subscribe(to selector: Selector) async throws -> Subscription { try await subscribe(characteristic(selector), kind: .auto) }
 
-  /// Finds the characteristic to subscribe to. A CCCD (2902) selects its characteristic. Of several candidates, takes the only candidate
+  /// Finds the characteristic to subscribe to. A CCCD (2902) selects its characteristic. An ambiguous selector selects its only match
   /// that sends values.
   /// - Throws: `NotACharacteristic`; the errors of `discover` and `AttributeTable.resolve`.
   package func characteristic(_ selector: Selector) async throws -> Characteristic {
@@ -43,7 +43,7 @@ extension Client {
     }
   }
 
-  /// Finds several characteristics. Plain handles alone need no discovery, unless `discovering` is set.
+  /// Finds several characteristics. Skips discovery if all selectors are plain handles and `discovering` is false.
   package func characteristics(_ selectors: [Selector], discovering: Bool) async throws -> [Characteristic] {
     let handles = selectors.compactMap(\.plainHandle)
     let isDirect = !discovering && table == nil && handles.count == selectors.count
@@ -58,9 +58,8 @@ extension Client {
     return found
   }
 
-  /// Reads all readable characteristics and descriptors. Continues after a refusal (security, authorization) or another failure of one
-  /// read.
-  /// - Returns: The values read until the link ended, and the first failure other than a refusal.
+  /// Reads all readable characteristics and all descriptors of a table. A failed read does not stop the following reads.
+  /// - Returns: The results by handle, until the link ended. `failure` is the first failure other than a refusal by the peer.
   /// - Throws: `CancellationError`.
   package func readableValues(_ table: AttributeTable) async throws -> (
     values: [AttributeHandle: Result<[UInt8], any Error>], failure: FailedRead?

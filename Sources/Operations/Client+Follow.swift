@@ -2,12 +2,12 @@ package import Bluetooth
 package import EventLoop
 package import GATT
 
-/// The limits for following values.
+/// The limits at which `Client.follow` stops: a number of values, a time, and a silence.
 package struct FollowLimits: Sendable, Equatable {
-  /// The number of values after which following ends. Nil for no limit.
+  /// The number of values after which following ends. Nil means no limit.
   package var count: Int?
   package var end: LoopClock.Instant?
-  /// The longest wait for the first value, and between values. Nil for no limit.
+  /// The longest wait for the first value and between two values. Nil means no limit.
   package var patience: Duration?
 
   package init(count: Int? = nil, end: LoopClock.Instant? = nil, patience: Duration? = nil) {
@@ -32,7 +32,7 @@ extension Client {
   ///   - limits: Returns the limits, after the peer accepted all subscriptions. Values that arrive earlier count.
   ///   - take: Receives each value with the type of its characteristic.
   ///   - onDrop: Receives the number of values lost because `take` was too slow.
-  /// - Throws: The reason for the end of the link; the errors of `subscribe`, `limits` and `take`; `CancellationError`.
+  /// - Throws: The error that ended the link; the errors of `subscribe`, `limits` and `take`; `CancellationError`.
   package func follow(
     _ subscribe: @LoopActor (SubscribedValues) async throws -> Void, limits: @LoopActor () async throws -> FollowLimits,
     take: @LoopActor (ValueEvent, UUID) async throws -> Void, onDrop: (@LoopActor (Int) -> Void)? = nil

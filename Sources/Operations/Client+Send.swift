@@ -2,20 +2,20 @@ package import ATT
 import EventLoop
 package import GATT
 
-/// A write that ended early, with its progress and the cause.
+/// The error of a write that ended early, with its progress and the cause.
 package struct IncompleteWrite: Error {
-  /// The mode of the write. Never `.auto`.
+  /// The mode that the write used, never `.auto`.
   package let mode: WriteMode
   package let progress: WriteProgress
-  /// The number of bytes of the value.
+  /// The length of the value in bytes.
   package let total: Int
-  /// The number of planned segments.
+  /// The number of segments in the write's plan.
   package let segments: Int
-  /// The error of the write, including CancellationError.
+  /// The error that ended the write, for example a `CancellationError`.
   package let cause: any Error
   /// The number of bytes sent, including those of an unanswered request.
   package let sent: Int
-  /// The name of the device for messages. Nil if the user knows it.
+  /// The device's name for error messages. Nil if the user knows which device the write concerns.
   package var device: String?
 
   /// Creates the error of a write. `open` is the number of bytes in an unanswered request.
@@ -27,7 +27,7 @@ package struct IncompleteWrite: Error {
 
 extension Client {
   /// Writes a value to an attribute according to a plan.
-  /// - Throws: `IncompleteWrite` with the progress if it ends early; the errors of `progress`.
+  /// - Throws: `IncompleteWrite` with the progress if the write ends early; the errors of `progress`.
   package func send(
     _ value: [UInt8], to handle: AttributeHandle, plan: WritePlan, pacing: WritePacing = WritePacing(),
     progress: (@LoopActor (WriteProgress) throws -> Void)? = nil

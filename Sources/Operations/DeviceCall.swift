@@ -2,7 +2,7 @@ package import DeviceFiles
 import EventLoop
 import GATT
 
-/// The answer of a device to a command.
+/// A device's complete answer to a command of its device file.
 package struct DeviceAnswer: Sendable {
   package var values: [NamedValue] = []
   /// The packets of the answer, in the order of arrival.
@@ -10,13 +10,13 @@ package struct DeviceAnswer: Sendable {
   package var refused = RefusedPackets()
 }
 
-/// The packets that arrived during the wait for an answer but do not belong to it.
+/// The packets that arrived during the wait for an answer but do not belong to the answer.
 package struct RefusedPackets: Sendable, Equatable {
-  /// The first 32 refused packets.
+  /// The first refused packets in the order of arrival, at most 32.
   package private(set) var first: [RefusedPacket] = []
-  /// The number of later refused packets, without their bytes.
+  /// The number of refused packets beyond the 32 in `first`.
   package private(set) var others = 0
-  /// Whether a packet is a fault of the device.
+  /// Whether at least one refused packet is a fault of the device.
   package private(set) var hasFault = false
 
   private static let kept = 32
@@ -30,12 +30,12 @@ package struct RefusedPackets: Sendable, Equatable {
 }
 
 package enum DeviceCallError: Error, Sendable, Equatable {
-  /// A wrong parameter. The client sent nothing.
+  /// A parameter is invalid. The client sent nothing.
   case parameter(FieldFault)
   case noAnswer(Missing)
   /// The device answered with an error.
   case failure(command: String, DeviceErrorAnswer)
-  /// The answer has too many packets.
+  /// The answer did not end after `taken` packets.
   case endless(command: String, taken: Int)
   /// Packets arrived too fast, and the queue dropped `lost` of them.
   case overrun(command: String, lost: Int)
@@ -45,20 +45,20 @@ package enum DeviceCallError: Error, Sendable, Equatable {
     package let command: String
     /// The time limit that passed without a packet of the answer.
     package let limit: Duration
-    /// The number of packets of the answer that arrived, and the total if known.
+    /// The number of the answer's packets that arrived. `of` is their total, or nil if unknown.
     package let taken: Int
     package let of: Int?
-    /// The names of events that arrived.
+    /// The names of the events that arrived during the wait for the answer.
     package let events: Set<String>
     package let refused: RefusedPackets
   }
 }
 
 extension Connection {
-  /// Runs a command of the device. Sends the request only after the previous call is complete.
+  /// Runs a command of the device file. Waits until earlier calls on this connection are complete.
   /// - Parameters:
-  ///   - values: The parameters. Missing ones have defaults.
-  ///   - limit: The longest wait for the first packet and between packets. Nil for the limit in the device file.
+  ///   - values: The command's parameters. A missing parameter has the default of the device file.
+  ///   - limit: The longest wait for the first packet and between packets. Nil means the limit in the device file.
   ///   - onEvent: Receives unsolicited events during the call.
   /// - Throws: `DeviceCallError`; the errors of `Client.characteristic`, `Client.subscribe` and `Client.send`; `CancellationError`.
   package func call(
@@ -107,7 +107,7 @@ extension Connection {
   }
 }
 
-/// A command without an answer so far. A late answer could look like the answer to the next command.
+/// A command whose answer has not arrived. Its late answer could look like the answer to the next command.
 @LoopActor
 struct UnansweredCall {
   /// The number of the call on its connection, from 1.
@@ -115,7 +115,7 @@ struct UnansweredCall {
   fileprivate let reader: AnswerReader
   fileprivate let from: DeviceCharacteristic
   fileprivate weak var client: Client?
-  /// The end of the wait for a late answer, one more limit after the failure.
+  /// The time until which a late answer may arrive, one time limit after the call failed.
   fileprivate let end: LoopClock.Instant
 
   fileprivate init(number: Int64, _ reader: AnswerReader, from: DeviceCharacteristic, _ client: Client, within limit: Duration) {
@@ -135,16 +135,16 @@ private final class RunningCall {
   private(set) var reader: AnswerReader
   let limit: Duration
   var isSent = false
-  /// Whether the device has answered.
+  /// Whether the device has completed its answer.
   private(set) var isOver = false
   private let onEvent: @LoopActor (String, [NamedValue]) -> Void
-  /// The numbers of earlier calls whose answers have arrived now.
+  /// The numbers of earlier calls whose late answers arrived during this call.
   private(set) var passed: Set<Int64> = []
   private var events: Set<String> = []
   private var refused = RefusedPackets()
   private let loss = Loss()
 
-  /// The number of values that the queue dropped because the call did not take them in time.
+  /// A counter of the values that the queue dropped because the call did not take them in time.
   @LoopActor private final class Loss { var count = 0 }
 
   init(
@@ -157,7 +157,7 @@ private final class RunningCall {
     values = SubscribedValues(client) { [loss] in loss.count += $0 }
   }
 
-  /// Waits for the answer to an earlier command. Gives up after the time limit of this command.
+  /// Waits for the late answer to an earlier command, for at most the time limit of the current command.
   func pass(_ before: UnansweredCall) async throws {
     var reader = before.reader
     let end = min(before.end, EventLoop.shared.now.advanced(by: limit))
@@ -172,7 +172,7 @@ private final class RunningCall {
     }
   }
 
-  /// Refuses packets that arrived before the request.
+  /// Takes the packets that arrived before the request. Reports the events and refuses the other packets.
   func passEarlier() async throws { while let (event, _) = try await values.next(until: EventLoop.shared.now) { passEarly(event.value) } }
 
   private func passEarly(_ packet: [UInt8]) {

@@ -1,12 +1,12 @@
 package import ATT
 package import GATT
 
-/// Classifies unsolicited values of a peer as answers, failures or neither.
+/// The answers that a command expects. Classifies each unsolicited value of a peer as an answer, a failure or neither.
 package struct ExpectedAnswers: Sendable, Equatable {
   package struct Pattern: Sendable, Equatable {
     /// The handle of the characteristic's value.
     package let handle: AttributeHandle
-    /// The first bytes of the value. Empty matches any value.
+    /// The first bytes of the value. An empty prefix matches any value.
     package let prefix: [UInt8]
 
     package init(_ handle: AttributeHandle, beginningWith prefix: [UInt8]) {
@@ -21,14 +21,14 @@ package struct ExpectedAnswers: Sendable, Equatable {
     case answer
     /// The value matches the failure pattern with this index, from 0.
     case failure(Int)
-    /// The value looks like an answer, but all answers of this kind arrived earlier.
+    /// The value matches an expectation, but all values of that expectation arrived earlier.
     case further
     case neither
   }
 
   private let expected: [Pattern]
   private let failures: [Pattern]
-  /// The number of values that each expectation still waits for.
+  /// The number of values that each expectation still needs, in the order of the expectations given to `init`.
   package private(set) var missing: [Int]
 
   /// Creates the expectations. Each waits for `count` values, 1 or more.
@@ -40,7 +40,7 @@ package struct ExpectedAnswers: Sendable, Equatable {
 
   package var areComplete: Bool { missing.allSatisfy { $0 == 0 } }
 
-  /// Classifies a value. An answer satisfies the waiting expectation with the longest prefix, which leaves general ones to other values.
+  /// Classifies a value. If several waiting expectations match, the value satisfies the one with the longest prefix.
   package mutating func evaluate(_ event: ValueEvent) -> Verdict {
     if let failure = failures.firstIndex(where: { $0.matches(event) }) { return .failure(failure) }
     let alike = expected.indices.filter { expected[$0].matches(event) }

@@ -14,7 +14,7 @@ struct AdvertisementTemplate: Sendable {
 
   var pieces: [Piece] = []
 
-  /// The bytes without truncation if they never change. Otherwise nil.
+  /// The advertising data before truncation. Nil if the device computes a part of the data.
   var literal: [UInt8]? {
     var data: [UInt8] = []
     for piece in pieces {
@@ -30,7 +30,7 @@ struct AdvertisementTemplate: Sendable {
     return data
   }
 
-  /// The minimum length in bytes, whatever the computed parts are.
+  /// The length in bytes if all computed parts are empty.
   var leastLength: Int {
     pieces.reduce(0) { sum, piece in
       switch piece {
@@ -40,7 +40,7 @@ struct AdvertisementTemplate: Sendable {
     }
   }
 
-  /// Returns the current advertising data. Truncates a structure to the rest of 31 bytes, so that it stays well-formed, or omits it.
+  /// Returns the current advertising data, at most 31 bytes. Truncates or omits the structures that exceed this limit.
   func data(_ value: (Template) -> [UInt8]) -> [UInt8] {
     var data: [UInt8] = []
     for piece in pieces {

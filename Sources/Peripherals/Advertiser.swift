@@ -2,8 +2,8 @@ package import ATT
 package import Bluetooth
 package import EventLoop
 
-/// A device as a radio uses it: its advertisements, and the connections to it.
-/// The radio provides the link layer. The device gets whole ATT PDUs on a channel.
+/// A simulated device that a radio can run. It advertises and serves connections.
+/// The radio provides the link layer, and passes whole ATT PDUs to the device on a channel.
 @LoopActor
 package protocol Advertiser: AnyObject {
   var address: PeerAddress { get }
@@ -15,24 +15,24 @@ package protocol Advertiser: AnyObject {
 
 /// The description of a device that a radio can run.
 package protocol AdvertiserDescription {
-  /// Creates the device with a seed for its random numbers.
+  /// Creates the described device. `seed` determines the random numbers of the device.
   @LoopActor func advertiser(seed: UInt64) -> any Advertiser
 }
 
-/// A channel whose radio lets a device misbehave.
+/// A channel through which a simulated device can delay PDUs, lose radio contact or make the central's controller fail.
 @LoopActor
 package protocol DeviceChannel: ATT.Channel {
-  /// Keeps the firmware busy: received PDUs wait in its buffers.
+  /// Keeps the device's firmware busy for `time`. Received PDUs wait in the buffers of the firmware.
   func keepBusy(for time: Duration)
   /// Makes the central's controller fail with a vendor-specific hardware code.
   func failController(_ code: UInt8)
-  /// Loses radio contact: both sides notice after the supervision timeout.
+  /// Interrupts radio contact. The central and the device notice the loss after the supervision timeout.
   func cut()
-  /// Disconnects with a reason.
+  /// Disconnects the central, which receives `reason`.
   func terminate(reason: ControllerErrorCode)
 }
 
-/// The advertisements of a device, and how it sends them.
+/// The content and the schedule of a device's advertisements.
 package struct AdvertisingSettings: Sendable, Equatable {
   /// The advertising data: at most 31 bytes in legacy PDUs.
   package var data: [UInt8] = []

@@ -3,12 +3,12 @@ package import Bluetooth
 package import GATT
 
 extension AttributeDatabase {
-  /// A service to build. A nil handle means the next free one.
+  /// A service to add to a database. A nil `handle` means the next free handle.
   package struct ServiceDescription: Sendable {
     package var uuid: UUID
     package var isPrimary = true
     package var handle: AttributeHandle?
-    /// Indices into the list of services, counted from 0, in the order of their include declarations.
+    /// The included services, as zero-based indices into the list of services, in the order of their include declarations.
     package var includes: [Int] = []
     package var characteristics: [CharacteristicDescription] = []
 
@@ -18,13 +18,13 @@ extension AttributeDatabase {
   package struct CharacteristicDescription: Sendable {
     package var uuid: UUID
     package var properties: Properties
-    /// The handle of the declaration. The value has the next one.
+    /// The handle of the declaration. The value has the next handle. Nil means the next free handle.
     package var handle: AttributeHandle?
     package var value: [UInt8] = []
     /// The access permissions. Nil derives them from the properties.
     package var permissions: Permissions?
     package var maximumLength = AttributeDatabase.maximumValueLength
-    /// The descriptors. If the properties need a CCCD and none is listed, the layout adds one in front (see `leavesOutConfiguration`).
+    /// The descriptors. The layout inserts a missing CCCD if the properties need one, unless `leavesOutConfiguration` is true.
     package var descriptors: [DescriptorDescription] = []
     package var leavesOutConfiguration = false
 
@@ -46,8 +46,8 @@ extension AttributeDatabase {
   }
 
   /// Lays out services, characteristics and descriptors (Vol 3 Part G §3) and assigns handles.
-  /// - Throws: for duplicate or descending handles, more than 65,535 attributes, or values that are too long. Also for a CCCD without
-  ///   the notify or indicate property, and for extended properties without their descriptor or the reverse.
+  /// - Throws: `Invalid` for duplicate or descending handles, more than 65,535 attributes, values that are too long, a CCCD without the
+  ///   notify or indicate property, or the extended properties flag or descriptor without the other.
   package init(services: [ServiceDescription]) throws(Invalid) {
     var layout = Layout()
     for (index, service) in services.enumerated() {
@@ -57,7 +57,7 @@ extension AttributeDatabase {
     try self.init(attributes: try layout.attributes(services))
   }
 
-  /// The handles of all characteristic values, per service, in order.
+  /// The handles of the characteristic values of each service, in ascending order.
   package var valueHandles: [[AttributeHandle]] {
     var services: [[AttributeHandle]] = []
     for attribute in attributes {
@@ -68,7 +68,7 @@ extension AttributeDatabase {
   }
 }
 
-/// Assigns handles in a first pass. A second pass fills in handles of other attributes (service ends, includes, configurations).
+/// A builder that assigns handles in a first pass. Its second pass fills in the values that contain handles of other attributes.
 private struct Layout {
   private enum Draft {
     case service(uuid: UUID, isPrimary: Bool)
@@ -80,7 +80,7 @@ private struct Layout {
   private var starts: [AttributeHandle] = []
   private var ends: [AttributeHandle] = []
   private var last: AttributeHandle = 0
-  /// The current entry, for errors.
+  /// The indices of the service, characteristic and descriptor that the next error names.
   var entry = AttributeDatabase.Invalid(service: 0, reason: "")
 
   func invalid(_ reason: String) -> AttributeDatabase.Invalid {

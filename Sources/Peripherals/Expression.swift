@@ -4,33 +4,33 @@ package import Crypto
 package import DeviceFiles
 package import Text
 
-/// A list of parts from which a device computes bytes when it needs them.
+/// A list of parts from which a device computes the bytes of a value.
 package struct Template: Sendable, Equatable {
   package enum Part: Sendable, Equatable {
     case octets([UInt8])
     /// The current value of an attribute.
     case valueOf(AttributeHandle)
-    /// The written value, or nothing without a write.
+    /// The value that the client wrote. Empty if no write started the reaction.
     case written
-    /// The variable with this number, which holds bytes.
+    /// The bytes in the variable with this zero-based index.
     case variable(Int)
     case number(NumberExpression, ValueFormat)
     case random(octets: Int)
-    /// A checksum of the given bytes, or of all preceding parts.
+    /// A checksum of the template `of`, or of all preceding parts if `of` is nil.
     case checksum(Checksum, ByteOrder, of: Template?)
     case authentication(MessageAuthentication, of: Template, key: Template)
     /// The exclusive or of two values. The second repeats until it is as long as the first.
     case exclusiveOr(Template, with: Template)
-    /// A packet of a device file.
+    /// A packet whose layout a device file describes.
     case frame(FrameTemplate)
-    /// The bytes or the text of a field of the written request.
+    /// The bytes or the text of the named field in the request that a client wrote.
     case parameter(String, Frame)
-    /// A part of a value: `octets` bytes from byte `from`. A negative `from` counts from the end, a negative `octets` omits the last bytes.
+    /// A slice of a value: `octets` bytes, or all if nil, from the zero-based byte `from`. Negative numbers count from the end.
     case cut(Template, from: Int, octets: Int?)
   }
   package var parts: [Part]
 
-  /// The bytes if they never change. Otherwise nil.
+  /// The bytes of a template that never changes. Nil if the device computes any part.
   var literal: [UInt8]? {
     var octets: [UInt8] = []
     for part in parts {
@@ -46,10 +46,10 @@ package struct Template: Sendable, Equatable {
   }
 }
 
-/// A 64-bit integer. Arithmetic wraps, and a division by zero is zero.
+/// An expression whose value is a 64-bit integer. Arithmetic wraps around, and a division by zero gives 0.
 package indirect enum NumberExpression: Sendable, Equatable {
   case literal(Int64)
-  /// The variable with this number, which holds a number.
+  /// The number in the variable with this zero-based index.
   case variable(Int)
   case random(ClosedRange<Int64>)
   case clock(ClockField)
@@ -57,7 +57,7 @@ package indirect enum NumberExpression: Sendable, Equatable {
   case length(Template)
   /// The integer in the first bytes of a value. Missing bytes are zero.
   case read(Template, ValueFormat)
-  /// The value of a field of the written request.
+  /// The number in the named field of the request that a client wrote.
   case parameter(String, Frame)
   /// The number of clients that subscribed to a characteristic.
   case subscribers(AttributeHandle)

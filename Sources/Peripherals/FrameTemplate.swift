@@ -16,7 +16,7 @@ package struct FrameTemplate: Sendable, Equatable {
 
   package indirect enum Value: Sendable, Equatable {
     case literal(DeviceValue)
-    /// The value of a field. Too large a number loses its highest bits.
+    /// A computed number for a field. If the number is too large, the field stores only its lowest bits.
     case number(NumberExpression, Frame.Field)
     case octets(Template, isText: Bool)
     case list([Value])
@@ -27,7 +27,7 @@ package struct FrameTemplate: Sendable, Equatable {
 }
 
 extension PeripheralState {
-  /// Returns the bytes of the packet, or no bytes if a value does not fit its field.
+  /// Encodes the packet of a template. Returns no bytes if a value does not fit its field.
   mutating func octets(_ template: FrameTemplate, _ written: [UInt8], _ database: AttributeDatabase) -> [UInt8] {
     guard spend(written.count) else { return [] }
     let request = template.request.flatMap { try? $0.decode(written) } ?? []

@@ -2,7 +2,7 @@ package import ATT
 package import Bluetooth
 package import GATT
 
-/// A virtual peripheral: its advertisements, attributes and behavior. `PeripheralFile` creates it, `VirtualPeripheral` runs it.
+/// A description of a virtual peripheral: its advertisements, attributes and behavior. A `VirtualPeripheral` runs the description.
 package struct PeripheralDescription: Sendable {
   package var name: String
   package var address: PeerAddress
@@ -13,12 +13,12 @@ package struct PeripheralDescription: Sendable {
   package var database: AttributeDatabase
   /// The behavior of each characteristic, by the handle of its value.
   package var behaviours: [AttributeHandle: Behaviour] = [:]
-  /// The initial values of the variables.
+  /// The initial values of the variables, by the zero-based index of the variable.
   package var variables: [PeripheralState.Value] = []
   package var timers: [Timer] = []
   package var onConnect: [Reaction.Action] = []
   package var onDisconnect: [Reaction.Action] = []
-  /// The changing forms of `advertising.data` and `.scanResponse`.
+  /// The template from which the device computes `advertising.data`. Nil if the data never changes.
   var advertisement: AdvertisementTemplate?
   var scanResponse: AdvertisementTemplate?
 
@@ -30,37 +30,37 @@ package struct PeripheralDescription: Sendable {
   }
 
   package struct Behaviour: Sendable {
-    /// The reactions to writes. The first that matches runs.
+    /// The reactions to writes. The device runs the first reaction that matches.
     package var reactions: [Reaction] = []
-    /// The reactions to reads. The first that matches runs.
+    /// The reactions to reads. The device runs the first reaction that matches.
     package var readReactions: [Reaction] = []
     package var onSubscribe: [Reaction.Action] = []
     package var onUnsubscribe: [Reaction.Action] = []
     package var collect: Collect?
     package var periodic: Periodic?
     package var sink: Sink?
-    /// The way to send values to clients without a subscription: bit 0 notifications, bit 1 indications.
+    /// The ways to send values to clients without a subscription: bit 0 notifications, bit 1 indications. Nil sends only to subscribers.
     package var unasked: UInt16?
   }
 
   /// The limits up to which the device joins writes before it reacts.
   package struct Collect: Sendable, Equatable {
-    /// The number of bytes that completes a value.
+    /// The number of collected bytes at which the device reacts.
     package var octets: Int
-    /// The pause after the last write that completes a value.
+    /// The time without a write after which the device reacts to fewer bytes.
     package var pause: Duration
   }
 
   /// A list of values that subscribers receive repeatedly, in order.
   package struct Periodic: Sendable, Equatable {
     package var interval: Duration
-    /// The values, at least one.
+    /// The values that the device sends in turn, at least one.
     package var values: [Template]
   }
 
-  /// A counter of the written bytes. Another characteristic has its value.
+  /// A counter of the bytes that clients write to a characteristic. Another characteristic reports the count.
   package struct Sink: Sendable, Equatable {
-    /// The value handle of the characteristic with the report.
+    /// The value handle of the characteristic that reports the count.
     package var report: AttributeHandle
     /// The pause after the last write before the device sends the report.
     package var pause: Duration

@@ -3,7 +3,7 @@ package import DeviceFiles
 import GATT
 import Text
 
-/// The file format of virtual peripherals: blectl-peripheral(5).
+/// A parser for files that describe virtual peripherals in the format of blectl-peripheral(5).
 package enum PeripheralFile {
   /// The maximum length of a file in bytes.
   package static let maximumLength = 4 << 20
@@ -42,7 +42,7 @@ package enum PeripheralFile {
     "services",
   ]
 
-  /// Reads a peripheral, which answers the commands of `device` if that is not nil.
+  /// Reads one peripheral. If `device` is not nil, the peripheral answers the commands of that device file.
   private static func peripheral(_ entry: FileEntry, _ device: DeviceDescription?) throws(FileEntryError) -> PeripheralDescription {
     let fields = try entry.object(device == nil ? keys : keys + ["answers"])
     guard let nameEntry = fields["name"] else { throw entry.error("Missing key \"name\".") }
@@ -94,7 +94,7 @@ package enum PeripheralFile {
     return peripheral
   }
 
-  /// Reads the names and initial values of the variables.
+  /// Reads the names and the initial values of a peripheral's variables.
   private static func variables(
     _ entry: FileEntry
   ) throws(FileEntryError) -> ([String: PeripheralNames.Variable], [PeripheralState.Value]) {

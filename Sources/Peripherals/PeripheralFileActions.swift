@@ -4,14 +4,14 @@ import DeviceFiles
 import GATT
 import Text
 
-/// Reads actions, and the reactions and timers that run them.
+/// A reader of actions, and of the reactions and timers that run actions.
 struct ActionReader {
   let expressions: ExpressionReader
 
   private var names: PeripheralNames { expressions.names }
-  /// The longest delay, in milliseconds. An hour: longer ones are typing errors.
+  /// The longest delay that a file can set, in milliseconds: one hour.
   static let longest = 3_600_000
-  /// The shortest timer, in milliseconds. Timers may start each other in a loop.
+  /// The shortest interval of a timer, in milliseconds. It limits the load of timers that start each other in a loop.
   private static let shortestTimer = 10
 
   // MARK: Reactions
@@ -109,7 +109,7 @@ struct ActionReader {
       : .assignOctets(variable: variable.index, try expressions.template(value))
   }
 
-  /// Reads an action on a characteristic.
+  /// Reads a `notify`, `indicate`, `reset` or `set` action on a characteristic.
   private func value(_ kind: FileEntry.Kind) throws(FileEntryError) -> Reaction.Action.Kind {
     let target = kind.entry
     let row = try names.characteristics.find(target)

@@ -2,7 +2,7 @@ import Bluetooth
 import DeviceFiles
 import Text
 
-/// Reads advertising data from its fields, in the order of the file (Supplement to the Core Specification, Part A §1).
+/// A reader of advertising data, which keeps the order of the fields in the file (Supplement to the Core Specification, Part A §1).
 struct AdvertisementReader {
   let expressions: ExpressionReader
 
@@ -12,7 +12,7 @@ struct AdvertisementReader {
     "flags", "name", "short_name", "services", "manufacturer_data", "service_data", "tx_power", "appearance",
   ]
 
-  /// Reads advertising data: the bytes, or a template if they change. Hex digits may be malformed data, for tests of scanners.
+  /// Reads advertising data, also malformed data as hex digits. Returns the bytes, or a template if the device computes a part.
   func data(_ entry: FileEntry) throws(FileEntryError) -> ([UInt8], AdvertisementTemplate?) {
     var whole = AdvertisementTemplate()
     if entry.isObject {

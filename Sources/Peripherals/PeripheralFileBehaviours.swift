@@ -2,7 +2,7 @@ import ATT
 import DeviceFiles
 import GATT
 
-/// Reads the behavior of a characteristic: reactions, `collect`, `periodic`, `sink`.
+/// A reader of the behavior of one characteristic: `reactions`, `collect`, `periodic`, `sink`.
 struct BehaviourReader {
   let actions: ActionReader
   /// The value handle of the characteristic.

@@ -1,7 +1,7 @@
 import DeviceFiles
 import Text
 
-/// Reads conditions: an operand with comparisons, or a list of conditions.
+/// Methods that read conditions: an operand with comparisons, or a list of conditions.
 extension ExpressionReader {
   private static let comparisons = Condition.Comparison.allCases.map(\.rawValue) + ["matches"]
 

@@ -4,7 +4,7 @@ import DeviceFiles
 import GATT
 import Text
 
-/// Reads expressions: numbers, and values whose parts the device computes when it sends them.
+/// A reader of expressions from which a device computes numbers and bytes.
 struct ExpressionReader {
   let names: PeripheralNames
 
@@ -35,7 +35,7 @@ struct ExpressionReader {
     return template
   }
 
-  /// Reads the parts of one entry. There are several for a list of numbers in one format.
+  /// Reads the parts of one entry. A list of numbers in one format has several parts.
   func parts(_ kind: FileEntry.Kind) throws(FileEntryError) -> [Template.Part] {
     let parts = try uncut(kind)
     guard kind.fields["from"] != nil || kind.fields["octets"] != nil else { return parts }
@@ -110,7 +110,7 @@ struct ExpressionReader {
     return parts
   }
 
-  /// Returns the named field of the request that the peripheral answers, and the request.
+  /// Returns the request that the peripheral answers, and the field of that request that `entry` names.
   func parameter(_ entry: FileEntry) throws(FileEntryError) -> (Frame.Field, Frame) {
     let name = try entry.string()
     guard let command = names.command else { throw entry.error("\"parameter\" works only in the answers of a device file.") }

@@ -1,7 +1,7 @@
 import Bluetooth
 import DeviceFiles
 
-/// Reads `link` and `firmware`: the properties of a device's link layer and of the firmware that processes its packets.
+/// A reader of `link` and `firmware`: the properties of a device's link layer and of the firmware that processes received packets.
 enum LinkReader {
   private static let linkKeys: FileEntry.Keys<LinkLimits> = [
     "packet_error_rate": { $0.packetErrorRate = try $1.decimal(in: 0...1) },

@@ -9,11 +9,11 @@ struct PeripheralNames {
   var characteristics = CharacteristicTable()
   var variables: [String: Variable] = [:]
   var timers: [String: Int] = [:]
-  /// Whether the peripheral has firmware, which can be busy.
+  /// Whether the peripheral has a `firmware` entry, which `busy_ms` needs.
   var hasFirmware = false
-  /// The device file whose commands the peripheral answers.
+  /// The device file whose commands the peripheral answers. Nil for a peripheral file.
   var device: DeviceDescription?
-  /// The command that the peripheral answers.
+  /// The command to which the reaction in progress responds. Nil outside of `answers`.
   var command: DeviceCommand?
 
   struct Variable {
@@ -67,7 +67,7 @@ struct CharacteristicTable {
   /// Finds a characteristic by UUID (`ffe2`), or by service and UUID (`ffe0/ffe2`).
   func find(_ entry: FileEntry) throws(FileEntryError) -> Row { try find(try entry.string(), for: entry) }
 
-  /// Finds a characteristic by text. Errors refer to `entry`, which has the text.
+  /// Finds a characteristic by UUID, or by service and UUID. Errors name the place of `entry` in the file.
   func find(_ text: String, for entry: FileEntry) throws(FileEntryError) -> Row {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { UUID($0) }
     guard (1...2).contains(parts.count), case let uuid?? = parts.last, case let service? = parts.first else {

@@ -4,7 +4,7 @@ import DeviceFiles
 import GATT
 import Text
 
-/// Reads the services of one peripheral: first the attributes, then, with known handles, the entries that refer to them.
+/// A reader of one peripheral's services. It reads the attributes first, and then the entries that refer to their handles.
 struct PeripheralServices {
   typealias Database = AttributeDatabase
 
@@ -16,9 +16,9 @@ struct PeripheralServices {
   private var includes: [[FileEntry]] = []
   private let name: String
   private let appearance: UInt16
-  /// The number of services that the reader adds before those of the file.
+  /// The number of services that the reader adds before the services of the file.
   private var added = 0
-  /// Whether the reader adds the service 1800.
+  /// Whether the reader adds the Generic Access service, 1800.
   private(set) var addsAccess = false
 
   init(name: String, appearance: UInt16) {
@@ -111,7 +111,7 @@ struct PeripheralServices {
   // MARK: Layout
 
   /// Adds the services 1800 and 1801 (Vol 3 Part C §12, Part G §7) unless the file describes them, and assigns handles.
-  /// If the handle of the first service leaves no room for one of them, the database lacks it, as on some real devices.
+  /// Omits a service if the first handle in the file leaves no room for the service. Real devices can lack these services too.
   mutating func database(_ peripheral: FileEntry) throws(FileEntryError) -> Database {
     var front: [Database.ServiceDescription] = []
     /// The number of free handles before the first service.
@@ -194,6 +194,6 @@ struct PeripheralServices {
     return result
   }
 
-  /// Returns the value handles, by service of the file.
+  /// Returns the characteristic value handles of each service in the file.
   private func handles(_ database: Database) -> [[AttributeHandle]] { Array(database.valueHandles.dropFirst(added)) }
 }

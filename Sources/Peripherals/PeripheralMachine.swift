@@ -2,8 +2,8 @@ package import ATT
 import EventLoop
 package import GATT
 
-/// Decides the effects of events on a virtual device, without I/O. Holds its state, timers and waiting actions. Times are those of the
-/// loop's clock, in nanoseconds.
+/// A state machine that computes the effects of events on a virtual device without I/O. It holds the state, timers and waiting actions.
+/// All times are nanoseconds of the event loop's clock.
 package struct PeripheralMachine: Sendable {
   package enum Effect: Sendable, Equatable {
     case notify(AttributeHandle, [UInt8])
@@ -17,33 +17,33 @@ package struct PeripheralMachine: Sendable {
   package private(set) var state: PeripheralState
   package private(set) var isAdvertising = true
 
-  /// The running actions of one event.
+  /// The actions that one event started and that have not finished.
   private struct Run: Sendable {
     struct Frame {
       let actions: [Reaction.Action]
       var next = 0
-      /// The number of rounds after this one.
+      /// The number of further rounds through `actions`.
       var more: Int64
     }
     var frames: [Frame]
     let written: [UInt8]
     var work = PeripheralState.workPerEvent
-    /// The due time in nanoseconds.
+    /// The time, in nanoseconds, at which the next action is due.
     var due: Int64
     /// Whether the delay of the next action has passed.
     var isDue = false
   }
 
   private var timers: [(timer: PeripheralDescription.Timer, due: Int64?)]
-  /// The running actions, in the order of their due times.
+  /// The runs that wait for a delay to pass, in the order of their due times.
   private var waiting: [Run] = []
 
-  /// The maximum number of runs. The machine drops further ones: a client may write faster than the delays pass.
+  /// The maximum number of runs that wait for a delay. The machine drops further runs.
   package static let mostWaiting = 1024
-  /// The maximum number of timers and runs in one `advance`. `workAtOnce` is the maximum work, in computed bytes.
+  /// The maximum number of timers and runs in one call of `advance`. `workAtOnce` limits the bytes that the call computes.
   package static let mostAtOnce = 4096
   private static let workAtOnce = 8 << 20
-  /// The work of each action, as a number of bytes, in addition to the bytes that it computes.
+  /// The fixed cost of an action, in bytes. The machine adds it to the number of bytes that the action computes.
   private static let costOfAction = 256
 
   package init(state: PeripheralState, timers: [PeripheralDescription.Timer]) {
@@ -53,7 +53,7 @@ package struct PeripheralMachine: Sendable {
 
   // MARK: Events
 
-  /// Returns the first reaction whose conditions hold.
+  /// Returns the first reaction whose conditions hold. Nil if no reaction matches.
   package mutating func choose(_ reactions: [Reaction], written: [UInt8], at now: Int64, _ database: AttributeDatabase) -> Reaction? {
     (state.now, state.work) = (now, PeripheralState.workPerEvent)
     return reactions.first { reaction in
@@ -62,7 +62,7 @@ package struct PeripheralMachine: Sendable {
     }
   }
 
-  /// Starts actions. Actions with a delay, and those after them, wait for `advance`.
+  /// Runs actions up to the first delay and returns their effects. The remaining actions wait for `advance`.
   package mutating func begin(
     _ actions: [Reaction.Action], written: [UInt8], at now: Int64, _ database: inout AttributeDatabase
   ) -> [Effect] {
@@ -81,19 +81,19 @@ package struct PeripheralMachine: Sendable {
   /// Drops the waiting actions, but not the timers.
   package mutating func forget() { waiting = [] }
 
-  /// Whether actions wait.
+  /// Whether any action waits for a delay to pass.
   package var isWaiting: Bool { !waiting.isEmpty }
 
   // MARK: Time
 
-  /// The next due time in nanoseconds.
+  /// The time, in nanoseconds, at which the next timer or action is due. Nil if no timer runs and no action waits.
   package var due: Int64? {
     let timer = timers.compactMap(\.due).min()
     guard let run = waiting.first?.due else { return timer }
     return min(run, timer ?? run)
   }
 
-  /// Runs all timers and actions due until `now`, in chronological order. After a long pause it runs only a part.
+  /// Runs timers and actions until `now` in chronological order. After `mostAtOnce` of them, skips overdue runs of periodic timers.
   package mutating func advance(to now: Int64, _ database: inout AttributeDatabase) -> [Effect] {
     var effects: [Effect] = []
     var work = Self.workAtOnce

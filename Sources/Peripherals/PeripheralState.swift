@@ -5,8 +5,8 @@ import DeviceFiles
 package import GATT
 import Text
 
-/// The state of a virtual device: variables, clock, random numbers, subscriptions. Evaluates expressions without I/O, up to `work`
-/// computed bytes.
+/// The state of a virtual device: variables, clock, random numbers and subscriptions.
+/// Its methods evaluate expressions without I/O. They compute at most `work` bytes.
 package struct PeripheralState: Sendable {
   package enum Value: Sendable, Equatable {
     case number(Int64)
@@ -28,16 +28,16 @@ package struct PeripheralState: Sendable {
 
   private var random: SeededRandom
   private let began: Int64
-  /// The creation time in nanoseconds since 1970-01-01T00:00:00Z.
+  /// The creation time of the device in nanoseconds since 1970-01-01T00:00:00Z.
   private let wallClock: Int64
-  /// The number of seconds by which the device's clock is ahead after actions set it.
+  /// The number of seconds by which actions have moved the device's clock forward, negative for backward.
   private var clockOffset: Int64 = 0
   /// The last second of the year 9999, in seconds since 1970-01-01T00:00:00Z.
   private static let latest: Int64 = 253_402_300_799
 
-  /// Creates the state. `seed` and `stream` determine the random numbers.
+  /// Creates the initial state of a device. `seed` and `stream` determine the random numbers.
   /// - Parameter now: The time of the loop's clock in nanoseconds.
-  /// - Parameter wallClock: The same time in nanoseconds since 1970-01-01T00:00:00Z.
+  /// - Parameter wallClock: The time `now` in nanoseconds since 1970-01-01T00:00:00Z.
   package init(variables: [Value], now: Int64, wallClock: Int64, seed: UInt64, stream: UInt64) {
     self.variables = variables
     self.now = now
@@ -54,7 +54,7 @@ package struct PeripheralState: Sendable {
 
   package mutating func setClock(_ seconds: Int64) { clockOffset += min(max(0, seconds), Self.latest) - clock }
 
-  /// Sets a variable, which keeps its kind. Does nothing for an unknown variable number.
+  /// Sets the variable with this zero-based index. Does nothing for an unknown index, or if the variable holds the other kind of value.
   package mutating func assign(_ value: Value, to variable: Int) {
     guard variables.indices.contains(variable) else { return }
     switch (variables[variable], value) {
@@ -72,12 +72,12 @@ package struct PeripheralState: Sendable {
 
   // MARK: Bytes
 
-  /// Returns a value for storing and sending: at most 512 bytes.
+  /// Evaluates a template and truncates the result to 512 bytes, the maximum length of an attribute value.
   package mutating func value(_ template: Template, written: [UInt8], _ database: AttributeDatabase) -> [UInt8] {
     Array(octets(template, written, database).prefix(AttributeDatabase.maximumValueLength))
   }
 
-  /// Evaluates a template.
+  /// Evaluates the parts of a template in order until the result has `longest` bytes.
   /// - Parameter before: The bytes before the template, which a checksum of all preceding parts includes.
   private mutating func octets(
     _ template: Template, _ written: [UInt8], _ database: AttributeDatabase, after before: [UInt8] = []

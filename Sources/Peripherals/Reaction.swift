@@ -9,19 +9,19 @@ package struct Reaction: Sendable, Equatable {
   package var answer = Answer()
   package var actions: [Action] = []
 
-  /// The conditions of a reaction. All given ones must hold.
+  /// The conditions under which a reaction runs. Each condition that is not nil must hold.
   package struct Condition: Sendable, Equatable {
     package var pattern: Pattern?
     /// The required length in bytes. Nil for any length.
     package var length: Int?
-    /// The sum of all bytes modulo 256.
+    /// The required sum of all bytes modulo 256. Nil for any sum.
     package var sum8: UInt8?
-    /// The command in the bytes. Its parameters must be in their ranges.
+    /// The command that the written bytes must encode, with parameters in their ranges. Nil for any bytes.
     package var command: DeviceCommand?
     /// The condition on the device's state. Nil for any state.
     package var state: Peripherals.Condition?
 
-    /// Returns whether all conditions except `state` hold.
+    /// Returns whether the written bytes meet all conditions except `state`.
     package func matches(_ written: [UInt8]) -> Bool {
       if let pattern, !pattern.matches(written) { return false }
       if let length, length != written.count { return false }
@@ -31,7 +31,7 @@ package struct Reaction: Sendable, Equatable {
     }
   }
 
-  /// Bytes with wildcards, and whether more bytes may follow.
+  /// A byte pattern with wildcards, which matches a whole value or, if `isPrefix` is true, its first bytes.
   package struct Pattern: Sendable, Equatable {
     package var octets: [UInt8?]
     package var isPrefix: Bool
@@ -62,9 +62,9 @@ package struct Reaction: Sendable, Equatable {
 
   /// The answer to a request in place of the usual response.
   package struct Answer: Sendable, Equatable {
-    /// The error, nil if the request succeeds.
+    /// The ATT error code of the response. Nil if the request succeeds.
     package var error: ErrorCode?
-    /// The delay of the response.
+    /// The time from the request to the response.
     package var delay: Duration = .zero
     package var isSent = true
 
@@ -73,9 +73,9 @@ package struct Reaction: Sendable, Equatable {
 
   package struct Action: Sendable, Equatable {
     package var kind: Kind
-    /// The delay after the previous action, or after the event.
+    /// The delay after the previous action. The first action's delay starts with the event.
     package var delay: Duration
-    /// The condition, which the device checks after the delay. Nil: always.
+    /// The condition that must hold after the delay. Nil means that the action always runs.
     package var condition: Peripherals.Condition?
 
     package init(_ kind: Kind, after delay: Duration = .zero, if condition: Peripherals.Condition? = nil) {
@@ -85,34 +85,34 @@ package struct Reaction: Sendable, Equatable {
     }
 
     package indirect enum Kind: Sendable, Equatable {
-      /// Stores a value and notifies the subscribers.
+      /// The device stores a value and notifies the subscribers.
       case notify(AttributeHandle, Template)
       case indicate(AttributeHandle, Template)
-      /// Stores a value.
+      /// The device stores a value without sending it.
       case set(AttributeHandle, Template)
-      /// Resets the counter of a sink.
+      /// The device resets the counter of a sink to zero.
       case reset(sink: AttributeHandle)
       case assignOctets(variable: Int, Template)
       case assignNumber(variable: Int, NumberExpression)
-      /// Sets the device's clock, in seconds since 1970-01-01T00:00:00Z.
+      /// The device sets its clock to this number of seconds since 1970-01-01T00:00:00Z.
       case setClock(NumberExpression)
-      /// Starts or restarts the timer with this number.
+      /// The device starts or restarts the timer with this zero-based index.
       case start(timer: Int)
       case stop(timer: Int)
       case advertise(Bool)
       case disconnect(Disconnection)
-      /// Keeps the firmware busy. Its buffers fill.
+      /// The firmware processes no PDUs for this duration, while its buffers fill.
       case busy(Duration)
-      /// Makes the central's controller fail with a vendor-specific code (Hardware Error, Vol 4 Part E §7.7.16).
+      /// The central's controller fails with this vendor-specific code (Hardware Error, Vol 4 Part E §7.7.16).
       case failController(UInt8)
-      /// Repeats several actions, or runs `otherwise` if the condition does not hold.
+      /// The device runs the actions `times` times, or `otherwise` once if the condition of the action does not hold.
       case block([Action], times: NumberExpression, otherwise: [Action])
     }
   }
 
   package enum Disconnection: Sendable, Equatable {
     case terminate(ControllerErrorCode)
-    /// Loses radio contact. Both sides notice after the supervision timeout.
+    /// The device loses radio contact. The device and the central notice the loss after the supervision timeout.
     case outOfRange
   }
 }

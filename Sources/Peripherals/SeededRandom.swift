@@ -1,8 +1,8 @@
-/// A random number generator with a seed (SplitMix64): the same seed gives the same reports, delays and losses on every run.
+/// A SplitMix64 random number generator. The same seed and stream give the same numbers on every run.
 package struct SeededRandom: RandomNumberGenerator {
   private var state: UInt64
 
-  /// Creates one of the random number streams of a seed. Streams are independent: the draws of one device do not change those of another.
+  /// Creates one of the independent random number streams of a seed. Drawing from one stream does not change the others.
   package init(seed: UInt64, stream: UInt64) { state = seed &* 0xD134_2543_DE82_EF95 ^ stream &* 0x2545_F491_4F6C_DD1D }
 
   package mutating func next() -> UInt64 {

@@ -3,9 +3,9 @@ import DeviceFiles
 import GATT
 import Text
 
-/// Reads the simulation of a device file: peripherals that answer its commands.
+/// A reader of the `simulate` entry in a device file, which describes peripherals that answer the device's commands.
 enum SimulatedDevice {
-  /// Returns the peripherals in an entry of a file: the entry itself, or those of a device file.
+  /// Returns the peripherals that an entry describes: the entry itself, or the peripherals under `simulate` in a device file.
   static func entries(_ entry: FileEntry) throws(FileEntryError) -> [(FileEntry, DeviceDescription?)] {
     guard DeviceFile.isDevice(entry.tree) else { return [(entry, nil)] }
     let device = try DeviceFile.parse(entry)
@@ -92,7 +92,7 @@ extension ActionReader {
     return .indicate(row.handle, template)
   }
 
-  /// Returns the frame, the characteristic that sends it, and default values of fields.
+  /// Returns the frame that `name` refers to, the characteristic that sends the frame, and default values of its fields.
   private func sent(_ name: String, _ entry: FileEntry) throws(FileEntryError) -> (Frame, DeviceCharacteristic, [String: DeviceValue]) {
     guard let device = expressions.names.device else { throw entry.error("\"send\" works only in a device file.") }
     let answer = expressions.names.command?.answer

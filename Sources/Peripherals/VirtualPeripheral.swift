@@ -3,32 +3,32 @@ package import Bluetooth
 package import EventLoop
 package import GATT
 
-/// Runs a `PeripheralDescription`: advertises, serves each link, reacts.
-/// Values, variables, timers and counters survive a disconnection. The client's configurations and prepared writes do not, and
-/// after the last client neither do collected bytes and waiting actions.
-/// Without a connection, no timer of the loop runs. The device catches up when a scanner or a central next needs it.
+/// A virtual peripheral that advertises, serves each link and reacts as its `PeripheralDescription` says.
+/// Values, variables, timers and counters survive a disconnection. A client's configurations and prepared writes do not.
+/// When the last client disconnects, the device drops collected bytes and waiting actions.
+/// Without a connection, the device runs no loop timer. It catches up when a scanner or a central next needs the device.
 @LoopActor
 package final class VirtualPeripheral: Advertiser {
   package let description: PeripheralDescription
-  /// The current attributes.
+  /// The attributes with their current values, which all clients share.
   package let store: AttributeStore
 
   private struct Link {
     let server: Server
-    /// The channel, nil on a radio that does not let the device misbehave.
+    /// The channel to the central. Nil if the radio's channel is not a `DeviceChannel`.
     let channel: (any DeviceChannel)?
   }
   private var links: [Link] = []
   private var servers: [Server] { links.map(\.server) }
   private var machine: PeripheralMachine
   private var timer: LoopTimer?
-  /// The due time of the timer in nanoseconds.
+  /// The due time of `timer` in nanoseconds. Nil if no timer runs.
   private var armed: Int64?
   private var periodic: [AttributeHandle: LoopTimer] = [:]
   private var collected: [AttributeHandle: (octets: [UInt8], timer: LoopTimer)] = [:]
   private var counters: [AttributeHandle: (counter: ReactionCounter, timer: LoopTimer?)] = [:]
 
-  /// Creates a device.
+  /// Creates a device that runs a description.
   /// - Parameter seed: The seed of the random numbers.
   /// - Parameter wallClock: The initial time of the device's clock, in nanoseconds since 1970-01-01T00:00:00Z.
   package init(_ description: PeripheralDescription, seed: UInt64 = 1, wallClock: Int64 = EventLoop.shared.wallClock) {
@@ -95,7 +95,7 @@ package final class VirtualPeripheral: Advertiser {
 
   private func catchUp() { if let due = machine.due, due <= now { perform(machine.advance(to: now, &store.database)) } }
 
-  /// Schedules the next timer. Without a connection, timers wait, so that an idle simulation stands still.
+  /// Schedules the loop timer for the next due time. Schedules none if no client is connected and no action waits.
   private func arm() {
     let due = links.isEmpty && !machine.isWaiting ? nil : machine.due
     guard due != armed else { return }
@@ -242,7 +242,7 @@ package final class VirtualPeripheral: Advertiser {
     }
   }
 
-  /// Sends a value in the way that the client subscribed to. Indications do not queue up for a client that does not confirm.
+  /// Notifies a client, or sends an indication if the client subscribed to indications. Skips the indication while another is unconfirmed.
   private func send(_ value: [UInt8], _ handle: AttributeHandle, _ server: Server) {
     if !server.notify(handle, value), !server.isIndicating { server.indicateWhenFree(handle, value) }
   }

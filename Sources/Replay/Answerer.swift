@@ -1,41 +1,41 @@
 package import ATT
 import Bluetooth
 
-/// Decides the answers of a recorded device. It answers as recorded, in order as far as the client keeps to it. Otherwise it answers only
-/// what the recording shows without guessing.
+/// A state machine that decides the answers of a recorded device. It plays recorded answers, in order while the client acts as recorded.
+/// For any other request, it gives only answers that the recording proves.
 package struct Answerer: Sendable {
   package enum Decision: Sendable, Equatable {
-    /// Plays the packets that followed this recorded request.
-    /// - Parameter response: Replaces the recorded response, which had another form.
+    /// The device plays the packets that followed the recorded request with this zero-based index.
+    /// - Parameter response: The response in place of the recorded one, which has another form. Nil plays the recorded response.
     case play(Int, response: [UInt8]?)
-    /// Sends this response alone.
+    /// The device sends this response alone.
     case answer([UInt8])
     case nothing
     /// The recording has no answer.
-    /// - Parameter next: The host's next PDU in the recording.
+    /// - Parameter next: The host's next request or command in the recording. Nil if the recording has no further one.
     case unknown(next: [UInt8]?)
   }
 
   let link: Recording.Link
   private let others: [Recording.Link]
   private var isUsed: [Bool]
-  /// The index of the request after the last one that the answerer played.
+  /// The zero-based index of the recorded request after the last request that the answerer played.
   private var cursor = 0
-  /// The index of the first request that may be unused.
+  /// The zero-based index of the first recorded request that the answerer has not played.
   private var firstUnused = 0
   package private(set) var mtu = BearerState.defaultMTU
 
-  /// The attributes of the device. Created on first use, like `readings`: a client that acts as recorded needs neither.
+  /// The attributes of the device, as far as the recording shows them.
   private(set) lazy var database = RecordedDatabase([link] + others)
   private(set) lazy var readings = RecordedReadings(link)
 
-  /// The attribute that the client read last, for a read of its next part.
+  /// The attribute that the client read last, whose value answers Read Blob Requests. Nil before the first read.
   var opened: (handle: Int, value: [UInt8], isWhole: Bool)?
   /// The CCCD values that the client has written so far, by attribute handle.
   var configurations: [Int: [UInt8]] = [:]
 
-  /// Creates an answerer.
-  /// - Parameter others: Other links to the same device.
+  /// Creates an answerer that replays a recorded link.
+  /// - Parameter others: Other recorded links to the same device, which can show further attributes.
   package init(_ link: Recording.Link, others: [Recording.Link] = []) {
     self.link = link
     self.others = others
@@ -54,22 +54,22 @@ package struct Answerer: Sendable {
     return .unknown(next: next)
   }
 
-  /// Plays the host's answer to a request of the peer. It may differ from the recorded answer.
+  /// Plays the packets that followed the host's recorded response to the device. The host's actual response may differ.
   private mutating func follow(_ opcode: UInt8) -> Decision {
     guard cursor < link.requests.count, !isUsed[cursor], link.requests[cursor].pdu.first == opcode else { return .nothing }
     return play(cursor)
   }
 
-  /// The time of the host's next PDU in the recording, in nanoseconds. Nil at the end of the recording.
+  /// The time of the host's next PDU in the recording, in nanoseconds since the first record. Nil after the last PDU.
   var nextTime: Int64? { (cursor..<link.requests.count).first { !isUsed[$0] }.map { link.requests[$0].time } }
 
-  /// The next request or command in the recording, after the last one that the answerer played.
+  /// The next recorded request or command that the answerer has not played. Nil after the last one.
   private var next: [UInt8]? {
     (cursor..<link.requests.count).first { !isUsed[$0] && Self.isQuestion(link.requests[$0].pdu) }.map { link.requests[$0].pdu }
   }
 
-  /// Finds the host's action before the next values in the recording: its first write, or else its first request.
-  /// - Returns: The index of a request. Nil if no values follow.
+  /// Finds the host's first unplayed write before the next recorded notification or indication, or else its first unplayed request.
+  /// - Returns: The zero-based index of a recorded request. Nil if no notification or indication follows.
   mutating func beforeNextValues() -> Int? {
     var (write, question): (Int?, Int?) = (nil, nil)
     for index in cursor..<link.requests.count where !isUsed[index] {
@@ -95,7 +95,7 @@ package struct Answerer: Sendable {
     }
   }
 
-  /// Finds the same PDU in the recording, preferably after the last one that the answerer played.
+  /// Finds an unplayed recorded request with the same PDU, preferably after the last played one. Returns its zero-based index.
   private mutating func find(_ pdu: [UInt8]) -> Int? {
     for range in [cursor..<link.requests.count, firstUnused..<max(firstUnused, cursor)] {
       for index in range where !isUsed[index] && link.requests[index].pdu == pdu && isAsThen(index) { return index }
@@ -103,7 +103,7 @@ package struct Answerer: Sendable {
     return nil
   }
 
-  /// Returns whether a recorded answer still has the right form. Devices cut lists and values to the ATT_MTU.
+  /// Returns whether the recorded answer to a request fits the current ATT_MTU. Devices cut lists and values to the ATT_MTU.
   private func isAsThen(_ index: Int) -> Bool {
     let item = link.requests[index]
     guard item.mtu != mtu, let first = item.pdu.first else { return true }
@@ -121,7 +121,7 @@ package struct Answerer: Sendable {
 
   func wasUsed(_ index: Int) -> Bool { isUsed.indices.contains(index) && isUsed[index] }
 
-  /// Plays a request and continues after it. `Decision.play` describes `response`.
+  /// Plays the recorded request with this zero-based index. `response` replaces the recorded response if it is not nil.
   mutating func play(_ index: Int, response: [UInt8]? = nil) -> Decision {
     use(index)
     cursor = index + 1
@@ -142,7 +142,7 @@ package struct Answerer: Sendable {
   mutating func setMTU(_ client: UInt16, _ server: UInt16) { mtu = Recording.mtu(client, server) }
 }
 
-/// Answers, from the known attributes, to requests that the recording lacks in this form.
+/// Methods that answer, from the known attributes, requests that the recording lacks in the same form.
 extension Answerer {
   /// Answers a request. Returns nil if the recording does not have the answer.
   mutating func answer(_ request: Request) -> Decision? {
@@ -171,7 +171,7 @@ extension Answerer {
     .answer(Response.error(request: request.opcode, handle: AttributeHandle(clamping: handle), code: code).bytes)
   }
 
-  /// Describes the request in a PDU, with the attribute if known.
+  /// Describes the request in a PDU for an error message, with the type of the attribute if the recording shows it.
   package mutating func asked(_ pdu: [UInt8]) -> ReplayError.Asked {
     let handle: AttributeHandle? =
       switch try? PDU(parsing: pdu) {
@@ -231,8 +231,8 @@ extension Answerer {
     return isKnown(type, next, range.end.number) ? refuse(request, range.start.number, .attributeNotFound) : nil
   }
 
-  /// Returns whether all attributes of a type are known. Secondary services, includes and the Database Hash are few. A client that found
-  /// services without requesting these did not need them.
+  /// Returns whether the recording shows all attributes of a type from handle `start` to `end`.
+  /// After a discovery, returns true for types that clients may skip: secondary services, includes and the Database Hash.
   private mutating func isKnown(_ type: UUID, _ start: Int, _ end: Int) -> Bool {
     if type == .secondaryService || type == .include || type == .databaseHash, database.isDiscovered { return true }
     return database.isComplete(type, start, end)
@@ -264,8 +264,8 @@ extension Answerer {
     return items.isEmpty ? nil : .answer(Response.readByType(items).bytes)
   }
 
-  /// Reads a value.
-  /// - Parameter response: Makes a response of a value, cut to an ATT_MTU.
+  /// Answers a read with the result of a recorded read of the same attribute.
+  /// - Parameter response: A function that makes a response from a value, cut to an ATT_MTU in bytes.
   private mutating func read(_ request: Request, _ handle: Int, _ response: (_ value: [UInt8], _ mtu: Int) -> Response) -> Decision? {
     let type = database.types[handle]
     if type == .clientCharacteristicConfiguration { return open(handle, configurations[handle] ?? [0, 0], true, response) }
@@ -314,7 +314,7 @@ extension Answerer {
     return .answer(Response.readBlob(Array(rest.prefix(mtu - 1))).bytes)
   }
 
-  /// Accepts subscriptions only: a device may do anything after other writes.
+  /// Accepts a write that subscribes or unsubscribes as recorded. Returns nil for any other write, whose effect is unknown.
   private mutating func write(_ handle: Int, _ value: [UInt8]) -> Decision? {
     guard value.count == 2 else { return nil }
     let isSubscription = database.types[handle] == .clientCharacteristicConfiguration
@@ -328,10 +328,10 @@ extension Answerer {
 /// The attribute values that the host read on one link, with an entry for each read.
 struct RecordedReadings: Sendable {
   struct Reading: Sendable {
-    /// The indices, on the link, of the requests that returned the value.
+    /// The zero-based indices of the link's requests that returned the value.
     var requests: [Int]
     var outcome: Result<[UInt8], Refusal>
-    /// Whether the value is surely complete.
+    /// Whether the value is complete. False if the device may have cut the value to the ATT_MTU.
     var isWhole: Bool
   }
 

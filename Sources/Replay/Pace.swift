@@ -1,17 +1,17 @@
-/// Maps the time of a recording to ours. The device keeps its recorded distance to the host's preceding action. Computing takes no virtual
-/// time, so the host may be early. The recorded time then applies, so that records have the recorded times.
+/// A mapping from the time of a recording to the time of the event loop. Each answer keeps its recorded delay after the host's action.
+/// If the host acts up to `slack` too early, the answer still has its recorded time.
 struct Pace: Sendable {
-  /// The largest lead in ns that counts as computing. With more, a person was thinking, and the replay skips the pause.
+  /// The longest lead of the host, in ns, that the mapping ignores. If the lead is longer, the replay skips the pause.
   static let slack: Int64 = 50_000_000
 
-  /// Our time minus the recording's time, in nanoseconds.
+  /// The event loop's time minus the recording's time, in nanoseconds.
   private(set) var offset: Int64
 
-  /// Creates a pace.
-  /// - Parameter now: Our time at time 0 of the recording, in nanoseconds.
+  /// Creates a mapping for a recording that starts at `now`.
+  /// - Parameter now: The event loop's time at time 0 of the recording, in nanoseconds.
   init(now: Int64) { offset = now }
 
-  /// Aligns an action of the host with its recorded time.
+  /// Aligns the mapping with an action of the host at the event loop's time `now`. Both times are in nanoseconds.
   /// - Returns: The skipped time of the recording, in nanoseconds.
   mutating func align(_ recorded: Int64, now: Int64) -> Int64 {
     let late = now - due(recorded)

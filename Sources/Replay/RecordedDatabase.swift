@@ -5,28 +5,30 @@ import Bluetooth
 package struct RecordedDatabase: Sendable {
   /// The types of the attributes in the recording, by handle.
   private(set) var types: [Int: UUID] = [:]
-  /// The services by the type of their declaration and by handle, during learning. Later, `groups` has them in ascending order.
+  /// The services, by the type of their declaration and by handle. `finish()` moves them to `groups` in ascending order.
   private var found: [UUID: [Int: HandleGroup]] = [:]
   private var groups: [UUID: [HandleGroup]] = [:]
-  /// The values of declarations, which do not change.
+  /// The values of service, include and characteristic declarations, by handle.
   private(set) var declarations: [Int: [UInt8]] = [:]
-  /// The handles in whose ranges Find Information has shown all attributes.
+  /// The handle ranges in which Find Information Responses show all attributes.
   private var seen = RangeSet<Int>()
-  /// The handles, by type, in whose ranges the recording shows all attributes of that type.
+  /// The handle ranges, by attribute type, in which the recording shows all attributes of that type.
   private var seenOfType: [UUID: RangeSet<Int>] = [:]
-  /// The values that the device accepted, by handle.
+  /// The values that the device accepted in Write Requests, by handle.
   private(set) var accepted: [Int: Set<[UInt8]>] = [:]
-  /// The last handle of a search for values, by type, if the client was content with the result.
+  /// The highest end handle of a Read By Type Request that found attributes, by attribute type.
   private(set) var sought: [UUID: Int] = [:]
   private(set) var serverMTU: UInt16?
-  /// The error with which the device refused to exchange the MTU.
+  /// The error with which the device refused to exchange the MTU. Nil if the device did not refuse.
   private(set) var mtuRefusal: ErrorCode?
 
-  /// The handles of `types`, ascending. There are surely no attributes in `vacant`, and no others of a type in `complete`.
+  /// The handles of `types` in ascending order. Empty before `finish()`.
   private(set) var handles: [Int] = []
-  /// The handles of characteristics, ascending.
+  /// The handles of characteristic declarations in ascending order.
   private var characteristics: [Int] = []
+  /// The handle ranges in which `types` contains all attributes of the device.
   private var vacant = OrderedRanges()
+  /// The handle ranges, by attribute type, in which `types` contains all attributes of that type.
   private var complete: [UUID: OrderedRanges] = [:]
 
   init(_ links: some Sequence<Recording.Link>) {
@@ -62,17 +64,17 @@ package struct RecordedDatabase: Sendable {
     [UUID.primaryService, .secondaryService].flatMap { groups[$0] ?? [] }.sorted { $0.handle < $1.handle }
   }
 
-  /// Returns the services in a range whose declarations have the type, ascending.
+  /// Returns the services in a range whose declarations have the type, in ascending order.
   func groups(_ type: UUID, in range: HandleRange) -> ArraySlice<HandleGroup> {
     let all = groups[type] ?? []
     let first = all.firstIndex(sortedWhere: { $0.handle >= range.start })
     return all[first..<max(first, all.firstIndex(sortedWhere: { $0.handle > range.end }))]
   }
 
-  /// Whether the host has searched for services.
+  /// Whether the recording contains a search for primary services.
   var isDiscovered: Bool { seenOfType[.primaryService].map { !$0.isEmpty } ?? false }
 
-  /// Returns whether there is surely no attribute of the type from `start` to `end`, except the known ones.
+  /// Returns whether the recording shows all attributes of a type from handle `start` to `end`. A nil type stands for all types.
   func isComplete(_ type: UUID?, _ start: Int, _ end: Int) -> Bool {
     let complete = type.flatMap { self.complete[$0] } ?? OrderedRanges()
     var place = start
@@ -93,7 +95,7 @@ package struct RecordedDatabase: Sendable {
   /// Returns the index of the first handle in `handles` that is not before `start`.
   func firstIndex(_ start: Int) -> Int { handles.firstIndex(sortedWhere: { $0 >= start }) }
 
-  /// Returns whether the attribute is the CCCD of Service Changed. Clients subscribe to it for their own purposes.
+  /// Returns whether the attribute is the CCCD of the Service Changed characteristic.
   func configuresServiceChanged(_ handle: Int) -> Bool {
     guard types[handle] == .clientCharacteristicConfiguration else { return false }
     guard let value = characteristic(of: handle).flatMap({ declarations[$0] }) else { return false }
@@ -105,7 +107,7 @@ package struct RecordedDatabase: Sendable {
     characteristics[..<characteristics.firstIndex(sortedWhere: { $0 >= descriptor })].last
   }
 
-  /// Returns the type of an attribute, and its characteristic if it is a descriptor. Nil if the recording does not show it.
+  /// Returns the type of an attribute, and its characteristic if it is a descriptor. Nil if the recording does not show the attribute.
   package func attribute(_ handle: Int) -> ReplayError.Attribute? {
     guard let type = types[handle] else { return nil }
     guard type.isDescriptor, let owner = characteristic(of: handle) else { return ReplayError.Attribute(type: type) }
@@ -114,8 +116,8 @@ package struct RecordedDatabase: Sendable {
 
   // MARK: Learning
 
-  /// Infers the Client Characteristic Configuration of characteristics that notify or indicate (Vol 3 Part G §3.3.1.1). If there is room
-  /// for only one descriptor, clients need not ask for its type, and BlueZ does not.
+  /// Infers Client Characteristic Configurations that clients such as BlueZ do not discover (Vol 3 Part G §3.3.1.1).
+  /// A characteristic that notifies or indicates, and has room for only one descriptor, must have this descriptor.
   private mutating func inferConfigurations() {
     let characteristics = types.keys.filter { types[$0] == .characteristic }.sorted()
     var index = 0
@@ -184,17 +186,17 @@ package struct RecordedDatabase: Sendable {
 }
 
 extension UUID {
-  /// Whether this is the type of a descriptor, whose value does not change between reads.
+  /// Whether the UUID is the type of a descriptor, 2900 to 290F.
   var isDescriptor: Bool { short.map { 0x2900...0x290F ~= $0 } ?? false }
 }
 
-/// Ascending ranges with a binary search.
+/// A list of ascending ranges that supports binary search.
 struct OrderedRanges: Sendable {
   private let ranges: [Range<Int>]
 
   init(_ ranges: RangeSet<Int> = RangeSet()) { self.ranges = Array(ranges.ranges) }
 
-  /// Returns the first range that ends after a place: the range around it, or else the next.
+  /// Returns the range that contains `place`, or else the next range. Nil after the last range.
   func first(endingBehind place: Int) -> Range<Int>? {
     let index = ranges.firstIndex(sortedWhere: { $0.upperBound > place })
     return index < ranges.count ? ranges[index] : nil
@@ -202,7 +204,7 @@ struct OrderedRanges: Sendable {
 }
 
 extension Array {
-  /// Returns the index of the first element that satisfies a predicate, or `count`. All elements after it must satisfy it too.
+  /// Returns the index of the first element that satisfies a predicate, or `count`. All later elements must satisfy the predicate too.
   func firstIndex(sortedWhere isBehind: (Element) -> Bool) -> Int {
     var low = 0
     var high = count

@@ -2,7 +2,7 @@ import Bluetooth
 package import Captures
 package import HCI
 
-/// Offsets of fields in an encoded event. The replay sends events as recorded, so nothing decodes them.
+/// Functions that read fields of encoded HCI packets at fixed offsets, without decoding the packets.
 package enum RecordedEvent {
   /// The commands whose first parameter is a connection handle.
   package static let linkCommands: Set<Opcode> = [
@@ -22,7 +22,7 @@ package enum RecordedEvent {
     case other
   }
 
-  /// Returns the kind of a packet in H4 form.
+  /// Returns the kind of an HCI packet that starts with its H4 indicator byte.
   static func kind(_ octets: [UInt8]) -> Kind {
     guard octets.count >= 3, octets[0] == Packet.eventIndicator else { return .other }
     switch octets[1] {
@@ -40,7 +40,7 @@ package enum RecordedEvent {
     }
   }
 
-  /// Returns the offset of the connection handle. Nil if the packet concerns no link.
+  /// Returns the byte offset of the connection handle in an H4 packet. Nil if the packet concerns no link.
   static func handleOffset(_ octets: [UInt8]) -> Int? {
     guard octets.count >= 3 else { return nil }
     let offset: Int?
@@ -69,7 +69,7 @@ package enum RecordedEvent {
     handleOffset(octets).map { ConnectionHandle(octets.uint16(at: $0)) }
   }
 
-  /// Returns the packet with the connection handle of another link.
+  /// Returns a copy of the packet with another connection handle. A nil offset stands for the byte offset that `handleOffset` finds.
   static func with(_ handle: ConnectionHandle, _ octets: [UInt8], at offset: Int? = nil) -> [UInt8] {
     guard let offset = offset ?? handleOffset(octets), offset + 2 <= octets.count else { return octets }
     var octets = octets
@@ -79,7 +79,7 @@ package enum RecordedEvent {
     return octets
   }
 
-  /// Returns whether the event reports the outcome of a command's procedure.
+  /// Returns whether the event reports the outcome of a procedure that a command with this opcode started.
   static func ends(_ octets: [UInt8], _ opcode: Opcode) -> Bool {
     guard octets.count >= 4, octets[0] == Packet.eventIndicator else { return false }
     return switch (octets[1], opcode) {
@@ -92,26 +92,26 @@ package enum RecordedEvent {
     }
   }
 
-  /// Returns whether the event has only one report, which is a scan response. A passive scan does not receive it.
+  /// Returns whether the event has only one report, which is a scan response. A passive scan does not receive such an event.
   static func isScanResponse(_ octets: [UInt8]) -> Bool {
     guard octets.count >= 7, octets[1] == 0x3E, octets[4] == 1 else { return false }
     return octets[3] == 0x02 ? octets[5] == 0x04 : octets[3] == 0x0D && octets[5] & 0x08 != 0
   }
 }
 
-/// The connection handles of a log that controllers use for diagnostics to their vendor's tools, as ACL data: Qualcomm 0x0EDC, Samsung
-/// 0x0FF1. No link has them.
+/// The connection handles that controllers use only to send diagnostics as ACL data to their vendor's tools. No link has these handles.
+/// Examples are 0x0EDC (Qualcomm) and 0x0FF1 (Samsung).
 package struct VendorHandles: Sendable {
-  /// Whether the log starts with Reset, and so has the start of every link, by adapter.
+  /// Whether the log of an adapter starts with Reset and so contains the start of every link, by adapter number.
   private var isFromStart: [UInt16: Bool] = [:]
-  /// The adapters and handles in events.
+  /// The adapters and connection handles that occur in events, as `key` combines them.
   private var opened: Set<UInt32> = []
   /// Whether the log lacks no packet. A lost packet may be the event that opened a link.
   package var isWhole = true
 
   package init() {}
 
-  /// Takes the next packet. Data may appear before the event that opens its link, so pass the whole log first.
+  /// Adds the next packet of the log. Add the whole log before `contains`, because data can precede the event that opens its link.
   package mutating func note(_ record: Snoop.Record) {
     let packet = record.packet
     let isReset = packet.starts(with: [Packet.commandIndicator, 0x03, 0x0C])

@@ -4,26 +4,26 @@ import Captures
 import EventLoop
 package import HCI
 
-/// The devices around an adapter, as a trace shows them: their advertisements, how links were made, and the data of these links. Times are
-/// nanoseconds since the first record and never decrease.
+/// The devices around an adapter, as a trace shows them: their advertisements, the attempts to connect, and the data of links.
+/// All times are nanoseconds since the first record and never decrease.
 package struct Recording: Sendable {
   /// The time of the first record, in nanoseconds since 1970-01-01T00:00:00Z.
   package internal(set) var start: Int64 = 0
-  /// The number of packets that the recording lacks, of all its adapters. `cut` is the number of truncated packets.
+  /// The number of packets of all adapters that the recorder lost. `cut` is the number of packets that the recorder truncated.
   package internal(set) var drops = 0
   package internal(set) var cut = 0
-  /// The commands that concern no link, by opcode, in order.
+  /// The commands that concern no link, by opcode, each list in recorded order.
   var commands: [HCI.Opcode: [Command]] = [:]
   var scans: [Scan] = []
-  /// The attempts to make a link, in order.
+  /// The attempts to connect, in recorded order.
   package internal(set) var attempts: [Attempt] = []
   package internal(set) var links: [Link] = []
-  /// The peers on the filter accept list: the host waited for them without naming them in a command to connect.
+  /// The peers that the host added to the filter accept list.
   var awaited: Set<PeerAddress> = []
-  /// Whether the recording begins with the start of the host. Its packets are then as long as ours.
+  /// Whether the recording contains the host's Reset command, and so the start of the host.
   var isWhole: Bool { commands[Reset.opcode] != nil }
 
-  /// The devices that the host asked for their services.
+  /// The peers whose services the host discovered with Read By Group Type Requests.
   package var discoveredPeers: Set<PeerAddress> {
     Set(links.lazy.filter { $0.requests.contains { $0.pdu.first == RequestOpcode.readByGroupType.rawValue } }.compactMap(\.peer))
   }
@@ -38,11 +38,11 @@ package struct Recording: Sendable {
   struct Command: Sendable {
     var packet: CommandPacket
     var time: Int64
-    /// The Command Complete or Command Status.
+    /// The Command Complete or Command Status event. Nil if the recording has none.
     var answer: Packet?
-    /// The event with the outcome of the command.
+    /// The event that reports the outcome of the command's procedure. Nil if the recording has none.
     var outcome: Packet?
-    /// Whether the recording ends before the command does.
+    /// Whether the recording ends before the answer or the outcome of the command.
     var isCut = false
   }
 
@@ -56,30 +56,30 @@ package struct Recording: Sendable {
   }
 
   package struct Attempt: Sendable {
-    /// The peer. Nil if the host named none and no link followed, or for a link from before the recording.
+    /// The peer of the attempt. Nil if the host named none and no link followed, or for a link from before the recording.
     package var peer: PeerAddress?
-    /// The command that made the link. Nil if the host had told the controller earlier which peers to connect to.
+    /// The host's command to connect. Nil if the recording has no such command.
     var command: Command?
-    /// The LE Connection Complete event.
+    /// The LE Connection Complete event. Nil if the recording has none.
     package var complete: Packet?
-    /// The time at which the host gave up, in nanoseconds.
+    /// The time of the host's LE Create Connection Cancel, in nanoseconds. Nil if the host did not cancel.
     var cancelled: Int64?
     package var link: Int?
-    /// Whether the recording ends before the outcome.
+    /// Whether the recording ends before the outcome of the attempt.
     package var isCut = false
   }
 
   package struct Link: Sendable {
     package var peer: PeerAddress?
     var handle: ConnectionHandle
-    /// The events before the first PDU of the host.
+    /// The controller's messages about the link before the host's first ATT PDU.
     var opening: [Happening] = []
     package var requests: [Request] = []
-    /// The commands about the link, by opcode, in order. Their parameters include the handle.
+    /// The commands about the link, by opcode, each list in recorded order. Their parameters start with the connection handle.
     var commands: [HCI.Opcode: [Command]] = [:]
     /// The time at which the host started to disconnect, or the recording ends, in nanoseconds.
     var end: Int64 = 0
-    /// Whether the recording ends before the connection does.
+    /// Whether the recording ends before the connection ends.
     package var isCut = false
 
     mutating func add(_ happening: Happening) {
@@ -87,7 +87,7 @@ package struct Recording: Sendable {
     }
   }
 
-  /// An ATT PDU of the host, and the device's actions until the next one.
+  /// An ATT PDU of the host, and the controller's messages until the host's next ATT PDU.
   package struct Request: Sendable {
     package var pdu: [UInt8]
     /// The time of the PDU's last fragment, in nanoseconds.
@@ -98,7 +98,7 @@ package struct Recording: Sendable {
     var following: [Happening] = []
     /// The number of the file's packet that has the PDU's last fragment, counted from 1.
     var packet = 0
-    /// Whether a complete notification or indication follows.
+    /// Whether a complete notification or indication follows before the host's next ATT PDU.
     var bringsValue = false
 
     var isRequest: Bool { pdu.first.map { if case .request = ATT.Opcode(rawValue: $0) { true } else { false } } ?? false }
@@ -107,7 +107,7 @@ package struct Recording: Sendable {
   /// A message of the controller about a link.
   struct Happening: Sendable {
     enum Kind: Sendable {
-      /// A packet.
+      /// A packet in H4 form.
       /// - Parameter isResponse: Whether the packet is a fragment of the response to the preceding request.
       case packet([UInt8], isResponse: Bool)
       case completed(Int)
@@ -118,7 +118,7 @@ package struct Recording: Sendable {
 }
 
 extension Recording {
-  /// Parses a btsnoop, pcap or pcapng file. Of several adapters, takes the one that is most like a central.
+  /// Parses a btsnoop, pcap or pcapng file. If it has packets of several adapters, takes the adapter that most likely is a central.
   /// - Throws: MalformedPacket with the offset in the file. The parser omits packets with invalid contents.
   package init(parsing file: [UInt8]) throws(MalformedPacket) {
     var reader = try FileReader(file)
@@ -126,8 +126,8 @@ extension Recording {
     self = reader.finished()
   }
 
-  /// Reads a recording in turns with other work on the loop: a long file takes seconds.
-  /// - Throws: MalformedPacket, CancellationError.
+  /// Parses a trace file in small steps, between which the event loop does other work.
+  /// - Throws: `MalformedPacket` for an invalid file, `CancellationError` after the cancellation of the task.
   @LoopActor
   package static func read(_ file: [UInt8]) async throws -> Recording {
     var reader = try FileReader(file)
@@ -138,7 +138,7 @@ extension Recording {
     return reader.finished()
   }
 
-  /// Gives the packets of each adapter to a separate reader.
+  /// A reader of a trace file, which gives the packets of each adapter to a `RecordingReader` of its own.
   private struct FileReader {
     private var trace: TraceReader
     private var number = 0
@@ -165,7 +165,7 @@ extension Recording {
     }
   }
 
-  /// Returns a connected device whose advertisements the recording lacks. Its connection shows the type of its address.
+  /// Returns the device with this address if the host connected to it without a recorded advertisement. Otherwise returns nil.
   package func unheardPeer(_ address: Address) -> PeerAddress? {
     let fitting = attempts.filter { $0.peer?.address == address }
     guard let attempt = fitting.first(where: { $0.link != nil }) ?? fitting.first else { return nil }
@@ -189,15 +189,15 @@ package enum ReplayError: NoDeviceError, Sendable, Equatable {
   case notRecorded(Asked, next: Asked?)
   /// The recording has the request, but ends before the answer.
   case cut(Asked)
-  /// The connection has no more values until the host sends a request.
+  /// The recording has no further notifications or indications for the connection.
   case ended
-  /// The connection has no more values until the host repeats its next recorded action.
-  /// - Parameter packet: The number of that action's packet in the file, from 1.
+  /// The connection has no further values until the host repeats an action from the recording.
+  /// - Parameter packet: The number of the action's packet in the file, counted from 1.
   case unasked(Asked, packet: Int)
 
-  /// A request of the host.
+  /// An ATT PDU, a connection or an HCI command that the host requested.
   package enum Asked: Sendable, Equatable {
-    /// An ATT PDU with the attribute that it names, if known.
+    /// An ATT PDU, with the attribute that it names. The attribute is nil if the PDU names none, or if the recording does not show it.
     case attribute([UInt8], Attribute?)
     case connection(PeerAddress)
     case command(CommandPacket)
@@ -206,7 +206,7 @@ package enum ReplayError: NoDeviceError, Sendable, Equatable {
   /// An attribute in the recording.
   package struct Attribute: Sendable, Equatable {
     package var type: UUID
-    /// The characteristic that a descriptor belongs to.
+    /// The characteristic to which a descriptor belongs. Nil for other attributes.
     package var characteristic: UUID?
 
     package init(type: UUID, characteristic: UUID? = nil) {

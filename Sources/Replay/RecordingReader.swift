@@ -4,20 +4,20 @@ import Captures
 import HCI
 import L2CAP
 
-/// Builds a `Recording` from the captured packets of one adapter.
+/// A reader that builds a `Recording` from the captured packets of one adapter.
 struct RecordingReader {
   private(set) var recording = Recording()
   private var isEmpty = true
   private var time: Int64 = 0
-  /// The number of the packet in the file, counted from 1.
+  /// The number of the current packet in the file, counted from 1.
   private var number = 0
 
-  /// The commands without an answer so far, by opcode.
+  /// The places of the commands that the controller has not answered, by opcode, each list in recorded order.
   private var unanswered: [HCI.Opcode: [Place]] = [:]
-  /// The unfinished procedures of links.
+  /// The commands whose procedures have not ended, by the zero-based index of the link.
   private var procedures: [Int: [(opcode: HCI.Opcode, index: Int)]] = [:]
   private var openAttempt: Int?
-  /// The open links. `ended` has the last link of each handle.
+  /// The zero-based indices of open links, by connection handle. `ended` has the last closed link of each handle.
   private var live: [ConnectionHandle: Int] = [:]
   private var ended: [ConnectionHandle: Int] = [:]
   private var classic: Set<ConnectionHandle> = []
@@ -26,7 +26,7 @@ struct RecordingReader {
   private var isActive = true
   private var reports = 0
 
-  /// The maximum number of unanswered commands. A controller takes fewer, so older ones will get no answer.
+  /// The maximum number of unanswered commands per opcode. The reader forgets older commands.
   private static let mostUnanswered = 64
 
   private enum Place {
@@ -40,7 +40,7 @@ struct RecordingReader {
 
   private static let day: Int64 = 86_400_000_000_000
 
-  /// Adds a packet.
+  /// Adds the next captured packet of the adapter to the recording.
   /// - Parameter isWhole: Whether the file lacks no packet before this one.
   mutating func add(_ record: Snoop.Record, number: Int, isWhole: Bool) {
     self.number = number
@@ -257,14 +257,14 @@ struct RecordingReader {
   }
 }
 
-/// Joins the data of one link to ATT PDUs, and finds the response to each request.
+/// A decoder that joins the ACL data of one link to ATT PDUs, and finds the response to each request.
 struct LinkStream {
   private var outgoing = Recombination()
   private var incoming = Recombination()
-  /// The index in `following` of the last request at which the incoming frame starts.
+  /// The zero-based index of the incoming L2CAP frame's first fragment in the `following` list of the last request.
   private var frameStart = 0
   private var frameRequests = 0
-  /// The index of the request that waits for its response.
+  /// The zero-based index of the request that waits for its response. Nil if no request waits.
   private var asked: Int?
   private var mtu = BearerState.defaultMTU
 
@@ -274,8 +274,8 @@ struct LinkStream {
     if case .request = ATT.Opcode(rawValue: first) { asked = link.requests.count - 1 }
   }
 
-  /// Adds received data.
-  /// - Parameter isLate: Whether the data follows the end of the link in the recording: a recorder reads its sockets in any order.
+  /// Adds data that the controller sent to the host.
+  /// - Parameter isLate: Whether the data follows the link's Disconnection Complete event, because the recorder reordered packets.
   mutating func received(_ data: ACLData, _ octets: [UInt8], at time: Int64, isLate: Bool, _ link: inout Recording.Link) {
     if data.boundary != .continuing {
       frameStart = link.requests.last?.following.count ?? 0
@@ -298,7 +298,7 @@ struct LinkStream {
     }
   }
 
-  /// Removes and returns the Disconnection Complete event if nothing happened after it.
+  /// Removes and returns the last event of a link if it is Disconnection Complete. Otherwise returns nil.
   private static func takeEnd(_ link: inout Recording.Link) -> Recording.Happening? {
     func isEnd(_ happening: Recording.Happening?) -> Bool {
       guard case .packet(let octets, _)? = happening?.kind else { return false }

@@ -2,8 +2,8 @@ import Bluetooth
 package import EventLoop
 package import HCI
 
-/// A controller that answers like the recorded one, with the devices that were around it. A request without a recorded answer ends its link
-/// or command with ReplayError.
+/// A controller that answers like the controller in a recording, with the recorded devices around it.
+/// A request without a recorded answer ends its link or command with `ReplayError`.
 @LoopActor
 package final class ReplayTransport: HCI.Transport {
   package var handler: (@LoopActor (HCI.TransportEvent) -> Void)?
@@ -14,9 +14,9 @@ package final class ReplayTransport: HCI.Transport {
 
   var links: [ConnectionHandle: ReplayedLink] = [:]
   var used: [HCI.Opcode: Set<Int>] = [:]
-  /// The peers that the host connected to, by the index of the recorded attempt that the replay used.
+  /// The peers to which the host connected, by the zero-based index of the recorded attempt that the replay used.
   var usedAttempts: [Int: PeerAddress] = [:]
-  /// The attempt that the host waits for. The index `attempt` is nil if the recording lacks it.
+  /// The host's pending connection. `attempt` is the zero-based index of the recorded attempt, or nil if the recording lacks the attempt.
   var waiting: (attempt: Int?, peer: PeerAddress)?
   var isActiveScan = true
   var scan: ReplayedScan?
@@ -24,8 +24,8 @@ package final class ReplayTransport: HCI.Transport {
   /// The function to call with the length of a skipped pause, in nanoseconds.
   private let onPause: @LoopActor (Int64) -> Void
 
-  /// Creates a transport.
-  /// - Parameter onPause: Receives the nanoseconds by which the recording's time jumps.
+  /// Creates a transport that replays a recording.
+  /// - Parameter onPause: The function that receives the length of each skipped pause, in nanoseconds.
   package init(_ recording: Recording, onPause: @escaping @LoopActor (Int64) -> Void = { _ in }) {
     self.recording = recording
     self.onPause = onPause
@@ -50,7 +50,7 @@ package final class ReplayTransport: HCI.Transport {
     handler = nil
   }
 
-  /// Ends a link because the recording does not continue as the host wants.
+  /// Ends a link with an error, because the recording lacks an answer to the host.
   func fail(_ link: ReplayedLink, _ error: ReplayError) {
     perform { transport in
       guard transport.links[link.handle] === link else { return }
@@ -67,7 +67,7 @@ package final class ReplayTransport: HCI.Transport {
 
   func due(_ recorded: Int64) -> Int64 { max(now, pace.due(recorded)) }
 
-  /// Returns our time for a time of the recording, both in nanoseconds, even if it has passed.
+  /// Converts a time of the recording to a time of the event loop, both in nanoseconds. The result may be in the past.
   func place(_ recorded: Int64) -> Int64 { pace.due(recorded) }
 
   func align(_ recorded: Int64) {
@@ -177,7 +177,7 @@ package final class ReplayTransport: HCI.Transport {
     perform(at: due(complete.time)) { $0.established(index, peer) }
   }
 
-  /// Returns attempts in the recorded order, however the last link ended. After the last attempt, returns the last one with a link again.
+  /// Returns the zero-based index of the next recorded attempt to connect to a peer. After the last one, repeats the last with a link.
   private func nextAttempt(_ peer: PeerAddress) -> Int? {
     let attempts = recording.attempts
     func last(where fits: (Recording.Attempt) -> Bool) -> Int? { attempts.indices.last { usedAttempts[$0] == peer && fits(attempts[$0]) } }
@@ -278,7 +278,7 @@ package final class ReplayTransport: HCI.Transport {
     }
   }
 
-  /// Replaces the connection handle in return parameters, which follows the status.
+  /// Returns a Command Complete event with another connection handle after its status. Returns any other packet unchanged.
   private func adapted(_ octets: [UInt8], _ handle: ConnectionHandle) -> [UInt8] {
     octets.count >= 9 && octets[1] == 0x0E ? RecordedEvent.with(handle, octets, at: 7) : octets
   }
@@ -314,14 +314,14 @@ package final class ReplayTransport: HCI.Transport {
   }
 }
 
-/// A running scan with the reports of a recorded scan, and then of the recorded scans that follow.
+/// A running scan that replays the reports of a recorded scan, and then of the later recorded scans.
 @LoopActor
 final class ReplayedScan {
   private unowned let transport: ReplayTransport
   private let isActive: Bool
   private var index: Int
   private var position = 0
-  /// Our time at the start of the recorded scan, in nanoseconds.
+  /// The event loop's time at the start of the recorded scan, in nanoseconds.
   private var origin: Int64
   private var timer: LoopTimer?
 
@@ -333,7 +333,7 @@ final class ReplayedScan {
     schedule()
   }
 
-  /// Stops the scan. Returns the index of the recorded scan with which the next scan continues.
+  /// Stops the scan. Returns the zero-based index of the recorded scan with which the next scan continues.
   @discardableResult
   func stop() -> Int {
     timer?.cancel()

@@ -4,10 +4,10 @@ import EventLoop
 import HCI
 import L2CAP
 
-/// An open link of the recording: gives the host the device's packets at the recorded pace.
+/// An open link that sends the recorded packets of a device to the host at the recorded pace.
 @LoopActor
 final class ReplayedLink {
-  /// The link's handle for the host. The recording may have another handle.
+  /// The connection handle that the host uses for the link. The recording may have another handle.
   let handle: ConnectionHandle
   let peer: PeerAddress
   private let recorded: Recording.Link
@@ -18,7 +18,7 @@ final class ReplayedLink {
   private var queue: Deque<(due: Int64, kind: Recording.Happening.Kind)> = []
   private var timer: LoopTimer?
   private var isDelivering = false
-  /// The host's request whose response the recording lacks because it ends.
+  /// The host's request for which the recording ends before the response. Nil if the host sent no such request.
   private var unanswered: [UInt8]?
   /// The time of the host's last action, in nanoseconds.
   private var lastAction: Int64
@@ -26,7 +26,7 @@ final class ReplayedLink {
 
   /// The number of the host's fragments that the replay has not reported as completed.
   private var outstanding = 0
-  /// Whether the recording determines when the host's fragments complete. Otherwise they complete immediately.
+  /// Whether the recording determines when the host's fragments complete. Otherwise the link reports them as completed immediately.
   private var isInStep: Bool
 
   private var used: [HCI.Opcode: Set<Int>] = [:]
@@ -83,7 +83,7 @@ final class ReplayedLink {
     }
   }
 
-  /// Returns the recorded command about the link with the same parameters except the handle. Returns each recorded command once.
+  /// Returns a recorded command with the same opcode and the same parameters after the handle. Returns each recorded command only once.
   func take(_ command: CommandPacket) -> Recording.Command? {
     let opcode = command.opcode
     guard let all = recorded.commands[opcode] else { return nil }
@@ -95,7 +95,7 @@ final class ReplayedLink {
     return all[index]
   }
 
-  /// Returns the last recorded command with this opcode and an answer, for commands that only query.
+  /// Returns the last recorded command with this opcode that has an answer. Nil if the recording has none.
   func last(_ opcode: HCI.Opcode) -> Recording.Command? { recorded.commands[opcode]?.last { $0.answer != nil } }
 
   // MARK: To the host

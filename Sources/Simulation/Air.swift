@@ -2,8 +2,8 @@ package import Bluetooth
 package import EventLoop
 package import Peripherals
 
-/// The simulated air: devices advertise in it, radios listen, and links cross it. The seed determines all random events. Nothing happens,
-/// and no timer runs, while no radio listens and no link is busy.
+/// The simulated radio environment, in which devices advertise, radios listen and links run. The seed determines all random events.
+/// No timer runs while no radio listens and no link is busy.
 @LoopActor
 package final class Air {
   /// The faults to inject. Changes apply to later links only.
@@ -12,11 +12,11 @@ package final class Air {
   package struct Faults: Sendable {
     /// The probability, 0–1, that a receiver misses an LL PDU with data.
     package var packetErrorRate = 0.0
-    /// The number of LL payload bytes, in both directions together, after which each link loses radio contact.
+    /// The number of LL payload bytes, in both directions together, after which each link loses radio contact. Nil keeps device limits.
     package var cutAfterOctets: Int?
     /// The numbers, counted from 1, of the connections that end with Connection Failed to be Established (0x3E).
     package var failingConnections: Set<Int> = []
-    /// The devices that no longer advertise, as if a user had switched them off after a scan.
+    /// The devices that do not advertise, as if a user had switched them off.
     package var silent: Set<PeerAddress> = []
     /// The time in µs that the central's scheduler leaves unused at the end of each connection event.
     package var guardTime = 0
@@ -40,21 +40,21 @@ package final class Air {
     return configuration
   }
 
-  /// Adds a device. It advertises while a radio listens, and accepts one central at a time.
+  /// Adds a device, which advertises while a radio listens and accepts one central at a time.
   package func add(_ advertiser: any Advertiser) {
     let station = Station(advertiser, random: SeededRandom(seed: seed, stream: UInt64(stations.count) &* 2))
     stations.append(station)
     if !listeners.isEmpty { advertise(station, isFirst: true) }
   }
 
-  /// Adds the described devices. Their random numbers follow from the seed.
+  /// Adds the described devices. The seed determines their random numbers.
   package func add(_ descriptions: [some AdvertiserDescription]) {
     for description in descriptions { add(description.advertiser(seed: seed)) }
   }
 
   // MARK: Listening
 
-  /// Starts delivering advertisements to a listener. Idempotent.
+  /// Starts delivering advertisements to a listener. Does nothing if the listener already receives advertisements.
   func listen(_ listener: any AirListener) {
     guard !listeners.contains(where: { $0 === listener }) else { return }
     listeners.append(listener)
@@ -66,8 +66,8 @@ package final class Air {
     if listeners.isEmpty { for station in stations { station.timer?.cancel() } }
   }
 
-  /// Schedules the next advertising event.
-  /// - Parameter isFirst: Whether the event's phase is random, like that of a device in operation.
+  /// Schedules the next advertising event of a device.
+  /// - Parameter isFirst: Whether the event follows after a random part of the interval instead of a whole interval.
   private func advertise(_ station: Station, isFirst: Bool) {
     station.timer?.cancel()
     guard !listeners.isEmpty, station.link == nil else { return }
@@ -112,7 +112,7 @@ package final class Air {
   // MARK: Connecting
 
   /// Answers an advertisement with CONNECT_IND. The first connection event follows in about 2 ms.
-  /// - Returns: Nil if the device accepts no connection.
+  /// - Returns: The link, or nil if the device accepts no connection.
   func connect(to advertisement: Advertisement, parameters: LinkLayer.Parameters) -> VirtualLink? {
     let station = advertisement.station
     guard advertisement.settings.isConnectable, station.link == nil else { return nil }
@@ -154,7 +154,7 @@ package final class Air {
 @LoopActor
 protocol AirListener: AnyObject { func hear(_ advertisement: Air.Advertisement) }
 
-/// A device in the air.
+/// A device in the simulated air, with its advertising timer and its link.
 @LoopActor
 private final class Station {
   let advertiser: any Advertiser

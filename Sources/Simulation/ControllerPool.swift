@@ -2,8 +2,8 @@ package import Bluetooth
 package import EventLoop
 package import HCI
 
-/// The controllers in one air for hosts that come and go. Each host has its own controller while it is connected. When the host leaves, its
-/// controller disappears like an unplugged adapter. Peers of its links notice after the supervision timeout.
+/// A pool that gives each connected host a virtual controller of its own in one air.
+/// When a host leaves, its controller disappears like an unplugged adapter. Devices notice the loss after the supervision timeout.
 @LoopActor
 package final class ControllerPool {
   package enum Event {
@@ -11,14 +11,14 @@ package final class ControllerPool {
     case came(Host)
     /// A host left. Its `number` is nil if it never sent a packet.
     case left(Host, Departure)
-    /// All controllers are in use. The pool closed the stream.
+    /// The pool closed a new stream, because all its controllers are in use.
     case refused
   }
 
   package enum Departure {
     /// The stream ended with this error.
     case ended(any Error)
-    /// The host did not read until this number of bytes waited. Dropping events or data would have corrupted its view of its links.
+    /// The host did not read its packets. The pool disconnected the host when this number of bytes waited.
     case stuck(octets: Int)
   }
 
@@ -32,20 +32,20 @@ package final class ControllerPool {
   private let configuration: VirtualController.Configuration
   private let tap: (any HCI.Tap)?
 
-  /// The maximum number of hosts. Each has its own connection handles and an address for documentation (RFC 7042 §2.1.1).
+  /// The maximum number of hosts. Each host has its own connection handles and a documentation address (RFC 7042 §2.1.1).
   package nonisolated static let limit = 250
   /// The numbers of waiting bytes above which the pool withholds advertising reports from a host (`crowded`), and disconnects it (`stuck`).
   package nonisolated static let (crowded, stuck) = (1 << 16, 1 << 20)
 
-  /// Creates a pool.
-  /// - Parameter tap: Sees the packets of all controllers. Different connection handles tell their links apart.
+  /// Creates a pool whose controllers work in `air`.
+  /// - Parameter tap: The observer of the packets of all controllers. The connection handles of different controllers differ.
   package init(air: Air, configuration: VirtualController.Configuration = .init(), tap: (any HCI.Tap)? = nil) {
     self.air = air
     self.configuration = configuration
     self.tap = tap
   }
 
-  /// Gives a controller to the host at the other end of the stream.
+  /// Gives a controller to the host that uses the stream. Closes the stream if all controllers are in use.
   package func attach(_ stream: any HCI.HostTransport) {
     guard let slot = (0..<Self.limit).first(where: { slot in !hosts.contains { $0.slot == slot } }) else {
       stream.close()
@@ -73,14 +73,14 @@ package final class ControllerPool {
       })
   }
 
-  /// Unplugs all controllers. Idempotent.
+  /// Disconnects all hosts and closes their controllers.
   package func close() {
     let all = hosts
     hosts = []
     for host in all { host.close() }
   }
 
-  /// A host and its controller.
+  /// A connected host and the controller that serves it.
   @LoopActor
   package final class Host {
     /// The number of the host in the order of first packets, from 1. Nil before its first packet.
@@ -99,7 +99,7 @@ package final class ControllerPool {
       self.slot = slot
     }
 
-    /// The address of the controller.
+    /// The address of the host's controller.
     package var address: Address { controller.address }
     /// The number of advertising events that the controller dropped because the host had not read earlier packets.
     package var droppedReports: Int { controller.droppedReports }

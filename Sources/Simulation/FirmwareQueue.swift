@@ -1,7 +1,7 @@
 import EventLoop
 import Peripherals
 
-/// The state machine of the firmware on one link. Times are in nanoseconds on any clock.
+/// A state machine that delays or drops the ATT PDUs of one link like a device's firmware. Times are nanoseconds on any clock.
 struct FirmwareQueue {
   struct PDU: Equatable {
     let octets: [UInt8]
@@ -15,19 +15,19 @@ struct FirmwareQueue {
   }
 
   enum Arrival: Equatable {
-    /// ATT receives the PDU immediately.
+    /// The device's ATT layer receives the PDU immediately.
     case passed
     case waits
     case dropped
   }
 
-  /// The maximum number of requests in additional buffers. A client has only one open request.
+  /// The maximum number of PDUs that wait for the firmware. The firmware drops further PDUs.
   static let mostWaiting = 4096
 
   private let firmware: Firmware
   private var random: SeededRandom
   private var waiting: [PDU] = []
-  /// The time in nanoseconds at which the firmware finishes the first PDU.
+  /// The time, in nanoseconds, at which the firmware finishes the first waiting PDU.
   private var doneAt: Int64 = 0
   private var writes = 0
   private var commands = 0
@@ -56,10 +56,10 @@ struct FirmwareQueue {
     return .waits
   }
 
-  /// Pauses the work until `time`, in nanoseconds.
+  /// Pauses the firmware until `time`, in nanoseconds.
   mutating func pause(until time: Int64) { doneAt = max(doneAt, time) }
 
-  /// Whether the firmware drops the last command.
+  /// Whether the firmware drops the command that arrived last.
   private var isDropped: Bool {
     if firmware.whenFull == .drop, waiting.count >= firmware.buffers { return true }
     guard let after = firmware.dropsAfter, commands > after else { return false }

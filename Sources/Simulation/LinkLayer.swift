@@ -2,18 +2,18 @@ import Bluetooth
 import DequeModule
 import Peripherals
 
-/// The link layer of one connection, for both ends, as a pure state machine (Vol 6 Part B §4.5 and §5.1). It receives queued packets and
-/// the time, and returns actions. It has no timer: `due` is the time of the next `wake`.
+/// A state machine for both ends of a connection's link layer (Vol 6 Part B §4.5 and §5.1). It returns actions for both hosts.
+/// It has no timer. The caller queues packets and calls `wake` at the time `due`.
 ///
-/// Times are in nanoseconds on any clock. An idle link costs nothing, however short its interval: arithmetic counts empty connection
-/// events. Inside an event, the link exchanges a few PDUs at a time, so that the hosts can refill the queues as during a real event.
+/// Times are nanoseconds on any clock. The state machine skips empty connection events, so an idle link costs nothing.
+/// Inside an event, the link exchanges a few PDUs at a time, so that the hosts can refill the queues as during a real event.
 struct LinkLayer {
   enum Side: Sendable {
     case central, peripheral
     var other: Side { self == .central ? .peripheral : .central }
   }
 
-  /// The connection parameters (Vol 6 Part B §4.5.2).
+  /// The parameters that determine when the two sides of a connection exchange packets (Vol 6 Part B §4.5.2).
   struct Parameters: Equatable, Sendable {
     var interval: ConnectionInterval
     /// The number of connection events that the peripheral may skip if it has no data.
@@ -21,7 +21,7 @@ struct LinkLayer {
     var supervisionTimeout: Centiseconds
   }
 
-  /// A procedure of LL control PDUs, which takes some connection events. One runs at a time, and others wait.
+  /// A procedure of LL control PDUs, which takes `events` connection events. A link runs one procedure at a time.
   enum Procedure: Equatable, Sendable {
     case featureExchange
     case versionExchange
@@ -42,7 +42,7 @@ struct LinkLayer {
     }
   }
 
-  /// A result for one or both hosts. Results are in chronological order.
+  /// A result of the link layer for one or both hosts.
   enum Action: Equatable, Sendable {
     /// A data PDU arrived at this side.
     /// - Parameter isStart: Whether the PDU starts an L2CAP frame.
@@ -54,12 +54,12 @@ struct LinkLayer {
     case closed(central: ControllerErrorCode, peripheral: ControllerErrorCode)
   }
 
-  /// The state of one direction.
+  /// The coding, the maximum payload and the send queue of one side of a link.
   struct Transmitter {
     var coding = AirTime.Coding.le1M
     var maxOctets = 27
     var queue = PacketQueue()
-    /// The size in bytes of the queue's first PDU if the peer has it but this side missed the acknowledgement. The link repeats it.
+    /// The size, in bytes, of a delivered PDU whose acknowledgement its sender missed. The link repeats the PDU. Nil for no such PDU.
     var unacknowledged: Int?
 
     var limit: Int { unacknowledged ?? maxOctets }
@@ -70,33 +70,33 @@ struct LinkLayer {
     case between
     /// PDUs are in transmission until `cursor`. `results` has their actions.
     case exchanging(eventGoesOn: Bool)
-    /// An event is open at `cursor`. The hosts have seen the results so far.
+    /// A connection event is open at `cursor`. The hosts have received all results so far.
     case open
-    /// An event is open without data, until this time in ns or until a host queues data.
+    /// A connection event continues without data until this time in ns, or until a host queues data.
     case polling(until: Int64)
     case closed
   }
 
-  /// The time of the next `wake`, in ns. Nil if nothing will happen without input.
+  /// The time of the next `wake`, in ns. Nil if nothing happens until a host queues data or starts a procedure.
   var due: Int64?
   private(set) var parameters: Parameters
   /// The inter-frame space (T_IFS) in µs.
   var interFrameSpace = AirTime.interFrameSpace
-  /// Whether data PDUs have a MIC.
+  /// Whether data PDUs have a Message Integrity Check (MIC), as on an encrypted link.
   var isEncrypted = false
   /// The time in µs for which an event continues with empty packets after the last data. The hosts can answer in the same event.
   var pollingTime = 0
   /// The time in µs that the central's scheduler leaves unused at the end of each event.
   var guardTime = 0
-  /// The number of exchanges that the peripheral accepts in one event. Nil: no limit.
+  /// The maximum number of exchanges in one event that the peripheral accepts. Nil means no limit.
   var packetsPerEvent: Int?
-  /// The number of frames that the peripheral's host can still accept. Nil: no limit. The link does not acknowledge a frame without room.
+  /// The number of L2CAP frames that the peripheral's host can still accept. At 0, the link acknowledges no new frame. Nil means no limit.
   var room: Int?
-  /// The maximum number of PDUs in one wake-up. It limits the delay of received data.
+  /// The maximum number of exchanges in one `wake`. Data that a side received waits until the last exchange.
   var batchLimit = 8
   /// The probability, 0–1, that a side misses a PDU with data, which ends the event. At 1, neither side receives anything.
   var packetErrorRate = 0.0
-  /// The number of payload bytes, in both directions together, after which the link loses radio contact.
+  /// The number of payload bytes, in both directions together, after which the link loses radio contact. Nil means never.
   var cutAfterOctets: Int?
 
   var random: SeededRandom
@@ -109,14 +109,14 @@ struct LinkLayer {
   private var base = 0
   /// The number of the last connection event with an exchange. −1 before the first exchange.
   private var lastEvent = -1
-  /// The earliest time, in ns, at which a side can still send a PDU.
+  /// The time, in ns, at which the next PDU can start.
   var cursor: Int64
   var exchangesInEvent = 0
-  /// Whether a missed packet ended the event.
+  /// Whether a missed packet ended the current connection event.
   var isBroken = false
   var eventEnd: Int64 = 0
   var results: [Action] = []
-  /// The time, in ns, at which the queues became non-empty. The next event is not earlier.
+  /// The time, in ns, at which a host queued data while both queues were empty. The next event with data is not earlier.
   private var wantedSince: Int64 = 0
   var lastHeard: Int64
   var carriedOctets = 0
@@ -124,13 +124,13 @@ struct LinkLayer {
   private var waiting: Deque<Procedure> = []
   private var current: (procedure: Procedure, event: Int)?
   private var termination: (by: Side, reason: ControllerErrorCode, event: Int)?
-  /// The time, in ns, at which both sides notice a loss of contact, and their reason. Nil while they hear each other.
+  /// The time, in ns, at which both sides notice a loss of radio contact, and the reason that they report. Nil during contact.
   var deadline: (time: Int64, reason: ControllerErrorCode)?
 
-  /// The longest delay of a timer, in ns, for which the link makes up events. A stopped process may be later.
+  /// The longest delay of a late timer, in ns, for which the link makes up missed connection events.
   private static let patience: Int64 = 200_000_000
 
-  /// Creates a link.
+  /// Creates the link layer of a new connection.
   /// - Parameter firstAnchor: The time of connection event 0, in ns.
   init(parameters: Parameters, firstAnchor: Int64, random: SeededRandom) {
     self.parameters = parameters
@@ -143,7 +143,7 @@ struct LinkLayer {
   /// The connection interval in ns.
   private var interval: Int64 { parameters.interval.nanoseconds }
 
-  /// The state of the direction from a side.
+  /// Accesses the transmitter of a side.
   subscript(side: Side) -> Transmitter {
     _read { if side == .central { yield central } else { yield peripheral } }
     _modify { if side == .central { yield &central } else { yield &peripheral } }
@@ -152,7 +152,7 @@ struct LinkLayer {
 
   // MARK: Requests of the hosts
 
-  /// Queues a packet.
+  /// Queues an HCI packet that a side sends.
   /// - Parameter isStart: Whether the packet starts an L2CAP frame.
   mutating func send(by side: Side, _ packet: [UInt8], isStart: Bool, at now: Int64) {
     guard !isClosed else { return }
@@ -183,7 +183,7 @@ struct LinkLayer {
     if case .between = phase { plan(at: now) }
   }
 
-  /// Loses radio contact. Neither side receives anything from now on, and both notice after the supervision timeout.
+  /// Interrupts radio contact permanently. Both sides notice the loss after the supervision timeout.
   mutating func cut(at now: Int64) {
     guard !isClosed, deadline == nil else { return }
     let heard = max(lastHeard, anchorBefore(now))
@@ -199,7 +199,7 @@ struct LinkLayer {
 
   // MARK: Time
 
-  /// Advances to `now` and returns the actions since the last call. Check `due` again after the hosts have reacted.
+  /// Advances to `now` and returns the actions since the last call. Sets `due` to the time of the next call.
   mutating func wake(at now: Int64) -> [Action] {
     guard let due, now >= due else { return [] }
     var actions: [Action] = []
@@ -321,7 +321,7 @@ struct LinkLayer {
 
 extension LinkLayer {
   /// Applies the limits that a device sets for its links.
-  /// - Parameter number: The number of this connection, from 1.
+  /// - Parameter number: The number of the connection among all connections to the device, counted from 1.
   mutating func limit(to limits: LinkLimits, connection number: Int) {
     if number <= limits.cuts ?? .max { cutAfterOctets = limits.cutAfterOctets }
     packetsPerEvent = limits.packetsPerEvent
@@ -339,8 +339,8 @@ extension LinkLayer {
 
 /// The exchange of PDUs inside a connection event (Vol 6 Part B §4.5.6).
 extension LinkLayer {
-  /// Exchanges up to half of the queued packets at `cursor` while the event lasts. If it exchanged all, the queues would run dry and end
-  /// the event before the hosts see the acknowledgements.
+  /// Exchanges up to half of the queued packets, starting at `cursor`, while the event lasts.
+  /// The remaining packets keep the event open until the hosts have received the acknowledgements.
   mutating func exchangeBatch() {
     var batch = batchLimit
     for queue in [central.queue, peripheral.queue] where !queue.isEmpty { batch = min(batch, max(1, queue.count / 2)) }
@@ -358,14 +358,14 @@ extension LinkLayer {
     phase = done > 0 ? .exchanging(eventGoesOn: goesOn) : .between
   }
 
-  /// The phase after an exchange, when both sides may have sent all their data.
+  /// The phase after the last possible exchange: an open event, polling, or the pause between two events.
   var afterData: Phase {
     let end = min(eventEnd, cursor + Int64(pollingTime) * 1000)
     guard pollingTime > 0, end > cursor, !isBroken, deadline == nil, exchangesInEvent < packetsPerEvent ?? .max else { return .between }
     return hasExchange ? .open : .polling(until: end)
   }
 
-  /// Handles data that a host queues while the sides exchange empty packets. The next packet carries the data.
+  /// Reopens the connection event for data that a host queued while the sides exchanged empty packets.
   mutating func goOn(at now: Int64) {
     let step = airTime(0, central) + airTime(0, peripheral)
     let before = cursor
@@ -376,20 +376,20 @@ extension LinkLayer {
     due = cursor
   }
 
-  /// Whether a host has queued data for which the event has room. The first exchange of an event may take longer than the event.
+  /// Whether a side has queued data that fits in the rest of the event. The first exchange of an event always fits.
   var hasExchange: Bool {
     guard !(central.queue.isEmpty && peripheral.queue.isEmpty) else { return false }
     return exchangesInEvent == 0 || cursor + airTime(central) + airTime(peripheral) <= eventEnd
   }
 
-  /// Returns the duration, in ns, of the next PDU and of the space after it.
+  /// Returns the duration, in ns, of a side's next PDU and of the inter-frame space after the PDU.
   private func airTime(_ transmitter: Transmitter) -> Int64 { airTime(transmitter.queue.nextCount(limit: transmitter.limit), transmitter) }
 
   private func airTime(_ octets: Int, _ transmitter: Transmitter) -> Int64 {
     Int64(AirTime.pdu(octets: octets, transmitter.coding, encrypted: isEncrypted) + interFrameSpace) * 1000
   }
 
-  /// Exchanges a PDU of the central and the answer. Returns false if a side missed a packet or the link lost contact, which ends the event.
+  /// Exchanges one PDU of each side. Returns false if a missed packet or a loss of radio contact ends the event.
   private mutating func exchange() -> Bool {
     let fromCentral = central.queue.next(limit: central.limit)
     let fromPeripheral = peripheral.queue.next(limit: peripheral.limit)
@@ -417,7 +417,7 @@ extension LinkLayer {
     return true
   }
 
-  /// Takes room for a PDU at the peripheral, and returns whether there was any. Only the first PDU of a frame needs room.
+  /// Reserves room at the peripheral for the L2CAP frame that a PDU starts. Returns false if the peripheral has no room.
   private mutating func takes(_ pdu: PacketQueue.PDU) -> Bool {
     guard let room, pdu.isStart else { return true }
     guard room > 0 else { return false }
@@ -447,7 +447,7 @@ extension LinkLayer {
     if self[side].queue.advance(pdu.octets.count) { results.append(.completed(by: side, 1)) }
   }
 
-  /// Combines the completions into one for each side, at the end of `results`. Real controllers also report several at a time.
+  /// Combines the `completed` actions in `results` into at most one for each side, after all other actions.
   private mutating func combineCompletions() {
     var counts: (central: Int, peripheral: Int) = (0, 0)
     results.removeAll {
@@ -460,7 +460,7 @@ extension LinkLayer {
   }
 }
 
-/// The HCI packets that wait on one side of a link, and the progress of the first one.
+/// A queue of the HCI packets that one side of a link has not transferred completely.
 struct PacketQueue {
   struct PDU {
     let octets: ArraySlice<UInt8>
@@ -468,7 +468,7 @@ struct PacketQueue {
     let isStart: Bool
   }
 
-  /// The waiting packets, in order. The first one lacks its acknowledged part.
+  /// The waiting packets in order. The first packet lacks the bytes that the peer has acknowledged.
   private var packets: Deque<PDU> = []
 
   var isEmpty: Bool { packets.isEmpty }
@@ -481,7 +481,7 @@ struct PacketQueue {
 
   func next(limit: Int) -> PDU? { packets.first.map { PDU(octets: $0.octets.prefix(limit), isStart: $0.isStart) } }
 
-  /// Removes acknowledged bytes. Returns whether they complete a packet.
+  /// Removes this number of acknowledged bytes from the first packet. Returns whether the packet is complete.
   mutating func advance(_ octets: Int) -> Bool {
     guard let first = packets.popFirst() else { return false }
     let rest = first.octets.dropFirst(octets)

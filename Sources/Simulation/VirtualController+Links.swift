@@ -4,7 +4,7 @@ import HCI
 import Peripherals
 
 extension VirtualController {
-  /// A create command that waits for its peer to advertise.
+  /// A host's command to connect, which waits for the peer to advertise.
   struct Initiator {
     let peer: PeerAddress
     let parameters: LinkLayer.Parameters
@@ -21,11 +21,11 @@ extension VirtualController {
   final class Connection {
     let link: VirtualLink
     var isEnding = false
-    /// The number of procedures that have not ended.
+    /// The number of link layer procedures that wait or run.
     var procedures = 0
     /// The results of PHY procedures with the peer's controller, in the order of the commands.
     var phyOutcomes: [ControllerErrorCode] = []
-    /// The last reported data lengths in bytes: central, peripheral.
+    /// The data lengths that the controller reported last, in bytes: of the central, then of the peripheral.
     var reportedDataLength = (27, 27)
 
     init(_ link: VirtualLink) { self.link = link }
@@ -169,7 +169,7 @@ extension VirtualController {
     connection.link.start(procedure)
   }
 
-  /// Starts LL_LENGTH_REQ: each side then sends at most what the other accepts. Does nothing if either side lacks the feature.
+  /// Starts a Data Length Update to at most `octets` bytes per PDU. Does nothing if either side supports only 27 bytes.
   private func startDataLength(_ octets: Int, on connection: Connection) {
     let peer = connection.link.limits.dataLength
     guard peer > 27, configuration.dataLength > 27 else { return }

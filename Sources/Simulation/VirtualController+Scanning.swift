@@ -12,7 +12,7 @@ extension VirtualController {
     var hears1M = true
     var hasExtendedParameters = false
     var start: Int64 = 0
-    /// The period in ns, which starts with the scan. 0: no period.
+    /// The time from one scan to the next, in ns. 0 if the scan does not repeat.
     var period: Int64 = 0
     var duration: Int64 = 0
     var timer: LoopTimer?
@@ -34,7 +34,7 @@ extension VirtualController {
       return elapsed % interval.nanoseconds < window.nanoseconds
     }
 
-    /// Returns whether to report a sighting. False if the filter already passed it.
+    /// Returns whether the controller reports a sighting, and adds the sighting to the duplicate filter.
     mutating func shouldReport(_ sighting: Sighting, at now: Int64) -> Bool {
       if filter == .off { return true }
       if filter == .eachPeriod, period > 0, (now - start) / period != seenInPeriod {
@@ -148,7 +148,7 @@ extension VirtualController {
     reportLegacy(4, inResponseTo: type, peer, settings.scanResponse, advertisement.scanResponseRSSI)
   }
 
-  /// Reports a legacy PDU in the form that matches the scan command.
+  /// Reports a legacy PDU in a legacy or an extended report, as the host's scan command requires.
   private func reportLegacy(_ type: UInt8, inResponseTo advertised: UInt8?, _ peer: PeerAddress, _ data: [UInt8], _ rssi: Int8) {
     guard commandSet == .extended else {
       return emit(.leAdvertisingReports(AdvertisingReports([LegacyAdvertisingReport(eventType: type, peer: peer, data: data, rssi: rssi)])))
@@ -164,7 +164,7 @@ extension VirtualController {
     emit(.leExtendedAdvertisingReports(AdvertisingReports([report])))
   }
 
-  /// Reports more than 31 bytes, from the secondary channels, in parts of at most 229 bytes.
+  /// Reports extended advertising data in reports of at most 229 bytes each.
   private func reportExtended(_ settings: AdvertisingSettings, _ peer: PeerAddress, _ rssi: Int8) {
     let data = settings.data.prefix(1650)
     for start in stride(from: 0, to: max(1, data.count), by: 229) {

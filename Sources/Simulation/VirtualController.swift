@@ -2,13 +2,13 @@ package import Bluetooth
 package import EventLoop
 package import HCI
 
-/// A Bluetooth LE controller without a radio: it speaks HCI to a host and works in a simulated air. Central role only. Like real
-/// controllers, it hides masked events, and refuses new scan parameters during a scan and a mix of legacy and extended commands. It loses
-/// ACL packets beyond its buffers.
+/// A virtual Bluetooth LE controller in the central role. It speaks HCI to a host and works in a simulated air.
+/// Like real controllers, it hides masked events and refuses new scan parameters during a scan.
+/// It also refuses a mix of legacy and extended commands, and loses ACL packets beyond its buffers.
 @LoopActor
 package final class VirtualController: HCI.Transport {
   package struct Configuration: Sendable {
-    /// Whether the controller scans and connects with extended commands (Core 5). Otherwise it is a Core 4.2 one with legacy commands only.
+    /// Whether the controller scans and connects with extended commands (Core 5). Otherwise it has only the legacy commands of Core 4.2.
     package var extended = true
     /// The length of an LE ACL data buffer, 27–251 bytes. `buffers` is the number of buffers.
     package var bufferLength = 251
@@ -22,7 +22,7 @@ package final class VirtualController: HCI.Transport {
 
     package init() {}
 
-    /// A copy with every number in its range.
+    /// A copy of the configuration with every number limited to its valid range.
     fileprivate var limited: Configuration {
       var limited = self
       limited.bufferLength = min(max(bufferLength, 27), 251)
@@ -38,10 +38,10 @@ package final class VirtualController: HCI.Transport {
   package static let defaultAddress = Address(rawValue: 0x0000_5E00_5301)
 
   package var handler: (@LoopActor (HCI.TransportEvent) -> Void)? { didSet { scheduleDelivery() } }
-  /// The host's violations of HCI, at most 100. Real controllers punish them in various ways, such as lost packets.
+  /// Descriptions of the host's violations of HCI. The controller keeps the first 100.
   package private(set) var violations: [String] = []
 
-  /// Whether the host reads too slowly. The controller then drops advertising reports only, as real controllers do.
+  /// A function that returns whether the host reads too slowly. The controller then drops advertising reports, but no other packets.
   var isHostBehind: @LoopActor () -> Bool = { false }
   /// The number of advertising events that the controller dropped because the host was too slow.
   private(set) var droppedReports = 0
@@ -63,7 +63,7 @@ package final class VirtualController: HCI.Transport {
   var initiator: Initiator?
   var connections: [ConnectionHandle: Connection] = [:]
 
-  /// An immediate effect of the current command, which follows its answer.
+  /// The function to call after the answer to the current command. Nil if the command has no immediate effect.
   var afterAnswer: (@LoopActor () -> Void)?
 
   private var outgoing: [HCI.TransportEvent] = []
@@ -71,12 +71,12 @@ package final class VirtualController: HCI.Transport {
   private var isDeliveryScheduled = false
   private var isClosed = false
 
-  /// The set of commands in use. After commands of one set, the controller refuses the other set until Reset (Vol 4 Part E §3.1.1).
+  /// The set of commands that a host uses. The controller refuses the other set until Reset (Vol 4 Part E §3.1.1).
   enum CommandSet { case legacy, extended }
 
-  /// The default event mask (Vol 4 Part E §7.3.1): no events of later versions, and so no LE Meta event.
+  /// The default event mask (Vol 4 Part E §7.3.1). It hides LE Meta and other events of later versions.
   static let defaultEventMask: UInt64 = 0x0000_1FFF_FFFF_FFFF
-  /// The default LE event mask (§7.8.1).
+  /// The default LE event mask (Vol 4 Part E §7.8.1).
   static let defaultLEEventMask: UInt64 = 0x1F
 
   package init(air: Air, address: Address = defaultAddress, configuration: Configuration = Configuration()) {
@@ -112,7 +112,7 @@ package final class VirtualController: HCI.Transport {
     next?()
   }
 
-  /// Closes the controller, like an adapter that its owner unplugs. All links end without an event.
+  /// Closes the controller like an unplugged adapter. The host receives no event for the links that end.
   package func close() {
     guard !isClosed else { return }
     reset()
@@ -129,13 +129,13 @@ package final class VirtualController: HCI.Transport {
     scheduleDelivery()
   }
 
-  /// Fails like firmware in an unknown state: sends Hardware Error (Vol 4 Part E §7.7.16) and forgets everything.
+  /// Simulates a firmware fault: sends Hardware Error with `code` (Vol 4 Part E §7.7.16) and resets the controller.
   func fail(_ code: UInt8) {
     emit(.hardwareError(code))
     reset()
   }
 
-  /// Returns whether to report an advertising event. If not, counts it as dropped.
+  /// Returns whether the host reads fast enough to receive an advertising report. If not, increments `droppedReports`.
   func hasRoomForReport() -> Bool {
     guard isHostBehind() else { return true }
     droppedReports += 1
@@ -149,7 +149,7 @@ package final class VirtualController: HCI.Transport {
 
   // MARK: Events
 
-  /// Queues an event that the host did not mask.
+  /// Queues an event for the host, unless the host masked the event.
   func emit(_ event: Event) {
     guard !isClosed, isWanted(event) else { return }
     outgoing.append(.received(event.encoded))
@@ -172,7 +172,7 @@ package final class VirtualController: HCI.Transport {
     }
   }
 
-  /// Delivers events from the air, which already have their own turn of the loop.
+  /// Delivers queued packets to the host until the queue is empty.
   func deliver() {
     guard !isDelivering else { return }
     isDelivering = true
@@ -201,7 +201,7 @@ package final class VirtualController: HCI.Transport {
     }
   }
 
-  /// Returns to the state after power-on. Links vanish without a disconnection: their peers wait for the supervision timeout.
+  /// Returns to the state after power-on, and drops all links silently. Their peers notice the loss after the supervision timeout.
   func reset() {
     for connection in connections.values {
       connection.link.central = nil
@@ -225,7 +225,7 @@ package final class VirtualController: HCI.Transport {
 /// The error of a transport whose controller disappeared without the host closing it.
 package struct ControllerUnplugged: Error, Sendable, Equatable { package init() {} }
 
-/// The commands of this controller. Its Supported Commands follow from them.
+/// The commands that a virtual controller supports, and from which it derives its Supported Commands.
 extension VirtualController {
   typealias Commands = CommandTable<VirtualController>
 
@@ -304,7 +304,7 @@ extension VirtualController {
     return features
   }
 
-  /// Selects legacy or extended commands.
+  /// Selects the set of commands that the host uses until Reset.
   /// - Throws: Command Disallowed if the host used the other set since Reset.
   func use(_ set: CommandSet, for command: some Command) throws(ControllerErrorCode) {
     if let commandSet, commandSet != set {

@@ -2,14 +2,14 @@ import Bluetooth
 import EventLoop
 import Peripherals
 
-/// Runs one link layer on the event loop's clock and delivers its actions to both ends.
+/// A link that runs one link layer on the event loop's clock and delivers its actions to both ends.
 @LoopActor
 final class VirtualLink {
   let number: Int
   let peer: PeerAddress
-  /// The RSSI in dBm, without jitter.
+  /// The device's RSSI in dBm, without random variation.
   let rssi: Int8
-  /// The current limits of the device.
+  /// The limits of the device's controller, including the changes that the device has requested.
   private(set) var limits: LinkLimits
   private var changes: [LinkChange] = []
   private var changeTimers: [LoopTimer] = []
@@ -17,7 +17,7 @@ final class VirtualLink {
   private var centralLimits = LinkLimits()
   private var layer: LinkLayer
   private var timer: LoopTimer?
-  /// The central's handler. Both ends receive all actions in order.
+  /// The function through which the central receives all actions of the link in order.
   var central: (@LoopActor ([LinkLayer.Action]) -> Void)?
   var peripheral: (@LoopActor ([LinkLayer.Action]) -> Void)?
   /// The function to call when the link has ended.
@@ -53,7 +53,7 @@ final class VirtualLink {
     arm()
   }
 
-  /// Notes that the peripheral's host can accept one more frame. Has no effect without a limit.
+  /// Lets the peripheral's host accept one more L2CAP frame. Does nothing if the number of frames has no limit.
   func makeRoom() { layer.room? += 1 }
 
   func terminate(by side: LinkLayer.Side, reason: ControllerErrorCode) {
@@ -68,7 +68,7 @@ final class VirtualLink {
 
   // MARK: Requests of the peripheral
 
-  /// Starts the timers of the device's later requests. The parameters are the limits of the central's controller, `dataLength` in bytes.
+  /// Starts the timers of the device's changes. The parameters are the limits of the central's controller, with `dataLength` in bytes.
   func begin(dataLength: Int, phys: Set<PHY>) {
     (centralLimits.dataLength, centralLimits.phys) = (dataLength, phys)
     for change in limits.changes {

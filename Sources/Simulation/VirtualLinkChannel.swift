@@ -4,12 +4,12 @@ package import EventLoop
 package import L2CAP
 import Peripherals
 
-/// The peripheral's end of a link: L2CAP for a virtual device (Vol 3 Part A §3), which serves ATT. On the other fixed channels, it answers
-/// like a device that supports nothing there, unless `otherChannels` is set.
+/// The peripheral's end of a link, which exchanges ATT PDUs with a virtual device over L2CAP (Vol 3 Part A §3).
+/// It refuses requests on other fixed channels if `otherChannels` is nil.
 @LoopActor
 package final class VirtualLinkChannel: DeviceChannel {
   package var handler: (@LoopActor (ATT.ChannelEvent) -> Void)? { didSet { deliver() } }
-  /// The receiver of the frames of all channels except ATT, in place of the built-in answers.
+  /// The function that receives the frames of all channels except ATT. If it is nil, the channel refuses requests itself.
   package var otherChannels: (@LoopActor (ChannelIdentifier, [UInt8]) -> Void)?
 
   private let link: VirtualLink
@@ -19,7 +19,7 @@ package final class VirtualLinkChannel: DeviceChannel {
   private var waiters: [Wait<Void>] = []
   private var ended: ControllerErrorCode?
   private var isClosed = false
-  /// The firmware, which delays or drops ATT PDUs. Nil: ATT receives everything immediately.
+  /// The firmware that delays or drops ATT PDUs. Nil means that ATT receives each PDU immediately.
   private var firmware: FirmwareQueue?
   private var firmwareTimer: LoopTimer?
   /// The sizes, in bytes, of the first and the last link layer payload of the incomplete frame, and the number of payloads.
@@ -63,8 +63,8 @@ package final class VirtualLinkChannel: DeviceChannel {
 
   // MARK: For tests and unusual devices
 
-  /// Sends one L2CAP frame.
-  /// - Parameter payload: At most 65,535 bytes. The channel drops the rest.
+  /// Sends one L2CAP frame to the central.
+  /// - Parameter payload: The payload of the frame. The channel truncates it to 65,535 bytes.
   package func send(_ payload: [UInt8], onChannel channel: ChannelIdentifier) {
     guard ended == nil, !isClosed else { return }
     for (index, fragment) in L2CAPFrame(channel: channel, payload: payload).fragments(length: Self.bufferLength).enumerated() {

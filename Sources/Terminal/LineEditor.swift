@@ -2,8 +2,8 @@ package import EventLoop
 import Glibc
 import Text
 
-/// Reads lines that the user types on the terminal of standard input, with GNU readline's keys, history and inputrc. Other `Output` appears
-/// above the line, which stays unchanged. A process has one editor at a time.
+/// Reads lines that the user types on a terminal, with GNU readline's keys, history and inputrc. `Output` writes other text above the line.
+/// A process has one editor at a time.
 @LoopActor
 package final class LineEditor: BottomLine {
   /// A piece of the prompt, without escape sequences.
@@ -17,22 +17,22 @@ package final class LineEditor: BottomLine {
     }
   }
 
-  /// The result of the completion key.
+  /// The change that the completion key makes to the line.
   package struct Completion: Sendable, Equatable {
     /// The number of bytes before the cursor that `text` replaces.
     package var replaced = 0
     package var text = ""
-    /// The possible continuations. The editor shows them above the line if there are several.
+    /// The possible continuations. If there are any, the editor lists them above the line.
     package var candidates: [Candidate] = []
 
     package init() {}
   }
 
-  /// The prompt before the typed text. The program may set it at any time.
+  /// The prompt before the typed text. A change redraws the line.
   package var prompt: [PromptPart] = [] { didSet { if prompt != oldValue { promptChanged() } } }
-  /// The function that completes a line. Its argument is the text before the cursor.
+  /// The function that completes a line. Its argument is the text before the cursor. It returns nil if it knows no completion.
   package var complete: (@LoopActor (String) -> Completion?)?
-  /// The callback for a typed line that belongs in the history.
+  /// The callback for a typed line that the program should keep in its history file.
   package var onRemember: (@LoopActor (String) -> Void)?
   /// The maximum number of lines in the history.
   package static let historyLimit = 5000
@@ -43,10 +43,10 @@ package final class LineEditor: BottomLine {
   private let mode: TerminalMode
   private var watch: Watch?
   private var wait: Wait<String?>?
-  /// The received keys, in bytes, that the editor has not processed yet.
+  /// The received bytes of keys that the editor has not processed yet.
   private var keys: [UInt8] = []
   private var pasted = PastedText()
-  /// The remaining lines of a multi-line paste.
+  /// The remaining lines of a multi-line paste, which the next calls of `line` return.
   private var lines: [String] = []
   private var last: String?
   /// Whether the terminal shows the prompt and the line.
@@ -54,7 +54,7 @@ package final class LineEditor: BottomLine {
   private var promptIsStale = false
   private var redraw: LoopTimer?
 
-  /// Creates the editor. Nil if `input` is not a terminal, or no terminal shows the line.
+  /// Creates the editor. Nil if `input` is not a terminal, neither output is a terminal, or memory is exhausted.
   /// - Parameter input: The descriptor from which the editor reads keys.
   /// - Parameter name: The application name for conditions in the user's inputrc (`$if NAME`).
   package init?(_ output: Output, input: Int32 = STDIN_FILENO, name: String) {
@@ -77,9 +77,9 @@ package final class LineEditor: BottomLine {
 
   // MARK: One line
 
-  /// Waits for a line and returns it. Uses keys that arrived earlier first.
+  /// Waits for a line and returns it. Processes keys that arrived earlier first.
   /// - Returns: Nil at the end of the input, after Ctrl-D on an empty line, or if the terminal is closed.
-  /// - Throws: CancellationError, after discarding the line.
+  /// - Throws: CancellationError. The editor then discards the line.
   package func line() async throws -> String? {
     if !lines.isEmpty { return lines.removeFirst() }
     try Task.checkCancellation()
@@ -103,7 +103,7 @@ package final class LineEditor: BottomLine {
     }
   }
 
-  /// The virtual time that each key takes.
+  /// The virtual time that passes with each typed byte.
   static let keyTime = Duration.milliseconds(100)
 
   private func read() {
@@ -120,7 +120,7 @@ package final class LineEditor: BottomLine {
     use()
   }
 
-  /// Passes the pending keys to readline.
+  /// Passes the received keys to readline until a line ends.
   private func use() {
     guard !keys.isEmpty, wait?.isSettled == false else { return }
     show()
@@ -166,7 +166,7 @@ package final class LineEditor: BottomLine {
     return count
   }
 
-  /// Handles Ctrl-C: clears the typed line and starts a new one below.
+  /// Clears the typed line after Ctrl-C, and starts a new line below.
   package func interrupt() {
     guard wait?.isSettled == false else { return }
     keys = []
@@ -185,7 +185,7 @@ package final class LineEditor: BottomLine {
 
   // MARK: On the terminal
 
-  /// Whether readline has a line, even if the terminal does not show it.
+  /// Whether readline edits a line, even if the terminal does not show the line.
   package private(set) var isActive = false
 
   private func beginLine() {
@@ -200,7 +200,7 @@ package final class LineEditor: BottomLine {
     flush()
   }
 
-  /// Ends readline's line.
+  /// Ends readline's line. `mark` is the text to draw after the line.
   private func end(_ mark: String) {
     redraw?.cancel()
     redraw = nil
@@ -217,7 +217,7 @@ package final class LineEditor: BottomLine {
 
   private func beginRow() { if !screen.isAtLineStart { screen.endLine() } }
 
-  /// Erases the line for other output. The editor redraws it once in this turn of the loop, however much output follows.
+  /// Returns the bytes that erase the line. Schedules one redraw at the end of the event loop's turn.
   package func makeWay() -> [UInt8] {
     guard isShown else { return [] }
     screen.isHeld = true
@@ -261,7 +261,7 @@ package final class LineEditor: BottomLine {
     if isShown { flush() }
   }
 
-  /// Redraws the line after a stop of the process, or after another program used the terminal. The old line may be gone then.
+  /// Redraws the line after a stop of the process, or after another program used the terminal.
   package func resumed() {
     guard isActive else { return }
     mode.enter(undoing: Readline.markEnd)
@@ -272,13 +272,13 @@ package final class LineEditor: BottomLine {
     flush()
   }
 
-  /// Restores the terminal, for another program or permanently. `line` and `resumed` reclaim it. Idempotent.
+  /// Restores the user's terminal settings. `line` and `resumed` apply the editor's settings again. Idempotent.
   package func release() {
     if isActive { screen.draw(Array(Readline.markEnd.utf8)) }
     mode.leave()
   }
 
-  /// Closes the editor permanently.
+  /// Discards the line, restores the terminal and detaches the editor from the output.
   package func close() {
     abandon("")
     release()
@@ -295,10 +295,10 @@ package final class LineEditor: BottomLine {
 
   // MARK: Completion
 
-  /// The text for which the last completion found nothing, with the cursor's position in bytes.
+  /// The text that the last completion could not complete, and the cursor's byte offset in it. Nil after a successful completion.
   private var uncompleted: (typed: [UInt8], cursor: Int)?
 
-  /// Completes the text again, because more may be known now. Does nothing if the text has changed since the user pressed the key.
+  /// Completes the text again when more candidates are known. Does nothing if the user changed the text after pressing the key.
   package func completeAgain() {
     guard isActive, let uncompleted, Readline.typed == uncompleted.typed, Readline.cursor == uncompleted.cursor else { return }
     show()
@@ -323,11 +323,11 @@ package final class LineEditor: BottomLine {
   }
 }
 
-/// A completion candidate and its description.
+/// A possible completion of the typed text.
 package struct Candidate: Sendable, Equatable, Hashable {
-  /// The text to show.
+  /// The completed text, which the list shows.
   package let text: String
-  /// The description, which the list shows next to the text if there is room.
+  /// The description of the candidate. The list shows descriptions if there is room.
   package let hint: String
 
   package init(_ text: String, hint: String = "") {
@@ -336,13 +336,13 @@ package struct Candidate: Sendable, Equatable, Hashable {
   }
 }
 
-/// Candidates in columns, at most a screen of them.
+/// A list of candidates in columns, which fits on one screen.
 package struct CandidateList {
   private let candidates: [Candidate]
 
   package init(_ candidates: [Candidate]) { self.candidates = candidates }
 
-  /// Returns the lines to show.
+  /// Returns the lines of the list. The last line reports the number of candidates that do not fit.
   /// - Parameters:
   ///   - width: The terminal's width in columns.
   ///   - height: The terminal's height in rows.
@@ -359,7 +359,7 @@ package struct CandidateList {
     return lines
   }
 
-  /// Arranges cells from top to bottom, then in the next column.
+  /// Arranges cells from top to bottom, then in the next column. Sets `shown` to the number of cells that fit.
   private static func columns(_ cells: [String], _ width: Int, _ rows: Int, _ shown: inout Int) -> [String] {
     let cells = cells.map { DisplayText.clip(DisplayText.escape($0), to: width - 1) }
     let widest = cells.reduce(0) { max($0, DisplayText.width($1)) } + 2

@@ -4,21 +4,21 @@ import Text
 /// A block of lines at the bottom of the terminal that `draw` updates in place.
 @LoopActor
 package final class LiveView {
-  /// The widths of the drawn lines in columns. If the terminal has become narrower, it has wrapped them.
+  /// The width of each drawn line, in columns. A terminal that became narrower wraps these lines.
   private var drawn: [Int] = []
 
   package nonisolated init() {}
 
-  /// Replaces the last view, unless the terminal has not accepted that view yet. The caller clips: lines must fit the width and the block
-  /// the height, or the cursor arithmetic is wrong.
+  /// Replaces the last view, unless earlier output still waits for the terminal.
+  /// Each line must fit the width of the terminal, and the block must fit its height.
   package func draw(_ lines: [Line], on output: Output) throws(OutputFailure) {
     output.beforeFrame?()
     if try output.offerFrame(frame(lines, width: output.width)) { drawn = lines.map(\.columns) }
     output.live = self
   }
 
-  /// Draws the last view, and waits until the terminal has room for it.
-  /// - Throws: OutputFailure; CancellationError.
+  /// Draws the last view, and waits until the output has room for it.
+  /// - Throws: OutputFailure or CancellationError.
   package func finish(_ lines: [Line], on output: Output) async throws {
     try await output.write(frame(lines, width: output.width))
     drawn = lines.map(\.columns)
@@ -31,10 +31,10 @@ package final class LiveView {
     return up(width) + "\u{1B}[J"
   }
 
-  /// Forgets the last view. The next view starts at the cursor.
+  /// Makes the next view start at the cursor, so that it does not replace the last view.
   func forget() { drawn = [] }
 
-  /// A line that may contain escape sequences, which take no column.
+  /// A line of the view. `text` may contain escape sequences, which `columns` does not count.
   package struct Line: Sendable, Equatable, ExpressibleByStringLiteral {
     package let text: String
     package let columns: Int

@@ -2,8 +2,8 @@ package import EventLoop
 import Glibc
 package import Text
 
-/// The only writer to stdout (results) and stderr (everything else). Nothing here blocks. Output for a slow reader waits in a bounded
-/// queue. When the queue is full, commands wait (`line`, `record`, `write`) and other sources get false (`offer…`).
+/// Writes results to stdout and everything else to stderr, without blocking. Output for a slow reader waits in a bounded queue.
+/// When the queue is full, `line`, `record` and `write` wait, and the `offer` functions return false.
 /// Each command of a session has its own output and style over the same streams.
 @LoopActor
 package final class Output {
@@ -14,34 +14,34 @@ package final class Output {
     package var quiet = false
     package var verbosity = 0
     package var color = ColorChoice.auto
-    /// Whether a person reads the text, so that times are local.
+    /// Whether a person reads the text. Times are then in local time.
     package var isLive = false
 
     package init() {}
   }
 
   package nonisolated let style: Style
-  /// The function that adds members to each JSON record, after the record's own.
+  /// The function that adds members to each JSON record, after the members of the record itself.
   package var members: (@LoopActor (inout RecordWriter) -> Void)?
   /// The function that adds the member with the name of a record's device.
   package var peer: (@LoopActor (inout RecordWriter) -> Void)?
-  /// Whether each record of the result names its device without `peer`.
+  /// Whether each record of the result already names its device, so that the output does not call `peer`.
   package var resultsNamePeer = false
-  /// The callback for each record of the result, as a value.
+  /// The callback for each JSON record of the result.
   package var onRecord: (@LoopActor (JSONTree) -> Void)?
-  /// The callback for the lines written to stdout.
+  /// The callback for the bytes of the result.
   package var onResult: (@LoopActor ([UInt8]) -> Void)?
   /// Whether output for stdout goes only to `onRecord` and `onResult`.
   package var hidesResults = false
-  /// The function that receives notes and progress, instead of stderr.
+  /// The function that receives notes and progress, which then do not go to stderr. Nil writes them to stderr.
   package var onMessage: (@LoopActor (_ text: String, _ isNote: Bool) -> Void)?
   private nonisolated let streams: StandardStreams
   private nonisolated let colorOut: Bool
   private nonisolated let colorErr: Bool
 
-  /// The maximum number of bytes that wait for a slow reader, some thousands of records.
+  /// The maximum number of queued bytes for a slow reader.
   package nonisolated static let limit = 1 << 20
-  /// The number of bytes that messages and unrepeatable output may use above the limit.
+  /// The number of bytes above `limit` that the queue accepts for messages and output that the program cannot repeat.
   package nonisolated static let reserve = 1 << 16
 
   package nonisolated convenience init(
@@ -50,7 +50,7 @@ package final class Output {
     self.init(style, StandardStreams(out: out, err: err, limit: limit, environment: environment))
   }
 
-  /// Creates an output on the same streams in another style.
+  /// Creates an output with another style on the streams of an existing output.
   package nonisolated convenience init(_ style: Style, sharing other: Output) { self.init(style, other.streams) }
 
   private nonisolated init(_ style: Style, _ streams: StandardStreams) {
@@ -70,13 +70,13 @@ package final class Output {
 
   package nonisolated var outIsTerminal: Bool { streams.outIsTerminal }
   package nonisolated var errIsTerminal: Bool { streams.errIsTerminal }
-  /// Whether terminals show UTF-8 according to the locale. Other terminals get ASCII.
+  /// Whether the locale uses UTF-8. If not, the output writes its own symbols in ASCII.
   package nonisolated var isUTF8: Bool { streams.isUTF8 }
 
-  /// Adapts text with our own lines, quotes and bars to the user's terminal. Text from devices stays unchanged.
+  /// Replaces lines, quotes and bars in blectl's text by ASCII if the terminal does not show UTF-8.
   package nonisolated func displayText(_ text: String) -> String { isUTF8 ? text : DisplayText.asciiLines(text) }
 
-  /// Whether escape sequences may move the cursor on stdout (live views).
+  /// Whether the program may move the cursor on stdout with escape sequences, as live views do.
   package nonisolated var canAnimateOut: Bool { outIsTerminal && !streams.isDumb && !style.json && !style.quiet }
   package nonisolated var canAnimateErr: Bool { errIsTerminal && !streams.isDumb && !style.json && !style.quiet }
 
@@ -85,32 +85,32 @@ package final class Output {
 
   // MARK: Results
 
-  /// Writes a line of the result. Waits for room.
-  /// - Throws: OutputFailure; CancellationError. The functions below throw the same.
+  /// Writes a line of the result. Waits until the queue has room.
+  /// - Throws: OutputFailure or CancellationError.
   package func line(_ text: String) async throws { try await write(Self.line(text)) }
 
-  /// Writes a JSON record. Waits for room.
+  /// Writes a JSON record of the result. Waits until the queue has room.
   package func record(_ build: (inout RecordWriter) -> Void) async throws {
     if try recordWithoutWaiting(build) { return }
     try await untilTurn()
     try put(build)
   }
 
-  /// Writes a JSON record if that needs no wait. An asynchronous call costs as much as a short record.
-  /// - Returns: False if the record would have to wait. Then this function writes nothing.
+  /// Writes a JSON record of the result if the queue has room and the event loop's turn has time left.
+  /// - Returns: False if the caller must use `record`. Then this function writes nothing.
   package func recordWithoutWaiting(_ build: (inout RecordWriter) -> Void) throws(OutputFailure) -> Bool {
     guard takesTurn() else { return false }
     try put(build)
     return true
   }
 
-  /// Writes bytes unchanged. Waits for room.
+  /// Writes bytes of the result unchanged. Waits until the queue has room.
   package func write(_ bytes: [UInt8]) async throws {
     if !takesTurn() { try await untilTurn() }
     try put(bytes)
   }
 
-  /// Spends a step of the event loop's share for output without a wait. Returns false if the output has to wait.
+  /// Counts a step against the turn of the event loop. Returns false if output has to wait for room or for the next turn.
   private func takesTurn() -> Bool {
     guard hidesResults ? !EventLoop.shared.isShareSpent : streams.out.takesAtOnce else { return false }
     EventLoop.shared.spendStep()
@@ -139,7 +139,7 @@ package final class Output {
     Self.record { complete(&$0, build, isResult: isResult) }
   }
 
-  /// Writes a record with the members that all records have.
+  /// Writes a record with the additional members of this output.
   private func complete(_ record: inout RecordWriter, _ build: (inout RecordWriter) -> Void, isResult: Bool = true) {
     build(&record)
     guard style.json else { return }
@@ -147,19 +147,19 @@ package final class Output {
     if !isResult || !resultsNamePeer { peer?(&record) }
   }
 
-  /// Waits for room. After that, one `offer` of a line or record succeeds.
+  /// Waits until the queue has room. After that, one call of `offerLine` or `offerRecord` succeeds.
   package func untilRoom() async throws { try await streams.out.untilRoom() }
 
-  /// Writes a line for a source that cannot wait.
-  /// - Returns: False if there is no room. Then this function writes nothing.
+  /// Writes a line of the result for a source that cannot wait.
+  /// - Returns: False if the queue has no room. Then this function writes nothing.
   package func offerLine(_ text: @autoclosure () -> String) throws(OutputFailure) -> Bool {
     guard hasRoom(for: 0) else { return false }
     return try offer(Self.line(text()), reserve: 0)
   }
 
-  /// Writes a JSON record for a source that cannot wait.
-  /// - Parameter reserve: The number of bytes that may exceed the limit.
-  /// - Returns: False if there is no room. Then this function writes nothing.
+  /// Writes a JSON record of the result for a source that cannot wait.
+  /// - Parameter reserve: The number of bytes by which the queue may exceed its limit.
+  /// - Returns: False if the queue has no room. Then this function writes nothing.
   package func offerRecord(reserve: Int = 0, _ build: (inout RecordWriter) -> Void) throws(OutputFailure) -> Bool {
     guard hasRoom(for: reserve), try offer(line(of: build), reserve: reserve) else { return false }
     observe(build)
@@ -176,7 +176,7 @@ package final class Output {
     return true
   }
 
-  /// Writes a live view if no earlier output waits. Returns false otherwise.
+  /// Writes a live view to stdout if no earlier output waits in the queue. Returns whether the output accepted the view.
   func offerFrame(_ bytes: [UInt8]) throws(OutputFailure) -> Bool {
     guard streams.out.queued == 0 else { return false }
     return try streams.out.offer(bytes)
@@ -190,8 +190,8 @@ package final class Output {
     return json.finished()
   }
 
-  /// Waits until the kernel has accepted all output, or until `deadline`.
-  /// - Throws: OutputFailure if stdout could not be written; CancellationError.
+  /// Waits until the kernel has accepted all output, or until `deadline`. Nil means no time limit.
+  /// - Throws: OutputFailure if writing to stdout failed, or CancellationError.
   package func flush(until deadline: LoopClock.Instant?) async throws {
     var failure: (any Error)?
     do { try await streams.out.flush(until: deadline) } catch { failure = error }
@@ -203,19 +203,19 @@ package final class Output {
     if let failure { throw failure }
   }
 
-  /// Whether writing to stdout has failed.
+  /// Whether a write to stdout has failed.
   package var isBroken: Bool { streams.out.failure != nil }
 
-  /// Whether the queue has room for a record.
+  /// Whether the queue of stdout is below its limit.
   package var hasRoom: Bool { streams.out.hasRoom }
 
-  /// The number of lines of the result that wait in the queue.
+  /// The number of result lines in the queue of stdout.
   package var unwrittenLines: Int { streams.out.queuedLines }
 
   /// Whether the kernel has accepted all output.
   package var isFlushed: Bool { streams.out.queued == 0 && streams.err.queued == 0 }
 
-  /// The stream that shows the typed line: stdout if it is a terminal, or else stderr. Nil if neither is a terminal.
+  /// The stream that shows the line that the user types. This is stdout if stdout is a terminal, or stderr. Nil if neither is a terminal.
   var promptSink: Sink? { outIsTerminal ? streams.out : errIsTerminal ? streams.err : nil }
   var resultSink: Sink { streams.out }
   nonisolated var paintsPrompt: Bool { outIsTerminal ? colorOut : colorErr }
@@ -226,14 +226,14 @@ package final class Output {
 
   // Messages contain user input and file names. Their control characters must not reach the terminal.
 
-  /// Writes a note for the user, unless the user gave `--quiet`.
+  /// Writes a note to stderr, unless the user gave `--quiet`.
   package func note(_ text: String) {
     guard !style.quiet || onMessage != nil else { return }
     let text = DisplayText.visible(text)
     say(text, isNote: true, (colorErr ? TerminalStyle.yellow.apply("note:") : "note:") + folded(" " + text, after: "note:"))
   }
 
-  /// Shows progress on a terminal, or anywhere if the output is verbose.
+  /// Writes progress to stderr if stderr is a terminal or the output is verbose.
   package func status(_ text: String) {
     guard !style.quiet, errIsTerminal && !style.json || style.verbosity > 0 else { return }
     let text = DisplayText.visible(text)
@@ -267,7 +267,7 @@ package final class Output {
     put(message: String(decoding: line(of: build, isResult: false).dropLast(), as: UTF8.self))
   }
 
-  /// Writes a line to stderr.
+  /// Writes a line to stderr, with control characters made visible.
   package func message(_ text: String) { put(message: DisplayText.visible(text)) }
 
   private func put(message text: String) {
@@ -293,7 +293,7 @@ package final class Output {
 
   package func clearTransient() { streams.clearTransient() }
 
-  /// The callback that runs before the program draws a live view. During a stop, another program may have written below the view.
+  /// The callback before the program draws a live view. It detects a stop, during which another program may have used the terminal.
   package var beforeFrame: (@LoopActor () -> Void)? {
     get { streams.beforeFrame }
     set { streams.beforeFrame = newValue }
@@ -310,44 +310,44 @@ package final class Output {
     let resumed: @LoopActor () -> Void
 
     /// Creates a full-screen program.
-    /// - Parameter message: Receives messages for stderr.
-    /// - Parameter resumed: Called when the process continues after a stop.
+    /// - Parameter message: The function that shows messages for stderr.
+    /// - Parameter resumed: The callback when the process continues after a stop.
     package init(message: @escaping @LoopActor (String) -> Void, resumed: @escaping @LoopActor () -> Void) {
       self.message = message
       self.resumed = resumed
     }
   }
 
-  /// The block at the bottom of stdout that the program redraws in place.
+  /// The live view at the bottom of stdout. Nil without a live view.
   var live: LiveView? {
     get { streams.live }
     set { streams.live = newValue }
   }
 
-  /// Handles a continued process (Ctrl-Z, fg). Other programs have written to the terminal, so nothing above is ours.
+  /// Adapts to a terminal that other programs used while this process was stopped (Ctrl-Z). Later output does not erase earlier lines.
   package func resumed() {
     if let screen = streams.fullScreen { return screen.resumed() }
     live?.forget()
     streams.eraseTransient = nil
   }
 
-  /// Starts a new line, so that output does not follow the terminal's `^C`. Does nothing after bars and live views, which erase the `^C`.
+  /// Starts a new line after the terminal's `^C`. Does nothing if a progress bar or live view will erase the `^C`.
   package func breakLine() {
     guard errIsTerminal, streams.eraseTransient == nil, live == nil, streams.fullScreen == nil else { return }
     _ = streams.emit("\n")
   }
 }
 
-/// Writes output before the event loop runs: usage errors and help.
+/// Functions that write output before the event loop runs, such as usage errors and help.
 extension Output {
-  /// The width of the terminal on standard error, in columns. Nil if standard error is not a terminal.
+  /// The width of the terminal on stderr, in columns. Nil if stderr is not a terminal.
   package nonisolated static var errorWidth: Int? {
     var window = winsize()
     guard isatty(STDERR_FILENO) == 1 else { return nil }
     return unsafe ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &window) == 0 && window.ws_col > 0 ? Int(window.ws_col) : 80
   }
 
-  /// Folds a line at its words. A command of the program at the end of the line stays on one line, so that users can copy it.
+  /// Folds a line between words. A command of `program` at the end stays on one line, so that users can copy it.
   package nonisolated static func fold(_ line: String, of program: String, to width: Int) -> String {
     guard DisplayText.width(line) > width else { return line }
     let start = line.ranges(of: ": \(program) ").last?.lowerBound ?? line.endIndex
@@ -358,7 +358,7 @@ extension Output {
 
   package enum StandardStream: Sendable { case output, error }
 
-  /// Writes a text synchronously, for messages before the loop runs.
+  /// Writes a text and blocks until the kernel has accepted it.
   /// - Returns: False if the write failed.
   @discardableResult
   package nonisolated static func writeWaiting(_ stream: StandardStream, _ text: String) -> Bool {
@@ -379,10 +379,10 @@ extension Output {
   }
 }
 
-/// The user's choice of when to use color. `auto` means on a terminal that supports color, unless NO_COLOR is set.
+/// The user's choice of when to use color. `auto` uses color on a terminal that supports it, unless NO_COLOR is set.
 package enum ColorChoice: String, Sendable, CaseIterable { case auto, always, never }
 
-/// ANSI text styles, used sparingly: for names of things, not for whole lines.
+/// An ANSI text style for words of a line. The raw value is the SGR parameter.
 package enum TerminalStyle: String, Sendable {
   case bold = "1"
   case dim = "2"
@@ -391,7 +391,7 @@ package enum TerminalStyle: String, Sendable {
   case yellow = "33"
   case cyan = "36"
 
-  /// Encloses a text in the escape sequences that start the style and reset it.
+  /// Returns the text between the escape sequences that start and reset the style.
   package func apply(_ text: String) -> String { begin + text + Self.end }
 
   var begin: String { "\u{1B}[\(rawValue)m" }

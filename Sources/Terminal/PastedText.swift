@@ -1,20 +1,20 @@
-/// Finds pasted text among the keys of a terminal that marks it. Readline must get a paste as a whole, because it waits for the end mark.
+/// A filter that finds pasted text between the marks of a terminal, and holds it until the end mark.
 struct PastedText {
   private static let begin = Array("\u{1B}[200~".utf8)
   private static let end = Array("\u{1B}[201~".utf8)
-  /// The maximum number of bytes of a paste. The filter drops the rest.
+  /// The maximum number of bytes of a paste. The filter drops further bytes.
   static let limit = 1 << 18
 
-  /// The received bytes that may begin a mark.
+  /// The received bytes that may be the start of a begin mark.
   private var held: [UInt8] = []
-  /// The number of bytes of `held` that readline already has. An escape without a following byte is a key.
+  /// The number of bytes of `held` that readline already got. The filter passes an escape without a following byte as a key.
   private var given = 0
-  /// The text after the begin mark, including that mark, until the end mark arrives.
+  /// The received begin mark and the text after it. Nil outside a paste.
   private var pasted: [UInt8]?
   private var isTooLong = false
 
-  /// Filters received bytes.
-  /// - Returns: The bytes to pass to readline now.
+  /// Filters bytes from the terminal.
+  /// - Returns: The bytes that readline gets now.
   mutating func pass(_ keys: some Sequence<UInt8>) -> [UInt8] {
     var passed: [UInt8] = []
     for key in keys {

@@ -11,31 +11,31 @@ enum Readline {
     /// The user pressed Ctrl-D on an empty line.
     case end
     case wantsCompletion
-    /// Readline stopped a macro of inputrc that ran too many commands.
+    /// A macro of the user's inputrc ran too many commands, and readline stopped it.
     case endlessMacro
   }
 
   static let endlessMacro = "Stopped an inputrc macro after \(shim_most_commands) commands. It seems to call itself."
 
-  /// Reads the user's inputrc and the terminal's description at the first call. Returns false if memory is exhausted.
+  /// Prepares readline. Reads the user's inputrc and the terminal's description at the first call. Returns false if memory is exhausted.
   /// - Parameters:
-  ///   - input: The terminal that determines the size of the line.
+  ///   - input: The descriptor of the terminal that determines the size of the line.
   ///   - name: The application name for conditions in inputrc.
   ///   - isUTF8: Whether the terminal shows UTF-8.
   static func begin(_ input: Int32, name: String, isUTF8: Bool) -> Bool { unsafe shim_begin(input, name, isUTF8 ? 1 : 0) == 0 }
 
   /// Whether the terminal can erase to the end of a line.
   static var canErase: Bool { shim_can_erase() != 0 }
-  /// Whether the terminal marks pasted text. The user's inputrc can disable it.
+  /// Whether the terminal marks pasted text. The user's inputrc can disable these marks.
   static var marksPastes: Bool { shim_marks_pastes() != 0 }
 
-  /// The sequence that makes the terminal stop marking pastes. Empty if the terminal does not mark them.
+  /// The escape sequence that stops the marks around pasted text. Empty if the terminal does not mark pastes.
   static var markEnd: String { marksPastes ? "\u{1B}[?2004l" : "" }
 
   /// Starts a line at the cursor, which must be in the first column, and draws the prompt.
   static func beginLine(prompt: String) { unsafe shim_begin_line(prompt) }
 
-  /// Passes keys to readline until they produce an event, and removes them from the front of `keys`.
+  /// Passes keys to readline until an event occurs. Removes the processed keys from the front of `keys`.
   static func feed(_ keys: inout ArraySlice<UInt8>) -> Event {
     var taken = 0
     let event = unsafe keys.withUnsafeBufferPointer { unsafe shim_feed($0.baseAddress, $0.count, &taken) }
@@ -57,11 +57,11 @@ enum Readline {
     return unsafe UnsafeRawBufferPointer(start: start, count: count).map { $0 }
   }
 
-  /// The typed text, in bytes.
+  /// The bytes of the typed text.
   static var typed: [UInt8] { unsafe octets(shim_typed()) }
-  /// The number of typed bytes before the cursor.
+  /// The cursor's byte offset in the typed text.
   static var cursor: Int { Int(shim_cursor()) }
-  /// Whether readline searches the history, which has its own prompt.
+  /// Whether readline searches its history and shows the prompt of the search.
   static var isSearching: Bool { shim_is_searching() != 0 }
 
   /// Erases the prompt and the line. The cursor moves to the start of the prompt.
@@ -69,14 +69,14 @@ enum Readline {
   /// Redraws the prompt and the line at the cursor, which must be in the first column.
   static func redraw() { shim_redraw() }
   static func setPrompt(_ prompt: String) { unsafe shim_set_prompt(prompt) }
-  /// Moves the cursor after the line and ends it.
+  /// Moves the cursor after the text and ends the line.
   static func abandon() { shim_abandon() }
   /// Replaces a number of bytes before the cursor with `text`.
   static func replace(_ octets: Int, by text: String) { unsafe shim_replace(Int32(clamping: octets), text) }
-  /// Queries the size of the terminal and redraws the line.
+  /// Queries the size of the terminal. Redraws the line if `isShown` is true.
   static func resize(isShown: Bool) { shim_resize(isShown ? 1 : 0) }
 
-  /// Switches to readline's callback behavior. Tab completes and lists first words, and readline does not show an empty line twice.
+  /// Makes readline behave as with its callback interface. Tab completes a line's first word from `words`.
   static func behaveAsCallback(completing words: [String]) { unsafe shim_behave_as_callback(words.joined(separator: "\n")) }
   /// Shows text above the line, and redraws the line.
   static func say(_ text: String) { unsafe shim_say(text) }
@@ -92,13 +92,13 @@ enum Readline {
   }
 }
 
-/// Reads lines with GNU readline's callbacks. It draws what a program with these callbacks draws, even if standard input is not a terminal,
-/// because scripts wait for that output. A process has one at a time, and not together with `LineEditor`.
+/// A dialogue that reads lines with GNU readline's callbacks and draws the same output, even if standard input is not a terminal.
+/// A process can have one dialogue, and not together with a `LineEditor`.
 @LoopActor
 package final class ReadlineDialogue {
-  /// The handler of a line. Nil is the end of the input. Text that it prints appears between the line and the next prompt.
+  /// The callback for a line. Nil means the end of the input. Text that the callback prints appears before the next prompt.
   package var onLine: (@LoopActor (String?) -> Void)?
-  /// The prompt. The terminal gets its escape sequences unchanged.
+  /// The prompt, whose escape sequences reach the terminal unchanged.
   package var prompt: String { didSet { if isOpen, prompt != oldValue { Readline.setPrompt(prompt) } } }
 
   private let screen: Sink
@@ -110,7 +110,7 @@ package final class ReadlineDialogue {
   private let ended = Wait<Void>()
 
   /// Creates a dialogue. Nil if memory is exhausted.
-  /// - Parameter words: The completions of a line's first word.
+  /// - Parameter words: The possible completions of a line's first word.
   package init?(_ output: Output, prompt: String, completing words: [String]) {
     guard Readline.begin(STDIN_FILENO, name: "other", isUTF8: output.isUTF8) else { return nil }
     Readline.behaveAsCallback(completing: words)
@@ -119,7 +119,7 @@ package final class ReadlineDialogue {
     mode = TerminalMode(STDIN_FILENO)
   }
 
-  /// Runs the dialogue until `end`.
+  /// Reads lines until a call of `end`.
   /// - Throws: CancellationError.
   package func run() async throws {
     begin()
@@ -135,8 +135,8 @@ package final class ReadlineDialogue {
   /// Ends the dialogue, which then reads no more lines. Idempotent.
   package func end() { ended.resume(returning: ()) }
 
-  /// Shows lines above the typed text. Each line ends with a line feed.
-  /// - Returns: False if there is no room, because no program reads the output. Then this function shows nothing.
+  /// Shows lines above the typed text. Each line must end with a line feed.
+  /// - Returns: False if the output queue is full. Then this function shows nothing.
   @discardableResult
   package func say(_ text: String) -> Bool {
     guard screen.hasRoom else { return false }
@@ -152,7 +152,7 @@ package final class ReadlineDialogue {
   /// Adds a line to the history.
   package func remember(_ line: String) { Readline.remember(line) }
 
-  /// Discards the line after Ctrl-C.
+  /// Clears the typed line after Ctrl-C, and starts a new line below.
   package func interrupt() {
     guard isOpen, !isInLine else { return }
     Readline.interrupt()
@@ -164,7 +164,7 @@ package final class ReadlineDialogue {
     flush()
   }
 
-  /// Redraws the line after a stop of the process.
+  /// Redraws the line when the process continues after a stop.
   package func resumed() {
     mode?.leave()
     mode?.enter(undoing: Readline.markEnd)
@@ -183,7 +183,7 @@ package final class ReadlineDialogue {
     flush()
   }
 
-  /// Ends readline's line.
+  /// Ends readline's line and stops the marks around pasted text.
   private func close() {
     isOpen = false
     flush()

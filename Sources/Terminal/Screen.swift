@@ -3,13 +3,13 @@ package import EventLoop
 import Glibc
 import Text
 
-/// The whole terminal, through ncurses. It draws frames and reads keys. It restores the terminal at the end, also when the program
-/// stops (Ctrl-Z), crashes, or gets a signal that a program can catch.
+/// The full screen of a terminal, through ncurses. It draws frames and reads keys.
+/// It restores the terminal when it ends, when the program stops (Ctrl-Z) or crashes, and after any signal that a program can catch.
 @LoopActor
 package final class Screen {
   package enum Event: Sendable {
     case key(Key)
-    /// The program must redraw the screen, because its size changed or another program wrote to it.
+    /// The program must redraw the screen, because the terminal changed its size or another program wrote to it.
     case changed
     /// The terminal hung up, so no keys can arrive.
     case hangup
@@ -25,8 +25,7 @@ package final class Screen {
   private var keyWatch: Watch?
   private var pace: LoopTimer?
 
-  /// The virtual time until the screen reads the first key. Without a key, time stands still. The same keys thus always meet the
-  /// same screens, however fast the user types them.
+  /// The virtual time from the start until the screen reads the first key. Without a typed key, virtual time stands still.
   private static let firstKey = Duration.seconds(3)
   private static let nextKey = Duration.seconds(1)
 
@@ -35,7 +34,7 @@ package final class Screen {
     isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 && !["", "dumb"].contains(environment("TERM") ?? "")
   }
 
-  /// Whether the C library has a UTF-8 locale. Without one (a static program with another C library), ncurses shows letters as bytes.
+  /// Whether the C library has a UTF-8 locale. Without one, ncurses shows the bytes of letters.
   package nonisolated static var canShowUTF8: Bool { shim_screen_has_utf8() != 0 }
 
   /// Opens the screen. Nil if the terminal type is unknown.
@@ -70,7 +69,7 @@ package final class Screen {
   package var columns: Int { Int(shim_screen_columns()) }
   package var rows: Int { Int(shim_screen_rows()) }
 
-  /// Draws a frame. Returns false if the terminal accepts no output now, and the caller must draw the frame later.
+  /// Draws a frame. Returns false if the terminal accepts no output now. The caller must then draw the frame later.
   package func draw(_ frame: Frame) -> Bool {
     guard isOpen, frame != drawn else { return true }
     var poller = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
@@ -93,14 +92,14 @@ package final class Screen {
   }
 
   /// Copies text to the terminal's clipboard (OSC 52).
-  /// - Returns: False if there is no clipboard.
+  /// - Returns: False if the terminal has no clipboard or the screen has ended.
   package func copy(_ text: String) -> Bool {
     guard isOpen, hasClipboard else { return false }
     // Between two frames: the sequence does not move the cursor.
     return Output.writeWaiting(.output, "\u{1B}]52;c;\(Base64.encode(Array(text.utf8)))\u{7}")
   }
 
-  /// Redraws everything.
+  /// Prepares the terminal again and reports `changed`, so that the program draws a complete frame.
   package func redraw() {
     guard isOpen else { return }
     shim_screen_resume()
@@ -140,7 +139,7 @@ package final class Screen {
     }
   }
 
-  /// Reads typed keys, at most 64 at a time, so that other tasks get their turn.
+  /// Reads typed keys and passes them to the handler, at most 64 per turn of the event loop.
   private func readKeys() {
     for _ in 0..<(EventLoop.shared.isVirtual ? 1 : 64) where isOpen {
       var key: Key?
@@ -156,7 +155,7 @@ package final class Screen {
     if isOpen, !EventLoop.shared.isVirtual { pace = EventLoop.shared.schedule(after: .zero) { [weak self] in self?.readKeys() } }
   }
 
-  /// Lets virtual time pass, then reads the next key.
+  /// Reads the next key after a virtual time. Does nothing in real time.
   private func letTimePass(_ time: Duration) {
     guard isOpen, EventLoop.shared.isVirtual else { return }
     EventLoop.shared.timeStandsStill = false
@@ -165,7 +164,7 @@ package final class Screen {
     pace = EventLoop.shared.schedule(after: time) { [weak self] in self?.readKeys() }
   }
 
-  /// Reads a key. Returns false if no key waits.
+  /// Reads a key. Returns false if no key has arrived. The key is nil if it has no `Key` value.
   private func readKey(_ key: inout Key?) -> Bool {
     var code: Int32 = 0
     switch unsafe shim_screen_key(&code) {
@@ -206,10 +205,10 @@ package final class Screen {
   }
 }
 
-/// The contents of a full screen, a line per row, each as wide as the screen. No text moves the cursor, because its creator escapes it.
+/// The contents of a full screen, with one line per row. Each line is as wide as the screen, and its text must not move the cursor.
 package struct Frame: Equatable, Sendable {
   package var lines: [Line]
-  /// The position of the cursor, from 0. Nil hides the cursor.
+  /// The position of the cursor. Row and column count from 0. Nil hides the cursor.
   package var cursor: Cursor?
 
   package struct Cursor: Equatable, Sendable {
@@ -245,7 +244,7 @@ package struct Frame: Equatable, Sendable {
     }
   }
 
-  /// The style of a text. Each color has one meaning, which the text also conveys.
+  /// The style of a text on a full screen.
   package struct Style: Equatable, Sendable {
     package var color: Color?
     package var isBold = false
@@ -268,7 +267,7 @@ package struct Frame: Equatable, Sendable {
     package static let dim = Self(dim: true)
   }
 
-  /// The colors, with their ANSI numbers.
+  /// A text color. The raw value is the ANSI number.
   package enum Color: Int32, Sendable {
     case red = 1
     case green = 2
@@ -277,11 +276,11 @@ package struct Frame: Equatable, Sendable {
   }
 }
 
-/// A key or click on a full screen. Rows and columns count from 0.
+/// A key press or mouse action on a full screen. Rows and columns count from 0.
 package enum Key: Hashable, Sendable, ExpressibleByExtendedGraphemeClusterLiteral {
   /// A printable character.
   case character(Character)
-  /// Ctrl with a letter, given in lower case.
+  /// The Ctrl key with a letter, in lower case.
   case control(Character)
   case enter, escape, tab, backTab, backspace, delete
   case up, down, left, right, pageUp, pageDown, home, end
@@ -291,7 +290,7 @@ package enum Key: Hashable, Sendable, ExpressibleByExtendedGraphemeClusterLitera
 
   package init(extendedGraphemeClusterLiteral character: Character) { self = .character(character) }
 
-  /// Converts a character that a terminal sent. Nil for other control characters.
+  /// Converts a character from the terminal to a key. Nil for control characters without a key.
   package init?(_ scalar: Unicode.Scalar) {
     switch scalar.value {
     case 0x09: self = .tab

@@ -2,24 +2,24 @@ package import EventLoop
 import Glibc
 import Text
 
-/// Writes to a descriptor without blocking the loop. Output that the descriptor does not accept waits in a bounded queue, in order.
+/// A descriptor for output that never blocks the event loop. Bytes that the descriptor does not accept wait in a bounded queue, in order.
 @LoopActor
 package final class Sink {
-  /// The way to write without blocking. The caller shares the open file description, and its shell would not like O_NONBLOCK on it.
+  /// The way to write without blocking. A shell may share the descriptor, so that the sink must not set O_NONBLOCK on it.
   private enum Way {
-    /// Files and devices, which do not block.
+    /// A plain write to a file or device, which does not block.
     case atOnce
-    /// A pipe or terminal that we could open again, so that O_NONBLOCK affects only us.
+    /// A write to a pipe or terminal that this process opened a second time with O_NONBLOCK.
     case openedAnew
-    /// A socket, for which send(2) has a flag not to block.
+    /// A send(2) with MSG_DONTWAIT to a socket.
     case socket
-    /// Any other descriptor. After poll(2) reports room, it takes this many bytes.
+    /// A write of at most this many bytes after poll(2) reports room.
     case asked(Int)
   }
 
-  /// The number of queued bytes from which the sink accepts no more.
+  /// The number of queued bytes at which the sink accepts no more output.
   package nonisolated let limit: Int
-  /// The error that ended writing.
+  /// The error that ended writing. Nil while the descriptor works.
   package private(set) var failure: OutputFailure?
 
   private nonisolated let descriptor: Int32
@@ -28,19 +28,19 @@ package final class Sink {
   private var queue: [UInt8] = []
   private var head = 0
   private var watch: Watch?
-  /// Whether the descriptor did not take all of the last write. The watch reports when the descriptor takes more.
+  /// Whether the descriptor did not take all bytes of the last write.
   private var isBlocked = false
   private var waiting: [Wait<Void>] = []
-  /// The lines below all other output. The sink erases them before it writes.
+  /// The line below all other output, where the user types. The sink erases it before other output. Nil without such a line.
   package weak var bottomLine: (any BottomLine)?
-  /// Whether to wait for more output before writing. The sink writes a large amount anyway.
+  /// Whether the sink delays small writes to wait for more output.
   package var isHeld = false { didSet { if !isHeld { writeNow() } } }
-  /// Whether the output so far ends at the end of a line.
+  /// Whether the last output ended with a line feed.
   package private(set) var isAtLineStart = true
 
-  /// Opens a descriptor for writing.
+  /// Creates a sink for a descriptor.
   /// - Parameter descriptor: A descriptor that the caller closes.
-  /// - Parameter mayReopen: False in tests of cases that forbid reopening: another user's name, no /proc.
+  /// - Parameter mayReopen: Whether the sink may open the descriptor again through /proc. False in tests.
   package nonisolated init(_ descriptor: Int32, limit: Int, mayReopen: Bool = true) {
     self.limit = limit
     var status = stat()
@@ -72,9 +72,9 @@ package final class Sink {
   /// The number of queued lines.
   package var queuedLines: Int { queue[head...].count { $0 == UInt8(ascii: "\n") } }
 
-  /// Queues `bytes` as a whole, for sources that cannot wait. The loop writes them.
-  /// - Parameter reserve: The number of bytes that may exceed the limit.
-  /// - Returns: False if there is no room. Then the sink queues nothing.
+  /// Queues `bytes` as a whole for a source that cannot wait. The event loop writes them.
+  /// - Parameter reserve: The number of bytes by which the queue may exceed its limit.
+  /// - Returns: False if the queue has no room. Then the sink queues nothing.
   /// - Throws: OutputFailure of an earlier write.
   package func offer(_ bytes: [UInt8], reserve: Int = 0) throws(OutputFailure) -> Bool {
     if let failure { throw failure }
@@ -94,27 +94,27 @@ package final class Sink {
     if let last = bytes.last { isAtLineStart = last == UInt8(ascii: "\n") || bytes.suffix(4).elementsEqual("\n\u{1B}[J".utf8) }
   }
 
-  /// Ends an unfinished line.
+  /// Appends a line feed to an unfinished line.
   func endLine() {
     queue.append(UInt8(ascii: "\n"))
     isAtLineStart = true
   }
 
-  /// Draws the bottom line. Ignores the limit, because the typed text is short.
+  /// Draws the bottom line. Ignores the limit of the queue, because typed text is short.
   package func draw(_ bytes: [UInt8]) {
     guard failure == nil, !bytes.isEmpty else { return }
     queue += bytes
     writeNow()
   }
 
-  /// Waits for room, then writes as much as possible and queues the rest.
-  /// - Throws: OutputFailure; CancellationError.
+  /// Waits until the queue has room, then writes as much as possible and queues the remaining bytes.
+  /// - Throws: OutputFailure or CancellationError.
   package func write(_ bytes: [UInt8]) async throws {
     if takesAtOnce { EventLoop.shared.spendStep() } else { try await untilRoom() }
     try take(bytes)
   }
 
-  /// Whether the sink takes the next record without waiting.
+  /// Whether `write` can proceed without waiting for room or for the next turn of the event loop.
   var takesAtOnce: Bool { hasRoom && !EventLoop.shared.isShareSpent && failure == nil }
 
   /// Writes or queues bytes, whatever the length of the queue.
@@ -124,8 +124,8 @@ package final class Sink {
     if let failure { throw failure }
   }
 
-  /// Waits until there is room for another record.
-  /// - Throws: OutputFailure; CancellationError.
+  /// Waits until the queue is below its limit and the event loop grants a turn.
+  /// - Throws: OutputFailure or CancellationError.
   package func untilRoom() async throws {
     EventLoop.shared.spendStep()
     try await EventLoop.shared.waitForTurn()
@@ -136,8 +136,8 @@ package final class Sink {
     }
   }
 
-  /// Waits until the descriptor has accepted all output, or until `deadline`.
-  /// - Throws: OutputFailure; CancellationError.
+  /// Waits until the descriptor has accepted all output, or until `deadline`. Nil means no time limit.
+  /// - Throws: OutputFailure or CancellationError.
   package func flush(until deadline: LoopClock.Instant?) async throws {
     if !isBlocked { writeSome() }
     while true {
@@ -147,7 +147,7 @@ package final class Sink {
     }
   }
 
-  /// Writes as much as possible now, without waiting for the loop's next turn.
+  /// Writes as much as possible immediately, without waiting for the event loop's next turn.
   package func writeNow() { if !isBlocked, !isHeld { writeSome() } }
 
   private func progress(until deadline: LoopClock.Instant?) async throws -> Void? {
@@ -158,7 +158,7 @@ package final class Sink {
 
   // MARK: Writing
 
-  /// The number of bytes that justifies a system call, which is the usual capacity of a pipe.
+  /// The number of queued bytes that triggers an immediate write, the usual capacity of a pipe.
   private static let enough = 65_536
 
   private func writeSome() {
@@ -204,7 +204,7 @@ package final class Sink {
     }
   }
 
-  /// Whether the descriptor is writable, or writing would fail.
+  /// Whether the next write returns immediately, with success or an error.
   private var isReady: Bool {
     var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
     return unsafe poll(&entry, 1, 0) > 0
@@ -223,7 +223,7 @@ package final class Sink {
   }
 }
 
-/// The failure of a standard output. A closed pipe (`| head -1`) ends the program quietly.
+/// The error of a write to stdout or stderr. After a closed pipe (`| head -1`), the program ends without an error message.
 package struct OutputFailure: Error {
   package let isClosedPipe: Bool
   package let reason: String
@@ -238,30 +238,29 @@ package protocol BottomLine: AnyObject {
   func makeWay() -> [UInt8]
 }
 
-/// The stdout and stderr of the process, and our lines at the bottom of the terminal. Nothing here blocks. Output for a slow reader waits
-/// in a bounded queue.
+/// The stdout and stderr of the process, and the lines of blectl at the bottom of the terminal.
 @LoopActor
 final class StandardStreams {
   nonisolated let outIsTerminal: Bool
   nonisolated let errIsTerminal: Bool
-  /// Whether terminals show UTF-8 according to the locale. Other terminals get ASCII.
+  /// Whether the locale uses UTF-8. If not, the output writes its own symbols in ASCII.
   nonisolated let isUTF8: Bool
   /// Whether the terminal cannot process escape sequences.
   nonisolated let isDumb: Bool
   /// Whether NO_COLOR is set (no-color.org).
   nonisolated let refusesColor: Bool
   let out: Sink
-  /// The sink of stderr. If stdout and stderr are the same pipe or terminal, this is `out`, so that lines keep their order.
+  /// The sink of stderr. The same object as `out` if stdout and stderr are one pipe or terminal, so that lines keep their order.
   let err: Sink
-  /// The block at the bottom of stdout that the program redraws in place.
+  /// The live view at the bottom of stdout. Nil without a live view.
   var live: LiveView?
-  /// A line on the terminal that the next message has to replace (a progress bar or live table).
+  /// The escape sequence that erases the progress line of the terminal. Nil without a progress line.
   var eraseTransient: String?
   /// The full-screen program that shows the messages itself. Nil if no such program runs.
   var fullScreen: Output.FullScreen?
-  /// The callback that runs before the program draws a live view. See `Output.beforeFrame`.
+  /// The callback before the program draws a live view. It detects a stop, during which another program may have used the terminal.
   var beforeFrame: (@LoopActor () -> Void)?
-  /// The number of messages that `message` dropped for lack of room.
+  /// The number of messages that `message` dropped because the queue was full.
   var lost = 0
 
   nonisolated init(out: Int32, err: Int32, limit: Int, environment: (String) -> String?) {
@@ -277,14 +276,14 @@ final class StandardStreams {
     self.err = Self.isOne(out, err) ? self.out : Sink(err, limit: limit)
   }
 
-  /// Whether a locale uses UTF-8 (`de_DE.UTF-8`, `C.utf8`). The library's text search would make our start three times as long.
+  /// Whether the name of a locale says UTF-8, such as `de_DE.UTF-8` or `C.utf8`.
   private nonisolated static func namesUTF8(_ locale: String) -> Bool {
     let letters = locale.utf8.map { $0 | 0x20 }.filter { $0 != UInt8(ascii: "-") }
     let wanted = Array("utf8".utf8)
     return letters.indices.contains { letters[$0...].starts(with: wanted) }
   }
 
-  /// Whether both descriptors are the same pipe, terminal or socket. Two openings of a file are not, because each has its own position.
+  /// Whether two descriptors are the same pipe, terminal or socket. False for a file, because each opening has its own position.
   private nonisolated static func isOne(_ one: Int32, _ other: Int32) -> Bool {
     var (a, b) = (stat(), stat())
     guard unsafe fstat(one, &a) == 0, unsafe fstat(other, &b) == 0, a.st_dev == b.st_dev, a.st_ino == b.st_ino else { return false }
@@ -297,7 +296,7 @@ final class StandardStreams {
     return (Int(window.ws_col), Int(window.ws_row))
   }
 
-  /// Writes a line to stderr. Reports no error if stderr cannot be written. Counts lines that do not fit into the queue.
+  /// Writes a line to stderr. Ignores write errors, and counts lines that do not fit into the queue.
   func message(_ text: String) {
     clearTransient()
     // The view is redrawn below the message. On different terminals they do not collide.
@@ -311,8 +310,8 @@ final class StandardStreams {
     _ = emit(erase)
   }
 
-  /// Writes text to stderr.
-  /// - Returns: False if there is no room.
+  /// Queues text for stderr and tries to write it.
+  /// - Returns: False if the queue has no room. True after a write error.
   func emit(_ text: String) -> Bool {
     // Keep the order of output, even if both lead to the same file.
     out.writeNow()

@@ -1,6 +1,6 @@
 import Text
 
-/// A table with aligned columns. `lines` clips each line to the terminal's width.
+/// A table of text with aligned columns.
 package struct Table {
   private let header: [String]
   private var rows: [[String]] = []
@@ -9,8 +9,8 @@ package struct Table {
 
   package mutating func add(_ row: [String]) { rows.append(row) }
 
-  /// Returns the lines of the table.
-  /// - Parameter width: The number of columns to clip to. Nil does not clip.
+  /// Returns the header and the rows as lines.
+  /// - Parameter width: The maximum width of a line in columns. `lines` clips longer lines. Nil means no limit.
   package func lines(width: Int?) -> [String] {
     let all = [header] + rows
     var widths = [Int](repeating: 0, count: header.count)

@@ -3,14 +3,14 @@ import CCurses
 package import EventLoop
 import Glibc
 
-/// The terminal's settings for reading single keys: no echo, no line buffering. Ctrl-C and Ctrl-Z still send signals.
+/// The settings of a terminal for reading single keys, without echo and line buffering. Ctrl-C and Ctrl-Z still send signals.
 @LoopActor
 package final class TerminalMode {
   private let descriptor: Int32
   private let user: termios
   private var isOurs = false
 
-  /// Saves the current settings. Nil if the descriptor is not a terminal.
+  /// Saves the terminal's current settings. Nil if the descriptor is not a terminal.
   package init?(_ descriptor: Int32) {
     var now = termios()
     guard unsafe tcgetattr(descriptor, &now) == 0 else { return nil }
@@ -20,8 +20,8 @@ package final class TerminalMode {
 
   isolated deinit { leave() }
 
-  /// Applies the settings immediately, without waiting for pending output. Earlier input stays available. Idempotent.
-  /// - Parameter sequence: Undoes other changes to the terminal if the program crashes or the user ends it with Ctrl-\.
+  /// Applies the settings for single keys immediately. Input that arrived earlier stays available. Idempotent.
+  /// - Parameter sequence: The escape sequence that a crash handler writes to undo other changes, also after Ctrl-\.
   func enter(undoing sequence: String) {
     guard !isOurs else { return }
     var raw = user

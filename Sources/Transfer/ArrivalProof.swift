@@ -36,22 +36,22 @@ package struct ArrivalReport: Sendable, Equatable, CustomStringConvertible {
   }
 }
 
-/// The reports that prove the arrival of a transfer. After a resume, the peer may count from the start of the file (its counter survived)
-/// or from the resume point (its counter restarted). Both prove the arrival.
+/// The reports that prove the arrival of a transfer. After a resume, a device counts from the start of the file or from the resume point,
+/// depending on whether its counter survived. A match with either report proves the arrival.
 package struct ArrivalProof: Sendable, Equatable {
-  /// The report for the data of this transfer.
+  /// The report for the data that this transfer sent.
   package let part: ArrivalReport
-  /// The report for the whole file. Equals `part` if the transfer starts at its first byte.
+  /// The report for the whole file. Equals `part` if the transfer starts at the first byte of the file.
   package let whole: ArrivalReport
 
   package enum Outcome: Sendable, Equatable {
-    /// The report covers the file from this byte on. Byte 0 means the whole file.
+    /// The report covers the file from this byte to the end. Byte 0 means the whole file.
     case proven(from: Int)
-    /// The last report differs, or none (nil) arrived in time.
+    /// The last report differs from the file. Nil if no report arrived in time.
     case contradicted(ArrivalReport?)
   }
 
-  /// Compares a report with the proof. Nil if the peer has not received everything yet.
+  /// Compares a report with the proof. Returns nil if the report shows fewer bytes than the file, so that later reports can still match.
   func evaluate(_ report: ArrivalReport) -> Outcome? {
     if report == whole { return .proven(from: 0) }
     // An empty report proves nothing.

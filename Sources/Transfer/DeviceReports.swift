@@ -3,28 +3,28 @@ import EventLoop
 import GATT
 import Operations
 
-/// The reports of a device about the bytes of a file, and the position in the file that its counter stands for.
+/// The reports of a device about received bytes, and the position in the file to which its counter corresponds.
 @LoopActor
 final class DeviceReports {
-  /// The characteristic that reports byte count and CRC-32, in notifications and (if readable) on request. Nil without one.
+  /// The characteristic that reports byte count and CRC-32, in notifications and, if readable, on request. Nil if the user named none.
   private let selector: Selector?
   private(set) var subscription: Subscription?
-  /// The report before the first segment on this link. Nil after the first segment.
+  /// The report before the first segment on this link. Nil without such a report, and after the first segment.
   private(set) var before: ArrivalReport?
-  /// The latest reports on this link, while commands flow.
+  /// The latest reports on this link that arrived while the client sends Write Commands, at most 32, oldest first.
   private(set) var latest: [ArrivalReport] = []
   private static let limit = 32
-  /// The device's counter value at a known byte of the file.
+  /// A counter value of the device and the corresponding byte position in the file. Nil before the first report.
   private var counter: (value: Int, place: Int)?
-  /// The handle of a readable report.
+  /// The handle of the report characteristic. Nil without a readable report characteristic.
   private var handle: AttributeHandle?
 
   init(_ selector: Selector?) { self.selector = selector }
 
-  /// Whether the device answers with its count while commands flow.
+  /// Whether the device can report its byte count while the client sends Write Commands.
   var isCounted: Bool { handle != nil && counter != nil }
 
-  /// Whether the CRC-32 covers the bytes of the file only.
+  /// Whether the device's CRC-32 covers only bytes of the file.
   var coversFile: Bool { counter.map { $0.value == 0 || $0.value == $0.place } ?? false }
 
   /// Subscribes to reports on a new link. Returns the report before the first segment, or nil if reports are not readable.
@@ -41,14 +41,14 @@ final class DeviceReports {
 
   func forgetBefore() { before = nil }
 
-  /// Records that the count of a report stands for byte `place` of the file.
+  /// Records that the count of a report corresponds to byte `place` of the file, from 0.
   func count(_ report: ArrivalReport, as place: Int) { counter = (report.count, place) }
 
-  /// Returns the byte position in the file that a report stands for. Nil without a known counter value.
+  /// Returns the byte position in the file to which a report corresponds. Returns nil without a known counter value.
   func place(of report: ArrivalReport) -> Int? { counter.map { $0.place + report.count - $0.value } }
 
-  /// Returns the question for the device's count while commands flow. Nil if the count is not readable.
-  /// - Parameter beginning: The position at which this link started. A counter that restarts counts from there.
+  /// Returns the request for the device's byte count while the client sends Write Commands. Returns nil if the count is not readable.
+  /// - Parameter beginning: The byte position in the file at which this link started. A restarted counter counts from there.
   func question(from beginning: Int) -> ArrivalQuestion? {
     guard let handle, isCounted else { return nil }
     return ArrivalQuestion(.read(handle)) { [weak self] response in

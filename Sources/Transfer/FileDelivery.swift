@@ -4,29 +4,29 @@ package import EventLoop
 package import GATT
 package import Operations
 
-/// Delivers a file to a characteristic. Resumes an earlier transfer, reconnects, verifies the result and remembers the progress.
+/// A delivery of a file to a characteristic. Resumes an earlier transfer, reconnects, verifies the result and remembers the progress.
 @LoopActor
 package final class FileDelivery {
   package struct Plan: Sendable {
     package let attribute: Selector
     package var transfer = TransferOptions()
-    /// The first byte of the file to send, from 0.
+    /// The zero-based position of the first byte of the file to send.
     package var offset = 0
-    /// Whether to continue the last transfer of the same file.
+    /// Whether to continue the last interrupted transfer of the same file.
     package var resumes = false
     /// The policy for reconnecting after the loss of an established link.
     package var reconnection = RetryPolicy.times(0)
     package var verification: Verification?
     /// The longest wait for the final report.
     package var patience = Duration.seconds(30)
-    /// The air of `TransferMemory.Place`.
+    /// The kind of air for `TransferMemory.Place`: `sim` or `replay`. Nil for a radio.
     package var air: String?
 
     package init(_ attribute: Selector) { self.attribute = attribute }
   }
 
   package enum Verification: Sendable {
-    /// The delivery reads the value and compares it with the file.
+    /// The delivery reads the characteristic's value and compares the value with the file.
     case readBack
     /// The delivery waits for a notification of this characteristic with an `ArrivalReport`.
     case notification(Selector)
@@ -34,20 +34,20 @@ package final class FileDelivery {
 
   package enum Verdict: Sendable, Equatable {
     case notAsked
-    /// The device has the file from this byte on. Byte 0 means the whole file.
+    /// The device has the file from this byte to the end. Byte 0 means the whole file.
     case passed(from: Int)
     case failed(VerificationFailure)
   }
 
   package enum Event: Sendable {
     case transfer(FileTransfer.Event)
-    /// No earlier transfer to this characteristic is known. The transfer starts at byte 0.
+    /// The delivery knows no earlier transfer to this characteristic. The transfer starts at byte 0.
     case noEarlierTransfer
-    /// The earlier transfer ended at this byte, but sent another file. The transfer starts at byte 0.
+    /// The earlier transfer to this characteristic ended at this byte, but sent another file. The transfer starts at byte 0.
     case otherFile(endedAt: Int)
-    /// The window has no effect. Requests have none, and some adapters do not report acknowledged packets.
+    /// The window has no effect, because the writes are requests or the adapter does not report acknowledged packets.
     case windowIgnored(isRequest: Bool)
-    /// A notification that is not a report.
+    /// A notification that is not a report of byte count and CRC-32.
     case ignored([UInt8])
   }
 
@@ -69,7 +69,7 @@ package final class FileDelivery {
     transfer.onProgress = { [unowned observer] in try observer.didProgress($0) }
   }
 
-  /// Delivers the file.
+  /// Delivers the file. Reconnects after a lost link as the plan permits.
   /// - Throws: `TransferError` before the first link; `NothingLeft`; `InterruptedTransfer`; the error of the link.
   package func run(_ links: any DeviceLinks, _ request: LinkRequest) async throws -> Verdict {
     if !plan.resumes { try await transfer.prepare(from: plan.offset) }
@@ -89,8 +89,8 @@ package final class FileDelivery {
     }
   }
 
-  /// Delivers the rest of the file on one link.
-  /// - Parameter reporter: Knows which losses lead to a reconnection. Nil if no loss does.
+  /// Delivers the remaining bytes of the file on one link.
+  /// - Parameter reporter: Decides which errors lead to a reconnection. Nil if no error does.
   private func deliver(on connection: Connection, _ reporter: (any LinkReporter)?) async throws -> Verdict {
     let target = try await connection.client.attribute(plan.attribute, discovering: true)
     let place = TransferMemory.Place(connection.peer, target.handle, air: plan.air)
@@ -132,7 +132,7 @@ package final class FileDelivery {
   }
 
   /// Remembers the progress of an interrupted transfer.
-  /// - Returns: The reason for the interruption, with the byte at which the transfer can resume.
+  /// - Returns: The error of the interruption, with the byte at which the transfer can resume.
   private func interruption(_ error: any Error, _ place: TransferMemory.Place, _ reporter: (any LinkReporter)?) async -> any Error {
     let cause = (error as? IncompleteWrite)?.cause ?? error
     var total = transfer.total ?? transfer.progress.sent
@@ -157,10 +157,10 @@ package final class FileDelivery {
     return InterruptedTransfer(write: write, isRemembered: isRemembered, isResumedHere: reporter?.problem(cause).isLoss ?? false)
   }
 
-  /// The longest remembered pause between two segments, in microseconds. Requests are no slower for a device that needs more.
+  /// The longest remembered pause between two segments, in microseconds. Requests are as fast for a slower device.
   private static let longestPause = 20_000.0
 
-  /// Remembers a pace for a device that drops fast commands, from the rate at which the device's bytes arrived.
+  /// Remembers a pace for a device that drops fast commands, computed from the rate at which bytes arrived.
   private func rememberPace(arrived: Int, _ place: TransferMemory.Place) {
     guard let segment = transfer.segment, arrived > transfer.offset else { return }
     let gap = transfer.use.seconds * 1e6 * Double(segment) / Double(arrived - transfer.offset)
@@ -231,7 +231,7 @@ package final class FileDelivery {
   }
 }
 
-/// Shows a delivery, and checks its commands.
+/// An observer that shows the progress of a delivery and checks the target of its commands.
 @LoopActor
 package protocol DeliveryObserver: AnyObject {
   func delivery(_ event: FileDelivery.Event)
@@ -249,16 +249,16 @@ package protocol DeliveryObserver: AnyObject {
 
 // MARK: Errors
 
-/// The reason for the end of a transfer, and the place where it can resume.
+/// The error of an interrupted transfer, with its progress and cause.
 package struct InterruptedTransfer: Error, Sendable {
   package let write: IncompleteWrite
-  /// Whether `FileDelivery.Plan.resumes` can continue this transfer.
+  /// Whether the store keeps the position, so that `FileDelivery.Plan.resumes` can continue this transfer.
   package let isRemembered: Bool
-  /// Whether a reconnection follows, which resumes the transfer.
+  /// Whether the delivery itself reconnects and resumes the transfer.
   package let isResumedHere: Bool
 }
 
-/// The error that a transfer has nothing left to send, because all bytes arrived earlier.
+/// The error for a transfer that has nothing left to send, because all bytes arrived earlier.
 package struct NothingLeft: Error, Sendable, Equatable {
   package let bytes: Int
 }
@@ -266,18 +266,18 @@ package struct NothingLeft: Error, Sendable, Equatable {
 /// The reason why the delivery cannot verify a transfer.
 package enum ImpossibleVerification: Error, Sendable, Equatable {
   case notReadable(UUID)
-  /// The file is longer than a value, 512 bytes. Includes its length in bytes, nil if unknown.
+  /// The file has more bytes than the longest value, which has 512. The length is in bytes, or nil if unknown.
   case tooLong(Int?)
 }
 
-/// The difference between a file and the data on the device.
+/// The difference between the file and the data on the device.
 package enum VerificationFailure: Sendable, Equatable {
-  /// The value of the characteristic differs. The counts are in bytes.
+  /// The value of the characteristic differs from the file. `count` and `sent` are lengths in bytes.
   case otherValue(UUID?, count: Int, sent: Int)
   case otherReport(Report)
 
   package struct Report: Sendable, Equatable {
-    /// The last report. Nil if none arrived in time.
+    /// The last report. Nil if no report arrived in time.
     package let report: ArrivalReport?
     package let proof: ArrivalProof
     /// The position of the first byte sent, from 0 at the start of the file.
@@ -285,7 +285,7 @@ package enum VerificationFailure: Sendable, Equatable {
     /// The position after the last byte sent, from 0 at the start of the file.
     package let sent: Int
     package let isCommand: Bool
-    /// The byte at which to resume. Nil if the report does not match the start of the file.
+    /// The byte at which a later transfer can resume. Nil if the report does not match the start of the file.
     package internal(set) var resumption: Resumption?
   }
 

@@ -6,13 +6,13 @@ package import GATT
 package import Operations
 import Text
 
-/// Sends a file to a characteristic, over several links if necessary.
+/// A transfer of a file to a characteristic, over several links if necessary.
 @LoopActor
 package final class FileTransfer {
   package enum Event: Sendable {
-    /// The segment size in bytes (before, now) changed with the link.
+    /// The segment size in bytes changed because the link parameters changed. `from` is the old size, `to` the new size.
     case plannedAnew(from: Int, to: Int, LinkParameters)
-    /// The segment size in bytes (before, now) changed because the device is slower than the link, or no longer is.
+    /// The segment size in bytes changed with the device's speed. True means that the device is slower than the link.
     case deviceIsSlower(Bool, from: Int, to: Int)
     /// The transfer resumes at this byte. Unless the device reported the byte (`isTold`), bytes up to `sent` may arrive twice.
     case goesOn(at: Int, sent: Int, isTold: Bool)
@@ -25,16 +25,16 @@ package final class FileTransfer {
   }
 
   package var onEvent: (@LoopActor (Event) -> Void)?
-  /// The observer of progress, called after every segment.
+  /// The observer of progress. The transfer calls it after every segment.
   package var onProgress: (@LoopActor (FileTransfer) throws -> Void)?
-  /// The pace of the device, remembered and found now.
+  /// The remembered pace of the device, replaced by a pace that this transfer measures. Nil without a known pace.
   package var pace: TransferMemory.Pace?
-  /// Whether the transfer resumes an earlier one. The device may have more bytes than the remembered point.
+  /// Whether the transfer resumes an earlier transfer. The device may have more bytes than the remembered position.
   package var resumes = false
 
-  /// The position in the file, in bytes.
+  /// The sent and confirmed byte positions in the file.
   package var progress: WriteProgress { resting ?? transfer?.progress ?? WriteProgress() }
-  /// The number of segments sent.
+  /// The number of segments sent on all links.
   package var segments: Int { earlierSegments + (transfer?.segments ?? 0) }
   /// The number of bytes per segment. Nil before the first link.
   package var segment: Int? { transfer?.segment }
@@ -45,19 +45,19 @@ package final class FileTransfer {
   private let selector: Selector
   private let options: TransferOptions
   private let source: any OctetSource
-  /// The first byte of the file to send, from 0.
+  /// The zero-based position of the first byte of the file to send.
   package private(set) var offset = 0
   private let reports: DeviceReports
-  /// The writes on the current link, or on the last one.
+  /// The writes on the latest link. Nil before the first link.
   private var transfer: Transfer?
-  /// The position between two links, and after the last one. Nil while the client sends segments.
+  /// The progress between two links and after the last link. Nil while the client sends segments.
   private var resting: WriteProgress?
   private var earlierSegments = 0
   private var isSlower = false
-  /// The pause between two segments, found on the last link. Zero if the device needs none. Nil if not searched or not found.
+  /// The pause between two segments that the search on the last link found. Zero if the device needs none. Nil without a result.
   package var gap: Duration? { transfer?.pace?.found }
 
-  /// Creates a transfer. `report` is the characteristic that reports byte count and CRC-32, in notifications and (if readable) on request.
+  /// Creates a transfer. `report` is the characteristic that reports byte count and CRC-32, in notifications and, if readable, on request.
   package init(to selector: Selector, _ options: TransferOptions, _ source: any OctetSource, report: Selector?) {
     self.selector = selector
     reports = DeviceReports(report)
@@ -67,12 +67,12 @@ package final class FileTransfer {
 
   /// The size of the file in bytes. Nil for input of unknown size, until the source reaches the end.
   package var total: Int? { source.count }
-  /// The number of segments in flight.
+  /// The number of sent segments that the device has not confirmed.
   package var inFlight: Int { segment.map { (progress.sent - progress.confirmed + $0 - 1) / max(1, $0) } ?? 0 }
 
   /// Prepares the transfer before the first link.
-  /// - Parameter remembered: The point to start at, which may be the end. The file must have the same CRC-32 up to it.
-  /// - Returns: False if the CRC-32 differs. Then the transfer stays unprepared.
+  /// - Parameter remembered: The position to start at, possibly the end. The file's CRC-32 up to the position must match.
+  /// - Returns: False if the CRC-32 differs. The caller must then call this function again without `remembered`.
   /// - Throws: `TransferError.nothingToSend`; the errors of the source.
   @discardableResult
   package func prepare(from offset: Int, remembered: TransferMemory.Point? = nil) async throws -> Bool {
@@ -93,7 +93,7 @@ package final class FileTransfer {
 
   private func isEnd(_ place: Int) async throws -> Bool { try await source.octets(at: place, atMost: 1).isEmpty }
 
-  /// Skips input up to a byte position, if the source cannot seek.
+  /// Reads and discards input up to a byte position, if the source cannot seek.
   private func skip(to place: Int) async throws {
     var now = 0
     while source.count == nil, now < place {
@@ -102,7 +102,7 @@ package final class FileTransfer {
     }
   }
 
-  /// Returns the point to remember after a failure. Nil if `place` is 0.
+  /// Returns the position to remember after a failure, with its CRC-32. Returns nil if `place` is 0.
   /// - Parameter place: The number of bytes known to have arrived.
   /// - Throws: The errors of the source.
   package func point(_ place: Int) async throws -> TransferMemory.Point? {
@@ -110,11 +110,11 @@ package final class FileTransfer {
     return TransferMemory.Point(offset: place, crc: try await source.crc(upTo: place))
   }
 
-  /// Returns the reports that prove complete arrival.
+  /// Returns the reports that prove that all sent bytes arrived.
   /// - Throws: The errors of the source.
   package func proof() async throws -> ArrivalProof { try await proof(at: progress.sent) }
 
-  /// Returns how many bytes of the file a report covers. Nil if its CRC-32 does not match.
+  /// Returns the number of bytes of the file that a report covers. Returns nil if the report does not match the file.
   /// - Throws: The errors of the source.
   package func place(of report: ArrivalReport) async throws -> Int? {
     for place in [report.count, offset + report.count] where (offset...max(offset, progress.sent)).contains(place) {
@@ -133,7 +133,7 @@ package final class FileTransfer {
 
   // MARK: On a link
 
-  /// Sends the rest of the file.
+  /// Sends the remaining bytes of the file on a link.
   /// - Parameter check: Receives the attribute before the first write.
   /// - Throws: `IncompleteWrite`; before the first write, `TransferError`, `GATTError` and discovery errors; the errors of `onProgress`.
   package func run(on connection: Connection, check: @LoopActor (Attribute, TransferOptions.Mode) async throws -> Void) async throws {
@@ -192,9 +192,9 @@ package final class FileTransfer {
     }
   }
 
-  /// Waits for the final report of the device.
+  /// Waits for the device's final report.
   /// - Parameter other: Receives the values that are not reports.
-  /// - Returns: Nil if there is no report characteristic.
+  /// - Returns: The outcome. Nil without a report characteristic.
   package func verify(until deadline: LoopClock.Instant, other: @LoopActor (ValueEvent) -> Void) async throws -> ArrivalProof.Outcome? {
     guard let subscription = reports.subscription else { return nil }
     let proof = try await proof()
@@ -205,8 +205,8 @@ package final class FileTransfer {
 
   // MARK: Reports of the device
 
-  /// Subscribes to reports, and finds the position to send from.
-  /// - Returns: The question for the device's count while commands flow. Nil if the count is not readable.
+  /// Subscribes to reports, and finds the byte position to send from.
+  /// - Returns: The request for the device's byte count while commands flow. Nil if the count is not readable.
   private func subscribe(_ client: Client) async throws -> ArrivalQuestion? {
     let told = try await reports.open(client)
     if use.count > 0 {
@@ -219,9 +219,9 @@ package final class FileTransfer {
     return reports.question(from: progress.sent)
   }
 
-  /// Returns up to which byte the device's CRC-32 matches the file. A device that dropped a segment may count later segments.
-  /// - Parameter beginning: The position at which this link started.
-  /// - Returns: Nil if there are no reports to compare.
+  /// Returns the byte up to which the device's CRC-32 matches the file. A device that dropped a segment may count later segments.
+  /// - Parameter beginning: The byte position in the file at which this link started.
+  /// - Returns: `beginning` without a match. Nil if there are no reports to compare.
   private func intact(from beginning: Int) async -> Int? {
     guard !reports.latest.isEmpty else { return nil }
     guard reports.coversFile else { return beginning }
@@ -236,7 +236,7 @@ package final class FileTransfer {
     }
   }
 
-  /// Starts at the device's position, which may differ from the remembered one. The transfer does this before the first segment.
+  /// Starts at the position that the device reports, which may differ from the remembered position. Runs before the first segment.
   /// - Throws: `TransferError.otherOctets` if the device has other bytes, or fewer than a source that cannot seek back.
   private func begin(_ told: ArrivalReport) async throws {
     if resumes || offset > 0, told.count > 0, try await isBeginning(told) {
@@ -252,7 +252,7 @@ package final class FileTransfer {
     if told.count != 0, told.count != offset { onEvent?(.counterIsAt(told.count)) }
   }
 
-  /// Whether a report matches the start of the file. A report of the whole file counts only if `resumes` is true.
+  /// Returns whether a report matches the start of the file. A report of the whole file counts only if `resumes` is true.
   private func isBeginning(_ told: ArrivalReport) async throws -> Bool {
     // Read a pipe further only on request.
     guard source.count != nil || resumes || told.count <= offset, try await source.isThere(told.count) else { return false }
@@ -260,7 +260,7 @@ package final class FileTransfer {
     return try await source.crc(upTo: told.count) == told.crc
   }
 
-  /// Prepares to continue after a lost link.
+  /// Continues after a lost link at the reported or the confirmed position.
   private func goOn(_ told: ArrivalReport?) async throws {
     var place = progress.confirmed
     let counted = told.flatMap { reports.place(of: $0) }
@@ -280,7 +280,7 @@ package final class FileTransfer {
 }
 
 extension OctetSource {
-  /// Whether the source can read the byte at a place. False for bytes that a pipe has passed.
+  /// Returns whether the source can read the byte at a zero-based position. False for bytes that a pipe has passed.
   /// - Throws: `CancellationError`.
   fileprivate func isThere(_ place: Int) async throws -> Bool {
     do { _ = try await octets(at: place, atMost: 1) } catch {
@@ -291,7 +291,7 @@ extension OctetSource {
   }
 }
 
-/// Handles parameter changes during a transfer, and estimates the device's pace.
+/// Adapts a transfer to parameter changes, and estimates the device's pace.
 extension FileTransfer {
   private func linkChanged(_ parameters: LinkParameters) {
     let found = found
@@ -306,7 +306,7 @@ extension FileTransfer {
     planAnew()
   }
 
-  /// Returns a pace for the current link. Uses the remembered gap only if the gap holds on this link.
+  /// Returns a pace for the current link. Uses the remembered gap only if the gap is valid on this link.
   private func newPace() -> TransferPace {
     let known = pace.flatMap { $0.holds(on: use.parameters.interval, airTime: airTime) ? $0 : nil }
     return TransferPace(gap: known.map { .microseconds($0.gap) }).begin(on: use.parameters.interval, isCounted: reports.isCounted)
@@ -314,10 +314,10 @@ extension FileTransfer {
 
   private var airTime: Duration { use.airTime(chunk: options.chunk) }
 
-  /// The pace that the transfer found on its current link.
+  /// The pace that the transfer found on its current link. Nil if it found none.
   private var found: TransferMemory.Pace? { transfer?.pace?.found.flatMap { pace(of: Int($0 / .microseconds(1))) } }
 
-  /// Returns a pace measured on the current link. Nil if the connection interval is unknown. `gap` is in microseconds.
+  /// Returns a pace measured on the current link. Returns nil if the connection interval is unknown. `gap` is in microseconds.
   package func pace(of gap: Int) -> TransferMemory.Pace? {
     use.parameters.interval.map {
       TransferMemory.Pace(gap: gap, interval: Int($0 / .microseconds(1)), airTime: Int(airTime / .microseconds(1)))

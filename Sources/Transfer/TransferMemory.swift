@@ -4,8 +4,8 @@ package import EventLoop
 import Finding
 import Text
 
-/// The positions of interrupted transfers, and the paces of devices. Stored as an append-only log. Later records win. The parser ignores
-/// invalid lines.
+/// The positions of interrupted transfers and the paces of devices. The store is an append-only log, in which later records win. The parser
+/// ignores invalid lines.
 package struct TransferMemory: Sendable, Equatable {
   package struct Place: Hashable, Sendable {
     package let peer: PeerAddress
@@ -20,21 +20,21 @@ package struct TransferMemory: Sendable, Equatable {
     }
   }
 
-  /// The position of an interrupted transfer.
+  /// The position of an interrupted transfer, with the CRC-32 of the file up to the position.
   package struct Point: Sendable, Equatable {
-    /// The number of bytes known to have arrived. Greater than 0.
+    /// The number of bytes known to have arrived, greater than 0.
     package let offset: Int
-    /// The CRC-32 of the first `offset` bytes.
+    /// The CRC-32 of the first `offset` bytes of the file.
     package let crc: UInt32
   }
 
   /// The pace of a device, and the parameters of the link on which a transfer measured the pace.
   package struct Pace: Sendable, Equatable {
-    /// The value of `TransferPace.gap`, in microseconds. 0 if the device keeps up.
+    /// The value of `TransferPace.gap`, in microseconds. It is 0 if the device keeps up with the link.
     package let gap: Int
-    /// The connection interval, in microseconds.
+    /// The connection interval of the measured link, in microseconds.
     package let interval: Int
-    /// The air time of a segment, in microseconds.
+    /// The air time of a segment on the measured link, in microseconds.
     package let airTime: Int
 
     package init(gap: Int, interval: Int, airTime: Int) {
@@ -43,7 +43,7 @@ package struct TransferMemory: Sendable, Equatable {
       self.airTime = airTime
     }
 
-    /// Whether the pace also holds on a link, which must not be faster than the measured link.
+    /// Returns whether the pace suits a link. False for an interval above both the measured one and 15 ms, or for less air time at gap 0.
     package func holds(on interval: Duration?, airTime: Duration) -> Bool {
       guard let interval, interval <= max(.microseconds(self.interval), .milliseconds(15)) else { return false }
       return gap > 0 || airTime >= .microseconds(self.airTime) * 0.95
@@ -51,7 +51,7 @@ package struct TransferMemory: Sendable, Equatable {
   }
 
   package enum Record: Sendable, Equatable {
-    /// The position of a transfer. Nil if the transfer is complete.
+    /// The position of an interrupted transfer. Nil after a complete transfer.
     case point(Place, Point?)
     case pace(Place, Pace)
   }
@@ -59,7 +59,7 @@ package struct TransferMemory: Sendable, Equatable {
   package private(set) var points: [Place: Point] = [:]
   package private(set) var paces: [Place: Pace] = [:]
 
-  /// The maximum number of points, and of paces.
+  /// The maximum number of points, and also of paces.
   package static let capacity = 256
 
   package init(parsing log: [UInt8]) {
@@ -73,19 +73,19 @@ package struct TransferMemory: Sendable, Equatable {
     }
   }
 
-  /// The shortest equivalent log.
+  /// The shortest log that parses to an equal value.
   package var log: [UInt8] {
     (points.map { Record.point($0.key, $0.value).line } + paces.map { Record.pace($0.key, $0.value).line })
       .sorted { $0.lexicographicallyPrecedes($1) }.flatMap(\.self)
   }
 }
 
-/// Keeps the memory of transfers beyond the process.
+/// A store that keeps the memory of transfers beyond the process.
 @LoopActor
 package protocol TransferStore {
   var transfers: TransferMemory { get }
-  /// Stores a record.
-  /// - Returns: False if storing failed.
+  /// Appends a record to the store.
+  /// - Returns: False if the store cannot write the record.
   @discardableResult
   func remember(_ record: TransferMemory.Record) -> Bool
 }

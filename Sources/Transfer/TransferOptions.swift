@@ -1,6 +1,6 @@
 package import GATT
 
-/// The options for sending a file to a characteristic, as requests or commands with one segment each.
+/// The options for sending a file to a characteristic, with one segment per Write Request or Write Command.
 package struct TransferOptions: Sendable, Equatable {
   package enum Mode: String, Sendable, CaseIterable {
     case command, request
@@ -10,12 +10,12 @@ package struct TransferOptions: Sendable, Equatable {
 
   /// The mode of the writes. Nil prefers commands if the characteristic accepts both.
   package var mode: Mode?
-  /// The number of bytes per segment. Nil for the fastest size.
+  /// The number of bytes per segment. Nil selects the fastest size.
   package var chunk: Int?
   package var pacing = WritePacing()
 
-  /// The minimum interval between proofs, in bytes and in seconds on a fast link. Proofs then take less than 1 % of the packets, and tell
-  /// where to resume after a lost link.
+  /// The minimum number of bytes between proofs of arrival. On a fast link, `provenSeconds` may require more bytes. Proofs then take less
+  /// than 1 % of the packets, and show where to resume after a lost link.
   private static let provenOctets = 24_576
   private static let provenSeconds = 0.4
 
@@ -24,9 +24,9 @@ package struct TransferOptions: Sendable, Equatable {
     pacing.adapts = true
   }
 
-  /// Returns the pacing, with a default interval for proofs. The pacing does not adapt if the user set a gap or a window.
+  /// Returns the pacing, with a default interval between proofs. A gap or a window set by the user disables adaptation.
   /// - Parameters:
-  ///   - segment: Bytes per segment.
+  ///   - segment: The number of bytes per segment.
   ///   - link: The capacity of the link. Nil if unknown.
   package func pacing(segment: Int, link: LinkCapacity? = nil) -> WritePacing {
     var pacing = pacing
@@ -38,7 +38,7 @@ package struct TransferOptions: Sendable, Equatable {
     return pacing
   }
 
-  /// Returns the mode for an attribute.
+  /// Returns the mode for an attribute: the user's mode, else commands, else requests.
   /// - Throws: `TransferError`.
   package func mode(for attribute: Attribute) throws(TransferError) -> Mode {
     if let mode { return mode }
@@ -48,11 +48,11 @@ package struct TransferOptions: Sendable, Equatable {
     throw .notWritable(attribute)
   }
 
-  /// Returns the number of bytes per segment on this link.
+  /// Returns the number of bytes per segment on a link.
   /// - Parameters:
   ///   - mtu: The ATT_MTU in effect, 23…517.
   ///   - isSlower: Whether the device is slower than the link.
-  /// - Throws: `GATTError` if the chunk does not fit.
+  /// - Throws: `GATTError` if `chunk` is less than 1 or too long for the MTU.
   package func segment(_ mode: Mode, mtu: Int, link: LinkCapacity, isSlower: Bool = false) throws(GATTError) -> Int {
     let largest = WritePlan.largestSegment(mtu: mtu)
     guard let chunk else {
@@ -70,7 +70,7 @@ package enum TransferError: Error, Sendable, Equatable {
   case unknownProperties(Attribute)
   /// The characteristic permits neither Write Requests nor Write Commands.
   case notWritable(Attribute)
-  /// There is nothing to send from this byte on. Includes the total number of bytes, if known.
+  /// The file has no bytes from this position on. `of` is the length of the file in bytes, or nil if unknown.
   case nothingToSend(from: Int, of: Int?)
   /// The value is not a report of byte count and CRC-32.
   case noCount([UInt8])

@@ -2,14 +2,14 @@ package import ATT
 import EventLoop
 package import GATT
 
-/// A trial of one way to send to a characteristic.
+/// A trial of one mode, segment size, window and gap for sending to a characteristic.
 package struct TransferTrial: Sendable, Equatable {
   package let mode: TransferOptions.Mode
   /// The number of bytes per segment.
   package let segment: Int
-  /// The number of segments in flight. Nil for the channel's limit.
+  /// The maximum number of segments in flight. Nil means the limit of the L2CAP channel.
   package let window: Int?
-  /// The pause between segments. Nil to search for it.
+  /// The pause between segments. Nil lets the trial search for the shortest pause.
   package let gap: Duration?
 
   package struct Result: Sendable, Equatable {
@@ -17,17 +17,17 @@ package struct TransferTrial: Sendable, Equatable {
     package let sent: Int
     /// The number of bytes that arrived, according to the device.
     package let arrived: Int
-    /// The time from the first segment until the device reported the last byte.
+    /// The seconds from the first segment to the device's report of the last byte, or after a loss, until the client sent the last byte.
     package let seconds: Double
-    /// The pause between segments that a search found.
+    /// The pause between segments that the trial found. Nil if the trial did not search, or found none.
     package let gap: Duration?
 
     package var lost: Int { max(0, sent - arrived) }
-    /// The rate in bytes per second.
+    /// The rate of arrived bytes, in bytes per second.
     package var rate: Double { seconds > 0 ? Double(arrived) / seconds : 0 }
   }
 
-  /// Returns the trials of all combinations. Requests have no windows and gaps.
+  /// Returns the trials of all combinations. Requests use neither windows nor gaps, so each segment size has one trial.
   package static func all(modes: [TransferOptions.Mode], segments: [Int], windows: [Int?], gaps: [Duration?]) -> [TransferTrial] {
     var trials: [TransferTrial] = []
     for mode in modes {
@@ -47,10 +47,10 @@ package struct TransferTrial: Sendable, Equatable {
     return trials
   }
 
-  /// Returns the fastest result without loss. Nil if all have losses.
+  /// Returns the fastest result without loss. Returns nil if every result has a loss.
   package static func best(_ results: [Result]) -> Result? { results.filter { $0.lost == 0 && $0.arrived > 0 }.max { $0.rate < $1.rate } }
 
-  /// Sends `count` bytes, then asks the device how many arrived.
+  /// Sends `count` test bytes, then asks the device how many bytes arrived.
   /// - Parameters:
   ///   - report: The characteristic that returns the byte count and CRC-32 when read.
   ///   - link: The known capacity of the link.

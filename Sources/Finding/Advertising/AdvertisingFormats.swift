@@ -2,17 +2,17 @@ package import Bluetooth
 package import DeviceFiles
 import Text
 
-/// The decoders of advertising data: documented formats, keys of encrypted formats, and the layouts of a device file.
+/// The decoders of advertising data for documented formats, for encrypted formats with known keys, and for the layouts of a device file.
 package struct AdvertisingFormats: Sendable {
   private let keys: BTHomeKeys
-  /// The name of the device in the device file. Empty without one.
+  /// The name of the device in the device file. Empty without a device file.
   private let title: String
   private let layouts: [UInt16: Layout]
 
-  /// The layout of a company's data.
+  /// The layout of a company's manufacturer data in the device file.
   private struct Layout {
     let frame: Frame
-    /// The units by the name of the field.
+    /// The unit of each field by the field's name. A field without a unit is absent.
     let units: [String: String]
 
     init(_ frame: Frame) {
@@ -43,7 +43,7 @@ package struct AdvertisingFormats: Sendable {
     DecodedData.service(uuid, data, sender: sender, keys: keys)
   }
 
-  /// Decodes a company's data with the device file. Nil without a layout. Data that does not fit has a problem and no fields.
+  /// Decodes a company's data with the device file. Nil without a layout for the company. Invalid data yields a problem and no fields.
   package func described(_ company: UInt16, _ data: [UInt8]) -> DecodedData? {
     guard !layouts.isEmpty, let layout = layouts[company] else { return nil }
     let format = "device_" + Hex.encode(company)

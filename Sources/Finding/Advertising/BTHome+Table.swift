@@ -3,27 +3,27 @@ import Text
 extension BTHome {
   enum Kind: Equatable {
     case number(octets: Int, isSigned: Bool)
-    /// One octet, 0 or 1.
+    /// A Boolean of one byte, 0 or 1.
     case bool
-    /// One octet.
+    /// A level of one byte, an index of `Object.states`.
     case level
     case time
     case text
     case raw
-    /// An octet a part, the last part first.
+    /// A version with one byte per part, the last part first.
     case version(octets: Int)
     case button
     case command
     case dimmer
   }
 
-  /// What an object identifier stands for.
+  /// The meaning of an object identifier.
   struct Object {
     let kind: Kind
-    /// What a number is times, as a fraction without error.
+    /// The integer numerator of a number's factor. `divisor` is the denominator.
     let factor: Int
     let divisor: Double
-    /// What values 0, 1 and so on mean.
+    /// The names of the values, indexed by value from 0. Empty if the values have no names.
     let states: [String]
     let name: String
     let unit: String?
@@ -56,7 +56,7 @@ extension BTHome {
     }
   }
 
-  /// Made when the first frame is read.
+  /// The known objects by object identifier, parsed from `table` at first use.
   static let objects: [UInt8: Object] = table.split(separator: "\n").reduce(into: [:]) { objects, line in
     let words = line.split(separator: " ")
     if let id = words.first.flatMap({ Hex.number($0) }), let object = Object(Array(words.dropFirst())) {
@@ -64,7 +64,7 @@ extension BTHome {
     }
   }
 
-  /// bthome.io/format as of 30 April 2026: identifier, type and octets, factor or what the values mean, property, unit.
+  /// The table of bthome.io/format as of 30 April 2026: identifier, type with size in bytes, factor or value meanings, property, unit.
   private static let table = """
     00 u1 1 packet_id -
     01 u1 1 battery %

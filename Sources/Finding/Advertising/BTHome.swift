@@ -4,7 +4,7 @@ import Text
 
 /// The decoder for BTHome v2 (bthome.io/format, bthome.io/encryption), the service data of FCD2.
 enum BTHome {
-  /// Decodes data of version 2. Nil for others. The field `rest` has the data from the first unknown object on: receivers stop there.
+  /// Decodes BTHome data of version 2. Nil for other versions. The field `rest` has the data from the first unknown object on, in hex.
   static func decode(_ data: [UInt8], sender: Address?, keys: BTHomeKeys) -> DecodedData? {
     guard let information = data.first, information >> 5 == 2 else { return nil }
     let isEncrypted = information & 1 != 0
@@ -30,7 +30,7 @@ enum BTHome {
     return DecodedData("bthome", fields, .noKeyFits)
   }
 
-  /// Returns the field `objects` and, if needed, `rest`.
+  /// Decodes the objects into the field `objects`. Bytes after the last known object become the field `rest`, in hex.
   private static func objects(_ payload: ArraySlice<UInt8>) -> [DecodedData.Field] {
     var rest = payload
     var objects: [[DecodedData.Field]] = []
@@ -41,7 +41,7 @@ enum BTHome {
     return [.init("objects", .records(objects))] + (rest.isEmpty ? [] : [.init("rest", .text(Hex.encode(rest)))])
   }
 
-  /// Returns the first object and its size in bytes. Nil at the end and for unknown objects.
+  /// Decodes the first object and returns its size in bytes. Returns nil for unknown or incomplete objects.
   private static func next(_ data: ArraySlice<UInt8>) -> (size: Int, object: [DecodedData.Field])? {
     guard let id = data.first, let object = objects[id] else { return nil }
     var (head, count) = (1, 1)
@@ -87,7 +87,7 @@ enum BTHome {
     }
   }
 
-  /// Returns the number in at most seven bytes, least significant first.
+  /// Returns the number in at most seven bytes, least significant byte first.
   private static func littleEndian(_ octets: ArraySlice<UInt8>) -> Int { octets.reversed().reduce(0) { $0 << 8 | Int($1) } }
 
   private static func name(of code: UInt8, _ names: [UInt8: String]) -> String { names[code] ?? "0x" + Hex.encode(code) }
@@ -101,7 +101,7 @@ enum BTHome {
   private static let commands: [UInt8: String] = [0: "off", 1: "on", 2: "toggle", 3: "step_up", 4: "step_down"]
 }
 
-/// The keys of encrypted sensors.
+/// The AES-128 keys of encrypted BTHome sensors.
 package struct BTHomeKeys: Sendable {
   private var own: [Address: [AES128]] = [:]
   private var shared: [AES128] = []
@@ -109,13 +109,13 @@ package struct BTHomeKeys: Sendable {
   package init() {}
 
   /// Adds a key.
-  /// - Parameter address: The device with this key. Nil: all devices without their own key.
+  /// - Parameter address: The device that uses the key. Nil means all devices without a key of their own.
   package mutating func add(_ key: AES128, of address: Address?) {
     if let address { own[address, default: []].append(key) } else { shared.append(key) }
   }
 
-  /// Returns the keys to try, each with its address, which is part of the nonce. Without `address`, any device with its own key may match.
-  /// - Returns: Nil if there is no key.
+  /// Returns the keys to try, each with the address for its nonce. Without `address`, returns the keys of all devices with their own key.
+  /// - Returns: The addresses and keys. Nil without a key to try.
   fileprivate func candidates(_ address: Address?) -> [(Address, AES128)]? {
     guard let address else { return own.isEmpty ? nil : own.flatMap { address, keys in keys.map { (address, $0) } } }
     return own[address].map { keys in keys.map { (address, $0) } } ?? (shared.isEmpty ? nil : shared.map { (address, $0) })

@@ -15,7 +15,7 @@ enum Beacons {
       ])
   }
 
-  /// Reads an AltBeacon of any company except 004C and 0006, which have layouts of their own.
+  /// Decodes an AltBeacon of any company except 004C and 0006, whose data has other layouts.
   static func altBeacon(_ data: [UInt8]) -> DecodedData? {
     guard data.count == 24, data.starts(with: [0xBE, 0xAC]) else { return nil }
     return DecodedData(
@@ -45,7 +45,7 @@ enum Beacons {
     }
   }
 
-  /// Decodes Eddystone telemetry. A battery of 0 and a temperature of 0x8000 mean "not supported".
+  /// Decodes Eddystone telemetry. Omits a battery of 0 and a temperature of 0x8000, which mean "not supported".
   private static func telemetry(_ data: [UInt8]) -> DecodedData {
     var fields: [DecodedData.Field] = [.init("encrypted", .bool(false))]
     let battery = bigEndian(data[2..<4])
@@ -62,7 +62,7 @@ enum Beacons {
     ".com/", ".org/", ".edu/", ".net/", ".info/", ".biz/", ".gov/", ".com", ".org", ".edu", ".net", ".info", ".biz", ".gov",
   ]
 
-  /// Decodes an Eddystone URL. Nil if it is invalid.
+  /// Decodes an Eddystone URL. Returns nil for an invalid URL.
   private static func url(_ data: ArraySlice<UInt8>) -> String? {
     guard let first = data.first, Int(first) < schemes.count else { return nil }
     var url = schemes[Int(first)]
@@ -80,6 +80,6 @@ enum Beacons {
 
   private static func signed(_ octet: UInt8) -> Int { Int(Int8(bitPattern: octet)) }
 
-  /// Returns the number in at most seven bytes, most significant first.
+  /// Returns the number in at most seven bytes, most significant byte first.
   private static func bigEndian(_ octets: ArraySlice<UInt8>) -> Int { octets.reduce(0) { $0 << 8 | Int($1) } }
 }

@@ -1,19 +1,19 @@
 package import Bluetooth
 package import DeviceFiles
 
-/// Decoded manufacturer or service data.
+/// The fields that a decoder found in manufacturer or service data.
 package struct DecodedData: Sendable, Equatable {
   /// The name of the format: `ibeacon`, `altbeacon`, `eddystone_uid`, `eddystone_url`, `eddystone_tlm`, `eddystone_eid`, `apple`,
-  /// `microsoft`, `bthome`. For a device file, `device_` and the company's four hex digits.
+  /// `microsoft` or `bthome`. A device file's format is `device_` and the company's four hex digits.
   package let format: String
   package let fields: [Field]
-  /// The reason why the decoder did not decode some of the data.
+  /// The reason why the decoder left data undecoded. Nil if the decoder decoded all data.
   package let problem: Problem?
   /// The name of the device in the device file. Nil for a documented format.
   package let device: String?
 
   package enum Problem: Sendable, Equatable {
-    /// No key decrypts the data.
+    /// None of the known keys decrypts the data.
     case noKeyFits
     /// The data has the flag for encryption, but is too short.
     case tooShort
@@ -38,7 +38,7 @@ package struct DecodedData: Sendable, Equatable {
     case bool(Bool)
     case texts([String])
     case records([[Field]])
-    /// A value of a device file.
+    /// A value decoded with a device file, and its unit. The unit is nil if the file names none.
     case described(DeviceValue, unit: String?)
   }
 
@@ -51,7 +51,7 @@ package struct DecodedData: Sendable, Equatable {
 
   package subscript(name: String) -> Value? { fields.first { $0.name == name }?.value }
 
-  /// Decodes the data in known formats, in the order of the data. Omits data that does not fit.
+  /// Decodes the data in known formats, in the order of the data. Omits data of unknown formats.
   /// - Parameter sender: The sender, whose key decrypts the data. Nil if unknown.
   package static func all(
     manufacturerData: [(company: UInt16, data: [UInt8])], serviceData: [(uuid: UUID, data: [UInt8])], sender: Address? = nil,
@@ -80,7 +80,7 @@ package struct DecodedData: Sendable, Equatable {
     }
   }
 
-  /// Keeps the last data of each format, at the position of the first data of that format.
+  /// Keeps the last data of each format, at the position of the format's first data.
   package static func latest(_ all: [DecodedData]) -> [DecodedData] {
     guard all.count > 1 else { return all }
     var latest: [DecodedData] = []

@@ -2,10 +2,10 @@ package import Bluetooth
 import GAP
 import Text
 
-/// A line of recorded advertisements: AD structures in hex, an address and hex, or a record of a scan. A record is a JSON object, or the
-/// sender, RSSI, PDU type and hex.
+/// The parser for one line of recorded advertisements. A line has AD structures in hex, an address and hex, or a record of a scan. A record
+/// is a JSON object, or the sender, RSSI, PDU type and hex.
 package enum OfflineAdvertisement {
-  /// Parses a line. Returns nil for empty lines, comments (`#`) and JSON records that are not advertisements.
+  /// Parses a line with its number, from 1. Returns nil for empty lines, comments (`#`) and JSON records without advertising data.
   package static func parse(_ line: some Collection<UInt8>, number: Int) throws(OfflineAdvertisementError)
     -> (data: [UInt8], sender: PeerAddress?)?
   {
@@ -43,7 +43,7 @@ package enum OfflineAdvertisement {
     }
   }
 
-  /// Removes `-58 dBm` (or `?`) and the PDU type, which precede the data in a scan's lines.
+  /// Removes the RSSI (`-58 dBm` or `?`) and the PDU type, which precede the data in a line that a scan printed.
   private static func payload(_ words: ArraySlice<Substring>) -> String {
     var words = words
     if words.first == "?" {
@@ -56,14 +56,14 @@ package enum OfflineAdvertisement {
   }
 }
 
-/// A line that is not an advertisement. Lines count from 1.
+/// The error for a line that is not an advertisement. Line numbers start at 1.
 package enum OfflineAdvertisementError: Error, Sendable, Equatable {
   case notJSON(line: Int)
-  /// A record whose `raw` is not hex.
+  /// The JSON record's `raw` member is not hex.
   case rawNotHex(line: Int)
   case notHexAfterAddress(line: Int)
-  /// A line that is neither AD structures in hex, nor an address and hex, nor a record.
+  /// The line is neither AD structures in hex, nor an address and hex, nor a record.
   case unknown(line: Int)
-  /// Hex with an odd number of digits.
+  /// The hex data has an odd number of digits.
   case lacksDigit(line: Int)
 }

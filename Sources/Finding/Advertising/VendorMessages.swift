@@ -1,10 +1,10 @@
 import Text
 
-/// Decoders for the messages of Apple's devices (types published by Martin et al., "Handoff All Your Privacy", 2019, and Heinrich et al.
-/// for Find My) and Microsoft's ([MS-CDP] §2.2.2.2.3; Swift Pair).
+/// The decoders for the messages of Apple's devices (Martin et al., "Handoff All Your Privacy", 2019; Heinrich et al. for Find My) and of
+/// Microsoft's devices ([MS-CDP] §2.2.2.2.3; Swift Pair).
 enum VendorMessages {
-  /// Decodes Apple's messages: a sequence of type, length and data. The overflow area has 16 bytes and no length. Each of its bits
-  /// stands for a service of an app in the background, by a hash of its UUID (D. Young, "Hacking the Overflow Area", 2020).
+  /// Decodes Apple's messages, a sequence of type, length and data. The overflow area has 16 bytes and no length. Each of its bits
+  /// stands for a service of a background app, by a hash of the UUID (D. Young, "Hacking the Overflow Area", 2020).
   static func apple(_ data: [UInt8]) -> DecodedData? {
     var names: [String] = []
     var fields: [DecodedData.Field] = []

@@ -1,24 +1,24 @@
 import EventLoop
 package import GAP
 
-/// The decision of a listener after a report.
+/// The decision of a report's receiver on whether the scan continues.
 package enum Listening: Sendable, Equatable {
   case goOn
   case end
-  /// Continue for this time, in case a better match appears.
+  /// Continue for this time after the report, because a better match may appear.
   case endAfter(Duration)
 }
 
 extension Central {
-  /// Scans until `take` ends the scan, or for at most `limit`. The scan is off when this returns or throws.
+  /// Scans until `take` ends the scan, or for at most `limit`. The scan is off when this function returns or throws.
   ///
-  /// `take` receives one report after the other with its arrival time (nanoseconds since 1970-01-01T00:00:00Z), and may wait. It also
-  /// receives the reports that the controller heard before the limit. After `.end` it receives no more, not even from the same HCI event.
+  /// `take` receives one report after the other with its arrival time (nanoseconds since 1970-01-01T00:00:00Z), and may wait. `take` also
+  /// receives the reports that the controller heard before the limit. `.end` stops the reports, also those of the same HCI event.
   /// - Parameters:
-  ///   - limit: The time from the moment at which the controller listens. Nil: no limit.
-  ///   - onDrop: Receives, now and then and at the end, the number of reports that the scan dropped because `take` was seconds behind.
-  ///     After a cancellation, it includes those that `take` had not received.
-  /// - Throws: The errors of `take` and of scanning, CancellationError.
+  ///   - limit: The time from the moment at which the controller starts to listen. Nil means no limit.
+  ///   - onDrop: Receives the number of reports that the scan dropped because `take` was seconds behind. Runs repeatedly and at the end.
+  ///     After a cancellation, the number includes the reports that `take` had not received.
+  /// - Throws: The errors of `take` and of scanning; `CancellationError`.
   package func listen(
     _ parameters: ScanParameters, for limit: Duration?, take: @escaping @LoopActor (AdvertisingReport, Int64) async throws -> Listening,
     onDrop: (@LoopActor (Int) -> Void)? = nil

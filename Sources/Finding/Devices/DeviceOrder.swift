@@ -1,15 +1,15 @@
 import Bluetooth
 import Text
 
-/// The display order of devices, stable for the eye. A row keeps its place while its strength and that of the rows above differ by less
+/// A display order of devices that avoids frequent moves. By strength, a row keeps its place while it and the rows above differ by less
 /// than 6 dB.
 package struct DeviceOrder {
   package enum Key: String, Sendable, CaseIterable {
     /// The strongest device first.
     case rssi
-    /// By name, ignoring case. Devices without a name are last.
+    /// The alphabetical order of names, ignoring case. Devices without a name are last.
     case name
-    /// The device with the most recent report first, in whole seconds.
+    /// The most recently heard device first, by whole seconds.
     case last
     /// The order of the devices' first reports.
     case first
@@ -18,14 +18,14 @@ package struct DeviceOrder {
   private let key: Key
   private var places: [PeerAddress: Int] = [:]
 
-  /// The tolerance, in dB.
+  /// The difference in strength, in dB, from which a row moves.
   private static let tolerance = 6.0
 
   package init(_ key: Key) { self.key = key }
 
   /// Returns the devices in display order.
   /// - Parameter devices: The devices in the order of their first reports.
-  /// - Parameter inView: The number of visible rows. By strength, the strongest device is always among them.
+  /// - Parameter inView: The number of visible rows. By strength, the strongest device is always among the visible rows.
   /// - Parameter time: The current time in nanoseconds since 1970-01-01T00:00:00Z.
   package mutating func arrange(_ devices: [DeviceView], inView: Int, at time: Int64) -> [DeviceView] {
     switch key {
@@ -39,7 +39,7 @@ package struct DeviceOrder {
     }
   }
 
-  /// Returns the devices in exact order, for a final table.
+  /// Returns the devices in exact order, without the tolerance of the live display.
   package func sorted(_ devices: [DeviceView]) -> [DeviceView] {
     switch key {
     case .first: devices
@@ -81,7 +81,7 @@ package struct DeviceOrder {
     return rows
   }
 
-  /// Moves each row above the first row that is weaker by at least the tolerance.
+  /// Moves each row above the first row that is weaker by at least `tolerance`.
   private static func settled(_ rows: [Row]) -> [Row] {
     var settled: [Row] = []
     settled.reserveCapacity(rows.count)
@@ -97,7 +97,7 @@ package struct DeviceOrder {
     return settled
   }
 
-  /// Inserts each new row before the first weaker one.
+  /// Inserts each new row before the first row that is weaker.
   private static func merged(_ rows: [Row], _ fresh: [Row]) -> [Row] {
     var merged: [Row] = []
     merged.reserveCapacity(rows.count + fresh.count)

@@ -2,7 +2,7 @@ package import Bluetooth
 package import GAP
 package import Text
 
-/// The advertisements of one device so far, for filters and the table.
+/// The facts that all advertisements of one device have shown so far, for filters and the table.
 package struct DeviceView {
   package let peer: PeerAddress
   package private(set) var name: UntrustedText?
@@ -12,15 +12,15 @@ package struct DeviceView {
   package private(set) var isConnectable = false
   package private(set) var rssi: Int8?
   package private(set) var reports = 0
-  /// The number of new payloads.
+  /// The number of reports whose payload differs from the last payload of the same PDU type.
   package private(set) var changes = 0
   package private(set) var signal = SignalHistory()
-  /// The last payload of each PDU type.
+  /// The last payload of each PDU type, as AD structures.
   package private(set) var payloads: [AdvertisingReport.PDU: [UInt8]] = [:]
 
   private var txPowerOfReports: Int8?
 
-  /// The maximum number of services. No real device has more, and one that changes them constantly must not fill the memory.
+  /// The maximum number of services. The limit bounds the memory for a device that constantly changes its services.
   private static let limit = 64
 
   package init(_ peer: PeerAddress) { self.peer = peer }
@@ -33,11 +33,11 @@ package struct DeviceView {
 
   package var advertisements: [Advertisement] { payloadsInOrder.map { Advertisement($0.data) } }
 
-  /// The transmit power in dBm.
+  /// The transmit power in dBm. Nil if no report contains the power.
   package var txPower: Int8? { txPowerOfReports ?? advertisements.lazy.compactMap(\.txPower).first }
 
   /// Adds a report.
-  /// - Parameter time: The arrival time in nanoseconds since 1970-01-01T00:00:00Z. Nil if the caller needs no history.
+  /// - Parameter time: The arrival time in nanoseconds since 1970-01-01T00:00:00Z. Nil if the caller needs no signal history.
   /// - Parameter manufacturers: The manufacturers that a filter requests.
   package mutating func add(
     _ report: AdvertisingReport, _ advertisement: Advertisement, at time: Int64? = nil, wanted manufacturers: [ScanFilter.Manufacturer] = []
@@ -58,7 +58,7 @@ package struct DeviceView {
     hasWantedManufacturer = advertisement.manufacturerData.contains { item in manufacturers.contains { $0.matches(item) } }
   }
 
-  /// Returns whether any payload contains all of `mac`, forward or reversed, anywhere in its data.
+  /// Returns whether any payload contains the whole `mac`, forward or reversed, anywhere in its data.
   package func carries(_ mac: Address) -> Bool {
     payloads.values.contains { MACFinder.learn(in: Advertisement($0), sender: mac).contains { !$0.isPartial } }
   }

@@ -1,10 +1,10 @@
 import Bluetooth
 package import GAP
 
-/// Watches the devices in range. A new (address, PDU type, payload) of a device that passes the filter is a record.
+/// The devices in range, and the reports that are new records. A record is a new combination of address, PDU type and payload.
 ///
 /// Phones change their addresses every quarter of an hour, and a scan may last for days. The watch therefore forgets the oldest devices
-/// and records first. A forgotten record counts as new when the device sends it again, so nothing is lost.
+/// and records first. A forgotten record counts as new when the device sends it again.
 package struct DeviceWatch {
   package struct Options: Sendable, Equatable {
     package var filter = ScanFilter()
@@ -29,13 +29,13 @@ package struct DeviceWatch {
   }
 
   private let options: Options
-  /// The filter. Nil passes everything.
+  /// The filter of the options. Nil if the filter passes everything.
   private let filter: ScanFilter?
   private var known: RecentSet<Identity>
   private var order: RecentSet<PeerAddress>
   private var devices: [PeerAddress: DeviceView] = [:]
   private var passed: Set<PeerAddress> = []
-  /// The number of records so far.
+  /// The number of records that `add` has returned.
   package private(set) var records = 0
 
   package init(_ options: Options = Options()) {
@@ -45,8 +45,8 @@ package struct DeviceWatch {
     order = RecentSet(capacity: options.deviceLimit)
   }
 
-  /// Adds a report. Returns its record, or nil if it has nothing new or its device does not pass the filter.
-  /// - Parameter time: The arrival time in nanoseconds since 1970-01-01T00:00:00Z. Nil if the devices need no history.
+  /// Adds a report. Returns the report's record, or nil if the report is not new or its device does not pass the filter.
+  /// - Parameter time: The arrival time in nanoseconds since 1970-01-01T00:00:00Z. Nil if the caller needs no signal history.
   package mutating func add(_ report: AdvertisingReport, at time: Int64? = nil) -> Record? {
     let advertisement = Advertisement(report.data)
     guard remember(report, advertisement, time) else { return nil }
@@ -56,16 +56,16 @@ package struct DeviceWatch {
     return Record(report: report, advertisement: advertisement)
   }
 
-  /// The number of remembered devices, passing the filter or not.
+  /// The number of remembered devices, including devices that do not pass the filter.
   package var deviceCount: Int { devices.count }
 
-  /// The devices, in no order.
+  /// The remembered devices, in no particular order.
   package var all: [DeviceView] { Array(devices.values) }
 
   /// The devices with records, in the order of their first reports.
   package var devicesWithRecords: [DeviceView] { order.elements.filter { passed.contains($0) }.compactMap { devices[$0] } }
 
-  /// Adds a report to its device. Returns whether the device, with its whole history, passes the filter.
+  /// Adds a report to its device. Returns whether the device, with all its reports so far, passes the filter.
   private mutating func remember(_ report: AdvertisingReport, _ advertisement: Advertisement, _ time: Int64?) -> Bool {
     guard let peer = report.peer else {
       // An anonymous advertiser has no history: the report stands for itself.
@@ -79,7 +79,7 @@ package struct DeviceWatch {
     return Self.add(report, advertisement, time, to: &devices[peer, default: DeviceView(peer)], filter)
   }
 
-  /// Adds a report to a device in place: a copy for every report would be slow.
+  /// Adds a report to a device in place, and returns whether the device passes the filter.
   private static func add(
     _ report: AdvertisingReport, _ advertisement: Advertisement, _ time: Int64?, to device: inout DeviceView, _ filter: ScanFilter?
   ) -> Bool {

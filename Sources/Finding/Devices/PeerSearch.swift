@@ -3,18 +3,18 @@ import EventLoop
 package import GAP
 package import Text
 
-/// The parameters of a search for a device.
+/// The device that a search looks for, and the rules for choosing among several matches.
 package struct PeerSearch: Sendable, Equatable {
   package var selector: PeerSelector
-  /// Whether to take the first match instead of waiting a little for a stronger one.
+  /// Whether to take the first match instead of waiting for a stronger match.
   package var takesFirst = false
-  /// Whether to refuse a choice among several matches. The search waits for another match as long as for a stronger one.
+  /// Whether to fail if several devices match. The search waits for a second match as long as for a stronger match.
   package var demandsOne = false
-  /// Whether to take the strongest match heard by the time of the first one. A device may advertise for less than a second.
+  /// Whether to stop at the first match and take the strongest match so far. A device may advertise for less than a second.
   package var isUrgent = false
-  /// The device to take immediately if it matches.
+  /// The device to take immediately if it matches. Nil if no device is preferred.
   package var preferred: PeerAddress?
-  /// The maximum duration, from the moment at which the controller listens.
+  /// The maximum duration of the search, from the moment at which the controller starts to listen.
   package var limit: Duration
 
   package init(_ selector: PeerSelector, takesFirst: Bool = false, demandsOne: Bool = false, limit: Duration = PeerSearch.usualLimit) {
@@ -24,18 +24,18 @@ package struct PeerSearch: Sendable, Equatable {
     self.limit = limit
   }
 
-  /// The default limit. It exceeds the longest legal advertising interval (Vol 6 Part B §4.4.2.2): 10.24 s, and 10 ms of advDelay.
+  /// The default time limit. It exceeds the longest legal advertising interval (Vol 6 Part B §4.4.2.2), 10.24 s and 10 ms of advDelay.
   package static let usualLimit = Duration.seconds(11)
 
-  /// The time to wait for a stronger match after the first one. It exceeds the usual slow advertising interval.
+  /// The time to wait for a stronger match after the first match. It exceeds the usual slow advertising interval.
   static let settling = Duration.milliseconds(1300)
 }
 
-/// The device that a search found.
+/// The device that a search found, and the weaker devices that also match.
 package struct PeerMatch: Sendable, Equatable {
   package struct Candidate: Sendable, Equatable {
     package let peer: PeerAddress
-    /// The RSSI in dBm.
+    /// The RSSI of the device's last report in dBm. Nil if no report had an RSSI.
     package let rssi: Int8?
 
     package init(peer: PeerAddress, rssi: Int8?) {
@@ -45,33 +45,33 @@ package struct PeerMatch: Sendable, Equatable {
   }
 
   package let peer: PeerAddress
-  /// The name. Nil if no report had one.
+  /// The advertised name. Nil if no report had a name.
   package let name: UntrustedText?
-  /// The RSSI in dBm.
+  /// The RSSI of the device's last report in dBm. Nil if no report had an RSSI.
   package let rssi: Int8?
   /// The weaker devices that also match, the strongest first.
   package let others: [Candidate]
   /// The last advertising data of each PDU type, advertisements before scan responses.
   package let payloads: [[UInt8]]
-  /// The times of the first and the last report, in nanoseconds since 1970-01-01T00:00:00Z. Nil without a report.
+  /// The times of the first matching and the last report, in nanoseconds since 1970-01-01T00:00:00Z. Nil without a scan.
   package let heard: ClosedRange<Int64>?
 }
 
 package enum PeerSearchError: Error, Sendable, Equatable {
-  /// None of the heard devices matches. `devices` is their number, and `names` has each of their names once.
+  /// No device matches among the `devices` that the search heard. `names` has each of their names once.
   case notFound(PeerSelector, devices: Int, names: [UntrustedText], within: Duration)
-  /// Several devices match, and the caller demands one. The strongest comes first.
+  /// Several devices match, but the search demands a single match. The strongest device comes first.
   case several([PeerMatch.Candidate], PeerSelector)
-  /// The device advertises, but accepts no connections.
+  /// The matching device advertises, but accepts no connections.
   case notConnectable(PeerAddress, PeerSelector)
 }
 
 extension Central {
-  /// Finds the device that a search selects: known by address and type, already connected to this adapter, or found by scanning.
+  /// Finds the device that a search selects. Scans, unless the address type is known or the adapter is already connected to the address.
   /// - Parameters:
-  ///   - onDevice: Receives the number of devices heard so far, for each report.
-  ///   - heard: Receives the devices heard, also if none matches.
-  /// - Throws: PeerSearchError, the errors of scanning, CancellationError.
+  ///   - onDevice: Receives the number of devices heard so far, after each report.
+  ///   - heard: Receives all heard devices at the end of the search, also if no device matches.
+  /// - Throws: `PeerSearchError`; the errors of scanning; `CancellationError`.
   package func find(
     _ search: PeerSearch, onDevice: (@LoopActor (Int) -> Void)? = nil, heard: (@LoopActor ([DeviceView]) -> Void)? = nil
   ) async throws -> PeerMatch {
@@ -99,23 +99,23 @@ extension Central {
   }
 }
 
-/// Selects the best match among the heard devices.
+/// The devices that a search has heard, and the matches among them.
 struct PeerCandidates {
   private let selector: PeerSelector
   private var devices: [PeerAddress: DeviceView] = [:]
   private var matching: [PeerAddress: ClosedRange<Int64>] = [:]
-  /// The devices in the order of arrival, limited because addresses change and a search may last for hours.
+  /// The addresses in the order of their first reports. The limit bounds the memory of a search that lasts for hours.
   private var order = RecentSet<PeerAddress>(capacity: 20_000)
 
   init(_ selector: PeerSelector) { self.selector = selector }
 
-  /// The number of devices heard, including those that do not match.
+  /// The number of heard devices, including devices that do not match.
   var count: Int { devices.count }
 
-  /// All heard devices, including those that do not match, in no order.
+  /// All heard devices, including devices that do not match, in no particular order.
   var all: [DeviceView] { Array(devices.values) }
 
-  /// Adds a report. Returns whether it completes a new match that accepts connections.
+  /// Adds a report. Returns whether the report completes a new match that accepts connections.
   /// - Parameter time: The arrival time in nanoseconds since 1970-01-01T00:00:00Z.
   mutating func add(_ report: AdvertisingReport, at time: Int64) -> Bool {
     guard let peer = report.peer else { return false }

@@ -1,18 +1,18 @@
 package import Bluetooth
 package import Text
 
-/// Selects a device by address, name, MAC or service.
+/// A rule that selects a device by address, name, MAC or service.
 package enum PeerSelector: Sendable, Equatable, CustomStringConvertible {
-  /// An address. Without a type, a scan finds it.
+  /// The device's address. An address without a type needs a scan to learn the type.
   case address(Address, AddressType?)
-  /// The name as a glob, case-insensitive.
+  /// The device's name as a glob, ignoring case.
   case name(String)
-  /// The MAC inside the advertising data.
+  /// The MAC inside the device's advertising data.
   case mac(Address)
-  /// A service, listed or with data in the advertisement.
+  /// A service UUID in the device's advertisement, in a list of services or with service data.
   case service(UUID)
 
-  /// Parses `AA:BB:CC:DD:EE:FF`, `AA:BB:CC:DD:EE:FF/random`, `name:GLOB`, `mac:AA:BB:CC:DD:EE:FF` or `service:UUID`.
+  /// Parses `AA:BB:CC:DD:EE:FF`, `AA:BB:CC:DD:EE:FF/random`, `name:GLOB`, `mac:AA:BB:CC:DD:EE:FF` or `service:UUID`. Nil for other text.
   package init?(_ text: String) {
     if let pattern = text.after("name:"), !pattern.isEmpty {
       self = .name(pattern)
@@ -52,8 +52,8 @@ package enum PeerSelector: Sendable, Equatable, CustomStringConvertible {
     }
   }
 
-  /// Returns whether a search would find this peer, as far as known without a search.
-  /// - Parameter name: The name. Nil if no report had one.
+  /// Returns whether the address or the name alone shows that the selector selects this peer. False for a MAC or a service.
+  /// - Parameter name: The peer's name. Nil if no report had a name.
   package func means(_ peer: PeerAddress, named name: UntrustedText?) -> Bool {
     switch self {
     case .address(let address, let type): address == peer.address && (type == nil || type == peer.type)
@@ -62,7 +62,7 @@ package enum PeerSelector: Sendable, Equatable, CustomStringConvertible {
     }
   }
 
-  /// Returns whether both selectors select the same device in any environment. An address is the same without its type.
+  /// Returns whether both selectors select the same device everywhere. Equal addresses match if either has no type.
   package func isSame(as other: Self) -> Bool {
     guard case .address(let address, let type) = self, case .address(address, let otherType) = other else { return self == other }
     return type == nil || otherType == nil || type == otherType

@@ -1,8 +1,8 @@
-/// A set of the most recent elements in order. It forgets the oldest element first, so that a program can use it for days.
+/// A set of the most recent elements in the order of insertion. A full set forgets its oldest element, so its memory is bounded.
 package struct RecentSet<Element: Hashable> {
   private let capacity: Int
   private var members: Set<Element> = []
-  /// The elements, a ring when full. The oldest is at `oldest`.
+  /// The elements, as a ring buffer when full. The oldest element is at index `oldest`.
   private var ring: [Element] = []
   private var oldest = 0
 
@@ -14,10 +14,10 @@ package struct RecentSet<Element: Hashable> {
 
   package func contains(_ element: Element) -> Bool { members.contains(element) }
 
-  /// The elements, oldest first.
+  /// The elements in the order of insertion, oldest first.
   package var elements: [Element] { Array(ring[oldest...] + ring[..<oldest]) }
 
-  /// Inserts an element. Returns whether it is new, and the element that the set forgot for it.
+  /// Inserts an element. Returns whether the element is new, and the oldest element if the full set forgot it.
   @discardableResult
   package mutating func insert(_ element: Element) -> (isNew: Bool, forgotten: Element?) {
     guard members.insert(element).inserted else { return (false, nil) }

@@ -2,17 +2,17 @@ package import Bluetooth
 import GAP
 import Text
 
-/// A filter for scanned devices. Each list that is not empty must match at least once.
+/// A filter for scanned devices. Each list that is not empty must match with at least one entry.
 package struct ScanFilter: Sendable, Equatable {
   package var names: [NamePattern] = []
-  /// The services, listed or with data in the advertisement.
+  /// The wanted service UUIDs, each in the device's service list or with service data.
   package var services: [UUID] = []
   package var devices: [PeerSelector] = []
   package var manufacturers: [Manufacturer] = []
-  /// The minimum RSSI of the report itself, in dBm. Weaker reports do not count for the displayed strength and age.
+  /// The minimum RSSI of a report in dBm. Weaker reports do not count for the displayed strength and age. Nil means no minimum.
   package var minimumRSSI: Int?
 
-  /// A glob for the whole name, or a text anywhere in it. Case-insensitive.
+  /// A glob for the whole name, or a text anywhere in the name. Ignores case.
   package struct NamePattern: Sendable, Equatable {
     package let text: String
     private let glob: Glob
@@ -27,7 +27,7 @@ package struct ScanFilter: Sendable, Equatable {
     func matches(_ name: String) -> Bool { glob.matches(name) }
   }
 
-  /// A company and a prefix of its data.
+  /// A company identifier, and the first bytes of the manufacturer data after the identifier.
   package struct Manufacturer: Sendable, Equatable {
     package let company: UInt16
     package let prefix: [UInt8]
@@ -42,13 +42,13 @@ package struct ScanFilter: Sendable, Equatable {
 
   package init() {}
 
-  /// Whether the filter passes everything.
+  /// Whether the filter passes every report.
   package var isEmpty: Bool { self == Self() }
 
   func isStrongEnough(_ report: AdvertisingReport) -> Bool { minimumRSSI.map { limit in report.rssi.map { $0 >= limit } ?? false } ?? true }
 
   /// Returns whether a report passes the filter.
-  /// - Parameter device: Everything heard from the report's sender, including this report.
+  /// - Parameter device: The facts from all reports of the sender, including this report.
   func passes(_ report: AdvertisingReport, of device: DeviceView) -> Bool {
     guard isStrongEnough(report) else { return false }
     if !devices.isEmpty { guard report.peer != nil, devices.contains(where: { $0.matches(device) }) else { return false } }

@@ -1,12 +1,12 @@
 package import Bluetooth
 package import Text
 
-/// The recently heard or connected devices, so that users can name them without another scan. Each command appends a line to a log. The
-/// parser skips lines that are not records, after a full disk or from another version.
+/// The recently heard or connected devices, so that users can name a device without another scan. Each command appends a line to a log. The
+/// parser skips invalid lines, which a full disk or another version may leave.
 package struct ScannedDevices: Sendable, Equatable {
   package struct Device: Sendable, Equatable {
     package let peer: PeerAddress
-    /// The name. Nil if the adapter heard none, or one that is too long to type.
+    /// The device's name. Nil if the adapter heard no name, or a name longer than `longestName` bytes.
     package var name: UntrustedText?
     /// The RSSI in dBm. Nil for a connected device without a report.
     package var rssi: Int8?
@@ -20,11 +20,11 @@ package struct ScannedDevices: Sendable, Equatable {
 
   /// The devices that one command heard.
   package struct Record: Sendable, Equatable {
-    /// The adapter that heard the devices. Other adapters hear other devices.
+    /// The name of the adapter that heard the devices. Other adapters hear other devices.
     package let air: String
-    /// The time in seconds since 1970-01-01T00:00:00Z.
+    /// The time of the record in seconds since 1970-01-01T00:00:00Z.
     package let time: Int64
-    /// The connected devices first, then the strongest.
+    /// The devices, connected devices first, then in the order of falling RSSI.
     package fileprivate(set) var devices: [Device]
 
     package init(air: String, time: Int64, devices: [Device]) {
@@ -37,8 +37,8 @@ package struct ScannedDevices: Sendable, Equatable {
   /// The records, newest first. Each device of an adapter appears once, in its newest record.
   package private(set) var records: [Record] = []
 
-  /// The maximum number of remembered devices. Even with the longest names, all escaped, their log is shorter than the length at which
-  /// the program rewrites it.
+  /// The maximum number of remembered devices. A log with this number of longest, fully escaped names stays below the length at which
+  /// blectl rewrites the log.
   package static let capacity = 128
   /// The maximum length of a name, in bytes of UTF-8.
   package static let longestName = 64
@@ -49,7 +49,7 @@ package struct ScannedDevices: Sendable, Equatable {
   }
 
   /// Parses a log.
-  /// - Parameter air: The adapter whose records to keep. Nil: all.
+  /// - Parameter air: The adapter whose records to keep. Nil keeps the records of all adapters.
   package init(parsing log: [UInt8], air: String? = nil) {
     var places: [Key: (record: Int, device: Int)] = [:]
     for line in log.split(separator: 0x0A).reversed() where places.count < Self.capacity {
@@ -71,12 +71,12 @@ package struct ScannedDevices: Sendable, Equatable {
     }
   }
 
-  /// The shortest equivalent log.
+  /// The shortest log that parses to an equal value.
   package var log: [UInt8] { records.reversed().flatMap(\.line) }
 }
 
 extension ScannedDevices.Record {
-  /// Parses a line. Nil if it is not a record.
+  /// Parses a log line. Nil if the line is not a record.
   init?(parsing line: some Collection<UInt8>) {
     guard let tree = try? JSONTree.parse(Array(line)), let air = tree["air"]?.string, let time = tree["heard"]?.integer, time >= 0,
       case .array(let items)? = tree["devices"]?.kind

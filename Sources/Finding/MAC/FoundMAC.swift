@@ -1,25 +1,25 @@
 package import Bluetooth
 package import Text
 
-/// A device address inside advertising data (or a System ID), with its place and the rule that found it.
+/// A device address inside advertising data or a System ID, with its location and the rule that found it.
 package struct FoundMAC: Hashable, Sendable {
-  /// The reliability of a finding. High: a documented layout with checks, or the sender's address. Medium: a layout that resembles
-  /// others, or a part of the sender's address. Low: bytes that happen to fit.
+  /// The reliability of a found address. High means a documented layout with checks, or the sender's address. Medium means a layout that
+  /// resembles others, or a part of the sender's address. Low means bytes that fit by chance.
   package enum Confidence: Int, Comparable, Sendable, CaseIterable {
     case low, medium, high
 
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
   }
 
-  /// The address. Unknown bytes are zero.
+  /// The found address. Unknown bytes are zero.
   package let mac: Address
   /// The known bits of `mac`: all 48, or fewer if the vendor sends only a part.
   package let knownBits: UInt64
-  /// The place in the data: `manufacturer_data/014c`, `service_data/fe95`, `ad/1b`, `name` or `system_id/2a23`.
+  /// The part of the data: `manufacturer_data/014c`, `service_data/fe95`, `ad/1b`, `name` or `system_id/2a23`.
   package let source: String
-  /// The ID of the layout (`mibeacon`), or the text of a rule (`mfg:0x0305@-6:le`).
+  /// The ID of the known layout (`mibeacon`), or the text of the user's rule (`mfg:0x0305@-6:le`).
   package let rule: String
-  /// The offset of the address in bytes after the company identifier or service UUID, or of its first digit in a name.
+  /// The offset of the address in bytes after the company identifier or service UUID. In a name, the offset of the first digit in bytes.
   package let offset: Int
   package let order: ByteOrder
   package let confidence: Confidence
@@ -45,7 +45,7 @@ package struct FoundMAC: Hashable, Sendable {
 
   package var isPartial: Bool { knownBits != Self.allBits }
 
-  /// The address, with `??` for unknown bytes: `??:??:43:21:73:78`.
+  /// The address, with `??` for unknown bytes, for example `??:??:43:21:73:78`.
   package var text: String {
     guard isPartial else { return mac.description }
     let known = Address(rawValue: knownBits).bigEndianBytes
@@ -55,6 +55,6 @@ package struct FoundMAC: Hashable, Sendable {
   /// Returns whether `address` matches the known bits.
   package func matches(_ address: Address) -> Bool { address.rawValue & knownBits == mac.rawValue }
 
-  /// Whether the address is neither all zeros nor all ones.
+  /// Whether the known bits of the address are neither all zeros nor all ones.
   var isPlausible: Bool { mac.rawValue != 0 && mac.rawValue != knownBits }
 }

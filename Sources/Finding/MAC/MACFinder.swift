@@ -2,21 +2,21 @@ package import Bluetooth
 package import GAP
 import Text
 
-/// Finds the device's own address inside advertising data.
+/// The search for a device's own address inside advertising data.
 package enum MACFinder {
   package enum Outcome: Hashable, Sendable {
-    /// The found addresses, never empty: only complete ones if there are any. Sorted by sender (its own address first), then by confidence.
+    /// The found addresses, never empty. Complete addresses exclude partial ones. The sender's address comes first, then higher confidence.
     case found([FoundMAC])
-    /// The layout is known, but this frame has no address. Holds the reason with its source, as part of a sentence.
+    /// A known layout applies, but this frame has no address. The text gives the source and the reason, as part of a sentence.
     case noneInThisFrame(String)
-    /// No rule applies.
+    /// No rule applies to the data.
     case unknown
   }
 
-  /// Applies every rule to one advertisement or scan response. Pass them separately: the address is often in only one of them.
+  /// Applies every rule to one advertisement or one scan response. Pass both separately, because often only one has the address.
   /// - Parameters:
   ///   - sender: The sender of the report, for comparison. Nil if unknown or hidden.
-  ///   - others: The sender's other advertisements, for the conditions of rules.
+  ///   - others: The sender's other advertisements, for rules with conditions on them.
   package static func find(
     in advertisement: Advertisement, beside others: [Advertisement] = [], sender: PeerAddress? = nil, rules: [MACRule] = MACRule.known
   ) -> Outcome {
@@ -55,7 +55,7 @@ package enum MACFinder {
   }
 
   /// Finds the sender's address in its own data, forward or reversed, to learn a vendor's layout.
-  /// - Returns: Findings whose `rule` is the text of a rule, in the order of the data.
+  /// - Returns: The found addresses in the order of the data. The `rule` of each is the text of a new rule.
   package static func learn(in advertisement: Advertisement, sender: Address) -> [FoundMAC] {
     guard sender.rawValue != 0, sender.rawValue != FoundMAC.allBits else { return [] }
     var found: [FoundMAC] = []
@@ -85,10 +85,10 @@ package enum MACFinder {
       offset: value.data.count - digits, order: .big, confidence: digits > 4 ? .high : .medium, sender: sender)
   }
 
-  /// Finds the address in a System ID (characteristic 0x2A23): an EUI-64 of eight bytes, with a filler between company and device part.
+  /// Finds the address in a System ID (characteristic 0x2A23), an EUI-64 of eight bytes with a filler between company and device part.
   ///
-  /// The specification sends the least significant octet first. The old mapping puts FFFE between the halves. Some devices use the filler
-  /// FFFF, any other filler, or send the most significant byte first.
+  /// The specification sends the least significant octet first, with the filler FFFE. Some devices use FFFF or another filler, or send the
+  /// most significant byte first. Returns nil if the value has another length or an implausible address.
   package static func fromSystemID(_ value: [UInt8], sender: PeerAddress? = nil) -> FoundMAC? {
     guard value.count == 8 else { return nil }
     let order: ByteOrder
@@ -108,7 +108,7 @@ package enum MACFinder {
 
   // MARK: Parts
 
-  /// A value of the advertisement that rules can refer to.
+  /// A part of the advertisement to which rules refer.
   private struct Value {
     let place: MACRule.Place
     let data: [UInt8]
@@ -121,7 +121,7 @@ package enum MACFinder {
       return values
     }
 
-    /// The number of bytes of this value that do not also start another value. Manufacturer and service data have only the identifier.
+    /// The number of bytes that only this value covers. Manufacturer and service data after the identifier are separate values.
     var ownOctets: Int {
       switch place {
       case .structure(ADType.manufacturerData), .structure(ADType.serviceData16): min(2, data.count)
@@ -174,7 +174,7 @@ package enum MACFinder {
         sender: sender)
     }
     let data = value.data
-    /// Reads hex digits as the first bytes of an address.
+    /// Reads hex digits from a byte offset as the first bytes of an address.
     func firstOctets(_ start: Int, _ digits: Int) -> FoundMAC? {
       guard start >= 0, digits <= 12, start <= data.count - digits,
         let number = Hex.number(String(decoding: data[start..<start + digits], as: UTF8.self))
@@ -210,7 +210,7 @@ package enum MACFinder {
     }
   }
 
-  /// Returns the number in the last hex digits of a name. Nil unless a separator precedes them.
+  /// Returns the number in the last hex digits of a name. Returns nil unless a separator precedes the digits.
   private static func lastDigits(_ name: [UInt8], _ digits: Int) -> UInt64? {
     guard digits <= 12, name.count > digits, "_- :#.".utf8.contains(name[name.count - digits - 1]) else { return nil }
     return Hex.number(String(decoding: name.suffix(digits), as: UTF8.self))

@@ -3,9 +3,9 @@ import GAP
 import Text
 
 extension MACRule {
-  /// The documented layouts. Where two share an identifier, length and content tell them apart; the order of the table decides nothing.
+  /// The rules for documented layouts. Length and content distinguish layouts with the same identifier. The rules' order has no meaning.
   ///
-  /// A length is exact only where the layout's source demands it, or where nothing else tells one layout from another.
+  /// A rule demands an exact length only if its source does, or if nothing else distinguishes two layouts.
   package static let known: [MACRule] = standard + xiaomi + environment181A + brands + counters + names
 
   private static let standard: [MACRule] = [
@@ -25,7 +25,7 @@ extension MACRule {
     MACRule("miscale", .manufacturer(0x0157), 6...6, at: .offset(0)),
   ]
 
-  /// Four firmwares share Environmental Sensing; two of them differ in length only, and in byte order.
+  /// The rules for Environmental Sensing service data (181A) of four firmwares. Length alone distinguishes two of the firmwares.
   private static let environment181A: [MACRule] = [
     MACRule("atc1441", .service(0x181A), 13...13, at: .offset(0)),
     MACRule("pvvx", .service(0x181A), 15...15, at: .offset(0), .little),
@@ -80,7 +80,7 @@ extension MACRule {
     MACRule("tuya_manufacturer", .manufacturer(0x07D0), 0...Int.max, at: .none("Tuya encrypts the data")),
   ]
 
-  /// Vendors that use any company identifier, or its octets as a counter: only length and content tell them.
+  /// The rules for vendors that use any company identifier, or use its bytes as a counter. Length and content identify each layout.
   private static let counters: [MACRule] =
     inkbird + thermoBeacon + [
       MACRule("t201", .manufacturer(0xAA55), 17...Int.max, if: [.starts([0x01])], at: .offset(2)),
@@ -95,7 +95,7 @@ extension MACRule {
       MACRule("xiaogui", .manufacturer(0x00C0, mask: 0x00FF), 13...13, at: .offset(7), confidence: .medium),
     ]
 
-  /// Two octets for each of one, two, four or six probes. Both orders are in the field: the unusual one must be the sender's address.
+  /// The rules for Inkbird devices with one, two, four or six probes of two bytes each. The rarer byte order requires the sender's address.
   private static let inkbird: [MACRule] =
     [10, 12, 16, 20].flatMap { count in
       [

@@ -1,16 +1,16 @@
 package import Bluetooth
 package import Text
 
-/// The place of the device's own address in a vendor's advertising data. Place and byte order vary, even between firmwares, so a rule is
-/// data. `known` holds the documented layouts, and users write their own (`mfg:0x0305@-6:le`).
+/// A rule that locates the device's own address in a vendor's advertising data. `known` holds the documented layouts. Users write rules of
+/// their own, for example `mfg:0x0305@-6:le`.
 package struct MACRule: Hashable, Sendable, CustomStringConvertible {
-  /// The value of the advertisement that the rule reads.
+  /// The part of the advertisement that the rule reads.
   package enum Place: Hashable, Sendable {
-    /// Manufacturer Specific Data. Bits of the company identifier outside `mask` do not matter: a counter, for example.
+    /// Manufacturer Specific Data. The rule ignores bits of the company identifier outside `mask`, which may be a counter.
     case manufacturer(UInt16, mask: UInt16)
     case service(UUID)
     case anyService
-    /// The whole data of a structure of this AD type.
+    /// The whole data of an AD structure with this AD type.
     case structure(UInt8)
     case name
 
@@ -26,26 +26,26 @@ package struct MACRule: Hashable, Sendable, CustomStringConvertible {
     case manufacturer(UInt16, starts: [UInt8])
     /// The sender lists this service.
     case advertises(UUID)
-    /// An address is at the first byte offset, and the locally administered address that is one less is at the second.
+    /// The first byte offset has an address. The second has the same address made locally administered, with a last byte lower by one.
     case addressAndItsLocalOne(at: Int, and: Int)
-    /// Whether the name is a UUID with its hyphens.
+    /// The name either is a UUID with hyphens (true) or is not (false).
     case isUUID(Bool)
-    /// The layout alone is too weak a sign: the found address must be the sender's.
+    /// The found address equals the sender's address. Rules for unspecific layouts have this condition.
     case isSender
   }
 
   package enum Location: Hashable, Sendable {
-    /// An offset in bytes from the start of the value, or from its end if negative.
+    /// The offset of the address in bytes from the start of the value, or from its end if negative.
     case offset(Int)
-    /// A tag in a sequence of one-byte tags with values of these sizes. An unknown tag ends the search.
+    /// The address after this tag. `sizes` has the number of value bytes after each one-byte tag. An unknown tag ends the search.
     case tag(UInt8, sizes: [UInt8: Int])
-    /// This many hex digits in ASCII, most significant first: the first bytes of the address.
+    /// The first bytes of the address as `count` ASCII hex digits at a byte offset, most significant digit first.
     case digits(at: Int, count: Int)
-    /// An LE Bluetooth Device Address with its type byte.
+    /// An LE Bluetooth Device Address (AD type 0x1B) with its type byte.
     case deviceAddress
-    /// The last hex digits of a name after a separator, most significant first: the last bytes of the address.
+    /// The last bytes of the address as this number of hex digits at the end of a name, after a separator.
     case lastDigits(Int)
-    /// A name of exactly this many hex digits, most significant first: the first bytes of the address.
+    /// The first bytes of the address as a name of exactly this number of hex digits.
     case firstDigits(Int)
     /// The layout never carries an address, for this reason.
     case none(String)
@@ -53,15 +53,15 @@ package struct MACRule: Hashable, Sendable, CustomStringConvertible {
 
   package let id: String
   package let place: Place
-  /// The lengths of the value that the rule applies to, in bytes.
+  /// The range of value lengths, in bytes, to which the rule applies.
   package let lengths: ClosedRange<Int>
   package let conditions: [Condition]
-  /// The condition for an address in the frame. Other frames follow the layout, but have no address, for the reason in `withoutFlag`.
+  /// The condition under which a frame has an address. Nil if every frame does. `withoutFlag` explains frames that fail the condition.
   package let flag: Condition?
   package let withoutFlag: String
   package let location: Location
   package let order: ByteOrder
-  /// The number of address bytes: 6, or fewer if the vendor sends only the least significant ones.
+  /// The number of address bytes in the data. It is 6, or less if the vendor sends only a part of the address.
   package let octets: Int
   package let confidence: FoundMAC.Confidence
 
@@ -143,7 +143,7 @@ package struct MACRule: Hashable, Sendable, CustomStringConvertible {
     self.init(text, place, lengths, at: .offset(isNegative ? -magnitude : magnitude), order)
   }
 
-  /// Parses a number up to 1650, the maximum length of advertising data.
+  /// Parses a number up to 1650, the maximum length of advertising data in bytes. Returns nil for other text.
   private static func count(_ digits: Substring) -> Int? {
     guard (1...4).contains(digits.utf8.count), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let count = Int(digits) else {
       return nil
@@ -167,10 +167,10 @@ package struct MACRule: Hashable, Sendable, CustomStringConvertible {
   package var description: String { id }
 }
 
-/// The error for a text that is not a rule, with the wrong part.
+/// The error for a text that is not a rule, with the invalid part.
 package struct MACRuleError: Error, Sendable, Equatable {
   package enum Part: Sendable, Equatable {
-    /// The text has not exactly one @ between place and offset.
+    /// The text does not have exactly one `@` between place and offset.
     case halves
     case length
     /// The number of digits in a name is not 4, 6, 8 or 12.
@@ -182,7 +182,7 @@ package struct MACRuleError: Error, Sendable, Equatable {
     case service
     case type
     case offset
-    /// The offset from the end is less than the six bytes of an address.
+    /// The offset from the end is less than six bytes, the length of an address.
     case offsetFromEnd
     case order
   }

@@ -1,12 +1,12 @@
 package import Bluetooth
 import GAP
 
-/// Searches advertisements for MACs. Returns each MAC once, or once per line of input, and knows the reason if there is none.
+/// A search for MACs in many advertisements. Returns each MAC once, or once per line of input, and explains a search without a result.
 package struct MACSearch {
   package enum Way: Sendable, Equatable {
-    /// Applies these rules.
+    /// The search applies these rules.
     case rules([MACRule])
-    /// Finds the places where the sender's own address occurs.
+    /// The search finds the places of the sender's own address.
     case learn
   }
 
@@ -18,19 +18,19 @@ package struct MACSearch {
   }
 
   private let way: Way
-  /// The lowest confidence of returned MACs.
+  /// The minimum confidence of returned MACs.
   private let leastConfidence: FoundMAC.Confidence
-  /// The most reliable MAC below `leastConfidence`, the first of several.
+  /// The first of the most reliable MACs below `leastConfidence`. Nil if no MAC is below it.
   private var unsure: FoundMAC?
-  /// The first malformed advertisement, and its line.
+  /// The first malformed advertisement before any MAC, with its line number from 1. Nil without a malformed advertisement.
   private var malformed: (MalformedPacket, line: Int?)?
   private var known = RecentSet<Identity>(capacity: 50_000)
   private var advertisements = 0
   private var reason: String?
   private var lacksSender = false
-  /// The last payloads of each sender, unless each line of input is independent.
+  /// The last four payloads of each sender. Empty if each line of input is independent.
   private var payloads: [PeerAddress: [[UInt8]]] = [:]
-  /// The number of returned MACs.
+  /// The number of MACs that the search has returned.
   package private(set) var found = 0
 
   package init(_ way: Way = .rules(MACRule.known), leastConfidence: FoundMAC.Confidence = .low) {
@@ -41,7 +41,7 @@ package struct MACSearch {
   /// Adds an advertisement or a scan response. Returns the MACs that the search has not returned before.
   /// - Parameters:
   ///   - data: The AD structures.
-  ///   - line: The line of the input if each line is independent.
+  ///   - line: The number of the input line, from 1, if each line is independent. Nil for a scan.
   package mutating func add(_ data: [UInt8], sender: PeerAddress?, line: Int? = nil) -> [FoundMAC] {
     advertisements += 1
     let advertisement = Advertisement(data)
@@ -65,7 +65,7 @@ package struct MACSearch {
     }
   }
 
-  /// Returns the sender's other payloads: an iBeacon, for example, leaves no room for its service data.
+  /// Returns the sender's other payloads and remembers `data`. One payload may lack the room for both an iBeacon and its service data.
   private mutating func heard(beside data: [UInt8], of sender: PeerAddress?) -> [Advertisement] {
     guard let sender else { return [] }
     if payloads.count >= 1000, payloads[sender] == nil { payloads = [:] }
@@ -74,8 +74,8 @@ package struct MACSearch {
     return known.filter { $0 != data }.map { Advertisement($0) }
   }
 
-  /// Adds a MAC from elsewhere, for example a System ID.
-  /// - Returns: False if the search returned it before, or if it is not reliable enough.
+  /// Adds a MAC from another source, for example a System ID.
+  /// - Returns: False if the search returned the MAC before, or if the MAC is below the minimum confidence.
   package mutating func take(_ mac: FoundMAC, sender: PeerAddress?, line: Int? = nil) -> Bool {
     guard mac.confidence >= leastConfidence else {
       if unsure.map({ $0.confidence < mac.confidence }) ?? true { unsure = mac }
@@ -87,10 +87,10 @@ package struct MACSearch {
   }
 
   /// Ends the search.
-  /// - Throws: The reason if the search found no MAC.
+  /// - Throws: The value of `problem` if the search found no MAC.
   package func finish() throws(MACSearchError) { if let problem { throw problem } }
 
-  /// The reason why the search found no MAC. Nil if it found one.
+  /// The reason why the search found no MAC. Nil if the search found a MAC.
   package var problem: MACSearchError? {
     guard found == 0 else { return nil }
     if let unsure { return .notSureEnough(unsure) }
@@ -107,13 +107,13 @@ package struct MACSearch {
 
 package enum MACSearchError: Error, Sendable, Equatable {
   case nothingHeard
-  /// The layout itself excludes an address. Holds the reason with its source, as part of a sentence.
+  /// A known layout applies, but has no address. The text gives the source and the reason, as part of a sentence.
   case noneInThisFrame(String)
-  /// No rule matches. Holds the user's rules, or nothing for the known layouts.
+  /// No rule matches. The list has the user's rules, or is empty for the known layouts.
   case noRuleFits([String], advertisements: Int)
-  /// Every MAC was less reliable than requested. Holds the best one.
+  /// Every MAC is below the minimum confidence. The value is the most reliable MAC.
   case notSureEnough(FoundMAC)
-  /// No rule matches, and some data is not a list of AD structures.
+  /// No rule matches, and an advertisement is not a list of AD structures. The line number counts from 1, and is nil for a scan.
   case malformed(MalformedPacket, line: Int?)
   /// Learning a layout needs the sender's address, which is unknown.
   case senderUnknown

@@ -7,11 +7,11 @@ package import SystemPackage
 package enum InputFile {
   package nonisolated static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
-  /// Whether the path is a regular file, which programs can read twice. A pipe is not.
+  /// Whether the path is a regular file, and not for example a pipe or a device.
   package nonisolated static func isRegular(_ path: String) -> Bool { SystemCall.status(of: path)?.kind == S_IFREG }
 
-  /// Reads a small user file immediately. Nil if the file does not exist, or is in a folder that this user may not enter. Accepts
-  /// regular files only, because they never block.
+  /// Reads a small user file without suspending. Accepts only regular files of at most `limit` bytes.
+  /// Nil if the file does not exist, or if this user may not enter its folder.
   /// - Throws: FileError.
   package nonisolated static func readIfThere(_ path: String, limit: Int) throws(FileError) -> [UInt8]? {
     do throws(Errno) {
@@ -34,14 +34,13 @@ package enum InputFile {
     throw .tooLong(path, limit: limit)
   }
 
-  /// Reads a whole file. Waits for pipes without blocking the loop. Ignores the size that the file system reports: it is 0 in
-  /// /proc, and a file may grow during the read.
+  /// Reads a file to its end, whatever size the file system reports. Suspends while a pipe has no data.
   /// - Parameters:
-  ///   - path: `-` is standard input.
+  ///   - path: The path of the file, or `-` for standard input.
   ///   - limit: The maximum number of bytes. A longer file is an error.
   ///   - patience: The real time to wait for a writer of a named pipe.
-  ///   - whenIdle: Called if no data arrives within two seconds of real time.
-  /// - Throws: FileError, ETIMEDOUT for a named pipe without a writer; CancellationError.
+  ///   - whenIdle: The callback if no data arrives within two seconds of real time.
+  /// - Throws: FileError, CancellationError, or ETIMEDOUT for a named pipe without a writer.
   package static func read(
     _ path: String, limit: Int, writerWithin patience: Duration = .seconds(10), whenIdle: (@LoopActor @Sendable () -> Void)? = nil
   ) async throws -> [UInt8] {
@@ -56,7 +55,8 @@ package enum InputFile {
     return try await read(descriptor.rawValue, path, limit, patience, whenIdle)
   }
 
-  /// Waits until a pipe is readable. Throws ETIMEDOUT if it has no writer after `patience`. Returns any bytes that this check has read.
+  /// Waits until a pipe is readable. Returns the bytes that the check for a writer has read, usually none.
+  /// - Throws: ETIMEDOUT if the pipe has no writer after `patience`.
   static func beginning(_ descriptor: Int32, _ path: FileError.Path, _ patience: Duration) async throws -> [UInt8] {
     let isReady = try await race(
       {
@@ -117,7 +117,7 @@ package enum InputFile {
 
 /// Reads files of a few lines, for example from /proc and /sys.
 package enum SmallFile {
-  /// Returns the first `limit` bytes of a file as text. Nil if the file cannot be read.
+  /// Returns the first `limit` bytes of a file as text. Nil if this process cannot read the file.
   package static func text(of path: String, limit: Int = 16_384) -> String? {
     do {
       let file = try SystemCall.open(path, O_RDONLY)
@@ -135,17 +135,17 @@ package enum SmallFile {
     }
   }
 
-  /// Returns the first line of a file. Nil if the file cannot be read.
+  /// Returns the first line of a file. Nil if this process cannot read the file.
   package static func line(of path: String) -> String? { text(of: path).map { String($0.prefix { $0 != "\n" }) } }
 }
 
 /// Lists folders, for path completion.
 package enum FolderNames {
-  /// The maximum number of names in a list. A user does not read more.
+  /// The maximum number of names that `list` returns.
   static let limit = 10_000
 
-  /// Returns the names in a folder, unordered. Folders end with a slash. Empty if the folder is missing or unreadable.
-  /// - Parameter path: Empty is the working directory. A leading `~/` is the user's home.
+  /// Returns the names in a folder, unordered. Names of folders end with a slash. Empty if this process cannot read the folder.
+  /// - Parameter path: The path of the folder. An empty path is the working directory. A leading `~/` is `home`.
   package static func list(_ path: String, home: String?) -> [String] {
     var path = path.isEmpty ? "." : path
     if path.hasPrefix("~/"), let home { path = home + path.dropFirst() }
@@ -170,11 +170,11 @@ package enum FolderNames {
 /// The file that a path refers to. Equal values are the same file.
 package enum FileIdentity: Hashable, Sendable {
   case file(device: UInt64, inode: UInt64)
-  /// A file that does not exist yet, by its name in a folder.
+  /// A file that does not exist yet, by its name and by the device and inode numbers of its folder.
   case name(String, device: UInt64, inode: UInt64)
 
-  /// Identifies the file at a path. The path `-` is standard input. Nil for pipes, devices and sockets, which several users may share,
-  /// because writing destroys nothing. Nil also for files that cannot be opened.
+  /// Identifies the file at a path, where `-` is standard input. Nil for pipes, devices and sockets.
+  /// Nil also if stat(2) fails, unless the file is missing in an existing folder.
   package init?(_ path: String) {
     if let status = path == "-" ? try? SystemCall.status(STDIN_FILENO) : SystemCall.status(of: path) {
       guard status.kind == S_IFREG else { return nil }
@@ -204,27 +204,27 @@ struct FileVersion: Equatable {
   }
 }
 
-/// An error with a user's file.
+/// The reason why blectl cannot read or write a user's file.
 package enum FileError: Error, Equatable, Sendable {
   /// The path of a file, or nil for standard input.
   package typealias Path = String?
 
   case unreadable(Path, Errno)
-  /// The file is longer than the limit.
+  /// The file is longer than `limit` bytes.
   case tooLong(Path, limit: Int)
   /// The file is a device that never reports an end.
   case endless(Path)
   /// The file ended at byte offset `at`, but had `count` bytes when blectl opened it. Another program truncated it.
   case endedEarly(Path, at: Int, count: Int)
-  /// The file's size in bytes or modification time changed since blectl opened it.
+  /// The file's size or modification time changed after blectl opened the file. `from` and `to` are sizes in bytes.
   case changed(Path, from: Int, to: Int)
-  /// An input that can be read only once has reached the limit of bytes that blectl keeps until their release.
+  /// blectl keeps `limit` bytes of a pipe or terminal that no caller has released, and cannot keep more.
   case keepsNoMore(Path, limit: Int)
-  /// Bytes of an input that can be read only once, from this byte offset, which blectl no longer keeps.
+  /// A caller requested bytes of a pipe or terminal at byte `offset`, but blectl has already discarded those bytes.
   case passed(Path, offset: Int)
   /// blectl cannot write the file.
   case unwritable(String, Errno)
-  /// The trace cannot be written, because it replaces only an older trace of the same user. ELOOP means a link, and EPERM a file that
-  /// is not this user's alone. ENXIO means a pipe without a reader, and EAGAIN a pipe whose reader does not keep up.
+  /// blectl cannot write the trace file. ELOOP means that the path is a symbolic link. EPERM means that the file belongs to another user
+  /// or has several hard links. ENXIO means a pipe without a reader. EAGAIN means a pipe with a reader that is too slow.
   case trace(String, Errno)
 }

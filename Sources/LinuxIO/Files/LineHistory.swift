@@ -1,15 +1,15 @@
 import Glibc
 import SystemPackage
 
-/// A history file to which several programs append lines at the same time. Only the user may read it. At twice the wanted number
-/// of lines, the next reader removes the oldest.
+/// A history file to which several programs can append lines at the same time. Only the user may read it.
+/// `read` shortens a file of more than twice `limit` lines to its last `limit` lines.
 package struct LineHistory: Sendable {
   private let path: String
   private let limit: Int
 
   /// Creates the history of a path without reading the file.
   /// - Parameter path: An absolute path.
-  /// - Parameter limit: The wanted number of lines.
+  /// - Parameter limit: The maximum number of lines that `read` returns.
   package init(_ path: String, limit: Int) {
     self.path = path
     self.limit = limit
@@ -18,8 +18,8 @@ package struct LineHistory: Sendable {
   /// The maximum length of a line in bytes, with its line feed. `append` ignores longer lines.
   package static let longest = 4096
 
-  /// Returns the last lines, the oldest first.
-  /// - Throws: FileError if the file exists but cannot be used.
+  /// Returns at most the last `limit` lines, the oldest first.
+  /// - Throws: FileError if the file exists but this process cannot read it.
   package func read() throws(FileError) -> [String] {
     let lines = try contents()
     if lines.count > 2 * limit { shorten() }
@@ -30,7 +30,7 @@ package struct LineHistory: Sendable {
     try (InputFile.readIfThere(path, limit: 64 << 20) ?? []).split(separator: UInt8(ascii: "\n"))
   }
 
-  /// Appends a line.
+  /// Appends a line to the file. Creates a missing file. Ignores a line longer than `longest`.
   /// - Throws: FileError.unwritable.
   package func append(_ line: String) throws(FileError) {
     let octets = Array(line.utf8.filter { $0 != UInt8(ascii: "\n") }) + [UInt8(ascii: "\n")]
@@ -56,7 +56,7 @@ package struct LineHistory: Sendable {
     return opened.st_ino == named.st_ino && opened.st_dev == named.st_dev
   }
 
-  /// Shortens the file. A lock admits one program at a time. After an error the file is unchanged.
+  /// Removes all but the last `limit` lines from the file. Does nothing if another program holds the file's lock.
   private func shorten() {
     guard let file = try? SystemCall.open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY), flock(file.rawValue, LOCK_EX | LOCK_NB) == 0,
       (try? isThere(file)) == true, let lines = try? contents()

@@ -13,7 +13,7 @@ package struct Mount: Sendable, Equatable {
   /// Finds the file system of a file. Nil if /proc does not list it.
   /// - Parameters:
   ///   - path: An absolute path without symbolic links.
-  ///   - table: The contents of mountinfo.
+  ///   - table: The contents of /proc/self/mountinfo.
   package init?(of path: String, table: String? = SmallFile.text(of: "/proc/self/mountinfo", limit: 1 << 20)) {
     var found: Mount?
     for line in (table ?? "").split(separator: "\n") {
@@ -33,7 +33,7 @@ package struct Mount: Sendable, Equatable {
 
   private func contains(_ path: String) -> Bool { point == "/" || path == point || path.hasPrefix(point + "/") }
 
-  /// Decodes octal escapes: spaces, tabs, newlines and backslashes (`\040`).
+  /// Decodes the octal escapes of spaces, tabs, newlines and backslashes. For example, `\040` is a space.
   private static func unescaped(_ word: Substring) -> String {
     var octets: [UInt8] = []
     var rest = Array(word.utf8)[...]

@@ -3,33 +3,33 @@ import Glibc
 import SystemPackage
 import Text
 
-/// The bytes of a file to send, by byte offset, in constant memory for any length. Rereads regular files on demand. For inputs that
-/// can be read only once (pipes, terminals, files without a size), this object keeps the bytes since the last `release`.
+/// A file to send, which callers read by byte offset in limited memory. Rereads a regular file on demand.
+/// Keeps the bytes of a pipe, a terminal or a file without a size since the last `release`.
 @LoopActor
 package final class OctetFile {
-  /// The number of bytes per read, and the maximum that `octets` returns.
+  /// The maximum number of bytes that one read of the file or one call of `octets` returns.
   package nonisolated static let blockSize = 65_536
-  /// The maximum number of bytes to keep of an input that can be read only once.
+  /// The maximum number of unreleased bytes that an instance keeps of a pipe or terminal.
   package nonisolated static let keptAtMost = 1 << 20
 
-  /// The total number of bytes. For a regular file, its size at opening. Otherwise nil before this object has read the end.
+  /// The total number of bytes in the file, as of opening. Nil for a pipe or terminal until this object has read the end.
   package private(set) var count: Int?
 
   let path: FileError.Path
   let descriptor: Int32
   private let owned: OwnedDescriptor?
   private let limit: Int
-  /// The state of a regular file at opening. Nil for an input that can be read only once.
+  /// The state of a regular file at opening. Nil for a pipe or terminal.
   private(set) var regular: Regular?
 
-  /// The window: bytes `start..<end` of the file. Reads reuse its storage, and `octets` returns slices of it.
+  /// The memory for the bytes `start..<end` of the file, which begin at index 0. `octets` returns slices of it.
   private(set) var buffer = [UInt8](repeating: 0, count: blockSize)
   private(set) var start = 0
   private var filled = 0
   var end: Int { start + filled }
   /// The byte offset before which the caller requests no bytes again.
   private var released = 0
-  /// The CRC-32 of the bytes before the window.
+  /// The CRC-32 of the file's beginning, up to several byte offsets before `end`.
   var sums = RunningSums()
 
   struct Regular {
@@ -40,11 +40,11 @@ package final class OctetFile {
 
   /// Opens a file. Waits for the first bytes or the end of the file.
   /// - Parameters:
-  ///   - path: `-` is standard input.
+  ///   - path: The path of the file, or `-` for standard input.
   ///   - limit: The maximum number of bytes. A longer file is an error.
   ///   - patience: The real time to wait for a writer of a named pipe.
-  ///   - whenIdle: Called if no data arrives within two seconds of real time.
-  /// - Throws: FileError, ETIMEDOUT for a named pipe without a writer; CancellationError.
+  ///   - whenIdle: The callback if no data arrives within two seconds of real time.
+  /// - Throws: FileError, CancellationError, or ETIMEDOUT for a named pipe without a writer.
   package static func open(
     _ path: String, limit: Int, writerWithin patience: Duration = .seconds(10), whenIdle: (@LoopActor @Sendable () -> Void)? = nil
   ) async throws -> OctetFile {
@@ -113,8 +113,8 @@ package final class OctetFile {
 
   // MARK: Bytes
 
-  /// Returns the bytes at a byte offset, at most `blockSize`. Waits for input that can be read only once.
-  /// - Returns: Fewer than `count` bytes only at the end of the file, none after it.
+  /// Returns at most `count` bytes from a byte offset, and never more than `blockSize`. Waits for the data of a pipe or terminal.
+  /// - Returns: Fewer bytes at the end of the file, and no bytes after the end.
   /// - Throws: FileError, CancellationError.
   package func octets(at offset: Int, atMost count: Int) async throws -> ArraySlice<UInt8> {
     let offset = min(max(0, offset), Int.max >> 1)
@@ -132,7 +132,7 @@ package final class OctetFile {
     return buffered(at: offset, atMost: wanted) ?? []
   }
 
-  /// Returns the bytes at a byte offset without waiting, reading or allocating. Nil if they are not in memory.
+  /// Returns the bytes at a byte offset without waiting, reading or allocating. Nil if memory does not hold all of these bytes.
   package func buffered(at offset: Int, atMost count: Int) -> ArraySlice<UInt8>? {
     var wanted = min(max(0, count), Self.blockSize)
     if let all = self.count { wanted = min(wanted, max(0, all - offset)) }
@@ -141,10 +141,10 @@ package final class OctetFile {
     return buffer[offset - start..<offset - start + wanted]
   }
 
-  /// Promises not to request bytes before `offset` again.
+  /// Permits this object to discard the bytes before a byte offset. The caller must not request these bytes again.
   package func release(before offset: Int) { released = max(released, offset) }
 
-  /// Checks that no program has changed the open file, at the end of a transfer. A new file at the same path is no change.
+  /// Checks that no program has changed the open file since its opening. Ignores a new file at the same path.
   /// - Throws: FileError.
   package func checkUnchanged() throws(FileError) {
     guard let regular else { return }
@@ -155,7 +155,7 @@ package final class OctetFile {
 
   // MARK: Reading
 
-  /// Moves the window of a regular file to the block at `offset`, which is shorter at the end of the file.
+  /// Fills `buffer` with the block of a regular file at a byte offset. The last block of the file is shorter.
   private func readBlock(at offset: Int) throws(FileError) {
     sums.advance(to: offset, buffer, start..<end)
     start = offset
@@ -168,7 +168,7 @@ package final class OctetFile {
     }
   }
 
-  /// Reads without suspending. Call it for regular files or after a wait. Returns 0 at the end of the file.
+  /// Reads the file's bytes at a byte offset into a part of `buffer` without suspending. Returns the number of bytes, 0 at the end.
   func read(into buffer: inout [UInt8], _ part: Range<Int>, at offset: Int) throws(FileError) -> Int {
     do throws(Errno) {
       return try SystemCall.read(descriptor, into: &buffer, part, at: regular.map { $0.first + offset })
@@ -177,7 +177,7 @@ package final class OctetFile {
     }
   }
 
-  /// Waits for more bytes, or for the end, of an input that can be read only once.
+  /// Waits for the next bytes or the end of a pipe or terminal, and adds the bytes to `buffer`.
   func readOn() async throws {
     guard count == nil else { return }
     let room = try makeRoom()
@@ -196,7 +196,7 @@ package final class OctetFile {
     }
   }
 
-  /// Makes room after the window. Drops released bytes if they outweigh the cost of moving the rest, otherwise grows the buffer.
+  /// Makes room in `buffer` for the next bytes. Discards released bytes or enlarges the buffer.
   /// - Returns: The room in bytes, from 1 to `blockSize`.
   private func makeRoom() throws(FileError) -> Int {
     let droppable = min(max(0, released - start), filled)
@@ -213,8 +213,7 @@ package final class OctetFile {
     return min(Self.blockSize, buffer.count - filled, Self.keptAtMost - kept)
   }
 
-  /// Returns the CRC-32 of the bytes before `offset`. Bytes that were read in order cost nothing more. Reads a regular file
-  /// again only for bytes that the transfer skipped or passed long ago.
+  /// Returns the CRC-32 of the bytes before a byte offset. May read parts of a regular file again.
   /// - Parameter offset: A byte offset. An offset after the end of the file means the end.
   /// - Throws: FileError, CancellationError.
   package func crc(upTo offset: Int) async throws -> UInt32 {
@@ -234,7 +233,7 @@ package final class OctetFile {
     return mark.crc.value
   }
 
-  /// Reads a regular file a second time, and yields to other tasks.
+  /// Extends the CRC-32 of a mark to a byte offset. Reads a regular file again and lets other tasks run between blocks.
   private func read(from mark: RunningSums.Mark, upTo offset: Int) async throws -> RunningSums.Mark {
     var mark = mark
     var block = [UInt8](repeating: 0, count: Self.blockSize)
@@ -251,7 +250,7 @@ package final class OctetFile {
   }
 }
 
-/// The CRC-32 of a file's first bytes, up to the latest offsets that the transfer passed.
+/// The CRC-32 of a file's beginning, for each of the latest byte offsets that the transfer passed.
 struct RunningSums {
   struct Mark {
     var offset = 0
@@ -263,14 +262,14 @@ struct RunningSums {
     }
   }
 
-  /// The marks in the order of their creation. The first is the empty one. `keep` drops the oldest of the others first.
+  /// The marks in the order of their creation. The first mark always has offset 0.
   private var marks = [Mark()]
-  /// The number of blocks that a transfer can go back without rereading the file, for example after a lost link.
+  /// The maximum number of elements in `marks`.
   private static let most = 16
 
   func nearest(to offset: Int) -> Mark { marks.filter { $0.offset <= offset }.max { $0.offset < $1.offset } ?? Mark() }
 
-  /// Adds the bytes of the window that lie before `offset`. Call it before the window in `buffer` moves to `offset`.
+  /// Adds a mark at `offset` or at the end of `window`, whichever comes first. `window` is the range of file offsets in `buffer`.
   mutating func advance(to offset: Int, _ buffer: [UInt8], _ window: Range<Int>) {
     guard var last = marks.max(by: { $0.offset < $1.offset }), last.offset >= window.lowerBound else { return }
     let end = min(offset, window.upperBound)

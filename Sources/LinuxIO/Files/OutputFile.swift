@@ -2,13 +2,13 @@ package import EventLoop
 import Glibc
 import SystemPackage
 
-/// Writes a user's file as a whole at the end. After an error or a crash, the old file still exists.
+/// Replaces a user's file as a whole, so that an error or a crash leaves the old file.
 @LoopActor
 package enum OutputFile {
-  /// The permissions of a new file, before the umask.
+  /// The users who may read a new file. The raw value is the file mode before the umask.
   package enum Readers: UInt32 { case user = 0o600, everybody = 0o666 }
 
-  /// Checks that a file can be written, before any work for it.
+  /// Checks that this process can write a file, without changing the file.
   /// - Throws: FileError.unwritable.
   package nonisolated static func check(_ path: String) throws(FileError) {
     do throws(Errno) {
@@ -22,7 +22,7 @@ package enum OutputFile {
   }
 
   /// Replaces the contents of a file. Writes to a pipe as fast as its reader reads.
-  /// - Throws: FileError.unwritable; CancellationError.
+  /// - Throws: FileError.unwritable or CancellationError.
   package static func write(_ bytes: [UInt8], to path: String, for readers: Readers) async throws {
     let file: OwnedDescriptor
     do throws(Errno) {
@@ -45,9 +45,9 @@ package enum OutputFile {
     }
   }
 
-  /// Returns the file to replace, after following links, and its current status. Nil for pipes, devices and descriptors of the shell:
-  /// a new file under that name would not reach the reader.
-  /// - Throws: The reason why the file cannot be written.
+  /// Returns the file to replace, after following symbolic links, and its status, which is nil for a missing file.
+  /// Returns nil for a pipe, a device or a descriptor of the shell. This process must write to those in place.
+  /// - Throws: The reason why this process cannot write the file.
   private nonisolated static func target(_ path: String) throws(Errno) -> (path: String, old: stat?)? {
     if ["/dev/std", "/dev/fd/", "/proc/"].contains(where: path.hasPrefix) { return nil }
     var old = stat()
@@ -63,12 +63,12 @@ package enum OutputFile {
 
   package nonisolated static func isPipe(_ path: String) -> Bool { SystemCall.status(of: path)?.kind == S_IFIFO }
 
-  /// Whether to write in place, because the folder takes no new file (another user's) or the file is a mount of its own (containers).
+  /// Whether to write into the old file, because its folder takes no new file (another user's) or the file is a mount of its own.
   private nonisolated static func staysInPlace(_ old: stat?, _ error: Errno) -> Bool {
     old != nil && [.permissionDenied, .notPermitted, .readOnlyFileSystem, .resourceBusy].contains(error)
   }
 
-  /// Follows symbolic links to their target, so that they stay links. The target may be missing.
+  /// Returns the path after following symbolic links. The last target may be missing.
   private nonisolated static func followed(_ path: String) throws(Errno) -> String {
     var path = path
     // The kernel follows the same number of links.
@@ -83,7 +83,7 @@ package enum OutputFile {
     throw .tooManySymbolicLinkLevels
   }
 
-  /// Opens a file for writing. A pipe without a reader is an error, not an unlimited wait.
+  /// Opens a file for writing. Throws ENXIO for a pipe without a reader.
   private nonisolated static func open(_ path: String, _ flags: Int32) throws(Errno) -> OwnedDescriptor {
     try SystemCall.open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK | flags)
   }
@@ -91,7 +91,7 @@ package enum OutputFile {
 
 /// Opens a user's file to append records to.
 package enum AppendedFile {
-  /// Opens a file to append to. Only the user can read a new file. A pipe without a reader is an error, not an unlimited wait.
+  /// Opens a file to append to. Only the user can read a new file. Fails for a pipe without a reader.
   /// - Throws: FileError.unwritable.
   package static func open(_ path: String) throws(FileError) -> OwnedDescriptor {
     do throws(Errno) {

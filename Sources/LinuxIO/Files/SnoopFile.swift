@@ -4,8 +4,8 @@ import Glibc
 package import HCI
 import SystemPackage
 
-/// A trace file. Writes each packet immediately as a btsnoop record, so a trace is complete up to a crash. Standard output gets
-/// pcapng, which Wireshark reads from a pipe.
+/// A trace file. Writes each packet immediately, so that a trace is complete up to a crash.
+/// A file contains btsnoop records. Standard output gets pcapng, which Wireshark reads from a pipe.
 @LoopActor
 package final class SnoopFile {
   private var file: OwnedDescriptor
@@ -13,23 +13,23 @@ package final class SnoopFile {
   private let encode: (Snoop.Record) -> [UInt8]
   private var unreported: FileError?
   private var hasFailed = false
-  /// The bytes that the reader of a pipe has not taken yet. A file takes all bytes immediately.
+  /// The bytes that the reader of a pipe has not taken yet. Empty for a regular file.
   private var queue = OutputQueue()
   private var queued = 0
   private var watch: Watch?
 
-  /// The maximum number of bytes that may wait for a reader.
+  /// The maximum number of bytes that wait for the reader of a pipe.
   static let limit = 4 << 20
 
-  /// The callback for the first record that cannot be written. Recording then stops, and the command continues.
+  /// The callback for the first record that blectl cannot write. Recording stops then, and the command continues.
   package var onFailure: (@LoopActor (FileError) -> Void)?
 
-  /// Opens a trace. Replaces only an existing trace of this user. Refuses links and files of other users. Waits in real time
-  /// for the reader of a named pipe.
+  /// Opens a trace in btsnoop format. Replaces an existing file only if it belongs to this user and is no link.
+  /// Waits in real time for the reader of a named pipe.
   /// - Parameters:
   ///   - limit: The real time to wait for a reader.
-  ///   - onWait: Called once if this function has to wait.
-  /// - Throws: FileError, also when a pipe has no reader within `limit`; CancellationError.
+  ///   - onWait: The callback before the first wait.
+  /// - Throws: FileError, also when a pipe has no reader within `limit`, or CancellationError.
   package static func open(
     _ path: String, readerWithin limit: Duration = .seconds(10), onWait: @LoopActor () -> Void = {}
   ) async throws -> SnoopFile {
@@ -95,8 +95,8 @@ package final class SnoopFile {
     write(encode(Snoop.Record(packet: packet, direction: direction, wallClock: EventLoop.shared.wallClock)))
   }
 
-  /// Closes the trace. Waits in real time for the reader of a pipe to read the remaining records. Idempotent.
-  /// - Throws: FileError if a record could not be written and `onFailure` is nil.
+  /// Closes the trace. Waits up to `limit` of real time for the reader of a pipe to take the remaining records. Idempotent.
+  /// - Throws: FileError if writing a record failed and `onFailure` is nil.
   package func close(within limit: Duration = .seconds(1)) async throws {
     if !queue.isEmpty {
       await shielded { [self] in

@@ -1,9 +1,9 @@
 import Glibc
 import SystemPackage
 
-/// Replaces a small file of the program itself as a whole. A reader sees the old or the new file.
+/// Replaces small files of the program as a whole. A reader sees either the old or the new contents.
 package enum StateFile {
-  /// Writes a file. Creates missing parent directories that only the user can access.
+  /// Replaces the file at an absolute path. Creates missing parent directories that only the user can access.
   /// - Throws: FileError.unwritable.
   package static func write(_ bytes: [UInt8], to path: String) throws(FileError) {
     do throws(Errno) {
@@ -15,7 +15,7 @@ package enum StateFile {
   /// Writes a temporary file in the same folder and renames it to `path`. After an error the old file is unchanged.
   /// - Parameters:
   ///   - mode: The mode of a new file, before the umask.
-  ///   - old: The replaced file. The new file gets its mode and owner.
+  ///   - old: The status of the replaced file. The new file gets its mode and owner.
   static func replace(_ path: String, with bytes: [UInt8], mode: mode_t, like old: stat? = nil) throws(Errno) {
     let temporary = beside(path)
     do throws(Errno) {
@@ -41,13 +41,13 @@ package enum StateFile {
     _ = unsafe unlink(temporary)
   }
 
-  /// Returns the path of a new file in the same folder, with a unique name of valid length.
+  /// Returns a new unique path for a temporary file in the folder of `path`.
   private static func beside(_ path: String) -> String {
     let name = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
     return "\(path.dropLast(name.count)).\(String(UInt64.random(in: 0 ... .max), radix: 36)).part"
   }
 
-  /// Creates missing parent directories of a path that only the user can access.
+  /// Creates the missing parent directories of a path. Only the user can access the new directories.
   static func makeFolders(above path: String) throws(Errno) {
     var folder = ""
     for name in path.split(separator: "/").dropLast() {
@@ -57,14 +57,14 @@ package enum StateFile {
   }
 }
 
-/// Appends lines to a file of the program itself, which several processes write. Rewrites a long file.
+/// Appends lines to log files, to which several processes of blectl may write.
 package enum StateLog {
   /// Appends a line. Creates the file and missing parent directories that only the user can access. Starts a new line after an
   /// unfinished line of another process.
   /// - Parameters:
   ///   - line: A line that ends with a line feed.
   ///   - limit: The size in bytes above which this function rewrites the file.
-  ///   - shorten: Returns the new contents from the contents of the long file.
+  ///   - shorten: The function that returns the new contents from the contents of the long file.
   /// - Throws: FileError.unwritable.
   package static func append(_ line: [UInt8], to path: String, limit: Int, shorten: ([UInt8]) -> [UInt8]) throws(FileError) {
     do throws(Errno) {
@@ -87,7 +87,7 @@ package enum StateLog {
     }
   }
 
-  /// Opens the file with a lock against a rewrite. Continues without a lock after 0.2 s, so a stopped process (Ctrl-Z) blocks no other.
+  /// Opens the file with a shared lock, which prevents a rewrite. Continues without the lock after 0.2 s.
   private static func open(_ path: String) throws(Errno) -> OwnedDescriptor {
     var tries = 0
     while true {

@@ -1,10 +1,10 @@
 import CLinux
 import Glibc
 
-/// Raises and drops the capabilities of this program's file (capabilities(7)): CAP_NET_ADMIN and CAP_NET_RAW.
+/// Raises and drops CAP_NET_ADMIN and CAP_NET_RAW, the capabilities of the program's file (capabilities(7)).
 ///
-/// The file has them as permitted only (`=p`). If they were effective, the kernel would refuse to start the program (EPERM) without them
-/// in the bounding set, as in most containers. Root keeps its capabilities: it has all others too, and could take these back.
+/// The file has both capabilities as permitted only (`=p`). If they were effective, the kernel would refuse to start the program where
+/// the bounding set lacks them, as in most containers (EPERM). Root keeps its capabilities.
 package enum Capabilities {
   private static let ours = bit(.netAdmin) | bit(.netRaw)
 
@@ -17,7 +17,7 @@ package enum Capabilities {
     return try body()
   }
 
-  /// Clears the effective and inheritable sets, so that child processes get no capabilities.
+  /// Clears CAP_NET_ADMIN and CAP_NET_RAW in the effective and inheritable sets, so that child processes do not get them.
   static func lower() {
     guard geteuid() != 0 else { return }
     change {
@@ -26,7 +26,7 @@ package enum Capabilities {
     }
   }
 
-  /// Drops the capabilities permanently. Call it before there is a second thread, because each thread has its own.
+  /// Drops CAP_NET_ADMIN and CAP_NET_RAW permanently for the calling thread. Call this function before there is a second thread.
   package static func drop() {
     guard geteuid() != 0 else { return }
     change {
@@ -36,7 +36,7 @@ package enum Capabilities {
     }
   }
 
-  /// Whether this thread has a capability that its caller may lack.
+  /// Whether this thread has a capability of the program's file, which the user who started the program may lack.
   static var areHeld: Bool {
     var sets = shim_capabilities()
     return unsafe shim_is_secure() != 0 && shim_get_capabilities(&sets) == 0 && sets.first.permitted & ours != 0
@@ -57,15 +57,15 @@ package enum Capabilities {
   }
 }
 
-/// The rights of this process, and why its file may not have given it more (capabilities(7), execve(2)).
+/// The capabilities of this process, and the conditions that keep its file from giving it more (capabilities(7), execve(2)).
 package struct ProcessCapabilities: Sendable, Equatable {
-  /// A capability by its number: its bit in the masks.
+  /// A Linux capability. The raw value is its bit number in the masks.
   package enum Capability: Int, Sendable {
     case netAdmin = 12
     case netRaw = 13
   }
 
-  /// The permitted capabilities (CapPrm), a bit mask. `Capabilities` makes them effective only where they are needed.
+  /// The permitted capabilities (CapPrm), a bit mask. A capability is effective only during `Capabilities.raised`.
   package var permitted: UInt64
   /// The bounding set (CapBnd), a bit mask of all capabilities that the process could get.
   package var bounding: UInt64
@@ -73,12 +73,12 @@ package struct ProcessCapabilities: Sendable, Equatable {
   package var hasNoNewPrivileges = false
   /// Whether the kernel ignores the file's capabilities because of the mount option nosuid (statvfs(3), ST_NOSUID).
   package var isNosuid = false
-  /// Whether the program's file system can store capabilities. NFS, vfat and ramfs cannot: setcap(8) fails there.
+  /// Whether the program's file system can store capabilities. False for NFS, vfat and ramfs, where setcap(8) fails.
   package var keepsCapabilities = true
 }
 
 extension ProcessCapabilities {
-  /// Reads the rights from /proc. Nil if /proc does not list them.
+  /// Reads the capability sets from /proc. Nil if /proc does not list them.
   /// - Parameters:
   ///   - status: The contents of /proc/self/status (proc_pid_status(5)).
   ///   - executable: The path of the program.

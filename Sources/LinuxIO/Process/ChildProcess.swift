@@ -3,13 +3,13 @@ package import EventLoop
 import Glibc
 import SystemPackage
 
-/// Runs shell commands of the user on our standard streams.
+/// Runs shell commands of the user.
 @LoopActor
 package enum ChildProcess {
-  /// Runs `sh -c` and waits for its end. Canceling the task sends SIGTERM, and SIGKILL after a second. On a terminal, this process
-  /// ignores Ctrl-C and Ctrl-\, which are for the command, as system(3) does.
+  /// Runs `sh -c` on the standard streams of this process and waits for its end. Canceling the task sends SIGTERM, and SIGKILL one second
+  /// later. On a terminal, this process ignores Ctrl-C and Ctrl-\ while the command runs, as system(3) does.
   /// - Returns: The exit status, or 128 + N if signal N ended the command.
-  /// - Throws: Errno; CancellationError.
+  /// - Throws: Errno or CancellationError.
   package static func shell(_ command: String, signals: SignalWatch? = nil) async throws -> Int32 {
     let process = try start(["sh", "-c", command])
     // Only after the start: before, there is no process that Ctrl-C could be for.
@@ -91,8 +91,8 @@ package enum ChildProcess {
   /// Whether standard input is a terminal.
   private static var isTyped: Bool { isatty(STDIN_FILENO) != 0 }
 
-  /// Starts a process.
-  /// - Parameter output: The descriptor for standard output. With nil, the process inherits all three streams.
+  /// Starts /bin/sh with the given arguments. Returns the process number.
+  /// - Parameter output: The descriptor for standard output. With nil, the process inherits standard output and standard error.
   private static func start(_ arguments: [String], output: Int32? = nil) throws(Errno) -> pid_t {
     var process: pid_t = 0
     var attributes = posix_spawnattr_t()

@@ -1,18 +1,18 @@
 import CLinux
 import Glibc
 
-/// Hides variables of the caller's environment from C libraries.
+/// Hides variables of the process environment from C libraries.
 ///
-/// ncurses and readline read files and settings that the environment names. They must not do so in a process with more rights than its
-/// caller. ncurses 6.4 compares only user and group numbers, so it does not notice capabilities.
+/// The environment can name files that ncurses and readline then read. A process with more rights than its user must prevent this.
+/// ncurses 6.4 compares only user and group numbers, and therefore does not notice capabilities.
 package enum LibraryEnvironment {
-  /// The caller's environment, while libraries see another one.
+  /// The environment that this process got at its start. Nil while C libraries see the same environment.
   private nonisolated(unsafe) static var callers: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 
-  /// The caller's environment, for child processes.
+  /// The environment for child processes, with all variables that this process got at its start.
   static var ofChildren: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?> { unsafe callers ?? environ }
 
-  /// Hides the caller's variables from libraries if this process has capabilities. Call it before there is a second thread.
+  /// Hides the user's variables from C libraries if this process has capabilities. Call this function before there is a second thread.
   package static func restrict() {
     guard unsafe callers == nil, Capabilities.areHeld else { return }
     var entry = unsafe ofChildren
@@ -29,7 +29,7 @@ package enum LibraryEnvironment {
     unsafe shim_set_environment(copy)
   }
 
-  /// Whether a variable names no file of the caller: terminal type and size, locale, time zone. The C library checks the last two.
+  /// Whether C libraries may see a variable (`NAME=VALUE`). True for terminal type and size, locale and time zone.
   static func isShown(_ variable: String) -> Bool {
     let name = variable.prefix { $0 != "=" }
     return ["TERM", "LINES", "COLUMNS", "LANG", "TZ"].contains(name) || name.hasPrefix("LC_")

@@ -3,7 +3,7 @@ package import EventLoop
 import Glibc
 import SystemPackage
 
-/// Reads the machine's clock, for waits for other programs and for dates in files. These ignore virtual time.
+/// Reads the machine's clock and waits in real time, even while the event loop runs in virtual time.
 @LoopActor
 package enum RealTime {
   /// The current time in nanoseconds since 1970-01-01T00:00:00Z.
@@ -13,8 +13,8 @@ package enum RealTime {
     return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
   }
 
-  /// Suspends for a real time in milliseconds. Virtual time stands still during the wait, unless it has something to do.
-  /// - Throws: Errno; CancellationError.
+  /// Suspends the task for a number of milliseconds of real time.
+  /// - Throws: Errno or CancellationError.
   static func sleep(milliseconds: Int) async throws {
     let timer = OwnedDescriptor(try SystemCall.call { timerfd_create(CLOCK_MONOTONIC, Int32(TFD_NONBLOCK) | Int32(TFD_CLOEXEC)) })
     var time = itimerspec()
@@ -26,8 +26,7 @@ package enum RealTime {
   }
 }
 
-/// Converts UTC to local time. `Timestamp` in Text knows UTC only. The C library determines the zone from TZ and /etc/localtime at
-/// the first conversion.
+/// Converts UTC to local time. The C library takes the time zone from TZ or /etc/localtime.
 package enum LocalTime {
   /// Returns the nanoseconds to add to a time in UTC to get local time. 0 if the time zone is unknown.
   /// - Parameter nanoseconds: Nanoseconds since 1970-01-01T00:00:00Z.

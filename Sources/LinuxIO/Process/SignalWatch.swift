@@ -2,8 +2,8 @@ import CLinux
 package import EventLoop
 import Glibc
 
-/// Calls a handler on the loop at the first SIGINT, SIGTERM or SIGHUP. A second one of the same kind ends the process immediately, even if
-/// the loop is stuck, because the signal handler resets itself to the kernel's default. Every SIGCONT also calls the handler.
+/// Calls a handler on the event loop at the first SIGINT, SIGTERM or SIGHUP, and at every SIGCONT.
+/// A second signal of the same kind, except SIGCONT, ends the process immediately, even if the event loop is stuck.
 @LoopActor
 package final class SignalWatch {
   private var readEnd: OwnedDescriptor
@@ -14,15 +14,15 @@ package final class SignalWatch {
 
   package nonisolated static let ending = [SIGINT, SIGTERM, SIGHUP]
   package nonisolated static let interrupt = SIGINT
-  /// The signal that tells a process that it continues after a stop (Ctrl-Z), SIGCONT.
+  /// SIGCONT, which a process gets when it continues after a stop (Ctrl-Z).
   package nonisolated static let resumed = SIGCONT
-  /// The signal of Ctrl-Z, SIGTSTP.
+  /// SIGTSTP, which Ctrl-Z sends.
   package nonisolated static let stopping = SIGTSTP
-  /// The signal for a new terminal size, SIGWINCH.
+  /// SIGWINCH, which the kernel sends when the terminal changes its size.
   package nonisolated static let resized = SIGWINCH
 
-  /// Starts a watch. A process can have one at a time, because the signal handler knows one pipe.
-  /// - Parameter handler: Called with the signal's number.
+  /// Starts to watch signals. A process can have one watch at a time.
+  /// - Parameter handler: The callback, which gets the signal's number.
   package init(_ signals: [Int32] = ending + [resumed], handler: @escaping @LoopActor (Int32) -> Void) {
     self.signals = signals
     var ends: [Int32] = [-1, -1]
@@ -54,13 +54,13 @@ package final class SignalWatch {
     return Int32(octet[0])
   }
 
-  /// Watches for `signal` once more, for example in a session where Ctrl-C ends the current command only.
+  /// Calls the handler at the next `signal` once more, for example in a session where Ctrl-C ends only the current command.
   package func rearm(_ signal: Int32) {
     if watch != nil { _ = shim_watch_signal_once(signal, writeEnd.rawValue) }
   }
 
   /// Ignores `signal` until `rearm`.
-  /// - Returns: False if nothing watches the signal or the process already ignores it.
+  /// - Returns: False if this object does not watch the signal or the process already ignores the signal.
   package func ignore(_ signal: Int32) -> Bool {
     guard watch != nil, signals.contains(signal), !Self.isIgnored(signal) else { return false }
     return shim_ignore_signal(signal) == 0
@@ -90,12 +90,12 @@ package final class SignalWatch {
     writeEnd.close()
   }
 
-  /// The signals that failed writes cause: to a closed pipe, or beyond the file size limit (ulimit -f).
+  /// The signals of failed writes. SIGPIPE means a closed pipe, SIGXFSZ a file beyond the size limit (ulimit -f).
   nonisolated static let ofWriting = [SIGPIPE, SIGXFSZ]
 
-  /// Makes failed writes return an error (EPIPE, EFBIG). The signal would end the process before it stops the radio.
+  /// Ignores SIGPIPE and SIGXFSZ, so that failed writes return EPIPE or EFBIG.
   package nonisolated static func ignoreFailedWrites() { for signal in ofWriting { _ = shim_ignore_signal(signal) } }
 
-  /// Whether the process ignores the signal. `nohup` and shells without job control start programs that way on purpose.
+  /// Whether the process ignores the signal. `nohup` and shells without job control start programs with ignored signals.
   private nonisolated static func isIgnored(_ signal: Int32) -> Bool { shim_is_ignored(signal) != 0 }
 }

@@ -3,9 +3,9 @@ import Glibc
 
 /// Prepares and ends this process, and reads its environment and arguments.
 package enum ThisProcess {
-  /// Prepares the process. Failed writes become errors (EPIPE), not signals in the middle of an open link. Makes no capability effective.
-  /// Ctrl-\ does not trigger the long crash report of the Swift runtime. Replaces closed standard descriptors: otherwise the next
-  /// opened file or socket would get their number, and results or messages would go there. Using a replacement fails (EBADF).
+  /// Prepares the process. Makes failed writes return errors instead of raising signals, and makes no capability effective.
+  /// Restores the default action of Ctrl-\, which avoids the crash report of the Swift runtime.
+  /// Replaces closed standard descriptors, so that no other file gets their numbers. Using a replacement fails with EBADF.
   package static func prepare() {
     Capabilities.lower()
     SignalWatch.ignoreFailedWrites()
@@ -15,7 +15,7 @@ package enum ThisProcess {
     }
   }
 
-  /// Reads the environment. Call it once, before there is a second thread: C's `environ` is not safe for two.
+  /// Returns the environment variables by name. Call this function before the process has a second thread.
   package static func environment() -> [String: String] {
     var variables: [String: String] = [:]
     var entry = unsafe environ
@@ -27,7 +27,7 @@ package enum ThisProcess {
     return variables
   }
 
-  /// Returns the index of the first argument that is not UTF-8. Swift has replaced the invalid bytes in `CommandLine.arguments`.
+  /// Returns the index in `CommandLine.arguments` of the first argument that is not UTF-8. Nil if all arguments are UTF-8.
   package static func argumentThatIsNoText() -> Int? {
     CommandLine.arguments.indices.dropFirst().first { index in
       // U+FFFD replaces invalid bytes.

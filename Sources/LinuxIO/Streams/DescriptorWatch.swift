@@ -1,6 +1,6 @@
 import EventLoop
 
-/// A watch on a descriptor, for reading while the owner has a handler and for writing while output waits.
+/// A watch that calls functions when a descriptor is readable or writable.
 @LoopActor
 struct DescriptorWatch {
   private var watch: Watch?
@@ -13,8 +13,8 @@ struct DescriptorWatch {
   }
 
   /// Opens the watch.
-  /// - Parameter flush: Called when the descriptor is writable.
-  /// - Parameter receive: Called when there is data to read, or the input has ended or failed.
+  /// - Parameter flush: The callback when the descriptor is writable.
+  /// - Parameter receive: The callback when there is data to read, or when the input has ended or failed.
   mutating func open(
     _ descriptor: Int32, _ interest: Interest, flush: @escaping @LoopActor () -> Void, receive: @escaping @LoopActor () -> Void
   ) {

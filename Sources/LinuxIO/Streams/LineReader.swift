@@ -2,7 +2,7 @@ package import EventLoop
 import Glibc
 import SystemPackage
 
-/// Reads lines of a descriptor on demand, so that unread lines stay with the writer.
+/// Reads lines from a descriptor. Reads no data before a caller requests a line.
 @LoopActor
 package final class LineReader {
   package enum Line: Sendable, Equatable {
@@ -36,7 +36,7 @@ package final class LineReader {
   }
 
   /// Returns the next line, or nil at the end of the input. The last line needs no line feed.
-  /// - Throws: FileError; CancellationError.
+  /// - Throws: FileError or CancellationError.
   package func next() async throws -> Line? {
     while true {
       if let end = buffer[searched...].firstIndex(of: UInt8(ascii: "\n")) { return take(upTo: end) }

@@ -4,7 +4,7 @@ import Glibc
 import HCI
 package import SystemPackage
 
-/// A stream socket that accepts connections. Each connection carries H4 with a host at its other end.
+/// A stream socket that accepts connections of hosts. Each connection carries H4 packets.
 @LoopActor
 package final class Listener {
   package enum Event {
@@ -24,11 +24,11 @@ package final class Listener {
   private var retry: LoopTimer?
   private var isExhausted = false
 
-  /// The maximum number of new connections per turn. Then the loop serves the existing ones.
+  /// The maximum number of connections that the listener accepts per turn of the event loop.
   private static let connectionsPerTurn = 16
-  /// The pause before the next attempt to accept, because the system does not report that descriptors became free.
+  /// The pause before the listener accepts connections again after the process has run out of descriptors or memory.
   private static let pause = Duration.milliseconds(200)
-  /// The maximum number of bytes that a host has not read yet. Beyond it, we stop reading from that host.
+  /// The maximum number of unsent bytes per connection. Above this number, blectl stops reading from that host.
   package nonisolated static let backlogLimit = 1 << 16
 
   init(_ descriptor: consuming OwnedDescriptor, _ address: TransportAddress, _ socketFile: SocketFile? = nil) {
@@ -39,7 +39,7 @@ package final class Listener {
 
   isolated deinit { close() }
 
-  /// The handler of events. Connections wait until it is set.
+  /// The callback for events. The listener accepts no connections before a caller sets it.
   package var handler: (@LoopActor (Event) -> Void)? {
     didSet {
       guard handler != nil, watch == nil, descriptor.rawValue >= 0 else { return }
@@ -86,8 +86,9 @@ package final class Listener {
     return StreamTransport(connection, name: address.description, receiving: .hostToController, backlogLimit: Self.backlogLimit)
   }
 
-  /// Pauses accepting. The connection still waits and the socket stays readable, so a watch would make the loop spin.
+  /// Pauses accepting for `pause`, and reports the error if it is the first of a series.
   private func wait(_ error: Errno) {
+    // The connection still waits and the socket stays readable, so the watch would make the loop spin.
     watch?.setInterest([])
     retry = EventLoop.shared.schedule(after: Self.pause) { [weak self] in self?.watch?.setInterest(.readable) }
     if !isExhausted { handler?(.exhausted(error)) }
@@ -106,11 +107,11 @@ package final class Listener {
     ].contains(error)
   }
 
-  /// Listens at an address. A UNIX socket has mode 0600, and replaces a stale socket without a listening program.
+  /// Opens a listener at an address. A UNIX socket gets mode 0600, and replaces the socket file of a program that no longer listens.
   /// - Parameters:
   ///   - address: A TCP address or a UNIX socket.
-  ///   - timeout: The time limit for the name server.
-  /// - Throws: TransportError; CancellationError.
+  ///   - timeout: The time limit for resolving a host name.
+  /// - Throws: TransportError or CancellationError.
   package static func open(_ address: TransportAddress, timeout: Duration = .seconds(10)) async throws -> Listener {
     switch address {
     case .unix(let path):
@@ -139,7 +140,7 @@ package final class Listener {
     return Listener(descriptor, name, file)
   }
 
-  /// Removes the stale socket that a killed program left behind and that refuses connections. Removes nothing else.
+  /// Removes the socket file of an ended program. Throws EADDRINUSE if a program listens, and EEXIST if the file is not a socket.
   private static func removeStale(_ path: String, _ address: SocketAddress) throws(Errno) {
     guard let file = SocketFile(path) else { return }
     guard file.isSocket else { throw .fileExists }
@@ -156,7 +157,7 @@ package final class Listener {
     throw .addressInUse
   }
 
-  /// Listens at the first of `candidates` that this machine has.
+  /// Opens a listener at the first of `candidates` that is an address of this machine.
   private static func tcp(_ host: String, _ candidates: [SocketAddress]) throws(Errno) -> Listener {
     var last = Errno.addressNotAvailable
     for candidate in candidates {
@@ -183,7 +184,7 @@ struct SocketFile {
   private let inode: ino_t
   let isSocket: Bool
 
-  /// Finds the file at a path. Nil if there is none.
+  /// Finds the file at a path, without following links. Nil if there is no file.
   init?(_ path: String) {
     guard let status = Self.status(path) else { return nil }
     self.path = path

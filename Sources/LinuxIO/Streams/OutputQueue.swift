@@ -1,7 +1,6 @@
 import DequeModule
 
-/// Packets that the kernel has not taken yet, in order, in one block of reused memory. A stream may take part of the first packet, or
-/// many packets in one call.
+/// A queue of packets that the kernel has not taken yet. One block of memory holds all packets.
 struct OutputQueue {
   /// The remaining length of each packet, in bytes.
   private var lengths: Deque<Int> = []
@@ -9,7 +8,7 @@ struct OutputQueue {
   private var memory: [UInt8] = []
   private var taken = 0
 
-  /// The maximum capacity in bytes of an empty queue, which frees a larger block.
+  /// The maximum capacity in bytes of `memory` in an empty queue.
   private static let kept = 65_536
 
   var isEmpty: Bool { lengths.isEmpty }
@@ -17,7 +16,7 @@ struct OutputQueue {
   /// The number of remaining bytes of all packets.
   var octets: Int { memory.count - taken }
 
-  /// The remaining bytes of the first packet.
+  /// The remaining bytes of the first packet. Nil if the queue is empty.
   var front: ArraySlice<UInt8>? { lengths.first.map { memory[taken..<taken + $0] } }
 
   /// The remaining bytes of all packets.
@@ -33,7 +32,7 @@ struct OutputQueue {
     memory.append(contentsOf: packet)
   }
 
-  /// Removes bytes from the front, which the kernel took.
+  /// Removes the number of bytes that the kernel took from the front of the queue.
   mutating func removeFirst(_ octets: Int) {
     var left = min(max(0, octets), self.octets)
     taken += left

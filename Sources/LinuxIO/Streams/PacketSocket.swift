@@ -10,9 +10,9 @@ package final class PacketSocket {
     case packet([UInt8])
     /// The kernel dropped this many packets because its buffer was full (SO_RXQ_OVFL).
     case dropped(Int)
-    /// A packet that was longer than the buffer: its first part and its full length in bytes.
+    /// The first part of a packet that was longer than the receive buffer. `length` is the full length in bytes.
     case cut([UInt8], length: Int)
-    /// The socket ended, and no event follows. Nil means that the other side closed it.
+    /// The socket ended, and no event follows. The error is nil if the remote end closed the connection.
     case ended(Errno?)
   }
 
@@ -21,17 +21,17 @@ package final class PacketSocket {
   private var watch = DescriptorWatch()
   private var queue = OutputQueue()
   private let room = Gate()
-  /// The error that ended the socket. There is no room for packets after it.
+  /// The error that `waitForRoom` throws after sending has failed or the socket is closed. Nil before.
   private var roomEnd: Errno?
   private var buffer: [UInt8]
-  /// The last received packet. The socket reuses its memory if the handler has released it.
+  /// The last received packet. The socket reuses this memory unless the handler still holds it.
   private var packet: [UInt8] = []
   private var drops: UInt32 = 0
   private var pendingError: Errno?
   package private(set) var isOver = false
   private var isReading = false
 
-  /// The maximum number of packets per turn. Then the loop serves its timers and other descriptors.
+  /// The maximum number of packets that the socket receives per turn of the event loop.
   private static let packetsPerTurn = 256
 
   /// Wraps an open socket.
@@ -47,10 +47,10 @@ package final class PacketSocket {
 
   package var rawDescriptor: Int32 { descriptor.rawValue }
 
-  /// The number of received packets that the kernel has dropped so far. HCI sockets report it in no other way. Nil if unknown.
+  /// The number of received packets that the kernel has dropped so far. Nil if the kernel does not count them or the socket is closed.
   package var droppedPackets: Int? { isOver ? nil : SystemCall.droppedPackets(descriptor.rawValue) }
 
-  /// The handler of events. Reading starts when it is set, so no packet is lost before.
+  /// The callback for events. The socket starts to read when a caller sets it.
   package var handler: (@LoopActor (Event) -> Void)? {
     didSet {
       updateWatch()
@@ -71,7 +71,7 @@ package final class PacketSocket {
     }
   }
 
-  /// Ends the socket with an error, after the packets received before it. Calls the handler later, not inside this call.
+  /// Ends the socket with an error after the handler got the packets that arrived earlier. Calls the handler after this call returns.
   package func fail(_ error: Errno) {
     if pendingError == nil { pendingError = error }
     receiveSoon()
@@ -79,13 +79,13 @@ package final class PacketSocket {
 
   private func receiveSoon() { EventLoop.shared.schedule(after: .zero) { [weak self] in self?.receive() } }
 
-  /// Whether packets wait in this process.
+  /// Whether unsent packets wait in the queue of this process.
   package var hasBacklog: Bool { !queue.isEmpty }
 
   /// Waits until the queue of this process is empty.
-  /// - Parameter deadline: Nil means no limit.
+  /// - Parameter deadline: The time limit of the wait. Nil means no limit.
   /// - Returns: False if the deadline passed first.
-  /// - Throws: Errno if the socket has ended; CancellationError.
+  /// - Throws: Errno if the socket has ended, or CancellationError.
   package func waitForRoom(until deadline: LoopClock.Instant? = nil) async throws -> Bool {
     if isOver { throw Errno.socketNotConnected }
     guard hasBacklog else { return true }
@@ -94,7 +94,7 @@ package final class PacketSocket {
     return isOpen
   }
 
-  /// Reads available packets now, to learn the reason for an end that another socket has just reported.
+  /// Reads available packets immediately, without waiting for the event loop.
   package func pump() { if handler != nil { receive() } }
 
   /// Closes the socket without an event. Idempotent.
@@ -177,7 +177,7 @@ package final class PacketSocket {
     }
   }
 
-  /// Whether the other side hung up. An empty packet and the end both read as zero bytes.
+  /// Whether the remote end hung up. A read of zero bytes does not show this, because packets can be empty.
   private var isHungUp: Bool {
     // A GNU extension that Glibc's module does not show.
     let POLLRDHUP: Int32 = 0x2000

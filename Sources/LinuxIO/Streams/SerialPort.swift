@@ -6,8 +6,8 @@ import SystemPackage
 /// Opens a controller on a serial line: 8 data bits, no parity, one stop bit, RTS/CTS, as H4 requires (Vol 4 Part A §2).
 @LoopActor
 package enum SerialPort {
-  /// The baud rate of the Zephyr sample `hci_uart` on common boards (`btattach -S 1000000`), which includes hardware flow control.
-  /// USB CDC devices (`/dev/ttyACM0`) ignore the number.
+  /// The default baud rate in bits per second, which the Zephyr sample `hci_uart` uses on common boards (`btattach -S 1000000`).
+  /// USB CDC devices (`/dev/ttyACM0`) ignore the baud rate.
   package nonisolated static let defaultBaud = 1_000_000
 
   /// The termios constant of each supported baud rate.
@@ -18,7 +18,7 @@ package enum SerialPort {
     2_500_000: UInt32(B2500000), 3_000_000: UInt32(B3000000), 3_500_000: UInt32(B3500000), 4_000_000: UInt32(B4000000),
   ]
 
-  /// Opens a serial line. Does not restore its settings at the end, because a controller's line is not a terminal.
+  /// Opens a serial line in raw mode with RTS/CTS. The line keeps these settings after the transport closes it.
   /// - Throws: `.serialLine`, or `.unknownBaudRate` for a rate that termios does not know.
   package static func open(_ path: String, baud: Int = defaultBaud) throws(TransportError) -> StreamTransport {
     guard let speed = speeds[baud] else { throw .unknownBaudRate(baud) }

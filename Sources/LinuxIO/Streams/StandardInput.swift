@@ -20,9 +20,9 @@ package enum StandardInput {
 
   private static nonisolated var kind: mode_t? { try? SystemCall.status(STDIN_FILENO).kind }
 
-  /// Returns the first input, at most 64 KiB. Empty at the end of the input.
-  /// - Parameter whenIdle: Called if no data arrives within two seconds of real time.
-  /// - Throws: FileError; CancellationError.
+  /// Waits for the first input and returns it, at most 64 KiB. Returns no bytes at the end of the input.
+  /// - Parameter whenIdle: The callback if no data arrives within two seconds of real time.
+  /// - Throws: FileError or CancellationError.
   package static func beginning(whenIdle: @escaping @LoopActor @Sendable () -> Void) async throws -> [UInt8] {
     let idling = EventLoop.shared.spawn { if (try? await RealTime.sleep(milliseconds: 2000)) != nil { whenIdle() } }
     defer { idling.cancel() }

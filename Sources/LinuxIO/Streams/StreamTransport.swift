@@ -5,16 +5,16 @@ import Glibc
 package import HCI
 import SystemPackage
 
-/// H4 packets over a stream: TCP, a UNIX socket or a serial line (Vol 4 Part A). The other end is a controller or a host.
+/// A transport of H4 packets over TCP, a UNIX socket or a serial line (Vol 4 Part A). The remote end is a controller or a host.
 @LoopActor
 package final class StreamTransport: HCI.HostTransport {
   package let name: String
-  /// The maximum number of unsent bytes. Beyond it we stop reading, so the other side must read our answers first.
+  /// The maximum number of unsent bytes. Above this number, the transport stops reading from the stream.
   private let backlogLimit: Int
   private var descriptor: OwnedDescriptor
   private var watch = DescriptorWatch()
   private var framer: H4Framer
-  /// The last received packet. The transport reuses its memory if the handler has released it.
+  /// The last received packet. The transport reuses this memory unless the handler still holds it.
   private var packet: [UInt8] = []
   private var unsent = OutputQueue()
   /// Whether the kernel had no room for the last write.
@@ -23,24 +23,25 @@ package final class StreamTransport: HCI.HostTransport {
   private var ending: TransportError?
   private var isOver = false
   private var isDelivering = false
-  /// The buffer for one read per turn. It holds no more packets than a turn can handle, or queues would only grow.
+  /// The buffer for the bytes of one read. The transport reads once per turn of the event loop.
   private var buffer: [UInt8]
 
   /// Wraps an open stream.
-  /// - Parameter name: The address as the user knows it: `tcp:localhost:9000`.
-  /// - Parameter receiving: The direction of received packets. Reads from a host are smaller: a 4-byte command costs more than an event.
+  /// - Parameter name: The address in messages, for example `tcp:localhost:9000`.
+  /// - Parameter receiving: The direction of received packets. A read takes 16 KiB from a controller, 4 KiB from a host.
   init(_ descriptor: consuming OwnedDescriptor, name: String, receiving: HCI.Direction = .controllerToHost, backlogLimit: Int = .max) {
     self.descriptor = descriptor
     self.name = name
     self.backlogLimit = backlogLimit
     framer = H4Framer(receiving)
+    // A turn must handle all packets of a read, or queues would only grow. A 4-byte command costs more than an event.
     buffer = [UInt8](repeating: 0, count: receiving == .controllerToHost ? 16_384 : 4096)
   }
 
   // The descriptor must not be closed before the loop has forgotten it.
   isolated deinit { watch.cancel() }
 
-  /// The handler of events. Reading starts when it is set, so no packet is lost before.
+  /// The callback for events. The transport starts to read when a caller sets it.
   package var handler: (@LoopActor (HCI.TransportEvent) -> Void)? {
     didSet {
       guard !isOver else { return }
@@ -49,7 +50,7 @@ package final class StreamTransport: HCI.HostTransport {
     }
   }
 
-  /// The number of bytes that triggers a write. Fewer wait for the end of the turn, because a system call dominates a packet's cost.
+  /// The number of unsent bytes that triggers an immediate write. Fewer bytes wait for the end of the event loop's turn.
   private static let batch = 16_384
 
   package func send(_ packet: [UInt8]) {
@@ -106,7 +107,7 @@ package final class StreamTransport: HCI.HostTransport {
     updateWatch()
   }
 
-  /// Reads once. Returns true if there may be more data.
+  /// Reads once from the stream. Returns whether more data may be available.
   @discardableResult
   private func receive() -> Bool {
     guard !isOver, ending == nil else { return false }
@@ -133,7 +134,7 @@ package final class StreamTransport: HCI.HostTransport {
     release()
   }
 
-  /// Delivers packets in order, without reentry: a handler may send, close, or set another handler.
+  /// Delivers received packets to the handler in order. The handler may send, close, or set another handler.
   private func deliver() {
     guard !isDelivering else { return }
     isDelivering = true
@@ -149,8 +150,8 @@ package final class StreamTransport: HCI.HostTransport {
     }
   }
 
-  /// Opens the transport. It sends nothing to the controller yet.
-  /// - Throws: TransportError; CancellationError.
+  /// Opens a transport to a controller. Sends nothing to the controller.
+  /// - Throws: TransportError or CancellationError.
   package static func connect(to address: TransportAddress, timeout: Duration) async throws -> StreamTransport {
     let deadline = EventLoop.shared.now.advanced(by: timeout)
     switch address {

@@ -12,10 +12,10 @@ package struct SocketAddress: Equatable {
 
   package init(_ structure: some BitwiseCopyable) { bytes = unsafe withUnsafeBytes(of: structure) { unsafe Array($0) } }
 
-  /// The port of an Internet address.
+  /// The port of an Internet address. Nil for other addresses.
   var port: UInt16? { [AF_INET, AF_INET6].contains(family) && bytes.count >= 4 ? UInt16(bytes[2]) << 8 | UInt16(bytes[3]) : nil }
 
-  /// Returns the address of a UNIX socket. Nil if the path has over 107 bytes or contains a zero byte.
+  /// Returns the address of a UNIX socket. Nil if the path is empty, has over 107 bytes or contains a zero byte.
   package static func unix(_ path: String) -> Self? {
     let octets = Array(path.utf8)
     guard !octets.isEmpty, octets.count <= 107, !octets.contains(0) else { return nil }
@@ -23,9 +23,9 @@ package struct SocketAddress: Equatable {
   }
 }
 
-/// Calls for sockets.
+/// System calls for sockets.
 extension SystemCall {
-  /// Opens a socket that is non-blocking and closed on exec.
+  /// Opens a non-blocking socket that exec(2) closes.
   package static func socket(_ family: Int32, _ type: some RawRepresentable<UInt32>, _ protocolNumber: Int32 = 0) throws(Errno)
     -> OwnedDescriptor
   {
@@ -37,8 +37,8 @@ extension SystemCall {
     try unsafe withSocketAddress(address) { unsafe Glibc.bind(descriptor, $0, $1) }
   }
 
-  /// Connects a socket.
-  /// - Throws: `.nowInProgress` as a rule.
+  /// Starts to connect a socket.
+  /// - Throws: `.nowInProgress` if the connection is not complete yet.
   package static func connect(_ descriptor: Int32, _ address: SocketAddress) throws(Errno) {
     try unsafe withSocketAddress(address) { unsafe Glibc.connect(descriptor, $0, $1) }
   }
@@ -46,7 +46,7 @@ extension SystemCall {
   /// Listens with the longest queue of waiting connections that the system allows.
   static func listen(_ descriptor: Int32) throws(Errno) { try call { Glibc.listen(descriptor, SOMAXCONN) } }
 
-  /// Accepts a connection. Its descriptor is non-blocking and closed on exec.
+  /// Accepts a connection. The connection is non-blocking, and exec(2) closes it.
   /// - Throws: `.wouldBlock` when no connection waits.
   static func accept(_ descriptor: Int32) throws(Errno) -> OwnedDescriptor {
     let connection = OwnedDescriptor(try call { Glibc.accept(descriptor, nil, nil) })
@@ -82,7 +82,7 @@ extension SystemCall {
     try call { unsafe withUnsafeBytes(of: value) { unsafe setsockopt(descriptor, level, name, $0.baseAddress, socklen_t($0.count)) } }
   }
 
-  /// Returns the number of received packets that the kernel dropped since the socket was opened (SO_MEMINFO, SK_MEMINFO_DROPS).
+  /// Returns the number of received packets that the kernel dropped since the process opened the socket (SO_MEMINFO, SK_MEMINFO_DROPS).
   /// - Returns: Nil if the kernel does not count them.
   static func droppedPackets(_ descriptor: Int32) -> Int? {
     let none = InlineArray<9, UInt32>(repeating: 0)

@@ -1,9 +1,9 @@
 package import Glibc
 package import SystemPackage
 
-/// Wraps system calls. Each returns a result or throws `Errno`, and repeats a call that a signal interrupted.
+/// Wraps system calls. Each function returns a result or throws `Errno`, and repeats a call that a signal interrupted.
 package enum SystemCall {
-  /// Makes a system call.
+  /// Makes a system call, and repeats the call if a signal interrupts it.
   /// - Throws: errno if `body` returns a negative number.
   @discardableResult
   package static func call<T: FixedWidthInteger & SignedInteger>(_ body: () -> T) throws(Errno) -> T {
@@ -47,7 +47,7 @@ package enum SystemCall {
     return status
   }
 
-  /// Returns the status of the file at a path, after following links. Nil if there is none.
+  /// Returns the status of the file at a path, after following links. Nil if stat(2) fails.
   static func status(of path: String) -> stat? {
     var status = stat()
     return unsafe stat(path, &status) == 0 ? status : nil
@@ -59,7 +59,7 @@ extension stat {
   var kind: mode_t { st_mode & S_IFMT }
 }
 
-/// A file descriptor with one owner. `close()` closes it, or else the end of its owner.
+/// A file descriptor with one owner. Closes itself at the end of its lifetime, unless `close()` did so earlier.
 package struct OwnedDescriptor: ~Copyable {
   /// The descriptor, or −1 after closing.
   package private(set) var rawValue: Int32

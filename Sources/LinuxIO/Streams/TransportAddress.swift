@@ -7,21 +7,21 @@ package import SystemPackage
 
 /// The address of a controller that speaks H4: `tcp:HOST:PORT`, `unix:PATH`, `serial:PATH[@BAUD]`.
 package enum TransportAddress: Equatable, Sendable, CustomStringConvertible {
-  /// A TCP port of a host: a name or a numeric address without brackets.
+  /// A TCP port of a host, which is a name or a numeric address without brackets.
   case tcp(host: String, port: UInt16)
   case unix(path: String)
-  /// A serial line. The baud rate is in bits per second. See `SerialPort`.
+  /// A serial line. The baud rate is in bits per second.
   case serial(path: String, baud: Int)
 
-  /// Parses an address to listen at, which excludes serial lines. Port 0 is any free port.
+  /// Parses the address of a listener. Rejects serial lines. Port 0 means any free port.
   /// - Throws: TransportError.notAnAddress.
   package init(listening text: String) throws(TransportError) {
     try self.init(text, portsFrom: 0)
     if case .serial = self { throw .notAnAddress(text, .listener) }
   }
 
-  /// Parses an address.
-  /// - Throws: TransportError.notAnAddress with the expected form.
+  /// Parses the address of a controller.
+  /// - Throws: TransportError.notAnAddress with the form that the text violates.
   package init(_ text: String) throws(TransportError) { try self.init(text, portsFrom: 1) }
 
   private init(_ text: String, portsFrom least: UInt16) throws(TransportError) {
@@ -52,7 +52,7 @@ package enum TransportAddress: Equatable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Parses one to nine ASCII digits.
+  /// Parses one to nine ASCII digits. Nil for other text.
   private static func decimal(_ text: Substring) -> Int? {
     guard (1...9).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
     return Int(text)
@@ -67,8 +67,8 @@ package enum TransportAddress: Equatable, Sendable, CustomStringConvertible {
   }
 }
 
-/// Resolves host names to socket addresses. A name server can take many seconds, so the query runs on its own thread and the loop stays
-/// free for Ctrl-C. In virtual time the query blocks the loop, because the clock would otherwise run ahead.
+/// Resolves host names to socket addresses. The query runs on its own thread, so that the event loop continues to run.
+/// In virtual time, the query blocks the event loop.
 @LoopActor
 enum HostResolver {
   static func addresses(of host: String, port: UInt16, until deadline: LoopClock.Instant) async throws -> [SocketAddress] {
@@ -88,8 +88,8 @@ enum HostResolver {
     return addresses
   }
 
-  /// Looks a host up.
-  /// - Parameter host: Nil returns this machine's own loopback addresses, without a query.
+  /// Returns the addresses of a host.
+  /// - Parameter host: A name or numeric address. With nil, the result is the loopback addresses of this machine.
   private nonisolated static func lookUp(_ host: String?, _ port: UInt16, numericOnly: Bool) throws(TransportError) -> [SocketAddress] {
     var hints = unsafe addrinfo()
     unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -131,24 +131,24 @@ enum HostResolver {
 
 /// An error that prevents or ends the connection to a controller over a byte stream.
 package enum TransportError: Error, Equatable, Sendable {
-  /// The text is not an address. `Wanted` is the expected form.
+  /// The text is not an address. `Wanted` is the part or form that the parser expected.
   case notAnAddress(String, Wanted)
   /// The path is too long for a UNIX socket's address.
   case pathTooLong(String)
   case unknownBaudRate(Int)
-  /// The resolver does not know the host. `reason` is its message.
+  /// The resolver does not know the host. `reason` is the resolver's message.
   case unknownHost(String, reason: String)
-  /// The name server did not answer in time.
+  /// The name server did not answer before the time limit.
   case unresolvedHost(String)
   case notConnected(TransportAddress, Errno)
   case connectTimeout(TransportAddress)
   case serialLine(TransportAddress, Errno)
 
-  /// The listener cannot use the address. Another program uses it, or the machine does not have it, or the user may not.
+  /// The listener cannot use the address. Another program uses it, the machine does not have it, or this user lacks permission.
   case cannotListen(TransportAddress, Errno)
 
   // How the connection ended. `transport` is its address as the user knows it.
-  /// The other side closed the stream.
+  /// The remote end closed the stream. `transport` is its address in messages.
   case closedByOtherSide(transport: String)
   /// The received data is not H4 (Vol 4 Part A).
   case notH4(transport: String, MalformedPacket)
@@ -161,7 +161,7 @@ package enum TransportError: Error, Equatable, Sendable {
     case path
     case device
     case baudRate
-    /// An address to listen at.
+    /// The address of a listener.
     case listener
   }
 }

@@ -6,31 +6,31 @@ package import Finding
 import GAP
 package import GATT
 
-/// Provides links to commands. One-shot commands and sessions have one implementation each.
+/// A provider of links for commands, with one implementation for one-shot commands and another for sessions.
 @LoopActor
 package protocol DeviceLinks: AnyObject {
   var session: Session { get }
   var reporter: any LinkReporter { get }
-  /// The observer of each new link's client.
+  /// An observer that receives the client of each new link. Nil if no code observes clients.
   var clientObserver: Session.ClientObserver? { get }
 
-  /// Returns a link to the device with the requested parameters. Connects if there is none.
-  /// - Throws: The reason for the failure. Leaves nothing open then.
+  /// Returns a link to the device with the requested parameters. Connects if no link exists.
+  /// - Throws: The error of the failed search or connection attempt. No link stays open after an error.
   func connection(for request: LinkRequest) async throws -> Connection
-  /// Whether a session keeps this link for later commands.
+  /// Returns whether a session keeps this link for later commands.
   func keeps(_ connection: Connection) -> Bool
-  /// The device of commands that name none. Nil without a session.
+  /// The device for commands that name no device. Nil without a session.
   var currentDevice: PeerSelector? { get }
-  /// The description of the device's own protocol, once a command has loaded it.
+  /// The description of the device's own protocol. Nil until a command loads it.
   var device: DeviceDescription? { get set }
-  /// Whether the session shows this value without the command.
+  /// Returns whether the session itself shows this value in the background, so that a command need not show it.
   func showsInBackground(_ event: ValueEvent) -> Bool
 
-  /// Finds the device of a request. A session may already have a link to it.
+  /// Finds the device of a request, or a session's existing link to the device.
   func search(for request: LinkRequest, within limit: Duration) async throws -> FoundDevice
   /// Tells the provider that a connection attempt to the found device follows.
   func willConnect(to match: PeerMatch)
-  /// Tells the provider about a new link, before the client sends anything. An error takes the link down.
+  /// Tells the provider about a new link, before the client sends anything. Throwing an error takes the link down.
   func willUse(_ connection: Connection) throws
   /// Tells the provider that a connection attempt failed.
   func didNotConnect()
@@ -38,12 +38,12 @@ package protocol DeviceLinks: AnyObject {
   func didConnect(_ connection: Connection)
 }
 
-/// The result of a search for a device.
+/// The outcome of a search for a device: the device, an existing link, or a lost link.
 package enum FoundDevice: Sendable {
   case peer(PeerMatch)
   /// An existing link to the device.
   case connection(Connection)
-  /// The search found the device, but its link is lost. The search starts over.
+  /// The search found a session's link to the device, but the link is lost. `open` then searches again.
   case gone
 }
 
@@ -53,8 +53,8 @@ extension DeviceLinks {
   package func didNotConnect() {}
   package func didConnect(_ connection: Connection) {}
 
-  /// Runs `body` on a link, and releases the link on every path.
-  /// - Parameter isRepeatable: Whether `body` only reads. If so, it runs again if the device closes the link before it answers.
+  /// Runs `body` on a link, then releases the link, also after an error.
+  /// - Parameter isRepeatable: Whether `body` only reads and may run again after the device closes the link without an answer.
   package func withLink<T: Sendable>(
     _ request: LinkRequest, isRepeatable: Bool = false, _ body: @escaping @LoopActor (Connection) async throws -> T
   ) async throws -> T {
@@ -77,7 +77,7 @@ extension DeviceLinks {
     }
   }
 
-  /// Ends a link made for one command. A link that a session keeps stays up.
+  /// Disconnects a link, unless a session keeps it for later commands.
   package func release(_ connection: Connection) async { if !keeps(connection) { await session.disconnect(connection) } }
 
   /// Waits before the next attempt after a lost link.
@@ -89,8 +89,8 @@ extension DeviceLinks {
     try await EventLoop.shared.sleep(until: policy.deadline.map { min($0, wake) } ?? wake)
   }
 
-  /// Connects to a device and requests the parameters. With `LinkRequest.waits`, retries until it succeeds or the time limit ends.
-  /// - Throws: The reason for the last failure. Leaves nothing open then.
+  /// Connects to a device and requests the link parameters. If `LinkRequest.waits` is set, retries until the time limit ends.
+  /// - Throws: The error of the last attempt. No link stays open after an error.
   package func open(_ request: LinkRequest) async throws -> Connection {
     var deadline = EventLoop.shared.now.advanced(by: request.patience)
     if request.waits { reporter.report(.waiting(request.selector)) }
@@ -130,7 +130,7 @@ extension DeviceLinks {
     }
   }
 
-  /// Connects to a device after a search.
+  /// Connects to the device that a search found.
   private func connect(
     _ match: PeerMatch, _ request: LinkRequest, until deadline: LoopClock.Instant
   ) async throws -> Connection {
@@ -155,8 +155,8 @@ extension DeviceLinks {
 
   // MARK: Parameters
 
-  /// Requests the parameters of an existing link.
-  /// - Throws: The reason for a lost link; `CancellationError`.
+  /// Requests the MTU and the Link Layer parameters on an existing link. Reports a refusal instead of throwing an error.
+  /// - Throws: The error that ended the link; `CancellationError`.
   package func request(_ parameters: LinkParameterRequest, of connection: Connection) async throws {
     let client = connection.client
     if let wanted = parameters.mtu, wanted != client.mtu {
@@ -169,7 +169,7 @@ extension DeviceLinks {
     try await requestLinkLayer(parameters, of: connection)
   }
 
-  /// Requests the parameters of the Link Layer. A refusal is an error.
+  /// Requests the Link Layer parameters on an existing link. A refusal is an error.
   /// - Throws: The errors of the procedures of `Link`.
   package func demand(_ parameters: LinkParameterRequest, of connection: Connection) async throws {
     for parameter in parameters.ofLinkLayer {
@@ -198,7 +198,7 @@ extension DeviceLinks {
 
 extension Session {
   /// Finds a device, and reports the events of the search.
-  /// - Throws: The errors of `Central.find`, with advice.
+  /// - Throws: The errors of `Central.find`, to which the reporter adds advice.
   package func find(_ search: PeerSearch, _ reporter: any LinkReporter) async throws -> PeerMatch {
     reporter.report(.searching(search.selector, within: search.limit))
     let match: PeerMatch

@@ -4,42 +4,42 @@ package import Finding
 package import GAP
 package import Text
 
-/// An event of a connection attempt.
+/// An event of a search, a connection attempt or an open link, for the user.
 package enum LinkEvent: Sendable {
   /// The search repeats until the device appears.
   case waiting(PeerSelector)
-  /// A search starts.
+  /// A search for a device starts. It lasts at most the given time.
   case searching(PeerSelector, within: Duration)
-  /// The number of devices heard so far.
+  /// The number of devices that the search has heard so far.
   case heard(Int)
-  /// The devices heard by the search, including those that do not match.
+  /// The devices that the search heard, including devices that do not match.
   case searched([DeviceView])
   case searchEnded
-  /// Several devices match. This one is the strongest.
+  /// Several devices match the selector. The search chose the strongest.
   case chose(PeerMatch, PeerSelector)
-  /// A session already has the device, under another name.
+  /// A session already has a link to the device, under another name.
   case isSame(String, as: String)
   case connecting(PeerAddress, name: UntrustedText?)
-  /// The attempt failed. Another one follows.
+  /// The connection attempt failed with this error. Another attempt follows.
   case stillWaiting(any Error)
   case connected
   /// The link is ready, after the requests for its parameters.
   case ready(Connection)
-  /// The device agreed to another MTU.
+  /// The device agreed to an MTU, in bytes, that differs from the requested MTU.
   case mtu(Int, requested: Int)
-  /// The link keeps its MTU, because a client can exchange the MTU only once.
+  /// The link keeps its MTU, in bytes. A client can exchange the MTU only once on a link.
   case mtuStays(Int, requested: Int)
-  /// The device agreed to a parameter. Nil if the result is unknown.
+  /// The device answered the request for a parameter. The agreed value is nil if unknown.
   case agreed(LinkParameter?, requested: LinkParameter)
-  /// The device or the controller refused a parameter. The link works, but slower.
+  /// The device or the controller refused a parameter. The link remains usable.
   case refused(LinkParameter, any Error)
-  /// The device closed the link before it answered. The session connects again.
+  /// The device closed the link before it answered a request. blectl connects again.
   case tryingAgain(PeerAddress, RetryReason)
-  /// The link is lost. The next attempt follows after this pause. Nil if all pauses have the same length.
+  /// The link is lost. The next attempt follows after a pause, which is nil if all pauses have the same length.
   case reconnecting(after: any Error, in: Duration?)
 }
 
-/// The meaning of an error for a link.
+/// The kind of an error, which decides whether a new link may help.
 package enum LinkProblem: Sendable, Equatable {
   /// The link is lost.
   case disconnected
@@ -47,26 +47,26 @@ package enum LinkProblem: Sendable, Equatable {
   case absent
   case other
 
-  /// Whether a new link may help.
+  /// Whether a retry on a new link may help.
   package var isLoss: Bool { self != .other }
 }
 
 /// The facts about a failed search or connection attempt.
 package struct FailedSearch: Sendable {
   package let selector: PeerSelector
-  /// The first and the last time the search heard the device, in nanoseconds since 1970-01-01T00:00:00Z. Nil if it never did.
+  /// The first and the last time the search heard the device, in nanoseconds since 1970-01-01T00:00:00Z. Nil if the search never heard it.
   package var heard: ClosedRange<Int64>?
 }
 
-/// Shows the events of links, and explains errors.
+/// A reporter that shows the events of links to the user, and adds advice and facts to errors.
 @LoopActor
 package protocol LinkReporter: AnyObject {
   func report(_ event: LinkEvent)
-  /// Adds advice to the error of a search or a connection attempt.
+  /// Returns the error of a search or a connection attempt with advice for the user.
   func explained(_ error: any Error, _ search: FailedSearch) -> any Error
-  /// Adds facts about the connection to the error of a command.
+  /// Returns the error of a command with facts about the connection.
   func explained(_ error: any Error, on connection: Connection) -> any Error
   func problem(_ error: any Error) -> LinkProblem
-  /// Looks up the name that a device advertised earlier.
+  /// Looks up the name that a device advertised earlier. Returns nil if no name is stored.
   func storedName(of peer: PeerAddress) -> UntrustedText?
 }

@@ -10,26 +10,26 @@ package struct LinkRequest: Sendable {
   package var connects = true
   /// Whether to restore a session's lost link.
   package var restores = false
-  /// Whether to take the first match instead of the strongest.
+  /// Whether to take the first matching device instead of the strongest.
   package var takesFirst = false
-  /// Whether to refuse to choose among several matches.
+  /// Whether to fail if several devices match.
   package var demandsOne = false
-  /// Whether to retry until the device appears or `patience` ends.
+  /// Whether to retry until the device appears or the time limit `patience` ends.
   package var waits = false
-  /// Whether to look up the name of a device that the search did not hear.
+  /// Whether to look up the stored name of a device whose name the search did not hear.
   package var looksUpName = false
   /// The time limit of the search.
   package var patience = PeerSearch.usualLimit
-  /// The time limits of a new link, and its retries.
+  /// The time limits of a new link, and the number of retries.
   package var limits = Session.Limits()
   package var parameters = LinkParameterRequest()
-  /// Whether to exchange the MTU while connecting. False if the caller exchanges it later.
+  /// Whether to exchange the MTU while connecting. False if the caller exchanges the MTU later.
   package var exchangesMTU = true
 
   package init(_ selector: PeerSelector) { self.selector = selector }
 
-  /// Returns the search for the device.
-  /// - Parameter limit: The time left.
+  /// Returns the parameters of a search for the requested device.
+  /// - Parameter limit: The time left for the search.
   package func search(within limit: Duration) -> PeerSearch {
     var search = PeerSearch(selector, takesFirst: takesFirst, demandsOne: demandsOne, limit: limit)
     search.isUrgent = waits
@@ -37,14 +37,14 @@ package struct LinkRequest: Sendable {
   }
 }
 
-/// The parameters to request before a command uses a link. Nil leaves a parameter unchanged.
+/// The link parameters to request before a command uses a link.
 package struct LinkParameterRequest: Sendable, Equatable {
-  /// The ATT_MTU to offer, 23…517. Nil offers the largest.
+  /// The ATT_MTU to offer, 23…517 bytes. Nil offers the largest.
   package var mtu: Int?
-  /// The data length in bytes, 27…251.
+  /// The data length to request, 27…251 bytes. Nil requests no change.
   package var dataLength: Int?
   package var phy: PHY?
-  /// The connection interval, 7.5 ms…4 s.
+  /// The connection interval to request, 7.5 ms…4 s. Nil requests no change.
   package var interval: Duration?
 
   package init(mtu: Int? = nil, phy: PHY? = nil, interval: Duration? = nil) {
@@ -53,22 +53,22 @@ package struct LinkParameterRequest: Sendable, Equatable {
     self.interval = interval
   }
 
-  /// The Link Layer parameters in the order of their requests. The interval is last, because a long one slows the other procedures.
+  /// The Link Layer parameters in the order of their requests. The interval is last, because a long interval slows the other procedures.
   var ofLinkLayer: [LinkParameter] {
     [dataLength.map { .dataLength($0) }, phy.map { .phy($0) }, interval.map { .interval($0) }].compactMap(\.self)
   }
 }
 
-/// A parameter of the Link Layer.
+/// A Link Layer parameter with its requested or agreed value.
 package enum LinkParameter: Sendable, Equatable {
   /// The largest Link Layer payload, in bytes.
   case dataLength(Int)
   case phy(PHY)
-  /// The connection interval.
+  /// The connection interval, 7.5 ms…4 s.
   case interval(Duration)
 
   /// Requests the parameter on a link.
-  /// - Returns: The agreed value. Nil if unknown.
+  /// - Returns: The agreed value. Nil if the link does not report the value.
   /// - Throws: The errors of the procedures of `Link`.
   @LoopActor
   func request(of link: any Link) async throws -> LinkParameter? {

@@ -3,7 +3,7 @@ package import EventLoop
 package import Finding
 package import GATT
 
-/// The links of one-shot commands: each command makes its own.
+/// The links of one-shot commands. Each command opens its own link.
 @LoopActor
 package final class OneShotLinks: DeviceLinks {
   package let session: Session

@@ -3,20 +3,20 @@ import Finding
 
 /// The policy for restoring a lost link: the number of attempts and the pauses between them.
 package struct RetryPolicy: Sendable, Equatable {
-  /// The number of attempts left. Nil for no limit.
+  /// The number of attempts left. Nil means no limit.
   package var attempts: Int?
-  /// The pause before the first attempt. It doubles after each, up to `longestPause`.
+  /// The pause before the first attempt. The pause doubles after each attempt, up to `longestPause`.
   package var firstPause = Duration.milliseconds(500)
   package var longestPause = Duration.seconds(30)
-  /// The search time of one attempt. Short, because a connection attempt by the user waits for the same controller.
+  /// The time limit for the search of one attempt. A long search delays the user's own connection attempts.
   package var search = PeerSearch.usualLimit
-  /// The time at which to give up. Nil for never.
+  /// The time at which the attempts end. Nil means no time limit.
   package var deadline: LoopClock.Instant?
   private var pause: Duration?
 
   package init() {}
 
-  /// Retries up to `count` times, with a pause of half a second.
+  /// Returns a policy with up to `count` attempts and a pause of half a second before each.
   package static func times(_ count: Int) -> RetryPolicy {
     var policy = RetryPolicy()
     policy.attempts = count
@@ -24,13 +24,13 @@ package struct RetryPolicy: Sendable, Equatable {
     return policy
   }
 
-  /// Whether the pauses grow.
+  /// Whether the pauses grow between attempts, because `longestPause` exceeds `firstPause`.
   var pausesGrow: Bool { longestPause > firstPause }
 
-  /// Starts over with the first pause. The caller does this when a link holds.
+  /// Resets the next pause to `firstPause`. The caller does this after a link proves stable.
   package mutating func restart() { pause = nil }
 
-  /// Uses up an attempt and returns the pause before it. Nil if no attempt is left.
+  /// Uses up an attempt and returns the pause before that attempt. Returns nil if no attempt is left.
   mutating func next() -> Duration? {
     guard attempts != 0 else { return nil }
     attempts? -= 1

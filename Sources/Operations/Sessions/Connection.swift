@@ -12,35 +12,35 @@ package import Text
 package final class Connection {
   package private(set) var link: any Link
   package private(set) var client: Client
-  /// The peer's name. Nil if the search did not hear it.
+  /// The peer's name. Nil if the name was unknown at the time of connecting.
   package let name: UntrustedText?
-  /// The selector that found the peer. Nil for the peer's address.
+  /// The selector that found the peer. Nil if the caller had only the peer's address.
   package let selector: PeerSelector?
   let limits: Session.Limits
-  /// The observer of each link's client, called before the client sends anything.
+  /// The observer that receives each link's client before the client sends anything.
   let clientObserver: Session.ClientObserver?
   /// The number of retries left after the connection attempt.
   package let retries: Int
-  /// The advertisements of the peer that the search heard. Empty without a search.
+  /// The peer's advertisements that the search heard. Empty without a search.
   package var payloads: [[UInt8]] = []
-  /// The cached members that `identify(in:)` writes.
+  /// The JSON members that `identify(in:)` caches. Nil before the first call on a link.
   var identity: RecordWriter.Members?
   /// The queue that serializes the commands of the device file.
   let calls = TurnQueue()
   /// The number of device file commands called on this connection.
   var callNumber: Int64 = 0
-  /// The earlier calls whose answers may still arrive.
+  /// The device file commands whose answers may still arrive.
   var unanswered: [UnansweredCall] = []
 
   /// The subscriptions that survive a lost connection.
   private(set) var lasting: [SubscribedValues] = []
-  /// The state of a lost link. Nil after a restoration.
+  /// The state of the lost link. Nil unless a restoration has started and has not succeeded.
   private(set) var priorLink: PriorLink?
   private var restoring: Wait<Void>?
   private var ended: Wait<Void>?
   private var isEnded = false
 
-  /// The state of a lost link that its successor takes over.
+  /// The state of a lost link that the next link takes over.
   struct PriorLink {
     let requestedMTU: Int?
     let wasDiscovered: Bool
@@ -65,7 +65,7 @@ package final class Connection {
   package var isOpen: Bool { client.closed == nil && !isBeingRestored }
   package var isBeingRestored: Bool { restoring != nil }
 
-  /// Whether a search with `selector` would find this peer, as far as known without a search.
+  /// Returns whether `selector` means this peer, judged without a search by the peer's address, its name and its original selector.
   package func isMeant(by selector: PeerSelector) -> Bool { selector == self.selector || selector.means(peer, named: name) }
 
   /// Waits for the end of a running restoration.
@@ -80,7 +80,7 @@ package final class Connection {
 
   // MARK: Restoration
 
-  /// Runs a restoration. It stops when the connection ends.
+  /// Runs `body` as the connection's only restoration. Stops `body` when the connection ends.
   /// - Throws: `RestorationError.ended`, `.isUnderWay`; the errors of `body`.
   func restoring<T: Sendable>(_ body: @escaping @LoopActor () async throws -> T) async throws -> T {
     guard restoring == nil else { throw RestorationError.isUnderWay }
@@ -103,7 +103,7 @@ package final class Connection {
     }
   }
 
-  /// Adopts a new link. The peer may have a new address.
+  /// Replaces the link and the client after a reconnection. The peer may have a new address.
   func move(to link: any Link, _ client: Client) {
     self.link = link
     self.client = client
@@ -120,7 +120,7 @@ package final class Connection {
     }
   }
 
-  /// Ends the connection. A running restoration has stopped when this returns.
+  /// Ends the connection and its subscriptions. Waits until a running restoration has stopped.
   func end() async {
     isEnded = true
     ended?.resume(returning: ())
@@ -132,7 +132,7 @@ package final class Connection {
 }
 
 extension Connection {
-  /// Writes the members that identify the device: address, type and name. The name is null if the search did not hear it.
+  /// Writes the JSON members that identify the device: address, address type and name. The name is null if unknown.
   @LoopActor
   package func identify(in json: inout RecordWriter) {
     let members =
@@ -148,7 +148,7 @@ extension Connection {
 }
 
 extension Connection {
-  /// Returns the descriptions that match this device. Ignores unknown facts. A description with only unknown facts does not match.
+  /// Returns the descriptions whose match criteria fit this device. Ignores unknown facts, but requires at least one known fact.
   /// - Throws: The errors of `Client.discover`.
   package func fitting(_ devices: [DeviceDescription]) async throws -> [DeviceDescription] {
     let devices = devices.filter { !$0.match.isEmpty }
@@ -169,7 +169,7 @@ extension Connection {
     }
   }
 
-  /// Reads the Device Name characteristic. Nil if reading fails.
+  /// Reads the Device Name characteristic. Returns nil if the read fails or the name is not UTF-8.
   private func deviceName() async throws -> String? {
     do {
       return try await client.read(uuid: UUID(0x2A00)).first.flatMap {

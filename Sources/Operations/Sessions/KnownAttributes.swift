@@ -5,7 +5,7 @@ package import GATT
 package import Text
 package import Values
 
-/// The attributes found by the last full discovery of each device, for use without a connection. Stored as a log like `ScannedDevices`.
+/// The characteristics that the last full discovery of each device found, for use without a connection. A log stores one record per line.
 package struct KnownAttributes: Sendable, Equatable {
   package struct Item: Sendable, Equatable {
     package let service: UUID
@@ -13,7 +13,7 @@ package struct KnownAttributes: Sendable, Equatable {
     /// The handle of the characteristic's value.
     package let handle: AttributeHandle
     package let properties: Properties
-    /// The contents of the characteristic's descriptors. Empty if unread, or beyond the limits.
+    /// The contents of the characteristic's descriptors. Empty if no client read them, or if they exceed the limits.
     package let description: ValueDescription
 
     package init(
@@ -29,16 +29,16 @@ package struct KnownAttributes: Sendable, Equatable {
     }
   }
 
-  /// The attributes of one device.
+  /// The known characteristics of one device.
   package struct Record: Sendable, Equatable {
-    /// The adapter's air. On another air, the address may belong to another device.
+    /// The name of the adapter's air (radio environment). In another air, the address may belong to another device.
     package let air: String
     package let peer: PeerAddress
-    /// The name that the device advertised.
+    /// The name that the device advertised. Nil if unknown or longer than `ScannedDevices.longestName` bytes.
     package let name: UntrustedText?
-    /// The selector that found the device, if not the device's address.
+    /// The selector that found the device. Nil if that selector was an address.
     package let selector: PeerSelector?
-    /// The characteristics in the order of their handles.
+    /// The characteristics in the order of their handles, at most `KnownAttributes.longest`.
     package let items: [Item]
 
     package init(air: String, peer: PeerAddress, name: UntrustedText?, selector: PeerSelector?, items: [Item]) {
@@ -49,7 +49,7 @@ package struct KnownAttributes: Sendable, Equatable {
       self.items = Array(items.prefix(KnownAttributes.longest))
     }
 
-    /// Whether a selector means this device.
+    /// Returns whether a selector means this device, by its address, its name or the selector that found it.
     package func isMeant(by selector: PeerSelector) -> Bool {
       selector.means(peer, named: name) || self.selector.map { selector.isSame(as: $0) } ?? false
     }
@@ -58,11 +58,11 @@ package struct KnownAttributes: Sendable, Equatable {
   /// The records, latest first. Each device of an air has one record.
   package private(set) var records: [Record] = []
 
-  /// The maximum number of characteristics of a device. A record omits further ones.
+  /// The maximum number of characteristics of a device. A record omits further characteristics.
   package static let longest = 256
-  /// The maximum number of formats of a value.
+  /// The maximum number of presentation formats of a stored characteristic.
   static let mostFormats = 8
-  /// The maximum number of devices.
+  /// The maximum number of records that `init(parsing:)` keeps by default.
   package static let capacity = 64
   /// The maximum size of the log in bytes, below the size at which `StateLog` rewrites a log.
   static let size = 48 << 10
@@ -77,7 +77,7 @@ package struct KnownAttributes: Sendable, Equatable {
     }
   }
 
-  /// The shortest equivalent log, up to `size` bytes.
+  /// The records as a log, latest record last. Omits the oldest records if the log would exceed `size` bytes.
   package var log: [UInt8] {
     var (lines, size): ([[UInt8]], Int) = ([], 0)
     for line in records.lazy.map(\.line) {
@@ -90,7 +90,7 @@ package struct KnownAttributes: Sendable, Equatable {
 }
 
 extension KnownAttributes.Record {
-  /// Parses a log line without its attributes, to identify the device. Nil if the line is not a record.
+  /// Parses a log line without its attributes, to identify the device. Returns nil if the line is not a record.
   fileprivate static func head(of line: ArraySlice<UInt8>) -> Self? {
     let mark = Array(#","attributes":["#.utf8)
     // Strings cannot contain the mark, because JSON escapes quotation marks.
@@ -143,7 +143,7 @@ extension KnownAttributes.Record {
 }
 
 extension KnownAttributes.Item {
-  /// Returns the characteristics of a table. `description` provides the known description of each.
+  /// Returns the characteristics of a table, each with the description that `description` returns.
   package static func all(of table: AttributeTable, _ description: (Characteristic) -> ValueDescription) -> [Self] {
     table.services.flatMap { service in
       service.characteristics.map {

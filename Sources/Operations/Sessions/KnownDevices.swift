@@ -2,18 +2,18 @@ package import Bluetooth
 package import Finding
 package import Text
 
-/// The previously connected devices, and the aliases of peers. Stored as an append-only log. Later records win. The parser ignores invalid
-/// lines, left by a full disk or another version.
+/// The previously connected devices and the user's aliases for devices. The store is an append-only log, in which later records win.
+/// The parser ignores invalid lines, which a full disk or another version may leave.
 package struct KnownDevices: Sendable, Equatable {
   package struct Device: Sendable, Equatable {
     package let peer: PeerAddress
-    /// The device's name. Nil if no search heard it.
+    /// The device's name. Nil if no search heard a name.
     package var name: UntrustedText?
-    /// The selector that found the device, if not the device's address.
+    /// The selector that found the device. Nil if that selector was an address.
     package var selector: PeerSelector?
-    /// The time of the last connection (RFC 3339).
+    /// The time of the last connection in RFC 3339 format.
     package let time: String
-    /// The simulated or recorded air, in the form of `--adapter`. Nil for a real radio.
+    /// The simulator or recording that contains the device, as an `--adapter` value. Nil means a real radio.
     package let air: String?
 
     package init(_ peer: PeerAddress, name: UntrustedText?, selector: PeerSelector? = nil, time: String, air: String? = nil) {
@@ -25,10 +25,10 @@ package struct KnownDevices: Sendable, Equatable {
     }
   }
 
-  /// A user's name for a peer.
+  /// A user's name for a device in one air.
   private struct Alias: Hashable {
     let name: String
-    /// The simulated or recorded air. Nil for a real radio.
+    /// The simulator or recording in which the alias applies. Nil for an alias of real radios, which applies everywhere.
     let air: String?
   }
 
@@ -39,11 +39,11 @@ package struct KnownDevices: Sendable, Equatable {
 
   package enum Record: Sendable, Equatable {
     case connected(Device)
-    /// The name and the peer of an alias. Nil removes the name.
+    /// An alias with its name, device and air. A nil device removes the alias.
     case alias(String, PeerSelector?, air: String? = nil)
   }
 
-  /// The devices of all airs, least recently connected first. Beyond the capacity, the first device goes first.
+  /// The devices of all airs, least recently connected first. Beyond `capacity`, the parser drops the least recently connected device.
   package private(set) var devices: [Device] = []
   private var names: [Alias: PeerSelector] = [:]
 
@@ -76,10 +76,10 @@ package struct KnownDevices: Sendable, Equatable {
     devices.reverse()
   }
 
-  /// Returns the devices of one air, least recently connected first.
+  /// Returns the devices of one air, least recently connected first. A nil air means real radios.
   package func devices(on air: String?) -> [Device] { devices.filter { $0.air == air } }
 
-  /// Returns the aliases that apply on an air. Its own aliases override those of real radios, which apply everywhere.
+  /// Returns the aliases that apply in an air. An alias of the air itself overrides an alias of real radios, which applies everywhere.
   package func aliases(on air: String? = nil) -> [String: PeerSelector] {
     var aliases: [String: PeerSelector] = [:]
     for (alias, peer) in names where alias.air == air || alias.air == nil && names[Alias(name: alias.name, air: air)] == nil {
@@ -88,16 +88,16 @@ package struct KnownDevices: Sendable, Equatable {
     return aliases
   }
 
-  /// Whether the user defined the alias on this air.
+  /// Returns whether the user defined the alias on this air.
   package func hasAlias(_ name: String, on air: String?) -> Bool { names[Alias(name: name, air: air)] != nil }
 
-  /// The shortest equivalent log.
+  /// The shortest log that parses to an equal value.
   package var log: [UInt8] {
     names.map { Record.alias($0.key.name, $0.value, air: $0.key.air).line }.sorted { $0.lexicographicallyPrecedes($1) }.flatMap(\.self)
       + devices.flatMap { Record.connected($0).line }
   }
 
-  /// Returns the last connected device of an air, without parsing the whole log.
+  /// Returns the last connected device of an air, without parsing the whole log. Returns nil if the log has no device of that air.
   package static func last(in log: [UInt8], on air: String? = nil) -> Device? { last(in: log, on: air) { _ in true } }
 
   /// Returns the aliases that apply on an air, without parsing the devices.
@@ -106,7 +106,7 @@ package struct KnownDevices: Sendable, Equatable {
     return Self(parsing: Array(lines.joined(separator: [0x0A]))).aliases(on: air)
   }
 
-  /// Returns the last heard name of a device, without parsing the whole log. Nil if the log has no name.
+  /// Returns the last heard name of a device, without parsing the whole log. Returns nil if the log has no name.
   package static func name(of peer: PeerAddress, in log: [UInt8], on air: String?) -> UntrustedText? {
     last(in: log, on: air) { $0.peer == peer && $0.name != nil }?.name
   }
@@ -118,7 +118,7 @@ package struct KnownDevices: Sendable, Equatable {
     return nil
   }
 
-  /// Whether a name can be an alias: 1–64 visible characters without blanks and separators. Excludes the reserved name `last`.
+  /// Returns whether a name can be an alias: 1–64 visible characters without whitespace and `@;,"'\#{}`. Excludes `last` and `.`.
   package static func isAlias(_ name: String) -> Bool {
     (1...64).contains(name.count) && name != "last" && name != "." && DisplayText.escape(name) == name
       && !name.contains { $0.isWhitespace || "@;,\"'\\#{}".contains($0) }
@@ -126,7 +126,7 @@ package struct KnownDevices: Sendable, Equatable {
 }
 
 extension KnownDevices.Record {
-  /// The prefix of an alias line.
+  /// The first bytes of every log line that defines an alias.
   fileprivate static let aliasStart = Array("{\"alias\":".utf8)
 
   /// Parses a log line. Nil if the line is not a record.

@@ -6,28 +6,28 @@ package import GATT
 import Text
 
 package enum RestorationEvent: Sendable {
-  /// The reason why the link is down.
+  /// The link is down, for this reason.
   case lost(any Error)
-  /// An attempt starts after this pause. Includes the attempt's number, from 1, and the reason for the previous failure.
+  /// An attempt, counted from 1, starts after this pause. `after` is the error of the previous attempt, or nil for the first attempt.
   case trying(Int, in: Duration, after: (any Error)?)
   case restored(Restoration)
 }
 
-/// A restored link.
+/// The result of a successful restoration of a link.
 package struct Restoration: Sendable {
   package enum Discovery: Sendable, Equatable {
     /// No discovery had run on the lost link.
     case notNeeded
-    /// The peer's Database Hash is the same.
+    /// The peer's Database Hash is unchanged, so the restoration reused the known database.
     case skipped
     case done
   }
 
   /// A subscription that the restoration lost.
   package struct Missing: Sendable {
-    /// The characteristic before the loss.
+    /// The characteristic as it was on the lost link.
     package let characteristic: Characteristic
-    /// The reason for the failure. Nil if the characteristic no longer exists.
+    /// The error of the new subscription. Nil if the characteristic does not exist in the new database.
     package let reason: (any Error)?
   }
 
@@ -43,20 +43,20 @@ package struct Restoration: Sendable {
 }
 
 package enum RestorationError: Error, Sendable {
-  /// The attempts or the time ran out. Includes the reason for the last failure.
+  /// The attempts or the time ran out. `last` is the error of the last attempt, or nil without an attempt.
   case gaveUp(after: Duration, tries: Int, last: (any Error)?)
-  /// The connection has ended.
+  /// The session has ended the connection, so no restoration is possible.
   case ended
   /// Another task is restoring the connection.
   case isUnderWay
 }
 
 extension Session {
-  /// Restores a lost connection, with growing pauses between attempts. Then exchanges the MTU and subscribes again for each
-  /// `SubscribedValues.init(lastingOn:)`. Discovers again unless the Database Hash is unchanged. Disconnects first if the link is still up.
+  /// Restores a lost connection, with the pauses of `policy` between attempts. Disconnects first if the link is still up. Restores the MTU
+  /// and all `SubscribedValues` that outlive the link. Discovers services again unless the Database Hash is unchanged.
   ///
-  /// During restoration, commands find the connection closed. `Connection.untilRestored` waits.
-  /// - Returns: The restored and the missing parts.
+  /// During the restoration, commands find the connection closed. `Connection.untilRestored` waits for the end of the restoration.
+  /// - Returns: The restored link's address, its restored subscriptions and its missing subscriptions.
   /// - Throws: `RestorationError`; `CancellationError`. The caller can restore the connection later.
   @discardableResult
   package func restore(
@@ -104,7 +104,7 @@ extension Session {
   }
 
   /// Makes one attempt to restore a connection.
-  /// - Throws: The reason for the failure. Leaves nothing open then.
+  /// - Throws: The error of the attempt. No link stays open after an error.
   private func tryToRestore(_ connection: Connection, within limit: Duration) async throws -> Part {
     let central = try await central()
     let deadline = EventLoop.shared.now.advanced(by: limit)
@@ -147,8 +147,8 @@ extension Session {
 }
 
 extension Central {
-  /// Finds the peer of a lost connection again. Another device must never take its place, so this searches only if the address may change.
-  /// The search uses the MAC in the advertisement, or the unique name or original selector of a private address.
+  /// Finds the peer of a lost connection again. Searches only if the peer's address may have changed. Otherwise returns the known address.
+  /// Uses the original selector if it is unique. If not, uses the peer's name.
   fileprivate func findAgain(_ connection: Connection, within limit: Duration) async throws -> PeerAddress {
     guard var selector = connection.selector, selector.mayFindNewAddress(of: connection.peer) else { return connection.peer }
     if !selector.isUnique, let name = connection.name, !name.isEmpty { selector = .name(Glob.literal(name.raw)) }
@@ -159,7 +159,7 @@ extension Central {
 }
 
 extension PeerSelector {
-  /// Whether the peer may have a new address that this selector can find.
+  /// Returns whether the peer may have a new address that this selector can find.
   fileprivate func mayFindNewAddress(of peer: PeerAddress) -> Bool {
     switch self {
     case .address: false

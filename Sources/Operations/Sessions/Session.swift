@@ -5,35 +5,36 @@ package import GAP
 package import GATT
 package import Text
 
-/// An adapter with its links, clients and subscriptions. A one-shot command is a session with one step. An open session runs many, also in
-/// parallel.
+/// An adapter with its links, clients and subscriptions. A one-shot command uses a session for one step. An open session runs many
+/// commands, also in parallel.
 @LoopActor
 package final class Session {
-  /// The time limits for the steps of a connection.
+  /// The time limits and the number of retries of a connection.
   package struct Limits: Sendable, Equatable {
     package var connecting = Duration.seconds(20)
     /// The time limit of an ATT transaction, Vol 3 Part F §3.3.3.
     package var transaction = Duration.seconds(30)
-    /// The number of retries if a connection fails or the device closes it before it answers.
+    /// The number of retries after a failed connection attempt, or after the device closed the link without an answer.
     package var retries = 1
 
     package init() {}
   }
 
-  /// An observer of the clients of one connection. A separate type, so that no trailing closure binds to it.
+  /// An observer of the clients of one connection. Each restored link has a new client.
   package struct ClientObserver: Sendable {
+    // A separate type, so that no trailing closure binds to it.
     let onClient: @LoopActor (Client) -> Void
 
     package init(onClient: @escaping @LoopActor (Client) -> Void) { self.onClient = onClient }
   }
 
-  /// The observer of every client, called before the client sends anything.
+  /// The observer of every client. The session calls it before the client sends anything.
   package var onClient: (@LoopActor (Client) -> Void)?
   /// The observer of every advertising report of an open session.
   package var onReport: (@LoopActor (AdvertisingReport) -> Void)?
-  /// The observer of disconnections, called before a connection ends.
+  /// The observer of disconnections. The session calls it before a connection ends.
   package var onDisconnect: (@LoopActor (Connection) -> Void)?
-  /// Whether the session stays open. Its clients then enable Service Changed indications, which cost a round trip.
+  /// Whether the session stays open for more commands. If so, its clients enable Service Changed indications at the cost of one round trip.
   package var staysOpen = false
   /// The connections in the order of their creation, without those that the session closed.
   package private(set) var connections: [Connection] = []
@@ -45,7 +46,7 @@ package final class Session {
   /// Creates a session. `open` prepares the adapter at first use.
   package init(open: @escaping @LoopActor () async throws -> any Central) { self.open = open }
 
-  /// Returns the adapter. Opens it at first use, and again after a failure.
+  /// Returns the adapter. Opens the adapter at first use, and again after a failure.
   /// - Throws: The errors of `open`. The next call tries again.
   package func central() async throws -> any Central {
     if let opened, opened.failure == nil { return opened }
@@ -82,9 +83,9 @@ package final class Session {
   /// Connects to a peer. Other links stay up.
   /// - Parameters:
   ///   - selector: The selector that found the peer.
-  ///   - observer: Sees the client of this connection and of each restored link, before the client sends anything.
+  ///   - observer: Receives the client of this connection and of each restored link, before the client sends anything.
   ///   - asking: Sends the first requests. If the device closes the link before it answers, the session connects again.
-  /// - Throws: The errors of `Central.connect`; the reason for a lost link. Leaves nothing open then.
+  /// - Throws: The errors of `Central.connect`; the error that ended the link. No link stays open after an error.
   package func connect(
     _ peer: PeerAddress, name: UntrustedText? = nil, foundBy selector: PeerSelector? = nil, limits: Limits = Limits(),
     observer: ClientObserver? = nil,
@@ -110,7 +111,7 @@ package final class Session {
     return client
   }
 
-  /// Unsubscribes (within a second), then takes the link down. Stops a running restoration. Also works in a canceled task.
+  /// Unsubscribes within one second, then disconnects. Stops a running restoration. Also works in a canceled task.
   package func disconnect(_ connection: Connection) async {
     connections.removeAll { $0 === connection }
     onDisconnect?(connection)
@@ -124,7 +125,7 @@ package final class Session {
     }
   }
 
-  /// Disconnects, stops scanning and closes the adapter. Also works in a canceled task. The next command opens it again.
+  /// Disconnects, stops scanning and closes the adapter. Also works in a canceled task. The next command opens the adapter again.
   package func close() async {
     if let opening { await shielded { _ = try? await opening.value() } }
     let ending = connections.map { connection in EventLoop.shared.spawn { await self.disconnect(connection) } }

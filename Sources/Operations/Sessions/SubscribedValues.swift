@@ -4,12 +4,12 @@ package import EventLoop
 package import GATT
 package import Text
 
-/// The values of several characteristics in the order of arrival, from just before each subscription. Values wait until a task takes them.
+/// A queue of the values of several characteristics, in the order of arrival. Includes values that arrive while a subscription is pending.
 @LoopActor
 package final class SubscribedValues {
   /// A characteristic with a subscription, current or lost with the link.
   private struct Item {
-    /// The characteristic on the current link.
+    /// The characteristic on the current link, or on the last link during a restoration.
     var characteristic: Characteristic
     /// The characteristic's place in the database. Nil without discovery.
     let place: CharacteristicPlace?
@@ -21,7 +21,7 @@ package final class SubscribedValues {
   }
 
   private var client: Client
-  /// The connection whose restoration continues the values. Nil if they end with the link.
+  /// The connection whose restoration continues the values. Nil if the values end with the link.
   private weak var connection: Connection?
   private let values: BoundedQueue<(ValueEvent, UUID, ValueFormat)>
   /// The type and format of each subscribed characteristic, by value handle.
@@ -31,10 +31,10 @@ package final class SubscribedValues {
   private var loss: Task<Void, Never>?
   private var renewal: Task<Void, Never>?
   private var mustRenew = false
-  /// The maximum number of rounds of one renewal. A peer may report a change after every request.
+  /// The maximum number of discoveries in one renewal. A limit is necessary because a peer may report a change after every request.
   private static let renewals = 8
 
-  /// The observer of renewals after a change of services. Receives the subscriptions whose renewal failed.
+  /// The observer of subscription renewals after a change of services. Receives the subscriptions whose renewal failed.
   package var onRenewed: (@LoopActor ([Restoration.Missing]) -> Void)?
 
   /// Creates a queue that ends with the link of `client`.
@@ -48,7 +48,7 @@ package final class SubscribedValues {
     }
   }
 
-  /// Creates a queue that outlives the link. The queue continues after a restoration and ends with the connection. See `Session.restore`.
+  /// Creates a queue that outlives the link. The queue continues after `Session.restore` and ends with the connection.
   /// - Parameter onDrop: Receives the number of values dropped from the full queue.
   package init(lastingOn connection: Connection, onDrop: (@LoopActor (Int) -> Void)? = nil) {
     client = connection.client
@@ -71,7 +71,7 @@ package final class SubscribedValues {
   package var characteristics: [Characteristic] { items.compactMap { $0.subscription == nil ? nil : $0.characteristic } }
 
   /// Subscribes to a characteristic. Keeps an existing subscription.
-  /// - Parameter format: The display format of its values from now on.
+  /// - Parameter format: The display format of the characteristic's later values.
   /// - Throws: The errors of `Client.subscribe`.
   package func add(_ characteristic: Characteristic, as format: ValueFormat = .auto) async throws {
     if let index = items.firstIndex(where: { $0.subscription != nil && $0.characteristic.valueHandle == characteristic.valueHandle }) {
@@ -98,8 +98,8 @@ package final class SubscribedValues {
     }
   }
 
-  /// Unsubscribes, also on the peer, but keeps the values that wait. After an error, the subscription remains for another attempt.
-  /// Does nothing without a subscription.
+  /// Cancels the subscription to a characteristic, also on the peer. Keeps the values that wait in the queue. After an error, keeps the
+  /// subscription for another attempt. Does nothing without a subscription.
   /// - Throws: The errors of a write; `CancellationError`.
   package func remove(_ characteristic: Characteristic) async throws {
     let isMeant = { (item: Item) in
@@ -119,7 +119,7 @@ package final class SubscribedValues {
   }
 
   /// Removes all subscriptions.
-  /// - Throws: The first error of `remove`, after trying all.
+  /// - Throws: The first error of `remove`, after an attempt for every subscription.
   package func removeAll() async throws {
     var failure: (any Error)?
     for item in items.reversed() {
@@ -129,23 +129,23 @@ package final class SubscribedValues {
   }
 
   /// Returns the next value, with the type of its characteristic. Only one task may take values at a time.
-  /// - Parameter isNeeded: Whether to fail when no value can arrive (see `Client.exhausted`).
-  /// - Returns: Nil at `deadline`, and at the time set by `close(at:)` (see `isClosed`).
-  /// - Throws: The reason for the end of the link, after the last value; if `isNeeded`, why none can arrive; `CancellationError`.
+  /// - Parameter isNeeded: Whether to throw the error of `Client.exhausted` when no value can arrive.
+  /// - Returns: The value. Nil at `deadline`, and at the time set by `close(at:)`.
+  /// - Throws: The error that ended the link, after the last value; the error of `Client.exhausted`; `CancellationError`.
   package func next(until deadline: LoopClock.Instant?, isNeeded: Bool = false) async throws -> (ValueEvent, UUID)? {
     guard isNeeded else { return try await nextToShow(until: deadline).map { ($0.0, $0.1) } }
     return try await values.next(until: deadline, vain: { [client] in client.exhausted }).map { ($0.0, $0.1) }
   }
 
-  /// Returns the next value without an asynchronous call. Nil if no value waits.
+  /// Returns the next value without an asynchronous call. Returns nil if no value waits.
   package func ready() throws -> (ValueEvent, UUID)? { try values.ready().map { ($0.0, $0.1) } }
 
-  /// Waits for the next value and returns it with the format given to `add`.
+  /// Waits for the next value and returns it with the format given to `add`. Returns nil at `deadline`.
   package func nextToShow(until deadline: LoopClock.Instant?) async throws -> (ValueEvent, UUID, ValueFormat)? {
     try await values.next(until: deadline)
   }
 
-  /// Stops taking values. Reports the number of values left in the queue.
+  /// Closes the queue, and reports the number of lost values to `onDrop`.
   /// - Parameter taken: The number of values that the caller took but did not use.
   package func abandon(taken: Int) { values.abandon(taken: taken) }
 
@@ -171,7 +171,7 @@ package final class SubscribedValues {
 
   // MARK: Changes of services during a link
 
-  /// Waits for a running renewal.
+  /// Waits until a running renewal of subscriptions ends.
   package func untilRenewed() async { await renewal?.value }
 
   private func servicesChanged(_ range: HandleRange) {
@@ -193,7 +193,7 @@ package final class SubscribedValues {
     }
   }
 
-  /// Renews the lost subscriptions and returns those that are still missing. Nil if the link or this object has ended.
+  /// Renews the lost subscriptions and returns the subscriptions that are still missing. Returns nil if the link or this object has ended.
   private func renewed() async -> [Restoration.Missing]? {
     var missing: [Restoration.Missing] = []
     let client = client
@@ -209,27 +209,27 @@ package final class SubscribedValues {
 
   // MARK: For the connection
 
-  /// Handles the loss of the link. Remembers the subscribed characteristics.
+  /// Marks all subscriptions as lost with the link. Remembers the subscribed characteristics.
   func suspend() {
     types = [:]
     items.removeAll(where: \.isLeaving)
     for index in items.indices { items[index].subscription = nil }
   }
 
-  /// Ends the values of a lost link without restoration.
+  /// Closes the queue with the error of a lost link that no restoration follows.
   func close(throwing reason: any Error) {
     renewal?.cancel()
     values.close(throwing: reason)
   }
 
-  /// Returns all subscriptions as missing, with a reason.
+  /// Returns all subscriptions as missing, with `reason` as their error.
   func missing(_ reason: any Error) -> [Restoration.Missing] {
     items.map { Restoration.Missing(characteristic: $0.characteristic, reason: reason) }
   }
 
   /// Subscribes again on the connection's new client, which knows the database.
   /// - Returns: The number of restored subscriptions, and the missing ones.
-  /// - Throws: The reason for a lost link; `CancellationError`.
+  /// - Throws: The error that ended the link; `CancellationError`.
   func restore(on client: Client, _ table: AttributeTable) async throws -> (restored: Int, missing: [Restoration.Missing]) {
     self.client = client
     observe()
