@@ -3,16 +3,16 @@ import Bluetooth
 import GATT
 import Presentation
 
-/// A row of a device's tree.
+/// A row of the tree that shows the attributes of a device.
 enum TreeRow: Equatable {
   case service(Service, isFolded: Bool)
   case include(Include)
-  /// A characteristic of a service.
-  /// - Parameter isFolded: Whether the descriptors of the characteristic are hidden.
+  /// A characteristic with its service.
+  /// - Parameter isFolded: Whether the tree hides the descriptors of the characteristic.
   case characteristic(Characteristic, Service, isFolded: Bool)
   case descriptor(Descriptor, of: Characteristic, Service)
 
-  /// The handle of the row's attribute. For a characteristic, the handle of its value.
+  /// The handle of the row's attribute. For a characteristic, the handle of its value, not of its declaration.
   var handle: AttributeHandle {
     switch self {
     case .service(let service, _): service.handle
@@ -32,7 +32,7 @@ enum TreeRow: Equatable {
 
   var characteristic: Characteristic? { if case .characteristic(let item, _, _) = self { item } else { nil } }
 
-  /// The attribute to read and write. Nil for services and declarations.
+  /// The attribute that the user can read and write in this row. Nil for services and includes.
   var attribute: Attribute? {
     switch self {
     case .service, .include: nil
@@ -42,17 +42,17 @@ enum TreeRow: Equatable {
   }
 }
 
-/// The services, characteristics and descriptors of a device as rows, with the cursor and the folded rows.
+/// The attributes of a device as rows of a tree, with the cursor and the folded rows.
 struct AttributeTree: Equatable {
   private(set) var table: AttributeTable?
-  /// The handle of the row under the cursor. Nil selects the first row.
+  /// The handle of the row under the cursor. Nil puts the cursor on the first row.
   var cursor: AttributeHandle?
-  /// The index of the first visible row.
+  /// The zero-based index of the first visible row.
   private(set) var top = 0
   private var folded: Set<AttributeHandle> = []
   private var unfolded: Set<AttributeHandle> = []
 
-  /// The rows that are not in a folded row.
+  /// The rows of the tree in order, without the children of folded rows.
   var rows: [TreeRow] { rows(isFolded: folded.contains, isUnfolded: unfolded.contains) }
 
   private func rows(isFolded: (AttributeHandle) -> Bool, isUnfolded: (AttributeHandle) -> Bool) -> [TreeRow] {
@@ -71,7 +71,7 @@ struct AttributeTree: Equatable {
     return rows
   }
 
-  /// Returns the index of the row under the cursor.
+  /// Returns the zero-based index of the row under the cursor. Returns 0 if `rows` does not contain that row.
   func index(in rows: [TreeRow]) -> Int { rows.firstIndex { $0.handle == cursor } ?? 0 }
 
   /// The row under the cursor. Nil in an empty tree.
@@ -80,13 +80,13 @@ struct AttributeTree: Equatable {
     return rows.isEmpty ? nil : rows[index(in: rows)]
   }
 
-  /// Shows the services that a discovery found. Keeps the cursor if its attribute still exists.
+  /// Replaces the attribute table after a discovery. Keeps the cursor if its attribute still exists.
   mutating func update(_ table: AttributeTable) {
     self.table = table
     if let cursor, table.attribute(at: cursor) == .handle(cursor) { self.cursor = nil }
   }
 
-  /// Restores the cursor and the folded rows of an earlier time.
+  /// Restores the cursor, the folded rows and the scroll position of an earlier tree. Keeps the current attribute table.
   mutating func restore(_ earlier: Self) {
     let table = table
     self = earlier
@@ -104,15 +104,15 @@ struct AttributeTree: Equatable {
     if rows.indices.contains(target) { cursor = rows[target].handle }
   }
 
-  /// Moves the cursor to the parent of a row.
+  /// Moves the cursor from a row to its parent, for example from a characteristic to its service.
   mutating func moveToParent(of row: TreeRow) {
     let rows = rows
     guard let index = rows.firstIndex(where: { $0.handle == row.handle }) else { return }
     cursor = rows[..<index].last { $0.depth < row.depth }?.handle ?? cursor
   }
 
-  /// Folds or unfolds a row.
-  /// - Parameter wanted: Whether to fold the row. Nil toggles it.
+  /// Folds or unfolds a row with children.
+  /// - Parameter wanted: Whether to fold the row. Nil folds an unfolded row and unfolds a folded one.
   mutating func fold(_ row: TreeRow, _ wanted: Bool?) {
     switch row {
     case .service(let service, let isFolded):
@@ -123,7 +123,7 @@ struct AttributeTree: Equatable {
     }
   }
 
-  /// Moves the cursor to an attribute, and unfolds the rows that hide it.
+  /// Moves the cursor to an attribute. Unfolds the service and the characteristic that contain the attribute.
   mutating func reveal(_ handle: AttributeHandle) {
     cursor = handle
     guard let (item, service) = table?.characteristic(owning: handle) else { return }
@@ -131,10 +131,10 @@ struct AttributeTree: Equatable {
     if handle != item.valueHandle { unfolded.insert(item.valueHandle) }
   }
 
-  /// Moves the cursor to the next row whose name, UUID or handle contains the text, also in folded rows. Continues at the top.
+  /// Moves the cursor to the next row whose name, UUID or handle contains the text. Also searches folded rows. Wraps at the end.
   /// - Parameters:
-  ///   - afterCursor: Whether to skip the row under the cursor.
-  ///   - values: The known values, which have the names that the device gives its characteristics.
+  ///   - afterCursor: Whether the search starts below the row under the cursor, not at that row.
+  ///   - values: The known values. They include the names that the device gives its characteristics.
   mutating func find(_ text: String, afterCursor: Bool, values: CharacteristicFacts.Values) -> Bool {
     let all = rows(isFolded: { _ in false }, isUnfolded: { _ in true })
     guard !text.isEmpty, !all.isEmpty else { return false }
@@ -162,6 +162,6 @@ struct AttributeTree: Equatable {
     return names + ["\(row.handle)"]
   }
 
-  /// Scrolls until the cursor is visible. The screen shows `rows` rows.
+  /// Scrolls the tree until the row under the cursor is visible, on a screen with room for `rows` rows.
   mutating func scroll(rows: Int, of all: [TreeRow]) { top = BrowserLayout.top(top, showing: index(in: all), of: all.count, rows: rows) }
 }

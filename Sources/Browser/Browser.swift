@@ -5,8 +5,8 @@ import Presentation
 import Terminal
 import Text
 
-/// The state of the browser: devices, log, panes and overlay. Draws frames and turns keys into actions.
-/// `BrowserSession` performs the actions and reports events. Times are nanoseconds since 1970-01-01T00:00:00Z.
+/// The state of the browser: devices, log, panes and overlay. `Browser` draws frames and converts keys to actions.
+/// `BrowserSession` performs the actions and reports events. All times are nanoseconds since 1970-01-01T00:00:00Z.
 struct Browser {
   enum Pane { case devices, tree, log }
 
@@ -25,26 +25,26 @@ struct Browser {
   let commandLine: BrowserCommandLine
   var devices = DeviceList()
   var log = BrowserLog()
-  /// The file of the running trace, if any.
+  /// The path of the file that records the current trace. Nil without a trace.
   var tracing: String?
   var pane = Pane.devices
   var overlay: Overlay?
   var plotted: Plotted?
   var showsLog = false
-  /// The text of the latest search in a tree.
+  /// The text of the latest search in an attribute tree. Empty before the first search.
   var search = ""
-  /// The message in the last line. It stays until the next key, and at most for some seconds.
+  /// The message in the last line of the screen, and the time when the screen first showed it. Nil without a message.
   var message: (text: String, isProblem: Bool, since: Int64?)?
   var layout = BrowserLayout(width: 80, height: 24, hasLog: false, bottom: 0)
 
-  /// Creates a browser without devices.
-  /// - Parameter zone: The offset of local time from UTC at a time, both in nanoseconds.
+  /// Creates a browser that knows no devices.
+  /// - Parameter zone: Returns the offset of local time from UTC in nanoseconds, at a time in nanoseconds since 1970-01-01T00:00:00Z.
   init(isUTF8: Bool, adapter: String? = nil, zone: @escaping (Int64) -> Int64 = { _ in 0 }) {
     renderer = LineRenderer(isUTF8: isUTF8, zone: zone)
     commandLine = BrowserCommandLine(adapter: adapter)
   }
 
-  /// Returns the escaped name of a device, or the address of a device without a name.
+  /// Returns the name of a device, or its address if the name is unknown. Escapes control characters.
   func title(of peer: PeerAddress) -> String { renderer.safe(devices.name(of: peer)) }
 
   mutating func select(_ peer: PeerAddress) {
@@ -54,7 +54,7 @@ struct Browser {
 
   // MARK: Messages
 
-  /// Shows a message. Returns no actions, for keys that have no effect.
+  /// Shows a message in the last line. Returns an empty list of actions, for a key that only shows a message.
   @discardableResult
   mutating func say(_ text: String, isProblem: Bool = false) -> [BrowserAction] {
     message = (text, isProblem, nil)
@@ -71,7 +71,7 @@ struct Browser {
     say(text, isProblem: true)
   }
 
-  /// Removes the message after 5 seconds on the screen, or 15 seconds for a problem.
+  /// Removes the message after 5 seconds on the screen, or after 15 seconds if the message reports a problem.
   mutating func expire(at time: Int64) {
     guard let since = message?.since else {
       message?.since = time
@@ -89,8 +89,8 @@ struct Browser {
     note("Connected to \(title(of: peer))", of: peer, at: time)
   }
 
-  /// Marks the connection of a device as closed and logs the reason.
-  /// - Parameter reason: The reason for the loss. Nil if the user disconnected.
+  /// Marks the connection of a device as closed, then logs and shows the reason.
+  /// - Parameter reason: The reason for the lost connection. Nil if the user disconnected.
   mutating func closed(_ peer: PeerAddress, _ reason: String?, at time: Int64) {
     guard devices.peers[peer] != nil else { return }
     devices.peers[peer]?.state = .closed(reason)
@@ -104,7 +104,7 @@ struct Browser {
 
   // MARK: Drawing
 
-  /// Draws the current screen.
+  /// Draws the current screen as a frame.
   /// - Parameter time: The current time, in nanoseconds since 1970-01-01T00:00:00Z.
   mutating func frame(width: Int, height: Int, at time: Int64) -> Frame {
     guard BrowserLayout.fits(width: width, height: height) else { return tooSmall(width, height) }
@@ -184,7 +184,7 @@ struct Browser {
     return renderer.box(title, right: right, lines, in: box, isFocused: pane == .tree)
   }
 
-  /// Returns the latest message, or else hints for keys.
+  /// Returns the last line of the screen, with the message or, without a message, hints for keys.
   private func lastLine(_ width: Int) -> Frame.Line {
     if let message {
       return renderer.line([Span(renderer.message(message.text), message.isProblem ? .red : .bold)], width: width)

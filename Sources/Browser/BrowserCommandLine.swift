@@ -3,9 +3,9 @@ import Bluetooth
 import GATT
 import Text
 
-/// Builds the shell commands that do the same as the browser.
+/// Builds the blectl commands that the user can copy, which repeat an action of the browser in a shell.
 struct BrowserCommandLine {
-  /// The value of `--adapter`. Nil if the user did not give the option.
+  /// The value of the option `--adapter`. Nil if the user did not give the option.
   let adapter: String?
 
   func services(_ peer: PeerAddress) -> String { line(["services", "\(peer)", "--values"]) }
@@ -27,7 +27,7 @@ struct BrowserCommandLine {
     return line(words + (written.text.hasPrefix("-") ? ["--"] : []) + [written.text])
   }
 
-  /// Returns the shortest selector that matches only `attribute` in the table.
+  /// Returns the shortest selector that matches only the attribute. Returns its handle if no UUID is unambiguous.
   static func selector(_ attribute: Attribute, in table: AttributeTable?) -> String {
     var candidates: [String] = []
     switch attribute {

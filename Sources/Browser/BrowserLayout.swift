@@ -1,4 +1,4 @@
-/// The boxes of the panes on the screen. Boxes have a border of one cell.
+/// The boxes of the panes on the screen. A box includes a border of one cell on each side.
 struct BrowserLayout: Equatable {
   struct Box: Equatable {
     let row: Int
@@ -9,7 +9,7 @@ struct BrowserLayout: Equatable {
     /// The number of rows inside the border of the box.
     var inside: Int { max(0, height - 2) }
 
-    /// Returns the index of the clicked line inside the border, from 0. Nil outside the border.
+    /// Returns the zero-based index of the clicked line inside the box. Returns nil for a click on the border or outside.
     func line(atRow hit: Int, column hitColumn: Int) -> Int? {
       guard hit > row, hit < row + height - 1, hitColumn >= column, hitColumn < column + width else { return nil }
       return hit - row - 1
@@ -22,25 +22,25 @@ struct BrowserLayout: Equatable {
 
   let width: Int
   let height: Int
-  /// Whether both panes are visible side by side. Otherwise, only the pane with the focus is visible.
+  /// Whether devices and tree are visible side by side. If false, only one of them is visible.
   let isWide: Bool
   let devices: Box
   let tree: Box
   let log: Box?
-  /// The box of the form.
+  /// The box of the write form at the bottom of the screen. Nil while the user does not write.
   let bottom: Box?
 
   /// Whether the tree has room for the details of the attribute under the cursor.
   var showsDetails: Bool { tree.inside >= 10 }
-  /// The number of visible rows of the tree.
+  /// The number of rows for attributes in the tree, not counting the details below them.
   var treeRows: Int { max(1, tree.inside - (showsDetails ? 4 : 0)) }
 
   static let least = (width: 40, height: 10)
 
   static func fits(width: Int, height: Int) -> Bool { width >= least.width && height >= least.height }
 
-  /// Divides the screen into panes.
-  /// - Parameter bottom: The number of rows for the form, which replaces the log. 0 without a form.
+  /// Divides a screen of `width` columns and `height` rows into panes.
+  /// - Parameter bottom: The number of rows for the write form, which replaces the log. 0 if the user does not write.
   init(width: Int, height: Int, hasLog: Bool, bottom wanted: Int) {
     self.width = width
     self.height = height
@@ -57,7 +57,7 @@ struct BrowserLayout: Equatable {
     bottom = wanted > 0 ? rest : nil
   }
 
-  /// Returns the first visible row of a list that scrolls as little as possible to show a row.
+  /// Returns the index of the first visible row after the smallest scroll that makes the row `index` visible. Indices start at 0.
   static func top(_ top: Int, showing index: Int, of count: Int, rows: Int) -> Int {
     let top = max(0, min(top, count - 1, index))
     return index >= top + rows ? index - rows + 1 : top

@@ -9,7 +9,7 @@ import Operations
 import Presentation
 import Text
 
-/// The links of the browser, for opening a connection to a device.
+/// The browser's implementation of `DeviceLinks`, through which blectl opens connections.
 @LoopActor
 final class BrowserLinks: DeviceLinks {
   private let browser: BrowserSession
@@ -34,14 +34,14 @@ final class BrowserLinks: DeviceLinks {
     .peer(try await session.find(request.search(within: limit), reporter))
   }
 
-  /// Hands the connection to the browser, unless the user has disconnected.
-  /// - Throws: CancellationError if the user disconnected before the device was connected.
+  /// Stores a new connection in the browser, unless the user has disconnected during the attempt.
+  /// - Throws: CancellationError if the user disconnected before blectl was connected.
   func willUse(_ connection: Connection) throws {
     try Task.checkCancellation()
     browser.hold(connection)
   }
 
-  /// Reports only events that the browser does not show itself.
+  /// Reports the link events that the browser does not already show, such as the result of a parameter request.
   private final class Reporter: LinkReporter {
     private let browser: BrowserSession
     private let text: LinkText
@@ -65,9 +65,9 @@ final class BrowserLinks: DeviceLinks {
   }
 }
 
-/// Makes, restores and ends the browser's links.
+/// The connection management of the browser, as methods of `BrowserSession`.
 extension BrowserSession {
-  /// Connects, or restores a lost link with its subscriptions. Waits until an earlier attempt has ended.
+  /// Connects to a device, or restores a lost connection with its subscriptions. First waits for the end of an earlier attempt.
   func connect(_ peer: PeerAddress, as target: Target? = nil) {
     let before = attempts[peer]
     attempts[peer] = spawn { session in
@@ -96,7 +96,6 @@ extension BrowserSession {
     }
   }
 
-  /// Opens a link to a device without one.
   private func open(_ peer: PeerAddress, _ target: Target?) async throws -> Connection {
     var request = LinkRequest(.address(peer.address, peer.type))
     request.limits = context.step.limits
@@ -117,7 +116,7 @@ extension BrowserSession {
     reportMissing(try await context.session.restore(connection, policy).missing, of: connection.peer)
   }
 
-  /// Reports the subscriptions that the session did not restore.
+  /// Shows a problem for each subscription that blectl could not restore after a reconnect.
   func reportMissing(_ missing: [Restoration.Missing], of peer: PeerAddress) {
     for item in missing {
       let reason = item.reason.map { Failure($0).message } ?? "it no longer exists."
@@ -135,7 +134,7 @@ extension BrowserSession {
     if links[peer]?.isOpen == true || browser.devices.peers[peer]?.tree.table == nil { await end(peer) }
   }
 
-  /// Takes over a link that the session had before.
+  /// Adds an open connection that the shell session had before the browser started.
   func adopt(_ connection: Connection) {
     hold(connection)
     observe(connection.client)
@@ -158,7 +157,7 @@ extension BrowserSession {
     spawn { _ in while (try? await values.next(until: nil)) != nil {} }
   }
 
-  /// Gives the links back to the session. Cancels the browser's subscriptions, and ends lost links that only the browser used.
+  /// Cancels the browser's subscriptions, and disconnects lost connections that did not exist before the browser started.
   func release(_ before: [Connection]) async {
     for observer in observers.values { observer.cancel() }
     let ending = subscriptions.values.map { values in EventLoop.shared.spawn { await values.end() } }
@@ -169,7 +168,7 @@ extension BrowserSession {
     }
   }
 
-  /// Observes all PDUs, values and the end of a link, from its first byte. Also observes restored links.
+  /// Observes the PDUs, notes, received values and the end of a connection.
   func observe(_ client: Client) {
     client.onPDU = { [weak self, weak client] direction, octets in
       guard let self, let client, let peer = peer(of: client) else { return }
@@ -214,7 +213,7 @@ extension BrowserSession {
     if let connection = links.removeValue(forKey: peer) { await context.session.disconnect(connection) }
   }
 
-  /// Updates the subscriptions that the tree shows.
+  /// Copies the subscriptions of a device to the tree, which marks subscribed characteristics.
   func showSubscriptions(of peer: PeerAddress) {
     browser.devices.peers[peer]?.subscribed = Set(subscriptions[peer]?.characteristics.map(\.valueHandle) ?? [])
   }

@@ -5,14 +5,14 @@ import Presentation
 import Terminal
 import Text
 
-/// The log of the browser, with every PDU and the actions of the browser.
+/// The log pane of the browser, with all PDUs and messages.
 struct BrowserLog {
   struct Entry {
     enum Content {
-      /// A PDU on a link.
+      /// A PDU of a connection.
       /// - Parameters:
-      ///   - handle: The handle of the PDU's attribute. For a response, the handle in the request.
-      ///   - elapsed: The time since the request, in nanoseconds.
+      ///   - handle: The handle of the PDU's attribute. For a response, the handle in its request. Nil if the PDU names none.
+      ///   - elapsed: The time from the request to this response, in nanoseconds. Nil unless the PDU is a received response.
       case pdu(Direction, [UInt8], AttributeHandle?, elapsed: Int64?)
       case note(String)
       case problem(String)
@@ -25,7 +25,7 @@ struct BrowserLog {
   }
 
   private(set) var entries: [Entry] = []
-  /// The number of entries below the visible ones.
+  /// The number of entries below the last visible entry. 0 if the log shows the latest entry.
   private(set) var below = 0
   private var asked: [PeerAddress: (time: Int64, handle: AttributeHandle?)] = [:]
 
@@ -77,8 +77,8 @@ struct BrowserLog {
     return renderer.box([Span("Log", .bold)], right: right, lines, in: box, isFocused: isFocused)
   }
 
-  /// Returns the name, the attribute and the value of a PDU as one text.
-  /// - Parameter handle: The handle of the PDU's attribute, if known.
+  /// Returns a line of text with the name, the attribute and the value of a PDU.
+  /// - Parameter handle: The handle of the PDU's attribute. Nil if unknown.
   private static func text(_ pdu: [UInt8], _ handle: AttributeHandle?, of peer: BrowserPeer?) -> String {
     guard let parsed = try? PDU(parsing: pdu) else { return "malformed \(Hex.encode(pdu))" }
     let attribute = handle.flatMap { peer?.tree.table?.attribute(at: $0) }

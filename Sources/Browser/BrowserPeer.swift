@@ -4,20 +4,20 @@ import GATT
 import Presentation
 import Text
 
-/// A value that the user typed before.
+/// A value that the user wrote, as typed, with its format and mode.
 struct WrittenValue: Equatable {
   let format: String
   let text: String
   let mode: WriteMode
 }
 
-/// A device with a connection (pending, open or closed), and the known facts about its attributes.
+/// A device to which the browser connects or has connected, and its attributes and values.
 struct BrowserPeer {
   enum State: Equatable {
     case connecting
-    /// The time of the connection in nanoseconds since 1970-01-01T00:00:00Z.
+    /// The connection is open. The associated value is its start in nanoseconds since 1970-01-01T00:00:00Z.
     case connected(Int64)
-    /// The reason for the loss. Nil if the user disconnected.
+    /// The connection ended. The associated value is the reason, or nil if the user disconnected.
     case closed(String?)
   }
 
@@ -27,16 +27,16 @@ struct BrowserPeer {
   var link = LinkParameters()
   var tree = AttributeTree()
   var values: CharacteristicFacts.Values = [:]
-  /// The arrival time of each value, in nanoseconds since 1970-01-01T00:00:00Z.
+  /// The arrival time of the latest value by attribute handle, in nanoseconds since 1970-01-01T00:00:00Z.
   var times: [AttributeHandle: Int64] = [:]
   var histories: [AttributeHandle: SampleHistory] = [:]
-  /// The subscribed characteristics, by the handle of the value.
+  /// The handles of the values of subscribed characteristics.
   var subscribed: Set<AttributeHandle> = []
-  /// The written values by attribute handle, the newest last.
+  /// The values that the user wrote, by attribute handle, in the order of writing.
   var written: [AttributeHandle: [WrittenValue]] = [:]
-  /// The attributes whose latest action was a write, for the command line to copy.
+  /// The handles of attributes whose latest action was a write. For them, `y` copies a `write` command.
   var wroteLast: Set<AttributeHandle> = []
-  /// The number of reads and writes that wait for the device.
+  /// The number of requests to the device that have started but not ended.
   var pending = 0
 
   init(name: UntrustedText?) { self.name = name }
@@ -45,10 +45,10 @@ struct BrowserPeer {
 
   func facts(_ item: Characteristic) -> CharacteristicFacts { CharacteristicFacts(characteristic: item, values: values) }
 
-  /// Returns the characteristic that an attribute is or belongs to.
+  /// Returns the characteristic to which the attribute with the handle belongs. Returns nil if the characteristic is unknown.
   func characteristic(_ handle: AttributeHandle) -> Characteristic? { tree.table?.characteristic(owning: handle)?.0 }
 
-  /// Stores a received value, and its number for a plot.
+  /// Stores a received value or the error of a read. Adds the number in the value, if any, to the history for plots.
   mutating func receive(_ value: Result<[UInt8], any Error>, of handle: AttributeHandle, at time: Int64) {
     values[handle] = value
     times[handle] = time
@@ -58,6 +58,6 @@ struct BrowserPeer {
     histories[handle, default: SampleHistory()].add(number, at: time)
   }
 
-  /// Ends a request. A new connection has no requests from before.
+  /// Decreases the number of pending requests by one, unless a reconnect has already set the number to 0.
   mutating func finishRequest() { pending = max(0, pending - 1) }
 }

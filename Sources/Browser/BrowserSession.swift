@@ -11,19 +11,19 @@ import Presentation
 import Terminal
 import Text
 
-/// Runs the browser. Passes keys and received data to `Browser`, draws the frames and performs the actions.
+/// Runs the browser on a terminal. Passes keys and received data to `Browser`, draws its frames and performs its actions.
 @LoopActor
 final class BrowserSession {
   var browser: Browser
   let context: Context
   private var screen: Screen?
   private let ended = Wait<Void>()
-  /// The connection of each peer, open or lost, until the user disconnects it.
+  /// The connections by device, open or lost. Disconnecting a device removes its connection.
   var links: [PeerAddress: Connection] = [:]
-  /// The subscriptions of each peer.
+  /// The subscriptions on the connection of each device.
   var subscriptions: [PeerAddress: SubscribedValues] = [:]
   var observers: [ObjectIdentifier: ValueObserver] = [:]
-  /// The latest connection attempt of each peer.
+  /// The task of the latest connection attempt for each device.
   var attempts: [PeerAddress: Task<Void, Never>] = [:]
   private var tasks: [Int: Task<Void, Never>] = [:]
   private var nextTask = 0
@@ -32,11 +32,11 @@ final class BrowserSession {
   private var drawnAt: LoopClock.Instant?
   private let isUTF8: Bool
 
-  /// The shortest time between frames, because a busy air changes faster than the eye can follow.
+  /// The minimum time between two frames after events other than keys.
   private static let frameInterval = Duration.milliseconds(100)
-  /// The shortest time before a frame that answers a key.
+  /// The minimum time between two frames after a key.
   private static let keyInterval = Duration.milliseconds(20)
-  /// The longest time between frames, because displayed ages grow even without events.
+  /// The maximum time between two frames. Without events, the browser redraws because the displayed ages grow.
   private static let tick = Duration.milliseconds(500)
   private static let signalInterval = Duration.seconds(2)
 
@@ -47,8 +47,8 @@ final class BrowserSession {
     browser.tracing = context.process.options.trace
   }
 
-  /// Runs the browser until the user quits.
-  /// - Throws: The radio's error; CancellationError.
+  /// Runs the browser until the user quits or the terminal closes.
+  /// - Throws: The error that ended the scan while no device was connected; Failure for an unsuitable terminal; CancellationError.
   func run(_ target: Target?) async throws {
     let output = context.output
     let environment = context.configuration.variable
@@ -108,7 +108,7 @@ final class BrowserSession {
     }
   }
 
-  /// Draws the screen soon, after a change.
+  /// Requests a redraw after a change of the browser's state.
   func changed() { draw(within: Self.frameInterval) }
 
   private func draw(within interval: Duration) {
@@ -137,7 +137,7 @@ final class BrowserSession {
 
   // MARK: What is done
 
-  /// Runs a task in the background, at most until the browser ends.
+  /// Runs a task in the background. Cancels the task when the browser ends.
   @discardableResult
   func spawn(_ body: @escaping @LoopActor @Sendable (BrowserSession) async -> Void) -> Task<Void, Never> {
     let number = nextTask
@@ -181,7 +181,7 @@ final class BrowserSession {
     }
   }
 
-  /// Performs an operation on a device. Shows an error and keeps running.
+  /// Performs an operation on a device in the background. Shows an error of the operation in the browser.
   func request(_ peer: PeerAddress, _ body: @escaping @LoopActor @Sendable (BrowserSession, Connection) async throws -> Void) {
     guard let connection = links[peer] else {
       browser.devices.peers[peer]?.finishRequest()
@@ -207,7 +207,7 @@ final class BrowserSession {
 
   // MARK: Scanning
 
-  /// Scans until the session cancels the scan, first for the device of the command line.
+  /// Searches for the device of the command line, if any, and connects. Then scans until the task is canceled.
   private func listen(_ radio: any Central, _ selector: PeerSelector?, _ target: Target?) async {
     if let selector, let target {
       note("Looking for \(selector) …")
@@ -242,7 +242,7 @@ final class BrowserSession {
     }
   }
 
-  /// Polls the signal strength of connections, because connected devices do not advertise.
+  /// Reads the signal strength of all open connections every 2 seconds.
   private func followSignals() async {
     while !Task.isCancelled {
       for (peer, connection) in links where connection.isOpen {
@@ -256,7 +256,7 @@ final class BrowserSession {
 
   // MARK: Attributes
 
-  /// Discovers the services, then reads their descriptors and values.
+  /// Discovers the services of a device, then reads its descriptors and values.
   func discover(on connection: Connection) async throws {
     let table = try await connection.client.discover()
     browser.devices.peers[connection.peer]?.tree.update(table)
@@ -264,7 +264,7 @@ final class BrowserSession {
     try await readAll(from: connection)
   }
 
-  /// Discovers the services again after they changed.
+  /// Waits until the session has renewed the subscriptions after a change of services, then discovers the services again.
   func rediscover(on connection: Connection) async throws {
     // The renewal of the subscriptions discovers the services, too.
     await subscriptions[connection.peer]?.untilRenewed()
@@ -272,7 +272,7 @@ final class BrowserSession {
     try await discover(on: connection)
   }
 
-  /// Reads all readable values in turn, so that the browser shows each when it arrives.
+  /// Reads all descriptors and all readable values of a device, one after another.
   func readAll(from connection: Connection) async throws {
     let table = try await connection.client.discover()
     for item in table.characteristics {
@@ -286,7 +286,7 @@ final class BrowserSession {
     if case .failure(let error) = value { problem(error, of: connection.peer) }
   }
 
-  /// Reads a value. If the device refuses, the browser shows the error in its place.
+  /// Reads a value and stores it in the browser. If the device refuses, stores and returns the error instead.
   @discardableResult
   private func take(_ handle: AttributeHandle, from connection: Connection) async throws -> Result<[UInt8], any Error> {
     let value: Result<[UInt8], any Error>
@@ -331,7 +331,7 @@ final class BrowserSession {
     await refresh(item, connection)
   }
 
-  /// Reads the Client Characteristic Configuration again, which a subscription changes.
+  /// Reads the Client Characteristic Configuration (2902) of a characteristic again, if the browser shows its value.
   private func refresh(_ item: Characteristic, _ connection: Connection) async {
     guard let descriptor = item.clientConfiguration, browser.devices.peers[connection.peer]?.values[descriptor.handle] != nil else {
       return

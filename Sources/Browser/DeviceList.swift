@@ -9,25 +9,25 @@ import Text
 /// The known devices in the order of the screen, with the filter, the cursor and the scroll position.
 /// Times are nanoseconds since 1970-01-01T00:00:00Z.
 struct DeviceList {
-  /// The devices with a connection, which is pending, open or closed.
+  /// The devices to which the browser connects or has connected.
   var peers: [PeerAddress: BrowserPeer] = [:]
   private(set) var signals: [PeerAddress: SampleHistory] = [:]
-  /// The devices that match the filter, in the order of the last frame.
+  /// The connected devices and the devices that match the filter, in the order of the last frame.
   private(set) var matches: [DeviceView] = []
   private(set) var filter = ""
-  /// The device under the cursor. Nil selects the first.
+  /// The device that the user selected. Nil puts the cursor on the first device.
   var selected: PeerAddress?
-  /// The index of the first visible device.
+  /// The zero-based index of the first visible device.
   private(set) var top = 0
-  /// The first visible line of the advertisement of the selected device.
+  /// The zero-based index of the first visible line in the selected device's advertisement.
   var detailTop = 0
   private var watch: DeviceWatch
   private var order = DeviceOrder(.rssi)
   private var facts: [PeerAddress: (changes: Int, facts: ScanFacts)] = [:]
-  /// The number of visible rows and the time of the last frame.
+  /// The number of rows and the time in nanoseconds of the latest call of `arrange`.
   private var arranged = (rows: 0, time: Int64(0))
 
-  /// The maximum number of known devices, in addition to connected ones.
+  /// The maximum number of devices that the list keeps, not counting devices with a connection.
   private static let limit = 5000
 
   init() {
@@ -37,20 +37,20 @@ struct DeviceList {
     watch = DeviceWatch(options)
   }
 
-  /// All devices with advertisements, in any order.
+  /// All devices that the scan has heard, in any order.
   var all: [DeviceView] { watch.all }
 
-  /// The device whose tree or advertisement is visible.
+  /// The device whose tree or advertisement is visible. Nil without any device.
   var shown: PeerAddress? { selected ?? matches.first?.peer }
 
   var shownPeer: BrowserPeer? { shown.flatMap { peers[$0] } }
 
-  /// The index of the device under the cursor.
+  /// The zero-based index in `matches` of the device under the cursor.
   var index: Int { selected.flatMap { peer in matches.firstIndex { $0.peer == peer } } ?? 0 }
 
   func device(_ peer: PeerAddress) -> DeviceView? { matches.first { $0.peer == peer } }
 
-  /// Returns the name of a device, or the address of a device without a name.
+  /// Returns the name of a device, or its address if the name is unknown.
   func name(of peer: PeerAddress) -> UntrustedText { peers[peer]?.name ?? device(peer)?.name ?? UntrustedText("\(peer.address)") }
 
   mutating func select(_ peer: PeerAddress) {
@@ -66,7 +66,7 @@ struct DeviceList {
     addSignal(Double(rssi), of: peer, at: time)
   }
 
-  /// Adds a sample of the signal strength in dBm, at most four per second, because a plot shows no more.
+  /// Adds a sample of the signal strength in dBm to a device's history. Drops samples within 250 ms of the previous one.
   private mutating func addSignal(_ rssi: Double, of peer: PeerAddress, at time: Int64) {
     if signals.count > 2 * Self.limit { signals = signals.filter { peers[$0.key] != nil } }
     signals[peer, default: SampleHistory(capacity: 512)].add(rssi, at: time, every: 250_000_000)
@@ -84,7 +84,7 @@ struct DeviceList {
 
   // MARK: Order and filter
 
-  /// Sorts the devices. The screen shows `rows` of them.
+  /// Sorts and filters the devices for a screen with room for `rows` of them. Clears the selection of a device that disappeared.
   mutating func arrange(rows: Int, at time: Int64) {
     arranged = (rows, time)
     var heard = order.arrange(watch.devicesWithRecords, inView: rows, at: time)
@@ -96,8 +96,8 @@ struct DeviceList {
     if let selected, device(selected) == nil { self.selected = nil }
   }
 
-  /// Changes the text that filters the devices. Applies immediately, because the next key may arrive before the next frame.
-  /// - Returns: The device to select instead of one that does not match. The filter never hides connected devices.
+  /// Sets the text of the filter and applies it immediately. The filter never hides connected devices.
+  /// - Returns: The device to select if the selected one does not match the filter. Nil if the selection can stay.
   mutating func setFilter(_ text: String) -> PeerAddress? {
     guard text != filter else { return nil }
     filter = text
@@ -107,7 +107,7 @@ struct DeviceList {
     return all.first { matchesFilter($0) }?.peer
   }
 
-  /// Returns whether the filter matches the name, address or data of a device.
+  /// Returns whether the name, address or advertising data of a device contains the filter's text. Ignores case.
   private mutating func matchesFilter(_ device: DeviceView) -> Bool {
     let wanted = filter.lowercased()
     return wanted.isEmpty || device.name?.raw.lowercased().contains(wanted) == true
@@ -125,6 +125,6 @@ struct DeviceList {
     return found
   }
 
-  /// Scrolls until the cursor is visible. The screen shows `rows` devices.
+  /// Scrolls the list until the device under the cursor is visible, on a screen with room for `rows` devices.
   mutating func scroll(rows: Int) { top = BrowserLayout.top(top, showing: index, of: matches.count, rows: rows) }
 }

@@ -4,7 +4,7 @@ import Presentation
 import Terminal
 import Text
 
-/// Draws the list of devices. A narrow line keeps the strength, the name and the address, which tell devices apart.
+/// Draws the list of devices. A narrow pane shows only the strength, the name and the end of the address.
 struct DevicePane {
   let renderer: LineRenderer
   let box: BrowserLayout.Box
@@ -34,10 +34,10 @@ struct DevicePane {
     return renderer.box([Span(title, .bold)], right: [Span(range, .dim)], lines, in: box, isFocused: isFocused)
   }
 
-  /// Renders a device as a line.
+  /// Returns the line that shows a device.
   /// - Parameters:
-  ///   - state: The state of the device's link. Nil if the device never had a link.
-  ///   - link: The signal strength of the link in dBm. Nil without a link.
+  ///   - state: The state of the device's connection. Nil if the browser never connected to the device.
+  ///   - link: The signal strength of the connection in dBm. Nil without a connection.
   private func line(
     _ device: DeviceView, name: UntrustedText?, _ state: BrowserPeer.State?, link: Double?, _ facts: ScanFacts, highlight: Frame.Style?
   ) -> Frame.Line {

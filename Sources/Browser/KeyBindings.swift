@@ -4,30 +4,30 @@ import Finding
 import GATT
 import Terminal
 
-/// An action that a key requests and the session performs.
+/// An action that `Browser` requests after a key or click and `BrowserSession` performs.
 enum BrowserAction: Equatable {
   case connect(PeerAddress)
   case disconnect(PeerAddress)
-  /// Reads one attribute.
+  /// A read of one attribute, by its handle.
   case read(PeerAddress, AttributeHandle)
-  /// Reads all readable attributes.
+  /// A read of all descriptors and all readable values of a device.
   case readAll(PeerAddress)
   case write(PeerAddress, AttributeHandle, [UInt8], WriteMode)
-  /// Subscribes to a characteristic, by the handle of its value.
+  /// A subscription to the characteristic whose value has the handle.
   case subscribe(PeerAddress, AttributeHandle)
   case unsubscribe(PeerAddress, AttributeHandle)
-  /// Copies text to the terminal's clipboard.
+  /// A copy of a text to the clipboard of the terminal.
   case copy(String)
-  /// Starts recording HCI and ATT traffic to a file. Nil stops the recording.
+  /// The start of a recording of HCI and ATT traffic to the file at a path. Nil stops the recording.
   case trace(String?)
-  /// Redraws the screen, because other programs may have written on it.
+  /// A redraw of the whole screen, for example after another program has written to the terminal.
   case redraw
   case quit
 }
 
-/// Binds the keys and the mouse to actions.
+/// The bindings of keys and mouse events to actions.
 extension Browser {
-  /// Handles a key or click. Returns the actions to perform.
+  /// Changes the state of the browser for a key or mouse event. Returns the actions for the session.
   mutating func handle(_ key: Key) -> [BrowserAction] {
     message = nil
     if key == .control("l") { return [.redraw] }
@@ -64,7 +64,7 @@ extension Browser {
     return []
   }
 
-  /// Whether keys act on the attributes of a device.
+  /// Whether keys apply to the attributes of the visible device.
   private var isInTree: Bool { pane == .tree && devices.shownPeer?.tree.table != nil }
 
   // MARK: Panes
@@ -75,7 +75,7 @@ extension Browser {
     pane = panes[(index + step + panes.count) % panes.count]
   }
 
-  /// Handles Escape. Leaves the plot, the log or the tree, or clears the filter.
+  /// Closes the plot or leaves the log or the tree. In the list of devices, clears the filter.
   private mutating func leave() {
     if plotted != nil {
       plotted = nil
@@ -88,7 +88,7 @@ extension Browser {
     }
   }
 
-  /// Returns the number of rows by which a key moves a cursor.
+  /// Returns the number of rows by which a key moves the cursor, negative for up. Returns nil for other keys.
   private func distance(_ key: Key, page: Int) -> Int? {
     switch key {
     case .up, "k": -1
@@ -130,7 +130,7 @@ extension Browser {
     if let match = devices.setFilter(text) { select(match) }
   }
 
-  /// Connects to the selected device, or shows the tree of a connected device.
+  /// Selects the device under the cursor and moves to its tree. Connects if the device has no connection.
   private mutating func open() -> [BrowserAction] {
     guard let peer = devices.shown else { return [] }
     select(peer)
@@ -218,7 +218,7 @@ extension Browser {
     return []
   }
 
-  /// Limits a scroll position of the help, so that the last page is full.
+  /// Limits the index of the first visible line of the help, so that the last page is full.
   private func helpTop(_ wanted: Int) -> Int { max(0, min(KeyHelp.lines(width: layout.width - 2).count - (layout.height - 3), wanted)) }
 
   private mutating func ask(_ prompt: Prompt, _ key: Key) -> [BrowserAction] {
@@ -280,7 +280,7 @@ extension Browser {
 
   // MARK: The attribute under the cursor
 
-  /// The maximum number of pending requests per device, so that holding a key down does not fill the memory.
+  /// The maximum number of pending requests for each device.
   private static let pendingLimit = 32
 
   private mutating func treeKey(_ key: Key) -> [BrowserAction] {
@@ -316,7 +316,7 @@ extension Browser {
     return []
   }
 
-  /// Performs the first action that the properties allow: read, subscribe or write.
+  /// Reads a readable attribute, otherwise subscribes to it or opens the form to write it.
   private mutating func performDefault(_ row: TreeRow, of peer: PeerAddress) -> [BrowserAction] {
     guard let item = row.characteristic else { return read(row, of: peer) }
     if item.properties.contains(.read) { return read(row, of: peer) }
@@ -373,7 +373,7 @@ extension Browser {
 
   // MARK: Copying, plotting, searching
 
-  /// Copies the command line for the item under the cursor.
+  /// Copies the blectl command for the attribute or device under the cursor.
   private mutating func copy() -> [BrowserAction] {
     guard let address = devices.shown else { return say("No device found yet.") }
     return [.copy(command(for: address))]
@@ -411,8 +411,8 @@ extension Browser {
     }
   }
 
-  /// Moves the cursor to the next match of the search. Returns whether there is one.
-  /// - Parameter afterCursor: Whether to skip the row under the cursor.
+  /// Moves the cursor in the visible tree to the next match of the search text. Returns false if no row matches.
+  /// - Parameter afterCursor: Whether the search starts below the row under the cursor, not at that row.
   @discardableResult
   private mutating func find(afterCursor: Bool) -> Bool {
     guard let address = devices.shown, let peer = devices.peers[address] else { return false }

@@ -1,7 +1,7 @@
 import Terminal
 import Text
 
-/// The help screen, which `?` opens.
+/// The text of the help screen, which the key `?` opens.
 enum KeyHelp {
   private static let sections: [(title: String, keys: [(keys: String, what: String)])] = [
     (
@@ -46,7 +46,7 @@ enum KeyHelp {
 
   private static let keyWidth = 25
 
-  /// Returns the lines of the help, wrapped between words.
+  /// Returns the lines of the help for a width in columns. Breaks lines between words.
   static func lines(width: Int) -> [Span] {
     // The descriptions are next to the keys, or below them on a narrow screen.
     let isWide = width >= 56
@@ -69,7 +69,7 @@ enum KeyHelp {
 }
 
 extension Browser {
-  /// The hints of the last line, the most important first.
+  /// The keys and actions that the last line suggests in the current state, the most important first.
   var hints: [(key: String, action: String)] {
     switch overlay {
     case .help: return [("↑↓", "scroll"), ("Esc", "back")]

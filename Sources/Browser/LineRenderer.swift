@@ -3,35 +3,35 @@ import Text
 
 typealias Span = Frame.Span
 
-/// Renders the lines of a frame, clipped and padded to their width. Uses ASCII if the terminal cannot show UTF-8.
+/// Builds lines for the screen with an exact width in columns. Uses ASCII if the terminal cannot show UTF-8.
 struct LineRenderer {
   typealias Style = Frame.Style
 
   let isUTF8: Bool
   private var ellipsis: String { isUTF8 ? "…" : "~" }
-  /// The offset of local time from UTC at a time, both in nanoseconds.
+  /// The function that returns the offset of local time from UTC. Its argument and result are in nanoseconds.
   var zone: (Int64) -> Int64 = { _ in 0 }
 
-  /// Formats a time as `12:03:05.013` on the user's clock.
+  /// Formats a time in nanoseconds since 1970-01-01T00:00:00Z as local time, such as `12:03:05.013`.
   func time(_ nanoseconds: Int64, milliseconds: Bool = true) -> String {
     String(Timestamp.text(nanoseconds + zone(nanoseconds)).dropFirst(11).prefix(milliseconds ? 12 : 8))
   }
 
   func safe(_ text: UntrustedText) -> String { safe(text.raw) }
 
-  /// Escapes text from outside.
+  /// Escapes control characters in a text that comes from a device or a file.
   func safe(_ text: String) -> String { isUTF8 ? DisplayText.escape(text) : DisplayText.ascii(DisplayText.escape(text)) }
 
-  /// Renders a message, in which text from outside is already escaped.
+  /// Prepares a message for the screen. The caller must have escaped the texts of devices in the message.
   func message(_ text: String) -> String {
     let text = DisplayText.isPrintable(Array(text.utf8)) ? text : DisplayText.escape(text)
     return isUTF8 ? text : DisplayText.ascii(DisplayText.asciiLines(text))
   }
 
-  /// Makes a line of exactly `width` columns.
+  /// Creates a line of exactly `width` columns.
   /// - Parameters:
-  ///   - right: Text at the right edge, if there is room.
-  ///   - highlight: The style of the whole line, which overrides the styles of its parts.
+  ///   - right: The text at the right edge. The line omits this text if the width is too small.
+  ///   - highlight: The style of the whole line, which replaces the styles of its parts. Nil keeps those styles.
   func line(_ left: [Span], right: [Span] = [], width: Int, highlight: Style? = nil, fill: Character = " ", fillStyle: Style = .plain)
     -> Frame.Line
   {
@@ -56,13 +56,13 @@ struct LineRenderer {
 
   func columns(_ spans: [Span]) -> Int { spans.reduce(0) { $0 + DisplayText.width($1.text) } }
 
-  /// Clips a name in the middle, because similar names often differ at the end.
+  /// Shortens a text to `width` columns in the middle, because similar names often differ at the end.
   func clipMiddle(_ text: String, to width: Int) -> String { DisplayText.clipMiddle(text, to: max(0, width), ellipsis: ellipsis) }
 
   func pad(_ text: String, to width: Int) -> String { text + String(repeating: " ", count: max(0, width - DisplayText.width(text))) }
 
-  /// Draws a box with a title around lines.
-  /// - Parameter lines: Lines as wide as the inside of the box. Missing ones are blank.
+  /// Draws a box with a title around lines of text.
+  /// - Parameter lines: The lines, as wide as the inside of the box. The box fills missing lines with spaces.
   func box(_ title: [Span], right: [Span] = [], _ lines: [Frame.Line], in box: BrowserLayout.Box, isFocused: Bool) -> [Frame.Line] {
     let border: Style = isFocused ? .cyan : .dim
     let inside = max(0, box.width - 2)
@@ -79,12 +79,12 @@ struct LineRenderer {
 
   func cursorStyle(isFocused: Bool) -> Style { isFocused ? Style(reverse: true) : .bold }
 
-  /// Returns a line between two parts of a box.
+  /// Returns a horizontal line that separates two parts of a box.
   func rule(width: Int) -> Frame.Line { line([], width: width, fill: "─", fillStyle: .dim) }
 
   private static let steps: [Character] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
 
-  /// Draws numbers as bars of up to eight eighths, one column each.
+  /// Returns a bar chart with one character for each number. The smallest number has the lowest of eight bars.
   func spark(_ values: [Double]) -> String {
     guard let low = values.min(), let high = values.max() else { return "" }
     return String(

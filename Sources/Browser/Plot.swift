@@ -4,16 +4,16 @@ import Presentation
 import Terminal
 import Values
 
-/// A plot of numbers over time, with Braille dots or in ASCII.
+/// A plot of numbers over time. Draws Braille dots, or asterisks on an ASCII terminal.
 struct Plot {
   let renderer: LineRenderer
   let width: Int
   let height: Int
 
-  /// The number of dots in a cell, as columns and rows of dots.
+  /// The number of dots in a character cell, horizontally and vertically.
   private var dots: (x: Int, y: Int) { renderer.isUTF8 ? (2, 4) : (1, 1) }
 
-  /// Renders a plot of samples as lines.
+  /// Returns the lines of a plot of samples.
   /// - Parameter now: The current time, in nanoseconds since 1970-01-01T00:00:00Z.
   func lines(_ samples: [SampleHistory.Sample], now: Int64) -> [Frame.Line] {
     guard let first = samples.first, let last = samples.last, height >= 3, width >= 16 else {
@@ -63,7 +63,7 @@ struct Plot {
     return value == 0 ? " " : Unicode.Scalar(0x2800 + value).map { Character($0) } ?? " "
   }
 
-  /// Formats a number with about four significant digits.
+  /// Formats a number for an axis label, with at most four decimal places from 0.001 to 10,000,000.
   static func number(_ value: Double) -> String {
     if value == value.rounded(), abs(value) < 1e7 { return "\(Int(value))" }
     if abs(value) >= 1e7 || abs(value) < 1e-3 { return "\(value)" }
@@ -91,7 +91,7 @@ struct Plot {
 
     func isSet(_ x: Int, _ y: Int) -> Bool { (0..<columns).contains(x) && (0..<rows).contains(y) && dots[y * columns + x] }
 
-    /// Draws a straight line, including both ends.
+    /// Draws a straight line between two dots, including both dots.
     mutating func draw(from a: (x: Int, y: Int), to b: (x: Int, y: Int)) {
       let steps = max(abs(b.x - a.x), abs(b.y - a.y))
       for step in 0...steps {
@@ -104,7 +104,7 @@ struct Plot {
   }
 }
 
-/// The latest samples of a value or of the signal strength.
+/// The latest samples of a number, for example of a value or of the signal strength, in a ring buffer.
 struct SampleHistory: Equatable {
   struct Sample: Equatable {
     /// The time of the sample, in nanoseconds since 1970-01-01T00:00:00Z.
@@ -113,13 +113,13 @@ struct SampleHistory: Equatable {
   }
 
   private let capacity: Int
-  /// The samples, a ring buffer once it is full.
+  /// The samples. After `capacity` samples, each new sample replaces the oldest.
   private var ring: [Sample] = []
   private var oldest = 0
 
   init(capacity: Int = 1024) { self.capacity = max(1, capacity) }
 
-  /// Adds a sample.
+  /// Adds a sample. Ignores infinite numbers, NaN, and samples older than the latest.
   /// - Parameter interval: The shortest time between two samples, in nanoseconds. The history drops samples that arrive sooner.
   mutating func add(_ value: Double, at time: Int64, every interval: Int64 = 0) {
     guard value.isFinite, last.map({ time >= $0.time && time - $0.time >= interval }) ?? true else { return }
@@ -134,11 +134,11 @@ struct SampleHistory: Equatable {
 
   var last: Sample? { ring.isEmpty ? nil : ring[(oldest + ring.count - 1) % ring.count] }
   var count: Int { ring.count }
-  /// The samples, the oldest first.
+  /// The samples in the order of their times.
   var samples: [Sample] { Array(ring[oldest...] + ring[..<oldest]) }
 
-  /// Returns the number in a value: the measured number of a known characteristic, or else one to four bytes as an unsigned
-  /// little-endian number.
+  /// Returns the number to plot in a value. Reads one to four bytes of an unknown characteristic as an unsigned
+  /// little-endian number. Returns nil if the value has no number.
   static func number(in octets: [UInt8], _ facts: CharacteristicFacts) -> Double? {
     if let decoded = try? DecodedValue.of(octets, type: facts.characteristic.uuid, formats: facts.formats) {
       let numbers = decoded.fields.compactMap { field in number(field).map { (value: $0, unit: field.unit) } }
@@ -157,6 +157,6 @@ struct SampleHistory: Equatable {
     }
   }
 
-  /// Returns the last `count` values, the oldest first.
+  /// Returns the latest `count` values in the order of their times, or all values if there are fewer.
   func tail(_ count: Int) -> [Double] { (max(0, ring.count - count)..<ring.count).map { ring[(oldest + $0) % ring.count].value } }
 }

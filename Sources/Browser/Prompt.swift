@@ -1,12 +1,12 @@
 import Terminal
 import Text
 
-/// A line of text that the user edits.
+/// A line of text that the user edits, with a cursor.
 struct LineField: Equatable {
   private(set) var characters: [Character]
   /// The number of characters before the cursor.
   private(set) var cursor: Int
-  /// The maximum length in characters. The field drops the rest of a longer paste.
+  /// The maximum length in characters. The field ignores further characters.
   private static let limit = 4096
 
   init(_ text: String = "") {
@@ -17,7 +17,7 @@ struct LineField: Equatable {
   var text: String { String(characters) }
   var beforeCursor: String { String(characters[..<cursor]) }
 
-  /// Handles an editing key. Returns false for other keys.
+  /// Edits the text or moves the cursor for a key. Returns false if the key does neither.
   mutating func handle(_ key: Key) -> Bool {
     switch key {
     case .character(let character):
@@ -48,8 +48,8 @@ struct LineField: Equatable {
     return true
   }
 
-  /// Renders the part around the cursor that fits into `width` columns.
-  /// - Returns: The text, and the column of the cursor in it.
+  /// Returns the part of the text around the cursor that fits into `width` columns.
+  /// - Returns: The text, and the zero-based column of the cursor in this text.
   func visible(_ width: Int, _ renderer: LineRenderer) -> (text: String, cursor: Int) {
     let before = DisplayText.width(renderer.safe(beforeCursor))
     let skipped = max(0, before - width + 1)
@@ -60,7 +60,7 @@ struct LineField: Equatable {
   }
 }
 
-/// A prompt for a line of text.
+/// A prompt in the last line of the screen that asks for a text.
 struct Prompt: Equatable {
   enum Purpose: String {
     case filter = "filter: "
@@ -70,10 +70,10 @@ struct Prompt: Equatable {
 
   let purpose: Purpose
   var field: LineField
-  /// The tree when a search began. Each letter searches from its cursor, and folds the rows that an earlier letter unfolded.
+  /// The tree at the start of a search, to which each new letter and Escape return. Nil for other prompts.
   var origin: AttributeTree?
 
-  /// Renders the prompt, and returns the column of the cursor.
+  /// Returns the line of the prompt and the zero-based column of the cursor.
   func line(width: Int, _ renderer: LineRenderer) -> (Frame.Line, cursor: Int) {
     let label = purpose.rawValue
     let (text, cursor) = field.visible(width - label.count, renderer)

@@ -6,7 +6,7 @@ import Presentation
 import Terminal
 import Text
 
-/// Draws the tree of a connected device, or the advertisement of another device.
+/// Draws the attribute tree of a device, or its advertisement if blectl has not discovered its services.
 struct TreePane {
   let renderer: LineRenderer
   let layout: BrowserLayout
@@ -61,7 +61,7 @@ struct TreePane {
     return ([name, Span(state, Frame.Style(color))] + waits, right)
   }
 
-  /// Formats seconds as `00:01:12`.
+  /// Formats a number of seconds as hours, minutes and seconds, such as `00:01:12`.
   private static func clock(_ seconds: Int64) -> String {
     let seconds = max(0, seconds)
     return [seconds / 3600, seconds / 60 % 60, seconds % 60].map { $0 < 10 ? "0\($0)" : "\($0)" }.joined(separator: ":")
@@ -75,7 +75,7 @@ struct TreePane {
     return (details + hint).dropFirst(devices.detailTop).map { line([$0]) }
   }
 
-  /// Draws the visible rows, and the details of the row under the cursor if there is room.
+  /// Returns the lines of the visible rows, followed by the details of the row under the cursor if they fit.
   private func draw(_ peer: inout BrowserPeer) -> [Frame.Line] {
     let rows = peer.tree.rows
     guard !rows.isEmpty else { return [line([Span("no services", .dim)])] }
@@ -96,8 +96,8 @@ struct TreePane {
     renderer.line(left, right: right, width: width, highlight: highlight)
   }
 
-  /// Renders a row as a line.
-  /// - Parameter highlight: The style of the row under the cursor.
+  /// Returns the line that shows a row of the tree.
+  /// - Parameter highlight: The style of the whole line if the row is under the cursor. Nil for other rows.
   func line(_ row: TreeRow, _ peer: BrowserPeer, highlight: Frame.Style?) -> Frame.Line {
     switch row {
     case .service(let service, let isFolded):
@@ -143,7 +143,7 @@ struct TreePane {
     return line(spans, right: right, highlight: highlight)
   }
 
-  /// Renders the meaning of a value, then its bytes. Puts text in quotes.
+  /// Returns the meaning of a value followed by its bytes in hex, or the error of the read. Returns no spans for an unread value.
   static func value(_ value: Result<[UInt8], any Error>?, _ facts: CharacteristicFacts, _ renderer: LineRenderer) -> [Span] {
     switch value {
     case .success(let octets)?:
@@ -159,12 +159,12 @@ struct TreePane {
     }
   }
 
-  /// Returns the names of the properties, such as `read, notify`.
+  /// Returns the names of the properties, separated by commas, such as `read, notify`.
   static func properties(_ properties: Properties) -> String {
     properties.names.map { $0.replacing("_", with: " ") }.joined(separator: ", ")
   }
 
-  /// Renders all facts about the attribute under the cursor, in up to three lines.
+  /// Returns up to three lines with the facts about the attribute under the cursor.
   private func details(_ row: TreeRow, _ peer: BrowserPeer) -> [Frame.Line] {
     switch row {
     case .service(let service, _):
@@ -207,7 +207,7 @@ struct TreePane {
 
   private func name(_ uuid: UUID) -> String { AssignedNumbers.name(of: uuid).map(renderer.safe) ?? uuid.description }
 
-  /// Returns the UUID to show after a name.
+  /// Returns the UUID with a space before it, for a UUID without a name. Returns an empty text for a UUID with a name.
   private func suffix(_ uuid: UUID) -> String { AssignedNumbers.name(of: uuid) == nil ? "" : " \(uuid)" }
 
   private func columns(_ text: String, _ width: Int) -> String { renderer.pad(renderer.clipMiddle(text, to: width), to: width) }

@@ -4,7 +4,7 @@ import Presentation
 import Terminal
 import Text
 
-/// The form for writing a value, with the text, the format, the mode and the values that the user wrote before.
+/// The form in which the user types a value to write and selects its format and mode.
 struct WriteForm: Equatable {
   enum Field: CaseIterable { case value, format, mode }
 
@@ -20,15 +20,15 @@ struct WriteForm: Equatable {
   private(set) var value = LineField()
   private(set) var format: String
   private(set) var mode: WriteMode
-  /// The reason why the browser cannot send the value.
+  /// The reason why blectl cannot write the typed value. Nil until the user presses Enter, and after the next key.
   private(set) var problem: String?
   let earlier: [WrittenValue]
-  /// The index of the displayed value in the list of earlier values. Nil while the user types a new value.
+  /// The zero-based index of the displayed value in `earlier`. Nil while the user types a new value.
   private(set) var earlierIndex: Int?
   private var draft = LineField()
   private var isEmptyMeant = false
 
-  /// The formats in the order of the manual, without `auto`, which parses typed values as hex.
+  /// The formats that the user can select. The list omits `auto`, which parses typed values as hex.
   static let formats = ValueFormat.names.filter { $0 != "auto" }
 
   init(_ attribute: Attribute, of peer: PeerAddress, earlier: [WrittenValue]) {
@@ -39,7 +39,7 @@ struct WriteForm: Equatable {
     mode = earlier.last?.mode ?? .auto
   }
 
-  /// The bytes of the typed value.
+  /// The bytes of the typed value, or the error if the text does not fit the format.
   var octets: Result<[UInt8], any Error> {
     let text = value.text
     return Result { text.isEmpty ? [] : try ValueFormat(format).parse(text) }
@@ -105,7 +105,7 @@ struct WriteForm: Equatable {
     return all[(index + step + all.count) % all.count]
   }
 
-  /// Replaces the typed value by an earlier or later value, with the format and mode of that value.
+  /// Shows the value that is `step` places later in `earlier`, with its format and mode. A negative step shows an earlier value.
   private mutating func recall(_ step: Int) {
     guard !earlier.isEmpty else { return }
     let index = (earlierIndex ?? earlier.count) + step
@@ -124,7 +124,7 @@ struct WriteForm: Equatable {
 
   // MARK: Drawing
 
-  /// Draws the form. Hides the cursor unless the field of the value has the focus.
+  /// Draws the form inside a box. Returns no cursor unless the user edits the value.
   func draw(_ renderer: LineRenderer, in box: BrowserLayout.Box, command: String) -> (lines: [Frame.Line], cursor: Frame.Cursor?) {
     let width = box.width - 2
     func row(_ name: String, _ field: Field, _ text: String, _ hint: String) -> Frame.Line {
@@ -157,7 +157,7 @@ struct WriteForm: Equatable {
     return (renderer.box([title], lines, in: box, isFocused: true), field == .value && box.height > 2 ? cursor : nil)
   }
 
-  /// Renders the bytes of the typed value.
+  /// Returns the typed value as hex bytes, or the error if the text does not fit the format.
   private func preview(_ renderer: LineRenderer) -> [Span] {
     switch octets {
     case .success(let octets):

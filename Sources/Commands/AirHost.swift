@@ -7,7 +7,7 @@ import SystemPackage
 import Terminal
 import Text
 
-/// Serves a simulated air on sockets. Reports each client that connects or disconnects.
+/// The server of `blectl sim`, which lets clients on sockets use the simulator and reports each client that connects or disconnects.
 @LoopActor
 final class AirHost {
   var listeners: [Listener] = []
@@ -15,7 +15,7 @@ final class AirHost {
   private let output: Output
   private let stays: Bool
   private let over = Wait<Void>()
-  /// The number of records that the host dropped because the output did not accept them.
+  /// The number of JSON records that the host dropped because the output had no room.
   private var dropped = 0
 
   init(_ pool: ControllerPool, _ output: Output, stays: Bool) {
@@ -24,7 +24,7 @@ final class AirHost {
     self.stays = stays
   }
 
-  /// Serves clients until the last one disconnects, or forever if `stays` is set.
+  /// Serves clients until the last one disconnects, or without end if `stays` is true.
   /// - Throws: `TransportError` when a socket fails; `CancellationError`.
   func run() async throws {
     pool.onEvent = { [weak self] in self?.take($0) }
@@ -33,7 +33,7 @@ final class AirHost {
     try await over.value()
   }
 
-  /// Disconnects all clients and removes the sockets. Idempotent.
+  /// Disconnects all clients and removes the sockets. A second call has no effect.
   func close() {
     for listener in listeners { listener.close() }
     listeners = []
@@ -89,7 +89,7 @@ final class AirHost {
     }
   }
 
-  /// Returns the reason for a client's departure, and a note if the client ended in an unusual way.
+  /// Returns the reason for a client's disconnection. `note` explains an unusual reason to the user, and is nil for a usual one.
   private static func words(_ departure: ControllerPool.Departure) -> (reason: String, note: String?) {
     switch departure {
     case .ended(TransportError.closedByOtherSide): ("closed", nil)
@@ -101,7 +101,7 @@ final class AirHost {
     }
   }
 
-  /// Reports progress as text. Silent with `--json`, because records replace the text.
+  /// Prints progress as text at verbosity 1. Prints nothing with `--json`.
   private func say(_ text: @autoclosure () -> String) { if !output.style.json { output.verbose(1, text()) } }
 
   private func tell(of host: ControllerPool.Host, _ state: String, _ more: (inout RecordWriter) -> Void = { _ in }) {
@@ -115,7 +115,7 @@ final class AirHost {
     }
   }
 
-  /// Writes a record. A closed output does not stop the air.
+  /// Writes a JSON record. Drops the record if the output has no room. A closed output does not stop the host.
   private func record(_ build: (inout RecordWriter) -> Void) {
     guard output.style.json, !output.isBroken else { return }
     if (try? output.offerRecord(build)) == false { dropped += 1 }

@@ -80,7 +80,7 @@ package struct Call: PeerCommand {
     }
   }
 
-  /// Returns the device's description. Searches once in a session. A description that `--device` names applies to one command.
+  /// Returns the description of the device. A session searches for the device file only once.
   @LoopActor private func described(_ connection: Connection, _ context: Context) async throws -> DeviceDescription {
     if let known = context.links.device { return known }
     let device = try await DeviceLibrary.device(
@@ -89,8 +89,8 @@ package struct Call: PeerCommand {
     return device
   }
 
-  /// Creates the request with the typed parameters.
-  /// - Throws: `Failure(.usage)`; `FileError` for the file of a parameter.
+  /// Creates the request for the device from the typed command and parameters.
+  /// - Throws: `Failure(.usage)` for an invalid command or parameter; `FileError` for the file of a parameter.
   @LoopActor private func request(of device: DeviceDescription) async throws -> DeviceRequest {
     var request = try DeviceRequest(command ?? "", of: device)
     for word in parameters {

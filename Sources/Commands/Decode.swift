@@ -38,7 +38,7 @@ package struct Decode: LoopCommand {
   @Argument(help: ArgumentHelp("Hex, a file, or - for stdin (for value: a UUID, then hex)", valueName: "input"), completion: .file())
   var others: [String] = []
 
-  /// The kind of input that the user named. Nil to detect the kind.
+  /// The kind of input that the user named. Nil if the first word is not a kind, so that `decode` must detect the kind.
   private var what: What? { What(rawValue: first) }
   private var input: [String] { what == nil ? [first] + others : others }
 
@@ -50,7 +50,7 @@ package struct Decode: LoopCommand {
     case adv, att, hci, value, trace
   }
 
-  /// The maximum number of bytes to read.
+  /// The maximum number of input bytes, except for traces.
   static let limit = 64 << 20
   static let traceLimit = 256 << 20
 

@@ -105,8 +105,8 @@ package struct MacFromAdv: LoopCommand {
     try found.search.finish()
   }
 
-  /// Returns the MAC rule of the device file. Empty without a file.
-  /// - Throws: `Failure(.usage)` for a file without a rule; the errors of `DeviceOptions.load`.
+  /// Returns the MAC rule of the device file. Empty if the user named no device file.
+  /// - Throws: `Failure(.usage)` for a device file without a rule; the errors of `DeviceOptions.load`.
   @LoopActor private func described() async throws -> [String] {
     guard let device = try await file.load() else { return [] }
     guard let rule = device.advertisement?.macRule else {
@@ -117,7 +117,7 @@ package struct MacFromAdv: LoopCommand {
     return [rule]
   }
 
-  /// The search, with the output for its results.
+  /// A search for MAC addresses, with the output that shows the found ones.
   @LoopActor private final class Found {
     var search: MACSearch
     let output: Output
@@ -168,7 +168,7 @@ package struct MacFromAdv: LoopCommand {
     if unreadable > 0 { throw Failure(.input, "Cannot read \(unreadable) line(s) of standard input.") }
   }
 
-  /// The time limit of the search, which counts toward the duration.
+  /// The time limit for finding the device, which is the shorter of `--timeout` and `--duration`. One year if the user gave neither.
   private var searchLimit: Duration {
     let limits = [step.timeout, duration > 0 ? duration : nil].compactMap { $0.map { Duration.limited(seconds: $0) } }
     return limits.min() ?? .limited(seconds: 31_536_000)

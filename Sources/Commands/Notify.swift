@@ -52,7 +52,7 @@ package struct Notify: ValueCommand {
   }
 
   var runsUntilStopped: Bool { count == nil && duration ?? 0 == 0 && step.timeout == nil }
-  /// Whether the duration or count limits the time. `--timeout` only limits the silence between values.
+  /// Whether `--duration` or `--count` ends the command.
   var hasTimeLimit: Bool { duration.map { $0 > 0 } ?? (count != nil) }
   var failureAtInputEnd: Failure? { count.map { Failure(.timeout, "The input ended before \($0) value(s) arrived.") } }
 
@@ -81,19 +81,19 @@ package struct Notify: ValueCommand {
     }
   }
 
-  /// The state that outlives a link.
+  /// The state that the command keeps when its connection is lost.
   @LoopActor private final class State {
     var values = 0
-    /// The retry policy. Its deadline is the end of `--duration`.
+    /// The retry policy for lost connections. Its deadline is the end of `--duration`.
     var reconnection = RetryPolicy()
     var hasStarted = false
-    /// Whether the current link has subscriptions.
+    /// Whether the current connection has subscriptions.
     var isListening = false
-    /// Whether the command reached its limits.
+    /// Whether the command has reached `--count` or the end of `--duration`.
     var isOver = false
 
     /// Waits before a reconnection.
-    /// - Throws: `error` if a new link does not help.
+    /// - Throws: `error` if a new connection cannot help.
     func pause(after error: any Error, _ links: any DeviceLinks) async throws {
       // After a link that worked, the pauses start over.
       if isListening { reconnection.restart() }
@@ -104,7 +104,7 @@ package struct Notify: ValueCommand {
     }
   }
 
-  /// The longest wait for a value: 30 s with a count but no duration, so that the command ends. Nil for no limit.
+  /// The time limit for each value. It is `--timeout`, or 30 s with only `--count`. Nil for no limit, as with `--duration`.
   private var patience: Duration? {
     if duration != nil { return nil }
     if let limit = step.timeout { return .limited(seconds: limit) }

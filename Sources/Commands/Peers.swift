@@ -59,22 +59,22 @@ package struct Peers: LoopCommand {
   }
 }
 
-/// The peers known without a scan.
+/// The list of the devices that blectl knows without a scan.
 struct PeerList {
   struct Peer: Equatable {
-    /// The address. Nil for an alias of a name, a MAC or a service.
+    /// The address of the device. Nil for an alias that selects a name, a MAC or a service.
     var address: Address?
     /// The type of the address. Nil if the kernel does not report it.
     var type: AddressType?
     var name: UntrustedText?
-    /// Whether a link exists. Nil if unknown.
+    /// Whether any program is connected to the device. Nil if the kernel does not report connections.
     var isConnected: Bool?
-    /// Whether the link belongs to this session.
+    /// Whether the connection belongs to this session.
     var isOurs = false
-    /// The time of the last connection (RFC 3339).
+    /// The time of the last connection (RFC 3339). Nil if blectl has stored no connection.
     var lastConnected: String?
     var aliases: [String] = []
-    /// The selector that found the peer, or the selector of the peer's alias.
+    /// The selector with which the user found the device, or the selector of an alias. Nil for a device known only by its address.
     var selector: PeerSelector?
 
     var text: String {
@@ -84,7 +84,7 @@ struct PeerList {
 
   private(set) var peers: [Peer] = []
 
-  /// Returns links first, then devices by the time of their last connection, then the remaining aliases.
+  /// Returns connected devices first, then devices by the time of their last connection, then the remaining aliases.
   @LoopActor static func read(_ context: Context) async throws -> [Peer] {
     let (devices, aliases) = try context.configuration.knownDevices()
     var links: [AdapterLink]? = []
@@ -98,17 +98,17 @@ struct PeerList {
     return PeerList(own: own, links: links, devices: devices, aliases: aliases).peers
   }
 
-  /// Returns the links of the adapter, including other programs' links.
+  /// Returns the connections of the adapter, including those of other programs. Empty without a kernel adapter.
   @LoopActor private static func links(_ context: Context) throws -> [AdapterLink]? {
     guard case .kernel(let index) = try context.process.adapter() else { return [] }
     return try AdapterList.choose(index).links()
   }
 
-  /// Creates the list from links, known devices and aliases.
+  /// Creates the list from connections, known devices and aliases.
   /// - Parameters:
   ///   - own: The connections of this session.
-  ///   - links: The links of the adapter. Nil if unknown.
-  ///   - devices: The known devices, least recently connected first.
+  ///   - links: The connections of the adapter. Nil if the kernel does not report them.
+  ///   - devices: The known devices, the least recently connected first.
   init(own: [Peer], links: [AdapterLink]?, devices: [KnownDevices.Device], aliases: [String: PeerSelector]) {
     for var peer in own {
       (peer.isConnected, peer.isOurs) = (true, true)

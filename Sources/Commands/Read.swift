@@ -94,7 +94,7 @@ package struct Read: ValueCommand {
     }
   }
 
-  /// Returns the meaning of a value. In a session or with `-v`, reads descriptors for the value. Ignores the errors of these reads.
+  /// Returns the meaning of a value. In a session or with `-v`, first reads the descriptors of the characteristic, and ignores errors.
   @LoopActor private func meaning(of found: SelectedValue, on connection: Connection, _ context: Context) async -> ValueMeaning {
     if context.asksForDescriptions, let uuid = found.uuid {
       let client = connection.client
@@ -109,7 +109,7 @@ package struct Read: ValueCommand {
   }
 }
 
-/// The failed reads of several attributes. Reports each failure as it occurs. The first failure determines the exit status.
+/// The failures of a `read` with several attributes. Reports each failure immediately. The first failure determines the exit status.
 @LoopActor
 private final class ReadFailures {
   private let attributes: [String]
@@ -121,8 +121,8 @@ private final class ReadFailures {
     self.context = context
   }
 
-  /// Adds a failure. `isLast` means that no read follows, because the link is lost or the format is wrong.
-  /// - Throws: The error of the only attribute; the first error after the last attribute.
+  /// Adds the failure of the attribute at the zero-based `index`. `isLast` is true if no further read is possible.
+  /// - Throws: `error` for a single attribute. With several attributes, the first failure after the last attribute.
   func add(_ error: any Error, of index: Int, isLast: Bool) throws {
     let failure = Failure(error)
     context.observer?.didRead(attributes[index], .failure(failure))
@@ -132,7 +132,7 @@ private final class ReadFailures {
     if isLast { try finish() }
   }
 
-  /// Whether the caller, a script or a program, receives the first failure as the command's result.
+  /// Whether a script or a program receives the first failure as the command's result.
   private var isAnswered: Bool { context.caller == .script || context.caller == .program }
 
   private func tell(_ failure: Failure) {
@@ -140,8 +140,7 @@ private final class ReadFailures {
     if context.caller == .script { context.output.note(failure.message) } else { _ = Program.report(failure, context.output) }
   }
 
-  /// Ends the reads.
-  /// - Throws: The first failure.
+  /// Throws the failure of the first failed read. Does nothing if no read has failed.
   func finish() throws {
     guard var first else { return }
     first.isTold = !isAnswered

@@ -110,7 +110,7 @@ package struct Scan: LoopCommand {
     if duration == 0 { throw Failure(.usage, "The command may never end. Add --duration.") }
   }
 
-  /// Returns the options of the filter.
+  /// Returns the filter that the user's options describe.
   @LoopActor private func watch(_ configuration: Configuration, _ output: Output) async throws -> DeviceWatch.Options {
     var options = DeviceWatch.Options()
     options.keepsDuplicates = duplicates
@@ -180,10 +180,10 @@ package struct Scan: LoopCommand {
   }
 }
 
-/// A service by UUID, by name, or by a prefix of its name.
+/// A service that the user named by UUID, by name, or by a prefix of its name.
 struct ServiceArgument: ExpressibleByArgument, Sendable {
   private let text: String
-  /// The matching services. Several if more than one name starts with the text.
+  /// The matching services. Contains several if more than one name starts with the typed text.
   private let services: [(name: String, uuid: UUID)]
 
   init?(argument: String) {
@@ -219,7 +219,7 @@ struct ServiceArgument: ExpressibleByArgument, Sendable {
   }
 }
 
-/// An address with or without its type, `@last` or `@ALIAS`. Matches devices regardless of their data.
+/// An address with or without its type, `@last` or `@ALIAS`. It selects a device regardless of its advertisements.
 struct ScannedPeerArgument: ExpressibleByArgument, Sendable {
   let peer: PeerArgument
 
@@ -234,8 +234,8 @@ extension Address: ExpressibleByArgument {
   public init?(argument: String) { self.init(argument) }
 }
 
-/// A company and the first bytes of its data: `0x0305`, `0305:1240` or `apple`. The company is an identifier (four hex digits, 0x optional)
-/// or a prefix of a name.
+/// A company and the first bytes of its data, such as `0x0305`, `0305:1240` or `apple`. The company is an identifier of four hex digits or
+/// a prefix of a name.
 struct ManufacturerArgument: ExpressibleByArgument, Sendable {
   let manufacturer: ScanFilter.Manufacturer
 
@@ -273,7 +273,7 @@ struct ManufacturerArgument: ExpressibleByArgument, Sendable {
   }
 }
 
-/// A key for encrypted sensor data, optionally of one device: `231d39…b932` or `54:48:E6:8F:80:A5=231d39…b932`.
+/// A key for encrypted sensor data, such as `231d39…b932`. `54:48:E6:8F:80:A5=231d39…b932` is the key of a single device.
 struct KeyArgument: ExpressibleByArgument, Sendable {
   static let help = ArgumentHelp(
     "Decrypt BTHome with this 16-byte key; repeatable", discussion: "With an address, decrypt only data from this device.",

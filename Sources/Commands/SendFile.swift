@@ -25,7 +25,7 @@ package struct SendFile: PeerCommand {
   ]
   static let traits = CommandTraits(attributeUse: .sending)
 
-  /// The maximum size of a file in bytes. A link cannot carry more in a month.
+  /// The maximum size of a file in bytes (64 GiB).
   static let limit = 64 << 30
 
   @OptionGroup var process: ProcessOptions
@@ -118,7 +118,7 @@ package struct SendFile: PeerCommand {
     }
   }
 
-  /// Returns the delivery plan for the options.
+  /// Returns the delivery plan that the user's options describe.
   @LoopActor private func plan(_ selector: Selector, _ report: Selector?, _ context: Context) -> FileDelivery.Plan {
     var plan = FileDelivery.Plan(selector)
     plan.transfer.mode = mode

@@ -23,7 +23,7 @@ package struct Sim: LoopCommand {
 
   @Flag(help: "Stop when the last program disconnects") var once = false
 
-  /// Whether to run until Ctrl-C. Exists for compatibility, because this is the default today.
+  /// Whether the user gave `--stay`, which has no effect because the simulator runs until Ctrl-C by default.
   @Flag(help: ArgumentHelp("Run until Ctrl-C", visibility: .hidden)) var stay = false
 
   @Argument(help: "Devices, see blectl-peripheral(5) (default: as with -i sim)", completion: .file(extensions: ["json", "jsonc"]))

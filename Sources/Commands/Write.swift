@@ -123,7 +123,7 @@ package struct Write: PeerCommand {
     }
   }
 
-  /// Returns advice if the device now sends values that no command shows. Otherwise nil.
+  /// Returns advice if the write has enabled notifications or indications that no command shows. Nil for any other write.
   @LoopActor private func unheard(_ bytes: [UInt8], _ target: Attribute, _ client: Client, _ context: Context) -> String? {
     guard case .descriptor(let descriptor, of: let item, _) = target, descriptor.uuid == .clientCharacteristicConfiguration,
       bytes.count == 2,

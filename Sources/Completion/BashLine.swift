@@ -1,23 +1,21 @@
-/// The words of a bash command line up to the cursor, and the replacement for the last one.
-///
-/// Bash's own words are useless, because bash splits at each of COMP_WORDBREAKS, including colons, and drops quotes.
-/// The parser reads Unicode scalars, because a combining mark after a quotation mark does not change its meaning to a shell.
+/// The words of a bash command line up to the cursor, and the replacement for the word at the cursor. Bash itself would split words at
+/// colons and drop quotes.
 struct BashLine: Equatable {
   /// The complete words without quotes. The first is the program's name.
   private(set) var words: [String] = []
-  /// The word at the cursor without quotes. Empty after a space.
+  /// The word at the cursor without quotes. Empty if the cursor follows a space.
   private(set) var last = ""
-  /// The prefix of `last` that readline keeps. It ends at the last of COMP_WORDBREAKS or at an open quote.
+  /// The prefix of `last` that readline keeps. The prefix ends at the last character of COMP_WORDBREAKS or at an open quote.
   private(set) var kept = ""
-  /// The quotation mark that is still open.
+  /// The quotation mark that is open at the cursor. Nil if none is open.
   private(set) var quote: Unicode.Scalar?
-  /// Whether the word at the cursor is the file of a redirection.
+  /// Whether the word at the cursor is the file name of a redirection.
   private(set) var isRedirected = false
 
   private var isInWord = false
 
-  /// Splits a command line up to the cursor as bash does.
-  /// - Parameter breaks: The value of COMP_WORDBREAKS.
+  /// Splits a command line into words as bash does.
+  /// - Parameter breaks: The value of COMP_WORDBREAKS, which is a list of characters.
   init(_ line: String, breaks: String) {
     var isEscaped = false
     var openedAt = ""
@@ -71,7 +69,7 @@ struct BashLine: Equatable {
     forgetWord()
   }
 
-  /// Returns the replacement for readline's word that makes the whole word `text`. Nil if there is none.
+  /// Returns the text to put after `kept` so that the word at the cursor becomes `text`. Nil if no text achieves this.
   func replacement(for text: String) -> String? {
     let scalars = text.unicodeScalars
     let count = kept.unicodeScalars.count

@@ -7,7 +7,7 @@ import Finding
 import LinuxIO
 import Text
 
-/// Completes a shell's command line with commands, options, known devices and their attributes.
+/// The completion of a shell's command line with commands, options, known devices and their attributes.
 @LoopActor
 struct CommandLineCompletion {
   private let environment: [String: String]
@@ -21,7 +21,7 @@ struct CommandLineCompletion {
     self.now = now
   }
 
-  /// Returns the candidates for the word at the cursor. Nil for an unknown command.
+  /// Returns the candidates for the word at the cursor, whose typed start is `last`. Nil for an unknown command.
   /// - Parameter words: The complete words after the program's name.
   func answer(_ words: [String], _ last: String) -> Completer.Answer? {
     let (leading, rest) = Arguments.leading(words, commands)
@@ -60,7 +60,7 @@ struct CommandLineCompletion {
     return completer.answer(shape, given, last)
   }
 
-  /// Returns the shape after a command's name, or after global options only. Nil for an unknown command.
+  /// Returns the words that may follow a command's name. Nil for an unknown command. `name` is nil if the user typed no command.
   private func shape(after name: String?) -> CommandShape? {
     switch name {
     case nil:
@@ -70,7 +70,7 @@ struct CommandLineCompletion {
     }
   }
 
-  /// Returns the device file that matches the known facts about the device. Nil unless exactly one file matches.
+  /// Returns the device file that matches the known facts about a device. Nil unless exactly one file of the first matching group matches.
   private func fitting(_ facts: CompletionDevices.Facts, _ configuration: Configuration, _ spec: AdapterSpec) -> DeviceDescription? {
     DeviceLibrary.known(configuration, spec).lazy.compactMap { devices -> DeviceDescription? in
       let fitting = devices.filter { facts.fits($0.match) }
@@ -78,7 +78,7 @@ struct CommandLineCompletion {
     }.first
   }
 
-  /// Returns the candidates for `--adapter`, which are local adapters, serial ports and the prefixes of other forms.
+  /// Returns the candidates for `--adapter`, which are local adapters, serial ports and prefixes such as `tcp:`.
   private func adapters() -> [CompletionModel.Entry] {
     func entry(_ text: String, _ hint: String) -> CompletionModel.Entry {
       .init(text, hint: hint, goesOn: text.hasSuffix(":"))
@@ -101,11 +101,11 @@ extension CommandShape {
 }
 
 extension Completer.Given {
-  /// Returns the last value of an option that has any of these names.
+  /// Returns the value of the last option that has one of the names. Nil if the user gave no such option.
   fileprivate func value(of names: String...) -> String? { options.last { names.contains($0.name) }?.value }
 }
 
-/// The global options, as the parser describes them. The root command does not declare them, because that would slow the start.
+/// The command that declares the global options for completion. The root command declares none, to start faster.
 private struct CompletedCommandLine: ParsableCommand {
   static let configuration = CommandConfiguration(commandName: "blectl", version: "-")
 

@@ -2,14 +2,14 @@ package import CommandLine
 package import Terminal
 import Text
 
-/// Finds the candidates for the word at the cursor. Uses only the given data, so that it answers immediately.
+/// The search for the candidates for the word at the cursor. Uses only the given data and never waits.
 package struct Completer {
   var model: CompletionModel
-  /// The lookup of a command's shape by the name of the command. Returns nil for an unknown command.
+  /// The function that returns the words that may follow a command's name. Returns nil for an unknown command.
   let shape: (String) -> CommandShape?
-  /// The lookup of the attributes of a device other than the current one. Returns nil if they are unknown.
+  /// The function that returns the attributes of a device, by the PEER that the user typed. Returns nil if they are unknown.
   package var attributesOf: (String) -> [CompletionModel.Attribute]? = { _ in nil }
-  /// The function that lists a folder (empty for the current one), with a slash after folders. Nil if the caller completes files itself.
+  /// The function that lists a folder (empty for the current one), with a slash after folder names. Nil if the shell completes files.
   var files: ((String) -> [String])?
 
   package init(model: CompletionModel, shape: @escaping (String) -> CommandShape?, files: ((String) -> [String])? = nil) {
@@ -21,9 +21,9 @@ package struct Completer {
   /// The candidates for the word at the cursor.
   struct Answer: Equatable {
     var entries: [CompletionModel.Entry] = []
-    /// The prefix of the word before each candidate, such as `--as=` or `@`.
+    /// The start of the word that all candidates omit, such as `--as=` or `@`.
     var prefix = ""
-    /// The endings of files that the caller adds. Empty for all files, and nil for none.
+    /// The extensions of the files that the shell adds to the candidates. Empty to add all files. Nil to add none.
     var files: [String]?
   }
 
@@ -68,12 +68,12 @@ package struct Completer {
     return answer(shape, Given(Array(typed.words.dropFirst()), to: shape), typed.last)
   }
 
-  /// The words after a command's name, as options, arguments, and an option that still needs its value.
+  /// The words after a command's name, divided into options, arguments, and an option that still needs its value.
   struct Given {
     var options: [(name: String, value: String?)] = []
     var words: [String] = []
     var pending: CommandShape.Option?
-    /// Whether only arguments follow.
+    /// Whether the user typed `--`, so that only arguments follow.
     var onlyWords = false
 
     init(_ words: [String], to shape: CommandShape) {
@@ -158,7 +158,7 @@ package struct Completer {
     return last.isEmpty || !without.entries.isEmpty ? without : answer(shape.words)
   }
 
-  /// Returns the names of the parameters of a device's command, or the values of a parameter after an equals sign.
+  /// Returns the names of the parameters of a device's command. After `name=`, returns the choices for the value of the parameter.
   private func parameters(of command: String, _ given: ArraySlice<String>, _ last: String) -> Answer {
     guard let parameters = model.deviceCommands.first(where: { $0.name == command })?.parameters else { return Answer() }
     guard let sign = last.firstIndex(of: "=") else {
@@ -181,7 +181,7 @@ package struct Completer {
   }
 
   /// Returns the candidates for an argument or for the value of an option.
-  /// - Parameter peer: The device of the attribute. Nil for the current device.
+  /// - Parameter peer: The PEER that has the attributes. Nil for the current device.
   private func word(_ word: CommandShape.Word, _ last: String, of peer: String? = nil) -> Answer {
     func attributes(_ use: CommandShape.AttributeUse) -> [CompletionModel.Entry] {
       CompletionModel.attributes((peer.map { attributesOf($0) } ?? model.attributes) ?? [], for: use)
@@ -232,7 +232,8 @@ package struct Completer {
     return Answer(entries: short.isEmpty ? matching : short)
   }
 
-  /// Returns files whose path starts with `path`, preferably with these endings. Omits hidden files unless the name starts with a period.
+  /// Returns the files whose path starts with `path`. Prefers files with one of the extensions `endings`. Omits hidden files unless the
+  /// user typed a period.
   func named(_ path: String, _ endings: [String] = []) -> Answer {
     guard let files else { return Answer(files: endings) }
     let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
@@ -244,11 +245,11 @@ package struct Completer {
   }
 }
 
-/// The words before the cursor, in the grammar of the session's lines. The last word may be incomplete.
+/// The words before the cursor in a line of a session.
 struct TypedWords: Equatable {
-  /// The complete words of the last command of the line, without quotes.
+  /// The complete words, without quotes, of the last command in the line.
   let words: [String]
-  /// The word at the cursor without quotes. Empty after a space.
+  /// The word at the cursor without quotes. Empty if the cursor follows a space.
   let last: String
   /// The length of the last word in the line, including its quotes, in bytes.
   let lastLength: Int
@@ -262,8 +263,8 @@ struct TypedWords: Equatable {
     isShell = line.first { !$0.isWhitespace } == "!"
   }
 
-  /// Quotes a word for the line.
-  /// - Parameter isWhole: Whether the word is complete. Otherwise, its quote stays open.
+  /// Quotes a word as the session's lines require.
+  /// - Parameter isWhole: Whether the word is complete. If false, an opening quote stays open.
   static func quoted(_ word: String, isWhole: Bool = true) -> String {
     let whole = ShellWords.quote(word)
     if isWhole { return whole }

@@ -11,17 +11,17 @@ import Peripherals
 import Simulation
 import Text
 
-/// The devices and attributes that blectl knows without a radio, from earlier commands or from the file of a simulated air.
+/// The devices and attributes that blectl knows without a radio, from earlier commands or from the file of a simulation.
 struct CompletionDevices {
   private(set) var devices: [CompletionModel.Device] = []
   private let find: (PeerSelector) -> Facts?
 
-  /// The known facts about a device.
+  /// The name and the attributes of a device, as far as blectl knows them.
   struct Facts {
     var name: UntrustedText?
     var attributes: [CompletionModel.Attribute]
 
-    /// Returns whether the known facts match. False if the facts include nothing to compare.
+    /// Returns whether all known facts match a device file. False if the device file names neither a known service nor a name.
     func fits(_ match: DeviceMatch) -> Bool {
       let services = Set(attributes.compactMap(\.service))
       var facts: [Bool] = []
@@ -33,7 +33,7 @@ struct CompletionDevices {
 
   func facts(of selector: PeerSelector) -> Facts? { find(selector) }
 
-  /// Loads the known devices of an adapter.
+  /// Loads the devices that blectl knows on an adapter.
   /// - Parameter now: The current time in seconds since 1970-01-01T00:00:00Z.
   init(_ adapter: AdapterSpec, _ configuration: Configuration, now: Int64) {
     guard let air = adapter.air else {
@@ -68,7 +68,7 @@ struct CompletionDevices {
     }
   }
 
-  /// Formats an age in seconds. Nil for a time in the future.
+  /// Formats an age in seconds as text, such as `5 min ago`. Nil for a negative age.
   static func age(_ seconds: Int64) -> String? {
     switch seconds {
     case ..<0: nil
@@ -83,11 +83,11 @@ struct CompletionDevices {
 
   private struct Peripheral {
     let description: PeripheralDescription
-    /// The device, in the form that a scan shows.
+    /// The device as a scan shows it.
     let view: DeviceView
   }
 
-  /// Returns the simulated devices, the strongest first. Empty for an invalid file.
+  /// Returns the devices of a simulation, the strongest first. Empty for an invalid file or another adapter.
   private static func peripherals(_ adapter: AdapterSpec) -> [Peripheral] {
     guard case .simulation(let file) = adapter else { return [] }
     let descriptions: [PeripheralDescription]?

@@ -6,15 +6,15 @@ package import GATT
 import Presentation
 package import Text
 
-/// The data for completion, such as commands, devices and the attributes of the current device.
+/// The data from which completion creates candidates, such as commands, devices and attributes.
 package struct CompletionModel: Sendable {
   package struct Device: Sendable, Equatable {
-    /// The address of the device and its type.
+    /// The address of the device with its type, such as `C0:FF:EE:00:00:07/random`.
     package var address: String
     var name: UntrustedText?
     /// A note about the device, such as its signal strength or its age.
     var hint = ""
-    /// Whether the session has a link to the device.
+    /// Whether the session has a connection to the device.
     package var isLink = false
 
     package init(address: String, name: UntrustedText? = nil, hint: String = "", isLink: Bool = false) {
@@ -30,7 +30,7 @@ package struct CompletionModel: Sendable {
     var uuid: UUID
     var handle: AttributeHandle
     var properties: Properties
-    /// The name in the firmware, from the user description (2901).
+    /// The user description (2901) of the attribute. Nil if blectl has not read any.
     var description: String?
 
     package init(service: UUID? = nil, uuid: UUID, handle: AttributeHandle, properties: Properties, description: String? = nil) {
@@ -45,7 +45,7 @@ package struct CompletionModel: Sendable {
   package struct DeviceCommand: Sendable {
     let name: String
     let hint: String
-    /// The parameters, with a note about each value and the names that it may have.
+    /// The parameters of the command. `hint` describes the value, and `choices` lists the names of permitted values.
     var parameters: [(name: String, hint: String, choices: [String])] = []
   }
 
@@ -53,43 +53,42 @@ package struct CompletionModel: Sendable {
   package var devices: [Device] = []
   /// The names of the aliases, without the `@`.
   package var aliases: [String] = []
-  /// The aliases of devices that the session has links to.
+  /// The aliases of the devices to which the session has a connection, without the `@`.
   package var linkAliases: Set<String> = []
-  /// The attributes of the current device. Nil without a link, or before discovery.
+  /// The attributes of the current device. Nil without a connection or before discovery.
   package var attributes: [Attribute]?
-  /// The commands in the device file, once the session has loaded the file.
+  /// The commands in the device file. Empty until the session has loaded the file.
   package var deviceCommands: [DeviceCommand] = []
-  /// The adapters, in the form of `--adapter`.
+  /// The candidates for `--adapter`, such as `hci0`.
   var adapters: [Entry] = []
-  /// Whether blectl knows the device that `@last` stands for.
+  /// Whether blectl knows which device `@last` means.
   var knowsLast = true
-  /// Whether commands may omit PEER.
+  /// Whether the current device is connected, so that commands may omit PEER.
   package var isConnected = false
 
   package init() {}
 
-  /// A candidate and the keys that find it. The typed text must be a prefix of a key.
+  /// A candidate with its keys. Completion offers the candidate if the typed text is a prefix of a key.
   package struct Entry: Equatable {
-    /// The text for the line, without quotes.
+    /// The text to insert into the line, without quotes.
     let text: String
-    /// The keys in lowercase.
+    /// The texts that find the candidate, in lowercase.
     let keys: [String]
     let hint: String
-    /// Whether an earlier entry means the same. Such an entry appears only after the user typed something.
+    /// Whether an earlier candidate means the same. Completion offers this one only after the user has typed a character.
     var isOther = false
-    /// Whether this is a long form, which appears only if no other entry matches.
+    /// Whether this is a long form. Completion offers it only if no shorter form matches.
     var isLastResort = false
-    /// Whether more text may follow without a space.
+    /// Whether the user may type more after the candidate without a space.
     var goesOn = false
 
-    /// Returns whether the typed text is a prefix of a key.
-    /// - Parameter typed: The typed text in lowercase.
+    /// Returns whether the typed text, in lowercase, is a prefix of a key.
     func isFound(by typed: String) -> Bool { keys.contains { $0.hasPrefix(typed) } }
   }
 
   // MARK: Entries
 
-  /// Returns the devices, by name if the name is unique and the user can type it, otherwise by address.
+  /// Returns the candidates for a PEER. Uses the name of a device if it is unique and the user can type it, otherwise the address.
   /// - Parameter onlyLinks: Whether to return only connected devices.
   func peers(onlyLinks: Bool = false, onlyAddresses: Bool = false) -> [Entry] {
     var named: [String: Int] = [:]
@@ -121,19 +120,19 @@ package struct CompletionModel: Sendable {
     return entries
   }
 
-  /// Keeps only addresses without their types, for commands that accept nothing else.
+  /// Removes aliases, `@last` and address types from the data, for a command that accepts only plain addresses.
   mutating func keepPlainAddresses() {
     devices = devices.map { .init(address: String($0.address.prefix { $0 != "/" }), name: $0.name, hint: $0.hint) }
     aliases = []
     knowsLast = false
   }
 
-  /// Returns whether a pattern of printable characters can match only this name.
+  /// Returns whether the user can type the name, because it has at most 64 bytes, only printable characters and no wildcards.
   private static func canBeTyped(_ name: String) -> Bool {
     DisplayText.isPrintable(Array(name.utf8)) && !name.utf8.contains { "*?[]\\".utf8.contains($0) } && name.utf8.count <= 64
   }
 
-  /// Returns an index such as `[2]` for each name that occurs several times. Empty for a unique name.
+  /// Returns an index such as `[2]`, counted from 1, for each name that occurs several times. Empty for a unique name.
   private static func indexes(_ names: [some Hashable]) -> [String] {
     let counts = names.reduce(into: [:]) { $0[$1, default: 0] += 1 }
     var seen = counts.mapValues { _ in 0 }
@@ -174,7 +173,7 @@ package struct CompletionModel: Sendable {
 }
 
 extension CompletionModel.Entry {
-  /// Creates a candidate that only its own text finds.
+  /// Creates a candidate whose only key is its own text.
   init(_ text: String, hint: String = "", goesOn: Bool = false) {
     self.init(text: text, keys: [text.lowercased()], hint: hint, goesOn: goesOn)
   }

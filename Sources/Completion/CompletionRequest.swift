@@ -3,17 +3,18 @@ import EventLoop
 import LinuxIO
 import Terminal
 
-/// A request of a completion script: `blectl ---complete SHELL …`. Uses no radio, and answers every error with no candidates.
+/// A request of a completion script, such as `blectl ---complete bash …`. After an error, the answer has no candidates.
 package struct CompletionRequest {
   static let word = "---complete"
 
   let dialect: ShellDialect
   let question: ShellDialect.Question
 
-  /// Returns whether the command line is a request of a completion script. The arguments include the program's name.
+  /// Returns whether the command line is a request of a completion script.
+  /// - Parameter arguments: All words, including the program's name.
   package static func isAsked(by arguments: [String]) -> Bool { arguments.count > 1 && arguments[1] == word }
 
-  /// Parses the words of the request. Nil for an invalid request.
+  /// Parses the words of a request. Nil for an invalid request.
   package init?(_ arguments: [String]) {
     guard Self.isAsked(by: arguments), arguments.count > 2, let dialect = ShellDialect(rawValue: arguments[2]),
       let question = dialect.question(Array(arguments.dropFirst(3)))

@@ -1,13 +1,13 @@
 import LinuxIO
 import Text
 
-/// The completion scripts for bash, zsh and fish. Each completion starts the program once (see `CompletionRequest` and `ShellDialect`).
+/// The completion scripts for bash, zsh and fish. A script runs `blectl ---complete` once per completion.
 ///
-/// The argument parser's scripts know no devices, split words at colons in bash, and start the program once per kind of argument.
+/// Unlike the scripts of ArgumentParser, these scripts know devices and do not split words at colons in bash.
 package enum CompletionScript {
   private static let option = "--generate-completion-script"
 
-  /// Returns the script that the arguments ask for. Nil without such an option, and for an unknown shell.
+  /// Returns the script that `--generate-completion-script` requests. Nil without this option or for an unknown shell.
   package static func wanted(by arguments: [String]) -> String? {
     guard let index = arguments.firstIndex(where: { $0 == option || $0.hasPrefix("\(option)=") }) else { return nil }
     let word = arguments[index]
@@ -24,7 +24,7 @@ package enum CompletionScript {
     }
   }
 
-  /// The completion script for bash. The program quotes the candidates, so COMPREPLY takes its lines unchanged.
+  /// The completion script for bash. `blectl ---complete` quotes the candidates, so the script inserts them unchanged.
   private static let bash = #"""
     # Completion of blectl for bash; made by blectl --generate-completion-script bash.
     _blectl() {
@@ -52,7 +52,7 @@ package enum CompletionScript {
     complete -F _blectl blectl
     """#
 
-  /// The completion script for zsh, which quotes the inserted text itself.
+  /// The completion script for zsh. Zsh quotes the text that it inserts.
   private static let zsh = #"""
     #compdef blectl
     # Completion of blectl for zsh; made by blectl --generate-completion-script zsh.

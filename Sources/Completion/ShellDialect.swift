@@ -1,21 +1,21 @@
 import LinuxIO
 import Text
 
-/// The shells with completion. The first line of an answer has instructions, the others are candidates.
+/// A shell for which blectl completes command lines, with its formats of questions and answers.
 enum ShellDialect: String, CaseIterable {
   case bash, zsh, fish
 
-  /// The command line, as the shell passes it.
+  /// The command line up to the cursor, as the shell passes it.
   struct Question: Equatable {
     /// The complete words without the program's name.
     var words: [String] = []
     var last = ""
-    /// The command line of bash. Nil for other shells.
+    /// The parsed command line of bash. Nil for other shells.
     var line: BashLine?
   }
 
-  /// Reads the shell's arguments. Nil if there is nothing to complete.
-  /// - Parameter arguments: For bash, the line up to the cursor and COMP_WORDBREAKS. Otherwise the words up to the cursor.
+  /// Parses the arguments from the shell. Nil if there is nothing to complete.
+  /// - Parameter arguments: For bash, the line up to the cursor and COMP_WORDBREAKS. For other shells, the words up to the cursor.
   func question(_ arguments: [String]) -> Question? {
     guard self == .bash else {
       guard let last = arguments.last else { return nil }
@@ -28,8 +28,9 @@ enum ShellDialect: String, CaseIterable {
     return words.isEmpty || line.isRedirected ? nil : Question(words: Array(words.dropFirst()), last: line.last, line: line)
   }
 
-  /// Formats the answer. The first line is empty or has instructions: `nospace` (add no space after the only candidate),
-  /// `menu` (candidates do not start with the typed text), `files N ENDING…` (add files; their path starts after N characters).
+  /// Formats the answer, with instructions on the first line and one candidate on each further line. `nospace` means no space after the
+  /// only candidate. `menu` means that no candidate starts with the typed text. `files N ENDING…` adds files, whose path starts after N
+  /// characters of the word.
   func text(of answer: Completer.Answer, to question: Question) -> String {
     var entries = answer.entries.map { entry in
       CompletionModel.Entry(
@@ -71,7 +72,7 @@ enum ShellDialect: String, CaseIterable {
     return texts
   }
 
-  /// Lists files for a shell that would take the prefix for a part of the path.
+  /// Returns lines for files, each after the prefix, for a shell that cannot complete a path after a prefix.
   private func files(_ endings: [String], _ prefix: String, _ question: Question, _ words: inout [String]) -> [String] {
     let path = question.last.after(prefix) ?? ""
     let completer = Completer(model: CompletionModel(), shape: { _ in nil }, files: { FolderNames.list($0, home: nil) })
@@ -80,13 +81,13 @@ enum ShellDialect: String, CaseIterable {
     return bash(entries.map { .init(text: prefix + $0.text, keys: [], hint: "", goesOn: $0.goesOn) }, question, &words)
   }
 
-  /// Makes a hint printable, because it may contain text from a device.
+  /// Escapes unprintable characters in a hint and clips the hint to 100 columns.
   private static func shown(_ hint: String) -> String {
     DisplayText.isPrintable(Array(hint.utf8))
       ? DisplayText.clip(hint, to: 100) : hint.isEmpty ? "" : DisplayText.clip(DisplayText.escape(hint), to: 100)
   }
 
-  /// Escapes colons for `_describe`, where a colon starts the description.
+  /// Escapes colons and backslashes for the zsh function `_describe`, where a colon starts the description.
   private static func coloned(_ text: String) -> String {
     var escaped = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {

@@ -6,51 +6,51 @@ import LinuxIO
 import Presentation
 import Text
 
-/// The facts that `doctor` collects on this machine. `findings` interprets them.
+/// The facts that `doctor` collects on this machine.
 struct Examination: Sendable {
   struct Adapter: Sendable {
     var info: AdapterInfo
-    /// The features, named as in `adapters`.
+    /// The supported features of the adapter, such as `2m`, in the words of `blectl adapters`.
     var features: [String] = []
-    /// The company identifier of the controller's manufacturer. Nil if unknown.
+    /// The company identifier of the controller's manufacturer. Nil if the controller does not report it.
     var manufacturer: UInt16?
     var links: [AdapterLink] = []
     /// The devices that the kernel connects to automatically. Nil if this process may not read them.
     var autoConnections: [PeerAddress]?
     /// Whether bluetoothd scans with the adapter. Nil if `doctor` did not ask bluetoothd or got no answer.
     var isDiscovering: Bool?
-    /// The Wi-Fi interface of the same USB device.
+    /// The name of the Wi-Fi interface of the same USB device. Nil if the USB device has none.
     var wifi: String?
   }
 
-  /// The kernel's release. Nil if /proc is not mounted.
+  /// The kernel's release, such as `6.1.0-27-amd64`. Nil if /proc is not mounted.
   var kernel: String?
-  /// The upstream version of the kernel.
+  /// The version of kernel.org on which the kernel is based. Nil if `kernel` contains no version.
   var version: KernelVersion?
   var adapters: Result<[Adapter], AdapterProblem>
-  /// The index in --adapter. Nil selects the first usable adapter.
+  /// The N of `hciN` in `--adapter`. Nil selects the first usable adapter.
   var wanted: Int?
-  /// The switch of the platform that hides the adapters.
+  /// The rfkill switch of the platform that hides the adapters. Nil if no switch hides them.
   var platformBlock: RFKill.Switch?
   /// The capabilities of this process. Nil if /proc is not mounted.
   var rights: ProcessCapabilities?
-  /// The program's path.
+  /// The path of the running program.
   var executable = "blectl"
-  /// The file system of the program's file.
+  /// The file system that contains the program's file. Nil if `doctor` cannot find it.
   var fileSystem: Mount?
-  /// The process IDs of bluetoothd.
+  /// The process IDs of all running bluetoothd processes.
   var daemons: [Int] = []
-  /// Whether /proc shows all processes to this one.
+  /// Whether /proc shows all processes to this process.
   var seesAllProcesses = true
-  /// The programs that have HCI sockets or L2CAP sockets open.
+  /// The programs that have HCI sockets open, which may scan or send commands.
   var hci = SocketUsers()
   var l2cap = SocketUsers()
 
   var found: [Adapter] { (try? adapters.get()) ?? [] }
-  /// The adapter in --adapter, or all adapters.
+  /// The adapter that `--adapter` names, or all adapters if the user named none.
   var chosen: [Adapter] { found.filter { wanted == nil || $0.info.index == wanted } }
 
-  /// Collects the facts on this machine, about all adapters.
+  /// Collects the facts about this machine and all its adapters. `wanted` is the N of `hciN` in `--adapter`, or nil without the option.
   /// - Throws: CancellationError.
   @LoopActor
   static func ofThisMachine(_ wanted: Int?) async throws -> Examination {
@@ -80,7 +80,7 @@ struct Examination: Sendable {
 }
 
 extension Examination.Adapter {
-  /// Collects the facts about this adapter.
+  /// Collects the facts about this adapter. Asks bluetoothd only if `hasDaemon` is true.
   /// - Throws: CancellationError.
   @LoopActor
   fileprivate mutating func look(hasDaemon: Bool) async throws {
@@ -98,7 +98,7 @@ extension Examination {
 
   var others: [Finding] { [daemon] + chosen.flatMap { scans($0) + automatic($0) + held($0) } + programs }
 
-  /// The command that runs `doctor` as root. It has the program's path, because root's PATH may lack the program's directory.
+  /// The command that runs `doctor` as root, with the full path of the program.
   var asRoot: String { "sudo \(Failure.quoted(executable)) doctor" }
 
   private var daemon: Finding {
@@ -153,7 +153,7 @@ extension Examination {
     }
   }
 
-  /// Other programs with HCI sockets, which may send commands of their own.
+  /// The finding about other programs with open HCI sockets. Empty if there are none.
   private var programs: [Finding] {
     let programs = strangers(hci)
     guard !programs.isEmpty, !found.isEmpty else { return [] }
@@ -165,7 +165,7 @@ extension Examination {
     ]
   }
 
-  /// Returns all programs except bluetoothd, which never opens a user channel or sends commands past the kernel.
+  /// Returns all programs except bluetoothd, which never opens a user channel.
   func strangers(_ users: SocketUsers) -> [RunningProgram] { users.programs.filter { !daemons.contains($0.process) } }
 
   static func names(_ programs: [RunningProgram]) -> String { programs.map { name($0) }.joined(separator: ", ") }
@@ -191,7 +191,7 @@ extension Examination {
 }
 
 extension Examination {
-  /// All findings, in the order in which to fix them. Hints are last.
+  /// All findings, in the order in which to fix problems. Hints are last.
   var findings: [Finding] {
     let system = kernel.map { [Finding.ok("kernel", "Linux \(DisplayText.escape($0))")] } ?? []
     switch adapters {
@@ -221,7 +221,7 @@ extension Examination {
     }
   }
 
-  /// The programs that may hold an adapter's user channel, which is an HCI socket. Nil if none was found.
+  /// The message about the programs that may own an adapter's HCI user channel. Nil if `doctor` found none.
   private var owner: String? {
     let programs = strangers(hci)
     let names = Self.names(programs)
@@ -235,7 +235,7 @@ extension Examination {
 
   // MARK: Rights
 
-  /// The finding about the right of this process to scan over a raw HCI socket. Connecting needs no capability.
+  /// The finding about CAP_NET_RAW, the capability that this process needs to scan. Connecting needs no capability.
   private var permission: Finding {
     guard let rights else { return .note("rights", "Unknown capabilities: /proc is not mounted.") }
     if rights.has(.netRaw) {
@@ -266,10 +266,10 @@ extension Examination {
   }
 }
 
-/// Asks bluetoothd over D-Bus, with the system's own tools. The kernel does not report whether a scan is running.
+/// The D-Bus queries to bluetoothd, which use `busctl` or `dbus-send`.
 @LoopActor
 enum BluetoothDaemon {
-  /// Returns whether bluetoothd scans for any program. Nil without a tool, or after 3 s without an answer.
+  /// Returns whether bluetoothd scans with the adapter for any program. Nil without a D-Bus tool, or after 3 s without an answer.
   /// - Throws: CancellationError.
   static func isDiscovering(_ adapter: String) async throws -> Bool? {
     let (object, interface) = ("/org/bluez/\(adapter)", "org.bluez.Adapter1")
@@ -280,6 +280,6 @@ enum BluetoothDaemon {
     return try await ChildProcess.output(of: "\(systemd) || \(dbus)", within: 3000).flatMap { answer(String(decoding: $0, as: UTF8.self)) }
   }
 
-  /// Parses the answer: `b true` (busctl) or `   variant       boolean true` (dbus-send).
+  /// Parses an answer such as `b true` (busctl) or `   variant       boolean true` (dbus-send). Nil for any other text.
   nonisolated static func answer(_ text: String) -> Bool? { text.split(whereSeparator: \.isWhitespace).last.flatMap { Bool(String($0)) } }
 }

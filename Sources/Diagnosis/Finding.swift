@@ -1,10 +1,10 @@
 import Text
 
-/// One result of `doctor`, which says what it checked and what to do.
+/// One result of `doctor`, with the checked subject and advice.
 struct Finding: Equatable, Sendable {
   enum State: String, Sendable {
     case ok
-    /// A finding that is worth knowing, although scans work.
+    /// A fact that the user should know, although scans work.
     case note
     /// A problem that prevents scans.
     case failure
@@ -12,14 +12,14 @@ struct Finding: Equatable, Sendable {
 
   let state: State
   let subject: String
-  /// The state, its cause and the advice, in sentences.
+  /// The state of the subject, its cause and the advice, as sentences.
   let message: String
 
   static func ok(_ subject: String, _ message: String) -> Self { Self(state: .ok, subject: subject, message: message) }
   static func note(_ subject: String, _ message: String) -> Self { Self(state: .note, subject: subject, message: message) }
   static func failure(_ subject: String, _ message: String) -> Self { Self(state: .failure, subject: subject, message: message) }
 
-  /// Renders the finding, with the message folded between words.
+  /// Returns the lines that show the finding. Folds the message between words, but keeps each command on one line.
   /// - Parameters:
   ///   - width: The width of the column of subjects, in characters.
   ///   - columns: The width of the terminal in columns. Nil disables folding.
@@ -60,6 +60,6 @@ struct Finding: Equatable, Sendable {
 
   private static func exchange(_ text: String, _ old: Character, _ new: Character) -> String { String(text.map { $0 == old ? new : $0 }) }
 
-  /// A non-breaking space, which no message contains.
+  /// A non-breaking space, which replaces the spaces in a command while `lines` folds the message.
   private static let blank: Character = "\u{A0}"
 }

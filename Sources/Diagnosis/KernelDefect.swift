@@ -1,13 +1,13 @@
-/// A bug in some kernel versions that affects blectl's commands. Only a hint, because distributions backport fixes.
+/// A bug in a range of kernel versions that affects blectl's commands. A distribution may have fixed the bug in its own kernel.
 struct KernelDefect: Sendable {
-  /// The affected versions of kernel.org. Each range ends before the first version that is fixed or unknown.
+  /// The affected versions of kernel.org. Each range ends before the first version with a fix or the first unknown version.
   let versions: [Range<KernelVersion>]
   let what: String
-  /// The workaround, in sentences.
+  /// The workaround for the user, as sentences.
   let advice: String
-  /// The report of the bug.
+  /// The address of the bug report, or the test that found the bug.
   let source: String
-  /// Whether the bug can occur on this machine.
+  /// A function that returns whether the bug can occur on this machine.
   var concerns: @Sendable (Examination) -> Bool = { _ in true }
 
   private static let realtek: UInt16 = 0x005D
@@ -48,7 +48,7 @@ struct KernelDefect: Sendable {
 struct KernelVersion: Comparable, Sendable, CustomStringConvertible, ExpressibleByStringLiteral {
   private let numbers: [Int]
 
-  /// Parses the upstream version, which distributions report in different files. Nil if `release` is not a version.
+  /// Parses the version of kernel.org on which a distribution's kernel is based. Nil if `release` is not a version.
   /// - Parameters:
   ///   - release: /proc/sys/kernel/osrelease (`6.1.0-27-amd64`). Distributions leave the last number at 0.
   ///   - version: /proc/sys/kernel/version, which is exact on Debian (`#1 SMP PREEMPT_DYNAMIC Debian 6.1.115-1 (2024-11-01)`).
@@ -62,7 +62,7 @@ struct KernelVersion: Comparable, Sendable, CustomStringConvertible, Expressible
 
   init(stringLiteral text: String) { numbers = Self.numbers(text[...]) ?? [0, 0, 0] }
 
-  /// Returns the first three numbers at the start of a text.
+  /// Returns the first three numbers of a version at the start of a text. Nil if the text starts with fewer than two numbers.
   private static func numbers(_ text: Substring) -> [Int]? {
     let parts = text.prefix { $0 == "." || $0.isASCII && $0.isNumber }.split(separator: ".").prefix(3).compactMap { Int($0) }
     return parts.count < 2 ? nil : parts + [Int](repeating: 0, count: 3 - parts.count)

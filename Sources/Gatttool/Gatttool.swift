@@ -5,7 +5,7 @@ import LinuxBluetooth
 import Terminal
 import Text
 
-/// The options, results and exit codes of BlueZ's gatttool, for scripts that call gatttool.
+/// The command `gatttool`, which has the options, results and exit codes of BlueZ's gatttool.
 package struct Gatttool: LoopCommand {
   static let name = "gatttool"
 
@@ -46,10 +46,10 @@ package struct Gatttool: LoopCommand {
     }, takesPlainAddresses: true)
 
   package var usesNames: Bool { false }
-  /// Whether the options name a procedure or the interactive mode. Otherwise, gatttool only prints its usage.
+  /// Whether the options name a procedure or the interactive mode. If false, gatttool only prints its usage.
   package var usesAdapter: Bool { (try? GatttoolOptions(words)).map { $0.flags.contains(.interactive) || $0.procedure != nil } ?? false }
 
-  /// Returns the command of a program called gatttool, or of `blectl [options] gatttool …`. Nil for another command.
+  /// Returns the command of a program named gatttool, or of `blectl [options] gatttool …`. Nil for another command.
   /// - Parameter arguments: All words, including the program's name.
   /// - Throws: The error of the parser for invalid words before the command.
   package static func command(of arguments: [String], _ commands: CommandSet) throws -> Gatttool? {
@@ -69,7 +69,7 @@ package struct Gatttool: LoopCommand {
     return command
   }
 
-  /// Returns the adapter with this address, or else the text that the user gave.
+  /// Returns the name of the adapter with this address. Returns any other text unchanged.
   private static func spec(_ adapter: String) -> String {
     guard adapter.utf8.count == 17, adapter.split(separator: ":").count == 6 else { return adapter }
     let found = try? AdapterList.adapters().first { $0.address?.description == adapter.uppercased() }
@@ -92,7 +92,7 @@ package struct Gatttool: LoopCommand {
     try await GatttoolRequest(options: options, context: context).run(procedure)
   }
 
-  /// Prints the usage if there is nothing to do.
+  /// Prints the usage and throws `ExitCode(1)`, because the options name no procedure.
   private func refuse(_ context: Context) async throws {
     try await context.output.line(GatttoolHelp.text)
     throw ExitCode(1)

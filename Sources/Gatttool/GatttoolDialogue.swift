@@ -9,7 +9,7 @@ import Presentation
 import Terminal
 import Text
 
-/// The interactive mode `gatttool -I`. Lines are commands, and the next line does not wait for their answers.
+/// The interactive mode `gatttool -I`. Each line is a command, which runs in the background while the user types the next line.
 @LoopActor
 final class GatttoolDialogue {
   enum State {
@@ -22,13 +22,13 @@ final class GatttoolDialogue {
   var destination: String?
   var addressType: AddressType
   var securityLevel = "low"
-  /// The last MTU in bytes that `mtu` requested on this link. 0 if none.
+  /// The MTU in bytes that the last `mtu` command requested on this connection. 0 before such a command.
   var requestedMTU = 0
   let isOverClassic: Bool
   let context: Context
   private static let text = GatttoolText(isInteractive: true)
   private var editor: ReadlineDialogue?
-  /// The number of running procedures. At 0, virtual time stops while blectl waits for input.
+  /// The number of running procedures. If the number is 0, virtual time stops while blectl waits for input.
   private var running = 0 { didSet { EventLoop.shared.horizon = running == 0 ? EventLoop.shared.now : nil } }
   private var observer: ValueObserver?
 
@@ -39,7 +39,7 @@ final class GatttoolDialogue {
     self.context = context
   }
 
-  /// Runs until `exit`, the end of the input or SIGTERM.
+  /// Runs commands until `exit`, the end of the input or SIGTERM.
   func run() async throws {
     guard let editor = ReadlineDialogue(context.output, prompt: prompt, completing: Self.commands.map(\.name)) else { return }
     self.editor = editor
@@ -134,7 +134,7 @@ final class GatttoolDialogue {
     }
   }
 
-  /// Disconnects without a message. The next prompt shows the new state.
+  /// Disconnects without printing a message. The next prompt shows the new state.
   func disconnect() {
     switch state {
     case .disconnected: return
@@ -151,13 +151,13 @@ final class GatttoolDialogue {
     state = .disconnected
   }
 
-  /// The client of the link. Nil without a link.
+  /// The GATT client of the connection. Nil while no device is connected.
   var client: Client? { if case .connected(let connection) = state { connection.client } else { nil } }
 
   // MARK: Procedures
 
   /// Runs a procedure in the background and prints its results.
-  /// - Parameter none: Prints a message if there are no results.
+  /// - Parameter none: A function that prints a message if the procedure has no results. Nil to print nothing.
   func perform(_ procedure: GatttoolProcedure, none: (@LoopActor (GatttoolDialogue) -> Void)? = nil) {
     guard let client else { return failed("Disconnected") }
     perform(on: client, procedure.failure) { [self] in
@@ -182,7 +182,7 @@ extension GatttoolDialogue {
     let name: String
     let parameters: String
     let help: String
-    /// The action of the command. The words include the name of the command.
+    /// The function that runs the command. The words start with the command's name.
     let run: @LoopActor @Sendable (GatttoolDialogue, [String]) -> Void
   }
 
@@ -261,7 +261,7 @@ extension GatttoolDialogue {
     perform(.readByType(uuid, range))
   }
 
-  /// Sends a Write Request for `char-write-req` in lowercase letters, otherwise a Write Command.
+  /// Sends a Write Request if the first word is exactly `char-write-req`, otherwise a Write Command.
   private func write(_ words: [String]) {
     guard client != nil else { return failed("Disconnected") }
     guard words.count > 2 else { return say("Usage: \(words[0]) <handle> <new value>") }
@@ -293,10 +293,10 @@ extension GatttoolDialogue {
     }
   }
 
-  /// Parses a range of handles.
+  /// Parses the start and the end of a range of handles. An omitted word selects the lowest or the highest handle.
   /// - Parameters:
-  ///   - endingAtStart: Whether a start alone is a range of one handle.
-  ///   - naming: Returns the word that an error names, by the index of the wrong word.
+  ///   - endingAtStart: Whether a range without an end contains only the handle at its start.
+  ///   - naming: A function that returns the word to show in an error, for the index in `words` of the invalid word. Nil to show that word.
   /// - Returns: Nil after printing an error.
   private func range(_ words: ArraySlice<String>, endingAtStart: Bool = false, naming: ((Int) -> String)? = nil) -> HandleRange? {
     guard client != nil else {

@@ -11,12 +11,12 @@ import Presentation
 import SystemPackage
 import Text
 
-/// The link of gatttool, which has a given address type and an ATT_MTU of 23 bytes.
+/// The connections of gatttool, which have a given address type and an ATT_MTU of 23 bytes.
 @LoopActor
 enum GatttoolLink {
-  /// Connects to a device at an address.
-  /// - Parameter type: The address type, `random` or public.
-  /// - Throws: Failure for an unsupported option; the errors of `Session.connect`.
+  /// Connects to a device by its address.
+  /// - Parameter type: The type of the device's address.
+  /// - Throws: Failure for an invalid address or an unsupported option; the errors of `Session.connect`.
   static func connect(_ destination: String, type: AddressType, isOverClassic: Bool, securityLevel: String, _ context: Context) async throws
     -> Connection
   {
@@ -34,7 +34,7 @@ enum GatttoolLink {
     return connection
   }
 
-  /// Reports nothing, because gatttool says only whether it connected.
+  /// A reporter that prints nothing about a connection.
   private final class Silence: LinkReporter {
     func report(_ event: LinkEvent) {}
     func explained(_ error: any Error, _ search: FailedSearch) -> any Error { error }
@@ -49,7 +49,7 @@ enum GatttoolLink {
       "security level \(level) is not supported: blectl cannot pair or encrypt yet. Use bluetoothctl for both: pair ADDRESS")
   }
 
-  /// Returns the message for a failed connection, with the errno of the kernel if there is one.
+  /// Returns gatttool's message for a failed connection, with the kernel's errno if the error has one.
   static func reason(_ error: any Error, _ destination: String) -> String {
     let place = "connect to \(Address(destination)?.description ?? destination): "
     switch error {

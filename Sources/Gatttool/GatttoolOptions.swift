@@ -1,10 +1,10 @@
 import Bluetooth
 import Text
 
-/// The options of gatttool 5.66, parsed like GLib's GOption. An option with a value takes the next word, or a value after `=`.
-/// Letters without a value can share a word. The parser ignores other words, and `--` ends the options.
+/// The options of gatttool 5.66, parsed as GLib's GOption does. An option takes its value from the next word or after `=`. Letters without
+/// a value can share a word. The parser ignores other words, and `--` ends the options.
 struct GatttoolOptions: Equatable, Sendable {
-  /// The options by their long names.
+  /// An option of gatttool. The raw value is the long name without hyphens.
   enum Name: String, CaseIterable, Sendable {
     case primary, characteristics, charRead = "char-read", charWrite = "char-write", charWriteRequest = "char-write-req", charDesc =
       "char-desc"
@@ -14,11 +14,11 @@ struct GatttoolOptions: Equatable, Sendable {
     case adapter, device, addressType = "addr-type", mtu, psm, securityLevel = "sec-level"
   }
 
-  /// The reason why gatttool does nothing.
+  /// The reason why gatttool runs no procedure.
   enum Stop: Error, Equatable {
-    /// The requested help.
+    /// The text of the help that the user requested.
     case help(String)
-    /// An error message in gatttool's words, which scripts may check.
+    /// An error message in the same words as gatttool's.
     case wrong(String)
   }
 
@@ -27,7 +27,7 @@ struct GatttoolOptions: Equatable, Sendable {
   private(set) var numbers: [Name: Int] = [:]
   private(set) var uuid: UUID?
 
-  /// The first requested procedure, in gatttool's order.
+  /// The procedure to run. If the user requested several, gatttool's own order decides. Nil if the user requested none.
   var procedure: Name? { [.primary, .characteristics, .charRead, .charWrite, .charWriteRequest, .charDesc].first { flags.contains($0) } }
   var addressType: AddressType { texts[.addressType] == "random" ? .random : .public }
   var isOverClassic: Bool { numbers[.psm] ?? 0 != 0 }
@@ -117,7 +117,7 @@ extension GatttoolOptions {
     let letter: Character?
     let kind: Kind
     let group: Group
-    /// The name of the value in the help.
+    /// The placeholder of the option's value in the help, such as `MAC`. Empty for a flag.
     let placeholder: String
     let help: String
 
@@ -156,14 +156,15 @@ extension GatttoolOptions {
   }
 }
 
-/// The help of gatttool, exactly as gatttool prints it.
+/// The help texts of gatttool, in exactly the same words.
 enum GatttoolHelp {
   private static let usage = "Usage:\n  gatttool [OPTION?]\n"
 
-  /// The help for `-h`.
+  /// The help that `-h` prints.
   static var text: String { page([help, application]) }
 
-  /// Returns the help for an option without its hyphens. Nil if the option does not ask for help.
+  /// Returns the help that an option requests. Nil for any other option.
+  /// - Parameter word: The name of the option without its hyphens.
   static func text(askedBy word: String) -> String? {
     switch word {
     case "help": text
@@ -199,7 +200,7 @@ enum GatttoolHelp {
   }
 
   /// Returns the help for a group of options, with its title.
-  /// - Parameter extra: An option to add, which the help otherwise lists among the application options.
+  /// - Parameter extra: The name of an application option to include in the group. Nil for none.
   private static func section(_ group: GatttoolOptions.Group, with extra: String? = nil) -> String {
     let entries = GatttoolOptions.Entry.all.filter { $0.group == group && ($0.name != .interactive || extra == $0.name.rawValue) }
     return title(group) + "\n" + entries.map(line).joined()
@@ -215,9 +216,9 @@ enum GatttoolHelp {
   }
 }
 
-/// Parses values like gatttool, which accepts almost any text, because scripts depend on that.
+/// The parser of gatttool's values. Like gatttool, it accepts almost any text.
 enum GatttoolValue {
-  /// Parses two hex digits per byte. Ignores the rest of a pair after an invalid digit, and a single last digit.
+  /// Parses two hex digits per byte. Ignores the part of a pair after an invalid digit, and a last digit without a pair.
   static func octets(_ text: String) -> [UInt8] {
     let all = Array(text.utf8)
     return stride(from: 0, to: all.count - 1, by: 2).map { index in
@@ -225,7 +226,7 @@ enum GatttoolValue {
     }
   }
 
-  /// Parses a UUID of 4 or 8 hex digits, optionally after `0x`, or of 36 characters.
+  /// Parses a UUID of 4 or 8 hex digits, with or without `0x`, or of 36 characters. Nil for an invalid UUID.
   static func uuid(_ text: String) -> UUID? {
     switch text.utf8.count {
     case 4, 6: number(text).map { UUID(UInt32($0 & 0xFFFF)) }
@@ -240,7 +241,7 @@ enum GatttoolValue {
     return number.isWhole ? number.value : nil
   }
 
-  /// Parses a hex handle, with or without `0x`. Empty text is 0. Invalid or negative is nil. Only the lower 16 bits of the result count.
+  /// Parses a hex handle, with or without `0x`. Empty text is 0. Nil if invalid or negative. The caller uses the lower 16 bits.
   static func handle(_ text: String) -> Int? {
     if text.isEmpty { return 0 }
     let number = CNumber(text, base: 16)

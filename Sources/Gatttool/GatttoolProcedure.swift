@@ -13,12 +13,12 @@ enum GatttoolProcedure: Equatable, Sendable {
   case attributes(HandleRange)
   case read(AttributeHandle)
   case readByType(UUID, HandleRange)
-  /// Writes a value, with a long write if one request is too short.
+  /// A write of a value, which becomes a long write if the value does not fit into one request.
   case write(AttributeHandle, [UInt8])
-  /// Sends a Write Command. Truncates the value to what fits.
+  /// A Write Command with the bytes of the value that fit into one packet.
   case command(AttributeHandle, [UInt8])
 
-  /// The prefix of the message about a failure.
+  /// The start of the message that gatttool prints after a failure of the procedure.
   var failure: String {
     switch self {
     case .primaryServices: "Discover all primary services failed"
@@ -32,10 +32,10 @@ enum GatttoolProcedure: Equatable, Sendable {
     }
   }
 
-  /// Runs the procedure.
-  /// - Parameter say: Receives each line of the result.
-  /// - Returns: Whether there were any results.
-  /// - Throws: GATTError; ATTError; the reason why the channel ended; CancellationError.
+  /// Runs the procedure on a device.
+  /// - Parameter say: A function that receives each line of the result.
+  /// - Returns: Whether the procedure had any results.
+  /// - Throws: GATTError; ATTError; the reason why the bearer ended; CancellationError.
   @LoopActor
   @discardableResult
   func run(_ client: Client, _ text: GatttoolText, _ say: @LoopActor (String) async throws -> Void) async throws -> Bool {
@@ -64,20 +64,20 @@ enum GatttoolProcedure: Equatable, Sendable {
     return true
   }
 
-  /// Refuses an invalid range, as a device must, without asking the device.
+  /// Throws the error with which a device must answer an invalid range of handles. Sends no request.
   private func check(_ range: HandleRange, asking type: UUID?) throws(GATTError) {
     guard !range.isValid else { return }
     throw .errorResponse(.invalidHandle, to: type.map { .readByType(range, type: $0) } ?? .findInformation(range), on: nil)
   }
 
-  /// Throws if there are no results, because the device answered with an error.
+  /// Returns true if `found` contains any result. Throws Attribute Not Found if it is empty, because the device answered with this error.
   private func some<T>(_ found: [T], _ request: Request) throws(GATTError) -> Bool {
     if found.isEmpty { throw .errorResponse(.attributeNotFound, to: request, on: nil) }
     return true
   }
 }
 
-/// The lines of gatttool's results. Interactive lines have `:` in place of `=`.
+/// The format of gatttool's result lines. Interactive lines have `:` in place of `=`.
 struct GatttoolText {
   let isInteractive: Bool
 
@@ -112,10 +112,10 @@ struct GatttoolText {
     "\(event.isIndication ? "Indication  " : "Notification") handle = \(event.handle) value: \(octets(event.value))"
   }
 
-  /// Formats bytes in hex, each followed by a space.
+  /// Formats bytes in hex, with a space after each byte.
   private static func octets(_ octets: [UInt8]) -> String { octets.isEmpty ? "" : Hex.encode(octets, separator: 0x20) + " " }
 
-  /// Returns gatttool's message for a failed request.
+  /// Returns gatttool's message for the error of a request.
   static func reason(_ error: any Error) -> String {
     switch error {
     case GATTError.errorResponse(let code, to: _, on: _): reason(code)

@@ -7,7 +7,7 @@ import Operations
 import Presentation
 import Terminal
 
-/// Runs one procedure of the command line, from the connection to its end.
+/// A run of one procedure from the command line, including its connection.
 @LoopActor
 struct GatttoolRequest {
   let options: GatttoolOptions
@@ -16,7 +16,7 @@ struct GatttoolRequest {
   private var output: Output { context.output }
   private static let text = GatttoolText(isInteractive: false)
 
-  /// Connects and runs the procedure. With `--listen`, then prints notifications.
+  /// Connects and runs the procedure. With `--listen`, then prints notifications until the connection is lost.
   /// - Throws: ExitCode after printing an error; OutputFailure; CancellationError.
   func run(_ name: GatttoolOptions.Name) async throws {
     guard let destination = options.texts[.device] else {
@@ -54,7 +54,7 @@ struct GatttoolRequest {
   }
 
   /// Runs the procedure on a connected device.
-  /// - Returns: Whether to keep listening.
+  /// - Returns: Whether `--listen` applies after the procedure.
   private func perform(_ name: GatttoolOptions.Name, _ client: Client) async throws -> Bool {
     guard let procedure = procedure(name) else { return false }
     do {
@@ -67,7 +67,7 @@ struct GatttoolRequest {
     return name == .charRead ? options.uuid == nil : name == .charWriteRequest || name == .charDesc
   }
 
-  /// Keeps the link until the peer has received the command, which has no response.
+  /// Waits up to 2 s until the device has received a Write Command, which has no response.
   private func finish(_ handle: AttributeHandle, _ value: [UInt8], _ client: Client) async throws {
     let limit = client.mtu - 3
     if value.count > limit { output.message("only the first \(limit) of \(value.count) bytes were sent: ATT_MTU is \(client.mtu)") }
@@ -75,7 +75,7 @@ struct GatttoolRequest {
     try Task.checkCancellation()
   }
 
-  /// Returns the procedure with the values of its options. Nil after printing an error.
+  /// Returns the procedure with the values of its options. Nil after printing an error about a missing or invalid value.
   private func procedure(_ name: GatttoolOptions.Name) -> GatttoolProcedure? {
     let range = HandleRange(.init(lower: options.numbers[.start] ?? 1), .init(lower: options.numbers[.end] ?? 0xFFFF))
     switch name {

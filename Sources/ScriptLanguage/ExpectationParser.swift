@@ -1,6 +1,6 @@
 import Text
 
-/// Parses the words after `expect`.
+/// Parses the words after `expect` into a statement.
 struct ExpectationParser {
   private let line: ScriptLine
   private var words: ArraySlice<ShellWord>
@@ -54,7 +54,7 @@ struct ExpectationParser {
     return .expectValue(ExpectedValue(attribute: attribute, count: count, extraction: extraction, predicate: predicate, within: within))
   }
 
-  /// Takes the optional `within T` at the end of the line.
+  /// Removes the optional `within T` at the end of the line. Returns the word T, or nil if the line has no time.
   private mutating func takeTime() throws(ScriptError) -> ShellWord? {
     if words.last?.keyword == "within" { throw line.error("`within` needs a time: `within 500ms`") }
     guard words.count >= 2, words[words.endIndex - 2].keyword == "within" else { return nil }
@@ -126,7 +126,7 @@ struct ExpectationParser {
     }
   }
 
-  /// Takes all remaining words as a value.
+  /// Removes and returns all remaining words, which together are one value.
   private mutating func takeValue(_ word: ShellWord) throws(ScriptError) -> [ShellWord] {
     guard !words.isEmpty else { throw line.error(at: word, "`\(word.text ?? "this")` needs a value.") }
     defer { words = [] }

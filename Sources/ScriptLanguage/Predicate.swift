@@ -1,6 +1,6 @@
 package import Text
 
-/// A condition for a value.
+/// A condition for a value in a script, such as `== 0100` or `in 60..100`.
 package indirect enum Predicate: Sendable {
   case compares(Comparison, [ShellWord])
   case range(ShellWord)
@@ -17,11 +17,11 @@ package indirect enum Predicate: Sendable {
     case greater = ">"
     case atLeast = ">="
 
-    /// Whether the comparison orders its operands, which must be numbers.
+    /// Whether the comparison is `<`, `<=`, `>` or `>=`, whose operands must be numbers.
     package var isOrder: Bool { self != .equal && self != .unequal }
   }
 
-  /// The place of a part in a value.
+  /// The place in a value where a predicate looks for bytes or text.
   package enum Place: String, Sendable, CaseIterable {
     case starts, ends, contains
 
@@ -34,15 +34,15 @@ package indirect enum Predicate: Sendable {
     }
   }
 
-  /// The words that start a predicate.
+  /// The words that start a predicate, such as `==` and `matches`.
   package static let words = Comparison.allCases.map(\.rawValue) + ["in"] + Place.allCases.map(\.rawValue) + ["matches", "length", "is"]
 
-  /// The words that `is` accepts in addition to formats.
+  /// The words that `is` accepts in addition to the names of formats.
   package static let sorts = ["number", "text", "true", "false", "null", "empty"]
 }
 
 extension Predicate {
-  /// The words that may contain variables.
+  /// The words of the predicate that may contain variables.
   package var operands: [ShellWord] {
     switch self {
     case .compares(_, let words), .has(_, let words): words
@@ -53,19 +53,19 @@ extension Predicate {
   }
 }
 
-/// A mistake in the script, independent of the value.
+/// A mistake in a predicate that makes the predicate fail for every value.
 package struct PredicateMistake: Error, Equatable { package let reason: String }
 
 extension Predicate {
   package enum Verdict: Sendable, Equatable {
     case holds
-    /// The condition does not hold. Includes the reason if the value does not show it.
+    /// The condition does not hold. The reason is nil if the value itself shows the reason.
     case fails(String?)
 
     fileprivate init(_ holds: Bool) { self = holds ? .holds : .fails(nil) }
   }
 
-  /// The text after the operator of a condition.
+  /// The operand of a predicate: the words after the operator as one text.
   private struct Operand {
     let text: String
     let isQuoted: Bool
@@ -76,8 +76,8 @@ extension Predicate {
     }
   }
 
-  /// Returns whether the condition holds for a value.
-  /// - Parameter replaced: Returns a word with the values of its variables.
+  /// Checks the condition for a value.
+  /// - Parameter replaced: Returns the text of a word, in which values replace variables.
   /// - Throws: PredicateMistake; MissingVariable.
   package func verdict(on value: ScriptValue, _ replaced: (ShellWord) throws(MissingVariable) -> String) throws -> Verdict {
     switch self {
@@ -141,13 +141,13 @@ extension Predicate {
     return Verdict(isEqual == (comparison == .equal))
   }
 
-  /// Returns the numbers in the operand. Nil if the format is not numeric.
+  /// Returns the numbers in the operand. Returns nil if the format is not numeric.
   private static func numbers(_ operand: Operand, _ format: ValueFormat) throws -> [ScriptNumber]? {
     guard format.numberOctets != nil else { return nil }
     return (format.numbers(try octets(operand, format)) ?? []).compactMap(ScriptNumber.init)
   }
 
-  /// Returns whether a value equals the operand. Nil if the value does not fit its format.
+  /// Returns whether a value equals the operand. Returns nil if the value does not fit its format.
   private func equals(_ value: ScriptValue, _ operand: Operand) throws -> Bool? {
     switch value {
     case .octets(let octets): return octets == (try Self.octets(operand, .auto))
@@ -168,7 +168,7 @@ extension Predicate {
     return .fails("it is \(tree.noun), but \(DisplayText.quote(operand.text)) is not")
   }
 
-  /// Returns whether a field equals the operand. Nil if the field is a number and the operand is not.
+  /// Returns whether a field equals the operand. Returns nil if the field is a number and the operand is not.
   private static func equals(_ tree: JSONTree, _ operand: Operand) -> Bool? {
     switch tree.kind {
     case .number(let text):
@@ -178,7 +178,7 @@ extension Predicate {
     }
   }
 
-  /// Parses the operand as bytes.
+  /// Parses the operand as bytes in a format.
   /// - Throws: PredicateMistake.
   private static func octets(_ operand: Operand, _ format: ValueFormat) throws -> [UInt8] {
     if operand.isQuoted, format == .auto { return Array(operand.text.utf8) }

@@ -1,6 +1,6 @@
 package import Text
 
-/// A checked script with its included files, ready to run.
+/// A checked script, which includes the statements of its included files.
 package struct Script: Sendable {
   package struct Test: Sendable {
     package let name: String
@@ -9,24 +9,24 @@ package struct Script: Sendable {
     package let statements: [ScriptStatement]
   }
 
-  /// The name of the file as the user gave it.
+  /// The name of the script file as the user gave it.
   package let file: String
-  /// The device of the script. Nil if the script names none.
+  /// The device that the script names. Nil if the script has no `device` line.
   package internal(set) var device: String?
   package internal(set) var deviceLine: Int?
-  /// Whether the loader could not read an included file. That file may name the device.
+  /// Whether the loader could not read an included file, which may contain the `device` line.
   package internal(set) var lacksFile = false
-  /// The first line that needs a device.
+  /// The place of the first line that needs a device. Nil if no line needs one.
   package internal(set) var firstNeed: ScriptPlace?
-  /// The names of the script's variables.
+  /// The names of all variables that the script sets or uses.
   package internal(set) var variables: Set<String> = []
-  /// The lines outside of tests.
+  /// The statements outside of tests, setup and teardown.
   package internal(set) var statements: [ScriptStatement] = []
   package internal(set) var setup: [ScriptStatement] = []
   package internal(set) var teardown: [ScriptStatement] = []
   package internal(set) var tests: [Test] = []
 
-  /// Whether lines outside of tests do more than set names and values.
+  /// Whether the script does more outside of tests than set a device, variables and notes.
   package var hasOwnSteps: Bool {
     statements.contains { statement in
       switch statement.kind {
@@ -39,17 +39,17 @@ package struct Script: Sendable {
   }
 }
 
-/// A statement of a script.
+/// A statement of a script with the line that contains it.
 package struct ScriptStatement: Sendable {
   package indirect enum Kind: Sendable {
     case device(ShellWord)
     case set(name: String, ShellWord)
     case command(ScriptCommand)
     case capture(name: String, ScriptCommand, Extraction)
-    /// Checks the last result.
+    /// `expect` without an attribute, which checks the result of the last command.
     case expectResult(Extraction, Predicate)
     case expectValue(ExpectedValue)
-    /// Fails if a value arrives.
+    /// `expect no ATTR`, which fails if a value of the attribute arrives in time.
     case expectSilence(ShellWord, within: ShellWord?)
     case expectDisconnection(reason: ShellWord?, within: ShellWord?)
     case repetition(Repetition, [ScriptStatement])
@@ -60,7 +60,7 @@ package struct ScriptStatement: Sendable {
     case setup([ScriptStatement])
     case teardown([ScriptStatement])
     case test(name: ShellWord, tags: [ShellWord], [ScriptStatement])
-    /// A line with a reported mistake, and the lines of the block that it opens.
+    /// A line that the parser could not understand, and the lines of the block that the line opens.
     case unreadable([ScriptStatement])
   }
 
@@ -75,40 +75,40 @@ package struct ScriptStatement: Sendable {
   }
 }
 
-/// A command with its arguments and its expected failure.
+/// A command of a script and the failure that the script expects.
 package struct ScriptCommand: Sendable {
   package var words: [ShellWord]
-  /// The line after the command that expects its failure.
+  /// The `fails` line after the command. Nil if the command must succeed.
   package var failure: ExpectedFailure?
 }
 
 package struct ExpectedFailure: Sendable {
-  /// The kind or the name of the error. Nil accepts any.
+  /// The kind, name or code of the error. Nil accepts any error except one of the script or the setup.
   package var kind: ShellWord?
   package var line: ScriptLine
 }
 
-/// The part of a result to check.
+/// The part of a result or value that `as` and `field` select.
 package struct Extraction: Sendable {
   package var format: ShellWord?
-  /// The field of the record, such as `mtu` or `heart_rate.value`.
+  /// The field of the record, such as `mtu` or `heart_rate.value`. Nil selects the bytes of the value.
   package var field: ShellWord?
 }
 
-/// The statements `expect ATTR …` and `expect N of ATTR …`.
+/// An `expect ATTR …` or `expect N of ATTR …` statement.
 package struct ExpectedValue: Sendable {
   package var attribute: ShellWord
-  /// The number of values. Nil for one.
+  /// The number of values that must arrive. Nil stands for one value.
   package var count: ShellWord?
   package var extraction: Extraction
-  /// The condition. Nil accepts any value.
+  /// The condition for each value. Nil accepts any value.
   package var predicate: Predicate?
   package var within: ShellWord?
 }
 
-/// The blocks `repeat` and `retry`.
+/// The settings of a `repeat` or `retry` block.
 package struct Repetition: Sendable {
-  /// Whether the block ends with the first success.
+  /// Whether the block ends after the first round without a failure, as `retry` does.
   package var endsWithSuccess: Bool
   package var count: ShellWord
   package var every: ShellWord?

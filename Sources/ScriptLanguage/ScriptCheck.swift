@@ -1,34 +1,34 @@
 import GATT
 import Text
 
-/// Builds a script from statements and finds mistakes before the script runs.
+/// Builds a script from statements and finds its mistakes before the script runs.
 package struct ScriptCheck {
-  /// The device that a command needs before it can run.
+  /// The dependency of a command on the script's device.
   package enum Need: Sendable, Equatable {
     case nothing
-    /// The command needs the device of the script.
+    /// The command needs the script's device, unless an earlier line connects to a device.
     case device
-    /// The command names the device for itself and for later lines.
+    /// The command names a device. Later lines use this device.
     case namesDevice
   }
 
-  /// A command line of the shell.
+  /// A command line of a script.
   package struct Command {
     package let words: [String]
-    /// The words that are guesses for values not known before the script runs.
+    /// The words whose variables have no value yet. The check replaces these variables by guesses.
     package let guessed: Set<String>
-    /// The file that contains the command.
+    /// The name of the file that contains the command. Paths after `--device` are relative to its directory.
     package let file: String
   }
 
-  /// The checks and names that only the program knows.
+  /// The checks and names that the caller provides, because this module does not know the commands of blectl.
   package struct Program {
-    /// The check of a command, which returns the device that the command needs.
+    /// Checks a command and returns its need for a device.
     /// - Throws: CommandMistake with the reason as a sentence.
     let command: (Command) throws(CommandMistake) -> Need
-    /// The kinds and names of errors.
+    /// The kinds and names of errors that `fails` accepts.
     let errors: [String]
-    /// The names of reasons why a link is down.
+    /// The names of disconnection reasons that `expect disconnect` accepts.
     let reasons: [String]
 
     package init(command: @escaping (Command) throws(CommandMistake) -> Need, errors: [String], reasons: [String]) {
@@ -40,9 +40,9 @@ package struct ScriptCheck {
 
   package struct CommandMistake: Error {
     package let sentence: String
-    /// The word of the command with the mistake.
+    /// The word that contains the mistake. Nil if the mistake concerns the whole command.
     package let word: String?
-    /// Whether a file is missing or cannot be read.
+    /// Whether the mistake is a file that is missing or that blectl cannot read.
     package let isOfFile: Bool
 
     package init(_ sentence: String, at word: String? = nil, isOfFile: Bool = false) {
@@ -55,17 +55,17 @@ package struct ScriptCheck {
   let program: Program
   var variables: ScriptVariables
   private var script: Script
-  /// The line that the check looks at.
+  /// The line that the check is currently examining.
   private var line: ScriptLine
   private var mistakes: [ScriptError] = []
   private var hasResult = false
   private var knowsDevice = false
-  /// The variables that nothing sets. The check reports each only once.
+  /// The names of variables that the check has reported as undefined.
   private var undefined: Set<String> = []
 
-  /// Builds and checks a script.
-  /// - Parameter mentioned: Further variables of the script.
-  /// - Returns: The script, which can run if there are no mistakes.
+  /// Builds a script from statements and checks it.
+  /// - Parameter mentioned: The names of variables in `include` lines, which `statements` does not contain.
+  /// - Returns: The script and its mistakes. The script can run if it has no mistakes.
   package static func script(
     _ statements: [ScriptStatement], file: String, variables: [String: String], mentioned: Set<String> = [], _ program: Program
   ) -> (script: Script, mistakes: [ScriptError]) {
@@ -77,7 +77,7 @@ package struct ScriptCheck {
     return (check.script, check.mistakes)
   }
 
-  /// Adds a mistake in the current line.
+  /// Adds a mistake to the list, with the place of a word or of the current line.
   private mutating func note(at word: ShellWord? = nil, _ reason: String) {
     mistakes.append(word.map { line.error(at: $0, reason) } ?? line.error(reason))
   }
@@ -189,7 +189,7 @@ package struct ScriptCheck {
     }
   }
 
-  /// Assumes the effects of a line with a mistake, so that later lines do not report the mistake again.
+  /// Assumes the effects of a faulty line, so that the check does not report later lines for the same mistake.
   private mutating func passOver() {
     hasResult = true
     switch line.words.first?.keyword {
@@ -202,10 +202,10 @@ package struct ScriptCheck {
 
   // MARK: Commands
 
-  /// The guesses for variables without a known value. A command is valid if one of them fits.
+  /// The guesses for variables whose values the check does not know. A command is valid if one guess fits.
   private static let placeholders = ["1", "0", "ffe1", "00:00:00:00:00:00", "text"]
 
-  /// Returns all combinations of guesses for two words. For another number of words, uses the same guess for each word.
+  /// Returns the combinations of guesses for `count` unknown words. Combines different guesses only for two words.
   private static func guesses(_ count: Int) -> [[String]] {
     switch count {
     case 0: [[]]
@@ -263,7 +263,7 @@ package struct ScriptCheck {
 
   // MARK: Words
 
-  /// Returns the text of a word. Nil while a variable has no value yet.
+  /// Returns the text of a word. Returns nil while one of its variables has no value.
   private mutating func text(of word: ShellWord) -> String? {
     script.variables.formUnion(word.variables)
     // A file that was not read may set the variable.
@@ -326,13 +326,13 @@ package struct ScriptCheck {
 
   package static func count(_ text: String) -> Int? { Int(text).flatMap { (1...Repetition.limit).contains($0) ? $0 : nil } }
 
-  /// Returns the message for an invalid count.
+  /// Returns the error message for an invalid count in `repeat`, `retry` or `expect N of`.
   package static func invalidCount(_ text: String) -> String { "Invalid count \(DisplayText.quote(text)). Use 1 to \(Repetition.limit)." }
 
-  /// Parses the time of `sleep`, which may be seconds without a unit.
+  /// Parses the time of `sleep`. A number without a unit is in seconds. Returns nil for other text.
   package static func pause(_ text: String) -> Duration? { ScriptTime.parse(text) ?? ScriptTime.parse(text + "s") }
 
-  /// Parses the code of an error or a reason, such as `0x13`.
+  /// Parses the hexadecimal code of an error or a disconnection reason, such as `0x13`. Returns nil for other text.
   package static func number(_ text: String) -> UInt8? {
     let digits = text.hasPrefix("0x") ? text.dropFirst(2) : ""
     return Hex.number(digits).flatMap { UInt8(exactly: $0) }

@@ -1,15 +1,15 @@
 package import Text
 
-/// A command of a script, split into words. A line may contain several commands, separated by `;`.
-/// A line that ends in `\` continues on the next line.
+/// A command of a script, split into words. The character `;` separates commands on one line of the file.
+/// A line of the file that ends in `\` continues on the next line.
 package struct ScriptLine: Sendable {
   private let file: String
-  /// The lines of the text, each with the number of characters before it.
+  /// The lines of the file that contain the command. The offset is the number of characters of the command before the line.
   private let starts: [(offset: Int, line: Int)]
-  /// The text of the line, without surrounding spaces.
+  /// The text of the line or the continued lines, without spaces at both ends.
   package let source: String
   package let words: [ShellWord]
-  /// Whether the line has a reported mistake. Its words are only a guess.
+  /// Whether the parser has already reported a mistake in the line. The words of such a line are a guess.
   var isUnreadable = false
 
   package var place: ScriptPlace { place(of: words.first?.offset ?? 0) }
@@ -27,10 +27,10 @@ package struct ScriptLine: Sendable {
 
   func unexpected(_ word: ShellWord) -> ScriptError { error(at: word, "Unexpected word \(DisplayText.quote(word.text ?? "…")).") }
 
-  /// The maximum length of a file in bytes.
+  /// The maximum length of a script file in bytes.
   package static let maximumLength = 4 << 20
 
-  /// Parses the lines of a file. Adds lines that cannot be read, such as those with an open quote, to `mistakes`.
+  /// Parses the lines of a file. Adds each line that is invalid, for example because of an open quote, to `mistakes`.
   /// - Throws: ScriptError for a file that is too large or not text.
   static func parse(_ bytes: [UInt8], file: String, _ mistakes: inout [ScriptError]) throws(ScriptError) -> [ScriptLine] {
     var bytes = bytes[...]
@@ -78,7 +78,7 @@ package struct ScriptLine: Sendable {
     return line
   }
 
-  /// A line that the parser is reading.
+  /// The state of parsing one line and the lines that continue it.
   private struct Part {
     let file: String
     private var reading = ShellWordReading(expands: true)
@@ -88,7 +88,7 @@ package struct ScriptLine: Sendable {
 
     init(file: String) { self.file = file }
 
-    /// Reads a line. Returns whether the next line continues it.
+    /// Parses a line of the file. Returns whether the next line continues the command.
     mutating func take(_ line: Substring, _ number: Int, isLast: Bool) throws(ScriptError) -> Bool {
       starts.append((count, number))
       source += source.isEmpty ? line : line.drop { $0 == " " || $0 == "\t" }
@@ -117,7 +117,7 @@ package struct ScriptLine: Sendable {
       return true
     }
 
-    /// Returns the end of a regular expression, after the second `/` and its flags.
+    /// Returns the index after a regular expression and its flags. Returns nil if the text has no second `/`.
     private static func endOfPattern(_ text: Substring) -> Substring.Index? {
       var isEscaped = false
       var index = text.index(after: text.startIndex)

@@ -1,6 +1,6 @@
 import Text
 
-/// Parses lines into statements. `ScriptCheck` checks the arguments of commands later, because only the program knows them.
+/// Parses the lines of a script into statements. Leaves the arguments of commands to `ScriptCheck`.
 package struct ScriptParser {
   /// The words that start a statement other than a command.
   package static let words = [
@@ -10,20 +10,20 @@ package struct ScriptParser {
   static let maximumDepth = 16
 
   private let lines: [ScriptLine]
-  /// The settings of the session, which `set` does not treat as variables.
+  /// The names of the session's settings. `set` with such a name is a command, not a variable assignment.
   private let settings: [String]
   private var index = 0
   private var mistakes: [ScriptError]
-  /// The number of blocks that the parser closed without their `end`, which may still follow.
+  /// The number of blocks that the parser closed without reading their `end`. A later `end` may belong to one of them.
   private var unclosed = 0
-  /// Whether all open blocks end here, because a line outside of blocks follows.
+  /// Whether all open blocks end at the current line, because it must be outside of blocks.
   private var isLeaving = false
 
   private static let openers = ["setup", "teardown", "test", "repeat", "retry"]
   private static let outermost: Set = ["setup", "teardown", "test"]
 
-  /// Parses a file. Continues after mistakes to report all of them.
-  /// - Parameter settings: The names of the session's settings, for `set`.
+  /// Parses a file. Continues after a mistake to find all mistakes.
+  /// - Parameter settings: The names of the session's settings. `set` with such a name is a command.
   /// - Throws: ScriptError for a file that is too large or not text.
   package static func parse(
     _ bytes: [UInt8], file: String, settings: [String]
@@ -35,8 +35,8 @@ package struct ScriptParser {
     return (statements, parser.mistakes)
   }
 
-  /// Parses the statements up to `end`.
-  /// - Parameter opening: The first line of the block. Nil for the whole file.
+  /// Parses statements up to the `end` of a block or up to the end of the file.
+  /// - Parameter opening: The line that opens the block. Nil parses the whole file.
   private mutating func block(_ opening: ScriptLine?, depth: Int) -> [ScriptStatement] {
     var statements: [ScriptStatement] = []
     if let opening, depth > Self.maximumDepth {
@@ -81,7 +81,7 @@ package struct ScriptParser {
     return statements
   }
 
-  /// Returns a hint about a misspelled line that should have opened the block. Keeps that line from counting as an unknown command.
+  /// Returns a hint if a misspelled line should have opened a block. Marks that line as unreadable, so that the check ignores it.
   private static func hint(_ statements: inout [ScriptStatement]) -> String {
     for index in statements.indices.reversed() {
       switch statements[index].kind {
@@ -155,7 +155,7 @@ package struct ScriptParser {
     return line.words[1]
   }
 
-  /// Checks the name of a variable.
+  /// Returns the name of a variable after checking it.
   private func variable(_ word: ShellWord, _ line: ScriptLine) throws(ScriptError) -> String {
     guard let name = word.keyword, ScriptVariables.isName(name) else {
       throw line.error(at: word, "Invalid variable name. \(ScriptVariables.nameRule)")
@@ -176,7 +176,7 @@ package struct ScriptParser {
     }
   }
 
-  /// Parses `let NAME = COMMAND [as FORMAT] [field NAME]`.
+  /// Parses `let NAME = COMMAND [as FORMAT] [field NAME]`, which stores a result in a variable.
   private func capture(_ line: ScriptLine) throws(ScriptError) -> ScriptStatement.Kind {
     guard line.words.count >= 4, line.words[2].keyword == "=" else {
       throw line.error("`let` takes a name, = and a command: `let LEVEL = read 2a19 as u8`")

@@ -2,12 +2,12 @@ import Text
 
 /// A time in a script, such as `500ms`, `2s`, `1.5s` or `1m`.
 package enum ScriptTime {
-  /// The limit of a wait without `within`.
+  /// The time limit of an `expect` line without `within`.
   package static let standard = Duration.seconds(5)
   /// The maximum time in seconds, which is one day.
   private static let longest = 86_400.0
 
-  /// Parses a time. Nil if the text is not a time.
+  /// Parses a time with a unit. Returns nil for other text and for more than one day.
   package static func parse(_ text: String) -> Duration? {
     let units: [(String, Double)] = [("ms", 0.001), ("s", 1), ("m", 60), ("h", 3600)]
     guard let (unit, factor) = units.first(where: { text.hasSuffix($0.0) }) else { return nil }
@@ -21,7 +21,7 @@ package enum ScriptTime {
     return .microseconds(Int64((seconds * 1_000_000).rounded()))
   }
 
-  /// Returns the message for a text that is not a time.
+  /// Returns the error message for a text that is not a valid time.
   package static func invalid(_ text: String) -> String {
     "Invalid time \(DisplayText.quote(text)). "
       + (parse(text + "s") == nil ? "Use 500ms, 2s or 1m, up to 24h." : "Add a unit: \(text)s or \(text)ms.")

@@ -1,15 +1,15 @@
 package import Text
 
-/// A value that a predicate checks.
+/// The part of a result that a predicate checks.
 package enum ScriptValue: Sendable {
-  /// Bytes without a format.
+  /// Bytes without a format, which predicates compare with hex or quoted text.
   case octets([UInt8])
-  /// Bytes with a format.
+  /// Bytes in the format that the script names after `as`.
   case formatted([UInt8], ValueFormat)
-  /// A field of a record.
+  /// A field of a record, such as `mtu`.
   case field(JSONTree)
 
-  /// The value as one line of text, for people and for variables.
+  /// The value as one line of text, for reports and variables.
   package var text: String {
     switch self {
     case .octets(let octets): Hex.encode(octets)
@@ -29,7 +29,7 @@ package enum ScriptValue: Sendable {
     }
   }
 
-  /// The numbers in the value. Nil if it is not numeric.
+  /// The numbers in the value. Nil if the value is not numeric.
   package var numbers: [ScriptNumber]? {
     switch self {
     case .octets: return nil
@@ -46,12 +46,12 @@ package enum ScriptValue: Sendable {
   }
 }
 
-/// A number. Whole numbers are exact.
+/// A number in a script. Whole numbers are exact up to 128 bits.
 package enum ScriptNumber: Sendable, Equatable {
   case whole(Int128)
   case real(Double)
 
-  /// Parses a number. Nil for other text.
+  /// Parses a number. Returns nil for other text.
   /// - Parameter text: A decimal or `0x…` integer, or a number with a fraction.
   package init?(_ text: String) {
     let isNegative = text.hasPrefix("-")
@@ -93,17 +93,17 @@ package enum ScriptNumber: Sendable, Equatable {
   }
 }
 
-/// The record of a command or a received value, which `expect` and `let` check.
+/// A command's result or a received value as a JSON record, which `expect` and `let` check.
 package struct ScriptResult: Sendable {
   package let record: JSONTree
 
   package init(_ record: JSONTree) { self.record = record }
 
-  /// The bytes of the value. Nil if the record has none.
+  /// The bytes of the record's member `value`. Nil if the record has no such member.
   package var octets: [UInt8]? { record["value"]?.string.flatMap { Hex.decode($0) } }
 
-  /// Returns a field of the decoded value, the device's answer or the record, in this order. For a quantity, returns its number.
-  /// - Parameter path: Names separated by dots, and `[2]` for the third item of a list.
+  /// Returns the first match in the decoded value, the answer to `call` and the record. Returns the number of a quantity without its unit.
+  /// - Parameter path: Names separated by dots. `[2]` selects the third item of a list.
   package func field(_ path: String) -> JSONTree? {
     for part in [record["decoded"], record["values"], record] {
       guard let part, let found = Self.member(path, of: part) else { continue }

@@ -2,9 +2,9 @@ package import Text
 
 /// The variables of a script and their known values.
 package struct ScriptVariables: Sendable {
-  /// The values. Nil for a variable whose value is only known while the script runs.
+  /// The values by variable name. Nil for a variable whose value is only known while the script runs.
   private var values: [String: String?] = [:]
-  /// The values from the user, which override the script's own.
+  /// The values from `--set` by variable name, which override the script's `set` lines.
   private let fixed: [String: String]
 
   package init(_ fixed: [String: String] = [:]) {
@@ -21,17 +21,17 @@ package struct ScriptVariables: Sendable {
 
   package mutating func set(_ name: String, _ value: String?) { if fixed[name] == nil { values[name] = value } }
 
-  /// Sets a variable to a result, even if the user gave the variable a value.
+  /// Sets a variable to a result, even if `--set` has given the variable a value.
   package mutating func capture(_ name: String, _ value: String?) { values.updateValue(value, forKey: name) }
 
   package func isKnown(_ name: String) -> Bool { values[name] != nil }
 
-  /// Returns the value of a variable. Nil for an unknown variable, or before the script sets the variable.
+  /// Returns the value of a variable. Returns nil for an unknown variable and for a variable that has no value yet.
   package func value(_ name: String) -> String? { values[name] ?? nil }
 
   package var names: [String] { values.keys.sorted() }
 
-  /// Returns the text of a word with the values of its variables.
+  /// Returns the text of a word, in which values replace variables.
   /// - Throws: MissingVariable with the first name that has no value.
   package func text(of word: ShellWord) throws(MissingVariable) -> String {
     try word.replaced { name throws(MissingVariable) in

@@ -109,7 +109,7 @@ package struct Run: LoopCommand {
       + [junit.map { .junit($0) }, html.map { .html($0, title: files.joined(separator: " ")) }].compactMap(\.self)
   }
 
-  /// Loads and checks the scripts of all files.
+  /// Loads and checks the scripts in all files and folders of the command line.
   /// - Throws: ScriptErrors with the mistakes of all files; FileError.
   @LoopActor
   private func scripts(_ variables: [String: String], _ context: Context) async throws -> [Script] {
@@ -144,7 +144,7 @@ package struct Run: LoopCommand {
     return scripts
   }
 
-  /// The words that are unlikely as tags. They show that the name of a test lacks quotes.
+  /// The words that are unlikely as tags. A tag among these words suggests that the name of the test lacks quotes.
   private static let sentenceWords: Set = [
     "a", "an", "and", "are", "at", "by", "for", "from", "in", "is", "not", "of", "on", "the", "to", "with",
   ]
@@ -171,7 +171,7 @@ package struct Run: LoopCommand {
   }
 }
 
-/// The argument `NAME=VALUE` of `--set`.
+/// The argument `NAME=VALUE` of `--set`, which sets a variable of the script.
 struct VariableArgument: ExpressibleByArgument, Sendable {
   let name: String
   let value: String

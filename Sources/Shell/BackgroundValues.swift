@@ -5,7 +5,7 @@ import GATT
 import Operations
 import Text
 
-/// The background subscriptions on one connection. Shows their values as they arrive, while other commands run.
+/// The background subscriptions on one connection. Shows each value that arrives while other commands run.
 @LoopActor
 final class BackgroundValues {
   let values: SubscribedValues
@@ -13,9 +13,9 @@ final class BackgroundValues {
 
   /// Creates an empty list of subscriptions and starts the task that shows their values.
   /// - Parameters:
-  ///   - onDrop: Receives the number of values that the output did not show.
-  ///   - onMissing: Receives the subscriptions that ended because the peer's services changed.
-  ///   - show: Shows a value. May wait for the reader of the output.
+  ///   - onDrop: A function that receives the number of values that the output did not show.
+  ///   - onMissing: A function that receives the subscriptions that ended because the peer's services changed.
+  ///   - show: A function that shows a value. May wait for the reader of the output.
   init(
     _ connection: Connection, onDrop: @escaping @LoopActor (Int) -> Void,
     onMissing: @escaping @LoopActor ([Restoration.Missing]) -> Void,
@@ -37,7 +37,7 @@ final class BackgroundValues {
   /// - Parameter handle: The handle of the characteristic's value.
   func contains(_ handle: AttributeHandle) -> Bool { values.characteristics.contains { $0.valueHandle == handle } }
 
-  /// Waits until the output has all received values. Call this after `values.end()`. If canceled, reports the values that it did not show.
+  /// Waits until the output has all received values. Call this after `values.end()`. A canceled call reports how many values are lost.
   func untilShown() async {
     await withTaskCancellationHandler(operation: { await showing.value }, onCancel: { showing.cancel() })
   }

@@ -6,18 +6,18 @@ import Presentation
 import Terminal
 import Text
 
-/// Commands from `-e`, a file or a typed line, which run one after the other.
+/// A list of commands from `-e`, a file or a typed line. The session runs one command after another.
 struct CommandList {
-  /// The words of each command, with the place that errors name (nil for a typed line).
+  /// The words of each command. `place` is the file and line, or the command itself, for errors. Nil for a typed line.
   private let commands: [(place: String?, words: [String])]
 
   /// Splits a typed line into commands.
-  /// - Throws: ShellWordsError.
+  /// - Throws: ShellWordsError for a missing quotation mark or another syntax error.
   init(line: String) throws(ShellWordsError) { commands = try ShellWords.commands(in: line).map { (nil, $0) } }
 
   /// Parses the commands of a text with one or more lines.
-  /// - Parameter name: The name of the file, for the places in errors.
-  /// - Throws: Failure(.usage).
+  /// - Parameter name: The file name for errors. Nil if the text is not from a file.
+  /// - Throws: Failure(.usage) for a syntax error.
   init(_ text: String, name: String? = nil) throws {
     var commands: [(String?, [String])] = []
     var reading = ShellWordReading()
@@ -60,7 +60,7 @@ struct CommandList {
 
   var isEmpty: Bool { commands.isEmpty }
 
-  /// Runs the commands. With `keepGoing`, reports a failure immediately and continues.
+  /// Runs the commands in order. If `keepGoing` is true, reports each failure and continues.
   /// - Throws: The first failure with its place, or its ExitStatus if blectl already reported the failure.
   @LoopActor func run(in shell: Shell, keepGoing: Bool, members: RecordWriter.Members = .none, _ output: Output) async throws {
     var ahead: [Subscription] = []
@@ -105,7 +105,7 @@ struct CommandList {
     if let first { throw first }
   }
 
-  /// Subscribes to what the next `wait` commands await, because values may arrive early. Ignores errors, which the `wait` commands report.
+  /// Subscribes to the attributes of the consecutive `wait` commands from `index` on, so that no early value is lost. Ignores errors.
   @LoopActor private func subscribeAhead(
     from index: Int, _ traits: [CommandTraits?], in shell: Shell, _ subscriptions: inout [Subscription]
   ) async throws {

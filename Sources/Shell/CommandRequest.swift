@@ -1,17 +1,17 @@
 import Presentation
 import Text
 
-/// The identifier that a program gives to a command.
+/// The identifier of a command in a session for programs.
 enum CommandIdentifier: Equatable {
-  /// The line number of a command without an ID, from 1.
+  /// The line number, counted from 1, of a command without an ID.
   case line(Int)
-  /// A whole number, with the digits that the program wrote.
+  /// An ID that is a whole number, with the digits that the program wrote.
   case number(String)
   case string(String)
-  /// An unreadable ID, and the number of its line from 1. The line number may be the ID of another command, so it does not replace the ID.
+  /// An unreadable ID. `line` is the line number of the command, counted from 1.
   case unknown(line: Int)
 
-  /// The ID as `cancel` takes it. Empty for an unreadable ID.
+  /// The ID as the command `cancel` takes it. Empty for an unreadable ID.
   var text: String {
     switch self {
     case .line(let number): "\(number)"
@@ -39,20 +39,20 @@ enum CommandIdentifier: Equatable {
     }
   }
 
-  /// The members that identify the command in each of its JSON records.
+  /// The JSON members that identify the command in each of its records.
   var member: RecordWriter.Members { RecordWriter.Members { write(&$0) } }
 }
 
-/// A line from a program, which is a command or an object such as `{"id":1,"command":"read ffe1"}`.
+/// A line from a program. It is a command or a JSON object such as `{"id":1,"command":"read ffe1"}`.
 struct CommandRequest {
   let id: CommandIdentifier
-  /// The line number, from 1.
+  /// The line number, counted from 1.
   let number: Int
   let command: String
-  /// Whether the program gave its own ID to an earlier line. A line without an ID may then be the rest of that line.
+  /// Whether the program gave its own ID to this line or an earlier one.
   var isAmongIDs = false
 
-  /// The approximate memory of the line, in bytes.
+  /// The approximate memory that the line uses, in bytes.
   var octets: Int { command.utf8.count + 128 }
 
   struct Malformed: Error {
@@ -61,7 +61,7 @@ struct CommandRequest {
   }
 
   /// Parses a line, which is a command or a JSON object.
-  /// - Parameter line: The line number, from 1.
+  /// - Parameter line: The line number, counted from 1.
   init(_ text: String, line: Int) throws(Malformed) {
     number = line
     let trimmed = text.trimmed

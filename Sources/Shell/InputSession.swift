@@ -6,8 +6,8 @@ import Presentation
 import Terminal
 import Text
 
-/// A session that runs the commands from standard input, one per line. With `--json`, commands of several devices run at the same time.
-/// The answer to each is its records and one `done` record. Without `--json`, commands run one after the other.
+/// A session that runs the commands from standard input, one per line. With `--json`, commands of several devices run at the same time, and
+/// a `done` record ends the answer to each command.
 @LoopActor
 final class InputSession {
   private let shell: Shell
@@ -17,22 +17,22 @@ final class InputSession {
   private var hasEnded = false
   /// The lines that the session has read but not parsed yet.
   private var waiting: Deque<CommandRequest> = []
-  /// The line that the session has taken from `waiting` but not started yet.
+  /// The line that the session has removed from `waiting` but not started yet. Nil between lines.
   private var beginning: (id: CommandIdentifier, isCancelled: Bool)?
   private var running: [(id: CommandIdentifier, job: ShellJob, task: Task<Void, Never>)] = []
-  /// The memory of all lines without an answer, in bytes.
+  /// The approximate memory of all lines without an answer, in bytes.
   private var octets = 0
-  /// Whether a program has given its own ID to any line.
+  /// Whether the program has given its own ID to any line.
   private var hasOwnIDs = false
-  /// The wait that ends when the session reads a line or a command ends.
+  /// The wait that ends when the session reads a line or when a command ends.
   private var change = Wait<Void>()
   private let broken = Wait<Void>()
 
-  /// The maximum length of a line in bytes. A command with a value of 1 MiB in hex fits.
+  /// The maximum length of a line in bytes. A command with a value of 1 MiB in hex fits in a line.
   static let lineLimit = 4 << 20
-  /// The maximum memory of unanswered lines in bytes. The session reads but refuses later lines, because a `cancel` may make room.
+  /// The maximum memory of unanswered lines in bytes. The session refuses further lines, except `cancel`.
   static let octetLimit = 64 << 20
-  /// The maximum number of running commands. Most of them wait for their device.
+  /// The maximum number of commands that run or wait for their device.
   static let runningLimit = 4096
 
   init(_ shell: Shell) {
@@ -45,8 +45,8 @@ final class InputSession {
 
   /// Runs the session until its input ends.
   /// - Parameters:
-  ///   - peer: The device to connect first.
-  ///   - link: The device whose loss ends the session, unless the session restores lost connections.
+  ///   - peer: The device to connect first. Nil to connect none.
+  ///   - link: The device whose loss ends the session, unless the session restores lost connections. Nil for no such device.
   /// - Throws: The ExitStatus of the first line that failed; OutputFailure; CancellationError.
   func run(connecting peer: PeerArgument?, endingWith link: SessionDevice?) async throws {
     do {
@@ -92,17 +92,17 @@ final class InputSession {
     }
   }
 
-  /// Whether the last command keeps the next lines from starting.
+  /// Whether the session must wait for the end of the last started command before it starts the next line.
   private var isHeld: Bool { running.last?.job.holdsLines ?? false }
 
-  /// Resumes the conversation after a change. Stops virtual time while blectl waits for input and no command runs.
+  /// Lets the session continue after it has read a line or a command has ended. Stops virtual time while blectl only waits for input.
   private func settle() {
     change.resume(returning: ())
     change = Wait()
     if isIdle { EventLoop.shared.timeStandsStill = reader.isWaiting }
   }
 
-  /// Ends the session after `exit`. Discards the lines that the session has read but not started.
+  /// Ends the input after `exit`. Discards the lines that the session has read but not started.
   private func endLines() {
     hasEnded = true
     for line in waiting { octets -= line.octets }
@@ -166,7 +166,7 @@ final class InputSession {
     octets += line.octets
   }
 
-  /// Starts a command. Without JSON, also waits for its end.
+  /// Starts a command. Without `--json`, also waits until the command ends.
   private func begin(_ line: CommandRequest) async throws {
     beginning = (line.id, false)
     var isFollowed = false
@@ -197,7 +197,7 @@ final class InputSession {
     (try? ShellWords.words(of: line)).flatMap { shell.process.commands.type(of: $0) } != nil
   }
 
-  /// Runs a line of a session without JSON. Throws OutputFailure, or CancellationError when the session ends.
+  /// Runs a line of a session without JSON and reports its failure. Throws OutputFailure, or CancellationError when the session ends.
   private func run(_ line: CommandRequest) async throws {
     do { try await shell.run(line: line.command) } catch {
       if Task.isCancelled { throw CancellationError() }
@@ -216,7 +216,7 @@ final class InputSession {
     running.append((line.id, job, task))
   }
 
-  /// The name of the command `cancel ID`.
+  /// The name of the command `cancel ID`, which stops another command.
   static let cancel = "cancel"
 
   private func cancel(_ words: [String]) async throws -> Failure? {

@@ -19,16 +19,16 @@ final class InteractiveShell {
   let shell: Shell
   let editor: LineEditor
   private let history: LineHistory?
-  /// The lines of this session and of earlier ones.
+  /// The lines that the user typed in this session and in earlier ones, the latest last.
   private var lines: [String] = []
-  /// The command that runs in the foreground.
+  /// The task of the command that runs in the foreground. Nil while the user types.
   private var running: Task<OutputFailure?, Never>?
 
   // State for completion.
   var shapes: [String: CommandShape] = [:]
   var aliases: [String: PeerSelector] = [:]
   let seen = RecentDevices()
-  /// The user descriptions (2901) of the attributes of each device.
+  /// The user descriptions (2901) of each connected device by value handle, and its device file. `device` is nil without a device file.
   var descriptions: [(client: Client, texts: [AttributeHandle: String], device: DeviceDescription?)] = []
   var learning: Task<Void, Never>?
 
@@ -36,7 +36,7 @@ final class InteractiveShell {
   private var output: Output { process.output }
 
   /// Opens the terminal for a session.
-  /// - Returns: Nil if the user cannot type: standard input is not a terminal, or no output is.
+  /// - Returns: Nil if standard input is not a terminal, or if blectl has no terminal for output.
   init?(_ shell: Shell) {
     guard let editor = LineEditor(shell.process.output, name: "blectl") else { return nil }
     self.shell = shell
@@ -44,8 +44,8 @@ final class InteractiveShell {
     history = shell.process.configuration.historyPath.map { LineHistory($0, limit: LineEditor.historyLimit) }
   }
 
-  /// Runs lines until Ctrl-D or until the terminal closes.
-  /// - Parameter peer: The device to connect first.
+  /// Runs lines until the user presses Ctrl-D or the terminal closes.
+  /// - Parameter peer: The device to connect first. Nil to connect none.
   func run(connecting peer: PeerArgument?) async throws {
     watchSignals()
     defer {
@@ -93,7 +93,7 @@ final class InteractiveShell {
     if count > 0 { output.note("Dropped \(count) line(s) that were waiting.") }
   }
 
-  /// Runs a command in the foreground. Ctrl-C ends only this command.
+  /// Runs a command in the foreground. Ctrl-C ends only this command, not the session.
   private func runInForeground(_ body: @escaping @LoopActor () async throws -> Void) async throws {
     let task = EventLoop.shared.spawn { [output] () -> OutputFailure? in
       do { try await body() } catch let error as OutputFailure { return error } catch {
@@ -235,7 +235,7 @@ extension InteractiveShell {
     }
   }
 
-  /// Returns the known attributes. If none are known, starts a discovery and returns nil.
+  /// Returns the known attributes of a device. Nil if blectl knows none. Starts to read the user descriptions if they are unknown.
   private func attributes(of connection: Connection) -> [CompletionModel.Attribute]? {
     guard connection.isOpen else { return nil }
     let texts = descriptions.first { $0.client === connection.client }?.texts
@@ -248,7 +248,7 @@ extension InteractiveShell {
     }
   }
 
-  /// The commands that only exist on a terminal.
+  /// The names and hints of the commands that only an interactive session has.
   static let ownCommands = [(name: "history", hint: "The lines of this session and of earlier ones")]
 
   private func shape(_ name: String) -> CommandShape? {
@@ -258,7 +258,7 @@ extension InteractiveShell {
     return shape
   }
 
-  /// Discovers the attributes of the device. Then completes the typed text, unless it has changed.
+  /// Starts a task that discovers the attributes of a device. The task then completes the typed text, unless the user has changed the text.
   private func learn(_ connection: Connection) {
     guard learning == nil else { return }
     // Let virtual time continue although blectl waits for a key.

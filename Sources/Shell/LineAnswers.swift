@@ -4,15 +4,15 @@ import Presentation
 import Terminal
 import Text
 
-/// The answers to the lines of a session: `done` records with `--json`, otherwise the messages of failures. Keeps the exit status.
+/// The answers to the lines of a session. With `--json`, an answer is a `done` record. Without `--json`, it is the message of a failure.
 @LoopActor
 final class LineAnswers {
   private let shell: Shell
   private let output: Output
-  /// The first line that failed.
+  /// The number and exit status of the first line that failed. Nil if no line has failed.
   private var firstFailure: (line: Int, status: ExitStatus)?
 
-  /// Whether the session answers each line with records.
+  /// Whether the session answers each line with a JSON record.
   var areRecords: Bool { output.style.json }
 
   init(_ shell: Shell) {
@@ -22,7 +22,7 @@ final class LineAnswers {
 
   /// Writes the answer to a line.
   /// - Parameters:
-  ///   - number: The line number, from 1. 0 for a command that is not from a line.
+  ///   - number: The line number, counted from 1. 0 for a command that is not from a line.
   ///   - error: The failure of the line. Nil after a success.
   /// - Throws: OutputFailure.
   func write(_ id: CommandIdentifier, _ number: Int, _ error: (any Error)?, of device: SessionDevice? = nil) async throws {
@@ -46,7 +46,6 @@ final class LineAnswers {
     }
   }
 
-  /// Ends the session.
-  /// - Throws: The ExitStatus of the first line that failed.
+  /// Throws the ExitStatus of the first line that failed. Does nothing if no line failed.
   func finish() throws { if let firstFailure { throw firstFailure.status } }
 }

@@ -3,22 +3,22 @@ package import Bluetooth
 package import EventLoop
 package import GATT
 
-/// The values that a device sent since the start of the last command. `wait` and the expectations of scripts take them.
+/// The values that a device sent since the start of the last command. Commands such as `wait` remove the values that they accept.
 @LoopActor
 package final class ReceivedValues {
   package typealias Value = (event: ValueEvent, uuid: UUID?)
 
-  /// The values that no command has taken yet, the latest last.
+  /// The values that no command has removed yet, the latest last.
   package private(set) var recent: [Value] = []
-  /// The number of values to keep.
+  /// The number of values that `add` always keeps. `add` may drop older values.
   package var limit = 1024
-  /// The last command on the current link, except `wait`.
+  /// The name of the last command on the current connection, except `wait`. Nil before the first command.
   private(set) var lastCommand: String?
-  /// The number of values per attribute that preceded the last command. `wait` ignores them and reports their number once.
+  /// The number of values per attribute that arrived before the last command. `wait` ignores these values and reports their number once.
   private var earlier: [AttributeHandle: Int] = [:]
-  /// The number of dropped values.
+  /// The total number of values that `add` has dropped.
   private var dropped = 0
-  /// The number of dropped values since the last command that no command has reported yet.
+  /// The number of values that `add` has dropped since the last command, until a command reports the number.
   private var unreported = 0
   private var arrival: Wait<Void>?
 
@@ -35,16 +35,16 @@ package final class ReceivedValues {
     wake()
   }
 
-  /// Resumes the waiting commands, because no more values may arrive.
+  /// Resumes the commands that wait for a value, because a value has arrived or no value can arrive.
   func wake() {
     arrival?.resume(returning: ())
     arrival = nil
   }
 
-  /// Forgets what it knows about the commands of another link.
+  /// Clears the facts about commands on the previous connection.
   func startLink() { (earlier, lastCommand) = ([:], nil) }
 
-  /// Forgets the earlier values when a command starts. They cannot be its answers.
+  /// Discards the values that arrived before a command, because they cannot answer the command. `command` is nil for `connect`.
   package func forget(for command: String? = nil) {
     lastCommand = command
     for value in recent { earlier[value.event.handle, default: 0] += 1 }
@@ -52,17 +52,17 @@ package final class ReceivedValues {
     unreported = 0
   }
 
-  /// Returns the number of values of an attribute before the last command. Nil if there were none, or after the first call.
+  /// Returns the number of values of an attribute that arrived before the last command. Nil if there were none, or in a second call.
   func takeEarlier(_ handle: AttributeHandle) -> Int? { earlier.removeValue(forKey: handle) }
 
-  /// Returns the number of dropped values since the last command. Nil if there were none, or after the first call.
+  /// Returns the number of values that `add` dropped since the last command. Nil if there were none, or in a second call.
   package func takeDropped() -> Int? {
     defer { unreported = 0 }
     return unreported > 0 ? unreported : nil
   }
 
-  /// Removes and returns the first value that satisfies `fits`.
-  /// - Parameter position: The number of values to skip, because an earlier call checked them. 0 for the first call.
+  /// Removes and returns the first value that satisfies `fits`. Nil if no value does.
+  /// - Parameter position: The number of values that earlier calls have checked, which this call skips. 0 for the first call.
   func take(after position: inout Int, where fits: (ValueEvent) -> Bool) -> Value? {
     let start = min(max(0, position - dropped), recent.count)
     guard let index = recent[start...].firstIndex(where: { fits($0.event) }) else {
@@ -72,7 +72,7 @@ package final class ReceivedValues {
     return recent.remove(at: index)
   }
 
-  /// Waits for the next value. Returns false at the deadline.
+  /// Waits for the next value. Returns false if no value arrives before the deadline.
   func untilNext(until deadline: LoopClock.Instant) async throws -> Bool {
     let wait = arrival ?? Wait<Void>()
     arrival = wait

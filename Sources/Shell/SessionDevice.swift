@@ -9,37 +9,37 @@ package import Presentation
 import Terminal
 package import Text
 
-/// A device of a session, with its link, its received values and the commands that wait for it.
+/// A device of a session, with its connection, its received values and the commands that wait for it.
 @LoopActor
 package final class SessionDevice {
-  /// The selector that the user typed.
+  /// The selector that the user typed for the device.
   package var selector: PeerSelector
   let queue = TurnQueue()
   package let values = ReceivedValues()
-  /// The link, open or lost. Nil after a disconnection.
+  /// The open or lost connection to the device. Nil before the first connection and after a disconnection.
   private(set) var link: SessionLink?
-  /// The reason why the device is not connected.
+  /// The reason for the last failed or lost connection. Nil while the device is connected.
   package private(set) var problem: (any Error)?
-  /// The device of the current or the last link.
+  /// The address of the current or the previous connection. Nil before the first connection.
   package var lastPeer: PeerAddress?
-  /// The device description, once `call` has loaded it.
+  /// The description of the device. Nil until `call` has loaded it.
   var description: DeviceDescription?
-  /// The device that the running command connects to, or that it connected to without giving the link to the session.
+  /// The device that the running command is connecting to, or that it has connected to only for itself. Nil without such a command.
   package var destination: (peer: PeerAddress, name: UntrustedText?)?
-  /// The device that was current before this device started to connect.
+  /// The device that was the session's current device before this device started to connect. Nil if there was none.
   weak var before: SessionDevice?
-  /// Whether the connection failed, so that `before` is the current device again.
+  /// Whether the connection failed, so that the former current device is the current device again.
   var hasFailed = false
-  /// The other entry of the same device that this entry joined.
+  /// The other entry of the same device that this entry joined. Nil if it joined none.
   private var successor: SessionDevice?
-  /// The other selectors of the same device, from the entries that joined this entry.
+  /// Further selectors of the same device, from the entries that joined this entry.
   private var otherSelectors: [PeerSelector] = []
 
   init(_ selector: PeerSelector) { self.selector = selector }
 
   package var connection: Connection? { link?.connection }
 
-  /// The name of the device, or the typed selector, for people.
+  /// The name of the connected device for people. The typed selector while the device is not connected.
   var title: String { connection?.title ?? selector.description }
 
   var isConnected: Bool { connection?.isOpen ?? false }
@@ -51,13 +51,13 @@ package final class SessionDevice {
 
   private func isDestination(_ selector: PeerSelector) -> Bool { destination.map { selector.means($0.peer, named: $0.name) } ?? false }
 
-  /// Returns whether the device has or will have a link, so that no search can find it.
+  /// Returns whether this entry has the device with the selector, or is connecting to it. A scan then cannot find the device.
   func holds(_ selector: PeerSelector) -> Bool {
     if let connection, connection.isOpen || connection.isBeingRestored, connection.isMeant(by: selector) { return true }
     return isDestination(selector)
   }
 
-  /// The address of the device, if known.
+  /// The address of the device. Nil if blectl does not know the address yet.
   var peer: PeerAddress? {
     if let peer = connection?.peer ?? destination?.peer ?? lastPeer { return peer }
     if case .address(let address, let type?) = selector { return PeerAddress(address, type) }
@@ -66,10 +66,10 @@ package final class SessionDevice {
 
   func isOf(_ peer: PeerAddress) -> Bool { destination?.peer == peer || connection?.peer == peer }
 
-  /// The last entry in the chain of joined entries. This entry itself if it joined none.
+  /// The last entry in the chain of joined entries, or this entry if it joined none.
   package var present: SessionDevice { successor?.present ?? self }
 
-  /// Joins another entry of the same device. Commands that wait for this entry then wait for the other.
+  /// Joins another entry of the same device. The commands in this entry's queue then wait in the queue of `other`.
   func join(_ other: SessionDevice) {
     queue.join(other.queue)
     other.otherSelectors += otherSelectors + [selector]
@@ -80,7 +80,7 @@ package final class SessionDevice {
   // MARK: Link
 
   /// Takes over a connection and watches for its loss.
-  /// - Parameter whenLost: Receives the reason when the link is lost, unless `detach` was called before.
+  /// - Parameter whenLost: A function that receives the reason when the connection is lost. `detach` prevents the call.
   func attach(_ connection: Connection, whenLost: @escaping @LoopActor (any Error) -> Void) {
     if connection !== self.connection {
       detach()
@@ -108,16 +108,16 @@ package final class SessionDevice {
     link = nil
   }
 
-  /// Restores the link with a task, which calls `endRestoration` at its end.
+  /// Starts a task that restores the connection. `body` calls `endRestoration` at its end.
   func restore(_ body: @escaping @LoopActor () async -> Void) { link?.restoration = EventLoop.shared.spawn(body) }
 
-  /// Stores why the link was not restored. Nil after a success.
+  /// Ends the restoration of the connection. `error` is the reason why it failed, or nil after a success.
   func endRestoration(_ error: (any Error)?) {
     if let error { problem = error }
     link?.restoration = nil
   }
 
-  /// Stops restoring a lost link.
+  /// Cancels the restoration of a lost connection.
   func giveUp() {
     link?.restoration?.cancel()
     link?.restoration = nil
@@ -125,12 +125,12 @@ package final class SessionDevice {
 
   var isBeingRestored: Bool { link?.restoration != nil }
 
-  /// Whether the link may return. True while the session restores the link or has not decided yet.
+  /// Whether the connection is open, or may return because the session restores it.
   var mayComeBack: Bool { problem == nil || isBeingRestored }
 
   func fail(_ error: any Error) { problem = error }
 
-  /// Returns the background subscriptions. Creates them at the first call.
+  /// Returns the background subscriptions of the device. Creates them with `make` at the first call.
   func backgroundValues(_ make: () -> BackgroundValues) -> BackgroundValues {
     if let background = link?.background { return background }
     let values = make()
@@ -139,9 +139,9 @@ package final class SessionDevice {
   }
 
   /// Removes and returns the first value since the last command that satisfies `fits`.
-  /// - Parameter isNeeded: See `SubscribedValues.next`.
+  /// - Parameter isNeeded: Whether to throw if no value can arrive because a recording has ended.
   /// - Returns: Nil at `deadline`.
-  /// - Throws: The reason for a lost link; if the value is needed, the reason why none can arrive; CancellationError.
+  /// - Throws: The reason for a lost connection; if the value is needed, the reason why none can arrive; CancellationError.
   package func value(
     until deadline: LoopClock.Instant, isNeeded: Bool, where fits: (ValueEvent) -> Bool
   ) async throws -> ReceivedValues.Value? {
@@ -156,15 +156,15 @@ package final class SessionDevice {
   }
 }
 
-/// The link that a session keeps to a device, with the tasks that need it.
+/// A connection that a session keeps to a device, with the tasks that watch and restore it.
 @LoopActor
 struct SessionLink {
   let connection: Connection
   var background: BackgroundValues?
   var observer: ValueObserver?
-  /// The task that waits for the loss of the link.
+  /// The task that waits for the loss of the connection. Nil before `attach` starts the task.
   var loss: Task<Void, Never>?
-  /// The task that restores the lost link.
+  /// The task that restores the lost connection. Nil while no task restores it.
   var restoration: Task<Void, Never>?
 
   init(_ connection: Connection) { self.connection = connection }
@@ -176,7 +176,7 @@ struct SessionLink {
 }
 
 extension Failure {
-  /// Returns the failure of a command without a PEER if the current device has no link.
+  /// Returns the failure of a command without a PEER if the current device is not connected.
   @LoopActor package static func notConnected(_ device: SessionDevice?) -> Failure {
     guard let device, let problem = device.problem else {
       return Failure(.notFound, "No device is connected. Connect one: `connect PEER`")
@@ -189,7 +189,7 @@ extension Failure {
     return failure
   }
 
-  /// The failure of `connect` without a PEER if there is no device to reconnect.
+  /// The failure of `connect` without a PEER if the session has no current device.
   static var nothingToConnect: Failure {
     Failure(
       .notFound,

@@ -9,19 +9,19 @@ import Operations
 import Presentation
 import Text
 
-/// The links of one command of a session, and its place among the commands of its device.
+/// The connections of one command of a session, and the command's place in the queue of its device.
 @LoopActor
 final class SessionLinks: DeviceLinks {
   let shell: Shell
-  /// The turn of the command among the commands of its device. Nil for a command that waits for no other command.
+  /// The place of the command in the queue of its device. Nil for a command that waits for no other command.
   var turn: TurnQueue.Place?
-  /// The members to add to each JSON record.
+  /// The members to add to each JSON record of the command.
   let members: RecordWriter.Members
   let reporter: any LinkReporter
   let clientObserver: Session.ClientObserver?
   private let named: SessionDevice?
 
-  /// Creates the links of one command.
+  /// Creates the connections of one command.
   /// - Parameter device: The device of the command. Nil for a command without a device.
   init(
     _ shell: Shell, _ device: SessionDevice?, _ members: RecordWriter.Members, _ reporter: any LinkReporter,
@@ -49,8 +49,8 @@ final class SessionLinks: DeviceLinks {
 
   func keeps(_ connection: Connection) -> Bool { connection === sessionDevice?.connection }
 
-  /// Returns a link to the device with the requested parameters. Restores the link or connects if the request allows it.
-  /// - Throws: Failure if the command needs the current device, and there is no link to it.
+  /// Returns a connection to the device with the requested parameters. Restores a lost connection or connects if the request allows it.
+  /// - Throws: Failure if no open connection exists and the request does not permit a new one.
   func connection(for request: LinkRequest) async throws -> Connection {
     if let connection = try await present(request) { return connection }
     if request.restores, let device = sessionDevice, let connection = device.connection, !connection.isBeingRestored {
@@ -62,7 +62,7 @@ final class SessionLinks: DeviceLinks {
     return try await open(request)
   }
 
-  /// Returns the link that the session keeps to the device. Connects if there is none.
+  /// Returns the connection that the session keeps to the device. Connects if there is none. `isNew` is true after a new connection.
   func lastingConnection(for request: LinkRequest) async throws -> (connection: Connection, isNew: Bool) {
     if let connection = try await present(request) { return (connection, false) }
     // Remove the rest of a lost link first.
@@ -75,7 +75,7 @@ final class SessionLinks: DeviceLinks {
     return (connection, true)
   }
 
-  /// Runs `body` with a link to the device. Disconnects a new link after an error, and also after a success unless `keepsNew` is set.
+  /// Runs `body` with a connection to the device. Disconnects a new connection at the end, unless `body` succeeds and `keepsNew` is true.
   func withDevice(
     _ request: LinkRequest, keepsNew: Bool = false, _ body: @LoopActor (Connection, SessionDevice) async throws -> Void
   ) async throws {
@@ -93,8 +93,8 @@ final class SessionLinks: DeviceLinks {
 
   // MARK: The link of the session
 
-  /// Returns the open link with the requested parameters. Waits for a lost link that may be restored.
-  /// - Returns: nil if there is no link.
+  /// Returns the session's open connection with the requested parameters. If the connection is lost, first waits for its restoration.
+  /// - Returns: Nil if there is no open connection.
   private func present(_ request: LinkRequest) async throws -> Connection? {
     if sessionDevice?.connection != nil { try await untilRestored(within: request.limits.transaction) }
     guard let connection = sessionDevice?.connection, connection.isOpen else { return nil }
@@ -103,10 +103,10 @@ final class SessionLinks: DeviceLinks {
     return connection
   }
 
-  /// Whether another task is restoring the link.
+  /// Whether another task is restoring the connection to the device.
   private var isBeingRestored: Bool { sessionDevice?.connection?.isBeingRestored ?? false }
 
-  /// Waits until the session has restored the link or gives up.
+  /// Waits until the session has restored the connection or has given up, but at most `limit`.
   private func untilRestored(within limit: Duration) async throws {
     guard let device = sessionDevice else { return }
     let end = EventLoop.shared.now.advanced(by: limit)
@@ -135,7 +135,7 @@ final class SessionLinks: DeviceLinks {
 
   private enum Found: Sendable {
     case peer(PeerMatch)
-    /// Another entry of the session that has the device. Its link keeps a scan from finding the device.
+    /// Another entry of the session that already has a connection to the device.
     case other(SessionDevice)
   }
 
@@ -151,8 +151,8 @@ final class SessionLinks: DeviceLinks {
     return found
   }
 
-  /// Joins another entry of the same device, which the user named differently, and waits for the commands of that entry.
-  /// - Returns: Nil if those commands left no link.
+  /// Joins another entry of the same device, which the user named differently, and waits for the earlier commands of that entry.
+  /// - Returns: Nil if no connection is open after the earlier commands.
   private func join(_ other: SessionDevice, _ request: LinkRequest) async throws -> Connection? {
     guard let device = sessionDevice, let turn else { return nil }
     reporter.report(.isSame(device.title, as: other.title))

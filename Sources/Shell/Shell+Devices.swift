@@ -9,10 +9,10 @@ import Presentation
 import Terminal
 import Text
 
-/// Chooses the device for each command.
+/// The choice of the device for each command.
 extension Shell {
-  /// Completes the device name in a typed command from the names that this session has heard.
-  /// Keeps a word that may be an attribute or a command of `call`, and all words from a program.
+  /// Completes an abbreviated device name in a typed command from the names that this session has heard. Changes no word that may be an
+  /// attribute or a command of `call`. Changes no word from a program.
   /// - Throws: Failure(.ambiguous) if several names match.
   func withFullName(_ typed: [String]) throws -> [String] {
     guard isTyped else { return typed }
@@ -56,7 +56,7 @@ extension Shell {
   }
 
   /// Returns the session's entry of the device. Nil if the session does not know the device.
-  /// - Throws: PeerSearchError.several if `demandingOne` and several connected devices match.
+  /// - Throws: PeerSearchError.several if `demandingOne` is true and several connected devices match.
   func device(for peer: PeerArgument, demandingOne: Bool = false) async throws -> SessionDevice? {
     if peer == .current { return current }
     let selector = try await process.configuration.resolve(peer)
@@ -74,14 +74,14 @@ extension Shell {
     return taken
   }
 
-  /// Makes the device current for the lines after `connect`, which the session may parse before the device is connected.
+  /// Makes the device current when `connect` starts, so that later lines use the device.
   private func choose(_ device: SessionDevice) {
     if device === current { return }
     device.before = current
     current = device
   }
 
-  /// Restores the former current device after a failed connection, unless a later command chose another device.
+  /// Ends a `connect` command. After a failure, makes the former current device current again, unless a later command chose another device.
   func connectEnded(_ device: SessionDevice) {
     if device.isConnected {
       // Make it current again, even if an earlier attempt failed.
@@ -109,7 +109,7 @@ extension Shell {
     return device
   }
 
-  /// Forgets a device that only one command named.
+  /// Removes a device from the session if the device is not current, has no connection and no command waits for it.
   func removeIfUnused(_ device: SessionDevice) {
     guard device !== current, device.connection == nil, device.queue.isEmpty else { return }
     devices.removeAll { $0 === device }
@@ -117,14 +117,14 @@ extension Shell {
 
   // MARK: One device, named in several ways
 
-  /// Returns another entry that has the device. Its link keeps a search from finding the device.
+  /// Returns another entry that is connected or connecting to the device. Nil if there is none.
   func device(holding selector: PeerSelector, besides device: SessionDevice) -> SessionDevice? {
     devices.last { $0 !== device && $0.holds(selector) }
   }
 
   func device(of peer: PeerAddress, besides device: SessionDevice) -> SessionDevice? { devices.last { $0 !== device && $0.isOf(peer) } }
 
-  /// Waits until another entry has the device. Throws CancellationError.
+  /// Waits until another entry is connected or connecting to the device. Throws CancellationError if the task is canceled.
   func untilHeld(_ selector: PeerSelector, besides device: SessionDevice) async throws -> SessionDevice {
     while true {
       if let other = self.device(holding: selector, besides: device) { return other }
@@ -132,8 +132,8 @@ extension Shell {
     }
   }
 
-  /// Joins two entries of one device, and the commands that wait for it.
-  /// - Returns: False if the other entry no longer exists.
+  /// Joins an entry and its waiting commands to another entry of the same device.
+  /// - Returns: False if the session has removed `other`.
   func join(_ device: SessionDevice, to other: SessionDevice) async -> Bool {
     let other = other.present
     guard other !== device, devices.contains(where: { $0 === other }) else { return false }

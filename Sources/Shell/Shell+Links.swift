@@ -9,9 +9,9 @@ import Replay
 import Terminal
 import Text
 
-/// Links that stay open, their loss and their restoration.
+/// The connections that a session keeps, with their loss and restoration.
 extension Shell {
-  /// Keeps a link and watches for its loss.
+  /// Keeps a connection for the session and watches for its loss.
   func adopt(_ connection: Connection, as device: SessionDevice) {
     device.attach(connection) { [weak self, weak device] reason in
       if let self, let device { lost(device, reason) }
@@ -19,7 +19,7 @@ extension Shell {
     changed()
   }
 
-  /// Keeps an existing link and makes its device current.
+  /// Keeps an existing connection for the session and makes its device current.
   func adopt(_ connection: Connection, as selector: PeerSelector) -> SessionDevice {
     let device = add(selector)
     adopt(connection, as: device)
@@ -27,7 +27,7 @@ extension Shell {
     return device
   }
 
-  /// Waits until the link is lost for good.
+  /// Waits until the connection is lost and the session does not restore it.
   /// - Throws: The reason for the loss; CancellationError.
   func untilLost(_ device: SessionDevice) async throws {
     while true {
@@ -36,7 +36,7 @@ extension Shell {
     }
   }
 
-  /// Disconnects, and waits until the output has all received values. A canceled task does not wait for the reader of the output.
+  /// Disconnects a device and waits until the output has all its values. A canceled task does not wait for the reader of the output.
   package func disconnect(_ device: SessionDevice) async {
     let background = await takeDown(device)
     await background?.untilShown()
@@ -57,7 +57,7 @@ extension Shell {
     return background
   }
 
-  /// Disconnects all devices, and waits until the output has all received values.
+  /// Disconnects all devices and waits until the output has all received values.
   package func end() async {
     let tasks = devices.map { device in EventLoop.shared.spawn { await self.takeDown(device) } }
     var backgrounds: [BackgroundValues] = []
@@ -83,7 +83,7 @@ extension Shell {
     changed()
   }
 
-  /// Restores all lost links after `set reconnect on`, or stops doing so after `off`.
+  /// Starts to restore all lost connections after `set reconnect on`. Stops the restorations after `set reconnect off`.
   func reconnectIsSet() {
     for device in devices {
       if !settings.reconnect { device.giveUp() } else if device.problem != nil, !device.isBeingRestored { restore(device) }
@@ -118,8 +118,8 @@ extension Shell {
     }
   }
 
-  /// Restores a lost link with one attempt.
-  /// - Throws: The reason why there is no link; CancellationError.
+  /// Restores a lost connection in a single attempt.
+  /// - Throws: The reason why the attempt failed; CancellationError.
   func restore(_ connection: Connection, of device: SessionDevice) async throws {
     var policy = RetryPolicy.times(1)
     policy.firstPause = .zero
@@ -142,7 +142,7 @@ extension Shell {
     }
   }
 
-  /// Reports an event that no command caused. Never waits. Without room for a record, prints the text.
+  /// Reports an event that no command caused, such as a lost connection. Never waits. Prints text if the output has no room for a record.
   private func tell(_ device: SessionDevice, _ event: String, _ text: String, _ members: (inout RecordWriter) -> Void) {
     let output = output(of: device)
     let isTold =

@@ -8,39 +8,39 @@ import Presentation
 import Terminal
 package import Text
 
-/// A session that runs many commands on one radio. Commands of one device run in order, commands of several devices at the same time.
+/// A session that runs many commands on one radio. Commands of one device run in order. Commands of several devices run at the same time.
 @LoopActor
 package final class Shell {
   package let process: ProcessContext
   package var settings = ShellSettings()
-  /// The current device, connected or not. The last `connect` or `use` named it.
+  /// The device that the last `connect` or `use` named, connected or not. Nil if there is none.
   package var current: SessionDevice?
   var devices: [SessionDevice] = []
-  /// The action after a change of the devices or their links, such as an update of the prompt.
+  /// The function that the session calls after a change of its devices or connections. Nil to call none.
   var onChange: (@LoopActor () -> Void)?
-  /// The action after a change of the aliases.
+  /// The function that the session calls after a change of the aliases. Nil to call none.
   var onAliasChange: (@LoopActor () -> Void)?
-  /// The script that receives the results of all commands.
+  /// The script that receives the results of all commands. Nil without a script.
   package weak var observer: (any ResultObserver)?
   /// Whether a user types the commands on a terminal.
   var isTyped = false
-  /// Whether a program reads the records. Each record then names its device.
+  /// Whether a program reads the records. Each record then contains the address of its device.
   var isForPrograms = false {
     didSet { if isForPrograms { process.output.peer = { Self.write(nil, to: &$0) } } }
   }
   /// Whether the session has ended with `exit`. Later commands do not run.
   private(set) var isOver = false
 
-  /// The queue of commands without a device.
+  /// The queue of the commands that have no device.
   private let others = TurnQueue()
   private let inputEnd = Wait<Void>()
-  /// The wait that ends at the next change of a device or link.
+  /// The wait that ends at the next change of a device or connection.
   private var change = Wait<Void>()
   private var nesting = 0
   private var parsed: [[String]: ShellLine] = [:]
 
   /// Creates a session without devices.
-  /// - Parameter timeout: The default of --timeout in seconds, as in `set timeout`.
+  /// - Parameter timeout: The default of `--timeout` in seconds, as in `set timeout`. Nil for the default of each command.
   package init(_ process: ProcessContext, timeout: Double? = nil) {
     self.process = process
     settings.timeout = timeout
@@ -49,7 +49,7 @@ package final class Shell {
 
   // MARK: Commands
 
-  /// Parses a command and queues it, as `start(line)`. Shows the help that the words ask for.
+  /// Parses a command and adds it to the queue of its device. If the words ask for help, shows the help.
   func start(_ words: [String], members: RecordWriter.Members = .none) async throws -> ShellJob {
     do { return try await start(parse(withFullName(words)), members: members) } catch let help as HelpText {
       let output = Output(process.output.style, sharing: process.output)
@@ -58,7 +58,7 @@ package final class Shell {
     }
   }
 
-  /// Queues a command after the commands that it must wait for. Start the next line only after this call has returned.
+  /// Adds a command to the queue of its device. Call `start` for the next line only after this call has returned.
   /// - Parameter members: The members to add to each JSON record.
   /// - Throws: Failure for an invalid command; OutputFailure.
   func start(_ line: ShellLine, members: RecordWriter.Members = .none) async throws -> ShellJob {
@@ -111,7 +111,7 @@ package final class Shell {
     }
   }
 
-  /// Ends the input. Stops commands without a time limit, including later commands.
+  /// Ends the input of the session. Stops every command without a time limit, and every such command that starts later.
   func endInput() { inputEnd.resume(returning: ()) }
 
   /// Ends the session and its input.
@@ -128,7 +128,7 @@ package final class Shell {
     }
   }
 
-  /// Runs one command to its end. Throws the errors of `start` and of the command.
+  /// Parses a command and runs it to its end. Throws the errors of `start` and of the command.
   package func run(_ words: [String], members: RecordWriter.Members = .none) async throws {
     try await run(try await start(words, members: members))
   }
@@ -149,7 +149,7 @@ package final class Shell {
     try await body()
   }
 
-  /// Runs a typed line: commands in order, or `!` and a shell command.
+  /// Runs a typed line, which is a list of commands, or `!` and a command for the system's shell.
   /// - Throws: The first failure.
   func run(line: String) async throws {
     if let command = line.trimmed.after("!") {
@@ -199,18 +199,18 @@ package final class Shell {
     if settings.reconnect != wasReconnecting { reconnectIsSet() }
   }
 
-  /// Resumes the waiting tasks after a change of a device or link.
+  /// Resumes the tasks that wait for a change of a device or connection.
   func changed() {
     change.resume(returning: ())
     change = Wait()
     onChange?()
   }
 
-  /// Waits for the next change of a device or link.
+  /// Waits for the next change of a device or connection.
   /// - Throws: CancellationError.
   func untilChanged() async throws { try await change.value() }
 
-  /// Returns the output of a command, in the style of the session and of the command's own options.
+  /// Returns the output for a command, with the session's style and the command's own output options.
   private func output(for command: any LoopCommand, _ members: RecordWriter.Members, _ device: SessionDevice?) -> Output {
     let options = command.process
     var style = process.output.style
@@ -224,7 +224,7 @@ package final class Shell {
     return output
   }
 
-  /// Makes each record name its device if a program reads the records or several devices are connected.
+  /// Adds the address of the device to each record, if a program reads the records or several devices are connected.
   func tag(_ output: Output, _ device: SessionDevice?, _ members: RecordWriter.Members = .none) {
     output.members = { [weak observer] in
       $0.members(members)
@@ -241,7 +241,7 @@ package final class Shell {
 
   private func isOneOfSeveral(_ peer: PeerAddress) -> Bool { process.session.connections.contains { $0.isOpen && $0.peer != peer } }
 
-  /// Returns the output for unsolicited values and events of a device.
+  /// Returns the output for a device's background values, and for events that no command caused.
   func output(of device: SessionDevice) -> Output {
     var style = process.output.style
     style.isLive = isTyped
@@ -262,14 +262,14 @@ package final class Shell {
     return output
   }
 
-  /// Subscribes to a characteristic of the current device. Nil without a connection.
+  /// Subscribes to a characteristic of the current device. Nil if the device is not connected.
   func subscribe(to attribute: String) async throws -> Subscription? {
     guard let connection = current?.connection, connection.isOpen else { return nil }
     return try await connection.client.subscribe(try await connection.client.characteristic(try Selector(attribute)), keepingValues: false)
   }
 
   /// Returns the background subscriptions of a device. Creates them at the first call.
-  /// - Parameter observer: Receives the values. Used only at the first call.
+  /// - Parameter observer: The observer that receives the values. Later calls ignore it.
   func backgroundValues(_ device: SessionDevice, _ connection: Connection, _ observer: (any CommandObserver)?) -> BackgroundValues {
     let output = output(of: device)
     return device.backgroundValues {

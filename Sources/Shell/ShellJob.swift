@@ -1,11 +1,11 @@
 import EventLoop
 
-/// A started command of a session.
+/// A command that a session has started.
 @LoopActor
 final class ShellJob {
   /// The device of the command. Nil for a command without a device.
   let device: SessionDevice?
-  /// Whether later lines wait for the end of the command, because the command may choose their device.
+  /// Whether the session starts later lines only after the command has ended.
   let holdsLines: Bool
   private let task: Task<(any Error)?, Never>
 
@@ -15,16 +15,16 @@ final class ShellJob {
     task = EventLoop.shared.spawn(body)
   }
 
-  /// Creates a job that has already ended.
+  /// Creates a job that has already ended. `failure` is nil after a success.
   convenience init(_ device: SessionDevice?, done failure: (any Error)?) { self.init(device) { failure } }
 
   nonisolated func cancel() { task.cancel() }
 
-  /// Returns the failure of the command at its end. Cancels the command if the calling task is canceled.
+  /// Waits for the end of the command and returns its failure, or nil. If the calling task is canceled, cancels the command.
   func failureCancellingWithTask() async -> (any Error)? {
     await withTaskCancellationHandler(operation: { await failure() }, onCancel: { cancel() })
   }
 
-  /// Waits for the end of the command and returns its failure, if any.
+  /// Waits for the end of the command and returns its failure. Nil after a success.
   func failure() async -> (any Error)? { await task.value }
 }

@@ -5,11 +5,11 @@ import Presentation
 package import Terminal
 import Text
 
-/// One line of a session, parsed by the same types as the command line.
+/// One line of a session, parsed as a command line is.
 package struct ShellLine {
   /// The words of the line, with the command's name first and a negative value last.
   package let words: [String]
-  /// The command with the defaults of the session.
+  /// The parsed command, with the session's defaults for options that the user omitted.
   package private(set) var command: any LoopCommand
   /// Whether the words name a PEER.
   package let namesPeer: Bool
@@ -20,7 +20,7 @@ package struct ShellLine {
 
   /// Parses the words of a line.
   /// - Parameter typed: The words of the line, at least one.
-  /// - Throws: Failure(.usage); HelpText.
+  /// - Throws: Failure(.usage) for an invalid line; HelpText if the line asks for help.
   @LoopActor
   package init(_ typed: [String], _ settings: ShellSettings, _ commands: SessionCommands) throws {
     words = commands.commandFirst(typed)
@@ -43,15 +43,15 @@ package struct ShellLine {
     }
   }
 
-  /// Replaces the current device by another one.
+  /// Replaces the PEER of the command.
   package mutating func use(_ device: PeerArgument) { command.use(device) }
 }
 
-/// The help that a line asks for.
+/// The help that a line asks for, such as `read -h`.
 package struct HelpText: Error {
   let text: String
 
-  /// The reason why a script cannot ask for help.
+  /// The message for a script that asks for help.
   package static let refusal = "Scripts cannot show help."
 
   init(text: String) { self.text = text }
@@ -68,9 +68,9 @@ package struct HelpText: Error {
   }
 }
 
-/// Records the lines of a session.
+/// The recorder of a session's lines for `--record`.
 @LoopActor
 package protocol LineRecorder: CommandRecorder {
-  /// Adds a line. `device` is nil for a command without a device.
+  /// Adds a line to the script and returns the observer of its command. `device` is nil for a command without a device.
   func begin(_ line: ShellLine, _ device: SessionDevice?, _ output: Output) -> any CommandObserver
 }

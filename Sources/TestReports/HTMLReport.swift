@@ -1,12 +1,12 @@
 import Text
 
-/// A run as one self-contained page, without scripts or other files. The page expands tests that did not pass.
+/// A report of a run as one HTML page without scripts or external files. The page expands tests that did not pass.
 package struct HTMLReport {
   private let title: String
-  /// The files, in the order of their first results.
+  /// The names of the script files, in the order of their first results.
   private var files: [String] = []
   private var sections: [String: Section] = [:]
-  /// The links to the tests that did not pass.
+  /// The HTML list items that link to the failed tests.
   private var missed = ""
   private var count = 0
 
@@ -15,11 +15,11 @@ package struct HTMLReport {
     var peer: String?
   }
 
-  /// Creates an empty report.
+  /// Creates a report without results.
   /// - Parameter title: The title of the page.
   package init(title: String = "Test report") { self.title = title }
 
-  /// Adds a result. The report keeps its HTML, not the result.
+  /// Adds a result to the page. Keeps only the HTML of the result.
   package mutating func add(_ result: TestResult) {
     count += 1
     let anchor = "t\(count)"
@@ -50,7 +50,7 @@ package struct HTMLReport {
     return page + "</body>\n</html>\n"
   }
 
-  /// Escapes a text for use between tags and in double quotes, and makes control characters visible.
+  /// Escapes a text for use between tags and in double-quoted attributes. Makes control characters visible.
   static func text(_ text: String) -> String { XMLText.attribute(DisplayText.visible(text)) }
 
   private func head(_ summary: RunSummary) -> String {
@@ -70,7 +70,7 @@ package struct HTMLReport {
 }
 
 extension HTMLReport {
-  /// The style sheet, with colors for light and dark pages. No information depends on the colors.
+  /// The style sheet of the page, with colors for light and dark mode.
   static let style = """
 
     :root{color-scheme:light dark}
@@ -124,10 +124,10 @@ extension HTMLReport {
 }
 
 extension HTMLReport {
-  /// The maximum number of packets that a test lists. The report omits the oldest.
+  /// The maximum number of packets that the page lists for a test. The page omits older packets.
   private static let packetLimit = 1000
 
-  /// Renders one test, collapsed if it passed.
+  /// Returns the HTML of one test. The page collapses tests without a problem.
   static func test(_ result: TestResult, _ anchor: String) -> String {
     let note: String? =
       switch result.outcome {
@@ -175,7 +175,7 @@ extension HTMLReport {
     return rows + "</table>\n"
   }
 
-  /// Renders the values of a step, collapsed if there are many.
+  /// Returns the HTML of a step's values. The page collapses more than 10 values.
   private static func values(_ values: [StepValue]) -> String {
     guard !values.isEmpty else { return "" }
     let lines = values.map { "\(ReportText.offset($0.at))  \(text($0.name))  \(text($0.text))" }.joined(separator: "\n")
@@ -183,7 +183,7 @@ extension HTMLReport {
     return values.count > 10 ? "<details><summary>\(values.count) values</summary>\(listing)</details>" : listing
   }
 
-  /// Renders the packets that the problem does not show.
+  /// Returns the HTML of the packet list, or an empty text if the problem already shows all packets.
   private static func packets(_ result: TestResult, shown: Int) -> String {
     guard result.packets.count > shown || result.omittedPackets > 0 else { return "" }
     let (packets, before) = TestLog.lastPackets(result, packetLimit)
@@ -196,7 +196,7 @@ extension HTMLReport {
     "<pre>" + packets.map { text(TestLog.line($0)) + "\n" }.joined() + "</pre>\n"
   }
 
-  /// Plots the numbers that arrived more than once, in the order of their first values.
+  /// Returns a plot for each named value with at least two numbers, in the order of the first numbers.
   private static func plots(_ steps: [StepResult]) -> String {
     struct Series: Hashable {
       let name: String

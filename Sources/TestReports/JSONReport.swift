@@ -1,8 +1,8 @@
 import ATT
 package import Text
 
-/// A run as JSON records, with one for each test when it ends and one for the run. Times are in seconds.
-/// Times of steps, values and packets are relative to the start of their test.
+/// A report of a run as JSON records, with one record for each test and one for the run. Durations are in seconds.
+/// The times of steps, values and packets are relative to the start of their test.
 package enum JSONReport {
   package static func test(_ json: inout RecordWriter, _ result: TestResult) {
     json.string("event", "test")

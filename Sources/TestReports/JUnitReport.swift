@@ -1,7 +1,7 @@
 import Text
 
-/// A run as JUnit XML that matches the schemas of Jenkins' xUnit plugin and of Ant's JUnit tasks. Ant allows output only in a suite.
-/// The suite therefore contains the steps and PDUs of its tests. A failure also contains its own details.
+/// A report of a run as JUnit XML that matches the schemas of Jenkins' xUnit plugin and of Ant's JUnit tasks.
+/// Each suite contains the steps and PDUs of its tests, because Ant's schema allows output only in a suite.
 package struct JUnitReport {
   fileprivate struct Suite {
     var summary = RunSummary()
@@ -14,15 +14,15 @@ package struct JUnitReport {
   }
 
   private let host: String
-  /// The files, in the order of their first results.
+  /// The names of the script files, in the order of their first results.
   private var files: [String] = []
   private var suites: [String: Suite] = [:]
 
-  /// Creates an empty report.
-  /// - Parameter host: The name of the machine.
+  /// Creates a report without results.
+  /// - Parameter host: The name of the machine, for the attribute `hostname`.
   package init(host: String = "localhost") { self.host = host }
 
-  /// Adds a result. The report keeps its XML, not the result.
+  /// Adds a result to the suite of its file. Keeps only the XML of the result.
   package mutating func add(_ result: TestResult) {
     if suites[result.file] == nil { files.append(result.file) }
     suites[result.file, default: Suite()].add(result)
@@ -72,7 +72,7 @@ package struct JUnitReport {
       + XMLText.text(lines.joined(separator: "\n") + "\n") + "</\(name)>"
   }
 
-  /// Returns the class name of a file, such as `tests.lock` for `tests/lock.ble`. Readers treat the last period as the end of the package.
+  /// Returns the class name for a file, such as `tests.lock` for `tests/lock.ble`. Replaces periods in folder names by underscores.
   private static func className(_ file: String) -> String {
     var parts = file.split(separator: "/").filter { $0 != "." && $0 != ".." }
     if let last = parts.last, let point = last.lastIndex(of: "."), point != last.startIndex { parts[parts.count - 1] = last[..<point] }
@@ -87,7 +87,7 @@ package struct JUnitReport {
     attributes.map { " \($0.name)=\"\(XMLText.attribute($0.value))\"" }.joined()
   }
 
-  /// Returns a text that is not empty after a parser trims it.
+  /// Returns the text, or `(no name)` for a text that is empty or consists of white space.
   private static func token(_ text: String) -> String {
     text.utf8.allSatisfy { [0x20, 0x09, 0x0A, 0x0D].contains($0) } ? "(no name)" : text
   }

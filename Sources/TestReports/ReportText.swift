@@ -1,9 +1,9 @@
 import ATT
 import Text
 
-/// Texts that all reports share.
+/// Text formats that several kinds of reports share.
 enum ReportText {
-  /// Formats seconds with `digits` decimal places, at most 18. Rounds half away from zero.
+  /// Formats a duration in seconds with `digits` decimal places, at most 18. Rounds half away from zero.
   static func seconds(_ duration: Duration, digits: Int = 3) -> String {
     let (seconds, attoseconds) = duration.components
     var unit: UInt64 = 1
@@ -16,7 +16,7 @@ enum ReportText {
     return sign + String(whole) + "." + String(repeating: "0", count: digits - shown.utf8.count) + shown
   }
 
-  /// Formats seconds as a JSON number, to the microsecond and without trailing zeros.
+  /// Formats a duration in seconds as a JSON number, rounded to microseconds and without trailing zeros.
   static func exact(_ duration: Duration) -> String {
     var text = seconds(duration, digits: 6)
     while text.hasSuffix("0") { text.removeLast() }
@@ -24,18 +24,18 @@ enum ReportText {
     return text
   }
 
-  /// Formats a time relative to the start of a test, such as `+0.310` or `-1.002`.
+  /// Formats a time in seconds relative to the start of a test, such as `+0.310` or `-1.002`.
   static func offset(_ duration: Duration) -> String {
     let text = seconds(duration)
     return text.hasPrefix("-") ? text : "+" + text
   }
 
-  /// Returns the arrow that btmon shows for the direction.
+  /// Returns the arrow that btmon shows for a direction: `<` for sent and `>` for received packets.
   static func arrow(_ direction: Direction) -> String { direction == .sent ? "<" : ">" }
 
   static func count(_ number: Int, _ one: String, _ many: String) -> String { number == 1 ? "1 " + one : "\(number) " + many }
 
-  /// Formats counts: `3 passed, 1 failed, 2 errors, 1 skipped`. Omits counts of zero, except for passed tests.
+  /// Formats the counts of a run: `3 passed, 1 failed, 2 errors, 1 skipped`. Omits counts of zero, except for passed tests.
   static func counts(_ summary: RunSummary) -> String { countParts(summary).map(\.text).joined(separator: ", ") }
 
   static func countParts(_ summary: RunSummary) -> [(status: String, text: String)] {
@@ -50,7 +50,7 @@ enum ReportText {
 }
 
 extension TestResult {
-  /// The name of the test for people, with the number of the repetition if there are several. The name is never empty.
+  /// The name of the test, or its line number if the name is empty. A repeated test has the number of the repetition at the end.
   var title: String { (name.isEmpty ? "line \(line)" : name) + (repetition.map { " [\($0)]" } ?? "") }
 }
 
@@ -66,7 +66,7 @@ extension TestResult.Outcome.Status {
 }
 
 extension TestProblem {
-  /// The details for people, with their labels. A row may have no values.
+  /// The rows of details, each with a label. A row without values has nothing to show.
   var rows: [(label: String, values: [String])] {
     [
       ("expected", expected.map { [$0] } ?? []), ("actual", (actual.map { [$0] } ?? []) + arrived),
@@ -75,19 +75,19 @@ extension TestProblem {
     ]
   }
 
-  /// The kind and the name, such as `att: write_not_permitted`.
+  /// The kind and the name of the problem, such as `att: write_not_permitted`. A problem without a name has only its kind.
   var kindAndName: String { name.map { kind + ": " + $0 } ?? kind }
 }
 
-/// The reason why a test did not pass, folded to a width. Folding cuts nothing.
+/// Formats the reason why a test did not pass as lines of limited width. Long texts continue on the next line.
 struct ProblemText {
-  /// The width in columns, without indentation by the caller.
+  /// The maximum width of a line in terminal columns. The caller may indent the lines further.
   let columns: Int
-  /// The function that makes a text printable before folding.
+  /// The function that makes a text printable before `ProblemText` folds the text.
   var show: (String) -> String = DisplayText.visible
-  /// The function that styles a label.
+  /// The function that adds colors to a label.
   let label: (String) -> String
-  /// The maximum number of packets to show. Omits the oldest.
+  /// The maximum number of packets to show. `ProblemText` omits older packets.
   static let packets = 20
 
   private static let margin = 10
@@ -115,7 +115,7 @@ struct ProblemText {
     }
   }
 
-  /// Folds a text. Indents all lines after the first.
+  /// Folds a text into lines. Indents all lines after the first by 4 columns.
   private func hanging(_ text: String) -> [String] {
     DisplayText.fold(text, to: columns, later: columns - 4).enumerated().map { $0 == 0 ? $1 : "    " + $1 }
   }
@@ -127,7 +127,7 @@ struct ProblemText {
     return rows("packets", lines)
   }
 
-  /// Renders a packet: `+0.310 > Handle Value Notification 0x0012  1b120042`. Bytes that do not fit are on the next lines.
+  /// Formats a packet: `+0.310 > Handle Value Notification 0x0012  1b120042`. If the line is too long, puts the bytes on further lines.
   static func lines(_ packet: TestPacket, to room: Int, show: (String) -> String = DisplayText.visible) -> [String] {
     let what = packet.text.isEmpty ? "" : " " + show(packet.text)
     let head = "\(ReportText.offset(packet.at)) \(ReportText.arrow(packet.direction))\(what)"
@@ -142,9 +142,9 @@ struct ProblemText {
   }
 }
 
-/// The steps and packets of a test, as lines of any width. Empty if there are none.
+/// The steps and packets of a test as lines of unlimited width, for JUnit and TAP reports.
 enum TestLog {
-  /// Lists the steps of a test with their times and values, then its notes.
+  /// Returns the steps of a test with their times and values, followed by its notes. Returns an empty text if the test has neither.
   static func steps(_ result: TestResult) -> String {
     guard !result.steps.isEmpty || !result.notes.isEmpty else { return "" }
     var text = heading(result)
@@ -168,7 +168,7 @@ enum TestLog {
     return text
   }
 
-  /// Returns the last packets, and the number of earlier ones.
+  /// Returns the latest packets of a test, at most `limit`, and the number of packets before them.
   static func lastPackets(_ result: TestResult, _ limit: Int) -> (packets: ArraySlice<TestPacket>, before: Int) {
     let packets = result.packets.suffix(limit)
     return (packets, result.omittedPackets + result.packets.count - packets.count)

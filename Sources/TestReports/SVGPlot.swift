@@ -1,20 +1,20 @@
 import ATT
 
-/// A plot of numbers over time.
+/// A plot of numbers over time as an SVG figure in HTML.
 struct SVGPlot {
   struct Point {
     let at: Duration
-    /// The value of the point, which is finite.
+    /// The number to plot, which must be finite.
     let number: Double
   }
 
   let name: String
   let unit: String?
-  /// The points in their order, at least one.
+  /// The points in the order of their times. The plot is empty without points.
   let points: [Point]
 
   private static let (width, height, left) = (800.0, 150.0, 60.0)
-  /// The maximum number of points with a circle. More points have only the line.
+  /// The maximum number of points that a plot draws as circles. A plot with more points draws only the line.
   private static let circles = 200
 
   var text: String {
@@ -47,7 +47,7 @@ struct SVGPlot {
     return drawing + "</svg>\n</figure>\n"
   }
 
-  /// Returns the polyline. For the points in one column, draws only the lowest and the highest.
+  /// Returns the points of the polyline. For points less than half a unit apart, keeps only the lowest and the highest.
   private func line(_ x: SVGScale, _ y: SVGScale) -> String {
     var line: [String] = []
     var column: (x: Double, low: Double, high: Double)?
@@ -70,7 +70,7 @@ struct SVGPlot {
   }
 }
 
-/// A timeline of the steps and packets of a test.
+/// A timeline of the steps and packets of a test as an SVG figure in HTML.
 struct SVGTimeline {
   let packets: [TestPacket]
   let steps: [StepResult]
@@ -78,7 +78,7 @@ struct SVGTimeline {
 
   private static let (width, left) = (800.0, 60.0)
 
-  /// The drawing. Empty without packets.
+  /// The figure as HTML. Empty if the test has no packets.
   var text: String {
     guard let first = packets.first, let last = packets.last else { return "" }
     let begin = min(0, first.at.inSeconds)
@@ -105,7 +105,7 @@ struct SVGTimeline {
     return "<rect class=\"step\(step.failed ? " failed" : "")\" \(place)><title>\(title)</title></rect>\n"
   }
 
-  /// Draws packets as ticks. Packets at the same position share one.
+  /// Draws the packets of one direction as ticks. Packets at the same position share one tick.
   private func ticks(_ direction: Direction, _ scale: SVGScale, y: Int) -> String {
     var path = ""
     var before: String?
@@ -118,17 +118,17 @@ struct SVGTimeline {
   }
 }
 
-/// Maps values to positions in a drawing.
+/// A linear scale that maps values to positions in a drawing.
 struct SVGScale {
   private let low: Double
   private let high: Double
   private let from: Double
   private let to: Double
 
-  /// Creates a scale from a range of values to a range of positions.
+  /// Creates a scale from a range of values and the range of positions that shows the values.
   /// - Parameters:
   ///   - low, high: The finite ends of the value range. If they are equal, the scale maps each value to the middle.
-  ///   - from, to: The positions of `low` and `high`.
+  ///   - from, to: The positions of `low` and `high` in SVG units.
   init(_ low: Double, _ high: Double, from: Double, to: Double) { (self.low, self.high, self.from, self.to) = (low, high, from, to) }
 
   func place(_ value: Double) -> Double {
@@ -138,7 +138,7 @@ struct SVGScale {
     return from + (to - from) * min(max(part, 0), 1)
   }
 
-  /// At most six round numbers between the ends. Their distance is 1, 2 or 5 times a power of ten.
+  /// At most six round values between the ends of the scale. The distance between two ticks is 1, 2 or 5 times a power of ten.
   var ticks: [Double] {
     let span = high - low
     guard span > 0, span.isFinite, span > abs(high) * 1e-9 else { return [low] }
@@ -156,13 +156,13 @@ struct SVGScale {
     return ticks
   }
 
-  /// Formats a coordinate, rounded to tenths.
+  /// Formats a coordinate in SVG units, rounded to tenths.
   static func coordinate(_ value: Double) -> String {
     let tenths = Int((min(max(value, -100_000), 100_000) * 10).rounded())
     return tenths % 10 == 0 ? String(tenths / 10) : "\(Double(tenths) / 10)"
   }
 
-  /// Formats a number with six significant digits and no trailing zeros.
+  /// Formats a number with up to seven significant digits and no trailing zeros.
   static func number(_ value: Double) -> String {
     guard value != 0, abs(value) >= 1e-4, abs(value) < 1e9 else { return value == 0 ? "0" : "\(value)" }
     var unit = 1e-6

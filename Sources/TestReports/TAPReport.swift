@@ -1,19 +1,19 @@
 import Text
 
-/// A run in the Test Anything Protocol. The lines of a test appear when it ends. Every text ends in a line feed.
+/// A report of a run in the Test Anything Protocol (TAP). Each returned text ends in a line feed.
 ///
-/// The report declares version 13, but escapes names as in version 14. Perl's Test::Harness up to 3.44 (Debian 12) refuses version 14.
+/// The report declares version 13 but escapes names as in version 14. Perl's Test::Harness up to 3.44 (Debian 12) refuses version 14.
 package struct TAPReport {
   private var planned: Int?
   private var number = 0
   private var file: String?
-  /// The reason why tests did not run.
+  /// The reason why the setup failed. Nil while all tests can run.
   private var failure: String?
 
   package init() {}
 
-  /// Begins the report.
-  /// - Parameter count: The number of tests. If nil, the plan appears at the end.
+  /// Returns the first lines of the report.
+  /// - Parameter count: The number of tests. Nil if unknown, which moves the plan to the end of the report.
   package mutating func begin(count: Int?) -> String {
     planned = count
     return "TAP version 13\n" + (count.map(Self.plan) ?? "")
@@ -40,7 +40,7 @@ package struct TAPReport {
     return text + "\n" + Self.diagnostic(result)
   }
 
-  /// Ends the report. Marks planned tests that did not run as skipped, or adds `Bail out!` if the setup failed.
+  /// Returns the last lines of the report. Marks missing tests as skipped, or adds `Bail out!` if the setup failed.
   package mutating func end(_ summary: RunSummary) -> String {
     var text = ""
     if failure != nil {
@@ -57,14 +57,14 @@ package struct TAPReport {
     return text + (failure.map { bailOut("The setup failed: \($0)") } ?? "")
   }
 
-  /// Returns the line that ends a run that cannot continue.
+  /// Returns the line `Bail out!` with the reason why the run cannot continue.
   package func bailOut(_ why: String) -> String { "Bail out!" + (why.isEmpty ? "" : " " + DisplayText.visible(why)) + "\n" }
 
   private static func plan(_ count: Int) -> String { count == 0 ? "1..0 # SKIP no tests\n" : "1..\(count)\n" }
 
   private static func comment(_ text: String) -> String { "# " + DisplayText.visible(text) + "\n" }
 
-  /// Escapes a name, so that it is one line without the start of a directive.
+  /// Returns a test name as one line. Escapes `\` and `#`, which could start a directive.
   private static func description(_ text: String) -> String {
     DisplayText.visible(text).replacing("\\", with: "\\\\").replacing("#", with: "\\#")
   }
@@ -98,25 +98,25 @@ package struct TAPReport {
 
 /// A YAML document with one flat mapping, indented for TAP. Texts are double-quoted scalars on one line (YAML 1.2 §7.3.1).
 struct YAMLBlock {
-  /// The text so far, which starts with the document marker.
+  /// The text of the document so far, from the document marker on.
   private var text = "  " + String(repeating: "-", count: 3) + "\n"
 
   var finished: String { text + "  ...\n" }
 
   mutating func string(_ key: String, _ value: String) { text += "  \(key): \(Self.quoted(value))\n" }
 
-  /// Adds a number.
-  /// - Parameter value: The value in YAML syntax.
+  /// Adds a key with a number.
+  /// - Parameter value: The number in YAML syntax.
   mutating func number(_ key: String, _ value: String) { text += "  \(key): \(value)\n" }
 
-  /// Adds a list, unless it is empty.
+  /// Adds a key with a list of texts, unless the list is empty.
   mutating func strings(_ key: String, _ values: [String]) {
     guard !values.isEmpty else { return }
     text += "  \(key):\n"
     for value in values { text += "    - \(Self.item(value))\n" }
   }
 
-  /// Quotes a list item. Perl's TAP::Parser treats a colon after the first word as the end of a key, even inside quotes.
+  /// Quotes a list item. Escapes colons up to the second word, because Perl's TAP::Parser would read a key there.
   private static func item(_ value: String) -> String {
     let quoted = quoted(value)
     let blank = quoted.firstIndex(of: " ") ?? quoted.endIndex

@@ -1,18 +1,18 @@
 package import ATT
 
-/// The result of one test, with everything that a report shows.
+/// The result of one test, with all details that the reports show.
 package struct TestResult: Sendable {
   package enum Outcome: Sendable {
     case passed
-    /// The device failed: an expectation, a command or the connection.
+    /// The device did not behave as the script expects.
     case failed(TestProblem)
-    /// The setup failed: no adapter, no device or no connection.
+    /// The setup or the script is at fault, for example because the adapter or the device is missing.
     case error(TestProblem)
     case skipped(String)
-    /// The setup failed before the test, for this reason.
+    /// The test did not start, because the setup had failed before. The text is the reason.
     case notRun(String)
 
-    /// The outcome without its details, as in JSON records.
+    /// The outcome without its details. The raw values appear in JSON records.
     package enum Status: String, Sendable, CaseIterable { case passed, failed, error, skipped, notRun = "not_run" }
 
     package var status: Status {
@@ -32,7 +32,7 @@ package struct TestResult: Sendable {
       }
     }
 
-    /// The reason why the test did not run.
+    /// The reason why the test was not completed. Nil if the test passed, failed or ended with an error.
     var reason: String? {
       switch self {
       case .skipped(let why), .notRun(let why): why
@@ -40,7 +40,7 @@ package struct TestResult: Sendable {
       }
     }
 
-    /// Returns the outcome of a test and its teardown. A failed teardown adds its message to the problem of the test.
+    /// Returns the combined outcome of a test and its teardown. Adds a failure of the teardown to the test's problem.
     package func joined(withTeardown teardown: Self) -> Self {
       guard let later = teardown.problem else { return self }
       guard var problem else { return teardown }
@@ -49,29 +49,29 @@ package struct TestResult: Sendable {
     }
   }
 
-  /// The name of the file as the user gave it.
+  /// The name of the script file as the user gave it.
   package var file: String
-  /// The first line of the test, counted from 1.
+  /// The line of the file where the test starts, from 1.
   package var line: Int
-  /// The name of the test. Lines outside of tests have the name of the file.
+  /// The name of the test. The result of lines outside of tests has the name of the file.
   package var name: String
   package var tags: [String]
-  /// The device for people, such as `D1:00:00:00:00:01 GateLock`. Nil if the test needed no device.
+  /// The address and name of the device, such as `D1:00:00:00:00:01 GateLock`. Nil if the test needed no device.
   package var peer: String?
-  /// The number of the repetition, from 1. Nil if everything runs once.
+  /// The number of the repetition, from 1. Nil if the run does not repeat its tests.
   package var repetition: Int?
   package var outcome: Outcome
-  /// The start of the test on the clock of the air, in nanoseconds since 1970-01-01T00:00:00Z.
+  /// The start of the test on the event loop's clock, which may be simulated, in nanoseconds since 1970-01-01T00:00:00Z.
   package var start: Int64
-  /// The start of the test on the machine's clock, for dates of files, in nanoseconds since 1970-01-01T00:00:00Z.
+  /// The start of the test on the machine's real clock, in nanoseconds since 1970-01-01T00:00:00Z.
   package var date: Int64
   package var duration: Duration
   package var steps: [StepResult] = []
-  /// The notes of the script and of the program.
+  /// The notes that the script and blectl added to the test.
   package var notes: [String] = []
-  /// The last packets, in order.
+  /// The latest packets of the test, in the order of their times.
   package var packets: [TestPacket] = []
-  /// The number of earlier packets, which the result omits.
+  /// The number of packets before those in `packets`, which the result omits.
   package var omittedPackets = 0
 
   package init(
@@ -90,33 +90,33 @@ package struct TestResult: Sendable {
     self.duration = duration
   }
 
-  /// The reason why the test did not pass.
+  /// The reason why the test did not pass. Nil if the test passed, was skipped or did not start.
   package var problem: TestProblem? { outcome.problem }
   var status: String { outcome.status.rawValue }
 }
 
-/// The reason why a test did not pass.
+/// The failure of a test: the failed line, the message and the values and packets before the failure.
 package struct TestProblem: Sendable {
-  /// The place of the failed line, which may be in an included file.
+  /// The name of the file that contains the failed line, which may be an included file.
   package var file: String
   package var line: Int
-  /// The text of the failed line.
+  /// The source text of the failed line.
   package var source: String
   /// The message, which says what failed, why, and what to do.
   package var message: String
   /// The kind of the problem, such as `expectation`, `att` or `link_lost`.
   package var kind: String
-  /// The name of the error in snake case, such as `write_not_permitted`.
+  /// The name of the error in snake case, such as `write_not_permitted`. Nil if the error has no name.
   package var name: String?
   package var expected: String?
-  /// The actual value, in hex and decoded.
+  /// The actual value or state, with values in hex and decoded. Nil if the problem has no `expected`.
   package var actual: String?
-  /// The last values that arrived, if the line expected several.
+  /// The latest matching values that arrived before the failure. Empty unless the line expected several values.
   package var arrived: [String] = []
   package var took: Duration?
-  /// The other values since the last command, in order.
+  /// The other values that arrived since the last command, in the order of arrival.
   package var others: [String] = []
-  /// The last packets before the failure.
+  /// The latest packets before the failure, in the order of their times.
   package var packets: [TestPacket] = []
   /// The messages of further failures, for example in the teardown.
   package var further: [String] = []
@@ -131,13 +131,13 @@ package struct TestProblem: Sendable {
   }
 }
 
-/// A line of a test that ran.
+/// The result of one line of a test.
 package struct StepResult: Sendable {
   package var file: String
   package var line: Int
-  /// The text of the line, with the values of its variables.
+  /// The text of the line, in which values replace variables.
   package var text: String
-  /// The time since the start of the test.
+  /// The start of the line, relative to the start of the test.
   package var at: Duration
   package var duration: Duration
   package var failed: Bool
@@ -154,15 +154,15 @@ package struct StepResult: Sendable {
   }
 }
 
-/// A value of a step.
+/// A value that a line of a test received or checked.
 package struct StepValue: Sendable {
-  /// The name of the characteristic or the field.
+  /// The name of the characteristic, or of the field that the line checked.
   package var name: String
-  /// The time since the start of the test.
+  /// The time when the line received or checked the value, relative to the start of the test.
   package var at: Duration
-  /// The value for people, in hex and decoded if possible.
+  /// The value as text, in hex and decoded if possible.
   package var text: String
-  /// The number for plots. Nil for other values.
+  /// The value as a number for plots. Nil if the value is not a single number.
   package var number: Double?
   package var unit: String?
 
@@ -175,13 +175,13 @@ package struct StepValue: Sendable {
   }
 }
 
-/// An ATT PDU on the link of the test.
+/// An ATT PDU that blectl and the device exchanged during a test.
 package struct TestPacket: Sendable {
-  /// The time since the start of the test.
+  /// The time of the packet, relative to the start of the test.
   package var at: Duration
   package var direction: Direction
   package var octets: [UInt8]
-  /// The PDU for people, such as `Read Request battery_level`.
+  /// A description of the PDU, such as `Read Request battery_level`.
   package var text: String
 
   package init(at: Duration, direction: Direction, octets: [UInt8], text: String) {
@@ -192,7 +192,7 @@ package struct TestPacket: Sendable {
   }
 }
 
-/// The counts and times of a run.
+/// The counts of test outcomes and the times of a run.
 package struct RunSummary: Sendable {
   package var passed = 0
   package var failed = 0
@@ -200,9 +200,9 @@ package struct RunSummary: Sendable {
   package var skipped = 0
   /// The number of tests that did not start, because the run ended early or the setup failed.
   package var notRun = 0
-  /// The start of the run on the clock of the air, in nanoseconds since 1970-01-01T00:00:00Z.
+  /// The start of the run on the event loop's clock, which may be simulated, in nanoseconds since 1970-01-01T00:00:00Z.
   package var start: Int64 = 0
-  /// The start of the run on the machine's clock, in nanoseconds since 1970-01-01T00:00:00Z.
+  /// The start of the run on the machine's real clock, in nanoseconds since 1970-01-01T00:00:00Z.
   package var date: Int64 = 0
   package var duration = Duration.zero
 

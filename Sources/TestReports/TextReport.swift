@@ -1,8 +1,8 @@
 import Text
 
-/// A run as lines for a terminal. The lines of a test appear when it ends.
+/// A report of a run as lines of text for a terminal.
 package struct TextReport {
-  /// The meaning of a piece of text, for colors.
+  /// The role of a piece of text, which decides its color.
   package enum Role: String, Sendable { case file, passed, failed, error, skipped, label, faint }
 
   private let columns: Int
@@ -10,21 +10,21 @@ package struct TextReport {
   private let paint: (String, Role) -> String
   private var file: String?
   private var peer: String?
-  /// The reason for the failed setup. The report prints it only once for all tests that did not run.
+  /// The message of the last problem. The report does not repeat it for tests that did not run for the same reason.
   private var failure: String?
 
-  /// Creates an empty report.
+  /// Creates a report without results.
   /// - Parameters:
-  ///   - columns: The width of a line in columns. Only `paint` may exceed it.
-  ///   - isUTF8: Whether signs, lines and units may be UTF-8. Otherwise they are ASCII, which may take more columns.
-  ///   - paint: Adds colors to a text. It may only add characters without width.
+  ///   - columns: The width of a line in terminal columns, at least 40. The report uses 40 for a smaller number.
+  ///   - isUTF8: Whether the report may use UTF-8 for signs and names. If false, the report uses ASCII.
+  ///   - paint: Adds colors to a text. The function may only add characters without width.
   package init(columns: Int = 80, isUTF8: Bool = true, paint: @escaping (String, Role) -> String = { text, _ in text }) {
     self.columns = max(40, columns)
     show = { isUTF8 ? DisplayText.visible($0) : DisplayText.asciiLines(DisplayText.visible($0)) }
     self.paint = paint
   }
 
-  /// Renders the lines of a test, after a heading if the file or device changed.
+  /// Returns the lines of a test. Adds a heading if the file or the device differs from the previous test.
   package mutating func test(_ result: TestResult) -> [String] {
     var lines: [String] = []
     let isOther = result.peer.map { $0 != peer } ?? false
@@ -40,7 +40,7 @@ package struct TextReport {
     return lines + below.map { "      " + $0 }
   }
 
-  /// Returns the summary: `3 passed, 1 failed, 1 error, 1 skipped in 2.1 s`.
+  /// Returns the summary of a run: `3 passed, 1 failed, 1 error, 1 skipped in 2.1 s`.
   package func end(_ summary: RunSummary) -> String {
     let counts = ReportText.counts(summary)
     return paint(counts, summary.failed > 0 ? .failed : summary.errors > 0 ? .error : .passed)

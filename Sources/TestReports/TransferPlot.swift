@@ -1,7 +1,7 @@
 import EventLoop
 package import Transfer
 
-/// A bar chart of the rates of several trials as a standalone SVG. The lost part of a bar is red.
+/// A bar chart of the rates of transfer trials as a standalone SVG file. The red part of a bar is the lost part of the sent bytes.
 package struct TransferPlot {
   private let results: [TransferTrial.Result]
 

@@ -8,8 +8,7 @@ import Gatttool
 import Scripting
 import Shell
 
-/// The command line: `blectl [options] COMMAND [options] …`. The commands parse the global options (see `Arguments`). The root declares none,
-/// because each costs start-up time.
+/// The root command of `blectl [options] COMMAND [options] …`. The other commands parse the global options.
 struct Blectl: ParsableCommand {
   static let version = "0.1.0"
 

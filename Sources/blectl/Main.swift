@@ -38,7 +38,7 @@ enum Main {
     ThisProcess.exit(Program.run(command, commands, environment: environment))
   }
 
-  /// Runs a command without an event loop, such as `help`. `blectl` alone is a session on a terminal, and an error elsewhere.
+  /// Runs a command that needs no event loop, such as `help`, and returns the exit code.
   private static func help(_ command: any ParsableCommand, _ arguments: [String]) -> Int32 {
     Capabilities.drop()
     var command = command

@@ -1,17 +1,17 @@
 import Presentation
 import Text
 
-/// An adapter that replaces a kernel adapter, for scripts that name `hci0`. The user sets it in `$BLECTL_HCI0`, else in `adapters` of the
-/// configuration file. blectl does not replace a replacement.
+/// An adapter to use in place of a kernel adapter that a script names, such as `hci0`. The user sets it in `$BLECTL_HCI0`, else in
+/// `adapters` of the configuration file. blectl does not look for a replacement of the replacement.
 struct AdapterReplacement: Sendable {
   let spec: AdapterSpec
-  /// A note that tells the user which adapter blectl uses.
+  /// A note that tells the user which adapter blectl uses instead, and where the user configured it.
   let note: String
 
   /// Returns the replacement of a kernel adapter.
   /// - Parameters:
   ///   - number: The N of `hciN`.
-  ///   - path: The configuration file.
+  ///   - path: The path of the configuration file. Nil without such a path.
   /// - Returns: Nil if nothing replaces the adapter.
   /// - Throws: `Failure` for an invalid SPEC or configuration file.
   static func find(of number: Int, in environment: [String: String], _ path: String?) throws(Failure) -> Self? {

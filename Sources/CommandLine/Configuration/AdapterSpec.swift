@@ -11,17 +11,17 @@ import Replay
 package import Simulation
 import Text
 
-/// The SPEC of `--adapter`.
+/// The radio that the value of `--adapter` selects, such as a kernel adapter or a recording.
 package enum AdapterSpec: Sendable, Equatable {
   /// The kernel's stack on `hciN`. Nil selects the first adapter that is up.
   case kernel(Int?)
-  /// The exclusive user channel of a kernel adapter, with blectl's own host.
+  /// The exclusive user channel of `hciN`, where blectl runs its own Bluetooth host. The value is N.
   case user(Int)
-  /// A controller that speaks H4, with blectl's own host.
+  /// A controller that speaks H4 on a socket or serial port, where blectl runs its own Bluetooth host.
   case stream(TransportAddress)
-  /// The simulated air with the preset peripherals, or with the peripherals of a file.
+  /// The simulator, with the preset peripherals if `file` is nil, otherwise with the peripherals of the file.
   case simulation(file: String?)
-  /// The devices of a recording (a btsnoop file).
+  /// The devices of a recording. `file` is the path of the btsnoop file.
   case replay(file: String)
 
   init(_ text: String) throws {
@@ -42,7 +42,7 @@ package enum AdapterSpec: Sendable, Equatable {
     }
   }
 
-  /// Whether the SPEC names a kernel adapter.
+  /// Whether the SPEC names a kernel adapter, either as `hciN` or as its user channel.
   var isKernel: Bool {
     switch self {
     case .kernel, .user: true
@@ -61,10 +61,10 @@ package enum AdapterSpec: Sendable, Equatable {
 }
 
 extension AdapterSpec {
-  /// Opens the radio.
+  /// Opens the radio that the SPEC names.
   /// - Parameters:
-  ///   - note: Tells the user which packets a recording lacks.
-  ///   - discovered: Receives the devices whose services a recording contains.
+  ///   - note: A function that tells the user which packets a recording lacks.
+  ///   - discovered: A function that receives the devices whose services a recording contains.
   @LoopActor func open(
     tap: (any HCI.Tap)?, note: (String) -> Void, discovered: @LoopActor (Set<PeerAddress>) -> Void = { _ in }
   ) async throws -> any Central {
@@ -109,7 +109,7 @@ extension AdapterSpec {
     }
   }
 
-  /// Creates the simulated air with the preset peripherals, or with the peripherals of a file.
+  /// Creates the simulator's radio environment (air). Uses the peripherals of a file, or the preset peripherals if `file` is nil.
   @LoopActor package static func air(_ file: String?) async throws -> Air {
     let air = Air()
     let descriptions =

@@ -15,18 +15,18 @@ package struct CommandFiles {
     var isStandard: Bool { path.hasPrefix("/dev/") || path.hasPrefix("/proc/self/fd/") }
   }
 
-  /// Adds an input file. `path` is nil if the command line names no file.
+  /// Adds an input file. Does nothing if `path` is nil.
   package mutating func reads(_ path: String?, as role: String) { if let path { inputs.append(Named(role: role, path: path)) } }
 
-  /// Adds the file of a value that may be `@FILE` or standard input.
+  /// Adds the input file of a value, which is `@FILE` or `-` for standard input. Does nothing for another value.
   package mutating func readsValue(_ value: String, as role: String) { reads(value == "-" ? value : value.after("@"), as: role) }
 
   package mutating func writes(_ path: String?, as role: String) {
     if let path { outputs.append(Named(role: role, path: path == "-" ? "./-" : path)) }
   }
 
-  /// Checks that no written file is another file. Asks the file system only if the command writes one.
-  /// - Throws: `Failure(.usage)` that names the two files.
+  /// Checks that no output file of the command line is also an input file or another output file.
+  /// - Throws: `Failure(.usage)` that names the file and both roles.
   func check() throws {
     var seen: [FileIdentity: Named] = [:]
     for file in outputs {

@@ -7,13 +7,13 @@ import Presentation
 import Text
 package import Transfer
 
-/// The user's files and environment. `$XDG_CONFIG_HOME/blectl` holds `config.json` (aliases, adapters) and `names.json` (see `NamesFile`).
+/// The user's files and environment. `$XDG_CONFIG_HOME/blectl` holds `config.json` (aliases, adapters) and `names.json` (names of UUIDs).
 /// `$XDG_STATE_HOME/blectl/devices` holds previously connected devices and the aliases defined in sessions.
 package struct Configuration: Sendable {
   private let environment: [String: String]
-  /// The value of `--adapter`.
+  /// The value of `--adapter`. Nil if the user gave none.
   private let adapterName: String?
-  /// The keys of the configuration file.
+  /// The permitted top-level keys of `config.json`.
   static let keys = ["aliases", "adapters"]
 
   package init(environment: [String: String], adapter: String? = nil) {
@@ -23,13 +23,14 @@ package struct Configuration: Sendable {
 
   package func variable(_ name: String) -> String? { environment[name] }
 
-  /// Returns the adapter to use: `--adapter`, else `$BLECTL_ADAPTER`, else the first kernel adapter that is up. Applies replacements.
+  /// Returns the adapter of `--adapter`, else of `$BLECTL_ADAPTER`, else the first kernel adapter that is up. If the user configured a
+  /// replacement of the adapter, returns the replacement.
   package func adapter() throws -> AdapterSpec {
     let spec = try namedAdapter()
     return try replacement(of: spec)?.spec ?? spec
   }
 
-  /// Returns the note about a replaced adapter. Nil without a replacement.
+  /// Returns the note about a replaced adapter. Nil if the user replaced no adapter.
   func adapterNote() throws -> String? { try replacement(of: try namedAdapter())?.note }
 
   private func namedAdapter() throws -> AdapterSpec {
@@ -43,13 +44,13 @@ package struct Configuration: Sendable {
     return try AdapterReplacement.find(of: number, in: environment, configPath)
   }
 
-  /// The name of the air for `KnownDevices`. Nil for a real radio.
+  /// The name of the simulation or recording, such as `sim:FILE`. Nil for a real radio.
   private var air: String? { (try? adapter())?.fileAir }
 
-  /// The air of `TransferMemory`, without the file, because the description of a simulated device may change during a transfer.
+  /// The kind of the simulation or recording, which is `sim` or `replay`. Nil for a real radio.
   package var kindOfAir: String? { air.map { String($0.prefix { $0 != ":" }) } }
 
-  /// Resolves `@last` and `@ALIAS`.
+  /// Resolves `@last` and `@ALIAS` to the device that the user meant. Throws for `@.`, which works only in a session.
   @LoopActor package func resolve(_ argument: PeerArgument) async throws -> PeerSelector {
     switch argument {
     case .selector(let selector): return selector
@@ -81,18 +82,18 @@ package struct Configuration: Sendable {
 
   // MARK: Known devices
 
-  /// Returns the name that the device advertised earlier.
+  /// Returns the last stored name of a device that blectl has connected. Nil if blectl stored no name.
   func name(of peer: PeerAddress) -> UntrustedText? { KnownDevices.name(of: peer, in: deviceLog, on: air) }
 
-  /// Stores a connected device for `@last` and `peers`. Ignores errors: a message at every connection would be too much.
+  /// Stores a connected device for `@last` and `peers`. Ignores errors.
   @LoopActor func remember(_ connection: Connection) {
     let device = KnownDevices.Device(
       connection.peer, name: connection.name, selector: connection.selector, time: Timestamp.text(RealTime.now), air: air)
     try? add(.connected(device))
   }
 
-  /// Stores an alias beyond the session, or removes it if `peer` is nil.
-  /// - Throws: `Failure` for an invalid name or a name in the configuration file; `FileError`.
+  /// Stores an alias for later sessions, or removes the alias if `peer` is nil.
+  /// - Throws: `Failure` for an invalid name or a name in the configuration file; `FileError` if writing fails.
   @LoopActor package func setAlias(_ name: String, to peer: PeerSelector?) throws {
     guard KnownDevices.isAlias(name) else {
       throw Failure(
@@ -108,8 +109,8 @@ package struct Configuration: Sendable {
     try add(.alias(name, peer, air: isOther ? nil : air))
   }
 
-  /// Returns the previously connected devices and the aliases on the adapter's air. Aliases in the configuration file take precedence if
-  /// they name a device directly.
+  /// Returns the previously connected devices and the aliases of this adapter. An alias in the configuration file takes precedence if it
+  /// names a device directly.
   @LoopActor package func knownDevices() throws -> (devices: [KnownDevices.Device], aliases: [String: PeerSelector]) {
     let known = KnownDevices(parsing: deviceLog)
     return (known.devices(on: air), known.aliases(on: air).merging(try selectors()) { $1 })
@@ -131,7 +132,7 @@ package struct Configuration: Sendable {
 
   // MARK: Transfers
 
-  /// The interrupted transfers. Empty if their file is unreadable.
+  /// The interrupted transfers. Empty if the file of transfers is unreadable.
   package var transfers: TransferMemory { TransferMemory(parsing: log(transfersPath)) }
 
   /// Stores the state of a transfer. Returns false if writing fails.
@@ -143,21 +144,21 @@ package struct Configuration: Sendable {
 
   // MARK: Heard devices
 
-  /// Returns the devices heard on an air. Empty if their file is unreadable.
+  /// Returns the devices that earlier commands heard. `air` names the radio, such as `hci`. Empty if the state file is unreadable.
   package func heard(on air: String) -> ScannedDevices { ScannedDevices(parsing: log(heardPath), air: air) }
 
-  /// Returns the latest attribute records that pass the filter, up to `limit`.
+  /// Returns the latest attribute records for which `isWanted` returns true, at most `limit`.
   package func attributes(limit: Int, where isWanted: (KnownAttributes.Record) -> Bool) -> [KnownAttributes.Record] {
     KnownAttributes(parsing: log(attributesPath), limit: limit, where: isWanted).records
   }
 
-  /// Stores heard devices and discovered attributes. Writes each file separately, and ignores errors.
+  /// Stores heard devices and discovered attributes in two files. Ignores errors.
   func remember(_ heard: ScannedDevices.Record, _ found: [KnownAttributes.Record]) {
     try? append(heard.line, to: heardPath) { ScannedDevices(parsing: $0).log }
     if !found.isEmpty { try? append(found.flatMap(\.line), to: attributesPath) { KnownAttributes(parsing: $0).log } }
   }
 
-  /// Reads a state file. Empty if the file is unreadable.
+  /// Returns the contents of a state file. Empty if the file is unreadable.
   private func log(_ path: String?) -> [UInt8] {
     path.flatMap { try? InputFile.readIfThere($0, limit: 17 * Self.logLimit) } ?? []
   }
@@ -169,7 +170,7 @@ package struct Configuration: Sendable {
     try append(record.line, to: statePath) { KnownDevices(parsing: $0).log }
   }
 
-  /// Appends to a state file. Does nothing without a path.
+  /// Appends to a state file. Does nothing if `path` is nil. `shorten` compacts the contents of a file that has reached the size limit.
   private func append(_ line: [UInt8], to path: String?, _ shorten: ([UInt8]) -> [UInt8]) throws(FileError) {
     if let path { try StateLog.append(line, to: path, limit: Self.logLimit, shorten: shorten) }
   }
@@ -188,7 +189,7 @@ package struct Configuration: Sendable {
     return result
   }
 
-  /// Reads a JSON object from a file. Nil if the file does not exist.
+  /// Returns the JSON object in a file. Nil if the file does not exist.
   /// - Parameter keys: The permitted keys.
   static func tree(of path: String, keys: [String]) throws(Failure) -> JSONTree? {
     let tree: JSONTree
@@ -207,14 +208,14 @@ package struct Configuration: Sendable {
     return tree
   }
 
-  /// Returns the members of a JSON object. `place` names it in the error.
+  /// Returns the members of a JSON object. `place` is the file and line that the error names.
   static func members(of tree: JSONTree, _ place: String) throws(Failure) -> [(key: String, value: JSONTree)] {
     guard case .object(let members) = tree.kind else { throw Failure(.input, "\(place): Expected an object, found \(tree.noun)") }
     return members
   }
 
   var namesPath: String? { path("XDG_CONFIG_HOME", ".config", "names.json") }
-  /// The folder of the user's device files.
+  /// The folder of the user's device files. Nil if neither `XDG_CONFIG_HOME` nor `HOME` is an absolute path.
   var devicesPath: String? { path("XDG_CONFIG_HOME", ".config", "devices") }
   private var configPath: String? { path("XDG_CONFIG_HOME", ".config", "config.json") }
   package var historyPath: String? { path("XDG_STATE_HOME", ".local/state", "history") }
@@ -231,5 +232,4 @@ package struct Configuration: Sendable {
   }
 }
 
-/// Stores the memory of transfers in a state file.
 extension Configuration: TransferStore {}

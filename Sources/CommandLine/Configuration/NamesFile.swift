@@ -9,7 +9,7 @@ import Text
 package enum NamesFile {
   private static let problem = Mutex<Failure?>(nil)
 
-  /// Registers the file. The first lookup of a name reads it, which may be during parsing.
+  /// Registers the user's file of names. The first lookup of a name reads the file.
   package static func use(_ configuration: @escaping @Sendable () -> Configuration) {
     OwnNames.come {
       do throws(Failure) {
@@ -22,11 +22,11 @@ package enum NamesFile {
     }
   }
 
-  /// The error in the file. Nil for a valid file and before its first use.
+  /// The error in the file. Nil if the file is valid, or before the first lookup of a name.
   static var failure: Failure? { problem.withLock { $0 } }
 
-  /// Reads the file.
-  /// - Throws: `Failure` if it exists and is invalid.
+  /// Reads the file of names, unless an earlier lookup has read it.
+  /// - Throws: `Failure` if the file exists and is invalid.
   static func check() throws(Failure) {
     _ = OwnNames.current
     if let failure { throw failure }
@@ -62,7 +62,7 @@ package enum NamesFile {
     return names
   }
 
-  /// Returns why a text cannot be a name, or nil. blectl prints names unchanged, and users type them.
+  /// Returns the reason why a text cannot be a name, such as `is empty`. Nil for a valid name.
   private static func fault(_ name: String) -> String? {
     if name.trimmed.isEmpty { return "is empty" }
     if name.utf8.count > 64 { return "is longer than 64 bytes" }

@@ -3,7 +3,7 @@ import EventLoop
 import HCI
 import LinuxIO
 
-/// The process's tap on HCI. Zeroes secrets. Its trace file may start and end while the radio is in use.
+/// The observer that copies the HCI packets of the process to a trace file, with zeros in place of secrets.
 @LoopActor
 final class TraceTap: HCI.Tap {
   /// Whether a trace may start while the radio is in use.
@@ -12,7 +12,7 @@ final class TraceTap: HCI.Tap {
   private var redaction = TraceRedaction()
   private var keepsSecrets = false
 
-  /// Starts writing to a file, or stops if `file` is nil. `keepsSecrets` keeps the secrets of blectl's own links.
+  /// Starts writing to a file, or stops writing if `file` is nil. `keepsSecrets` keeps the secrets of blectl's own connections.
   func write(to file: SnoopFile?, keepsSecrets: Bool = false) {
     (self.file, self.keepsSecrets) = (file, keepsSecrets)
     redaction = TraceRedaction()

@@ -7,7 +7,7 @@ import Presentation
 import Terminal
 import Text
 
-/// Waits for the notifications that answer a write. Subscribes before the write, so that it misses none.
+/// A wait for the notifications that answer a write. It subscribes to the characteristics before the write.
 @LoopActor
 package final class Answers {
   private let options: AnswerOptions
@@ -26,10 +26,10 @@ package final class Answers {
     values = SubscribedValues(connection.client) { context.reportDropped($0) }
   }
 
-  /// A function that shows the values received so far. Call it before writing a record of a later event.
+  /// A function that shows the values received so far, so that records appear in the order of their events.
   package typealias ShowArrived = @LoopActor () async throws -> Void
 
-  /// Subscribes according to the options, runs `body`, and waits for the answers. Without such options, only runs `body`.
+  /// Subscribes as the answer options say, runs `body`, and waits for the answers. Only runs `body` if the user gave no answer options.
   package static func wait(
     _ options: AnswerOptions, to body: @escaping @LoopActor (ShowArrived) async throws -> Void, on connection: Connection,
     _ context: Context
@@ -111,7 +111,7 @@ package final class Answers {
   }
 
   /// Shows the value that matches `--fail-on` and returns the failure.
-  /// - Parameter isQueued: Whether the value, and perhaps earlier ones, are still in the queue.
+  /// - Parameter isQueued: Whether the queue still contains the value and possibly earlier values.
   private func failure(_ event: ValueEvent, isQueued: Bool) async throws -> Failure {
     let uuid = connection.client.table?.attribute(at: event.handle).uuid
     if isQueued, options.collect != nil {

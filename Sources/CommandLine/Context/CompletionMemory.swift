@@ -10,19 +10,19 @@ package import Presentation
 package import Text
 import Values
 
-/// Remembers devices and attributes for the completion of later command lines. The command writes them once, when it ends.
-/// A simulated or recorded air needs no memory, because its file lists the devices.
+/// A memory of devices and attributes for the completion of later command lines. Stores nothing for a simulation or recording.
 @LoopActor
 package final class CompletionMemory {
   private let adapter: @LoopActor () throws -> AdapterSpec
   private let configuration: Configuration
   private let seen = RecentDevices()
-  /// The attributes found by this command, the latest last.
+  /// The attributes that this command discovered, one record per device, the latest record last.
   private var found: [KnownAttributes.Record] = []
-  /// The results of lookups among earlier commands' attributes.
+  /// The cached attribute records of earlier commands. The inner nil marks a device for which no earlier command stored a record.
   private var known: [PeerAddress: KnownAttributes.Record?] = [:]
 
-  /// The cached last result of `meaning`, because values arrive by the thousand. `version` is the `Client.descriptionVersion` of the result.
+  /// The latest result of `meaning` that applies to all values of an attribute, with its `Client.descriptionVersion`. Nil before such a
+  /// result.
   private var last: (version: Int, handle: AttributeHandle, uuid: UUID?, meaning: ValueMeaning)?
 
   init(_ configuration: Configuration, adapter: @escaping @LoopActor () throws -> AdapterSpec) {
@@ -42,7 +42,7 @@ package final class CompletionMemory {
     for device in devices.sorted(by: { $0.rssi ?? -128 < $1.rssi ?? -128 }) { seen.add(device.peer, name: device.name, rssi: device.rssi) }
   }
 
-  /// Stores the attributes of a device at the end of its link.
+  /// Keeps the attributes of a device until the command ends. Does nothing for a simulation or recording.
   func keep(_ connection: Connection) {
     guard let air else { return }
     seen.add(connection.peer, name: connection.name, rssi: nil)
@@ -53,7 +53,8 @@ package final class CompletionMemory {
     if found.count > KnownAttributes.capacity { found.removeFirst() }
   }
 
-  /// Returns the attributes of a device that this process or an earlier one found. Only a hint, because the device may have changed.
+  /// Returns the attributes of a device that this or an earlier process found. Nil if no process found any. The device may have changed
+  /// since.
   func attributes(of peer: PeerAddress) -> KnownAttributes.Record? {
     if let latest = found.last(where: { $0.peer == peer }) { return latest }
     if let known = known[peer] { return known }
@@ -70,7 +71,7 @@ package final class CompletionMemory {
 }
 
 extension AdapterSpec {
-  /// The name of the air, which all kernel adapters share because they hear the same devices. Nil if a file lists the devices.
+  /// The name under which blectl stores what it hears. All kernel adapters share the name `hci`. Nil for a simulation or recording.
   package var air: String? {
     switch self {
     case .kernel, .user: "hci"
@@ -79,7 +80,7 @@ extension AdapterSpec {
     }
   }
 
-  /// The name of an air whose file lists the devices. Nil for a radio. A controller on a socket counts as a radio.
+  /// The name of a simulation or recording, such as `sim:FILE`. Nil for a kernel adapter or another controller.
   var fileAir: String? {
     switch self {
     case .simulation(let file): file.map { "sim:\($0)" } ?? "sim"
@@ -90,10 +91,10 @@ extension AdapterSpec {
 }
 
 extension CompletionMemory {
-  /// Returns the meaning of a value, as known from this link or an earlier one to the same device.
+  /// Returns the meaning of a value, as known from this connection or an earlier one to the same device.
   /// - Parameters:
-  ///   - value: The value. The memory ignores knowledge from an earlier link that the value does not fit.
-  ///   - uuid: The type of the attribute. Nil for an attribute known only by its handle.
+  ///   - value: The received or read bytes. The memory ignores an earlier description that does not fit these bytes.
+  ///   - uuid: The type of the attribute. Nil if the caller knows only the handle.
   package func meaning(of value: [UInt8], at handle: AttributeHandle, _ uuid: UUID?, on connection: Connection) -> ValueMeaning {
     let client = connection.client
     if let last, last.version == client.descriptionVersion, last.handle == handle, last.uuid == uuid { return last.meaning }
@@ -102,7 +103,7 @@ extension CompletionMemory {
     return meaning
   }
 
-  /// Returns the meaning of a value, and whether it applies to every value of the attribute.
+  /// Returns the meaning of a value. `isOfAll` is true if the meaning applies to every value of the attribute.
   private func meaning(
     at handle: AttributeHandle, _ uuid: UUID?, on connection: Connection, of value: [UInt8]
   ) -> (ValueMeaning, isOfAll: Bool) {
@@ -127,7 +128,7 @@ extension CompletionMemory {
     } catch { return (ValueMeaning(uuid: uuid), false) }
   }
 
-  /// Returns a characteristic's descriptor contents, read on this link or an earlier one. Empty if the characteristic lost its descriptors.
+  /// Returns the contents of a characteristic's descriptors, as read now or by an earlier command. Empty if blectl knows no contents.
   func description(of item: Characteristic, on connection: Connection) -> ValueDescription {
     if let read = connection.client.description(of: item) { return read }
     guard item.descriptors.contains(where: \.uuid.describesValue) else { return ValueDescription() }

@@ -8,15 +8,15 @@ import Presentation
 package import Terminal
 import Text
 
-/// The environment of one command: the process's session and output, and the command's links and limits.
+/// The environment of one command, such as its output, its connections and its time limits.
 @LoopActor
 package struct Context {
-  /// The source of a command.
+  /// The origin of a command: the command line, a person, a program or a script.
   package enum Caller {
     case commandLine
-    /// A line of a session.
+    /// A line of a session whose JSON records carry no `id`.
     case person
-    /// A line of `repl --json` with an `id`.
+    /// A line of `repl --json`, whose records carry an `id`.
     case program
     case script
   }
@@ -25,12 +25,12 @@ package struct Context {
   package let step: StepOptions
   package let output: Output
   package let caller: Caller
-  /// The provider of links for the command.
+  /// The provider of connections for the command.
   package let links: any DeviceLinks
-  /// The observer of the command.
+  /// The observer of the command. Nil if neither a recorder nor a script needs the results.
   package let observer: (any CommandObserver)?
 
-  /// Creates the context of a command on the command line.
+  /// Creates the context of a command on the command line. `observer` is nil if nothing records the command.
   package init(_ process: ProcessContext, _ step: StepOptions, _ observer: (any CommandObserver)? = nil) {
     let links = OneShotLinks(process.session, LinkText(process, process.output, observer), Self.clientObserver(observer))
     self.init(process, step, process.output, .commandLine, links, observer)
@@ -66,32 +66,32 @@ package struct Context {
   /// Whether the command runs in a session, which may read commands from standard input.
   package var isInSession: Bool { caller != .commandLine }
 
-  /// Whether the command may read standard input.
+  /// Whether the command may read standard input. False in a session and on a terminal.
   package var isInputFed: Bool { !isInSession && StandardInput.isFed }
 
   /// Refuses `-` (standard input) in a session.
-  /// - Throws: `Failure(.usage)`.
+  /// - Throws: `Failure(.usage)` in a session.
   package func refuseInput() throws {
     guard !isInSession else {
       throw Failure(.usage, "Cannot read - in a session: standard input carries its commands. Use a file or a named pipe.")
     }
   }
 
-  /// Returns the adapter, opened at the first call.
+  /// Returns the radio. Opens the adapter at the first call.
   package func radio() async throws -> any Central { try await session.central() }
 
-  /// Reads the descriptors that describe a value, once per link. Does so only in a session or with `-v`. Ignores errors.
+  /// Reads the descriptors of a characteristic, once per connection. Reads nothing outside a session without `-v`. Ignores errors.
   package func describe(_ characteristic: Characteristic, on connection: Connection) async {
     if asksForDescriptions { try? await connection.client.readDescription(of: characteristic) }
   }
 
-  /// Whether to spend requests on descriptions.
+  /// Whether the command reads descriptors to describe values. True in a session or with `-v`.
   package var asksForDescriptions: Bool { isInSession || output.style.verbosity > 0 }
 
-  /// Whether the session shows this value, so that the command need not show it. Programs get both records, with different `id`s.
+  /// Returns whether the session shows a value in the background, so that the command need not show it. False for a program.
   package func isShownBeside(_ event: ValueEvent) -> Bool { caller != .program && links.showsInBackground(event) }
 
-  /// Reports how many records the output dropped. Silent if the reader closed the output (`| head -1`) or the user ended the command.
+  /// Reports how many records the output has dropped. Reports nothing after the reader closed the output or the user ended the command.
   package func reportDropped(_ count: Int) {
     guard !output.isBroken, !Task.isCancelled || !output.hasRoom else { return }
     output.note("Dropped \(count) record(s) so far: the output was not read in time.")
@@ -99,12 +99,12 @@ package struct Context {
 
   // MARK: The device
 
-  /// Runs `body` on a link to the peer. Uses the session's link if it exists. Otherwise connects, exchanges the MTU, and disconnects on
-  /// every path.
+  /// Runs `body` on a connection to the peer. Uses the session's connection if one exists. Otherwise connects, exchanges the MTU, and
+  /// disconnects at the end, even after an error.
   /// - Parameters:
   ///   - exchangingMTU: Whether to exchange the MTU. False if `body` exchanges it.
-  ///   - isRepeatable: Whether `body` only reads. If so, it runs again if the device closes the link before it answers.
-  ///   - restoring: Whether to restore a lost link of the session.
+  ///   - isRepeatable: Whether `body` only reads. If true, `body` may run again after the device closed the connection without an answer.
+  ///   - restoring: Whether to restore a lost connection of the session.
   package func withPeer<T: Sendable>(
     _ target: Target, exchangingMTU: Bool = true, isRepeatable: Bool = false, restoring: Bool = false,
     _ body: @escaping @LoopActor (Connection) async throws -> T
@@ -114,7 +114,7 @@ package struct Context {
     return try await links.withLink(request, isRepeatable: isRepeatable, body)
   }
 
-  /// Returns the request for a link, from the options of a command.
+  /// Creates the request for a connection from the options of a command.
   /// - Throws: `Failure` for a PEER that names no device.
   package func request(_ target: Target, exchangingMTU: Bool = true) async throws -> LinkRequest {
     let isCurrent = target.peer == .current

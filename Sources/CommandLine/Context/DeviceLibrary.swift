@@ -7,7 +7,7 @@ import Presentation
 import SystemPackage
 import Text
 
-/// Finds device files by path, in the user's folder, and among the files shipped with the program.
+/// The search for device files by path, in the user's folder, and among the files shipped with the program.
 @LoopActor
 package enum DeviceLibrary {
   /// Loads the device file at a path.
@@ -16,11 +16,11 @@ package enum DeviceLibrary {
     try checked(DeviceFile.parse(try await InputFile.read(path, limit: DeviceFile.maximumLength + 1), name: path))
   }
 
-  /// Finds the device file that matches a device: in the user's folder, else in the simulated air, else among the shipped files.
+  /// Returns the device file that matches a device. Searches the user's folder, then the simulation's file, then the shipped files.
   /// - Parameters:
-  ///   - adapter: The radio.
-  ///   - note: Reports invalid files in the user's folder if another one matches.
-  /// - Throws: `Failure` if no file or several match. Includes the error of an invalid file.
+  ///   - adapter: The radio, whose simulation file may describe devices.
+  ///   - note: A function that receives the error of each invalid file in the user's folder, if another file matches.
+  /// - Throws: `Failure` if no file or several files match. Includes the error of an invalid file.
   package static func device(
     for connection: Connection, _ configuration: Configuration, _ adapter: AdapterSpec?, note: @LoopActor (String) -> Void = { _ in }
   ) async throws -> DeviceDescription {
@@ -47,7 +47,7 @@ package enum DeviceLibrary {
     throw Failure(.notFound, "No device file matches \(connection.title) (\(there)). Name one with --device FILE, see man blectl-device")
   }
 
-  /// Returns the files that `device` searches, in the same order, for completion. Skips invalid files and does not connect.
+  /// Returns the known device files, grouped in order of precedence: the user's, the simulation's, the shipped ones. Skips invalid files.
   package static func known(_ configuration: Configuration, _ adapter: AdapterSpec) -> [[DeviceDescription]] {
     var simulated: [DeviceDescription]?
     if case .simulation(let file?) = adapter, let octets = try? InputFile.readIfThere(file, limit: 4 << 20) {
@@ -61,7 +61,7 @@ package enum DeviceLibrary {
     return try DeviceFile.devices(among: try await InputFile.read(file, limit: 4 << 20), name: file)
   }
 
-  /// Loads the user's device files. Each invalid file becomes a `Failure`.
+  /// Loads the device files in the user's folder. Returns a `Failure` for each invalid file.
   private static func own(_ configuration: Configuration) -> (devices: [DeviceDescription], unusable: [Failure]) {
     guard let folder = configuration.devicesPath else { return ([], []) }
     var (devices, unusable): ([DeviceDescription], [Failure]) = ([], [])
@@ -71,8 +71,8 @@ package enum DeviceLibrary {
     return (devices, unusable)
   }
 
-  /// Loads a regular file without waiting.
-  /// - Throws: The errors of `load`; EINVAL for another kind of file.
+  /// Loads a device file synchronously.
+  /// - Throws: The errors of `load`; EINVAL if the path is not a regular file.
   package static func loadAtOnce(_ path: String) throws -> DeviceDescription {
     guard let octets = try InputFile.readIfThere(path, limit: DeviceFile.maximumLength + 1) else {
       throw FileError.unreadable(path, .noSuchFileOrDirectory)

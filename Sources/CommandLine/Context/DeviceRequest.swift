@@ -2,7 +2,7 @@ package import DeviceFiles
 import Presentation
 import Text
 
-/// A device's command with the typed parameters. Detects unknown names and invalid values before the client sends anything.
+/// A device's command with the parameters that the user typed.
 package struct DeviceRequest {
   package let command: DeviceCommand
   package private(set) var values: [NamedValue] = []
@@ -22,14 +22,14 @@ package struct DeviceRequest {
     self.command = command
   }
 
-  /// Splits `name=value` into the name and the value.
+  /// Splits `name=value` into the name and the value. Without `=`, both are the whole word.
   package static func parts(_ word: String) -> (name: String, text: String) {
     let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     return (String(parts.first ?? ""), String(parts.last ?? ""))
   }
 
-  /// Returns the parameter that a word sets.
-  /// - Throws: `Failure(.usage)`.
+  /// Returns the parameter that a word such as `name=value` sets.
+  /// - Throws: `Failure(.usage)` if the command has no parameter of this name.
   func parameter(_ word: String) throws -> DeviceCommand.Parameter {
     let key = Self.parts(word).name
     guard let parameter = command.parameters.first(where: { $0.name == key }) else {
@@ -42,15 +42,15 @@ package struct DeviceRequest {
     return parameter
   }
 
-  /// Returns the path of the file with the bytes of a parameter. Nil if the word names no file.
+  /// Returns the FILE of a word such as `name=@FILE`. Nil for another value or a parameter that does not take bytes.
   /// - Throws: The errors of `parameter`.
   package func path(_ word: String) throws -> String? {
     guard case .string(let field) = try parameter(word).field, !field.isText else { return nil }
     return Self.parts(word).text.after("@")
   }
 
-  /// Adds a parameter. `octets` are the contents of the parameter's file, if any.
-  /// - Throws: `Failure(.usage)`.
+  /// Adds a parameter such as `name=value`. `octets` are the contents of the file in `name=@FILE`. Nil for another value.
+  /// - Throws: `Failure(.usage)` for an unknown name, a repeated name or an invalid value.
   package mutating func add(_ word: String, octets: [UInt8]? = nil) throws {
     let parameter = try parameter(word)
     guard values[parameter.name] == nil else { throw Failure(.usage, "\(command.name): \(parameter.name) is given twice") }
@@ -60,7 +60,7 @@ package struct DeviceRequest {
   }
 
   /// Checks that no parameter is missing and that every value fits its field.
-  /// - Throws: `Failure(.usage)`.
+  /// - Throws: `Failure(.usage)` that names the wrong parameter.
   package func check() throws {
     do { _ = try command.encode(values) } catch { throw Failure(.usage, "\(command.name): \(Failure(error).message)") }
   }

@@ -8,7 +8,7 @@ import Presentation
 package import Terminal
 package import Text
 
-/// Shows the events of a command's links, and adds advice to the errors of searches and connection attempts.
+/// A reporter that shows the events of a command's connections, and adds advice to the errors of searches and connection attempts.
 @LoopActor
 package final class LinkText: LinkReporter {
   private let process: ProcessContext
@@ -18,7 +18,7 @@ package final class LinkText: LinkReporter {
   private let limitOption: String
   private var countdown: Task<Void, Never>?
   private var count = 0
-  /// The devices heard by the last search.
+  /// The devices that the last search heard.
   private var devices: [DeviceView] = []
 
   package init(_ process: ProcessContext, _ output: Output, _ observer: (any CommandObserver)? = nil, limitOption: String = "-t") {
@@ -72,7 +72,7 @@ package final class LinkText: LinkReporter {
 
   private static func strength(_ rssi: Int8?) -> String { rssi.map { "\($0) dBm" } ?? "strength unknown" }
 
-  /// Counts down the time of a search on the last line of the terminal.
+  /// Starts a task that shows the remaining time of a search on the last line of the terminal.
   private func countDown(_ selector: PeerSelector, from limit: Duration) -> Task<Void, Never> {
     let end = EventLoop.shared.now.advanced(by: limit)
     return EventLoop.shared.spawn { [weak self] in
@@ -115,7 +115,7 @@ package final class LinkText: LinkReporter {
     return failure == plain ? error : failure
   }
 
-  /// Adds advice based on the devices that the last search heard.
+  /// Adds advice to the error of a search, based on the devices that the search heard.
   private func addAdvice(to failure: inout Failure, _ selector: PeerSelector) {
     if case .address(let address, _) = selector, let other = devices.first(where: { PeerSelector.mac(address).matches($0) }) {
       failure.add("\(other.peer) advertises this MAC. Use mac:\(address)")
@@ -145,7 +145,7 @@ extension LinkParameter {
 }
 
 extension Failure {
-  /// The meaning of the failure for a link.
+  /// The effect of the failure on a connection, such as a lost connection or an absent device.
   package var linkProblem: LinkProblem {
     switch kind {
     case .linkLost: .disconnected

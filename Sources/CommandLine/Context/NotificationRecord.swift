@@ -25,7 +25,7 @@ package struct NotificationRecord {
     meaning = memory.meaning(of: event.value, at: event.handle, uuid, on: connection)
   }
 
-  /// Writes a value for a command, and reports it to the command's observer.
+  /// Writes a value to the command's output, and reports the value to the command's observer.
   package static func show(
     _ event: ValueEvent, _ uuid: UUID?, _ format: ValueFormat, from peer: Connection, _ context: Context
   ) async throws {
@@ -37,7 +37,7 @@ package struct NotificationRecord {
   }
 
   /// Writes a notification or indication.
-  /// - Parameter device: The name of the device, if the reader needs it.
+  /// - Parameter device: The name of the device to show in a live line. Nil to show no name.
   package func show(of device: String? = nil, _ output: Output) async throws {
     if output.style.json { return try await output.record(write) }
     if output.style.isLive { return try await output.line(brief(of: device, output)) }
@@ -45,7 +45,7 @@ package struct NotificationRecord {
     try await output.line("\(time) \(uuid?.description ?? event.handle.description) \(output.displayText(valueText))")
   }
 
-  /// The record as a JSON value.
+  /// The JSON object of the notification, as `--json` writes it.
   package var value: JSONTree { RecordWriter.value(write) }
 
   private func write(_ json: inout RecordWriter) {

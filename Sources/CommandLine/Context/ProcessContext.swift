@@ -11,21 +11,21 @@ import SystemPackage
 package import Terminal
 import Text
 
-/// The process-wide state: output, configuration, trace, and the session with the radio and its links.
+/// The process-wide state: output, configuration, trace, and the session with the radio and its connections.
 @LoopActor
 package final class ProcessContext {
   package let options: ProcessOptions
   package let output: Output
   package let configuration: Configuration
-  /// The commands of sessions and scripts.
+  /// The commands that sessions and scripts may use.
   package let commands: SessionCommands
   package private(set) lazy var session = Session { [unowned self] in try await openAdapter() }
   /// The memory of devices and attributes for completion.
   package private(set) lazy var memory = CompletionMemory(configuration) { [unowned self] in try adapter() }
-  /// The devices of a recording that can answer a discovery of services. Nil for any.
+  /// The devices whose services a recording contains. Nil if the adapter is not a recording.
   package private(set) var discoverable: Set<PeerAddress>?
   private var trace: SnoopFile?
-  /// The recorder of `--record`.
+  /// The recorder that writes the script of `--record`. Nil without the option.
   package private(set) var recorder: (any CommandRecorder)?
   /// Whether a trace may start while the radio is in use. Set it before the session opens the radio.
   package var tracesLater: Bool {
@@ -33,9 +33,9 @@ package final class ProcessContext {
     set { tap.startsLater = newValue }
   }
   private let tap = TraceTap()
-  /// The signal watch of the running command.
+  /// The signal watch of the running command. Nil while no command runs.
   package weak var signals: SignalWatch?
-  /// The first handler of signals. Returns whether it handled the signal. In a session, Ctrl-C ends only one command.
+  /// The function that receives each signal first and returns whether the program continues. Nil outside interactive modes.
   package var onSignal: (@LoopActor (Int32) -> Bool)?
 
   init(_ options: ProcessOptions, _ output: Output, _ configuration: Configuration, _ commands: CommandSet) {
@@ -50,7 +50,7 @@ package final class ProcessContext {
     }
   }
 
-  /// Returns the adapter of `--adapter`, else of the environment.
+  /// Returns the adapter of `--adapter`, else of `$BLECTL_ADAPTER`, else the first kernel adapter that is up.
   package func adapter() throws -> AdapterSpec { try configuration.adapter() }
 
   private func openAdapter() async throws -> any Central {
@@ -60,13 +60,13 @@ package final class ProcessContext {
     return central
   }
 
-  /// Whether standard output carries the trace, and standard error everything else.
+  /// Whether standard output carries the trace. Standard error then carries the command's output.
   nonisolated var tracesToOutput: Bool { options.trace == "-" }
-  /// The function that ends the command when the reader closes the trace.
+  /// The function that ends the command when the reader closes the trace. Nil before the command starts.
   var endTraced: (@LoopActor () -> Void)?
   private(set) var isTraceUnread = false
 
-  /// Opens the file of `--trace` at the first call. Returns nil if there will be no trace.
+  /// Opens the file of `--trace` at the first call. Returns nil if the process writes no trace, now or later.
   package func openTrace() async throws -> (any HCI.Tap)? {
     if let path = options.trace, trace == nil {
       trace = tracesToOutput ? try openOutput() : try await open(trace: path)
@@ -127,7 +127,7 @@ package final class ProcessContext {
     try files.check()
   }
 
-  /// Writes the script of `--record`. Keeps the old file if blectl refused the command before it did anything.
+  /// Writes the script of `--record`. Keeps the old file if blectl refused the command without running it.
   /// - Throws: `FileError`; `CancellationError`.
   func writeRecord(of failure: (any Error)?) async throws {
     guard let recorder else { return }

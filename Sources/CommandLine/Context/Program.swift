@@ -7,7 +7,7 @@ import ScriptLanguage
 package import Terminal
 import Text
 
-/// Runs one command and returns its exit code. Handles signals, reports errors as text or JSON, and cleans up on every path.
+/// The main function of the program. Runs one command, reacts to signals, reports errors and returns the exit code.
 package enum Program {
   package static func run(_ command: any LoopCommand, _ commands: CommandSet, environment: [String: String]) -> Int32 {
     let configuration = Configuration(environment: environment, adapter: command.process.adapter)
@@ -41,7 +41,7 @@ package enum Program {
     return status ?? ExitStatus.internal.rawValue
   }
 
-  /// Runs a command in its context. `watch` delivers signals. Tests replace `watch`.
+  /// Runs a command in its context and returns the exit code. `watch` starts to deliver signals, and tests replace it.
   @LoopActor static func run(
     _ command: any LoopCommand, _ process: ProcessContext,
     watch: (_ handler: @escaping @LoopActor (Int32) -> Void) -> SignalWatch = { SignalWatch(handler: $0) }
@@ -82,7 +82,7 @@ package enum Program {
     return status
   }
 
-  /// Writes all pending output, however slow the reader is. After Ctrl-C, waits only 300 ms.
+  /// Writes all pending output and waits for its reader without a time limit. After Ctrl-C, waits at most 300 ms.
   @LoopActor private static func flush(_ output: Output, _ interrupted: Wait<Void>) async throws {
     if !output.isFlushed, !interrupted.isSettled {
       // Without a note, a user would not see why the program does not end.

@@ -5,7 +5,7 @@ package import GAP
 package import Operations
 package import Text
 
-/// The devices heard or connected so far, which users can name without another scan.
+/// The devices that this process heard or connected, which the user can name without another scan.
 @LoopActor
 package final class RecentDevices {
   private var order = RecentSet<PeerAddress>(capacity: 1000)
@@ -18,7 +18,7 @@ package final class RecentDevices {
 
   package func add(_ device: KnownDevices.Device) { add(device.peer, name: device.name, rssi: nil) }
 
-  /// Adds a device. Keeps an earlier name.
+  /// Adds a device, or updates the signal strength (dBm) of a known device. Keeps the name of a known device.
   package func add(_ peer: PeerAddress, name: @autoclosure () -> UntrustedText?, rssi: Int8?) {
     if let forgotten = order.insert(peer).forgotten { facts[forgotten] = nil }
     facts[peer] = (facts[peer]?.name ?? name(), rssi ?? facts[peer]?.rssi)
@@ -29,7 +29,7 @@ package final class RecentDevices {
 
   package init() {}
 
-  /// The devices, strongest signal first. Devices without a signal strength come last.
+  /// The devices, with the strongest signal (dBm) first. Devices without a signal strength come last.
   package var devices: [(peer: PeerAddress, name: UntrustedText?, rssi: Int8?)] {
     order.elements.sorted { (facts[$0]?.rssi ?? -128, "\($1)") > (facts[$1]?.rssi ?? -128, "\($0)") }
       .map { ($0, facts[$0]?.name, facts[$0]?.rssi) }

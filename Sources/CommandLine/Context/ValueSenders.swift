@@ -4,19 +4,19 @@ import Operations
 import Presentation
 package import Terminal
 
-/// The characteristics to subscribe to: named ones, or all that send values.
+/// The characteristics to subscribe to, which are those that the user named or all that send values.
 package struct ValueSenders {
-  /// The selected characteristics. Nil for all that send values.
+  /// The selectors of the characteristics. Nil selects all characteristics that send values.
   private let selectors: [Selector]?
 
-  /// Creates a selection. An empty list or `*` selects all.
-  /// - Throws: `GATTError.invalidSelector`.
+  /// Creates a selection. An empty list or `*` selects all characteristics that send values.
+  /// - Throws: `GATTError.invalidSelector` for an invalid attribute.
   package init(_ attributes: [String]) throws {
     selectors = attributes.isEmpty || attributes.contains("*") ? nil : try attributes.map { try Selector($0) }
   }
 
-  /// Finds all selected characteristics, then adds them. A note lists the names if the user selected all.
-  /// - Parameter discovering: False if plain handles need no discovery.
+  /// Finds all selected characteristics, then passes each to `add`. Prints a note with the names if the user named none.
+  /// - Parameter discovering: Whether to discover the characteristic of a selector that is only a handle.
   /// - Throws: The errors of `Client.characteristic`, `addAll` and `add`.
   @LoopActor package func subscribe(
     on client: Client, discovering: Bool = true, _ output: Output, add: @LoopActor (Characteristic) async throws -> Void
@@ -30,8 +30,8 @@ package struct ValueSenders {
     for item in try await client.characteristics(selectors, discovering: discovering) { try await add(item) }
   }
 
-  /// Adds each characteristic that sends values, and returns the added ones. Skips the characteristics that the device refuses.
-  /// - Throws: `Failure` if there are none.
+  /// Passes each characteristic that sends values to `add`. Returns the characteristics that the device did not refuse.
+  /// - Throws: `Failure` if the device has no such characteristic or refused all of them.
   @LoopActor static func addAll(
     on client: Client, _ output: Output, _ add: @LoopActor (Characteristic) async throws -> Void
   ) async throws -> [Characteristic] {

@@ -2,25 +2,25 @@ import ArgumentParser
 import LinuxIO
 import Text
 
-/// Rearranges the words of a command line for the parser.
+/// Functions that rearrange and check the words of a command line before the parser reads them.
 package enum Arguments {
-  /// Moves global options after the command's name: `-i sim --json scan --count 1` becomes `scan -i sim --json --count 1`. Moves a value
-  /// that starts with a minus sign to the end.
+  /// Moves global options after the command's name, and a negative value to the end. For example, `-i sim --json scan --count 1` becomes
+  /// `scan -i sim --json --count 1`.
   package static func commandFirst(_ arguments: [String], _ commands: CommandSet) -> [String] {
     commandFirst(arguments, commands) { commands.type(named: $0) }
   }
 
-  /// Moves global options after the command's name, for other sets of commands. `type` finds a command by name.
+  /// Moves global options after the command's name, and a negative value to the end. `type` returns the command with a name, or nil.
   static func commandFirst(_ arguments: [String], _ commands: CommandSet, type: (String) -> (any LoopCommand.Type)?) -> [String] {
     let (leading, rest) = leading(arguments, commands)
     guard let command = rest.first, !leading.contains(where: ofRoot.contains) else { return arguments }
     return [command] + valueLast(leading + rest.dropFirst()) { type(command) }
   }
 
-  /// The options that the root handles for every command.
+  /// The options that the root command parses for every command.
   static let ofRoot = ["--version", "--help", "-h", "--generate-completion-script", "--experimental-dump-help"]
 
-  /// Returns the options before the command's name, with their values, and the rest.
+  /// Returns the options and option values before the command's name, and the remaining words.
   package static func leading(_ arguments: [String], _ commands: CommandSet) -> (options: [String], rest: ArraySlice<String>) {
     var leading: [String] = []
     var rest = arguments[...]
@@ -35,13 +35,13 @@ package enum Arguments {
     return (leading, rest)
   }
 
-  /// Adds the name of the session's command on a terminal if the words name no command.
+  /// Adds the name of the session's command, `repl`, if the words name no command and the program runs on a terminal.
   package static func orSession(_ arguments: [String], _ commands: CommandSet) -> [String] {
     guard StandardInput.isTerminal, StandardInput.outputIsTerminal, withoutCommand(arguments) else { return arguments }
     return [commands.standard.commandName] + arguments
   }
 
-  /// Whether the words are only global options.
+  /// Returns whether the words are only global options and their values.
   private static func withoutCommand(_ arguments: [String]) -> Bool {
     var rest = arguments[...]
     while let word = rest.popFirst() {
@@ -56,8 +56,8 @@ package enum Arguments {
     return true
   }
 
-  /// Moves a negative value to the end: `PEER ATTR -5 --as i8` becomes `PEER ATTR --as i8 -- -5`. No option starts with a digit. Asks for
-  /// the command and its options only if a word looks like a negative value.
+  /// Moves a negative value to the end. For example, `PEER ATTR -5 --as i8` becomes `PEER ATTR --as i8 -- -5`. Calls `type` only if a word
+  /// looks like a negative value.
   private static func valueLast(_ words: [String], of type: () -> (any LoopCommand.Type)?) -> [String] {
     guard words.contains(where: isNegative), !words.contains("--"), let type = type(), type.traits.takesValue else { return words }
     let options = CommandOptions(of: type)
@@ -66,7 +66,7 @@ package enum Arguments {
     return words[..<value] + words[(value + 1)...] + ["--", words[value]]
   }
 
-  /// Whether a word looks like a negative value: `-5`, `-0x10`, `-1,-2`, `-.5`, `-inf`.
+  /// Returns whether a word looks like a negative value, such as `-5`, `-0x10`, `-1,-2`, `-.5` or `-inf`.
   private static func isNegative(_ word: String) -> Bool {
     guard word.utf8.first == UInt8(ascii: "-"), let next = word.utf8.dropFirst().first else { return false }
     return (0x30...0x39).contains(next) || next == UInt8(ascii: ".") || word == "-inf"
@@ -74,17 +74,16 @@ package enum Arguments {
 
   // MARK: Mistakes
 
-  /// Refuses an argument that is not UTF-8, which blectl would send changed.
-  /// - Throws: `ValidationError`.
+  /// Refuses an argument that is not UTF-8.
+  /// - Throws: `ValidationError` that names the argument.
   package static func refuseOctets() throws {
     guard let index = ThisProcess.argumentThatIsNoText() else { return }
     throw ValidationError(
       "Argument \(index), \(DisplayText.quote(CommandLine.arguments[index])), is not UTF-8. Give bytes in hex, or as @FILE.")
   }
 
-  /// Refuses a repeated option that takes one value, because the parser would take the last. Asks for the command's options only if a name
-  /// occurs twice.
-  /// - Throws: `ValidationError`.
+  /// Refuses a repeated option that takes only one value.
+  /// - Throws: `ValidationError` that names the option.
   package static func refuseRepeated(_ arguments: [String], _ commands: CommandSet) throws {
     let option = commands.option.commandName
     if arguments.first == option, arguments.dropFirst().prefix(while: { $0 != "--" }).contains(option) {
@@ -93,7 +92,7 @@ package enum Arguments {
     try refuseRepeated(arguments) { commands.type(named: arguments.first ?? "") }
   }
 
-  /// Refuses a repeated option of one command. `type` returns the command.
+  /// Refuses a repeated option that takes only one value. Calls `type` for the command only if an option name occurs twice.
   package static func refuseRepeated(_ arguments: [String], of type: () -> (any LoopCommand.Type)?) throws {
     // An array, because the first use of a set costs more than searching a few words.
     var seen: [String] = []
@@ -109,7 +108,7 @@ package enum Arguments {
     }
   }
 
-  /// Returns the long name of an option with a value. Returns other names unchanged.
+  /// Returns the long name of a global option with a value, or of `-n` or `-d`. Returns other names unchanged.
   private static func long(_ name: String) -> String {
     switch name {
     case "-i": "--adapter"

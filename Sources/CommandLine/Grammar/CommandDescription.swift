@@ -14,22 +14,22 @@ package struct CommandDescription {
     let isOptional: Bool
     /// Whether the help shows the argument.
     let isShown: Bool
-    /// The title of the argument's group in the help. Empty for none.
+    /// The title of the argument's group in the help. Empty for an argument without a group.
     let section: String
     /// The argument's help on one line.
     let help: String
-    /// The text that only `--help` shows.
+    /// The part of the help that only `--help` shows.
     let discussion: String
-    /// The values that the argument accepts. Empty without a list.
+    /// The values that the argument accepts. Empty if the parser lists no values.
     let values: [String]
     let isFile: Bool
-    /// The permitted file name extensions. Empty if any file is valid.
+    /// The permitted file name extensions of the argument. Empty if any file is valid.
     let endings: [String]
   }
 
   /// The command's purpose, without a full stop.
   let hint: String
-  /// The arguments in their order.
+  /// The options and positional arguments, in the order of their declarations.
   let arguments: [Argument]
 
   package init(of command: any ParsableArguments.Type) {

@@ -1,4 +1,4 @@
-/// The options of a command: their names and whether they take a value.
+/// The option names of a command, grouped by their section in the help and by whether they take a value.
 package struct CommandOptions {
   private let withValue: Set<String>
   private let ofConnection: Set<String>
@@ -19,13 +19,13 @@ package struct CommandOptions {
 
   package func takesValue(_ option: String) -> Bool { withValue.contains(option) }
 
-  /// Whether an option selects or connects the device.
+  /// Returns whether an option selects the device or sets how to connect.
   package func isOfConnection(_ option: String) -> Bool { ofConnection.contains(option) }
 
-  /// Whether an option belongs to the process, not to one command.
+  /// Returns whether an option belongs to the process, not to one command.
   package func isOfProcess(_ option: String) -> Bool { ofProcess.contains(option) }
 
-  /// Returns the index of the first word that is neither an option nor an option's value.
+  /// Returns the index in `words` of the first word that is neither an option nor an option's value. Nil if there is no such word.
   package func firstArgument(in words: [String]) -> Int? {
     var index = 0
     while index < words.count {
@@ -37,8 +37,7 @@ package struct CommandOptions {
     return nil
   }
 
-  /// Returns the index of the PEER that the user omitted: before the first argument, else at the end. Nil if the words name a PEER or ask
-  /// for help.
+  /// Returns the index in `words` at which to insert the PEER that the user omitted. Nil if the words name a PEER or ask for help.
   package func omittedPeer(in words: [String]) -> Int? {
     let first = firstArgument(in: words)
     // If the command takes no other argument, the word is a PEER.

@@ -3,31 +3,31 @@ import EventLoop
 package import Terminal
 import Text
 
-/// The commands of the program. `Blectl` lists them. All other code receives this value.
+/// The list of blectl's commands, which parses command lines.
 package struct CommandSet: Sendable {
-  /// The root command, which parses help, version and completion scripts. Its configuration lists `commandLine`.
+  /// The root command, which parses `--help`, `--version` and the options for completion scripts.
   let root: any ParsableCommand.Type
   /// The commands of the command line, in the order of the help.
   package let commandLine: [any LoopCommand.Type]
-  /// The command whose name is an option: `-e`.
+  /// The command `-e`, whose name is an option.
   let option: any LoopCommand.Type
-  /// The default command on a terminal.
+  /// The command that runs on a terminal if the user names none.
   let standard: any LoopCommand.Type
   /// The commands that exist only in sessions.
   let sessionOnly: [any LoopCommand.Type]
-  /// The factory of the recorder of `--record`. Throws `FileError` for an unwritable file.
+  /// A function that creates the recorder of `--record`. Throws `FileError` for an unwritable file.
   let recorder: @LoopActor @Sendable (_ path: String, Output, SessionCommands) throws -> any CommandRecorder
-  /// The function that returns the requested completion script. Nil without such an option.
+  /// A function that returns the requested completion script. Returns nil if the arguments request none.
   let completionScript: @Sendable (_ arguments: [String]) -> String?
 
-  /// Returns a command of the command line.
+  /// Returns the command of the command line with this name. Nil for an unknown name.
   package func type(named name: String) -> (any LoopCommand.Type)? {
     name == option.commandName ? option : commandLine.first { $0.configuration.commandName == name }
   }
 
   var names: [String] { commandLine.map { $0.commandName } }
 
-  /// The commands that exist in sessions.
+  /// The commands that a session accepts.
   var inSessions: [any LoopCommand.Type] { commandLine.filter { $0.traits.runsInSessions } + sessionOnly }
 
   package func isInSessions(_ name: String) -> Bool {
@@ -44,8 +44,8 @@ package struct CommandSet: Sendable {
     return try root.parseAsRoot(arguments)
   }
 
-  /// Parses the words after a command's name, a third faster than the root command. Nil for help, version, completion and errors, which the
-  /// root command handles.
+  /// Parses the words of the command line without the root command. Nil for help, version, completion and errors.
+  /// - Throws: `ValidationError` if the command's own check fails.
   package func namedCommand(from arguments: [String]) throws -> (any LoopCommand)? {
     guard let name = arguments.first, let named = type(named: name),
       let command = (try? named.command(from: Array(arguments.dropFirst()))) ?? nil
@@ -73,7 +73,7 @@ package struct CommandSet: Sendable {
     self.completionScript = completionScript
   }
 
-  /// Returns the error for an unknown command or misplaced option. The parser would blame the first option.
+  /// Returns the error for an unknown command or a misplaced option. Nil if the words contain neither.
   private func unknownCommand(in arguments: [String]) -> ValidationError? {
     guard let first = arguments.first else { return nil }
     if first == "help" {
@@ -98,7 +98,7 @@ package struct CommandSet: Sendable {
     return ValidationError("Unknown command \(DisplayText.quote(name)). \(meant ?? "The commands are \(names.joined(separator: ", ")).")")
   }
 
-  /// Returns the error for a non-global option before the command. The next word is its value, not a command.
+  /// Returns the error for a non-global option before the command. Nil if the first word is not such an option.
   private func misplacedOption(in words: ArraySlice<String>) -> ValidationError? {
     guard let word = words.first, word.hasPrefix("-"), word.count > 1, wrongOption(in: [word]) != nil,
       !ProcessOptions.namesWithValue.contains(word)
@@ -106,7 +106,7 @@ package struct CommandSet: Sendable {
     return ValidationError("\(DisplayText.quote(word)) is not a global option. Put it after the command.")
   }
 
-  /// Returns the error in a command line of options only.
+  /// Returns the error for the first option that is not global or lacks its value. Nil if all words are global options.
   private func wrongOption(in arguments: [String]) -> ValidationError? {
     var rest = arguments[...]
     while let word = rest.popFirst() {

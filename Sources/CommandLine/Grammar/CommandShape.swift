@@ -6,34 +6,34 @@ package struct CommandShape: Sendable, Equatable {
   /// The kind of an argument or option value.
   package enum Word: Sendable, Equatable {
     case peer
-    /// A device, by address or alias only.
+    /// A device that the user may name only by address or alias.
     case address
-    /// A device of the session.
+    /// A device to which the session has a connection.
     case link
     case attribute(AttributeUse)
-    /// A value without completion, or `@FILE`.
+    /// A value. Completion offers only the file of `@FILE`.
     case value
     case file
-    /// Files with these extensions, and folders.
+    /// A file with one of these extensions, or a folder.
     case files([String])
     case adapter
-    /// A choice such as `read-back`, or `notify:` followed by an attribute.
+    /// A value of `--verify`, which is one of these choices or `notify:` followed by an attribute.
     case verification([String])
     case choice([String])
-    /// A value of the preceding setting.
+    /// A value of the setting that the previous word names.
     case setting
     case command
-    /// A command in the device file.
+    /// The name of a command in the device file.
     case deviceCommand
     /// A `name=value` parameter of a command in the device file.
     case deviceParameter
     case free
   }
 
-  /// The use of an attribute, which decides which attributes match.
+  /// The purpose for which a command takes an attribute. Completion offers only attributes with suitable properties.
   package enum AttributeUse: Sendable, Equatable {
     case any, reading, writing, listening
-    /// Large transfers, which need Write Without Response.
+    /// Large transfers, which need the property Write Without Response.
     case sending
 
     package func allows(_ properties: Properties) -> Bool {
@@ -51,7 +51,7 @@ package struct CommandShape: Sendable, Equatable {
     /// The option's names with their hyphens.
     package let names: [String]
     package let hint: String
-    /// The kind of the option's value. Nil for an option without a value.
+    /// The kind of the option's value. Nil for a flag.
     package let value: Word?
     package let isRepeating: Bool
 
@@ -66,12 +66,12 @@ package struct CommandShape: Sendable, Equatable {
   let name: String
   let hint: String
   package let options: [Option]
-  /// The positional arguments in their order.
+  /// The kinds of the positional arguments, from the first to the last.
   package let words: [Word]
-  /// Whether the last positional argument repeats.
+  /// Whether the user may give the last positional argument more than once.
   package let lastRepeats: Bool
 
-  /// Whether the user names devices only by addresses without a type.
+  /// Whether the command accepts a device only by its address without a type.
   package let takesPlainAddresses: Bool
 
   package init(
@@ -89,7 +89,7 @@ package struct CommandShape: Sendable, Equatable {
 }
 
 extension CommandShape {
-  /// Creates the shape from a command's declaration and traits. Takes a millisecond, see `CommandDescription`.
+  /// Derives the shape from a command's declaration and traits. Takes about 1 ms.
   package init(of command: any LoopCommand.Type) {
     if let shape = command.ownShape {
       self = shape

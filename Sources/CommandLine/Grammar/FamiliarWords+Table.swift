@@ -1,4 +1,4 @@
-/// Words of other programs (bluetoothctl, gatttool, bleak, nRF Connect, LightBlue), and what they are called here.
+/// Words of other programs (bluetoothctl, gatttool, bleak, nRF Connect, LightBlue), with blectl's words for the same purpose.
 enum FamiliarWords {
   static let commands = [
     "devices": "scan", "list": "scan", "lescan": "scan", "find": "scan", "search": "scan", "discover": "services", "primary": "services",
@@ -13,7 +13,7 @@ enum FamiliarWords {
     "diagnose": "doctor", "status": "doctor", "history": "peers", "version": "--version", "link": "connect",
   ]
 
-  /// Options, and what to type instead: an option, where the command has it.
+  /// Options of other programs, with the option of blectl to suggest if the command has it.
   static let options = [
     "--limit": "--count", "-o": "--log", "--output": "--log", "--filter": "--name", "--time": "--duration", "--seconds": "--duration",
     "--format": "--as", "--type": "--as", "--hci": "--adapter", "--interface": "--adapter", "--sec": "--timeout", "-a": "--adapter",
@@ -28,7 +28,7 @@ enum FamiliarWords {
     "--rssi": "--min-rssi", "--listen": "--duration", "--xml": "--junit", "--filter-name": "--name",
   ]
 
-  /// Options that have no counterpart, and why.
+  /// Words without a counterpart in blectl, with advice for the user.
   static let advice = [
     "--active": "A scan is active unless you add --passive.", "-b": "Write the device without an option, as the first argument.",
     "--peer": "Write the device without an option.", "--device-address": "Write the device without an option, as the first argument.",
@@ -39,7 +39,7 @@ enum FamiliarWords {
     "pair": "blectl cannot pair yet. In bluetoothctl: pair ADDRESS, then menu gatt",
   ]
 
-  /// Prefixes of a device, and ours.
+  /// Prefixes of a device in other programs, with blectl's prefix for the same purpose.
   static let prefixes = [
     "addr:": "", "address:": "", "bdaddr:": "", "device:": "", "uuid:": "service:", "svc:": "service:", "srv:": "service:", "alias:": "@",
   ]

@@ -1,8 +1,7 @@
 import ArgumentParser
 import Text
 
-/// The help of one command: its own options (`-h`) or everything (`--help`). The parser's help would put shared options first and lacks
-/// examples.
+/// The help of one command. `-h` prints the command's own options and examples. `--help` prints everything.
 package struct HelpPage {
   package static let connectionTitle = "Connection options"
   package static let globalTitle = "Global options"
@@ -21,7 +20,7 @@ package struct HelpPage {
     arguments = CommandDescription(of: type).arguments.filter { $0.isShown && Set($0.names).isDisjoint(with: refused) }
   }
 
-  /// The usage line: `blectl read [<options>] <peer> <attribute> ...`
+  /// The usage line, such as `blectl read [<options>] <peer> <attribute> ...`.
   var usage: String {
     let words = arguments.filter(\.names.isEmpty).map { argument in
       let word = "<\(argument.valueName)>" + (argument.isRepeating ? " ..." : "")
@@ -64,7 +63,7 @@ package struct HelpPage {
     argument.section.isEmpty ? argument.names.isEmpty ? "Arguments" : "Options" : argument.section
   }
 
-  /// Wraps a text. Keeps lines that start with a space.
+  /// Wraps a text to lines of at most 80 columns. Keeps lines that start with a space unchanged.
   static func paragraphs(_ text: String) -> [String] {
     text.split(separator: "\n", omittingEmptySubsequences: false).flatMap { line in
       line.isEmpty || line.hasPrefix(" ") ? [String(line)] : DisplayText.wrap(String(line), to: width)

@@ -3,14 +3,12 @@ package import EventLoop
 package import Presentation
 package import Text
 
-/// A command of blectl. Runs on the event loop, which can cancel it at any wait. Describes itself, so that no code checks its type.
-///
-/// Each command states its `commandName`, because deriving it from the type costs 40 % of the startup time.
+/// A command of blectl, which runs on the event loop. Each command must state its `commandName`, because deriving a name slows the start.
 package protocol LoopCommand: ParsableCommand, Sendable {
   var process: ProcessOptions { get set }
-  /// Whether a command of the command line shows or takes names of UUIDs or companies.
+  /// Whether the command shows or takes names of UUIDs or companies.
   var usesNames: Bool { get }
-  /// Whether the command uses real time even on the simulated air.
+  /// Whether the command uses real time even with the simulator.
   var isTimeReal: Bool { get }
   /// Whether the command uses the adapter.
   var usesAdapter: Bool { get }
@@ -22,9 +20,9 @@ package protocol LoopCommand: ParsableCommand, Sendable {
 
   /// Whether the command runs until the user stops it.
   var runsUntilStopped: Bool { get }
-  /// Whether the command ends by itself. A session stops other commands at the end of the input.
+  /// Whether the command ends by itself. At the end of its input, a session stops a command without a time limit.
   var hasTimeLimit: Bool { get }
-  /// The failure if the end of the input stops the command. Nil if the command normally ends this way.
+  /// The failure to report if the end of the session's input stops the command. Nil if the end of the input is not an error.
   var failureAtInputEnd: Failure? { get }
 
   // MARK: Words
@@ -32,40 +30,39 @@ package protocol LoopCommand: ParsableCommand, Sendable {
   static var traits: CommandTraits { get }
   /// Whether the command takes a PEER, which defaults to the current device in a session.
   static var takesPeer: Bool { get }
-  /// The PEER and its options. Nil for a command without them.
+  /// The PEER and the options for the connection. Nil for a command that takes no PEER.
   var peerOptions: PeerOptions? { get }
-  /// The shape for completion. Nil to derive it from the declaration.
+  /// The arguments and options for completion. Nil to derive them from the command's declaration.
   static var ownShape: CommandShape? { get }
-  /// Replaces PEER. Ignored by a command without one.
+  /// Replaces the PEER of the command. Does nothing in a command that takes no PEER.
   mutating func use(_ device: PeerArgument)
-  /// Applies the defaults of a session to options that the user did not give.
+  /// Applies the defaults of a session to the options that the user omitted.
   mutating func take(_ defaults: ShellSettings)
   /// The examples at the end of the help. A test runs each on the simulator.
   static var examples: [String] { get }
   /// The global options that have no effect on this command. Its help omits them.
   static var unusedOptions: [String] { get }
-  /// Checks rules that depend on other words or commands.
-  /// - Throws: `ValidationError`.
+  /// Checks rules that depend on the typed words or on the other commands.
+  /// - Throws: `ValidationError` for a violated rule.
   func check(_ words: [String], _ commands: CommandSet, isSession: Bool) throws
-  /// Returns a better sentence about a mistake in the command's words. Nil for the usual sentence.
+  /// Returns a sentence for the user about a mistake in the command's words. Nil to use the general sentence about this kind of mistake.
   static func advice(on mistake: ParserMistake.Kind, in words: [String]) -> String?
-  /// Explains a wrong value of the command's own option or argument. Nil without an explanation.
+  /// Explains a wrong value of the command's own option or argument. Nil if the command has no explanation.
   static func hint(_ value: String, for place: String) -> String?
 
   // MARK: Scripts
 
-  /// Checks the command in advance for anything that a script or `run` would refuse.
-  /// - Throws: `Failure`; `SelectorError`.
+  /// Checks the command before a script runs, for errors that would occur when the command runs.
+  /// - Throws: `Failure` or `SelectorError` for an invalid argument.
   func checkForScript() throws
-  /// The form of the command in a recorded script.
   var recordedForm: RecordedForm { get }
-  /// The device of the command, or the device whose commands it runs as a session.
+  /// The device of the command. For a session such as `repl`, the device that its commands use. Nil without a device.
   var recordedDevice: PeerArgument? { get }
   /// The attribute whose next value the command waits for. Nil if the command does not wait.
   var awaitedAttribute: String? { get }
-  /// The time limit of the command in a script, so that a silent device cannot block the run. Nil for a command with its own limit.
+  /// The time limit of the command in a script. Nil for a command that ends without such a limit.
   var limitInScript: Duration? { get }
-  /// The device file command that this command runs.
+  /// The command of a device file that this command runs. Nil for every command except `call`.
   var deviceCall: DeviceCall? { get }
 }
 
@@ -106,12 +103,12 @@ extension LoopCommand {
 
   package static var commandName: String { configuration.commandName ?? "" }
   package var commandName: String { Self.commandName }
-  /// The command's name and hint for completion.
+  /// The command's name and its purpose, without a full stop, as completion shows them.
   package static var completion: (name: String, hint: String) { (commandName, String(configuration.abstract.prefix { $0 != "." })) }
   package var traits: CommandTraits { Self.traits }
 
-  /// Parses the arguments of the command. Nil for a command of the parser, such as help.
-  /// - Parameter index: The index of a PEER that the user omitted. The command then uses the current device. Nil on the command line.
+  /// Parses the words after the command's name. Nil for a built-in command of the parser, such as help.
+  /// - Parameter index: The index in `arguments` at which to insert the session's current device as PEER. Nil to insert none.
   package static func command(from arguments: [String], currentDeviceAt index: Int? = nil) throws -> (any LoopCommand)? {
     var arguments = arguments
     // The parser cannot omit an argument before others.
@@ -142,7 +139,7 @@ package protocol ValueCommand: PeerCommand {
 }
 
 extension ValueCommand {
-  /// The format of `--as`. An option default would make the parser search all protocol conformances at each start.
+  /// The format of `--as`. Automatic if the user gave none.
   package var format: ValueFormat { chosenFormat ?? .auto }
   package var isRaw: Bool { false }
 
@@ -156,11 +153,10 @@ extension ValueCommand {
 package struct CommandTraits: Sendable {
   // MARK: Words
 
-  /// Whether the command's last argument is a value, which may start with a minus sign or look like a PEER.
+  /// Whether the command's last argument is a VALUE, which may start with a minus sign or look like a PEER.
   var takesValue = false
-  /// The command's use of its attributes.
   var attributeUse = CommandShape.AttributeUse.any
-  /// The arguments for completion. Nil to derive them from the declaration.
+  /// The positional arguments for completion. Nil to derive them from the command's declaration.
   var completedWords: [CommandShape.Word]?
 
   // MARK: Sessions
@@ -169,10 +165,10 @@ package struct CommandTraits: Sendable {
   /// Whether the command runs the lines of a session. `--record` records these lines instead of the command.
   package var isSession = false
   package var turn = SessionTurn.own
-  /// Whether later commands need not wait for this command.
+  /// Whether later commands of the same device may start before this command ends.
   package var runsBesideOthers = false
   package var deviceChange = DeviceChange.none
-  /// Whether a name prefix may select a device that the session heard.
+  /// Whether the user may abbreviate the name of a device that the session has heard.
   package var completesNames = true
   /// Whether the command takes values that arrived before its start.
   package var takesEarlierValues = false
@@ -181,11 +177,11 @@ package struct CommandTraits: Sendable {
 
   // MARK: Scripts
 
-  /// Whether a script can contain the command.
+  /// Whether `--record` can record the command in a script.
   var isRecordable = true
-  /// The reason why scripts cannot use the command, or the alternative. Nil if they can.
+  /// The reason why a script cannot contain the command, or an alternative. Nil if a script can contain the command.
   package var scriptRefusal: String?
-  /// Whether the command ends subscriptions.
+  /// Whether a script ends its own subscriptions after the command, as it does for `unsubscribe`.
   package var endsSubscriptions = false
 
   package init(
@@ -214,34 +210,34 @@ package struct CommandTraits: Sendable {
 
 /// The time at which a session runs a command.
 package enum SessionTurn: Sendable {
-  /// The command runs after the earlier commands of its device. Without a device, it runs after other commands without one.
+  /// The command runs after the earlier commands of its device. A command without a device runs after earlier commands without a device.
   case own
   /// The command runs after the earlier commands of the current device.
   case ofCurrentDevice
   /// The command runs immediately, before the session parses the next line.
   case atOnce
-  /// The command runs before all later lines. The session parses them after its end.
+  /// The command runs before all later lines. The session parses a later line only after the command has ended.
   case beforeOthers
 }
 
 /// The effect of a command on the current device of a session.
 package enum DeviceChange: Sendable {
   case none, connects, chooses, disconnects
-  /// The effect is unknown, because the command runs other commands.
+  /// An unknown effect of a command that runs other commands.
   case unknown
 }
 
 /// The form of a command in a recorded script.
 package struct RecordedForm: Sendable {
-  /// Whether the script omits the command, which cannot be a line of a session.
+  /// Whether the recorder omits the command from the script.
   package var isLeftOut = false
-  /// The command's words in the script. Nil for the words that the user typed.
+  /// The command's words in the script. Nil to record the words that the user typed.
   package var words: [String]?
-  /// The attributes and options of the `read` lines that the script has instead of the command.
+  /// The attributes and options of `read` lines that replace the command in the script. Nil if no `read` replaces the command.
   package var reads: (attributes: [String], options: [String])?
-  /// Whether the command fails again when the script runs.
+  /// Whether the script expects a failed command to fail again. If false, a comment replaces the failed command.
   package var failsAgain = true
-  /// Whether the script states expectations for the command's results. Otherwise, results become comments.
+  /// Whether the recorder turns the results of the command into expectations. If false, the recorder writes the results as comments.
   package var isExpected = false
 
   package init(
@@ -256,17 +252,17 @@ package struct RecordedForm: Sendable {
   }
 }
 
-/// A command of a device file, with its parameters. `file` is the value of `--device`.
+/// A command of a device file, with its parameters. `file` is the value of `--device`, or nil without the option.
 package typealias DeviceCall = (file: String?, command: String?, parameters: [String])
 
-/// Records the commands of the process as a script, for `--record`.
+/// The recorder that writes the commands of the process as a script, for `--record`.
 @LoopActor
 package protocol CommandRecorder: AnyObject {
-  /// Whether the recorder has run a command.
+  /// Whether the recorder has run any command.
   var hasDone: Bool { get }
-  /// Runs a command of the command line. `arguments` start with its name.
+  /// Runs and records a command of the command line. `arguments` start with the command's name.
   func run(_ command: any LoopCommand, _ arguments: [String], in context: Context) async throws
-  /// Writes the script.
+  /// Writes the recorded script.
   /// - Throws: `FileError`; `CancellationError`.
   func write() async throws
 }

@@ -5,41 +5,40 @@ import Text
 // ParserDetailsTests fail if one of them changes.
 
 extension CommandConfiguration {
-  /// Creates the configuration of a command that parses its own words. Without `_superCommandName`, the parser parses everything twice to
-  /// find `--generate-completion-script`.
+  /// Creates the configuration of a command that parses its own words.
   package init(named name: String, abstract: String, discussion: String = "", aliases: [String] = []) {
     self.init(commandName: name, _superCommandName: "blectl", abstract: abstract, discussion: discussion, aliases: aliases)
   }
 }
 
 extension ParsableArguments {
-  /// The parser's description of the command and its arguments. Takes a millisecond.
+  /// The parser's description of the command and its arguments. Nil if the parser prints invalid JSON. Takes about 1 ms.
   static var parserDescription: JSONTree? { try? JSONTree.parse(Array(_dumpHelp().utf8))["command"] }
 }
 
 /// A mistake in a command line, as reported by the parser.
 package struct ParserMistake {
   package enum Kind: Equatable {
-    /// A wrong value of `place`, such as `<peer>` or `--mode <mode>`. The choices are `a, b or c`, or empty if the parser lists none.
+    /// A wrong value of `place`, such as `<peer>` or `--mode <mode>`. `choices` lists the valid values, as in `a, b or c`, or is empty.
     case invalidValue(String, place: String, choices: String)
-    /// Extra arguments, and the parser's sentence.
+    /// The extra arguments, and the parser's sentence about them.
     case unexpectedArguments([String], String)
     case unknownOption(String)
     case missingArgument(place: String)
-    /// A missing value of an option, and the parser's sentence.
+    /// The parser's sentence about an option without its value.
     case missingValue(String)
-    /// Any other sentence, such as the sentence of a `ValidationError`.
+    /// A sentence of another kind of mistake, such as a `ValidationError`.
     case other(String)
   }
 
   let kind: Kind
-  /// The parser's help for the option or argument. Empty for none.
+  /// The parser's help for the wrong option or argument. Empty if the parser gives no help.
   let help: String
 
   /// Creates a mistake from the parser's error.
   /// - Parameters:
-  ///   - parsed: The command that parsed the words: the root, or the command of a session.
-  ///   - command: The command that the words name.
+  ///   - parsed: The command that parsed the words, which is the root command or a command of a session.
+  ///   - command: The command that the words name. Nil for an unknown command.
   init(_ error: any Error, of parsed: any ParsableCommand.Type, _ command: (any ParsableCommand.Type)?) {
     let isOwn = error is ValidationError
     let sentence = parsed.message(for: error)
@@ -62,7 +61,8 @@ package struct ParserMistake {
     return .other(sentence)
   }
 
-  /// Splits `The value 'V' is invalid for '--option <name>'. Please provide one of 'a', 'b' or 'c'.`
+  /// Extracts value, place and choices from `The value 'V' is invalid for '--option <name>'. Please provide one of 'a', 'b' or 'c'.` Nil
+  /// for another sentence.
   private static func invalidValue(_ sentence: String) -> (value: String, place: String, choices: String)? {
     let separator = "' is invalid for '"
     guard let text = sentence.after("The value '"), let middle = text.ranges(of: separator).last else { return nil }

@@ -1,4 +1,4 @@
-/// What the help of the program lists besides commands and options.
+/// The forms of devices, attributes and values that the program's help lists.
 extension ProgramHelp {
   static let devices = [
     ("C0:FF:EE:00:00:07", "Address, optionally with its type: /public or /random"), ("Band-7, name:Band-*", "Name, or a pattern for names"),

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Text
 
-/// The help of the program itself: `blectl -h` and `blectl --help`.
+/// The help of the program itself, which `blectl -h` and `blectl --help` print.
 package enum ProgramHelp {
   static func text(_ commands: CommandSet, isShort: Bool) -> String {
     let overview = "OVERVIEW: \(commands.root.configuration.abstract)"

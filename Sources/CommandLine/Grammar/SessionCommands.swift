@@ -4,14 +4,14 @@ import GATT
 package import Presentation
 import Text
 
-/// The commands of sessions and scripts. Parses their lines.
+/// The commands that the lines of sessions and scripts may use.
 @LoopActor
 package final class SessionCommands {
   package let set: CommandSet
   package private(set) lazy var all = set.inSessions
   private lazy var byName: [String: any LoopCommand.Type] = Dictionary(
     all.flatMap { type in ([type.commandName] + type.configuration.aliases).map { ($0, type) } }, uniquingKeysWith: { first, _ in first })
-  /// The cached options of each command, which take a millisecond to get from the parser.
+  /// The cached options of each command, by the command's name.
   private var known: [String: CommandOptions] = [:]
 
   init(_ set: CommandSet) { self.set = set }
@@ -21,7 +21,7 @@ package final class SessionCommands {
   /// Returns the command of a line, which may follow options. Nil for an unknown command.
   package func type(of words: [String]) -> (any LoopCommand.Type)? { Arguments.leading(words, set).rest.first.flatMap { byName[$0] } }
 
-  /// Adds advice to the error of an unknown attribute that is the name of a command.
+  /// Adds advice to the error of an unknown attribute that is the name of a command. Returns any other error unchanged.
   package func explained(_ error: any Error) -> any Error {
     guard case GATTError.invalidSelector(let text, .unknownName(let name)) = error, byName[name] != nil else { return error }
     return Failure(text, .unknownName(name), advice: "Separate commands with a semicolon.")
@@ -42,6 +42,6 @@ package final class SessionCommands {
     return options
   }
 
-  /// Returns the words with the command's name first, and a negative value last.
+  /// Moves the command's name to the start of the words, and a negative value to the end.
   package func commandFirst(_ words: [String]) -> [String] { Arguments.commandFirst(words, set) { byName[$0] } }
 }

@@ -1,23 +1,23 @@
 import Presentation
 import Text
 
-/// The settings of `set`: the defaults for the options of a session's commands.
+/// The defaults for the options of a session's commands, which the user changes with `set`.
 package struct ShellSettings: Equatable {
-  /// The display format of values.
+  /// The default of `--as`. Nil for the automatic format.
   var format: ValueFormat?
-  /// The value of `--timeout`, in seconds.
+  /// The default of `--timeout` in seconds, more than 0 and up to 86400. Nil for the default of each command.
   package var timeout: Double?
-  /// Whether to reconnect after a lost link.
+  /// Whether the session restores lost connections.
   package var reconnect = false
 
   package init() {}
 
   package static let names = ["format", "timeout", "reconnect"]
-  /// The permitted values of each setting.
+  /// The permitted words of each setting, by the setting's name. `timeout` also accepts a time.
   package static let choices = ["format": ValueFormat.names, "timeout": ["default"], "reconnect": ["on", "off"]]
 
-  /// Changes a setting.
-  /// - Throws: `Failure(.usage)`.
+  /// Changes the setting `name` to a value that the user typed.
+  /// - Throws: `Failure(.usage)` for an unknown setting or an invalid value.
   package mutating func set(_ name: String, to value: String) throws {
     switch name {
     case "format":
@@ -45,7 +45,7 @@ package struct ShellSettings: Equatable {
     }
   }
 
-  /// The settings with their values, in the form that `set` accepts.
+  /// The names and values of all settings, in the form that `set` accepts.
   package var values: [(name: String, value: String)] {
     [("format", format?.name ?? "auto"), ("timeout", timeout.map { "\($0)" } ?? "default"), ("reconnect", reconnect ? "on" : "off")]
   }

@@ -5,17 +5,17 @@ import GATT
 import Presentation
 import Text
 
-/// A mistake in a command line: one sentence, and the usage of the command. Rewords the parser's messages.
+/// The error message for a mistake in a command line, with the usage line of the command.
 package struct UsageText {
   package let sentence: String
-  /// The usage line, and where to find more.
+  /// The usage line, and the `blectl … -h` command that shows the help.
   let usage: String
 
-  /// Creates the text from the parser's error.
+  /// Creates the message for an error of the parser.
   /// - Parameters:
   ///   - arguments: The words as typed, starting with the command's name.
   ///   - type: The command of a session. Nil on the command line.
-  ///   - place: The index of a missing PEER that a session replaced by its current device. Nil if the user gave a PEER.
+  ///   - place: The index in `arguments` at which the user omitted PEER, so that a session used its current device. Nil otherwise.
   package init(
     _ error: any Error, _ arguments: [String], _ commands: CommandSet, of type: (any LoopCommand.Type)? = nil,
     withoutPeerAt place: Int? = nil
@@ -35,7 +35,7 @@ package struct UsageText {
     sentence = DisplayText.visible(words.replacing("\n", with: " "))
   }
 
-  /// Returns the first option that `command` does not have.
+  /// Returns the first option that `command` does not have. Nil if `command` has all options.
   private static func unknownOption(_ arguments: [String], _ command: (any LoopCommand.Type)?) -> String? {
     guard let command else { return nil }
     let options = CommandDescription(of: command).options
@@ -50,7 +50,7 @@ package struct UsageText {
     return nil
   }
 
-  /// Advises to put the PEER first if the parser found another word there. Nil if no later word is a PEER.
+  /// Returns advice to put the PEER first, if the parser found another word in its place. Nil if no later word is a PEER.
   private static func deviceFirst(
     _ mistake: ParserMistake.Kind, _ arguments: [String], _ command: (any LoopCommand.Type)?, isSession: Bool, _ place: Int?
   ) -> String? {
@@ -107,19 +107,19 @@ package struct UsageText {
     }
   }
 
-  /// Shortens `<peer>` to `PEER`, and `--chunk <n>` to `--chunk`.
+  /// Shortens a placeholder of the parser: `<peer>` to `PEER`, and `--chunk <n>` to `--chunk`.
   private static func name(of place: String) -> String {
     guard place.hasPrefix("<") else { return String(place.prefix { $0 != " " }) }
     return String(place.filter { !"<>. ".contains($0) }.uppercased().prefix { $0 != "[" })
   }
 
-  /// Returns the help of an option or argument as a sentence: `It takes: Bytes per segment, 1-512 (default: auto).`
+  /// Returns the help of an option or argument as a sentence, such as `It takes: Bytes per segment, 1-512 (default: auto).`
   private static func taken(_ help: String) -> String {
     let text = help.firstRange(of: ">  ").map { String(help[$0.upperBound...]) } ?? help
     return text.isEmpty ? "" : "It takes: \(text)".asSentence
   }
 
-  /// Describes the values of a kind that several options take.
+  /// Returns a sentence about the valid values of an option in seconds or milliseconds. Nil for another option.
   private static func kind(of place: String) -> String? {
     switch place.split(separator: "<").last?.prefix(while: { $0 != ">" }) {
     case "seconds": "Use seconds, or a time with its unit: 5, 0.5, 500ms, 2s, 1m."
@@ -128,7 +128,7 @@ package struct UsageText {
     }
   }
 
-  /// Explains a wrong value of an argument that many commands have.
+  /// Explains a wrong PEER or a wrong format. Nil for another argument or without an explanation.
   private static func hint(_ value: String, for place: String) -> String? {
     switch place {
     case "<peer>": PeerArgument.mistake(in: value)

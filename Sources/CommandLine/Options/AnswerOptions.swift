@@ -3,7 +3,7 @@ import GATT
 import Presentation
 import Text
 
-/// The options for the notifications to wait for after a write.
+/// The options that select the notifications to wait for after a write.
 package struct AnswerOptions: OptionSection {
   package static let title = "Verification"
 
@@ -43,7 +43,7 @@ package struct AnswerOptions: OptionSection {
 }
 
 extension AnswerOptions {
-  /// Checks the attributes before the command connects.
+  /// Checks the attributes of `--expect` and `--fail-on` before the command connects.
   /// - Throws: `Failure` for an invalid ATTR.
   package func check() throws {
     for pattern in expect { try pattern.check("--expect") }
@@ -51,10 +51,10 @@ extension AnswerOptions {
   }
 }
 
-/// A characteristic and a prefix of its values: `ffe2`, `ffe2=4f50` or `ffe2="OP"`.
+/// A characteristic and a prefix of its values, such as `ffe2`, `ffe2=4f50` or `ffe2="OP"`.
 package struct PatternArgument: ExpressibleByArgument, Sendable {
   package let attribute: String
-  /// The first bytes of the values. Empty matches any value.
+  /// The first bytes of the values. An empty list matches any value.
   package let octets: [UInt8]
 
   package init?(argument: String) {
@@ -70,13 +70,13 @@ package struct PatternArgument: ExpressibleByArgument, Sendable {
     self.octets = octets
   }
 
-  /// The expected value as the user typed it: `4f50`, `"OP"`.
+  /// The text after the equals sign, such as `4f50` or `"OP"`. Nil without an equals sign.
   package var typed: String? { text.firstIndex(of: "=").map { String(text[text.index(after: $0)...]) } }
 
   private let text: String
 
-  /// Checks the pattern's attribute.
-  /// - Throws: `Failure` that names the option.
+  /// Checks that the attribute of the pattern is valid. `option` is the option that the error names.
+  /// - Throws: `Failure` for an invalid attribute.
   package func check(_ option: String) throws {
     do { _ = try Selector(attribute) } catch {
       var failure = Failure(error)
@@ -92,7 +92,7 @@ package struct PatternArgument: ExpressibleByArgument, Sendable {
     return Array(text.dropFirst().dropLast().utf8)
   }
 
-  /// Explains why a text is not a pattern.
+  /// Returns the reason why a text is not a pattern. Call it only for a text that the parser refused.
   package static func hint(_ text: String) -> String? {
     guard let sign = text.firstIndex(of: "="), sign != text.startIndex else { return "the attribute comes first, as in ffe2=4f50" }
     let value = text[text.index(after: sign)...]
@@ -110,7 +110,7 @@ package struct PatternArgument: ExpressibleByArgument, Sendable {
   }
 }
 
-/// A value to write, such as `ff02=1b9902`.
+/// An attribute and the value to write, such as `ff02=1b9902`.
 package struct AssignmentArgument: ExpressibleByArgument, Sendable {
   private let pattern: PatternArgument
 

@@ -16,7 +16,7 @@ package struct DeviceOptions: ParsableArguments {
     if device == "-" { throw ValidationError("--device takes the name of a file, not - (standard input).") }
   }
 
-  /// Loads the device file before the command connects. Nil if the user named none.
+  /// Loads the device file that the user named. Nil if the user named none.
   /// - Throws: The errors of `DeviceLibrary.load`.
   @LoopActor package func load() async throws -> DeviceDescription? {
     if let device { try await DeviceLibrary.load(device) } else { nil }

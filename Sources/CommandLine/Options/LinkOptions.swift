@@ -4,7 +4,7 @@ import EventLoop
 import Operations
 import Presentation
 
-/// The options of all commands that connect: how to connect, and which parameters to request.
+/// The options that set how a command connects, and which connection parameters it requests.
 package struct LinkOptions: OptionSection {
   package static let title = HelpPage.connectionTitle
 
@@ -34,7 +34,7 @@ package struct LinkOptions: OptionSection {
     try limit("--retries", retries, to: 0...100)
   }
 
-  /// Whether the user gave any of these options, except `--wait`.
+  /// Whether the user gave `--mtu`, `--phy`, `--interval` or `--retries`.
   package var areOfConnection: Bool { mtu != nil || phy != nil || interval != nil || retries != nil }
 
   var requested: LinkParameterRequest {

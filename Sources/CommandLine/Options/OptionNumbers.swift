@@ -5,7 +5,7 @@ import ScriptLanguage
 
 /// A number as the value of an option or argument.
 package protocol OptionNumber: Comparable {
-  /// The number without an empty fraction.
+  /// The number as text, without the `.0` of a whole number.
   var plainText: String { get }
 }
 
@@ -15,10 +15,10 @@ extension Int: OptionNumber {
 
 extension Double: OptionNumber {}
 
-/// Checks the numbers that the parser accepted, for `validate()`. Nil is valid.
+/// Range checks for `validate()`, which accept nil for an omitted option.
 extension ParsableArguments {
-  /// Checks the range of a number: `--mtu takes 23 to 517 bytes, not 5`.
-  /// - Throws: `ValidationError`.
+  /// Checks that a number is in a range.
+  /// - Throws: `ValidationError` such as `--mtu takes 23 to 517 bytes, not 5`.
   package func limit<Number: OptionNumber>(
     _ option: String, _ number: Number?, to range: ClosedRange<Number>, _ unit: String = "", unitFirst: Bool = false
   ) throws {
@@ -28,21 +28,21 @@ extension ParsableArguments {
     throw ValidationError("\(option) takes \(numbers), not \(number.plainText)")
   }
 
-  /// Checks the least value of a number.
-  /// - Throws: `ValidationError`.
+  /// Checks that a number is not below the least value of a range.
+  /// - Throws: `ValidationError` that names the least value.
   package func limit(_ option: String, _ number: Int?, to range: PartialRangeFrom<Int>) throws {
     guard let number, !range.contains(number) else { return }
     throw ValidationError("\(option) takes \(range.lowerBound) or more, not \(number)")
   }
 
-  /// Checks a time of up to a year, which may be 0.
-  /// - Throws: `ValidationError`.
+  /// Checks that a time is from 0 to 31,536,000 seconds (a year).
+  /// - Throws: `ValidationError` that names the range.
   package func limit(_ option: String, seconds: Double?) throws {
     try limit(option, seconds, to: 0...31_536_000, "seconds", unitFirst: true)
   }
 
-  /// Checks a time limit of up to a day, which must not be 0.
-  /// - Throws: `ValidationError`.
+  /// Checks that a time limit is more than 0 and at most 86,400 seconds (a day).
+  /// - Throws: `ValidationError` that names the range.
   func limit(_ option: String, timeout seconds: Double?) throws {
     guard let seconds, !(seconds > 0 && seconds <= 86_400) else { return }
     throw ValidationError("\(option) takes seconds, more than 0 and up to 86400, not \(seconds.plainText)")
@@ -50,7 +50,7 @@ extension ParsableArguments {
 }
 
 extension NameSpecification {
-  /// The long name, and a letter whose value may follow without a space: `-n3`.
+  /// Specifies the long name of an option, and a letter whose value may follow without a space, as in `-n3`.
   package static func short(_ letter: Character) -> Self { [.customShort(letter, allowingJoined: true), .long] }
 }
 
@@ -75,7 +75,7 @@ extension AutomaticNumber {
   package var defaultValueDescription: String { number.map(String.init) ?? "auto" }
 }
 
-/// The value of `--window`: segments in flight.
+/// The value of `--window`, which is the number of segments in flight.
 package struct WindowArgument: AutomaticNumber {
   package static let range = 1...10_000
   package let number: Int?
@@ -83,7 +83,7 @@ package struct WindowArgument: AutomaticNumber {
   package init(number: Int?) { self.number = number }
 }
 
-/// The value of `--chunk`: bytes per segment.
+/// The value of `--chunk`, which is the number of bytes per segment.
 package struct ChunkArgument: AutomaticNumber {
   package static let range = 1...512
   package let number: Int?
@@ -91,17 +91,17 @@ package struct ChunkArgument: AutomaticNumber {
   package init(number: Int?) { self.number = number }
 }
 
-/// Parses times: a bare number in the unit of its option, or a number with a unit, as in scripts (`500ms`, `2s`, `1m`).
+/// The parser of times. A time is a number in the option's unit, or a number with its own unit, such as `500ms`, `2s` or `1m`.
 package enum TimeText {
-  /// Parses a time in seconds. The caller checks the range.
+  /// Parses a time and returns seconds. A number without a unit is in seconds. The caller checks the range.
   /// - Throws: `ValidationError` if `text` is not a time.
   package static func seconds(_ text: String) throws -> Double { try parse(text, second: 1) }
 
-  /// Parses a time in milliseconds. The caller checks the range.
+  /// Parses a time and returns milliseconds. A number without a unit is in milliseconds. The caller checks the range.
   /// - Throws: `ValidationError` if `text` is not a time.
   package static func milliseconds(_ text: String) throws -> Double { try parse(text, second: 1000) }
 
-  /// Parses a time. `second` is the length of one second in the unit of a bare number.
+  /// Parses a time and returns a number in a unit that the caller chooses. `second` is the length of one second in this unit.
   private static func parse(_ text: String, second: Double) throws -> Double {
     if let number = Double(text) { return number }
     guard let time = ScriptTime.parse(text) else { throw ValidationError("not a time") }

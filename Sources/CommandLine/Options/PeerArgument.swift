@@ -4,14 +4,14 @@ package import Finding
 import GATT
 import Text
 
-/// The PEER of the command line.
+/// A device as the user names it on the command line: a selector, `@last`, `@.` or an alias.
 package enum PeerArgument: Sendable, Equatable, CustomStringConvertible {
   case selector(PeerSelector)
-  /// The last connected device.
+  /// The last connected device, `@last`.
   case last
-  /// The current device of a session.
+  /// The current device of a session, `@.`.
   case current
-  /// An alias.
+  /// The name of an alias, without the `@`.
   case alias(String)
 
   package var description: String {
@@ -25,7 +25,7 @@ package enum PeerArgument: Sendable, Equatable, CustomStringConvertible {
 }
 
 extension PeerArgument: ExpressibleByArgument {
-  /// Parses a PEER. A word without an explicit form is the name of a device: `Band-7`.
+  /// Parses a PEER. A word without a prefix is the name of a device, such as `Band-7`. Nil for an invalid PEER.
   package init?(argument: String) {
     if let peer = Self(form: argument) {
       self = peer
@@ -36,7 +36,7 @@ extension PeerArgument: ExpressibleByArgument {
     }
   }
 
-  /// Parses a PEER in one of its explicit forms. Nil for a plain name.
+  /// Parses a PEER with a prefix such as `name:` or `@`, or an address. Nil for a plain name.
   package init?(form text: String) {
     if text == "@last" {
       self = .last
@@ -50,7 +50,7 @@ extension PeerArgument: ExpressibleByArgument {
     }
   }
 
-  /// Explains why `text`, which has no explicit form, is not a name either. Nil if it is a name.
+  /// Returns the reason why a text is not the plain name of a device. Nil if it is a valid name.
   static func mistake(in text: String) -> String? {
     if text.isEmpty { return "it is empty. Is a variable unset?" }
     if text == "name:" { return "the name is missing" }

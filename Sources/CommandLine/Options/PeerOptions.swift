@@ -2,7 +2,7 @@ package import ArgumentParser
 package import Operations
 import Text
 
-/// The PEER argument, how to choose among several matches, and how to connect.
+/// The PEER argument, with the options that choose among several matches and the options for the connection.
 package struct PeerOptions: ParsableArguments {
   static let forms = "Address, name, name:GLOB, mac:MAC, service:UUID, @last or @ALIAS"
 
@@ -14,7 +14,7 @@ package struct PeerOptions: ParsableArguments {
 
   package init() {}
 
-  /// Checks the order of device and attributes.
+  /// Checks that the device precedes the attributes.
   /// - Throws: `ValidationError` if one of the attributes is a device.
   package static func checkOrder(_ words: [String], of type: any LoopCommand.Type, _ attributes: [String], isSession: Bool) throws {
     let device = attributes.first { ($0.contains(":") || $0.hasPrefix("@")) && PeerArgument(form: $0) != nil }
@@ -27,7 +27,7 @@ package struct PeerOptions: ParsableArguments {
   package var target: Target { Target(peer: peer, takesFirst: choice.first, demandsOne: choice.unique, link: link) }
 }
 
-/// Options that choose among several matching devices.
+/// The options that choose among several matching devices.
 package struct ChoiceOptions: OptionSection {
   package static let title = HelpPage.connectionTitle
 
@@ -47,7 +47,7 @@ package struct Target: Sendable {
   package let peer: PeerArgument
   package var takesFirst = false
   package var demandsOne = false
-  /// The number of retries if a connection fails or the device closes it before it answers, 0…100. Nil for the default.
+  /// The number of retries if a connection fails or the device closes it before an answer, 0–100. Nil for the default.
   package var retries: Int?
   /// Whether to wait until the device appears.
   package var waits = false

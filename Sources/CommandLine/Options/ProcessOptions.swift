@@ -5,8 +5,7 @@ package import Operations
 import Presentation
 package import Terminal
 
-/// The options of the process (radio, output, trace), accepted before or after every command's name. A session has one of each for all its
-/// commands. Includes `--timeout`, which applies to one command.
+/// The global options, such as the radio, the output and the trace. Every command accepts them before and after its name.
 package struct ProcessOptions: OptionSection {
   package static let title = HelpPage.globalTitle
 
@@ -46,10 +45,10 @@ package struct ProcessOptions: OptionSection {
 
   package init() {}
 
-  /// The names of the options without a value.
+  /// The long names of the global options without a value.
   static let flags = ["--json", "--quiet", "--verbose", "--trace-secrets"]
   static let timeout = ["-t", "--timeout"]
-  /// The names of the options with a value. A test compares these lists with the declarations, which take a millisecond to query.
+  /// The short and long names of the global options with a value.
   static let namesWithValue = ["-i", "--adapter", "--color", "--trace", "--record"] + timeout
 
   package func validate() throws {
@@ -57,11 +56,11 @@ package struct ProcessOptions: OptionSection {
     try limit("--timeout", timeout: timeout)
   }
 
-  /// The options that a session takes at its start. Its commands refuse them.
+  /// The options that a session accepts only at its start. The commands of a session refuse these options.
   static let ofSession = ["--adapter", "--trace", "--record"]
 
-  /// Refuses the options of a session.
-  /// - Throws: `Failure(.usage)`.
+  /// Refuses `--adapter`, `--trace` and `--record` in a command of a session.
+  /// - Throws: `Failure(.usage)` that names the option.
   package func refuseSessionOptions() throws {
     guard let (option, _) = zip(Self.ofSession, [adapter, trace, record]).first(where: { $0.1 != nil }) else { return }
     throw Failure(.usage, "\(option) is an option of the session. Give it when you start blectl.")
@@ -81,24 +80,22 @@ package struct ProcessOptions: OptionSection {
 }
 
 extension ColorChoice: ExpressibleByArgument {
-  /// The raw values of all cases. The parser's default uses a key path, which costs more than the rest of the option.
   package static var allValueStrings: [String] { allCases.map { $0.rawValue } }
-  /// An empty dictionary, because the parser would look for descriptions case by case.
   package static var allValueDescriptions: [String: String] { [:] }
 }
 
 /// The value of `--timeout`, which each command of a session may set.
 package struct StepOptions {
-  /// The time limit in seconds, more than 0 and up to 86400.
+  /// The time limit in seconds, more than 0 and up to 86400. Nil for the default of each command.
   package let timeout: Double?
 
-  /// The time limit of a search.
+  /// The time limit for finding the device. Without `--timeout`, the limit is 11 s.
   package var searchLimit: Duration { timeout.map { .limited(seconds: $0) } ?? PeerSearch.usualLimit }
 
-  /// The time limit of `--wait`, which waits for a device to appear.
+  /// The time limit of `--wait`, which waits for a device to appear. Without `--timeout`, the limit is one hour.
   package var waitLimit: Duration { .limited(seconds: timeout ?? 3600) }
 
-  /// The time limits for connecting and for answers.
+  /// The time limits for connecting and for each answer of the device.
   package var limits: Session.Limits {
     var limits = Session.Limits()
     guard let timeout else { return limits }
@@ -108,7 +105,7 @@ package struct StepOptions {
   }
 }
 
-/// Options with their own section in the help.
+/// A group of options with its own section in the help.
 package protocol OptionSection: ParsableArguments {
   static var title: String { get }
 }

@@ -15,20 +15,19 @@ extension ValueFormat: ExpressibleByArgument {
     self = format
   }
 
-  /// The default's name in the help, which the parser would otherwise find through reflection at each start.
   package var defaultValueDescription: String { name }
 }
 
-/// The VALUE of the command line: text in a format, `@FILE`, or `-` for standard input. Files contain raw bytes, or text if the user gives
-/// a format.
+/// The VALUE of the command line, which is text, `@FILE`, or `-` for standard input. A file contains raw bytes, or text if the user gave a
+/// format.
 package enum ValueArgument {
-  /// The size limit in bytes. Attribute values have at most 512 bytes, but segmented writes may carry more.
+  /// The size limit of a VALUE in bytes. A segmented write may carry more than the 512 bytes of an attribute value.
   static let limit = 1 << 20
 
   /// Returns the bytes of a VALUE.
   /// - Parameters:
   ///   - format: The format that the user gave. Nil means hex, and raw bytes for a file.
-  ///   - allowingEmpty: Whether to accept an empty value, which usually means an unset variable or an empty file.
+  ///   - allowingEmpty: Whether to accept an empty value.
   @LoopActor
   package static func bytes(_ text: String, _ format: ValueFormat?, allowingEmpty: Bool, _ output: Output) async throws -> [UInt8] {
     let (octets, source) = try await octets(text, format, output)
@@ -36,7 +35,7 @@ package enum ValueArgument {
     throw Failure(.usage, "\(source == "VALUE" ? "The value" : source) is empty. To write an empty value, add --empty")
   }
 
-  /// Reads standard input. A note tells the user that the program waits for it.
+  /// Reads standard input to its end. Prints a note if blectl has to wait for input. `limit` is the maximum size in bytes.
   @LoopActor static func standardInput(_ limit: Int, _ output: Output) async throws -> [UInt8] {
     try await InputFile.read("-", limit: limit) { output.noteWaiting() }
   }
@@ -58,7 +57,7 @@ package enum ValueArgument {
     return (try parse(octets, as: format, source), source)
   }
 
-  /// Parses the contents of a file or standard input. Keeps UTF-8 unchanged, including a final line feed. Other formats ignore white space.
+  /// Parses the contents of a file or of standard input. Keeps UTF-8 text unchanged. Other formats ignore white space.
   private static func parse(_ octets: [UInt8], as format: ValueFormat, _ source: String) throws -> [UInt8] {
     guard let text = String(validating: octets, as: UTF8.self) else {
       throw Failure(.usage, "Cannot read \(source) as \(format.name): it is not UTF-8 text. To write its bytes as they are, leave out --as")
@@ -73,16 +72,16 @@ package enum ValueArgument {
 }
 
 extension Output {
-  /// Prints a note that the program waits for standard input.
+  /// Prints a note that blectl waits for standard input.
   package func noteWaiting() { note("Waiting for standard input to end. On a terminal, press Ctrl-D to end it. Press Ctrl-C to cancel.") }
 
-  /// Writes a result as a record with `--json`, otherwise as a line.
+  /// Writes a result as a JSON record with `--json`, otherwise as a line of text.
   @LoopActor
   package func show(_ text: @autoclosure () -> String, _ record: (inout RecordWriter) -> Void) async throws {
     if style.json { try await self.record(record) } else { try await line(text()) }
   }
 
-  /// Writes a table. A terminal's width limits its columns.
+  /// Writes a table. On a terminal, limits the columns to the terminal's width.
   @LoopActor
   package func show(_ table: Table) async throws { for text in table.lines(width: outIsTerminal ? width : nil) { try await line(text) } }
 }

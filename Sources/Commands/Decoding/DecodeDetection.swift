@@ -12,10 +12,10 @@ import Presentation
 import Terminal
 import Text
 
-/// Detects the kind of `decode`'s input if the first word does not name it.
+/// The detection of the kind of `decode`'s input, for a command line that does not name the kind.
 @LoopActor
 enum DecodeDetection {
-  /// Returns the kind of hex or of a file.
+  /// Returns the kind of the hex that the words contain, or of the file that the only word names.
   /// - Throws: `Failure(.usage)` unless exactly one kind fits; `FileError`.
   static func kind(of words: [String], _ context: Context) async throws -> Decode.What {
     let shown = DisplayText.clip(DisplayText.escape(words.joined(separator: " ")), to: 60)

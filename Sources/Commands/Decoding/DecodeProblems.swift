@@ -4,7 +4,7 @@ import Presentation
 import Terminal
 import Text
 
-/// Counts the malformed packets of an input and the lines that are not bytes. Reports these lines immediately. Decoding continues.
+/// The counter of an input's malformed packets and unreadable lines. Reports each unreadable line immediately.
 @LoopActor
 struct DecodeProblems {
   private let kind: String
@@ -13,22 +13,22 @@ struct DecodeProblems {
   private var all = 0
   private var unreadable = 0
   private var malformed = 0
-  /// The number of JSON records of kinds other than `kind`.
+  /// The number of lines that contain a JSON record without a packet of this kind.
   private var others = 0
   private var first: (problem: String, line: Int?)?
 
   /// Creates the counter. `kind` is the kind of packet, such as `ATT PDU`.
   init(_ kind: String, of input: DecodedInput, _ output: Output) { (self.kind, self.input, self.output) = (kind, input.name, output) }
 
-  /// Returns the bytes of an item other than a line. Reports an unreadable item and returns nil.
+  /// Returns the bytes of an item that is not a line. Reports an unreadable line. Returns nil for every line.
   mutating func octets(_ item: DecodedInput.Item) -> [UInt8]? {
     if case .octets(let octets) = item { return octets }
     if case .unreadable(let line, let reason) = item { refuse("Line \(line) of \(input) \(reason).") }
     return nil
   }
 
-  /// Decodes the hex of a line. Reports invalid hex and returns nil.
-  /// - Parameter text: The line, for the error.
+  /// Decodes the hex of a line. Reports invalid hex and returns nil. `line` is the line number, counted from 1.
+  /// - Parameter text: The line, for the error message.
   mutating func octets(_ hex: String, _ line: Int, _ text: String) -> [UInt8]? {
     do { return try Hex.parse(hex, loneDigits: false) } catch {
       let reason = error == .notHex ? "is not hex" : "has an odd number of digits"
@@ -37,14 +37,14 @@ struct DecodeProblems {
     }
   }
 
-  /// Reports and counts a line that is not bytes.
+  /// Reports and counts a line that contains no valid hex.
   mutating func refuse(_ message: String) {
     all += 1
     unreadable += 1
     _ = Program.report(Failure(.input, message), output)
   }
 
-  /// Skips a line without a packet: blank, a comment, or a record of another kind.
+  /// Skips a line without a packet, such as a comment. Counts the line if it contains a JSON record.
   mutating func pass(_ text: String) { if text.hasPrefix("{") { others += 1 } }
 
   mutating func add(_ problem: (some CustomStringConvertible)?, _ line: Int?) {
@@ -54,7 +54,7 @@ struct DecodeProblems {
     if first == nil { first = (problem.description, line) }
   }
 
-  /// Reports the numbers of unreadable lines and malformed packets.
+  /// Reports the numbers of unreadable lines and malformed packets as an error.
   /// - Throws: Failure(.input) after an unreadable line, otherwise Failure(.protocolViolation) after a malformed packet.
   func finish() throws {
     var messages: [String] = []

@@ -8,19 +8,18 @@ import Presentation
 import Terminal
 import Text
 
-/// The input of `decode`: hex arguments, or a file or standard input with lines of hex or raw bytes.
-/// Lines of standard input are available as soon as they arrive.
+/// The input of `decode`, which is hex arguments, a file or standard input. A line of standard input is available as soon as it arrives.
 @LoopActor
 struct DecodedInput {
   enum Item {
-    /// The whole input: arguments, or data that are not text.
+    /// The whole input, if it is hex arguments or binary data.
     case octets([UInt8])
     case line(Int, text: String)
-    /// A line that is not text. `reason` is the predicate for errors, such as `is longer than 1 MiB`.
+    /// A line that is not text. The number counts lines from 1. `reason` completes an error message, such as `is longer than 1 MiB`.
     case unreadable(Int, reason: String)
   }
 
-  /// The name of the input, for errors.
+  /// The name of the input for error messages.
   let name: String
   private var source: Source
   private var number = 0
@@ -35,9 +34,9 @@ struct DecodedInput {
 
   /// Opens the input.
   /// - Parameters:
-  ///   - words: Hex, the name of a file, or `-`. Without words, standard input if it is not a terminal.
-  ///   - limit: The maximum number of bytes of a file, and of data that are not text.
-  /// - Throws: Failure(.usage); FileError; CancellationError.
+  ///   - words: Hex, the name of a file, or `-`. Empty for standard input, unless it is a terminal.
+  ///   - limit: The maximum number of bytes of a file or of binary data.
+  /// - Throws: Failure(.usage) for invalid words; FileError; CancellationError.
   init(_ words: [String], limit: Int, _ context: Context) async throws {
     do throws(HexError) {
       let octets = try Hex.parse(words.joined(separator: " "))
@@ -72,7 +71,7 @@ struct DecodedInput {
     source = .octets(contents + rest)
   }
 
-  /// Reads the next item. Returns nil at the end.
+  /// Reads the next item. Returns nil at the end of the input.
   /// - Throws: FileError; CancellationError.
   mutating func next() async throws -> Item? {
     switch source {
@@ -104,7 +103,7 @@ struct DecodedInput {
       ? .line(number, text: String(decoding: line, as: UTF8.self)) : .unreadable(number, reason: "is not text")
   }
 
-  /// Reads a file or standard input.
+  /// Reads a whole file, or standard input if `word` is `-`. `limit` is the maximum number of bytes.
   static func file(_ word: String, _ limit: Int, isTrace: Bool = false, _ context: Context) async throws -> [UInt8] {
     if word == "-" { try context.refuseInput() }
     let path = word.after("@") ?? word
@@ -118,7 +117,7 @@ struct DecodedInput {
     output.note("Waiting for \(path == "-" ? "standard input" : DisplayText.quote(path)). Press Ctrl-C to cancel.")
   }
 
-  /// Whether bytes are printable UTF-8.
+  /// Returns whether bytes are printable UTF-8.
   /// - Parameter isCut: Whether the last character may be incomplete.
   private static func isText(_ octets: [UInt8], isCut: Bool) -> Bool {
     let ends = isCut ? (0...3).map { octets.count - $0 } : [octets.count]
@@ -127,21 +126,22 @@ struct DecodedInput {
   }
 }
 
-/// The packets or values of an input: one per line of hex, or the packets of a log.
+/// A reader of the packets or values in the input of `decode`.
 ///
-/// `-vv` writes `< Read Request 0a1200`. `hcidump --raw` writes `> 04 0E 04 …` with 20 bytes per line, and indents continuation lines.
+/// It accepts plain hex, lines of `-vv` such as `< Read Request 0a1200`, and lines of `hcidump --raw` such as `> 04 0E 04 …`. A packet of
+/// hcidump has 20 bytes per line and continues on indented lines.
 @LoopActor
 struct DecodedOctets {
   private var input: DecodedInput
   private let isHCI: Bool
-  /// The next item, if the reader already read it in search of a continuation line.
+  /// The next item, if the reader has read it in search of a continuation line. Nil otherwise.
   private var ahead: DecodedInput.Item?
   private var isBehindDump = false
 
-  /// Creates a reader. HCI packets contain their length, which limits continuation lines.
+  /// Creates a reader. If `isHCI` is true, the length field of a packet limits the number of continuation lines.
   init(_ input: DecodedInput, isHCI: Bool = false) { (self.input, self.isHCI) = (input, isHCI) }
 
-  /// Reads the next packet. Returns nil at the end.
+  /// Reads the next packet. Returns nil at the end of the input. `line` counts from 1, and is nil for binary data.
   /// - Throws: FileError; CancellationError.
   mutating func next(_ problems: inout DecodeProblems) async throws -> (octets: [UInt8], line: Int?)? {
     while let item = try await take() {
@@ -170,7 +170,7 @@ struct DecodedOctets {
     return try await input.next()
   }
 
-  /// Appends the continuation lines to the first line of a packet.
+  /// Returns a packet from its first line and the continuation lines that follow.
   private mutating func joined(_ beginning: [UInt8]) async throws -> [UInt8] {
     var octets = beginning
     while goesOn(octets), let item = try await take() {
@@ -185,7 +185,7 @@ struct DecodedOctets {
 
   private static func isIndented(_ line: String) -> Bool { line.first == " " || line.first == "\t" }
 
-  /// Whether a packet may continue on the next line. `decode` shows a complete packet before the next line arrives.
+  /// Returns whether a packet may continue on the next line.
   private func goesOn(_ octets: [UInt8]) -> Bool {
     guard isHCI else { return octets.count % 20 == 0 && octets.count < 1 << 16 }
     var framer = H4Framer(octets.first == Packet.eventIndicator ? .controllerToHost : .hostToController)
@@ -193,7 +193,7 @@ struct DecodedOctets {
     do { return try framer.next() == nil } catch { return false }
   }
 
-  /// Returns the hex after an arrow, or after an arrow and the name of its opcode. Returns other lines unchanged.
+  /// Returns the hex of a line that starts with an arrow, without the arrow and the name of the opcode. Returns other lines unchanged.
   private static func hex(_ line: String) -> String {
     guard line.hasPrefix("< ") || line.hasPrefix("> ") else { return line }
     let rest = String(line.dropFirst(2)).trimmed

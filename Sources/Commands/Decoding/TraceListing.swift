@@ -7,18 +7,18 @@ import Presentation
 import Terminal
 import Text
 
-/// Shows the packets of a trace and its summary, for `decode trace`.
+/// The output of `decode trace`, which shows the packets of a trace and a summary.
 @LoopActor
 struct TraceListing {
   private let output: Output
   private var reader: TraceReader
   private var decoder: TraceDecoder
-  /// The time of the first packet, in nanoseconds since 1970-01-01T00:00:00Z.
+  /// The time of the first packet, in nanoseconds since 1970-01-01T00:00:00Z. Nil before the first packet.
   private var start: Int64?
   private var end: Int64 = 0
   private let showsAdapter: Bool
 
-  /// Reads the trace to learn the attributes of its devices. Yields to other work on the loop.
+  /// Reads the whole trace to learn the attributes of its devices. Yields to other tasks on the event loop.
   /// - Throws: MalformedPacket for a file that is not a trace; CancellationError.
   init(_ file: [UInt8], _ output: Output) async throws {
     self.output = output
@@ -39,7 +39,7 @@ struct TraceListing {
   }
 
   /// Shows the trace and returns the number of malformed packets.
-  /// - Parameter packets: Whether to show each packet, or only the summary.
+  /// - Parameter packets: Whether to show each packet before the summary.
   /// - Throws: MalformedPacket for an invalid file, after showing everything before the error.
   mutating func show(packets: Bool) async throws -> Int {
     var problem: MalformedPacket?
@@ -126,7 +126,7 @@ struct TraceListing {
     for line in lines.dropFirst() { try await output.line(String(repeating: " ", count: 18) + line) }
   }
 
-  /// Returns the nanoseconds since the first packet. Negative if the clock was set back.
+  /// Returns the nanoseconds since the first packet. Negative if the recording computer's clock was set back.
   private func sinceStart(_ record: Snoop.Record) -> Int64 { record.wallClock.subtractingReportingOverflow(start ?? 0).partialValue }
 
   private static func pad(_ text: String, _ width: Int) -> String { String(repeating: " ", count: max(0, width - text.utf8.count)) + text }

@@ -2,9 +2,9 @@ import DeviceFiles
 import Finding
 import Text
 
-/// Formats advertising data in a known format as JSON, and as text for the table.
+/// Formats decoded advertising data as JSON, and as text for a scan.
 enum AdvertisedText {
-  /// Writes the JSON member `decoded`, with the last data of each format. A JSON object has each key once.
+  /// Writes the JSON member `decoded` with one member for each format. If several data have a format, writes the latest.
   static func json(_ json: inout RecordWriter, _ all: [DecodedData]) {
     let data = DecodedData.latest(all)
     json.object("decoded") { object in
@@ -42,7 +42,7 @@ enum AdvertisedText {
     }
   }
 
-  /// Returns one line, such as `iBeacon 1/2 e2c56db5-…`. The parts that differ between devices come first.
+  /// Returns one line, such as `iBeacon 1/2 e2c56db5-…`. Puts the parts that differ between devices first.
   static func line(_ data: DecodedData) -> String {
     func value(_ name: String) -> String { data[name].map(text) ?? "" }
     if let device = data.device { return described(data, by: device) }
@@ -69,14 +69,14 @@ enum AdvertisedText {
     }
   }
 
-  /// Formats data that a device file describes: `Tracker: alarm 0, level 60 %`.
+  /// Formats data that a device file describes, such as `Tracker: alarm 0, level 60 %`.
   private static func described(_ data: DecodedData, by device: String) -> String {
     if let problem = data.problem { return "\(device): \(sentence(problem))" }
     let parts = data.fields.map { "\($0.name) \(text($0.value))" }
     return parts.isEmpty ? device : "\(device): \(parts.joined(separator: ", "))"
   }
 
-  /// Formats one BTHome object. Omits the name before a unit other than %, and the value beside a state.
+  /// Formats one BTHome object. Omits the name before a unit other than `%`, and the raw value if the object has a named state.
   private static func object(_ fields: [DecodedData.Field]) -> String {
     let hasState = fields.contains { $0.name == "state" }
     let texts = fields.filter { !($0.name == "arguments" || hasState && $0.name == "value") }.map { text($0.value) }.filter { !$0.isEmpty }

@@ -3,9 +3,9 @@ package import Finding
 import GAP
 import Text
 
-/// The lines of `scan -v`: one for each advertised AD structure.
+/// The text of `scan -v`, with one line for each AD structure that a device advertises.
 package enum AdvertisingDetail {
-  /// Lists a device with the last payload of each PDU type. `paint` colors the first line.
+  /// Returns a line with facts about a device, then the AD structures of its latest payload of each PDU type. `paint` colors the facts.
   package static func lines(_ device: DeviceView, _ formats: AdvertisingFormats, paint: (String) -> String) -> [String] {
     var facts = [device.peer.type.rawValue]
     if device.isConnectable { facts.append("connectable") }
@@ -17,7 +17,7 @@ package enum AdvertisingDetail {
       + device.payloadsInOrder.flatMap { lines($0.data, of: device.peer, pdu: $0.pdu, formats) }
   }
 
-  /// Lists the AD structures of a payload, with the PDU type on the first line.
+  /// Returns one line for each AD structure of a payload. Puts the PDU type before the first line.
   static func lines(_ data: [UInt8], of peer: PeerAddress?, pdu: AdvertisingReport.PDU, _ formats: AdvertisingFormats) -> [String] {
     let label = pdu.rawValue
     return parts(data, of: peer, formats).enumerated().map {
@@ -25,7 +25,7 @@ package enum AdvertisingDetail {
     }
   }
 
-  /// Lists the AD structures of a payload, their errors, and the MACs inside.
+  /// Returns one text for each AD structure of a payload, for its format error, and for each MAC inside.
   package static func parts(_ data: [UInt8], of peer: PeerAddress?, _ formats: AdvertisingFormats) -> [String] {
     let advertisement = Advertisement(data)
     var parts = advertisement.structures.map { line($0, sender: peer?.address, formats) }
@@ -43,7 +43,7 @@ package enum AdvertisingDetail {
     return "\(name)  \(value(structure, sender, formats))"
   }
 
-  /// Returns the meaning of an AD structure if known, with its bytes if they add information.
+  /// Returns the meaning of an AD structure and its bytes. Omits the bytes if the meaning contains all information.
   private static func value(_ structure: ADStructure, _ sender: Address?, _ formats: AdvertisingFormats) -> String {
     // The parser needs an advertisement, so wrap the structure in one.
     let alone = Advertisement(structures: [structure]) ?? Advertisement([])
@@ -74,7 +74,7 @@ package enum AdvertisingDetail {
 
   private static func meaning(_ data: DecodedData?) -> String { data.map { "  \(DisplayText.escape(AdvertisedText.line($0)))" } ?? "" }
 
-  /// Lists the names of the flags (Core Specification Supplement, Part A §1.3).
+  /// Returns the names of the flags that are set in `bits` (Core Specification Supplement, Part A §1.3).
   private static func flags(_ bits: UInt8) -> String {
     let names = [
       "LE Limited Discoverable", "LE General Discoverable", "BR/EDR Not Supported", "LE and BR/EDR Controller", "LE and BR/EDR Host",
@@ -84,9 +84,9 @@ package enum AdvertisingDetail {
   }
 }
 
-/// The meaning of AD structures that have no JSON field of their own (Core Specification Supplement, Part A).
+/// The meaning of AD structures without a JSON field of their own (Core Specification Supplement, Part A).
 enum ADStructureText {
-  /// Returns the meaning of an AD structure. Nil for an unknown type, length or value.
+  /// Returns the meaning of an AD structure. Returns nil for an unknown type, length or value.
   static func meaning(_ structure: ADStructure) -> String? {
     let data = structure.data
     switch (structure.type, data.count) {
@@ -115,7 +115,7 @@ enum ADStructureText {
     }
   }
 
-  /// Decodes a little-endian number.
+  /// Decodes bytes as a little-endian unsigned number.
   private static func number(_ octets: ArraySlice<UInt8>) -> UInt64 { octets.reversed().reduce(0) { $0 << 8 | UInt64($1) } }
 
   private static func interval(_ number: UInt64, _ unit: Double) -> String { "\((Double(number) * unit).plainText) ms" }

@@ -4,10 +4,10 @@ package import Finding
 package import Terminal
 import Text
 
-/// A MAC found in advertising data, as text or JSON.
+/// The output of a MAC that blectl found in advertising data, as text or JSON.
 @LoopActor
 package enum MACRecord {
-  /// Writes a MAC. `line` is the number of its input line, from 1. Nil for a MAC that the radio received.
+  /// Writes a MAC to the output. `line` is the number of its line in the input, from 1, or nil if a scan received the MAC.
   package static func show(_ mac: FoundMAC, sender: PeerAddress?, line: Int? = nil, _ output: Output) async throws {
     if output.style.json {
       try await output.record {
@@ -35,7 +35,7 @@ package enum MACRecord {
 }
 
 extension FoundMAC.Confidence {
-  /// The name of the confidence that users type and see.
+  /// The name of the confidence in options and output.
   package var name: String {
     switch self {
     case .low: "low"

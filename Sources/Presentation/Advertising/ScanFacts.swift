@@ -3,9 +3,9 @@ package import Finding
 import GAP
 import Text
 
-/// The facts in a device's advertisements, the most specific first. The company comes last, because all its devices share it.
+/// The facts in a device's advertisements, the most specific first. The company is last, because many devices share it.
 package struct ScanFacts {
-  /// The MAC inside the advertisement, or `same` if it is the sender's.
+  /// The MAC inside the advertisement, or `same` if that MAC is the sender's address. Nil without a MAC of medium or high confidence.
   package private(set) var mac: String?
   package private(set) var others: [String] = []
 

@@ -10,7 +10,7 @@ package final class ScanLog {
   private let sink: Sink
   private var file: OwnedDescriptor
 
-  /// Opens the file for appending.
+  /// Opens the file, to which the log appends records.
   /// - Throws: `FileError`.
   package init(_ path: String) throws {
     self.path = path
@@ -18,10 +18,10 @@ package final class ScanLog {
     sink = Sink(file.rawValue, limit: Output.limit)
   }
 
-  /// Writes a record. Waits until the file has room for it.
+  /// Appends a record to the file. Waits until the file accepts the record.
   func write(_ record: [UInt8]) async throws { try await told { try await self.sink.write(record) } }
 
-  /// Writes the queued records. Waits at most one second for a slow reader.
+  /// Writes the queued records. Waits at most one second if the file is a pipe with a slow reader.
   func close() async throws {
     try await told { try await self.sink.flush(until: EventLoop.shared.now.advanced(by: .seconds(1))) }
     if sink.queued > 0 { throw FileError.unwritable(path, .resourceTemporarilyUnavailable) }

@@ -3,7 +3,7 @@ package import Finding
 package import GAP
 package import Text
 
-/// An advertisement as text or JSON.
+/// The output of an advertisement during a scan, as text or JSON.
 enum ScanRecord {
   static func json(
     _ json: inout RecordWriter, _ report: AdvertisingReport, _ advertisement: Advertisement, _ time: Int64, _ formats: AdvertisingFormats,
@@ -35,7 +35,7 @@ enum ScanRecord {
   }
 
   /// Writes the services, the manufacturer data and the service data.
-  /// - Returns: Whether a company or a service has several structures, of which the record has only the last.
+  /// - Returns: Whether several structures belong to the same company or service. The record contains only the last of them.
   @discardableResult
   static func lists(
     _ json: inout RecordWriter, _ services: [UUID], _ manufacturerData: [(company: UInt16, data: [UInt8])],
@@ -52,7 +52,7 @@ enum ScanRecord {
     return ofCompanies.count < manufacturerData.count || ofServices.count < serviceData.count
   }
 
-  /// Keeps the last item for each ID, because a JSON object has each key once. `structures` lists all.
+  /// Returns the last item for each ID, because a JSON object has each key once.
   private static func merged<Item, ID: Equatable>(_ items: [Item], by id: (Item) -> ID) -> [Item] {
     guard items.count > 1 else { return items }
     var result: [Item] = []
@@ -86,7 +86,7 @@ enum ScanRecord {
   private static func strength(_ rssi: Int8?) -> String { rssi.map { "\($0) dBm" } ?? "?" }
 }
 
-/// Writes recorded advertising data as JSON, with the fields of a scan record that do not need a receiver.
+/// Writes recorded advertising data as JSON. Omits the fields that only a receiver knows, such as `rssi`.
 package enum AdvertisementRecord {
   package static func write(
     _ json: inout RecordWriter, _ advertisement: Advertisement, _ octets: [UInt8], _ sender: PeerAddress?, _ formats: AdvertisingFormats

@@ -3,14 +3,14 @@ import Finding
 import Terminal
 import Text
 
-/// The devices of a scan as rows for a terminal. Color only repeats the signal strength.
+/// The layout of the devices of a scan as rows for a terminal.
 package struct ScanTable {
   let width: Int
-  /// Whether the terminal shows UTF-8. Otherwise, the table uses ASCII.
+  /// Whether the terminal shows UTF-8. If false, the table uses ASCII.
   let isUTF8: Bool
   let paint: (String, TerminalStyle) -> String
 
-  /// Whether all columns fit. A narrow terminal shows strength, name, address and facts.
+  /// Whether the terminal is wide enough for all columns. A narrower table omits the signal bar, the age and the interval.
   private var hasBar: Bool { width >= 72 }
   private var nameColumns: Int { width >= 120 ? 24 : width >= 72 ? 12 : 9 }
 
@@ -21,7 +21,7 @@ package struct ScanTable {
     return LiveView.Line(paint(text, .bold), columns: DisplayText.width(text))
   }
 
-  /// Formats the row of a device.
+  /// Returns the row of a device.
   /// - Parameters:
   ///   - time: The current time in nanoseconds since 1970-01-01T00:00:00Z.
   ///   - facts: The facts in the device's advertisements, the most specific first.
@@ -48,7 +48,7 @@ package struct ScanTable {
 
   // MARK: Columns
 
-  /// Returns the kind of an address: `p` public, `r` random static, `~` random and changing.
+  /// Returns the kind of an address as a letter: `p` public, `r` random static, `~` random and changing.
   package static func kind(_ peer: PeerAddress) -> String {
     switch peer.randomKind {
     case nil: "p"
@@ -57,7 +57,7 @@ package struct ScanTable {
     }
   }
 
-  /// Returns a bar for a signal level in dBm: six steps of 10 dB.
+  /// Returns a bar of six cells for a signal level in dBm. Each filled cell stands for 10 dB above -104 dBm. Nil returns an empty bar.
   package static func bar(_ level: Double?, isUTF8: Bool) -> String {
     let filled = level.map { max(0, min(6, Int(($0 + 104) / 10))) } ?? 0
     return String(repeating: isUTF8 ? "▆" : "#", count: filled) + String(repeating: isUTF8 ? "▁" : ".", count: 6 - filled)
@@ -76,7 +76,7 @@ package struct ScanTable {
     return level >= -60 ? .green : level >= -80 ? .yellow : .dim
   }
 
-  /// Formats a duration in seconds, in at most four columns.
+  /// Formats a number of seconds in at most four columns, such as `1.5s` or `12m`.
   package static func duration(_ seconds: Double) -> String {
     if seconds < 9.95 { return tenths(seconds) + "s" }
     if seconds < 999.5 { return "\(Int(seconds.rounded()))s" }
@@ -84,7 +84,7 @@ package struct ScanTable {
     return "\(Int(min(seconds / 3600, 999)))h"
   }
 
-  /// Formats an interval in seconds, in at most five columns.
+  /// Formats a number of seconds in at most five columns, such as `104ms` or `1.5s`.
   static func interval(_ seconds: Double) -> String {
     seconds < 0.9995 ? "\(Int((seconds * 1000).rounded()))ms" : duration(seconds)
   }
@@ -94,7 +94,7 @@ package struct ScanTable {
     return "\(tenths / 10).\(tenths % 10)"
   }
 
-  /// Returns as many facts as fit into `room` columns. Cuts a MAC without room to its last half, which differs between devices.
+  /// Returns as many facts as fit into `room` columns. If a MAC does not fit, keeps its last three bytes, which differ between devices.
   private func what(_ facts: ScanFacts, _ room: Int) -> String {
     var parts = facts.others.map(safe)
     if let mac = facts.mac {

@@ -12,16 +12,16 @@ package final class ScanView {
   private let log: ScanLog?
   private let showsOctets: Bool
   private let formats: AdvertisingFormats
-  /// Whether the view draws a table in place.
+  /// Whether the view updates a table on the terminal instead of printing a line for each record.
   package let isLive: Bool
   private var watch: DeviceWatch
   private var order: DeviceOrder
   private let live = LiveView()
   private let begin = EventLoop.shared.now
   private var drawnAt: LoopClock.Instant?
-  /// The timer that redraws without new reports, because ages grow and the terminal size may change.
+  /// The timer for the next redraw without a new report. Nil before the first frame and after the end.
   private var timer: LoopTimer?
-  /// The facts of each device, with the number of payload changes that the facts include.
+  /// The facts of each visible device, with the device's number of payload changes when the view collected the facts.
   private var facts: [PeerAddress: (changes: Int, facts: ScanFacts)] = [:]
 
   package init(
@@ -39,10 +39,10 @@ package final class ScanView {
 
   package var records: Int { watch.records }
   package var deviceCount: Int { watch.deviceCount }
-  /// The devices that the scan heard, including those that do not match the filter.
+  /// All devices that the scan has heard, including devices that do not match the filter.
   package var heard: [DeviceView] { watch.all }
 
-  /// Adds a report. `time` is its arrival in nanoseconds since 1970-01-01T00:00:00Z.
+  /// Adds a report and shows it if it matches the filter. `time` is its arrival in nanoseconds since 1970-01-01T00:00:00Z.
   package func add(_ report: AdvertisingReport, at time: Int64) async throws {
     let record = watch.add(report, at: isLive ? time : nil)
     if let log, let record { try await log.write(Output.record { write(&$0, record, at: time) }) }
@@ -66,10 +66,10 @@ package final class ScanView {
     ScanRecord.json(&json, record.report, record.advertisement, time, formats, namesPeer: output.resultsNamePeer)
   }
 
-  /// Shows the empty table.
+  /// Draws the empty table on a terminal. Without a table, does nothing.
   package func start() throws { if isLive { try redraw() } }
 
-  /// Shows the final state. Shows no table if the scan ended with `error` and without records.
+  /// Draws the final table and closes the log. Removes the table if the scan failed with `error` before the first record.
   package func finish(after error: (any Error)? = nil) async throws {
     timer?.cancel()
     timer = nil
@@ -88,7 +88,7 @@ package final class ScanView {
     }
   }
 
-  /// Redraws at most ten times per second, because reports may arrive much faster.
+  /// Redraws the table, at most ten times per second.
   private func redraw() throws {
     let now = EventLoop.shared.now
     if let drawnAt, drawnAt.duration(to: now) < .milliseconds(100) { return }

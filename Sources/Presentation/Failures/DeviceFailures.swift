@@ -50,7 +50,7 @@ extension DeviceCallError.Missing {
 }
 
 extension Failure {
-  /// Creates the failure of a device command that the client cannot send, in terms of its device file.
+  /// Creates the failure of a device file's command that blectl cannot send. The message names the device file and what to change there.
   @LoopActor
   package static func called(_ error: GATTError, of device: DeviceDescription, _ connection: Connection) async -> Failure {
     var failure = Failure(error)
@@ -83,7 +83,7 @@ extension Failure {
 }
 
 extension RefusedPacket {
-  /// The packet, and why a call ignored it.
+  /// The bytes of the packet in hex, and the reason why a call ignored the packet.
   package var text: String { "\(DisplayText.clipMiddle(Hex.encode(packet), to: 48)) \(reason.text)" }
 }
 
@@ -104,7 +104,7 @@ extension RefusedPacket.Reason {
 }
 
 extension PacketFault {
-  /// The reason why a packet does not fit its frame.
+  /// The reason why a packet does not have the format that the device file describes.
   var sentence: String {
     switch self {
     case .foreign: "not in the device file"

@@ -1,4 +1,4 @@
-/// The documented exit codes. A thrown code ends a command that already printed its message.
+/// The exit codes of blectl. A function that has already printed its error message throws an exit code.
 package enum ExitStatus: Int32, Error {
   case done = 0
   case `internal` = 1
@@ -15,7 +15,7 @@ package enum ExitStatus: Int32, Error {
 }
 
 extension Failure {
-  /// The exit code for the kind of failure.
+  /// The exit code of blectl for this failure.
   package var exitStatus: ExitStatus {
     switch kind {
     // Invalid Handle: the peer has no such attribute.

@@ -7,26 +7,26 @@ package import Text
 
 /// An error for users and scripts: a message, the fields of the JSON error, and a kind, which determines the exit code.
 ///
-/// A message says what failed, why, and what to do. `FailureConvertible` gives the errors of lower rooms their messages.
+/// The message says what failed, why, and what to do. `FailureConvertible` converts the errors of other modules to failures.
 package struct Failure: Error, Equatable {
   /// The category of a failure, which is the `kind` of the JSON error.
   package enum Kind: String, CaseIterable {
-    /// A missing device, service, characteristic or handle, or no MAC in the advertisement.
+    /// A device, service, characteristic or handle does not exist, or an advertisement has no MAC.
     case notFound = "not_found"
     /// Several candidates match, but the command accepts only one.
     case ambiguous
-    /// blectl cannot use the adapter: none, down, blocked, no permission, taken.
+    /// blectl cannot use the adapter, for example because it is missing, down, blocked or in use.
     case adapter
     case timeout
-    /// The peer answered with an ATT Error Response. `code` is its error code.
+    /// The device answered with an ATT Error Response. `code` is its error code.
     case att
-    /// The peer or the controller sent an invalid answer.
+    /// The device or the controller sent an invalid answer.
     case protocolViolation = "protocol"
-    /// A device answered a device file command with an error. `code` and `name` are the device's.
+    /// A device answered a command of a device file with an error. `code` and `name` are the device's own.
     case device
     /// A controller refused a command. `code` is the HCI status.
     case hci
-    /// The link is lost. `code` is the reason if known.
+    /// The connection is lost. `code` is the reason if known.
     case linkLost = "link_lost"
     /// A result does not meet the user's expectation.
     case expectation
@@ -39,24 +39,24 @@ package struct Failure: Error, Equatable {
   }
 
   package var kind: Kind
-  /// The message on one line, with escaped control characters, because names and selectors may contain any text.
+  /// The message on one line, with escaped control characters. Names and selectors in a message may contain any character.
   package var message: String { didSet { message = DisplayText.visible(message) } }
-  /// The ATT error code, HCI status or errno. `name` tells which.
+  /// The ATT error code, HCI status or errno. Nil for a failure without a code.
   package var code: Int?
-  /// The snake case name of `code`: `write_not_permitted`.
+  /// The name of `code` in snake case, such as `write_not_permitted`. Nil for a failure without a code.
   package var name: String?
 
-  /// The byte offset at which a transfer can resume.
+  /// The offset in the file, in bytes, at which a transfer can resume. Nil for other failures.
   var resumeOffset: Int?
-  /// The progress of a write that the loss of the link ended.
+  /// The progress of a write that a lost connection ended. Nil for other failures.
   var written: Written?
 
-  /// The numbers of bytes sent and confirmed by the device.
+  /// The numbers of bytes that blectl sent and that the device acknowledged.
   struct Written: Equatable {
     var sent: Int
     var acknowledged: Int
   }
-  /// Whether the command already printed the message.
+  /// Whether blectl has already printed the message.
   package var isTold = false
 
   package init(_ kind: Kind, _ message: String, code: Int? = nil, name: String? = nil) {
@@ -66,12 +66,12 @@ package struct Failure: Error, Equatable {
     self.name = name
   }
 
-  /// Creates a failure with the number and the name of a code.
+  /// Creates a failure with the number and the name of an error code.
   package init(_ kind: Kind, _ message: String, _ code: (any FailureCode)?) {
     self.init(kind, message, code: code?.number, name: code?.snakeName)
   }
 
-  /// Creates the failure for any error.
+  /// Creates the failure for an error. An error without a known message counts as a bug in blectl.
   package init(_ error: any Error) {
     switch error {
     case let error as Failure: self = error
@@ -81,13 +81,13 @@ package struct Failure: Error, Equatable {
     }
   }
 
-  /// Whether the input was wrong, so that the command did nothing.
+  /// Whether blectl refused the command line or an input file before the command did anything.
   package var isRefusal: Bool { kind == .usage || kind == .input }
 
-  /// An interruption without more to report.
+  /// The failure of a command that the user canceled.
   package static let cancelled = Failure(.interrupted, "Canceled.")
 
-  /// Appends a sentence to the message.
+  /// Appends a sentence to the message, after a full stop.
   package mutating func add(_ sentence: String) { message = "\(message.asSentence) \(sentence)" }
 
   /// Writes the members of the JSON error object.
@@ -103,10 +103,10 @@ package struct Failure: Error, Equatable {
     if let offset = resumeOffset { json.integer("resume_offset", offset) }
   }
 
-  /// Shortens the user's text, so that the reason after it stays visible.
+  /// Shortens a text of the user to 60 columns, so that the text after it in a message stays visible.
   package static func head(_ text: String) -> String { DisplayText.clipMiddle(DisplayText.escape(text), to: 60) }
 
-  /// The reason in a few words, for places without room for a message.
+  /// A few words of explanation for an ATT error, such as `needs pairing`. Other failures have their full message.
   package var word: String {
     guard kind == .att, let code else { return message }
     return switch ErrorCode(rawValue: UInt8(truncatingIfNeeded: code)) {
@@ -120,13 +120,13 @@ package struct Failure: Error, Equatable {
   }
 }
 
-/// An error with a message for users. Lower rooms throw facts, and the files in this folder turn these facts into messages.
+/// An error that can tell users its message. The files in the folder `Failures` add the messages to errors of other modules.
 package protocol FailureConvertible: Error { var failure: Failure { get } }
 
-/// The code of a failure: an ATT error code, an HCI status or an errno.
+/// The error code of a failure: an ATT error code, an HCI status or an errno.
 package protocol FailureCode {
   var number: Int { get }
-  /// The name of the code: `write_not_permitted`.
+  /// The name of the code in snake case, such as `write_not_permitted`.
   var snakeName: String { get }
 }
 
@@ -150,23 +150,23 @@ extension Failure {
 }
 
 extension Double {
-  /// The number without an empty fraction: `20`, `0.5`.
+  /// The number as text, without `.0` for a whole number, such as `20` or `0.5`.
   package var plainText: String { self == rounded() && abs(self) < 1e15 ? "\(Int(self))" : "\(self)" }
 }
 
 extension Duration {
-  /// The duration in seconds, rounded to milliseconds, without an empty fraction: `20`, `0.5`.
+  /// The duration in seconds, rounded to milliseconds. A whole number has no decimal places, such as `20`.
   package var secondsText: String {
     let whole = components
     if whole.attoseconds == 0 { return "\(whole.seconds)" }
     return ((inSeconds * 1000).rounded() / 1000).plainText
   }
 
-  /// The duration in milliseconds, without an empty fraction: `15`, `7.5`.
+  /// The duration in milliseconds, such as `7.5`. A whole number has no decimal places, such as `15`.
   package var millisecondsText: String { inMilliseconds.plainText }
 }
 
 extension String {
-  /// The text with a full stop, unless it has an end mark.
+  /// The text with a full stop at the end, unless the text already ends in `.`, `?`, `!` or `…`.
   package var asSentence: String { last.map { ".?!…".contains($0) } ?? true ? self : self + "." }
 }

@@ -4,7 +4,7 @@ import Text
 extension PeerSearchError: FailureConvertible {
   package var failure: Failure { Failure(self, isRecorded: false) }
 
-  /// Lists the names that the search heard. Suggests a wider glob, because people type a part of the name.
+  /// Lists the names of the devices that a search heard. Suggests a wider pattern if one of the names contains the user's pattern.
   fileprivate static func heard(_ names: [UntrustedText], _ selector: PeerSelector) -> String {
     guard case .name(let pattern) = selector, !names.isEmpty else { return "" }
     let list = names.prefix(8).map(\.description).joined(separator: ", ") + (names.count > 8 ? ", …" : "")
@@ -18,7 +18,7 @@ extension PeerSearchError: FailureConvertible {
 }
 
 extension Failure {
-  /// Creates the failure of a search. `isRecorded` tells whether the search was in a recording.
+  /// Creates the failure of a search for a device. `isRecorded` is true if blectl searched a recording instead of scanning.
   package init(_ error: PeerSearchError, isRecorded: Bool) {
     switch error {
     case .notFound(let selector, let devices, let names, let limit):

@@ -1,6 +1,6 @@
-/// Recognizes files that are not traces but contain one, or belong to other programs.
+/// Recognizes files that look like traces to a user but have a format that blectl cannot read.
 package enum ForeignFile {
-  /// Explains the kind of file and what to do with it. Nil for an unknown format.
+  /// Returns the format of a file and advice on what to do with the file. Returns nil for an unknown format.
   package static func explain(_ file: [UInt8]) -> String? {
     for (magic, text) in magics where file.starts(with: magic) { return text }
     let head = file.prefix(1 << 20)
@@ -23,8 +23,8 @@ package enum ForeignFile {
     ),
   ]
 
-  /// Recognizes a PacketLogger file by its records: length, seconds, microseconds and a known type. The last record may be cut.
-  /// - Parameter add: Adds the next byte of a length.
+  /// Returns whether the file consists of PacketLogger records: length, seconds, microseconds and type. Checks up to 8 records.
+  /// - Parameter add: Adds the next byte to a length, in the byte order to try.
   private static func isPacketLogger(_ file: [UInt8], _ add: (Int, UInt8) -> Int) -> Bool {
     var (offset, count) = (0, 0)
     while count < 8, offset + 13 <= file.count {

@@ -27,12 +27,12 @@ extension ATTError: FailureConvertible {
 }
 
 extension Violation {
-  /// The violation as a sentence without a full stop. Shows at most 32 bytes.
+  /// A sentence about the violation, without a full stop. The sentence shows at most 32 bytes of the PDU.
   var sentence: String { "The device violated the Attribute Protocol: \(opcode) [\(Hex.head(octets))]: \(reason)" }
 }
 
 extension Hex {
-  /// Returns at most 32 bytes in hex, with the total count of longer data.
+  /// Returns at most 32 bytes in hex. For longer data, adds an ellipsis and the number of bytes.
   static func head(_ octets: [UInt8]) -> String {
     octets.isEmpty ? "no bytes" : encode(octets.prefix(32)) + (octets.count > 32 ? "… (\(octets.count) bytes)" : "")
   }
@@ -145,7 +145,7 @@ extension GATTError: FailureConvertible {
     "Its properties: \(properties.names.isEmpty ? "none" : properties.names.joined(separator: ", "))."
   }
 
-  /// Explains the prefix 0x, which marks a handle. Many tools use it for UUIDs.
+  /// Returns a hint that `0x` marks a handle, if the handle looks like a UUID. Many tools use `0x` for UUIDs.
   private static func uuidHint(_ handle: AttributeHandle) -> String {
     let uuid = UUID(UInt32(handle.number))
     guard AssignedNumbers.name(of: uuid) != nil || handle.number >= 0xFC00 else { return "" }
@@ -168,7 +168,7 @@ extension GATTError: FailureConvertible {
 }
 
 extension Failure {
-  /// Creates the failure for an invalid selector. `advice` is for an unknown name, nil for the usual advice.
+  /// Creates the failure for a text that is not a valid selector. `advice` replaces the default advice about an unknown name.
   package init(_ text: String, _ fault: Selector.Fault, advice: String? = nil) {
     self.init(
       .usage,
@@ -190,7 +190,7 @@ extension Failure {
     }
   }
 
-  /// Guesses the meaning of an unknown attribute name.
+  /// Returns advice for an unknown attribute name, such as the most similar name. Returns nil without a guess.
   private static func advice(for name: String) -> String? {
     if let number = UInt16(name) { return "A handle is hex after 0x: 0x\(Hex.encode(number)) is \(number)." }
     if name.hasSuffix(",") { return "Separate commands with a semicolon." }
@@ -201,7 +201,7 @@ extension Failure {
 }
 
 extension Attribute {
-  /// The short name of the attribute for messages: `ffe1 (handle 0x0010)`. Only the handle before discovery.
+  /// The UUID and handle of the attribute, such as `ffe1 (handle 0x0010)`. An attribute with an unknown UUID has only its handle.
   var shortName: String {
     switch self {
     case .characteristic(let item, _): "\(item.uuid) (handle \(handle))"
@@ -212,12 +212,12 @@ extension Attribute {
 }
 
 extension ErrorCode {
-  /// The error code in the form of messages: `ATT 0x05`.
+  /// The error code as messages show it, such as `ATT 0x05`.
   var tag: String { "ATT 0x\(Hex.encode(rawValue))" }
 }
 
 extension ClientNote {
-  /// The note as one line for users.
+  /// One line for users that explains the note.
   package var text: String {
     switch self {
     case .mtuBelowLeast(offered: let offered, let mtu):
@@ -254,7 +254,7 @@ extension ClientNote {
 }
 
 extension IrregularEntry {
-  /// The entry as one line for users.
+  /// One line for users that says what is irregular and what blectl did with the entry.
   var text: String {
     let range = { (range: HandleRange) in "\(range.start)-\(range.end)" }
     return switch fault {

@@ -116,10 +116,10 @@ extension ControllerUnplugged: FailureConvertible {
 extension MalformedPacket: FailureConvertible { package var failure: Failure { .protocolViolation("\(self)") } }
 
 extension ControllerErrorCode {
-  /// The error code in the form of messages: `HCI 0x13`.
+  /// The error code as messages show it, such as `HCI 0x13`.
   var tag: String { "HCI 0x\(Hex.encode(rawValue))" }
 
-  /// The reason why a connection ended or failed, with the HCI status.
+  /// The reason why a connection ended or failed, followed by the HCI status.
   var explanation: String {
     let reason =
       switch self {
@@ -148,7 +148,7 @@ extension LinkProcedure {
 }
 
 extension GAPNote {
-  /// The note as one line for users.
+  /// One line for users that explains the note.
   package var text: String {
     switch self {
     case .tryingAgain(let peer, .notEstablished): return "\(peer.address) did not answer the first packets. Trying again."

@@ -6,7 +6,7 @@ package import Text
 // The failures of scripts, values and files that users write, and of the output.
 
 extension ScriptErrors: FailureConvertible {
-  /// A missing file has its own exit code, unless the script also has mistakes.
+  /// The failure with the first message. Its kind is `input` only if each mistake is a missing or unreadable file.
   package var failure: Failure {
     let failures = errors.map(\.failure)
     let more = failures.count > 1 ? " (and \(failures.count - 1) more mistakes)" : ""
@@ -19,7 +19,7 @@ extension ScriptError: FailureConvertible {
 }
 
 extension ScriptPlace {
-  /// The place in the form of compilers, `FILE:LINE:COLUMN`, which editors understand.
+  /// The place as `FILE:LINE:COLUMN`, which editors can open.
   fileprivate var text: String { "\(DisplayText.escape(file)):\(line)" + (column.map { ":\($0)" } ?? "") }
 }
 

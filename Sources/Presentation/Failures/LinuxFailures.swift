@@ -88,7 +88,7 @@ extension SocketEnd: FailureConvertible {
 }
 
 extension RFKill.Switch {
-  /// The name of the switch and how to turn it on.
+  /// The name of the rfkill switch, and how to unblock it.
   fileprivate var text: String {
     let name = "the switch \(device) (\(DisplayText.escape(self.name)))"
     return state == .hardBlocked
@@ -115,10 +115,10 @@ extension AdapterUse {
 }
 
 extension Failure {
-  /// Returns the command that gives a program the capabilities for radios. See `Capabilities` for why they are not effective.
+  /// Returns the shell command that permits the program at `path` to use CAP_NET_RAW and CAP_NET_ADMIN.
   package static func setcap(_ path: String) -> String { "sudo setcap cap_net_raw,cap_net_admin=p \(quoted(path))" }
 
-  /// Quotes a path for a shell.
+  /// Returns the path with shell quotes if the path needs them.
   package static func quoted(_ path: String) -> String { ShellWords.quoteForShell(path) }
 }
 
@@ -263,7 +263,7 @@ extension TransportError: FailureConvertible {
     }
   }
 
-  /// Advises to join the group of a device file or socket, unless the group has no access either.
+  /// Returns advice for a user without permission to open a device file or socket: join its group, or check its owner.
   private static func access(to address: TransportAddress) -> String {
     let file: String
     switch address {

@@ -78,7 +78,7 @@ extension IncompleteWrite: FailureConvertible {
     return failure
   }
 
-  /// How the device ended the connection. Nil if it ended for another reason.
+  /// How the device ended the connection, such as `stopped answering`. Nil if the device did not end the connection.
   private var endByDevice: String? {
     let reason: ControllerErrorCode? =
       switch cause {
@@ -117,7 +117,7 @@ extension ImpossibleVerification: FailureConvertible {
 }
 
 extension Failure {
-  /// Creates the failure of a verification. `reporter` is the user's name of the report characteristic.
+  /// Creates the failure of a verification. `reporter` is the report characteristic as the user named it, or nil without one.
   package init(_ error: VerificationFailure, reporter: String?) {
     switch error {
     case .otherValue(let uuid, let count, let sent):
@@ -140,10 +140,10 @@ extension Failure {
     }
   }
 
-  /// Creates the failure of a transfer, with the byte counts and the way to resume.
+  /// Creates the failure of a transfer. The message contains the byte counts and how to resume.
   /// - Parameters:
   ///   - isRemembered: Whether `--resume` can continue this transfer.
-  ///   - advises: Whether to advise the user. False if the command resumes without the user.
+  ///   - advises: Whether the message tells the user how to resume. False if the command resumes automatically.
   package init(transfer error: IncompleteWrite, isRemembered: Bool = false, advises: Bool = true) {
     if error.cause is CancellationError { self.init(.interrupted, "Interrupted") } else { self.init(error.cause) }
     if kind == .linkLost { written = Written(sent: error.sent, acknowledged: error.progress.confirmed) }
@@ -154,7 +154,7 @@ extension Failure {
     goesOn(at: confirmed, of: error.total, more, isRemembered: isRemembered, advises: advises)
   }
 
-  /// Adds the number of confirmed bytes and the way to resume.
+  /// Adds the number of confirmed bytes and, if `advises` is true, how to resume the transfer.
   mutating func goesOn(at confirmed: Int, of total: Int, _ more: String = "", isRemembered: Bool, advises: Bool = true) {
     add("At least \(confirmed) of \(total) bytes arrived\(more)")
     if advises, confirmed < total { add("To continue, run again with \(isRemembered ? "--resume, or with " : "")--offset \(confirmed).") }
@@ -164,11 +164,11 @@ extension Failure {
 }
 
 extension Connection {
-  /// The name of the device for people. Its address if the name is unknown.
+  /// The name of the device. For a device without a known name, its address.
   @LoopActor
   package var title: String { name.map { $0.isEmpty ? peer.description : $0.description } ?? peer.description }
 
-  /// Adds facts about the connection to a command's error: the device, and a disconnection during discovery.
+  /// Adds facts to the error of a command: the device's name, or that the device disconnected during discovery.
   package func explained(_ error: any Error) -> any Error {
     if var write = error as? IncompleteWrite {
       write.device = title

@@ -28,7 +28,7 @@ extension ReplayError: FailureConvertible {
     return "Its next request: \(text(next))."
   }
 
-  /// Returns the first difference between two long values, because the message has no room for both.
+  /// Returns the first difference between two written values of more than 32 bytes. Returns nil for shorter values and other PDUs.
   private static func difference(_ ours: [UInt8], _ theirs: [UInt8]) -> String? {
     guard let (ours, our) = write(ours), let (theirs, their) = write(theirs), ours == theirs, max(our.count, their.count) > 32 else {
       return nil
@@ -39,7 +39,7 @@ extension ReplayError: FailureConvertible {
     return "\(Hex.encode([their[offset]])), not \(Hex.encode([our[offset]])), at offset \(offset)"
   }
 
-  /// Splits a PDU that writes a value into the bytes before the value, and the value.
+  /// Splits a PDU into the bytes before the written value, and the value. Returns nil for a PDU that writes no value.
   private static func write(_ pdu: [UInt8]) -> (head: ArraySlice<UInt8>, value: [UInt8])? {
     switch try? PDU(parsing: pdu) {
     case .request(.write(_, let value)), .command(.write(_, let value)), .request(.prepareWrite(_, _, let value)):
@@ -73,7 +73,7 @@ extension ReplayError: FailureConvertible {
     }
   }
 
-  /// Returns the attribute as a selector if its type is known, else the handle.
+  /// Returns the UUID and handle of an attribute, or only the handle if the UUID is unknown.
   private static func name(_ handle: AttributeHandle, _ attribute: Attribute?) -> String {
     guard let attribute else { return "handle \(handle)" }
     return "\(attribute.characteristic.map { "\($0)@" } ?? "")\(attribute.type) (handle \(handle))"
@@ -85,7 +85,7 @@ extension ReplayError: FailureConvertible {
 }
 
 extension Recording {
-  /// Describes the packets missing from the recording. Nil for a complete recording.
+  /// Returns a note about the packets that a recording lacks. Returns nil for a complete recording.
   package func holes(in file: String) -> String? {
     var parts: [String] = []
     if drops > 0 { parts.append("\(drops) packet(s) were lost") }

@@ -4,10 +4,10 @@ package import EventLoop
 package import GATT
 package import Terminal
 
-/// The check before Write Commands, which a peer may drop silently.
+/// Checks a Write Command before blectl sends it, because a device may drop Write Commands silently.
 @LoopActor
 package enum CommandCheck {
-  /// Prints a note if the attribute does not permit commands, then checks the client. `isForced` means that the user asked for commands.
+  /// Checks that the client can send Write Commands. If `isForced`, prints a note for an attribute that does not permit Write Commands.
   /// - Throws: The errors of `Client.checkCommands`.
   package static func check(_ target: Attribute, _ client: Client, isForced: Bool, _ output: Output) async throws {
     if isForced, let properties = target.properties, !properties.contains(.writeWithoutResponse) {

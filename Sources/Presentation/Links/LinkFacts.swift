@@ -6,14 +6,14 @@ package import Operations
 package import Terminal
 import Text
 
-/// The current parameters of a link, as a record and as text.
+/// The current parameters of a connection, with their output as JSON and text.
 package struct LinkFacts {
-  /// The ATT_MTU in effect.
+  /// The current ATT_MTU in bytes.
   let mtu: Int
   let parameters: LinkParameters
 
-  /// Reads the parameters of a connection's link.
-  /// - Throws: The reason for a lost link.
+  /// Reads the current parameters of a connection.
+  /// - Throws: The reason for the disconnection if the connection is lost.
   @LoopActor
   package init(of connection: Connection) async throws {
     parameters = try await connection.link.parameters()
@@ -30,7 +30,7 @@ package struct LinkFacts {
     json.integer("rssi", parameters.rssi)
   }
 
-  /// The known parameters, one line each.
+  /// The known parameters, with one line for each.
   var lines: [String] {
     let facts: [(String, String?)] = [
       ("MTU", Quantity.octets(mtu)), ("interval", parameters.interval.map { "\($0.millisecondsText) ms" }),
@@ -42,7 +42,7 @@ package struct LinkFacts {
     return facts.compactMap { name, value in value.map { "\(name): \($0)" } }
   }
 
-  /// The parameters on one line, for a session: `MTU 185, 15 ms, 1M, 251 bytes, -61 dBm`.
+  /// The known parameters on one line, such as `MTU 185, 15 ms, 1M, 251 bytes, -61 dBm`.
   package var short: String {
     let facts = [
       "MTU \(mtu)", parameters.interval.map { "\($0.millisecondsText) ms" }, parameters.phy.map { $0.name.uppercased() },
@@ -51,7 +51,7 @@ package struct LinkFacts {
     return facts.compactMap(\.self).joined(separator: ", ")
   }
 
-  /// Writes a record, or a title line and the lines of the parameters.
+  /// Writes the parameters as a JSON record, or as a title line followed by one line for each known parameter.
   @LoopActor
   package func show(_ event: String, _ title: String, of connection: Connection, _ output: Output) async throws {
     if output.style.json {

@@ -11,7 +11,7 @@ final class Progress {
   private let connection: Connection
   private let output: Output
   private var shown: Int?
-  /// Whether an update is due, set by a timer. Reading the clock for each segment would cost as much as sending the segment.
+  /// Whether `update` may show the progress again. A timer sets this flag 250 ms after each update.
   private var isDue = true
   private var timer: LoopTimer?
 
@@ -43,10 +43,10 @@ final class Progress {
     }
   }
 
-  /// Formats the progress line. The bar fills the remaining width, except two columns for the terminal's `^C`.
+  /// Returns the progress line. The bar has at most 30 cells, and two columns stay free for the terminal's `^C`.
   /// - Parameters:
-  ///   - total: Nil if unknown.
-  ///   - begin: The bytes sent before this transfer. The share includes them, the rate does not.
+  ///   - total: The size of the file in bytes. Nil if unknown.
+  ///   - begin: The number of bytes before this transfer's start. The percentage includes these bytes, but the rate does not.
   nonisolated static func line(_ done: Int, _ total: Int?, from begin: Int, inFlight: Int, seconds: Double, width: Int) -> String {
     let rate = Quantity.rate(done - begin, in: seconds)
     guard let total else { return DisplayText.clip("\(Quantity.octets(done))  \(rate)  \(inFlight) in flight", to: max(1, width - 2)) }

@@ -1,10 +1,10 @@
-/// Texts for amounts, with one word and one unit for each.
+/// Formats amounts with their units, so that all output uses the same words.
 package enum Quantity {
   package static func octets(_ count: Int) -> String { count == 1 ? "1 byte" : "\(count) bytes" }
 
   package static func segments(_ count: Int) -> String { count == 1 ? "1 segment" : "\(count) segments" }
 
-  /// Formats a rate in kB/s with one decimal, or two below 1.
+  /// Formats a rate in kB/s with one decimal place, or with two if the rate is below 1 kB/s.
   package static func rate(_ octets: Int, in seconds: Double) -> String {
     guard seconds > 0 else { return "- kB/s" }
     let rate = Double(octets) / seconds / 1000
@@ -12,7 +12,7 @@ package enum Quantity {
     return "\((rate * digits).rounded() / digits) kB/s"
   }
 
-  /// Formats minutes and seconds: `0:07`, `12:30`.
+  /// Formats a number of seconds as minutes and seconds, such as `0:07` or `12:30`.
   static func time(_ seconds: Double) -> String {
     // Limit to 100 hours to avoid overflow.
     let whole = Int(min(max(0, seconds), 359_999).rounded(.up))

@@ -8,15 +8,15 @@ package import Terminal
 import Text
 import Transfer
 
-/// Shows a transfer: its notes, its progress, and the final report.
+/// Shows the notes, the progress and the final report of a transfer.
 @LoopActor
 package final class TransferText: DeliveryObserver {
   private let output: Output
-  /// The user's name of the file.
+  /// The name of the file as the user gave it.
   private let file: String
-  /// The characteristic of `--verify notify:ATTR`, as typed. Nil if there is none.
+  /// The characteristic of `--verify notify:ATTR` as the user named it. Nil without this option.
   private let reporter: String?
-  /// Whether the user asked for Write Commands.
+  /// Whether the user requested Write Commands.
   private let forcesCommands: Bool
   private var progress: Progress?
 
@@ -76,7 +76,7 @@ package final class TransferText: DeliveryObserver {
     }
   }
 
-  /// Formats the known parameters: `1M, 15 ms, 251 bytes`.
+  /// Formats the known link parameters, such as `1M, 15 ms, 251 bytes`.
   private static func facts(_ link: LinkParameters) -> String {
     let known = [
       link.phy.map { $0.name.uppercased() }, link.interval.map { "\($0.millisecondsText) ms" }, link.maxTxOctets.map(Quantity.octets),
@@ -138,7 +138,7 @@ package final class TransferText: DeliveryObserver {
 }
 
 extension FileDelivery.Verdict {
-  /// The value of the JSON field `verified`.
+  /// The value of the JSON field `verified`. Nil if the user did not ask for a verification.
   fileprivate var isPassed: Bool? {
     switch self {
     case .notAsked: nil
@@ -147,11 +147,10 @@ extension FileDelivery.Verdict {
     }
   }
 
-  /// The value of the JSON field `verified_from`: the first verified byte of the file, from 0.
+  /// The value of the JSON field `verified_from`, which is the offset of the first verified byte. Nil unless the verification passed.
   fileprivate var beginning: Int? { if case .passed(let place) = self { place } else { nil } }
 }
 
-/// The file as the source of a transfer.
 extension OctetFile: OctetSource {}
 
 extension FileError: OctetSourceError {

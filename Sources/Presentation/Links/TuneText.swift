@@ -4,10 +4,10 @@ package import Terminal
 import Text
 package import Transfer
 
-/// The output of `tune`.
+/// The output of the command `tune`.
 @LoopActor
 package enum TuneText {
-  /// Formats the settings of a trial: `command, 244 bytes, 4 in flight, 6 ms pause`.
+  /// Formats the settings of a trial, such as `command, 244 bytes, 4 in flight, 6 ms pause`.
   package static func name(_ trial: TransferTrial) -> String {
     var parts = [trial.mode.rawValue, Quantity.octets(trial.segment)]
     if let window = trial.window { parts.append("\(window) in flight") }

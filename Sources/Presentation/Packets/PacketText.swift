@@ -6,7 +6,7 @@ import GAP
 import Replay
 package import Text
 
-/// Formats a decoded packet: `LE Set Scan Enable  enable on, filter duplicates off`. List items have their own lines.
+/// Formats a decoded packet, such as `LE Set Scan Enable  enable on, filter duplicates off`. Puts the items of a list on further lines.
 package enum PacketText {
   package static func lines(_ packet: DecodedPacket, names: (AttributeHandle) -> AttributeName? = { _ in nil }) -> [String] {
     var line = packet.name
@@ -31,7 +31,7 @@ package enum PacketText {
     return [line] + below
   }
 
-  /// Whether the line already shows the field: the number of items, or the opcode of a named command.
+  /// Returns whether the packet's line already contains the information of a field, such as a number of items.
   private static func isSaid(_ field: PacketField, _ name: String) -> Bool {
     switch field.name {
     case "opcode": HCITable.commands[UInt16(clamping: field.value.number ?? 0)]?.name == name
@@ -45,7 +45,7 @@ package enum PacketText {
     return fields.filter { !isNothing($0) && !(type != nil && $0 == PacketField("type", .uuid(type ?? UUID(0)))) }.map { text($0, names) }
   }
 
-  /// Whether a report field has the value for "not present".
+  /// Returns whether a field of an advertising report has the value that stands for "not present".
   private static func isNothing(_ field: PacketField) -> Bool {
     switch (field.name, field.value) {
     case ("secondary_phy", .choice(0, _)), ("sid", .number(0xFF)), ("tx_power", .quantity(127, _, _)),
@@ -104,7 +104,7 @@ package enum PacketText {
     return "0x" + String(repeating: "0", count: max(0, 2 * octets - digits.utf8.count)) + digits
   }
 
-  /// Formats nanoseconds as seconds with six decimals.
+  /// Formats a number of nanoseconds as seconds with six decimal places.
   package static func seconds(_ nanoseconds: Int64) -> String {
     let micro = (nanoseconds / 1000).magnitude
     let rest = String(micro % 1_000_000)
@@ -116,7 +116,7 @@ package enum PacketText {
   }
 }
 
-/// Writes a decoded packet as JSON: `name`, `fields`, `error` if it is malformed, and its bytes.
+/// Writes a decoded packet as JSON: its name, fields and bytes, and an error if the packet is malformed.
 package enum PacketRecord {
   package typealias Names = (AttributeHandle) -> AttributeName?
 
@@ -188,7 +188,7 @@ package enum PacketRecord {
   }
 
   /// Writes the AD structures of an advertisement.
-  /// - Parameter formats: The formats to decode each structure with. Nil disables decoding.
+  /// - Parameter formats: The formats that decode the data of each structure. Nil disables decoding.
   static func structures(
     _ json: inout RecordWriter, _ advertisement: Advertisement, _ formats: AdvertisingFormats? = nil, sender: Address? = nil
   ) {
@@ -203,7 +203,7 @@ package enum PacketRecord {
   }
 }
 
-/// Formats ATT PDUs for `-vv` in the style of btmon: `<` sent, `>` received.
+/// Formats ATT PDUs for `-vv` in the style of btmon, with `<` for sent and `>` for received PDUs.
 package enum PDUText {
   package static func line(_ direction: ATT.Direction, _ pdu: [UInt8]) -> String {
     "\(direction == .sent ? "<" : ">") \(opcode(pdu)) \(Hex.encode(pdu))"
@@ -211,8 +211,8 @@ package enum PDUText {
 
   private static func opcode(_ pdu: [UInt8]) -> String { pdu.first.map { ATT.Opcode(rawValue: $0).description } ?? "empty" }
 
-  /// Returns the PDU without its value: `Read Request battery_level`, with the reason of an error.
-  /// - Parameter names: Returns the name of an attribute. Nil shows its handle, such as `0x0012`.
+  /// Returns the name and the attribute of a PDU, such as `Read Request battery_level`. Adds the reason to an Error Response.
+  /// - Parameter names: Returns the name of an attribute, or nil to show its handle, such as `0x0012`.
   package static func name(_ pdu: [UInt8], names: (AttributeHandle) -> String?) -> String {
     guard let first = pdu.first else { return "empty" }
     let opcode = ATT.Opcode(rawValue: first)
@@ -232,7 +232,7 @@ package enum PDUText {
 }
 
 extension DecodedPacket {
-  /// The first error in the packet's advertising data.
+  /// The first format error in the packet's advertising data. Nil if the packet has no such error.
   package var advertisingError: MalformedPacket? {
     Self.advertisingError(of: fields)
       ?? fields.lazy.compactMap { field -> MalformedPacket? in
@@ -244,7 +244,7 @@ extension DecodedPacket {
       }.first
   }
 
-  /// Returns the error in the advertising data of one report or command. Nil for fragments, which may start and end anywhere.
+  /// Returns the format error in the advertising data of one report or command. Returns nil for a fragment of such data.
   static func advertisingError(of fields: [PacketField]) -> MalformedPacket? {
     for field in fields {
       switch (field.name, field.value) {

@@ -30,7 +30,7 @@ package struct TraceSummaryText {
 
   // MARK: Text
 
-  /// The connections for `lines(of:)`. There may be too many for one array of lines.
+  /// The indices of the LE connections, for `lines(of:)`. A long trace may have too many connections for one array of lines.
   package var links: [Int] { decoder.allLinks.indices.filter { !decoder.allLinks[$0].isClassic } }
 
   package func lines(of link: Int, columns: Int?) -> [String] {
@@ -42,8 +42,8 @@ package struct TraceSummaryText {
     return lines.flatMap { line in line.isEmpty ? [""] : Self.hanging(line, columns) }
   }
 
-  /// Returns the totals of the trace.
-  /// - Parameter columns: The width of the terminal. Nil disables folding.
+  /// Returns the lines with the totals of the trace.
+  /// - Parameter columns: The width of the terminal in columns. Nil disables folding.
   package func totals(columns: Int?) -> [String] {
     var counts: [String] = []
     if summary.packets > summary.air || summary.air == 0 {
@@ -65,7 +65,7 @@ package struct TraceSummaryText {
     return fit(lines, columns)
   }
 
-  /// Folds a line and indents its continuation.
+  /// Folds a line to `columns` columns and indents all lines after the first by 4 columns.
   private static func hanging(_ line: String, _ columns: Int) -> [String] {
     DisplayText.fold(line, to: columns, later: columns - 4).enumerated().map { $0 == 0 ? $1 : "    " + $1 }
   }
@@ -105,7 +105,7 @@ package struct TraceSummaryText {
     return folded(rows, numbers, columns)
   }
 
-  /// Folds the attribute and the errors below each row, and the numbers too if the row is still too wide.
+  /// Returns the table with attributes and errors on further lines below each row. Moves the numbers, too, if a row is still too wide.
   private func folded(_ rows: [Row], _ numbers: [String], _ columns: Int) -> [String] {
     var narrow = Table(["  FROM", "PDU"] + numbers)
     for row in rows { narrow.add(row.what + row.numbers) }

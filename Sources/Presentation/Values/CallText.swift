@@ -4,7 +4,7 @@ package import Operations
 package import Terminal
 package import Text
 
-/// The output of `call`.
+/// The output of the command `call`.
 @LoopActor
 package enum CallText {
   // MARK: Answers
@@ -29,7 +29,7 @@ package enum CallText {
     }
   }
 
-  /// Returns one line such as `level = 60 %`, or one line for each object of a list.
+  /// Returns one line such as `level = 60 %`, or several lines for a list of objects.
   private static func lines(_ value: NamedValue, unit: String?) -> [String] {
     if case .list(let items) = value.value, case .object? = items.first {
       return items.enumerated().map { "\(value.name)[\($0 + 1)] = \($1.displayText)" }
@@ -84,7 +84,7 @@ package enum CallText {
     if let number { json.literal(.init(key), number) } else { json.string(.init(key), nil) }
   }
 
-  /// Formats a parameter: `days=  1 to 30 (default: 3)  how many days`.
+  /// Formats a parameter of a command, such as `days=  1 to 30 (default: 3)  how many days`.
   private static func text(_ parameter: DeviceCommand.Parameter) -> String {
     var facts = CallParameter(parameter).text
     if let unit = parameter.field.note.unit { facts += " \(unit)" }
@@ -95,22 +95,22 @@ package enum CallText {
 }
 
 extension DeviceValue {
-  /// The value as one line, with the device's texts escaped.
+  /// The value on one line, with escaped control characters.
   var displayText: String { DisplayText.escape(plainText) }
 }
 
-/// The values that a parameter of a device's command accepts.
+/// The type and limits of a parameter of a device file's command.
 package struct CallParameter {
-  /// The type: `integer`, `number`, `text`, `bytes` or `list`.
+  /// The type of the parameter, which is `integer`, `number`, `text`, `bytes` or `list`.
   let type: String
-  /// The limits as JSON literals. Nil without a limit.
+  /// The smallest value as a JSON literal. Nil without a limit.
   let least: String?
   let greatest: String?
-  /// The names of some of the values.
+  /// The names that the user can type instead of values. Empty if the values have no names.
   package let choices: [String]
-  /// The form in which the user types a list: `hour/minutes,hour/minutes`.
+  /// The form in which the user types a list, such as `hour/minutes,hour/minutes`. Nil for other types.
   let form: String?
-  /// A summary for people.
+  /// The accepted values in words, such as `1 to 30`.
   package let text: String
 
   package init(_ parameter: DeviceCommand.Parameter) {
@@ -159,7 +159,7 @@ package struct CallParameter {
     }
   }
 
-  /// Returns the form in which the user types a list: commas between items, slashes between their fields.
+  /// Returns the form in which the user types a list, with commas between items and slashes between the fields of an item.
   private static func form(_ list: DeviceFiles.Frame.ListField) -> String {
     let item =
       switch list.item {
@@ -173,7 +173,7 @@ package struct CallParameter {
   }
 }
 
-/// Writes values of a device file as JSON, from answers and from advertising data.
+/// Writes values that a device file describes as JSON. The values come from answers or advertising data.
 package enum DeviceValueRecord {
   package static func write(_ named: NamedValue, _ json: inout RecordWriter) {
     let name = named.name
@@ -187,7 +187,7 @@ package enum DeviceValueRecord {
     }
   }
 
-  /// Writes a list of values. All items have the same kind, except that some numbers may have names.
+  /// Writes a list of values as a JSON array. The items must have the same kind, except that numbers may have names.
   private static func write(_ items: [DeviceValue], _ name: String, _ json: inout RecordWriter) {
     if items.contains(where: { if case .object = $0 { true } else { false } }) {
       json.objects(.init(name), items) { json, item in

@@ -4,17 +4,17 @@ package import GATT
 import Text
 package import Values
 
-/// A characteristic with the values and descriptors read so far.
+/// A characteristic with the values and descriptors that blectl has read so far.
 package struct CharacteristicFacts {
   package typealias Values = [AttributeHandle: Result<[UInt8], any Error>]
 
   package let characteristic: Characteristic
-  /// The values of the whole database, because a descriptor may refer to other characteristics' descriptors.
+  /// The values of all attributes of the device by handle, because a descriptor may refer to descriptors of other characteristics.
   let values: Values
 
   private var description: ValueDescription { ValueDescription(of: characteristic) { try? values[$0]?.get() } }
 
-  /// The name defined by the firmware.
+  /// The name in the Characteristic User Description (2901). Nil if blectl has not read this descriptor.
   package var userDescription: String? { description.userDescription }
 
   package var formats: [PresentationFormat] { description.formats }
@@ -24,7 +24,7 @@ package struct CharacteristicFacts {
     self.values = values
   }
 
-  /// Decodes the two ends of a Valid Range descriptor as characteristic values. Nil for an unknown type or one with several fields.
+  /// Decodes the two limits in a Valid Range descriptor. Returns nil for an unknown characteristic, or one with several fields.
   func range(_ value: [UInt8]) -> (lower: DecodedField, upper: DecodedField)? {
     guard value.count >= 2, value.count.isMultiple(of: 2) else { return nil }
     let ends = [value.prefix(value.count / 2), value.suffix(value.count / 2)].compactMap {
@@ -37,7 +37,7 @@ package struct CharacteristicFacts {
 
   // MARK: JSON
 
-  /// Writes the facts as JSON. `name` returns the name of a descriptor.
+  /// Writes the facts as JSON. `name` returns the name of a descriptor's UUID, or nil if it is unknown.
   func json(_ json: inout RecordWriter, name: (UUID) -> String?) {
     if let userDescription { json.string("user_description", userDescription) }
     json.objects("descriptors", characteristic.descriptors) { json, descriptor in

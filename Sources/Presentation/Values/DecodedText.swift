@@ -4,9 +4,9 @@ import GATT
 package import Text
 package import Values
 
-/// The meaning of a value as text: `72 bpm, contact, RR 833 ms`.
+/// The meaning of a value as text, such as `72 bpm, contact, RR 833 ms`.
 package enum DecodedText {
-  /// Returns the meaning of a value. Nil for an unknown type without a format, and for plain text.
+  /// Returns the meaning of a value. Returns nil for plain text, and for an unknown type without a presentation format.
   package static func text(_ value: [UInt8], of uuid: UUID?, formats: [PresentationFormat] = []) -> String? {
     do throws(ValueMismatch) {
       guard let decoded = try DecodedValue.of(value, type: uuid, formats: formats) else { return nil }
@@ -25,7 +25,7 @@ package enum DecodedText {
     }
   }
 
-  /// Returns why the bytes are not a value of the type. Nil if they are, or if the type is unknown.
+  /// Returns why the bytes are not a valid value of the type. Returns nil for a valid value or an unknown type.
   package static func problem(_ value: [UInt8], of uuid: UUID) -> String? {
     do throws(ValueMismatch) {
       _ = try DecodedValue.of(value, type: uuid, formats: [])
@@ -44,7 +44,7 @@ package enum DecodedText {
     }
   }
 
-  /// Lists the flags and fields of a value. Nil if no flag is set and there is no other field.
+  /// Returns the flags and fields of a value, separated by commas. Returns nil if the value has no fields and no set flags.
   private static func list(_ decoded: DecodedValue, _ uuid: UUID?) -> String? {
     var fields = decoded.fields
     // Show the measurement before the flags, which precede it in the value.
@@ -57,7 +57,7 @@ package enum DecodedText {
     return parts.isEmpty ? nil : parts.joined(separator: ", ")
   }
 
-  /// Formats a presentation format: `sint16 × 10^-2 °C, inside`.
+  /// Returns the value of a Characteristic Presentation Format descriptor as text, such as `sint16 × 10^-2 °C, inside`.
   private static func format(_ decoded: DecodedValue) -> String {
     var text = ""
     var isNamed = false
@@ -76,7 +76,7 @@ package enum DecodedText {
     return text
   }
 
-  /// Returns the value of a field, optionally with its unit.
+  /// Returns the value of a field as text, followed by its unit if `unit` is true.
   static func text(of field: DecodedField, unit: Bool) -> String {
     guard let sign = field.unit, unit, hasNumber(field) else { return value(field) }
     return "\(value(field)) \(sign)"
@@ -115,7 +115,7 @@ package enum DecodedText {
     }
   }
 
-  /// Returns the text of a set flag, or the meaning of a group of bits.
+  /// Returns the text of a flag or a group of bits. Returns nil for a flag that is not set or bits without a known meaning.
   private static func part(_ flag: DecodedField.Flag) -> String? {
     if flag.isSingleBit { return flag.value == 0 ? nil : lowered(flag.meaning ?? flag.name) }
     guard let meaning = flag.meaning else { return nil }
@@ -123,7 +123,7 @@ package enum DecodedText {
     return lowered(saysItself ? meaning : "\(flag.name) \(meaning)")
   }
 
-  /// Lowercases a name except proper names and abbreviations: `energy expended`, `RR`.
+  /// Changes a name to lowercase, such as `energy expended`. Keeps proper names and abbreviations, such as `RR`.
   private static func lowered(_ name: String) -> String {
     name.split(separator: " ").map { word in
       let rest = word.dropFirst()
@@ -132,7 +132,7 @@ package enum DecodedText {
   }
 }
 
-/// Writes the meaning of a value as JSON: `decoded`, or `decoded_error` if the bytes do not fit.
+/// Writes the meaning of a value as JSON field `decoded`, or as `decoded_error` if the bytes do not fit the type.
 package enum DecodedRecord {
   package static func write(_ json: inout RecordWriter, _ value: [UInt8], of uuid: UUID?, formats: [PresentationFormat] = []) {
     do throws(ValueMismatch) {
@@ -150,7 +150,7 @@ package enum DecodedRecord {
     }
   }
 
-  /// Writes a value in the format of `--as`. For NaN and infinity, `decoded` is null and `decoded_name` has the name.
+  /// Writes a value in the format of `--as`. Writes NaN and infinity as null, with their names in `decoded_name`.
   static func write(_ json: inout RecordWriter, _ value: [UInt8], as format: ValueFormat) {
     if let numbers = format.numbers(value) {
       // Matches nan, inf and -inf.
@@ -171,7 +171,7 @@ package enum DecodedRecord {
     }
   }
 
-  /// The names of binary floats for the special numbers of IEEE 11073-20601.
+  /// The JSON names of the special numbers of IEEE 11073-20601, which are the same as those of binary floats.
   private static let specialNumbers = ["NaN": "nan", "+INFINITY": "inf", "-INFINITY": "-inf"]
 
   static func write(_ json: inout RecordWriter, _ field: DecodedField) {

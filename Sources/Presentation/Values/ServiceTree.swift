@@ -4,10 +4,10 @@ package import GATT
 package import Terminal
 package import Text
 
-/// A service with its characteristics and descriptors, as a JSON record or as a tree.
+/// The output of a service with its characteristics and descriptors, as a JSON record or as a tree.
 package enum ServiceTree {
   package typealias Values = CharacteristicFacts.Values
-  /// The names in a device file, for UUIDs without another name.
+  /// The names in a device file by UUID. The output uses them for UUIDs that the Bluetooth SIG did not name.
   package typealias Names = [UUID: String]
 
   package static func json(_ json: inout RecordWriter, _ service: Service, _ values: Values, _ names: Names) {

@@ -2,15 +2,15 @@ package import Bluetooth
 package import Text
 package import Values
 
-/// Formats values as text for people, and for the JSON field `text`.
+/// Formats attribute values as text.
 package enum ValueText {
-  /// Returns the value as text without trailing NULs. Nil if it is not printable UTF-8.
+  /// Returns the value as text without trailing NULs. Returns nil if the value is not printable UTF-8.
   package static func text(_ value: [UInt8]) -> String? {
     let octets = DisplayText.withoutTrailingNULs(value)
     return DisplayText.isPrintable(octets) ? String(decoding: octets, as: UTF8.self) : nil
   }
 
-  /// Returns the bytes in hex, followed by their meaning if known, or by their text if printable.
+  /// Returns the bytes in hex, followed by their meaning if known or by their text if printable.
   package static func displayText(_ value: [UInt8], of uuid: UUID? = nil, formats: [PresentationFormat] = []) -> String {
     if value.isEmpty { return "(empty)" }
     let meaning = DecodedText.text(value, of: uuid, formats: formats) ?? text(value).map { "\"\(DisplayText.escape($0))\"" }
@@ -21,13 +21,13 @@ package enum ValueText {
     displayText(value, of: meaning.uuid, formats: meaning.description.formats)
   }
 
-  /// Returns the value as a command's result: in the requested format, or with its meaning for `auto`.
+  /// Returns the value in a format. The format `auto` returns the bytes in hex, followed by their meaning if known.
   package static func result(_ value: [UInt8], of uuid: UUID?, formats: [PresentationFormat] = [], as format: ValueFormat) -> String {
     guard format == .auto, let decoded = DecodedText.text(value, of: uuid, formats: formats) else { return format.render(value) }
     return "\(value.isEmpty ? "(empty)" : Hex.encode(value))  \(decoded)"
   }
 
-  /// Writes the names of a value and `decoded`, in the requested format or by the characteristic's meaning.
+  /// Writes the names of a value and the JSON field `decoded`. The format `auto` decodes by the characteristic's type.
   package static func write(_ json: inout RecordWriter, _ value: [UInt8], _ meaning: ValueMeaning, as format: ValueFormat) {
     meaning.write(&json)
     if format == .auto {
@@ -37,8 +37,8 @@ package enum ValueText {
     }
   }
 
-  /// Checks that a value consists of whole numbers in the format.
-  /// - Throws: `Failure` if not, because programs that asked for the format would misread another format.
+  /// Checks that a value consists of one or more whole numbers in a numeric format. Accepts every value for other formats.
+  /// - Throws: `Failure` if the length of the value does not fit the format.
   package static func check(_ value: [UInt8], _ format: ValueFormat) throws {
     guard let octets = format.numberOctets, value.isEmpty || !value.count.isMultiple(of: octets) else { return }
     let shown = value.isEmpty ? "" : " (\(Hex.encode(value)))"
@@ -49,12 +49,12 @@ package enum ValueText {
   }
 }
 
-/// The type, description and name of a value.
+/// The type of a value, and what descriptors and names.json say about it.
 package struct ValueMeaning {
-  /// The type of the attribute. Nil if unknown.
+  /// The UUID that is the type of the attribute. Nil if unknown.
   package let uuid: UUID?
   package let description: ValueDescription
-  /// The name of the UUID in names.json.
+  /// The name that the user gave the UUID in names.json. Nil without a name.
   let ownName: String?
 
   package init(uuid: UUID?, description: ValueDescription = ValueDescription()) {
@@ -63,7 +63,7 @@ package struct ValueMeaning {
     ownName = uuid.flatMap { OwnNames.current?.uuids[$0] }
   }
 
-  /// Writes the user's and the firmware's names to a record.
+  /// Writes the name from names.json and the device's own name of the attribute to a JSON record.
   func write(_ json: inout RecordWriter) {
     if let ownName { json.string("uuid_name", ownName) }
     if let name = description.userDescription { json.string("user_description", name) }

@@ -1,11 +1,11 @@
 import ScriptLanguage
 import Text
 
-/// The fields of a device's answer, as a script checks them.
+/// The fields of a device's answer to `call`, with the conditions that a recorded script checks.
 struct RecordedAnswer {
   struct Field {
     let path: String
-    /// The condition in a script. Nil if a script cannot state it.
+    /// The condition in a script, such as `== 5`. Nil if the field's text contains unprintable characters.
     let predicate: String?
     let text: String
   }
@@ -41,7 +41,7 @@ struct RecordedAnswer {
     fields.append(Field(path: path, predicate: predicate, text: ScriptValue.field(value).text))
   }
 
-  /// Returns the text in quotes. Nil if it contains unprintable characters or line breaks.
+  /// Returns the text in quotes. Returns nil if the text contains unprintable characters or line breaks.
   static func quote(_ text: String) -> String? {
     guard text.isEmpty || DisplayText.isPrintable(Array(text.utf8)) else { return nil }
     return text.contains { "\"\\$`".contains($0) } ? "'" + text.replacing("'", with: "'\\''") + "'" : "\"\(text)\""

@@ -6,14 +6,14 @@ import GATT
 import Presentation
 import Text
 
-/// A command and its results, for a script that repeats it.
+/// A recorded command with its results, from which the recorder writes script lines.
 struct RecordedCommand {
   enum Kind {
     case command
-    /// The connection before a single command.
+    /// The `connect` line that the recorder adds before a command of the command line.
     case connection
     case read([String], options: [String])
-    /// A command that the script only mentions, with the reason.
+    /// A command that the script contains only as a comment. The associated text is the reason.
     case comment(String)
   }
 
@@ -25,7 +25,7 @@ struct RecordedCommand {
   }
 
   struct Reading {
-    /// The attribute as the user named it.
+    /// The attribute as the user named it, for example `battery_level`.
     let attribute: String
     let result: Result<[UInt8], Failure>
   }
@@ -33,20 +33,20 @@ struct RecordedCommand {
   var words: [String]
   var kind = Kind.command
   var isEndless = false
-  /// Whether the script can expect the failure of the command to repeat.
+  /// Whether a failure of the command is likely to repeat when the script runs.
   var failsAgain = true
-  /// The values read, in order.
+  /// The results of the reads, in the order of the reads.
   var reads: [Reading] = []
   private(set) var notifications: [Value] = []
   private(set) var omitted = 0
   private(set) var shown: [String] = []
-  /// The answer to `call`.
+  /// The answer of the device to `call`. Nil for other commands and before the answer arrives.
   var answer: RecordedAnswer?
   var failure: Failure?
-  /// The time from the start to the end. Nil before the end.
+  /// The time from the start to the end of the command. Nil until the command ends.
   var duration: Duration?
 
-  /// The maximum number of notifications that a command keeps.
+  /// The maximum number of notifications that the recording of one command keeps.
   static let limit = 256
   private static let shownLimit = 20
 
@@ -54,7 +54,7 @@ struct RecordedCommand {
 
   mutating func add(_ value: Value) { if notifications.count < Self.limit { notifications.append(value) } else { omitted += 1 } }
 
-  /// Adds the output of a command whose results a script cannot expect.
+  /// Adds output lines of a command, which the script contains as comments.
   mutating func show(_ bytes: [UInt8]) {
     for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") where shown.count < Self.shownLimit {
       shown.append(String(line))
@@ -62,12 +62,12 @@ struct RecordedCommand {
   }
 }
 
-/// Observes a command that runs, and records its results.
+/// Records the results of one command while the command runs.
 @LoopActor
 final class CommandRecording: CommandObserver {
   var command: RecordedCommand
   private var parts: RecordedWords?
-  /// Whether the command had a link.
+  /// Whether the command had an open connection to a device.
   private(set) var hasLink = false
   private let begin = EventLoop.shared.now
   private weak var recorder: ScriptRecorder?
@@ -91,7 +91,7 @@ final class CommandRecording: CommandObserver {
 
   func didAnswer(_ values: JSONTree) { command.answer = RecordedAnswer(values) }
 
-  /// Adds a notification. After the end of this command, it belongs to the latest command.
+  /// Adds a notification. If this command has ended, adds the notification to the recorder's latest command.
   func didReceive(_ event: ValueEvent, _ uuid: UUID?, _ client: Client) {
     let recording = command.duration == nil ? self : recorder?.last ?? self
     let isOnly = uuid.map { uuid in client.table?.characteristics.count { $0.uuid == uuid } == 1 } ?? false

@@ -2,15 +2,15 @@ import EventLoop
 import Presentation
 import Text
 
-/// Writes commands and their results as a script. Text from a device never starts a line.
+/// A script with recorded commands and their results. Text from a device never starts a line.
 struct RecordedScript {
   private(set) var text = ""
-  /// The keys of expectations that do not hold every time.
+  /// The keys of expectations whose values changed during the recording. The script contains these expectations as comments.
   private let volatile: Set<String>
 
   init(volatile: Set<String> = []) { self.volatile = volatile }
 
-  /// Returns whether a script can contain the text in quotes. True if the text has no Unicode line break and no NUL.
+  /// Returns whether the text has no line break and no NUL, so that one script line can contain the text.
   static func isOneLine(_ text: String) -> Bool { !text.contains { $0.isNewline || $0 == "\0" } }
 
   mutating func line(_ line: String) { text += (Self.isOneLine(line) ? line : "  # " + DisplayText.escape(line)) + "\n" }
@@ -35,7 +35,7 @@ struct RecordedScript {
     if command.omitted > 0 { comment("\(command.omitted) more value(s) received") }
   }
 
-  /// Adds a command. Returns false if the script does not repeat it.
+  /// Adds a command. Returns false if the script contains the command only as a comment.
   private mutating func addCommand(_ command: RecordedCommand) -> Bool {
     var words = command.words
     if command.isEndless, let duration = command.duration {
@@ -62,7 +62,7 @@ struct RecordedScript {
     return true
   }
 
-  /// Adds one `read` per attribute, because an expectation checks the last result.
+  /// Adds one `read` line and one expectation for each attribute that the command read.
   private mutating func addReads(_ command: RecordedCommand, _ attributes: [String], _ options: [String]) {
     for reading in command.reads {
       line("  \(Self.typed(["read", reading.attribute] + options))")
@@ -99,7 +99,7 @@ struct RecordedScript {
     line("  expect \(ShellWords.quote(value.attribute)) \(predicate) within \(min(seconds, 86_400))s")
   }
 
-  /// Returns the results of a command, with keys that identify repeated results.
+  /// Returns the values that a command read or that `call` returned. The key of a value is the same when the command repeats.
   static func expectations(of command: RecordedCommand) -> [(key: String, value: String)] {
     let typed = typed(command.words)
     return command.reads.compactMap { reading in (try? reading.result.get()).map { (reading.attribute, Hex.encode($0)) } }
@@ -110,7 +110,7 @@ struct RecordedScript {
 
   private static let errors = Set(ScriptLoader.errors)
 
-  /// Adds the `fails` line of a failure. A device file may define its own error names, which the script checks as a field.
+  /// Adds the `fails` line of a failed command. For an error name from a device file, also adds an `expect field name` line.
   private mutating func fails(_ failure: Failure?) {
     guard let failure else { return }
     let name = failure.kind == .device ? nil : failure.name.flatMap { Self.errors.contains($0) ? $0 : nil }
@@ -119,9 +119,9 @@ struct RecordedScript {
     comment(failure.message)
   }
 
-  /// Returns whether the user, or the reader of the output, ended the command.
+  /// Returns whether Ctrl-C or a closed output ended the command.
   private func isInterrupted(_ command: RecordedCommand) -> Bool { [.interrupted, .output].contains(command.failure?.kind) }
 
-  /// Returns the words as a user types them.
+  /// Returns a command line with shell quotes around words that need them.
   private static func typed(_ words: [String]) -> String { words.map { ShellWords.quote($0) }.joined(separator: " ") }
 }

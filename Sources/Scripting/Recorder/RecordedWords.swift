@@ -2,16 +2,15 @@ import CommandLine
 import EventLoop
 import Text
 
-/// The words of a command in a script, without PEER and process options. Connection options move to `connect`.
+/// The words of a recorded command without PEER and process options. `link` keeps the connection options for a `connect` line.
 @LoopActor
 struct RecordedWords {
   private enum Part {
-    /// The command's name.
     case name(String)
     case argument(String)
-    /// An option and its value, if any.
+    /// An option, followed by its value if the option takes one.
     case option([String])
-    /// The word `--`. Only arguments follow.
+    /// The word `--`, after which all words are arguments.
     case endOfOptions
 
     var words: [String] {
@@ -28,9 +27,9 @@ struct RecordedWords {
 
   var words: [String] { parts.flatMap(\.words) }
 
-  /// Keeps the words that a script repeats.
+  /// Splits a command line and keeps the words that a script repeats.
   /// - Parameters:
-  ///   - words: The words of the command line, perhaps with global options before the name of the command.
+  ///   - words: The words of the command line. Global options may precede the name of the command.
   ///   - hasPeer: Whether the first argument is PEER.
   init(_ words: [String], of type: any LoopCommand.Type, hasPeer: Bool, _ commands: SessionCommands) {
     let words = commands.commandFirst(words)
@@ -63,7 +62,7 @@ struct RecordedWords {
 
   private static func isVerbose(_ word: String) -> Bool { word.count > 1 && word.dropFirst().allSatisfy { "qv".contains($0) } }
 
-  /// Writes the VALUE of `write` as hex if it comes from standard input or does not fit one line.
+  /// Replaces the VALUE of `write` by hex digits if VALUE is `-` (standard input) or contains a line break or NUL.
   mutating func writes(_ octets: [UInt8]) {
     let arguments = parts.indices.filter { if case .argument = parts[$0] { true } else { false } }
     guard arguments.count == 2, case .argument(let value) = parts[arguments[1]], value == "-" || !RecordedScript.isOneLine(value) else {

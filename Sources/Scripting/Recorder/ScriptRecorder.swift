@@ -9,20 +9,20 @@ import Shell
 package import Terminal
 import Text
 
-/// Records commands and their results as a script, for `--record`.
+/// Records commands and their results as a script, for the option `--record`.
 @LoopActor
 package final class ScriptRecorder: LineRecorder {
   private let path: String
   private let output: Output
   private let known: SessionCommands
   private let start = EventLoop.shared.wallClock
-  /// The device of the script, which is the first one that a command named.
+  /// The device of the script. Nil until a command names a device.
   private var device: PeerSelector?
-  /// The session's first entry of the script's device, even if the session has forgotten the entry.
+  /// The first session entry of the script's device. The session itself may have removed this entry.
   private var sessionDevice: SessionDevice?
   private var recordings: [CommandRecording] = []
   private var leftOut = 0
-  /// The latest command, even if the script omits it.
+  /// The recording of the latest command, even if the script omits the command. Nil before the first command.
   private(set) var last: CommandRecording?
 
   /// The maximum number of recorded commands.
@@ -38,7 +38,7 @@ package final class ScriptRecorder: LineRecorder {
     self.limit = limit
   }
 
-  /// Whether at least one command has run.
+  /// Whether at least one command ended without a usage error or another refusal by blectl.
   package var hasDone: Bool { commands.contains { $0.duration != nil && !($0.failure?.isRefusal ?? false) } }
   private var commands: [RecordedCommand] { recordings.map(\.command) }
 
@@ -49,7 +49,7 @@ package final class ScriptRecorder: LineRecorder {
     return recording
   }
 
-  /// Adds the connection before a single command.
+  /// Adds a `connect` line with connection options.
   private func addConnection(_ options: [String] = []) -> CommandRecording {
     var command = RecordedCommand(["connect"] + options)
     command.kind = .connection
@@ -58,7 +58,8 @@ package final class ScriptRecorder: LineRecorder {
 
   // MARK: One command
 
-  /// Runs and records a command of the command line. The arguments start with the name of the command.
+  /// Runs and records the command of the command line.
+  /// - Parameter arguments: The words of the command line, starting with the name of the command.
   package func run(_ command: any LoopCommand, _ arguments: [String], in context: Context) async throws {
     if let peer = command.recordedDevice { device = try await context.configuration.resolve(peer) }
     guard command.traits.isSession else {
@@ -110,7 +111,8 @@ package final class ScriptRecorder: LineRecorder {
 
   // MARK: A session
 
-  /// Adds a line of a session. `device` is nil for a command without a device.
+  /// Starts the recording of a session's command.
+  /// - Parameter device: The device that the command uses. Nil for a command without a device.
   func begin(_ line: ShellLine, _ device: SessionDevice?, _ output: Output) -> any CommandObserver {
     let form = line.command.recordedForm
     let isOther = device.map { !isOfScript($0) } ?? false
@@ -123,7 +125,7 @@ package final class ScriptRecorder: LineRecorder {
     return recorded
   }
 
-  /// Returns whether the entry belongs to the script's device. A session creates a new entry for a device that it disconnected before.
+  /// Returns whether a session's entry belongs to the script's device. After a disconnection, the session creates a new entry.
   private func isOfScript(_ other: SessionDevice) -> Bool {
     let selector = device ?? other.selector
     device = selector
@@ -148,7 +150,7 @@ package final class ScriptRecorder: LineRecorder {
 
   // MARK: The script
 
-  /// Writes the script to its file.
+  /// Writes the recorded script to the file of `--record`.
   /// - Throws: FileError; CancellationError.
   package func write() async throws {
     let (text, leftOut) = made()
@@ -182,7 +184,7 @@ package final class ScriptRecorder: LineRecorder {
     return (head.text + text + "end\n", leftOut)
   }
 
-  /// The keys of expectations that had different values.
+  /// The keys of expectations whose values changed during the recording.
   private var volatile: Set<String> {
     var first: [String: String] = [:]
     var found: Set<String> = []

@@ -6,16 +6,16 @@ import Presentation
 import ScriptLanguage
 import SystemPackage
 
-/// Checks `call` lines of a script before it runs, as far as their device file allows.
+/// Checks the `call` lines of a script against their device files before the script runs.
 @LoopActor
 enum CallCheck {
-  /// The device files that `CallCheck` has read, by path. Several lines may name the same file.
+  /// The device descriptions that `CallCheck` has loaded, by the path of the device file.
   private static var known: [String: DeviceDescription] = [:]
 
   /// Checks the command and the parameters of a `call` line.
   /// - Parameters:
-  ///   - words: The words with the paths of device files.
-  ///   - typed: The same line as written in the script.
+  ///   - words: The words of the line, with paths of device files relative to the working directory.
+  ///   - typed: The words of the line as the script contains them.
   static func check(_ call: DeviceCall, _ words: [String], _ typed: ScriptCheck.Command) throws(ScriptCheck.CommandMistake) {
     guard let path = call.file else { return }
     let file = zip(words, typed.words).first { $0.0 == path || $0.0 == "--device=\(path)" }?.1
@@ -36,7 +36,7 @@ enum CallCheck {
     do { try request.check() } catch { throw mistake(error, at: name) }
   }
 
-  /// Checks that a call with unknown values names all required parameters.
+  /// Checks that a call with variables among its parameters names all required parameters.
   private static func checkNames(
     _ call: DeviceCall, _ request: DeviceRequest, _ typed: ScriptCheck.Command, at name: String
   ) throws(ScriptCheck.CommandMistake) {
@@ -48,7 +48,7 @@ enum CallCheck {
     }
   }
 
-  /// Returns the device description in a file. Nil if the path is not a regular file, which may be readable only once.
+  /// Returns the device description in a file. Returns nil for a pipe or another file that blectl may be able to read only once.
   private static func loaded(_ path: String, at word: String?) throws(ScriptCheck.CommandMistake) -> DeviceDescription? {
     if let device = known[path] { return device }
     do {

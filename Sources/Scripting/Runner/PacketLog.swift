@@ -4,19 +4,19 @@ import GATT
 import Presentation
 import TestReports
 
-/// Collects the ATT PDUs of a test.
+/// Collects the ATT PDUs that blectl and the device exchange during a test.
 @LoopActor
 final class PacketLog {
-  /// The maximum number of packets that the log keeps for a test. Drops the oldest.
+  /// The maximum number of packets that the log keeps for a test. Beyond this limit, the log drops the oldest packets.
   static let limit = 20_000
-  /// The number of packets that a problem shows.
+  /// The number of packets that the report of a failed test shows.
   static let shown = 20
 
   private struct Entry {
     let at: Duration
     let direction: ATT.Direction
     let pdu: [UInt8]
-    /// The index in `tables` of the table that names the attribute of the packet.
+    /// The zero-based index in `tables` of the attribute table that names the packet's attribute.
     var table: Int
   }
 
@@ -24,12 +24,12 @@ final class PacketLog {
   private var omitted = 0
   private var start: LoopClock.Instant
   private weak var client: Client?
-  /// The attribute tables of the devices. The last one is nil until discovery, and then also names earlier packets.
+  /// The attribute tables of the connections, in order of time. The last table is nil until discovery, then names all packets so far.
   private var tables: [AttributeTable?] = []
 
   init() { start = EventLoop.shared.now }
 
-  /// Starts the log of the next test without packets.
+  /// Removes all packets and restarts the clock for a new test.
   func begin() {
     (packets, omitted) = ([], 0)
     tables = tables.suffix(1)
@@ -49,7 +49,7 @@ final class PacketLog {
     packets.append(Entry(at: start.duration(to: EventLoop.shared.now), direction: direction, pdu: pdu, table: tables.count - 1))
   }
 
-  /// Starts a new table after a reconnect or Service Changed.
+  /// Adds a table after a reconnect or Service Changed.
   private func follow(_ client: Client) {
     if self.client !== client || tables.isEmpty {
       self.client = client
@@ -75,12 +75,12 @@ final class PacketLog {
     }
   }
 
-  /// The number of packets of the test so far.
+  /// The number of packets since the start of the test, including dropped packets.
   var count: Int { omitted + packets.count }
 
   var last: [TestPacket] { shown(packets.suffix(Self.shown)) }
 
-  /// Returns the last packets, and the number of earlier ones.
+  /// Returns the latest packets of the test, at most `limit`, and the number of packets before them.
   func taken() -> (packets: [TestPacket], omitted: Int) {
     let kept = packets.suffix(Self.limit)
     return (shown(kept), omitted + packets.count - kept.count)

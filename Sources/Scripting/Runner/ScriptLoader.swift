@@ -13,20 +13,20 @@ import Text
 struct ScriptLoader {
   let variables: [String: String]
   private var octets = 0
-  /// The variables in the names of included files.
+  /// The names of variables that occur in the file names of `include` lines.
   private var mentioned: Set<String> = []
   private var mistakes: [ScriptError] = []
 
-  /// The ending of script names in a folder. Files that start with `_` are only for `include`.
+  /// The ending of script names in a folder. `blectl run FOLDER` skips scripts whose names start with `_` or `.`.
   static let ending = ".blectl"
-  /// The maximum nesting depth of included files.
+  /// The maximum number of files that include each other in a chain, counting the script itself.
   private static let depth = 16
-  /// The maximum total size of a script's files in bytes. A file counts each time a line includes it.
+  /// The maximum total size of a script and its included files in bytes. A file counts each time a line includes it.
   private static let limit = 16 << 20
 
   init(variables: [String: String]) { self.variables = variables }
 
-  /// Reads and checks a script with its included files.
+  /// Reads and checks a script and the files that the script includes.
   /// - Parameters:
   ///   - path: The file, or `-` for standard input.
   ///   - hasPeer: Whether the command line names a device.
@@ -49,7 +49,7 @@ struct ScriptLoader {
     return script
   }
 
-  /// Finds mistakes that concern the whole script.
+  /// Returns the mistakes that concern the whole script, such as a missing device.
   private static func whole(_ script: Script, hasPeer: Bool, isEmpty: Bool) -> [ScriptError] {
     var mistakes: [ScriptError] = []
     if let place = script.firstNeed, script.deviceLine == nil, !script.lacksFile, !hasPeer { mistakes.append(ScriptError(place, noDevice)) }
@@ -65,7 +65,7 @@ struct ScriptLoader {
   }
 
   /// Reads the statements of a file and of its included files.
-  /// - Throws: ScriptError for a mistake that stops the reading of all files; FileError.
+  /// - Throws: ScriptError for a mistake that ends the loading of the script; FileError.
   private mutating func statements(_ path: String, _ name: String, inside stack: [String]) async throws -> [ScriptStatement] {
     let bytes = try await InputFile.read(path, limit: ScriptLine.maximumLength)
     // Count empty files, too, because they take time.
@@ -101,7 +101,7 @@ struct ScriptLoader {
     return all
   }
 
-  /// A mistake that skips one included file but not the others.
+  /// A mistake that makes the loader skip one included file and continue with the next line.
   private struct IncludeMistake: Error { let error: ScriptError }
 
   private mutating func included(_ word: ShellWord, _ line: ScriptLine, _ stack: [String]) async throws -> [ScriptStatement] {
@@ -129,7 +129,7 @@ struct ScriptLoader {
     return script[...end] + name
   }
 
-  /// Returns the words of a line with the paths of device files relative to the script.
+  /// Returns the words of a line. Resolves the path after `--device` against the directory of the script.
   static func paths(of words: [String], in script: String) -> [String] {
     var words = words
     for (index, word) in words.enumerated() {
@@ -140,8 +140,8 @@ struct ScriptLoader {
     return words
   }
 
-  /// Returns the paths of the scripts in a file, a folder or `-`.
-  /// - Throws: Failure for a folder without scripts.
+  /// Returns the paths of the scripts in a folder and its subfolders. Returns the path itself for a file or `-`.
+  /// - Throws: Failure for a folder without scripts or with more than 10,000 scripts and folders.
   static func files(_ path: String) throws -> [String] {
     let folder = path.hasSuffix("/") && path != "/" ? String(path.dropLast()) : path
     guard FolderNames.isFolder(path) else { return [path] }
@@ -165,7 +165,7 @@ struct ScriptLoader {
 
   // MARK: Commands
 
-  /// The message for a line that needs a device if the script names none.
+  /// The message of the mistake that a line needs a device but neither the script nor `--peer` names one.
   static let noDevice = "This line needs a device. Add `device PEER` to the script, or use --peer."
 
   private static func program(_ commands: SessionCommands) -> ScriptCheck.Program {
@@ -180,7 +180,7 @@ struct ScriptLoader {
 
   private typealias Need = (ScriptCheck.Need, call: DeviceCall?)
 
-  /// The needs of parsed lines. Lines repeat, and parsing takes time.
+  /// The results of parsing command lines, by the words of the line. The cache holds up to 1000 lines.
   private static var known: [[String]: Need] = [:]
 
   private static func need(_ words: [String], _ commands: SessionCommands) throws(ScriptCheck.CommandMistake) -> Need {
@@ -216,12 +216,12 @@ struct ScriptLoader {
     return (need, command.deviceCall)
   }
 
-  /// Returns why a script cannot use a command, or what to use instead. Nil if it can.
+  /// Returns the reason why a script cannot use a command. Returns nil if a script can use the command.
   private static func refusal(of name: String, _ commands: SessionCommands) -> String? {
     (commands.type(named: name) ?? commands.set.type(named: name))?.traits.scriptRefusal
   }
 
-  /// The kinds and names of all failures.
+  /// The kinds and names of all failures, which a `fails` line accepts.
   nonisolated static var errors: [String] {
     Failure.Kind.allCases.map(\.rawValue) + Set((UInt8.min...UInt8.max).map { ErrorCode(rawValue: $0).snakeName }).sorted() + reasons
   }

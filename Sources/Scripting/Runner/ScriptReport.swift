@@ -3,19 +3,19 @@ import LinuxIO
 import Terminal
 import TestReports
 
-/// A destination for the results of a run.
+/// A destination for the results of a run, such as the terminal or a JUnit file.
 @LoopActor
 struct ScriptReport {
-  /// Begins the report with the number of tests. Nil if unknown.
+  /// Starts the report with the number of tests. The number is nil if commands outside of tests may add a result.
   var begin: @LoopActor (Int?) async throws -> Void = { _ in }
   /// Adds the result of a test.
   let add: @LoopActor (TestResult) async throws -> Void
   /// Whether the report also lists the tests that did not start because the run ended early.
   var listsNotRun = true
-  /// Ends the report of a run, which may be incomplete.
+  /// Ends the report of a run. `isComplete` is false if Ctrl-C or an error interrupted the run.
   let end: @LoopActor (RunSummary, _ isComplete: Bool) async throws -> Void
 
-  /// Creates a report for people, with a line for each test and all details of tests that did not pass.
+  /// Creates a text report with one line for each test and all details of tests that did not pass.
   static func text(_ output: Output) -> Self {
     // A pipe has no width, but its text may be shown on a terminal later.
     var report = TextReport(columns: output.outIsTerminal ? output.width : 80, isUTF8: output.isUTF8) { text, role in
@@ -39,14 +39,14 @@ struct ScriptReport {
       })
   }
 
-  /// Creates a report for programs, with all details.
+  /// Creates a report of JSON records with all details, for `--json`.
   static func json(_ output: Output) -> Self {
     Self(
       add: { result in try await output.record { JSONReport.test(&$0, result) } },
       end: { summary, _ in try await output.record { JSONReport.run(&$0, summary) } })
   }
 
-  /// Creates a report for TAP consumers.
+  /// Creates a report in TAP format (Test Anything Protocol), for `--tap`.
   static func tap(_ output: Output) -> Self {
     var report = TAPReport()
     return Self(

@@ -7,21 +7,21 @@ import Terminal
 import TestReports
 import Text
 
-/// Runs scripts, in parallel if wanted, and reports their results.
+/// Runs scripts, in parallel for `--jobs` above 1, and reports their results.
 @LoopActor
 final class ScriptRun {
   struct Options {
     var peer: PeerArgument?
     var variables: [String: String] = [:]
-    /// Globs for the names of the tests to run. Empty for all.
+    /// The globs of `--only`, which select tests by name. Empty selects all tests.
     var only: [String] = []
-    /// Tags of the tests to run. Empty for all.
+    /// The tags of `--tag`, which select tests. Empty selects all tests.
     var tags: [String] = []
-    /// The number of files that run in parallel.
+    /// The maximum number of files that run in parallel, 1–64.
     var jobs = 1
     var repetitions = 1
     var endsWithFailure = false
-    /// Whether other tests run after a failed setup.
+    /// Whether the tests of a device still run after blectl failed to reach the device or the adapter.
     var keepsGoing = false
     var timeout: Double?
   }
@@ -30,13 +30,13 @@ final class ScriptRun {
   private let process: ProcessContext
   private let reports: [ScriptReport]
   private(set) var summary = RunSummary()
-  /// The exit code of the first test with an error.
+  /// The exit code of the first test that ended with an error. Nil if no test did.
   private(set) var errorStatus: ExitStatus?
   private var isOver = false
-  /// The failed setups by device. The empty key is the adapter, which concerns all devices.
+  /// The failed setups, by device in lowercase. The empty key stands for the adapter, whose failure concerns all devices.
   private var setupFailures: [String: SetupFailure] = [:]
   private var reported: Set<[String]> = []
-  /// The error that closed standard output.
+  /// The error of standard output, for example a closed pipe. Nil while standard output works.
   private var broken: OutputFailure?
   private var workers: [Task<Void, Never>] = []
 
@@ -51,15 +51,16 @@ final class ScriptRun {
       && (options.tags.isEmpty || options.tags.contains { test.tags.contains($0) })
   }
 
-  /// Returns the number of results, unless commands outside of tests fail.
+  /// Returns the number of results of a complete run in which no command outside of tests fails.
   func count(_ scripts: [Script]) -> Int {
     scripts.reduce(0) { $0 + ($1.tests.isEmpty ? selectsWhole ? 1 : 0 : $1.tests.count(where: selects)) } * options.repetitions
   }
 
-  /// Whether the run selects files without tests. Each of them counts as one test.
+  /// Whether the run also selects files without tests. Each of these files counts as one test.
   private var selectsWhole: Bool { options.only.isEmpty && options.tags.isEmpty }
 
-  /// Runs the scripts. Throws CancellationError or OutputFailure, after it has written the reports as far as possible.
+  /// Runs the scripts and writes the reports, even after an interruption.
+  /// - Throws: CancellationError; OutputFailure.
   func run(_ scripts: [Script]) async throws {
     (summary.start, summary.date) = (EventLoop.shared.wallClock, RealTime.now)
     let start = EventLoop.shared.now
@@ -89,7 +90,7 @@ final class ScriptRun {
     if let failure = broken ?? failure { throw failure }
   }
 
-  /// Reports the tests that did not start.
+  /// Adds the selected tests that did not start to a report.
   private func addNotRun(_ scripts: [Script], to report: ScriptReport) async throws {
     guard summary.notRun > 0, report.listsNotRun else { return }
     for repetition in 1...options.repetitions {
@@ -106,7 +107,7 @@ final class ScriptRun {
     }
   }
 
-  /// Returns what distinguishes a result from those of other tests and repetitions.
+  /// Returns the file, line, name and repetition of a test, which identify its result within the run.
   private static func key(_ result: TestResult) -> [String] {
     [result.file, "\(result.line)", result.name, "\(result.repetition ?? 0)"]
   }
@@ -143,7 +144,7 @@ final class ScriptRun {
     }
   }
 
-  /// Groups files by device, because files of one device cannot run in parallel. Does not recognize different names of one device.
+  /// Groups scripts by the name of their device, so that the scripts of one group run one after another.
   private func byDevice(_ scripts: [Script]) -> [[Script]] {
     var groups: [[Script]] = []
     var places: [String: Int] = [:]
@@ -165,7 +166,7 @@ final class ScriptRun {
     setupFailures[""] ?? device(of: script).flatMap { setupFailures[$0] }
   }
 
-  /// Runs a script. After a failed setup, scripts of other devices still run.
+  /// Runs the selected tests of a script and reports their results. Stores a failed setup for later scripts.
   private func run(_ script: Script, _ repetition: Int?) async throws {
     let device = device(of: script)
     let runner = ScriptRunner(
@@ -181,7 +182,7 @@ final class ScriptRun {
     }
   }
 
-  /// Gives a result to all reports. If standard output closes, the other reports continue.
+  /// Adds a result to all reports. After a failure of standard output, continues with the other reports.
   private func tell(_ result: TestResult) async throws {
     for report in reports {
       do { try await report.add(result) } catch let error as OutputFailure {
@@ -191,7 +192,7 @@ final class ScriptRun {
     }
   }
 
-  /// Throws the exit status of the tests that did not pass, if any.
+  /// Throws the exit status of the run if a test failed or ended with an error.
   func throwStatus() throws {
     if summary.failed > 0 { throw ExitStatus.expectation }
     if summary.errors > 0 { throw errorStatus ?? .internal }

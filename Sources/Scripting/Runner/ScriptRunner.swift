@@ -15,24 +15,24 @@ final class ScriptRunner {
   private let script: Script
   private let steps: ScriptSteps
   private let repetition: Int?
-  /// Whether a failed setup ends only its test, without a retry.
+  /// Whether later tests still run after a failed setup. If true, blectl also does not retry a failed setup.
   private let keepsGoing: Bool
   private let process: ProcessContext
-  /// The failed setup. No test runs after it.
+  /// The failure to reach the adapter or the device. Nil while tests can run.
   private(set) var setupFailure: SetupFailure? { didSet { steps.retriesSetup = false } }
-  /// The exit code of the current test, if the test ended with an error.
+  /// The exit code of the current test. Nil unless the test ended with an error.
   private(set) var errorStatus: ExitStatus?
   private var isInterrupted = false
-  /// Whether the last test reported or expected a lost connection.
+  /// Whether the previous test had a problem or expected the device to disconnect.
   private var expectedLossBefore = false
-  /// Notes of lines outside of tests. The first test reports them.
+  /// The notes from lines outside of tests, which the first test reports.
   private var earlierNotes: [String] = []
 
-  /// Creates a runner with a session of its own.
+  /// Creates a runner, which opens its own session.
   /// - Parameters:
   ///   - device: The device from the command line, which overrides the script's own.
-  ///   - repetition: The number of the repetition, from 1. Nil without repetitions.
-  ///   - setupFailure: The failed setup of an earlier script for the same device.
+  ///   - repetition: The number of the repetition, from 1. Nil if the run does not repeat its tests.
+  ///   - setupFailure: The failed setup of an earlier script for the same device. Nil if no setup failed.
   init(
     _ script: Script, device: String?, _ options: ScriptRun.Options, repetition: Int?, setupFailure: SetupFailure?,
     _ process: ProcessContext
@@ -45,10 +45,10 @@ final class ScriptRunner {
     steps = ScriptSteps(device: device ?? script.device, options, retriesSetup: !keepsGoing && setupFailure == nil, process)
   }
 
-  /// Runs the selected tests.
+  /// Runs the selected tests of the script and closes the session.
   /// - Parameters:
-  ///   - selects: Selects the tests to run.
-  ///   - report: Receives each result. Returns whether to continue.
+  ///   - selects: Returns whether to run a test.
+  ///   - report: Receives each result. Returns whether the run continues.
   /// - Throws: CancellationError; OutputFailure; the errors of `report`.
   func run(_ selects: (Script.Test) -> Bool, report: @LoopActor (TestResult) async throws -> Bool) async throws {
     let outcome: Result<Void, any Error>
@@ -138,7 +138,7 @@ final class ScriptRunner {
     return result
   }
 
-  /// Runs `body` and returns its outcome.
+  /// Runs `body` and returns the outcome of the test.
   /// - Throws: Errors that end the whole run.
   private func outcome(_ body: @LoopActor () async throws -> Void) async throws -> TestResult.Outcome {
     do {
@@ -167,7 +167,7 @@ final class ScriptRunner {
     return problem
   }
 
-  /// Runs the teardown, for up to 3 seconds if the user interrupted the test.
+  /// Runs the teardown. After Ctrl-C, the teardown may run for up to 3 seconds.
   private func teardownOutcome(_ teardown: [ScriptStatement]) async throws -> TestResult.Outcome {
     func outcome() async throws -> TestResult.Outcome { try await self.outcome { try await self.steps.run(teardown) } }
     guard isInterrupted else { return try await outcome() }

@@ -11,7 +11,7 @@ import Shell
 import TestReports
 import Text
 
-/// The `expect` statements of a script.
+/// The `expect` statements of a script, as methods of `ScriptSteps`.
 extension ScriptSteps {
   // MARK: The last result
 
@@ -24,7 +24,7 @@ extension ScriptSteps {
       actual: shown(value, of: result))
   }
 
-  /// Returns the part of the last result that an extraction selects.
+  /// Returns the value, or the field of the value, that an extraction selects from the last result.
   func value(_ extraction: Extraction) throws -> ScriptValue {
     guard let result else { throw Failure(.expectation, "The previous command has no result.") }
     return try value(extraction, of: result)
@@ -59,7 +59,7 @@ extension ScriptSteps {
 
   // MARK: For people
 
-  /// Returns the condition of the line, with the values of its variables.
+  /// Returns the text of an expected condition, in which values replace variables.
   private func expected(_ predicate: Predicate, _ extraction: Extraction) throws -> String {
     var parts: [String] = []
     if let format = extraction.format { parts += ["as", try text(format)] }
@@ -81,10 +81,10 @@ extension ScriptSteps {
     }
   }
 
-  /// Returns the value of a result, in hex and decoded.
+  /// Returns the text of a result for people: hex, followed by the decoded value.
   func shown(_ result: ScriptResult) -> String { shown(.octets(result.octets ?? []), of: result) }
 
-  /// Returns a value in hex and decoded.
+  /// Returns the text of a value for people: hex, followed by the decoded value.
   private func shown(_ value: ScriptValue, of result: ScriptResult?) -> String {
     func text(_ octets: [UInt8]) -> String { ValueText.displayText(octets, meaning(of: octets, in: result?.record)) }
     return switch value {
@@ -95,8 +95,8 @@ extension ScriptSteps {
     }
   }
 
-  /// Returns the meaning of a value.
-  /// - Parameter record: The record that contains the value.
+  /// Returns what the bytes of an attribute mean, using the attribute's UUID and descriptors.
+  /// - Parameter record: The record that contains the value. Nil if unknown.
   func meaning(of octets: [UInt8], in record: JSONTree?) -> ValueMeaning {
     let uuid = record?["uuid"]?.string.flatMap { UUID($0) }
     guard let handle = record?["handle"]?.integer.flatMap({ UInt16(exactly: $0) }), let connection = shell.current?.connection else {
@@ -110,13 +110,13 @@ extension ScriptSteps {
     return ValueText.displayText(event.value, shell.process.memory.meaning(of: event.value, at: event.handle, uuid, on: connection))
   }
 
-  /// Records a number for the plots of the report.
+  /// Records a value for the plots of the report if the value is a single number.
   private func add(_ value: ScriptValue, named name: String) {
     guard let numbers = value.numbers, numbers.count == 1 else { return }
     step.add(StepValue(name: name, at: elapsed, text: DisplayText.escape(value.text), number: numbers[0].real))
   }
 
-  /// Returns the values that arrived since the last command.
+  /// Returns the texts of all values that arrived since the last command.
   func otherValues() -> [String] {
     guard let device = shell.current else { return [] }
     return device.values.recent.map { event, uuid in "\(uuid?.description ?? event.handle.description) \(text(event, uuid))" }

@@ -4,9 +4,9 @@ import Operations
 import Presentation
 import Shell
 
-/// The connection of a script.
+/// The connection of a script, as methods of `ScriptSteps`.
 extension ScriptSteps {
-  /// Returns the current connection. Connects if there is none.
+  /// Returns the current connection. Connects to the script's device if no connection exists.
   func link() async throws -> (device: SessionDevice, connection: Connection) {
     if shell.current?.connection == nil || expectsLoss { try await connect() }
     guard let (device, connection) = presentLink else { throw Failure.notConnected(shell.current) }
@@ -16,7 +16,7 @@ extension ScriptSteps {
     return (device, connection)
   }
 
-  /// The current connection, open or not.
+  /// The current connection, open or lost. Nil before the first connection and after a disconnection.
   var presentLink: (device: SessionDevice, connection: Connection)? {
     guard let device = shell.current, let connection = device.connection else { return nil }
     return (device, connection)
@@ -35,8 +35,8 @@ extension ScriptSteps {
     step = before
   }
 
-  /// Runs `body`. Retries a failed setup once, because the adapter may have been busy or the device may still be starting.
-  /// - Parameter isConnect: Whether to retry if the device was not found. Other commands retry only after adapter errors.
+  /// Runs `body`. If the setup fails and `retriesSetup` is true, runs `body` once more.
+  /// - Parameter isConnect: Whether the command connects. Other commands retry only after adapter errors.
   func twice(isConnect: Bool = true, _ body: @LoopActor () async throws -> Void) async throws {
     let before = log.count
     do { return try await body() } catch {
@@ -56,7 +56,7 @@ extension ScriptSteps {
     return Failure.notConnected(device)
   }
 
-  /// Cleans up a lost connection. The script connects again when a line needs a connection.
+  /// Removes a lost connection from the session, so that the next line that needs a device connects again.
   func dropLostLink() async {
     expectsLoss = false
     guard let (device, connection) = presentLink, !connection.isOpen else { return }
@@ -64,7 +64,7 @@ extension ScriptSteps {
     shell.use(nil)
   }
 
-  /// Throws if the test lost its connection, even after its last command.
+  /// Throws the failure of the last line if the test unexpectedly lost its connection.
   func checkLink() throws {
     guard !expectsLoss, let (device, connection) = presentLink, !connection.isOpen, let line = lastLine else { return }
     var failure = loss(of: device)

@@ -10,35 +10,35 @@ import Terminal
 import TestReports
 import Text
 
-/// Runs the lines of a script in a session, and records what the reports need.
+/// Runs the lines of a script in a session and collects results, values and packets for the reports.
 @LoopActor
 final class ScriptSteps: ResultObserver {
   let shell: Shell
-  /// The device of the script, as PEER.
+  /// The device of the script, written as PEER. Nil if neither the script nor `--peer` names a device.
   let device: String?
   let log = PacketLog()
-  /// The file and the test, for the records that blectl prints.
+  /// The `file` and `test` members of JSON records. Nil unless blectl prints JSON.
   private(set) var members: RecordWriter.Members?
   var variables: ScriptVariables
-  /// The result that `expect` without ATTR checks.
+  /// The result that `expect` without ATTR checks. Nil until a command of the test has a result.
   var result: ScriptResult?
-  /// The subscriptions for `expect`.
+  /// The subscriptions that the session made for `expect` lines.
   let subscriptions = ScriptSubscriptions()
-  /// The recorder of the current line.
+  /// The recorder of the current line's values.
   var step = StepRecorder()
-  /// The record of the current test.
+  /// The steps and notes of the current test.
   var record = TestRecord(start: EventLoop.shared.now)
   private(set) var lastLine: ScriptLine?
-  /// Whether the script expected the device to disconnect.
+  /// Whether the script expected the device to disconnect. False again after the session drops the connection.
   var expectsLoss = false
   /// Whether a line that fails to connect tries once more.
   var retriesSetup: Bool
-  /// The number of `retry` blocks around the current line.
+  /// The number of nested `retry` blocks around the current line.
   private(set) var retryDepth = 0
-  /// The device of the last connection.
+  /// The address of the device of the last connection. Nil before the first connection.
   var peer: String?
 
-  /// The maximum number of values since the last command that the session keeps.
+  /// The maximum number of values that the session keeps after a command.
   static let valueLimit = 1 << 16
 
   init(device: String?, _ options: ScriptRun.Options, retriesSetup: Bool, _ process: ProcessContext) {
@@ -49,7 +49,7 @@ final class ScriptSteps: ResultObserver {
     shell.observer = self
   }
 
-  /// Starts the record of a test. Forgets the results, values and packets of the test before.
+  /// Starts the record of a test. Removes the results, values and packets of the previous test.
   func begin(_ name: String, of file: String, notes: [String]) async {
     if showsRecords {
       members = RecordWriter.Members {
@@ -67,7 +67,7 @@ final class ScriptSteps: ResultObserver {
 
   /// Runs statements in order.
   /// - Throws: StepFailure, SkippedTest; errors that end the run.
-  /// - Parameter following: The later statements, from inner to outer blocks. Their expected values may arrive early.
+  /// - Parameter following: The statements after `statements`, from inner to outer blocks. Values that they expect may arrive early.
   func run(_ statements: [ScriptStatement], then following: [ArraySlice<ScriptStatement>] = []) async throws {
     for (index, statement) in statements.enumerated() {
       try Task.checkCancellation()
@@ -77,7 +77,7 @@ final class ScriptSteps: ResultObserver {
     }
   }
 
-  /// Returns the failure of a line. Rethrows an error that ends the test or the run without a failure.
+  /// Returns the failure of a line. Rethrows `SkippedTest` and errors that end the run.
   func failure(_ error: any Error) throws -> StepFailure {
     if let failure = error as? StepFailure { return failure }
     if error is SkippedTest { throw error }
@@ -144,7 +144,7 @@ final class ScriptSteps: ResultObserver {
 
   func text(_ word: ShellWord) throws(MissingVariable) -> String { try variables.text(of: word) }
 
-  /// Returns the text of a line, with the values of its variables.
+  /// Returns the text of a line with the values of its variables, for the report.
   private func shown(_ line: ScriptLine) -> String {
     guard line.words.contains(where: { !$0.variables.isEmpty }) else { return line.source }
     return line.words.map { word in
@@ -154,7 +154,7 @@ final class ScriptSteps: ResultObserver {
   }
 
   /// Returns the time in a word of a line.
-  /// - Parameter word: Nil for the standard time.
+  /// - Parameter word: The word. Nil selects `ScriptTime.standard`.
   func time(_ word: ShellWord?) throws -> Duration {
     guard let text = try word.map({ try text($0) }) else { return ScriptTime.standard }
     guard let time = ScriptTime.parse(text) else { throw Failure(.usage, ScriptTime.invalid(text)) }
@@ -192,7 +192,7 @@ final class ScriptSteps: ResultObserver {
     }
   }
 
-  /// Returns whether a retry can pass. A test does not reconnect unless it contains `connect`.
+  /// Returns whether another round of `retry` can pass. Without a connection, only a block with `connect` can pass.
   private func mayPass(_ error: StepFailure, _ body: [ScriptStatement]) -> Bool {
     let connects = body.contains { statement in
       guard case .command(let command) = statement.kind, let name = command.words.first?.keyword else { return false }
@@ -242,7 +242,7 @@ final class ScriptSteps: ResultObserver {
     if traits.endsSubscriptions { try await subscriptions.end() }
   }
 
-  /// Runs a command of the session. Returns its failure.
+  /// Runs a command of the session. Returns its failure, or nil if the command succeeds.
   private func run(_ line: ShellLine, within limit: Duration?, in step: TestOutcome.Step) async throws -> Failure? {
     do {
       if !step.expectsFailure, step.isConnection || step.isFirst {
@@ -284,7 +284,7 @@ final class ScriptSteps: ResultObserver {
       actual: [failure.kind.rawValue, failure.name, code].compactMap(\.self).joined(separator: " "))
   }
 
-  /// Returns the record of a failure.
+  /// Returns the failure as a JSON record, whose fields `expect` can check.
   private static func record(of failure: Failure) -> JSONTree {
     RecordWriter.value {
       $0.string("event", "error")
@@ -294,7 +294,7 @@ final class ScriptSteps: ResultObserver {
 
   // MARK: Looking ahead
 
-  /// Subscribes for the `expect` lines before the next command, because values may arrive early. Ignores errors, which those lines report.
+  /// Subscribes to the characteristics of the `expect` lines before the next command. Ignores errors, which the `expect` lines report.
   private func subscribe(for following: [ArraySlice<ScriptStatement>]) async throws {
     var attributes: [String] = []
     for statements in following { if expected(by: statements, &attributes) { break } }
@@ -306,7 +306,7 @@ final class ScriptSteps: ResultObserver {
     }
   }
 
-  /// Adds the attributes that the statements up to the first command expect. Returns whether there is a command.
+  /// Collects the attributes that the statements before the first command expect. Returns whether a command ended the search.
   private func expected(by statements: ArraySlice<ScriptStatement>, _ attributes: inout [String]) -> Bool {
     for statement in statements {
       switch statement.kind {
@@ -345,13 +345,13 @@ final class ScriptSteps: ResultObserver {
 
   func didExchange(_ direction: ATT.Direction, _ pdu: [UInt8], _ client: Client) { log.add(direction, pdu, client) }
 
-  /// The time since the start of the test.
+  /// The time since the start of the current test.
   var elapsed: Duration { record.start.duration(to: EventLoop.shared.now) }
 }
 
 extension Shell {
-  /// Runs a command with a time limit.
-  /// - Throws: The errors of `run`; Failure(.timeout).
+  /// Runs a command for at most `limit`. Nil allows any duration.
+  /// - Throws: The errors of `Shell.run`; Failure(.timeout).
   fileprivate func run(_ line: ShellLine, within limit: Duration?) async throws {
     guard let limit else { return try await run(line) }
     let end = EventLoop.shared.now.advanced(by: limit)

@@ -2,7 +2,7 @@ import ATT
 import EventLoop
 import GATT
 
-/// The subscriptions that a script made for `expect`. They end with the connection or with `unsubscribe`.
+/// The subscriptions that a script made for `expect`. A disconnection or `unsubscribe` ends them.
 @LoopActor
 final class ScriptSubscriptions {
   private weak var client: Client?

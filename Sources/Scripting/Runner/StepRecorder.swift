@@ -3,22 +3,22 @@ import ScriptLanguage
 import TestReports
 import Text
 
-/// Records the results of the current line of a script.
+/// Records the result and the received values of the current line of a script.
 struct StepRecorder {
-  /// The last record of the command.
+  /// The last record of the line's command. Nil if the command has no record.
   private(set) var record: JSONTree?
   private(set) var values: [StepValue] = []
-  /// The number of times that the session showed each value before a line expected it. The key is the name and the text of the value.
+  /// The number of values that the session has shown and no line has expected yet, by the name and the text of the value.
   private var told: [String: Int] = [:]
-  /// The maximum number of values of one step.
+  /// The maximum number of values that the recorder keeps for one line.
   static let limit = 500
 
   init() {}
 
-  /// Records a result. Does not add an expected value again that the session has already shown.
+  /// Records a result. Skips an expected value that the session has already shown.
   /// - Parameters:
-  ///   - isExpected: Whether this line expects the value, which the session may have shown before.
-  ///   - meaning: Explains the bytes in a record.
+  ///   - isExpected: Whether an `expect` line received the value.
+  ///   - meaning: Returns what the bytes in a record mean.
   mutating func take(
     _ record: JSONTree, at time: Duration, isCommand: Bool, isExpected: Bool = false, _ meaning: ([UInt8], JSONTree) -> ValueMeaning
   ) {
@@ -35,7 +35,7 @@ struct StepRecorder {
 
   mutating func add(_ value: StepValue) { if values.count < Self.limit { values.append(value) } }
 
-  /// Returns the value of a characteristic, in hex and decoded.
+  /// Returns the value of a characteristic with its text and, if known, its number and unit. Returns nil for a record without a value.
   private static func value(_ record: JSONTree, _ time: Duration, _ meaning: ([UInt8], JSONTree) -> ValueMeaning) -> StepValue? {
     guard let hex = record["value"]?.string, let octets = Hex.decode(hex) else { return nil }
     let text = ValueText.displayText(octets, meaning(octets, record))

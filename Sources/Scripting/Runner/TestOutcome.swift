@@ -3,22 +3,22 @@ import ScriptLanguage
 import Terminal
 import TestReports
 
-/// The effect of a failed step on its test. The exit code and the reports follow from this.
+/// The effect of a failed step on its test, which decides the exit code and the reports.
 enum TestOutcome: Equatable {
-  /// The device failed. The exit code is 7.
+  /// The device did not behave as the script expects. The exit code is 7.
   case failed
-  /// The rig or the script failed. The exit code is that of the failure.
+  /// The setup or the script is at fault. The exit code is that of the failure.
   case error
-  /// The setup did not reach the adapter or the device. This is an error, and the tests after it do not run.
+  /// The session did not reach the adapter or the device. The test ends with an error, and later tests do not run.
   case unreachable
 
   /// The circumstances of a failed step that affect the outcome.
   struct Step {
-    /// Whether the step connects, as `connect` and the first command of a test do.
+    /// Whether the step connects, as `connect` and an automatic connection do.
     var isConnection = false
-    /// Whether no connection exists before the step.
+    /// Whether the session has no connection before the step.
     var isFirst = false
-    /// Whether the step runs a command of the device file.
+    /// Whether the step is a `call`, which runs a command of a device file.
     var isCall = false
     /// Whether a `fails` line follows the step.
     var expectsFailure = false
@@ -39,7 +39,7 @@ enum TestOutcome: Equatable {
 }
 
 extension Failure {
-  /// Whether the session did not reach the adapter or the device. A retry may succeed.
+  /// Whether the session did not reach the adapter or the device, so that a retry may succeed.
   var isOfSetup: Bool { [.notFound, .adapter, .timeout].contains(exitStatus) }
 }
 
@@ -47,7 +47,7 @@ extension Failure {
 struct StepFailure: Error {
   let failure: Failure
   let outcome: TestOutcome
-  /// The failure for the reports. Its line is 0 until `placed` adds the place.
+  /// The failure as the reports show it. Its line is 0 until `placed` sets the place.
   var problem: TestProblem
 
   init(_ failure: Failure, in step: TestOutcome.Step = .init()) {
@@ -56,13 +56,13 @@ struct StepFailure: Error {
     problem = TestProblem(file: "", line: 0, source: "", message: failure.message, kind: failure.kind.rawValue, name: failure.name)
   }
 
-  /// Creates the failure of an expectation.
+  /// Creates the failure of an expectation from the expected and the actual value.
   init(_ message: String, expected: String, actual: String) {
     self.init(Failure(.expectation, message))
     (problem.expected, problem.actual) = (expected, actual)
   }
 
-  /// Returns this failure with the place of a line, unless it has a place.
+  /// Returns a copy with the place of the line. Returns the same failure if it already has a place.
   func placed(at line: ScriptLine) -> Self {
     guard problem.line == 0 else { return self }
     var error = self
@@ -70,26 +70,26 @@ struct StepFailure: Error {
     return error
   }
 
-  /// Returns this failure with the values that arrived.
-  /// - Parameter before: The number of earlier values, which `arrived` omits.
+  /// Returns a copy with the values that arrived before the failure.
+  /// - Parameter before: The number of values that arrived earlier than those in `arrived`.
   func with(_ arrived: [String], before: Int) -> Self {
     var error = self
     error.problem.arrived = (before > 0 ? ["(\(before) earlier, not shown)"] : []) + arrived
     return error
   }
 
-  /// Rethrows errors that end the run, not only a test.
+  /// Rethrows an error that ends the whole run, such as Ctrl-C or a closed output. Ignores other errors.
   static func passOn(_ error: any Error) throws {
     if error is CancellationError || error is OutputFailure || Failure(error) == .cancelled { throw error }
   }
 }
 
-/// The error with which `skip` ends its test.
+/// The error that the statement `skip` throws to end its test.
 struct SkippedTest: Error { let reason: String }
 
-/// The reason why the tests after a failed setup do not run.
+/// The failure to reach the adapter or a device, after which tests do not run.
 struct SetupFailure {
   let reason: String
-  /// Whether the adapter failed, so that no device is reachable.
+  /// Whether the adapter failed. Without the adapter, tests of other devices do not run either.
   let isOfAdapter: Bool
 }

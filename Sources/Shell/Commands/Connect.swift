@@ -45,7 +45,7 @@ package struct Connect: SessionCommand, PeerCommand {
     try await Repl.converse(shell, endingWith: device)
   }
 
-  /// Connects and keeps the connection for the commands that follow.
+  /// Connects to the device. The session keeps the connection for later commands.
   func run(in context: Context, _ session: SessionLinks) async throws {
     if input != nil { throw Failure(.usage, "connect - is for the command line. In a session the connection stays open anyway.") }
     do {

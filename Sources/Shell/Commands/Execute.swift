@@ -4,7 +4,7 @@ import Operations
 import Presentation
 import Text
 
-/// The command `-e`. Its name is an option, like the `-e` of `sed` and `perl`.
+/// The command `-e`, which runs the commands in its argument.
 package struct Execute: LoopCommand {
   static let configuration = CommandConfiguration(
     named: "-e", abstract: "Run several commands over one connection.",

@@ -8,7 +8,7 @@ import Presentation
 import Terminal
 import Text
 
-/// The `rssi` command. It is for sessions that stay open: a single command that shows a connection is `connect`.
+/// The `rssi` command, which prints the signal strength of a connection in dBm.
 
 package struct Rssi: PeerCommand {
   static let configuration = CommandConfiguration(
@@ -36,7 +36,7 @@ package struct Rssi: PeerCommand {
     try limit("--every", every, to: 0.1...86_400, "seconds", unitFirst: true)
   }
 
-  /// The number of readings. 0 means without end, which `--every` without `--count` selects.
+  /// The number of readings to print. 0 means no limit, as with `--every` without `--count`.
   private var readings: Int { count ?? (every == nil ? 1 : 0) }
 
   func run(in context: Context) async throws {

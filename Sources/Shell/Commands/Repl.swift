@@ -22,8 +22,8 @@ package struct Repl: LoopCommand {
     try await Self.converse(Shell(context.process, timeout: step.timeout), connecting: peer)
   }
 
-  /// Talks to the user or the program at standard input.
-  /// - Parameter link: The device whose loss ends the session, unless the session restores lost connections.
+  /// Runs a session with the user or the program at standard input. Connects to `peer` first, unless `peer` is nil.
+  /// - Parameter link: A connected device. The session ends when its connection is lost, unless the session restores lost connections.
   @LoopActor
   static func converse(_ shell: Shell, connecting peer: PeerArgument? = nil, endingWith link: SessionDevice? = nil) async throws {
     do {

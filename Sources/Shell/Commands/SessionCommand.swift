@@ -2,18 +2,18 @@ import CommandLine
 import EventLoop
 import Presentation
 
-/// A command that uses the links, the settings or the lines of its session.
+/// A command that uses the connections, the settings or the lines of its session.
 protocol SessionCommand: LoopCommand {
   @LoopActor func run(in context: Context, _ session: SessionLinks) async throws
 }
 
 extension SessionCommand {
-  /// Throws a failure, because the command needs a session.
+  /// Throws an internal failure, because this command runs only in a session.
   func run(in context: Context) async throws { throw Failure(.internal, "This command needs a session.") }
 
-  /// The options without effect. Only commands with a PEER wait for a device.
+  /// The global options that have no effect. Without a PEER, the command ignores `--timeout`.
   static var unusedOptions: [String] { takesPeer ? [] : ["--timeout"] }
 
-  /// The form in a recorded script, which omits the commands of the session itself.
+  /// The form in a recorded script. The script omits a command without a PEER.
   var recordedForm: RecordedForm { RecordedForm(isLeftOut: !Self.takesPeer) }
 }

@@ -20,7 +20,7 @@ package struct Source: SessionCommand {
   @Flag(name: .shortAndLong, help: "Continue after failures") var keepGoing = false
 
   static let limit = 4 << 20
-  /// The maximum nesting depth of files, which may run each other.
+  /// The maximum nesting depth of `source`, in files.
   static let depth = 16
 
   @LoopActor func name(_ files: inout CommandFiles) { files.reads(file, as: "FILE") }

@@ -71,7 +71,7 @@ package struct WaitForValue: SessionCommand, ValueCommand {
     }
   }
 
-  /// Returns a note about values that `wait` cannot see. Nil if there are none.
+  /// Returns a note about earlier values that `wait` cannot see. Nil if no command ran before or no value arrived before.
   @LoopActor private func unseen(_ characteristic: Characteristic, isLate: Bool, _ device: SessionDevice) -> String? {
     // No command ran on this link before.
     guard let command = device.values.lastCommand else { return nil }
