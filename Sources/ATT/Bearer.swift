@@ -13,7 +13,7 @@ package protocol BearerClient: AnyObject {
   func received(_ event: Unsolicited)
   /// Reports a faulty PDU that the bearer ignored, or PDUs that the transport lost.
   func ignored(_ fault: BearerState.Fault)
-  /// Reports that the peer sends nothing more until it receives a PDU, with the reason.
+  /// Reports that the peer sends nothing more until this device sends a PDU. `error` is the reason.
   func exhausted(_ error: any Error)
   /// Reports the end of the bearer once, with the error that closed it.
   func closed(_ error: any Error)

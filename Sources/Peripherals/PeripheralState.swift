@@ -21,7 +21,7 @@ package struct PeripheralState: Sendable {
   /// The number of bytes that the device may still compute. At 0, values are empty and conditions do not hold.
   package var work = PeripheralState.workPerEvent
 
-  /// The maximum work for one event, in computed bytes.
+  /// The maximum number of bytes that the actions of a peripheral file may compute for one event.
   package static let workPerEvent = 1 << 20
   /// The maximum length of an intermediate result, in bytes. Stored and sent values are shorter.
   static let longest = 65_536

@@ -2,7 +2,7 @@
   /// A span of initialized bytes at the start of reserved memory. Appending beyond the reserved capacity traps.
   typealias ByteOutput = OutputSpan<UInt8>
 #else
-  /// An array in place of a span on Swift 6.2, whose library cannot append to an array through an `OutputSpan`.
+  /// The buffer to which encoders append bytes. An array, because Swift 6.2 cannot append to an array through an `OutputSpan`.
   typealias ByteOutput = [UInt8]
 
   // These replace functions of Swift 6.3's library. Here the closures cannot throw, and only the initializer reserves memory.

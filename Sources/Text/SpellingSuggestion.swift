@@ -10,7 +10,8 @@ package enum SpellingSuggestion {
     return near.min { $0.distance < $1.distance }?.name
   }
 
-  /// Returns the number of edits between two words. An edit inserts, removes or replaces a byte, or swaps two. `Int.max` above 64 bytes.
+  /// Returns the number of edits that turn one word into the other. An edit inserts, removes or replaces a byte, or swaps two neighbors.
+  /// Returns `Int.max` if a word is longer than 64 bytes.
   static func distance(_ one: String, _ other: String) -> Int {
     let (a, b) = (Array(one.utf8), Array(other.utf8))
     // A very long text is not a misspelled word.

@@ -2371,7 +2371,7 @@ extension CharacteristicDescription {
     """#
   }
 
-  /// Units by UUID, as people write them.
+  /// The unit symbols as text: a line for each unit, with its UUID and symbol.
   static var units: String {
     #"""
     2701 m

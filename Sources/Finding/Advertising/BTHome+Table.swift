@@ -5,7 +5,7 @@ extension BTHome {
     case number(octets: Int, isSigned: Bool)
     /// A Boolean of one byte, 0 or 1.
     case bool
-    /// A level of one byte, an index of `Object.states`.
+    /// A one-byte position in `Object.states`, from 0.
     case level
     case time
     case text

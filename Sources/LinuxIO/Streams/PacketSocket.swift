@@ -71,7 +71,7 @@ package final class PacketSocket {
     }
   }
 
-  /// Ends the socket with an error after the handler got the packets that arrived earlier. Calls the handler after this call returns.
+  /// Ends the socket with an error. The event loop gives the handler first the packets that arrived earlier, then `error`.
   package func fail(_ error: Errno) {
     if pendingError == nil { pendingError = error }
     receiveSoon()

@@ -64,7 +64,7 @@ extension ScriptSteps {
     shell.use(nil)
   }
 
-  /// Throws the failure of the last line if the test unexpectedly lost its connection.
+  /// Throws an error if the test unexpectedly lost its connection. The error names the line that ran last.
   func checkLink() throws {
     guard !expectsLoss, let (device, connection) = presentLink, !connection.isOpen, let line = lastLine else { return }
     var failure = loss(of: device)
