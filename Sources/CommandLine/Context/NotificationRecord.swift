@@ -32,21 +32,21 @@ package struct NotificationRecord {
     try ValueText.check(event.value, format)
     context.observer?.didReceive(event, uuid, peer.client)
     let record = Self(event, uuid, format, from: peer, context.process.memory)
-    if context.output.style.json, try context.output.recordWithoutWaiting(record.write) { return }
+    if context.output.style.json, try context.output.recordWithoutWaiting({ record.write(&$0) }) { return }
     try await record.show(context.output)
   }
 
   /// Writes a notification or indication.
   /// - Parameter device: The name of the device to show in a live line. Nil to show no name.
   package func show(of device: String? = nil, _ output: Output) async throws {
-    if output.style.json { return try await output.record(write) }
+    if output.style.json { return try await output.record { write(&$0) } }
     if output.style.isLive { return try await output.line(brief(of: device, output)) }
     let time = output.paint(Timestamp.text(event.wallClock), .dim)
     try await output.line("\(time) \(uuid?.description ?? event.handle.description) \(output.displayText(valueText))")
   }
 
   /// The JSON object of the notification, as `--json` writes it.
-  package var value: JSONTree { RecordWriter.value(write) }
+  package var value: JSONTree { RecordWriter.value { write(&$0) } }
 
   private func write(_ json: inout RecordWriter) {
     json.string("event", event.isIndication ? "indication" : "notification")
