@@ -2,7 +2,7 @@
 package enum ATTError: Error, Equatable, Sendable {
   /// The peer's response was invalid.
   case violation(Violation)
-  /// The peer sent no response within the time limit (Vol 3 Part F §3.3.3), so the bearer closed. `handle`: 0x0000 for no attribute.
+  /// The peer sent no response within the time limit (Vol 3 Part F §3.3.3), so the bearer closed. `handle` is 0x0000 for no attribute.
   case noResponse(to: RequestOpcode, handle: AttributeHandle, within: Duration)
   /// The peer did not confirm an indication within the transaction time limit, so the bearer closed.
   case noConfirmation(of: AttributeHandle, within: Duration)

@@ -15,7 +15,7 @@ struct ArrivalOrder {
   private var busy: Taker?
   private var held: [ChannelEvent] = []
 
-  /// Returns whether to deliver `event` now, and stores it otherwise. Deliver the result of `take` after the jobs of this turn.
+  /// Returns whether to deliver `event` now. Otherwise, stores the event until `take`, which runs after this turn of the event loop.
   /// - Parameters:
   ///   - isAsking: whether a request is outstanding.
   ///   - isShared: whether values have several listeners.

@@ -59,7 +59,7 @@ package final class Bearer {
   package private(set) var transmitted = 0
   /// The number of transmitted PDUs up to the last answered request. The peer has received them, even without an acknowledgment event.
   var answered = 0
-  /// The number of PDUs that the bearer had transmitted with the last request, including the request.
+  /// The number of the last request among all transmitted PDUs, counted from 1.
   private var lastRequest = 0
   /// The gate that opens with each acknowledgment, each response, and at the end of the bearer.
   let acknowledgements = Gate()
@@ -104,7 +104,7 @@ package final class Bearer {
   package var rxMTU: Int { state.rxMTU }
   /// The error that closed the bearer. Nil while the bearer is open.
   package private(set) var closed: (any Error)?
-  /// The reason why the peer sends nothing until it receives a PDU. Nil for a peer that may send at any time.
+  /// The reason why the peer sends nothing more until this device sends a PDU. Nil for a peer that may send at any time.
   package private(set) var exhausted: (any Error)?
   /// Whether no request of the client is outstanding or waiting.
   package var isIdle: Bool { state.isIdle }
@@ -119,7 +119,7 @@ package final class Bearer {
   package struct OpenRequest {
     fileprivate let token: BearerState.Token
     fileprivate let wait: Wait<Response>
-    /// The number of PDUs that the bearer had transmitted after this request, counting the request.
+    /// The value of `Bearer.transmitted` after `begin` sent or queued the request.
     let mark: Int
   }
 

@@ -243,7 +243,7 @@ package struct BearerState: Sendable {
   }
 
   /// Closes the bearer after a response that does not match the request. The real response may still arrive,
-  /// and would then match a later request. After an Exchange MTU Request, only fails the request, because the client sends no second one.
+  /// and would then match a later request. After an Exchange MTU Request, which the client sends only once, only fails the request.
   private mutating func mismatched(_ violation: Violation) -> [Action] {
     if outstanding?.request.method == .exchangeMTU { return finish { .fail($0, .violation(violation)) } }
     var violation = violation

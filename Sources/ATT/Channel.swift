@@ -42,7 +42,7 @@ package enum ChannelEvent: Sendable {
   case received([UInt8])
   /// The transport below the channel lost this many received PDUs, because of a full socket buffer.
   case dropped(Int)
-  /// The channel, which has no real peer, delivers no PDU until it sends one. The error is the reason.
+  /// The channel, which has no real peer, delivers no more PDUs until the bearer sends a PDU. The error explains why.
   case exhausted(any Error)
   case closed(any Error)
 }

@@ -15,7 +15,7 @@ package enum Opcode: Hashable, Sendable, CustomStringConvertible {
   case unsolicited(UnsolicitedOpcode)
   /// A Handle Value Confirmation from client to server, which answers an indication.
   case confirmation
-  /// An unassigned opcode. A server ignores it if it has the Command Flag, and refuses it as a request otherwise (Vol 3 Part F §3.3.1).
+  /// An unassigned opcode. A server ignores an opcode with the Command Flag, and refuses any other as a request (Vol 3 Part F §3.3.1).
   case unknown(UInt8)
 
   package init(rawValue: UInt8) {

@@ -206,7 +206,7 @@ extension Request {
 }
 
 extension Response {
-  /// Parses a whole response, starting with the opcode. Does not validate handles, because that depends on the request.
+  /// Parses a whole response, starting with the opcode. Does not validate handles, whose valid range depends on the request.
   package init(parsing bytes: [UInt8]) throws(MalformedPacket) {
     var reader = ByteReader(bytes)
     let opcode = Opcode(rawValue: try reader.uint8("ATT opcode"))

@@ -44,7 +44,7 @@ package enum AddressType: String, Hashable, Sendable, CaseIterable {
   case random
 }
 
-/// The address of a peer with its type. The same 48 bits with the other type are a different device.
+/// The address of a peer and the type of the address. A public and a random address with the same 48 bits belong to different devices.
 package struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
   package let address: Address
   package let type: AddressType

@@ -1,4 +1,4 @@
-/// A writer that appends little-endian fields to a packet. The number of written bytes is the packet's length.
+/// A writer that appends little-endian fields to a packet.
 package struct ByteWriter: Sendable {
   package private(set) var bytes: [UInt8]
 

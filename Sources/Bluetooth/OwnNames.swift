@@ -11,7 +11,7 @@ package struct OwnNames: Equatable, Sendable {
   }
 
   private enum State: Sendable {
-    /// No look-up has needed the names so far. The function loads the names.
+    /// No look-up has needed the user's names so far. The first look-up will call this function, which loads the names.
     case notAsked(@Sendable () -> OwnNames?)
     case known(OwnNames?)
   }

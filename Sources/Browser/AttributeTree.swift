@@ -131,7 +131,8 @@ struct AttributeTree: Equatable {
     if handle != item.valueHandle { unfolded.insert(item.valueHandle) }
   }
 
-  /// Moves the cursor to the next row whose name, UUID or handle contains the text. Also searches folded rows. Wraps at the end.
+  /// Moves the cursor to the next row whose name, UUID or handle contains the text. Also searches folded rows.
+  /// After the last row, continues at the first row. Returns false if no row matches.
   /// - Parameters:
   ///   - afterCursor: Whether the search starts below the row under the cursor, not at that row.
   ///   - values: The known values. They include the names that the device gives its characteristics.

@@ -33,7 +33,8 @@ struct Browser {
   var showsLog = false
   /// The text of the latest search in an attribute tree. Empty before the first search.
   var search = ""
-  /// The message in the last line of the screen, and the time when the screen first showed it. Nil without a message.
+  /// The message in the last line of the screen. Nil without a message.
+  /// `since` is the time of the first frame with the message, in nanoseconds since 1970-01-01T00:00:00Z, or nil before that frame.
   var message: (text: String, isProblem: Bool, since: Int64?)?
   var layout = BrowserLayout(width: 80, height: 24, hasLog: false, bottom: 0)
 

@@ -34,7 +34,7 @@ struct BrowserPeer {
   var subscribed: Set<AttributeHandle> = []
   /// The values that the user wrote, by attribute handle, in the order of writing.
   var written: [AttributeHandle: [WrittenValue]] = [:]
-  /// The handles of attributes whose latest action was a write. For them, `y` copies a `write` command.
+  /// The handles of attributes whose latest action was a write. For these attributes, the key `y` copies a `write` command.
   var wroteLast: Set<AttributeHandle> = []
   /// The number of requests to the device that have started but not ended.
   var pending = 0

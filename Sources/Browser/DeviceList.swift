@@ -24,7 +24,7 @@ struct DeviceList {
   private var watch: DeviceWatch
   private var order = DeviceOrder(.rssi)
   private var facts: [PeerAddress: (changes: Int, facts: ScanFacts)] = [:]
-  /// The number of rows and the time in nanoseconds of the latest call of `arrange`.
+  /// The number of rows for devices and the time, in nanoseconds since 1970-01-01T00:00:00Z, of the latest call of `arrange`.
   private var arranged = (rows: 0, time: Int64(0))
 
   /// The maximum number of devices that the list keeps, not counting devices with a connection.
@@ -45,7 +45,7 @@ struct DeviceList {
 
   var shownPeer: BrowserPeer? { shown.flatMap { peers[$0] } }
 
-  /// The zero-based index in `matches` of the device under the cursor.
+  /// The zero-based index in `matches` of the device under the cursor. 0 if `matches` does not contain that device.
   var index: Int { selected.flatMap { peer in matches.firstIndex { $0.peer == peer } } ?? 0 }
 
   func device(_ peer: PeerAddress) -> DeviceView? { matches.first { $0.peer == peer } }

@@ -218,7 +218,7 @@ extension Browser {
     return []
   }
 
-  /// Limits the index of the first visible line of the help, so that the last page is full.
+  /// Limits the zero-based index of the first visible line of the help, so that the last page is full.
   private func helpTop(_ wanted: Int) -> Int { max(0, min(KeyHelp.lines(width: layout.width - 2).count - (layout.height - 3), wanted)) }
 
   private mutating func ask(_ prompt: Prompt, _ key: Key) -> [BrowserAction] {
@@ -373,7 +373,7 @@ extension Browser {
 
   // MARK: Copying, plotting, searching
 
-  /// Copies the blectl command for the attribute or device under the cursor.
+  /// Copies the blectl command for the attribute or device under the cursor to the clipboard of the terminal.
   private mutating func copy() -> [BrowserAction] {
     guard let address = devices.shown else { return say("No device found yet.") }
     return [.copy(command(for: address))]

@@ -9,7 +9,7 @@ struct LineRenderer {
 
   let isUTF8: Bool
   private var ellipsis: String { isUTF8 ? "…" : "~" }
-  /// The function that returns the offset of local time from UTC. Its argument and result are in nanoseconds.
+  /// A function that returns the offset of local time from UTC in nanoseconds, at a time in nanoseconds since 1970-01-01T00:00:00Z.
   var zone: (Int64) -> Int64 = { _ in 0 }
 
   /// Formats a time in nanoseconds since 1970-01-01T00:00:00Z as local time, such as `12:03:05.013`.
@@ -22,7 +22,7 @@ struct LineRenderer {
   /// Escapes control characters in a text that comes from a device or a file.
   func safe(_ text: String) -> String { isUTF8 ? DisplayText.escape(text) : DisplayText.ascii(DisplayText.escape(text)) }
 
-  /// Prepares a message for the screen. The caller must have escaped the texts of devices in the message.
+  /// Escapes an unprintable message, and converts it to ASCII for an ASCII terminal. The caller must have escaped the texts of devices.
   func message(_ text: String) -> String {
     let text = DisplayText.isPrintable(Array(text.utf8)) ? text : DisplayText.escape(text)
     return isUTF8 ? text : DisplayText.ascii(DisplayText.asciiLines(text))

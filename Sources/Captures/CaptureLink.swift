@@ -14,7 +14,7 @@ enum CaptureLink: UInt32, Sendable {
   case airWithHeader = 256
   case nordic = 272
 
-  /// Finds the form for a header type, whose offset in the file is in bytes.
+  /// Finds the form of a header type. Errors name `offset`, the position of the type in the file, in bytes.
   /// - Throws: `MalformedPacket` for an unsupported type, with advice on how to record.
   init(_ type: UInt32, at offset: Int) throws(MalformedPacket) {
     guard let link = Self(rawValue: type) else {

@@ -161,7 +161,7 @@ struct PcapngReader: Sendable {
     return record
   }
 
-  /// Reads a Simple Packet Block, which is a packet of the first interface without a time.
+  /// Reads a Simple Packet Block. Its packet belongs to the section's first interface and has no time.
   private mutating func simplePacket(_ body: inout ByteReader) throws(MalformedPacket) -> Snoop.Record? {
     let original = try body.number(4, isLittle, "pcapng packet")
     guard let interface = interfaces.first, let link = interface.link else {

@@ -24,7 +24,7 @@ final class AirHost {
     self.stays = stays
   }
 
-  /// Serves clients until the last one disconnects, or without end if `stays` is true.
+  /// Serves clients until the last client disconnects, or without end if `stays` is true.
   /// - Throws: `TransportError` when a socket fails; `CancellationError`.
   func run() async throws {
     pool.onEvent = { [weak self] in self?.take($0) }

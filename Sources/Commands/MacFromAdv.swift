@@ -105,7 +105,7 @@ package struct MacFromAdv: LoopCommand {
     try found.search.finish()
   }
 
-  /// Returns the MAC rule of the device file. Empty if the user named no device file.
+  /// Returns a list that contains only the MAC rule of the device file. Empty if the user named no device file.
   /// - Throws: `Failure(.usage)` for a device file without a rule; the errors of `DeviceOptions.load`.
   @LoopActor private func described() async throws -> [String] {
     guard let device = try await file.load() else { return [] }

@@ -98,7 +98,7 @@ struct PeerList {
     return PeerList(own: own, links: links, devices: devices, aliases: aliases).peers
   }
 
-  /// Returns the connections of the adapter, including those of other programs. Empty without a kernel adapter.
+  /// Returns all programs' connections on the adapter. Empty without a kernel adapter. Nil if the kernel does not report them.
   @LoopActor private static func links(_ context: Context) throws -> [AdapterLink]? {
     guard case .kernel(let index) = try context.process.adapter() else { return [] }
     return try AdapterList.choose(index).links()

@@ -122,7 +122,7 @@ private final class ReadFailures {
   }
 
   /// Adds the failure of the attribute at the zero-based `index`. `isLast` is true if no further read is possible.
-  /// - Throws: `error` for a single attribute. With several attributes, the first failure after the last attribute.
+  /// - Throws: `error` for a single attribute. For several attributes, the first added failure, and only if `isLast` is true.
   func add(_ error: any Error, of index: Int, isLast: Bool) throws {
     let failure = Failure(error)
     context.observer?.didRead(attributes[index], .failure(failure))

@@ -70,7 +70,7 @@ struct CommandLineCompletion {
     }
   }
 
-  /// Returns the device file that matches the known facts about a device. Nil unless exactly one file of the first matching group matches.
+  /// Returns the device file that matches `facts`, from the first group of `DeviceLibrary.known` with only one match. Nil if there is none.
   private func fitting(_ facts: CompletionDevices.Facts, _ configuration: Configuration, _ spec: AdapterSpec) -> DeviceDescription? {
     DeviceLibrary.known(configuration, spec).lazy.compactMap { devices -> DeviceDescription? in
       let fitting = devices.filter { facts.fits($0.match) }

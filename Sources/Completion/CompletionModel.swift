@@ -75,9 +75,9 @@ package struct CompletionModel: Sendable {
     /// The texts that find the candidate, in lowercase.
     let keys: [String]
     let hint: String
-    /// Whether an earlier candidate means the same. Completion offers this one only after the user has typed a character.
+    /// Whether an earlier candidate has the same meaning. Completion then offers this candidate only after the user has typed a character.
     var isOther = false
-    /// Whether this is a long form. Completion offers it only if no shorter form matches.
+    /// Whether the candidate is a long form such as `180f/2a19`. Completion offers a long form only if no shorter form matches.
     var isLastResort = false
     /// Whether the user may type more after the candidate without a space.
     var goesOn = false

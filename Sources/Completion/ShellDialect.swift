@@ -72,7 +72,7 @@ enum ShellDialect: String, CaseIterable {
     return texts
   }
 
-  /// Returns lines for files, each after the prefix, for a shell that cannot complete a path after a prefix.
+  /// Returns one line for each matching file, with `prefix` before the path, for a shell that cannot complete a path after a prefix.
   private func files(_ endings: [String], _ prefix: String, _ question: Question, _ words: inout [String]) -> [String] {
     let path = question.last.after(prefix) ?? ""
     let completer = Completer(model: CompletionModel(), shape: { _ in nil }, files: { FolderNames.list($0, home: nil) })

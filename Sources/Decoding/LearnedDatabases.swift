@@ -14,7 +14,8 @@ package struct LearnedDatabases: Sendable {
     package let adapter: UInt16
     /// The peer that has the attributes. Nil if the adapter has them, or if only `link` identifies the peer.
     package let peer: PeerAddress?
-    /// The zero-based index of the link's first packet. A sniffer trace doubles it and adds 1 for the central. Nil for a known owner.
+    /// The identifier of an owner without a known address, from the zero-based index of the link's first packet. In a sniffer's trace, the
+    /// identifier is twice the index, plus 1 for the central. Nil for the adapter and for a peer with a known address.
     package let link: Int?
   }
 

@@ -87,7 +87,7 @@ package struct AnswerReader: Sendable {
     return .refused(.malformed(fault.reason, of: name(fault.role)))
   }
 
-  /// Returns the priority of a role. The lowest number wins. The part that should come next precedes other parts.
+  /// Returns the priority of a role that matches a packet. The lowest number wins. The part `current` has priority over other parts.
   private func rank(_ role: Role) -> Int { role == .part(current) ? 20 : role.rank * 10 + (role.rank == 2 ? 5 : 0) }
 
   private func name(_ role: Role) -> String? { if case .event(let name) = role { name } else { nil } }
@@ -277,7 +277,7 @@ package struct RefusedPacket: Sendable, Equatable {
   package enum Reason: Sendable, Equatable {
     /// No frame in the file matches the first bytes of the packet.
     case foreign
-    /// The packet starts like the answer, or like the event with this name, but does not fit the frame.
+    /// The packet starts like the event named `of`, or like the answer if `of` is nil, but does not fit the frame.
     case malformed(PacketFault, of: String?)
     /// The device already sent the same packet for this answer.
     case doubled

@@ -134,7 +134,7 @@ extension DeviceCommand.Parameter {
     }
   }
 
-  /// The range from `least` to `greatest` for people, such as `1 to 30`. Nil if `least` and `greatest` are nil.
+  /// The allowed values as text, such as `1 to 30` or `at most 30`. Nil if `least` and `greatest` are nil.
   package var rangeText: String? {
     func text(_ number: Double) -> String { DeviceValue.number(number).plainText }
     switch (least, greatest) {

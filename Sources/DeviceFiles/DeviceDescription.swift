@@ -32,7 +32,7 @@ package struct DeviceMatch: Sendable, Equatable {
 
   package struct Manufacturer: Sendable, Equatable {
     package let company: UInt16
-    /// The first bytes of the data after the company identifier. Nil matches any byte.
+    /// The first bytes of the data after the company identifier. A nil element matches any byte.
     package let prefix: [UInt8?]
 
     package init(company: UInt16, prefix: [UInt8?]) {

@@ -78,7 +78,7 @@ package enum DeviceFile {
     return UInt16(truncatingIfNeeded: number)
   }
 
-  /// Parses hex digits in which `??` stands for any byte. Returns nil for each such byte.
+  /// Parses hex digits in which `??` stands for any byte. The result has a nil element for each `??`.
   private static func prefix(_ entry: FileEntry) throws(FileEntryError) -> [UInt8?] {
     let digits = Array(try entry.string().utf8.filter { $0 != 0x20 })
     func wrong() -> FileEntryError { entry.error("Expected hex digits, with ?? for any byte.") }

@@ -9,7 +9,7 @@ package indirect enum DeviceValue: Sendable, Equatable {
   case list([DeviceValue])
   case object([NamedValue])
 
-  /// The value for people: plain numbers, bytes in hex, lists with commas.
+  /// The value as text, with plain numbers, bytes in hex, and commas between the items of a list.
   package var plainText: String {
     switch self {
     case .integer(let number): "\(number)"

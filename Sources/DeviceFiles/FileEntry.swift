@@ -244,7 +244,7 @@ package struct FileEntry: Sendable {
 }
 
 extension FileEntry {
-  /// Reads text for people: one printable line of 1 to `limit` bytes.
+  /// Reads text that messages show: one printable line of 1 to `limit` bytes.
   func words(limit: Int = 256) throws(FileEntryError) -> String {
     let text = try string()
     guard (1...limit).contains(text.utf8.count), DisplayText.escape(text) == text.replacing("\\", with: "\\\\") else {
@@ -327,7 +327,7 @@ extension FileEntry {
 }
 
 extension FieldFault: CustomStringConvertible {
-  /// The message for people, which starts with the name of the field.
+  /// The error message, which starts with the name of the field.
   package var description: String {
     func choice(_ names: [String]) -> String { names.isEmpty ? "" : " Use \(names.joined(separator: ", "))." }
     return switch reason {

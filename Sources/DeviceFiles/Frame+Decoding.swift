@@ -135,7 +135,7 @@ extension Frame.ListField {
 }
 
 extension Frame.ChecksumField {
-  /// Computes the correct checksum for `range` of a packet.
+  /// Computes the correct checksum of a packet whose checksum field is at the byte range `range`.
   func octets(of packet: [UInt8], at range: Range<Int>) -> [UInt8] {
     let covered: [UInt8] =
       switch scope {

@@ -97,7 +97,7 @@ extension Frame.StringField {
     return octets
   }
 
-  /// Parses text that a user typed: hex digits for bytes, or the text itself.
+  /// Parses text that a user typed, as hex digits if the field holds bytes.
   /// - Throws: FieldFault for invalid hex.
   package func parse(_ text: String) throws(FieldFault) -> DeviceValue {
     guard !isText else { return .text(text) }

@@ -200,7 +200,7 @@ package struct Frame: Sendable, Equatable {
   }
 }
 
-/// The unit and the summary of a field, for people.
+/// The unit of a field and a summary of its meaning, which messages show.
 package struct FieldNote: Sendable, Equatable {
   package var unit: String?
   package var summary: String?

@@ -1,6 +1,6 @@
 package import Text
 
-/// A value that its field cannot hold.
+/// The error for a field without a value, or with a value that the field cannot hold.
 package struct FieldFault: Error, Sendable, Equatable {
   package let field: String
   package let reason: Reason

@@ -16,7 +16,7 @@ struct FrameReader {
   }
 
   private var items: [String: [Item]] = [:]
-  /// The frames without a body, by name. The reader builds each frame once.
+  /// The frames that contain no place for an inner frame, by name. The reader builds each frame once.
   private var built: [String: Frame] = [:]
   private var names: [String] = []
   private let spent = Spent()

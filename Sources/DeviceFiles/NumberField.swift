@@ -134,7 +134,7 @@ package struct NumberField: Sendable, Equatable {
     return UInt64(truncatingIfNeeded: whole)
   }
 
-  /// The range of valid scaled values for people, such as `0 to 25.5`. Nil for a float.
+  /// The range of valid scaled values as text, such as `0 to 25.5`. Nil for a float.
   package var limits: String? {
     guard layout.kind != .float else { return nil }
     let range = layout.range

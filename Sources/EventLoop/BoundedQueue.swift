@@ -1,9 +1,8 @@
 public import DequeModule
 
 /// A queue from a source that cannot wait, such as a link, to one taker. The queue drops and counts excess elements.
-///
-/// `add` and `ready` are public and inlinable, so that other modules can specialize them for their elements.
 @LoopActor
+// `add` and `ready` are public and inlinable, so that other modules can specialize them for their elements.
 public final class BoundedQueue<Element> {
   @usableFromInline let capacity: Int
   private let onDrop: (@LoopActor (Int) -> Void)?
@@ -17,7 +16,7 @@ public final class BoundedQueue<Element> {
 
   /// Creates an empty queue.
   /// - Parameter capacity: The maximum number of waiting elements.
-  /// - Parameter onDrop: The callback with the total number of dropped elements, when it has doubled before a take, and at the end.
+  /// - Parameter onDrop: The callback with the total number of drops, before a take if the number has doubled, and after `close`.
   package init(capacity: Int, onDrop: (@LoopActor (Int) -> Void)? = nil) {
     self.capacity = capacity
     self.onDrop = onDrop
@@ -47,7 +46,7 @@ public final class BoundedQueue<Element> {
   }
 
   /// Waits for the next element and returns it. Still returns elements added before `close`. Only one task may wait at a time.
-  /// - Parameter vain: Returns the reason to stop waiting, or nil. `next` calls it when the queue is empty, and again after `wakeTaker`.
+  /// - Parameter vain: Returns the error to throw, or nil to wait. `next` calls it when the queue is empty, and again after `wakeTaker`.
   /// - Returns: Nil at `deadline`, or after `close` if the queue is empty.
   /// - Throws: The error of `close` once the queue is empty, the error of `vain`, or CancellationError.
   package func next(until deadline: LoopClock.Instant? = nil, vain: (@LoopActor () -> (any Error)?)? = nil) async throws -> Element? {
@@ -70,7 +69,7 @@ public final class BoundedQueue<Element> {
 
   @usableFromInline package var isClosed: Bool { end != nil }
 
-  /// Closes the queue. Drops the waiting elements and reports them.
+  /// Closes the queue. Drops the waiting elements and reports the number of all dropped elements.
   /// - Parameter taken: The number of elements that the taker took but did not use.
   package func abandon(taken: Int = 0) {
     dropped += items.count + taken

@@ -17,7 +17,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   private var waitingForTurn: [LoopContinuation<Void>] = [], resuming: [LoopContinuation<Void>] = []
   /// The actions to run before the loop checks the descriptors, and a second list for the actions that the loop is running.
   private var deferred: [DeferredAction] = [], running: [DeferredAction] = []
-  /// The numbers of jobs and steps left in this turn, of steps left in this job, and of batches that `deferred` may still wait.
+  /// The numbers of jobs and steps left in this turn, of steps left in this job, and of batches that actions in `deferred` may still wait.
   private var turnLeft = 0, shareLeft = share, batchesLeft = 64
   private var timers = TimerQueue()
   private var watches: [Int: Watch] = [:]
@@ -149,7 +149,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     }
   }
 
-  /// The real time that virtual time waits for a reader of our output, in nanoseconds.
+  /// The real time that virtual time waits for a reader of blectl's output, in nanoseconds.
   private static let readersTime: Int64 = 200_000_000
   private var hasReader = false
 
@@ -166,7 +166,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   /// Makes virtual time wait once for the reader of blectl's output, up to 0.2 s of real time.
   package func waitForReader() { hasReader = true }
 
-  /// Whether virtual time waits without a limit for the user's or a script's next command. Set it while no command runs.
+  /// Whether virtual time waits without a limit for the user's or a script's next command. Callers set it while no command runs.
   package var timeStandsStill: Bool {
     get { horizon != nil }
     set { horizon = newValue ? now : nil }
@@ -213,7 +213,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   /// Whether the running job has spent its share of steps and should call `waitForTurn`.
   package var isShareSpent: Bool { shareLeft <= 0 }
 
-  /// Counts a step of the running job. Functions that callers repeat without suspending must call it. Without a suspension, the loop
+  /// Counts a step of the running job. Functions that callers repeat without suspending must call this. Without a suspension, the loop
   /// runs nothing else, not even signal handlers.
   package func spendStep() {
     shareLeft -= 1
@@ -311,7 +311,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   }
 
   /// The current time in nanoseconds since 1970-01-01T00:00:00Z. Virtual time starts at 2026-01-01T00:00:00Z, so output is reproducible.
-  /// The program can set it in virtual time only.
+  /// The program can set the clock in virtual time only.
   package var wallClock: Int64 {
     get {
       if isVirtual { return virtualStart &+ virtualNow }

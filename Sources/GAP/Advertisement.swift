@@ -3,8 +3,8 @@ package import Text
 
 /// The AD structures of one advertisement or scan response (Vol 3 Part C §11, Core Specification Supplement Part A §1).
 ///
-/// Stores only the received bytes, and parses them on each access. Never refuses data, but returns the readable parts and reports
-/// the other parts in `errors`. Returns the last of several values of one type, but a complete name rather than a shortened name.
+/// Stores only the received bytes, and parses them on each access. Never refuses data. Returns the readable parts and reports
+/// the other parts in `errors`. The last of several values of one type counts. A complete name takes precedence over a shortened name.
 package struct Advertisement: Hashable, Sendable {
   /// The data as received, with its padding.
   package let bytes: [UInt8]

@@ -5,7 +5,7 @@ package import EventLoop
 /// The interface of a host that scans and connects. The kernel's sockets and blectl's own host implement the interface.
 @LoopActor
 package protocol Central: AnyObject {
-  /// The handler of notes about actions that the host takes without being asked.
+  /// The handler of notes about actions and observations of the host.
   var onNote: (@LoopActor (GAPNote) -> Void)? { get set }
 
   /// The reason why the adapter is unusable, for example because the user unplugged it. Nil while the adapter works.
@@ -50,7 +50,7 @@ package struct ControllerFacts: Sendable, Equatable {
   package let name: String
   /// The controller's public address. Nil if it has none.
   package let address: Address?
-  /// The controller's abilities, in the words of the command `adapters`.
+  /// The names of the controller's features, such as `extended_advertising`, as `blectl adapters` prints them.
   package let features: [String]
 
   package init(name: String, address: Address?, features: [String]) {
@@ -79,7 +79,7 @@ package protocol Link: AnyObject, Sendable {
   /// The handler of the link's known parameters. Runs after each change, until the link is down.
   var onParameters: (@LoopActor (LinkParameters) -> Void)? { get set }
 
-  /// Queries the current parameters of the link from the controller. Unknown parts are nil.
+  /// Queries the current parameters of the link. Parameters that the controller does not report are nil.
   func parameters() async throws -> LinkParameters
 
   /// Requests a connection interval (LE Connection Update). Returns the parameters in effect after the procedure.

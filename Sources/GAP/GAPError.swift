@@ -7,7 +7,7 @@ package enum GAPError: Error, Sendable, Equatable {
   case intervalOutOfRange(Duration)
   /// The requested data length is not 27 to 251 bytes.
   case dataLengthOutOfRange(Int)
-  /// The scan has no primary advertising PHY.
+  /// The scan parameters contain neither 1M nor Coded, the only primary advertising PHYs.
   case noPrimaryPHY
 
   // Missing abilities of the controller.

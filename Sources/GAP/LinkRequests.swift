@@ -1,13 +1,13 @@
 package import Bluetooth
 import EventLoop
 
-/// The requests that a host may send for a link. The same rule applies to both hosts: an invalid request is an error.
+// The requests that a host may send for a link. The same rule applies to both hosts: an invalid request is an error.
 
 extension ConnectionParameters {
   /// The valid connection intervals, 7.5 ms to 4 s (Vol 6 Part B §4.5.1).
   package static let intervals: ClosedRange<Duration> = .microseconds(7500) ... .seconds(4)
 
-  /// Creates connection parameters with one interval, latency 0 and a suitable supervision timeout.
+  /// Creates connection parameters with one interval, latency 0 and a supervision timeout of six intervals, but at least 4 s.
   /// - Parameter interval: the interval, which the initializer rounds to a multiple of 1.25 ms.
   /// - Throws: GAPError.intervalOutOfRange.
   package init(interval: Duration) throws(GAPError) {

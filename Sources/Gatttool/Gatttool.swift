@@ -69,7 +69,7 @@ package struct Gatttool: LoopCommand {
     return command
   }
 
-  /// Returns the name of the adapter with this address. Returns any other text unchanged.
+  /// Returns the name of the adapter with an address, such as `hci0`. Returns any other text unchanged.
   private static func spec(_ adapter: String) -> String {
     guard adapter.utf8.count == 17, adapter.split(separator: ":").count == 6 else { return adapter }
     let found = try? AdapterList.adapters().first { $0.address?.description == adapter.uppercased() }
@@ -92,7 +92,7 @@ package struct Gatttool: LoopCommand {
     try await GatttoolRequest(options: options, context: context).run(procedure)
   }
 
-  /// Prints the usage and throws `ExitCode(1)`, because the options name no procedure.
+  /// Prints the usage and throws `ExitCode(1)`, for invalid options or options that name no procedure.
   private func refuse(_ context: Context) async throws {
     try await context.output.line(GatttoolHelp.text)
     throw ExitCode(1)

@@ -70,7 +70,7 @@ enum GatttoolProcedure: Equatable, Sendable {
     throw .errorResponse(.invalidHandle, to: type.map { .readByType(range, type: $0) } ?? .findInformation(range), on: nil)
   }
 
-  /// Returns true if `found` contains any result. Throws Attribute Not Found if it is empty, because the device answered with this error.
+  /// Returns true. Throws Attribute Not Found if `found` is empty, because the device then answered with this error.
   private func some<T>(_ found: [T], _ request: Request) throws(GATTError) -> Bool {
     if found.isEmpty { throw .errorResponse(.attributeNotFound, to: request, on: nil) }
     return true

@@ -1,6 +1,6 @@
 package import Bluetooth
 
-/// The reports of one advertising event from the controller. A malformed report does not affect the reports before it.
+/// The advertising reports of one HCI event. A malformed report does not affect the reports before it.
 package struct AdvertisingReports<Report: AdvertisingReportForm>: Sendable, Equatable {
   package var reports: [Report]
   /// The error in the first malformed report, at which the parser stopped. Nil if all reports are valid.
@@ -83,11 +83,11 @@ package struct ExtendedAdvertisingReport: AdvertisingReportForm {
 
   /// The event type: bit 0 connectable, 1 scannable, 2 directed, 3 scan response, 4 legacy PDU, 5–6 data status. Other bits are reserved.
   package var eventType: UInt16
-  /// The address type. 0xFF means anonymous.
+  /// The type of the sender's address. 0 and 2 are public, 1 and 3 are random, 0xFF is anonymous.
   package var addressType: UInt8
   package var address: Address
   package var primaryPHY: UInt8
-  /// The secondary PHY. 0 means no packets on the secondary channels.
+  /// The secondary PHY. 1 is 1M, 2 is 2M, 3 is coded. 0 means no packets on the secondary channels.
   package var secondaryPHY: UInt8
   /// The Advertising Set ID. 0xFF means none.
   package var sid: UInt8

@@ -61,7 +61,7 @@ package struct CommandTable<Controller: AnyObject>: Sendable {
     }
   }
 
-  /// Returns the event that refuses a command. An unknown command gets Command Status, any other command its usual event.
+  /// Returns the event that refuses a command. Unknown commands get Command Status, and other commands the event that answers a success.
   package func refusal(_ opcode: Opcode, _ status: ControllerErrorCode) -> Event {
     if entries[opcode]?.answeringEvent ?? .commandStatus == .commandStatus {
       return .commandStatus(Event.CommandStatus(status: status, opcode: opcode))

@@ -6,7 +6,7 @@ package struct ControllerError: Error, Sendable, Equatable {
     /// The controller refused a command, with the status of Command Complete or Command Status.
     case refused(Opcode, ControllerErrorCode)
     case silent(Opcode, after: Duration)
-    /// The controller gave no command credit (Vol 4 Part E §4.4), so the host did not send the command.
+    /// The controller gave no command credit for the time `after`, so the host did not send the command (Vol 4 Part E §4.4).
     case starved(Opcode, after: Duration)
     /// The return parameters of the command are malformed.
     case unreadable(Opcode, MalformedPacket)

@@ -26,7 +26,7 @@ package enum Event: Sendable, Equatable {
   /// An event that has no other case, with its code and parameters.
   case other(code: UInt8, [UInt8])
 
-  /// The Command Complete event (§7.7.14).
+  /// The Command Complete event (Vol 4 Part E §7.7.14).
   package struct CommandComplete: Sendable, Equatable {
     /// The number of commands that the controller now accepts (Num_HCI_Command_Packets).
     package var credits: UInt8
@@ -49,7 +49,7 @@ package enum Event: Sendable, Equatable {
     }
   }
 
-  /// The Command Status event (§7.7.15).
+  /// The Command Status event (Vol 4 Part E §7.7.15).
   package struct CommandStatus: Sendable, Equatable {
     package var status: ControllerErrorCode
     package var credits: UInt8
@@ -62,7 +62,7 @@ package enum Event: Sendable, Equatable {
     }
   }
 
-  /// The event LE Connection Complete (§7.7.65.1) or LE Enhanced Connection Complete v1 or v2 (§7.7.65.10).
+  /// The event LE Connection Complete (Vol 4 Part E §7.7.65.1) or LE Enhanced Connection Complete v1 or v2 (Vol 4 Part E §7.7.65.10).
   package struct ConnectionComplete: Sendable, Equatable {
     package enum Form: UInt8, Sendable {
       case plain = 0x01
@@ -362,7 +362,7 @@ extension Event.ConnectionComplete {
 }
 
 extension Event {
-  /// An entry of the Number Of Completed Packets event (§7.7.19).
+  /// An entry of the Number Of Completed Packets event (Vol 4 Part E §7.7.19).
   package struct CompletedPackets: Sendable, Equatable {
     package var handle: ConnectionHandle
     package var count: UInt16

@@ -13,7 +13,7 @@ package struct H4Framer: Sendable {
   /// - Parameter sender: The direction of the stream. An event from a host or a command from a controller ends the stream.
   package init(_ sender: Direction) { self.sender = sender }
 
-  /// The number of stored bytes. At most one packet (65,540 bytes) and the last append, if the caller empties the framer with `next`.
+  /// The number of stored bytes. A caller that empties the framer with `next` limits it to one packet (65,540 bytes) and the last append.
   package var count: Int { buffer.count - start }
 
   package mutating func append(_ octets: some Collection<UInt8>) {

@@ -4,7 +4,7 @@ import Text
 /// An opcode that a command declares has a name and a bit. A received opcode with the same number is equal to it.
 package struct Opcode: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
   package let rawValue: UInt16
-  /// The specification's name of the command. "HCI command" for a received opcode.
+  /// The specification's name of the command, or "HCI command" for a received opcode.
   package let name: String
   /// The byte and bit in the Supported Commands, each from 0 (Vol 4 Part E §6.27). Nil if the field has no bit for the command.
   let supportedBit: (octet: Int, bit: Int)?

@@ -3,7 +3,7 @@ package import GAP
 package import HCI
 
 extension LegacyAdvertisingReport {
-  /// The report in the form that all hosts share. Nil for a reserved event type.
+  /// The report as an `AdvertisingReport`, the type that all hosts deliver. Nil for a reserved event type.
   package var report: AdvertisingReport? {
     let pdu: AdvertisingReport.PDU
     switch eventType {
@@ -21,7 +21,7 @@ extension LegacyAdvertisingReport {
 }
 
 extension ExtendedAdvertisingReport {
-  /// The report in the form that all hosts share, with one part of chained data. `ExtendedReportReassembler` joins the parts.
+  /// The report as an `AdvertisingReport`, with one part of chained data. `ExtendedReportReassembler` joins the parts.
   package var report: AdvertisingReport {
     let pdu: AdvertisingReport.PDU
     if isScanResponse {

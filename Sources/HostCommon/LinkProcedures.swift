@@ -9,7 +9,7 @@ package protocol LinkController: AnyObject {
   /// The name of the controller in messages to the user.
   var name: String { get }
 
-  /// Returns whether the controller supports a command. Returns true if this is unknown, so that the host tries the command.
+  /// Returns whether the controller supports a command. Returns true if the support is unknown, so that the host tries the command.
   func supports<C: Command>(_ command: C.Type) async throws -> Bool
 
   /// Sends a command and waits for the controller's answer.

@@ -12,7 +12,7 @@ package struct Recombination: Sendable {
   package init() {}
 
   /// Adds the next fragment of the link, and returns the frame if it is complete.
-  /// - Parameter isStart: whether the fragment starts a frame. If false, the fragment continues one.
+  /// - Parameter isStart: whether the fragment starts a frame. If false, the fragment continues a frame.
   /// - Returns: the frame that the fragment completes. Nil if the frame needs more fragments, or the fragment is invalid.
   package mutating func add(_ fragment: [UInt8], isStart: Bool) -> L2CAPFrame? {
     if isStart {

@@ -5,7 +5,7 @@ import HCI
 /// Decides which command to send next and which command an event answers (Vol 4 Part E §4.4). Only one command is in flight at a time.
 /// Times are nanoseconds of a monotonic clock.
 struct CommandQueue {
-  /// The time limit for an answer, in nanoseconds. The specification allows 1 s (§4.5), but serial adapters at low rates need more.
+  /// The time limit for an answer, in nanoseconds. It exceeds the 1 s of Vol 4 Part E §4.5, because slow serial adapters need more.
   static let timeout: Int64 = 4_000_000_000
 
   private struct Entry {

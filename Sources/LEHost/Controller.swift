@@ -71,7 +71,7 @@ final class Controller {
   }
 
   /// Sends a command and waits for its answer. A cancellation does not stop a command after the transport got it.
-  /// - Parameter accepted: The function to call at the answer, before any later event, even after a cancellation of the task.
+  /// - Parameter accepted: The callback for success. The controller calls it before any later event, even after a cancellation of the task.
   /// - Returns: The return parameters, which are empty if Command Status answers the command.
   /// - Throws: ControllerError (refused, silent, starved, unreadable), the error of `close`, CancellationError.
   @discardableResult

@@ -5,7 +5,7 @@ import HCI
 import HostCommon
 import L2CAP
 
-/// The part of blectl's LE host that all roles share. It owns the controller, the queue for its buffers and the links.
+/// The part of blectl's LE host that all roles share. It owns the controller, the links, and the queue for the controller's buffers.
 @LoopActor
 final class Host: LinkController {
   let name: String
@@ -133,7 +133,7 @@ final class Host: LinkController {
     }
   }
 
-  /// Answers a peripheral's request for other connection parameters through the link layer.
+  /// Answers a peripheral's Link Layer request for other connection parameters.
   private func answer(_ handle: ConnectionHandle, _ wanted: ConnectionParameters) {
     guard let link = links[handle], controller.backlog < 64 else { return }
     if let granted = link.grant(wanted) {

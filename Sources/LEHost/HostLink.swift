@@ -75,7 +75,7 @@ package final class HostLink: GAP.Link {
   /// The number of L2CAP frames of this link that the controller has not completed.
   var unacknowledged: Int { host.sendQueue.frames(handle) }
 
-  /// Sends an ATT PDU.
+  /// Queues an ATT PDU for the controller.
   func transmit(_ pdu: [UInt8]) { host.transmit(.att, pdu, self) }
 
   func receive(_ data: ACLData) {

@@ -21,7 +21,7 @@ package struct SendQueue {
     /// The number of uncompleted fragments of each uncompleted frame, in sending order.
     var frames: Deque<Int> = []
 
-    /// Frees the memory of the taken bytes if these are all bytes, or at least 4096.
+    /// Frees the memory of the taken bytes if no byte waits or at least 4096 bytes are taken.
     mutating func makeRoom() {
       guard taken == octets.count || taken >= 4096 else { return }
       if taken == octets.count { octets.removeAll(keepingCapacity: true) } else { octets.removeFirst(taken) }
@@ -42,7 +42,7 @@ package struct SendQueue {
     lines.append(Line(handle: handle))
   }
 
-  /// Removes a link and frees its buffers, which the controller flushes with the link (§7.7.5).
+  /// Removes a link and frees its buffers, which the controller flushes with the link (Vol 4 Part E §7.7.5).
   package mutating func close(_ handle: ConnectionHandle) { lines.removeAll { $0.handle == handle } }
 
   /// Removes the fragments of a link that wait in this process. Fragments in the controller stay in flight.

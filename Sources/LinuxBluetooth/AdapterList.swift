@@ -40,7 +40,7 @@ package enum AdapterList {
     return adapter
   }
 
-  /// Whether the adapter exists and is up now.
+  /// Returns whether the adapter exists and is up now.
   static func isUp(_ index: Int) -> Bool {
     guard let number = UInt16(exactly: index) else { return false }
     return info(number)?.isUp == true

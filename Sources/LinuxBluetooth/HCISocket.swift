@@ -28,8 +28,8 @@ final class HCISocket {
   /// The error that ended the socket. No events arrive after it. Nil while the socket works.
   private(set) var failure: (any Error)?
   private var onEnd: [Int: @LoopActor (any Error) -> Void] = [:]
-  /// The last command of another program or the kernel. Nil after the command's answer. The next answer with its opcode belongs to
-  /// this command before `deadline`, because the kernel sends the controller one command at a time.
+  /// The last command of another program or the kernel. Nil after the command's answer. Until `deadline`, the next answer with the same
+  /// opcode belongs to this command, because the kernel sends the controller one command at a time.
   private var others: (command: CommandPacket, deadline: LoopClock.Instant, isTraced: Bool)?
 
   private struct Pending {
@@ -211,7 +211,7 @@ final class HCISocket {
     onOthersCommand?(.sent(command))
   }
 
-  /// Whether an event answers a command of this process, or another program's command about a link of this process.
+  /// Returns whether an event answers a command of this process, or another program's command about a link of this process.
   private func isTracedAnswer(_ event: HCI.Event) -> Bool {
     let opcode: HCI.Opcode
     switch event {

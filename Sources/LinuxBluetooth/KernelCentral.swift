@@ -4,7 +4,7 @@ package import GAP
 package import HCI
 import HostCommon
 
-/// A Central on the kernel's Bluetooth stack. It scans over a raw HCI socket and connects over L2CAP sockets, also next to bluetoothd.
+/// A Central on the kernel's Bluetooth stack. It scans over a raw HCI socket and connects over L2CAP sockets, also while bluetoothd runs.
 @LoopActor
 package final class KernelCentral: GAP.Central, LinkController {
   package let adapter: AdapterInfo

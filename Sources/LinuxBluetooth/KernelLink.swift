@@ -96,7 +96,7 @@ package final class KernelLink: GAP.Link {
   }
 
   /// Watches for a peer that changes the requested interval. Requests the interval once more, and then accepts the peer's choice.
-  /// The kernel accepts any interval that a peer requests, and many peers request one seconds after connecting.
+  /// The kernel accepts any interval that a peer requests, and many peers request an interval a few seconds after connecting.
   private func watch(_ wanted: ConnectionParameters, again: Bool = true) {
     stopWatching()
     guard let handle else { return }
@@ -125,7 +125,7 @@ package final class KernelLink: GAP.Link {
 
   // MARK: The end
 
-  /// Disconnects the link. Ends a link that this process opened immediately, if permitted, so that the peer advertises again.
+  /// Disconnects the link. If the kernel permits, immediately ends a link that this process opened, so that the peer advertises again.
   /// The kernel keeps any other link for 2 s after the last socket closes.
   package func disconnect() async {
     if let ending { return await ending.value }

@@ -91,7 +91,7 @@ final class KernelTrace {
     return attempt != nil
   }
 
-  /// Whether the counts include a link of this process.
+  /// Returns whether a Number Of Completed Packets event has a count for a link of this process.
   /// - Parameter packet: The packet with the counts. Without `recordsAll`, this function removes the counts of other links.
   private func isOurs(_ counts: HCI.Event.CompletedPackets.List, _ packet: inout [UInt8]) -> Bool {
     let ours = counts.filter { isOurs($0.handle) }

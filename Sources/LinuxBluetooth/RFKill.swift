@@ -11,7 +11,7 @@ package struct RFKill: Sendable, Equatable {
   }
 
   package struct Switch: Sendable, Equatable {
-    /// The name of the switch's device, for example `rfkill2`. rfkill(8) calls it 2.
+    /// The name of the switch's device, for example `rfkill2`. rfkill(8) lists this switch as 2.
     package let device: String
     /// The name of the adapter (`hci0`), or of a platform's switch for the whole radio (`tpacpi_bluetooth_sw`).
     package let name: String

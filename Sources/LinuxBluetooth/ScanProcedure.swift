@@ -11,7 +11,7 @@ import HostCommon
 /// - Use another program's scan unchanged. Stopping the kernel's discovery would also stop the timer that resumes it.
 /// - Replace a background scan that reports no new devices, such as the kernel's scan for devices to connect to.
 /// - Restart a scan that no program resumes, but not during a connection attempt, when controllers may refuse a scan.
-/// - At the end, the program that last switched the scan on switches it off.
+/// - When blectl's scan ends, the program that last switched the scan on switches it off.
 struct ScanProcedure: Equatable {
   enum Step: Equatable {
     case send(CommandPacket)
@@ -55,7 +55,7 @@ struct ScanProcedure: Equatable {
     case off(since: LoopClock.Instant)
     case ours
     case others(Seen, since: LoopClock.Instant)
-    /// A scan that is on, though we did not see the command. It cannot be a discovery after `until`. With nil, blectl leaves the scan on.
+    /// A scan that is on, although blectl received no command for it. After `until`, it cannot be a discovery. Nil leaves the scan on.
     case unidentified(until: LoopClock.Instant?)
   }
 
@@ -84,7 +84,7 @@ struct ScanProcedure: Equatable {
   private var activity = Activity.configuring
   private var scan = Scan.unknown
   private var inFlight: CommandPacket?
-  /// Whether another program or the kernel sent a scan or connection command since our current attempt started.
+  /// Whether another program or the kernel sent a scan or connection command since blectl last tried to start a scan.
   private var isOvertaken = false
   private var hasAsked = false
   private var hasStarted = false
@@ -155,7 +155,7 @@ struct ScanProcedure: Equatable {
 
   /// Ends the scan in any state.
   /// - Returns: The last commands to send. `remindsKernel` is whether the kernel should check if it needs a scan, because this procedure
-  ///   may have switched off the kernel's own.
+  ///   may have switched off the kernel's own scan.
   mutating func end() -> (commands: [CommandPacket], remindsKernel: Bool) {
     let mayBeOurs = scan == .ours || inFlight == enable && !isOn
     if inFlight == stop { noteDisplaced() }

@@ -18,7 +18,7 @@ extension AttributeDatabase {
   package struct CharacteristicDescription: Sendable {
     package var uuid: UUID
     package var properties: Properties
-    /// The handle of the declaration. The value has the next handle. Nil means the next free handle.
+    /// The handle of the declaration, directly before the handle of the value. Nil means the next free handle.
     package var handle: AttributeHandle?
     package var value: [UInt8] = []
     /// The access permissions. Nil derives them from the properties.
@@ -47,7 +47,7 @@ extension AttributeDatabase {
 
   /// Lays out services, characteristics and descriptors (Vol 3 Part G §3) and assigns handles.
   /// - Throws: `Invalid` for duplicate or descending handles, more than 65,535 attributes, values that are too long, a CCCD without the
-  ///   notify or indicate property, or the extended properties flag or descriptor without the other.
+  ///   notify or indicate property, or only one of a characteristic's extended properties flag and extended properties descriptor.
   package init(services: [ServiceDescription]) throws(Invalid) {
     var layout = Layout()
     for (index, service) in services.enumerated() {

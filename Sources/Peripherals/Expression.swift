@@ -19,7 +19,7 @@ package struct Template: Sendable, Equatable {
     /// A checksum of the template `of`, or of all preceding parts if `of` is nil.
     case checksum(Checksum, ByteOrder, of: Template?)
     case authentication(MessageAuthentication, of: Template, key: Template)
-    /// The exclusive or of two values. The second repeats until it is as long as the first.
+    /// The exclusive or of two values. The bytes of the second value repeat up to the length of the first value.
     case exclusiveOr(Template, with: Template)
     /// A packet whose layout a device file describes.
     case frame(FrameTemplate)

@@ -54,7 +54,7 @@ package struct PeripheralState: Sendable {
 
   package mutating func setClock(_ seconds: Int64) { clockOffset += min(max(0, seconds), Self.latest) - clock }
 
-  /// Sets the variable with this zero-based index. Does nothing for an unknown index, or if the variable holds the other kind of value.
+  /// Sets the variable with this zero-based index. Does nothing for an unknown index, or for a number in place of bytes or the reverse.
   package mutating func assign(_ value: Value, to variable: Int) {
     guard variables.indices.contains(variable) else { return }
     switch (variables[variable], value) {
@@ -64,7 +64,7 @@ package struct PeripheralState: Sendable {
     }
   }
 
-  /// Subtracts `cost` from the remaining work. Returns whether any work is left.
+  /// Subtracts `cost`, a number of bytes, from `work`. Returns whether the result is greater than 0.
   mutating func spend(_ cost: Int) -> Bool {
     work = max(0, work - cost)
     return work > 0

@@ -5,7 +5,7 @@ import Text
 
 /// A reader of the `simulate` entry in a device file, which describes peripherals that answer the device's commands.
 enum SimulatedDevice {
-  /// Returns the peripherals that an entry describes: the entry itself, or the peripherals under `simulate` in a device file.
+  /// Returns the entry of each peripheral, and the device file whose commands the peripheral answers, nil in a peripheral file.
   static func entries(_ entry: FileEntry) throws(FileEntryError) -> [(FileEntry, DeviceDescription?)] {
     guard DeviceFile.isDevice(entry.tree) else { return [(entry, nil)] }
     let device = try DeviceFile.parse(entry)

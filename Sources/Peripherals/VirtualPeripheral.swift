@@ -73,7 +73,6 @@ package final class VirtualPeripheral: Advertiser {
     server.start()
   }
 
-  /// The number of open links.
   package var connectionCount: Int { links.count }
 
   private func closed(_ server: Server?) {

@@ -11,7 +11,7 @@ struct Pace: Sendable {
   /// - Parameter now: The event loop's time at time 0 of the recording, in nanoseconds.
   init(now: Int64) { offset = now }
 
-  /// Aligns the mapping with an action of the host at the event loop's time `now`. Both times are in nanoseconds.
+  /// Aligns the mapping with a host action at `recorded` in the recording and at `now` on the event loop, both in nanoseconds.
   /// - Returns: The skipped time of the recording, in nanoseconds.
   mutating func align(_ recorded: Int64, now: Int64) -> Int64 {
     let late = now - due(recorded)

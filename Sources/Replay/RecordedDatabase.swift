@@ -204,7 +204,7 @@ struct OrderedRanges: Sendable {
 }
 
 extension Array {
-  /// Returns the index of the first element that satisfies a predicate, or `count`. All later elements must satisfy the predicate too.
+  /// Returns the index of the first element that satisfies a predicate, or `count` if none does. All later elements must satisfy it too.
   func firstIndex(sortedWhere isBehind: (Element) -> Bool) -> Int {
     var low = 0
     var high = count

@@ -177,7 +177,8 @@ package final class ReplayTransport: HCI.Transport {
     perform(at: due(complete.time)) { $0.established(index, peer) }
   }
 
-  /// Returns the zero-based index of the next recorded attempt to connect to a peer. After the last one, repeats the last with a link.
+  /// Returns the zero-based index of the next recorded attempt to connect to a peer. After the last attempt, prefers the last attempt that
+  /// opened a link. Returns nil without a recorded attempt.
   private func nextAttempt(_ peer: PeerAddress) -> Int? {
     let attempts = recording.attempts
     func last(where fits: (Recording.Attempt) -> Bool) -> Int? { attempts.indices.last { usedAttempts[$0] == peer && fits(attempts[$0]) } }

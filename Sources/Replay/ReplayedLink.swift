@@ -20,7 +20,7 @@ final class ReplayedLink {
   private var isDelivering = false
   /// The host's request for which the recording ends before the response. Nil if the host sent no such request.
   private var unanswered: [UInt8]?
-  /// The time of the host's last action, in nanoseconds.
+  /// The time of the host's last action, in nanoseconds on the event loop's clock.
   private var lastAction: Int64
   private var exhaustion: LoopTimer?
 

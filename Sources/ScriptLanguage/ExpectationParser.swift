@@ -1,6 +1,6 @@
 import Text
 
-/// Parses the words after `expect` into a statement.
+/// A parser that turns the words after `expect` into a statement.
 struct ExpectationParser {
   private let line: ScriptLine
   private var words: ArraySlice<ShellWord>

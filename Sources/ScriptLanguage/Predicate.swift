@@ -77,7 +77,7 @@ extension Predicate {
   }
 
   /// Checks the condition for a value.
-  /// - Parameter replaced: Returns the text of a word, in which values replace variables.
+  /// - Parameter replaced: A function that returns the text of a word, in which values replace variables.
   /// - Throws: PredicateMistake; MissingVariable.
   package func verdict(on value: ScriptValue, _ replaced: (ShellWord) throws(MissingVariable) -> String) throws -> Verdict {
     switch self {

@@ -1,7 +1,7 @@
 import GATT
 import Text
 
-/// Builds a script from statements and finds its mistakes before the script runs.
+/// A check that builds a script from statements and finds its mistakes before the script runs.
 package struct ScriptCheck {
   /// The dependency of a command on the script's device.
   package enum Need: Sendable, Equatable {
@@ -23,7 +23,7 @@ package struct ScriptCheck {
 
   /// The checks and names that the caller provides, because this module does not know the commands of blectl.
   package struct Program {
-    /// Checks a command and returns its need for a device.
+    /// The function that checks a command and returns its need for a device.
     /// - Throws: CommandMistake with the reason as a sentence.
     let command: (Command) throws(CommandMistake) -> Need
     /// The kinds and names of errors that `fails` accepts.

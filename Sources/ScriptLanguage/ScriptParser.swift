@@ -1,6 +1,6 @@
 import Text
 
-/// Parses the lines of a script into statements. Leaves the arguments of commands to `ScriptCheck`.
+/// A parser that turns the lines of a script into statements. `ScriptCheck` checks the arguments of commands.
 package struct ScriptParser {
   /// The words that start a statement other than a command.
   package static let words = [
@@ -16,7 +16,7 @@ package struct ScriptParser {
   private var mistakes: [ScriptError]
   /// The number of blocks that the parser closed without reading their `end`. A later `end` may belong to one of them.
   private var unclosed = 0
-  /// Whether all open blocks end at the current line, because it must be outside of blocks.
+  /// Whether all open blocks end at the current line, because a statement such as `test` must be outside of blocks.
   private var isLeaving = false
 
   private static let openers = ["setup", "teardown", "test", "repeat", "retry"]

@@ -9,7 +9,7 @@ import Text
 final class LineAnswers {
   private let shell: Shell
   private let output: Output
-  /// The number and exit status of the first line that failed. Nil if no line has failed.
+  /// The line number, counted from 1, and the exit status of the first line that failed. Nil if no line has failed.
   private var firstFailure: (line: Int, status: ExitStatus)?
 
   /// Whether the session answers each line with a JSON record.

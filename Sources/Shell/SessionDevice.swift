@@ -20,7 +20,7 @@ package final class SessionDevice {
   private(set) var link: SessionLink?
   /// The reason for the last failed or lost connection. Nil while the device is connected.
   package private(set) var problem: (any Error)?
-  /// The address of the current or the previous connection. Nil before the first connection.
+  /// The device address of the latest connection, which may be lost. Nil before the first connection.
   package var lastPeer: PeerAddress?
   /// The description of the device. Nil until `call` has loaded it.
   var description: DeviceDescription?
@@ -30,16 +30,16 @@ package final class SessionDevice {
   weak var before: SessionDevice?
   /// Whether the connection failed, so that the former current device is the current device again.
   var hasFailed = false
-  /// The other entry of the same device that this entry joined. Nil if it joined none.
+  /// The other `SessionDevice` of the same physical device that this instance joined. Nil if this instance joined none.
   private var successor: SessionDevice?
-  /// Further selectors of the same device, from the entries that joined this entry.
+  /// Further selectors that the user typed for the device, from each `SessionDevice` that joined this instance.
   private var otherSelectors: [PeerSelector] = []
 
   init(_ selector: PeerSelector) { self.selector = selector }
 
   package var connection: Connection? { link?.connection }
 
-  /// The name of the connected device for people. The typed selector while the device is not connected.
+  /// The name or address of the device, for messages. Without a connection, the selector that the user typed.
   var title: String { connection?.title ?? selector.description }
 
   var isConnected: Bool { connection?.isOpen ?? false }
@@ -51,7 +51,7 @@ package final class SessionDevice {
 
   private func isDestination(_ selector: PeerSelector) -> Bool { destination.map { selector.means($0.peer, named: $0.name) } ?? false }
 
-  /// Returns whether this entry has the device with the selector, or is connecting to it. A scan then cannot find the device.
+  /// Returns whether this instance is connected or connecting to the device that the selector names. A scan then cannot find the device.
   func holds(_ selector: PeerSelector) -> Bool {
     if let connection, connection.isOpen || connection.isBeingRestored, connection.isMeant(by: selector) { return true }
     return isDestination(selector)
@@ -66,10 +66,10 @@ package final class SessionDevice {
 
   func isOf(_ peer: PeerAddress) -> Bool { destination?.peer == peer || connection?.peer == peer }
 
-  /// The last entry in the chain of joined entries, or this entry if it joined none.
+  /// The `SessionDevice` that this instance joined, directly or through further ones. This instance if it joined none.
   package var present: SessionDevice { successor?.present ?? self }
 
-  /// Joins another entry of the same device. The commands in this entry's queue then wait in the queue of `other`.
+  /// Joins another `SessionDevice` of the same physical device. The commands in `queue` then wait in the queue of `other`.
   func join(_ other: SessionDevice) {
     queue.join(other.queue)
     other.otherSelectors += otherSelectors + [selector]
@@ -108,7 +108,7 @@ package final class SessionDevice {
     link = nil
   }
 
-  /// Starts a task that restores the connection. `body` calls `endRestoration` at its end.
+  /// Starts a task that runs `body` to restore the connection. `body` must call `endRestoration` at its end.
   func restore(_ body: @escaping @LoopActor () async -> Void) { link?.restoration = EventLoop.shared.spawn(body) }
 
   /// Ends the restoration of the connection. `error` is the reason why it failed, or nil after a success.
@@ -141,7 +141,7 @@ package final class SessionDevice {
   /// Removes and returns the first value since the last command that satisfies `fits`.
   /// - Parameter isNeeded: Whether to throw if no value can arrive because a recording has ended.
   /// - Returns: Nil at `deadline`.
-  /// - Throws: The reason for a lost connection; if the value is needed, the reason why none can arrive; CancellationError.
+  /// - Throws: The reason for a lost connection; the reason why no value can arrive, if `isNeeded` is true; CancellationError.
   package func value(
     until deadline: LoopClock.Instant, isNeeded: Bool, where fits: (ValueEvent) -> Bool
   ) async throws -> ReceivedValues.Value? {

@@ -135,7 +135,7 @@ final class SessionLinks: DeviceLinks {
 
   private enum Found: Sendable {
     case peer(PeerMatch)
-    /// Another entry of the session that already has a connection to the device.
+    /// Another `SessionDevice` that already has a connection to the same physical device.
     case other(SessionDevice)
   }
 
@@ -151,7 +151,7 @@ final class SessionLinks: DeviceLinks {
     return found
   }
 
-  /// Joins another entry of the same device, which the user named differently, and waits for the earlier commands of that entry.
+  /// Joins another `SessionDevice` of the same device, which the user named differently, and waits for the earlier commands of `other`.
   /// - Returns: Nil if no connection is open after the earlier commands.
   private func join(_ other: SessionDevice, _ request: LinkRequest) async throws -> Connection? {
     guard let device = sessionDevice, let turn else { return nil }

@@ -55,7 +55,7 @@ extension Shell {
     return device
   }
 
-  /// Returns the session's entry of the device. Nil if the session does not know the device.
+  /// Returns the session's `SessionDevice` for a PEER. Nil if the session does not know the device.
   /// - Throws: PeerSearchError.several if `demandingOne` is true and several connected devices match.
   func device(for peer: PeerArgument, demandingOne: Bool = false) async throws -> SessionDevice? {
     if peer == .current { return current }
@@ -117,14 +117,14 @@ extension Shell {
 
   // MARK: One device, named in several ways
 
-  /// Returns another entry that is connected or connecting to the device. Nil if there is none.
+  /// Returns another `SessionDevice` that is connected or connecting to the device that the selector names. Nil if there is none.
   func device(holding selector: PeerSelector, besides device: SessionDevice) -> SessionDevice? {
     devices.last { $0 !== device && $0.holds(selector) }
   }
 
   func device(of peer: PeerAddress, besides device: SessionDevice) -> SessionDevice? { devices.last { $0 !== device && $0.isOf(peer) } }
 
-  /// Waits until another entry is connected or connecting to the device. Throws CancellationError if the task is canceled.
+  /// Waits until another `SessionDevice` is connected or connecting to the device that the selector names. Throws CancellationError.
   func untilHeld(_ selector: PeerSelector, besides device: SessionDevice) async throws -> SessionDevice {
     while true {
       if let other = self.device(holding: selector, besides: device) { return other }
@@ -132,7 +132,7 @@ extension Shell {
     }
   }
 
-  /// Joins an entry and its waiting commands to another entry of the same device.
+  /// Joins `device` and its waiting commands to another `SessionDevice` of the same physical device.
   /// - Returns: False if the session has removed `other`.
   func join(_ device: SessionDevice, to other: SessionDevice) async -> Bool {
     let other = other.present

@@ -140,8 +140,8 @@ package final class Shell {
     if let error = await job.failureCancellingWithTask() { throw error }
   }
 
-  /// Runs `body` one level deeper in the nesting of files.
-  /// - Throws: Failure if the nesting is already at the maximum depth.
+  /// Calls `body`, which runs the commands of a `source` file. `what` names the file in an error message.
+  /// - Throws: Failure if `depth` files already run inside each other; the errors of `body`.
   func nested(atMost depth: Int, _ what: String, _ body: @LoopActor () async throws -> Void) async throws {
     guard nesting < depth else { throw Failure(.input, "\(what): files are nested deeper than \(depth) levels. Does a file run itself?") }
     nesting += 1
@@ -262,14 +262,14 @@ package final class Shell {
     return output
   }
 
-  /// Subscribes to a characteristic of the current device. Nil if the device is not connected.
+  /// Subscribes to a characteristic of the current device. Returns nil if no current device is connected.
   func subscribe(to attribute: String) async throws -> Subscription? {
     guard let connection = current?.connection, connection.isOpen else { return nil }
     return try await connection.client.subscribe(try await connection.client.characteristic(try Selector(attribute)), keepingValues: false)
   }
 
   /// Returns the background subscriptions of a device. Creates them at the first call.
-  /// - Parameter observer: The observer that receives the values. Later calls ignore it.
+  /// - Parameter observer: The observer that receives the values, or nil for none. Later calls ignore this argument.
   func backgroundValues(_ device: SessionDevice, _ connection: Connection, _ observer: (any CommandObserver)?) -> BackgroundValues {
     let output = output(of: device)
     return device.backgroundValues {

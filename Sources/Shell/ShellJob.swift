@@ -20,7 +20,7 @@ final class ShellJob {
 
   nonisolated func cancel() { task.cancel() }
 
-  /// Waits for the end of the command and returns its failure, or nil. If the calling task is canceled, cancels the command.
+  /// Waits for the end of the command and returns its failure, or nil after a success. A canceled calling task cancels the command.
   func failureCancellingWithTask() async -> (any Error)? {
     await withTaskCancellationHandler(operation: { await failure() }, onCancel: { cancel() })
   }

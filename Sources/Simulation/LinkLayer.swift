@@ -143,7 +143,6 @@ struct LinkLayer {
   /// The connection interval in ns.
   private var interval: Int64 { parameters.interval.nanoseconds }
 
-  /// Accesses the transmitter of a side.
   subscript(side: Side) -> Transmitter {
     _read { if side == .central { yield central } else { yield peripheral } }
     _modify { if side == .central { yield &central } else { yield &peripheral } }

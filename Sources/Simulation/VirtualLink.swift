@@ -68,7 +68,7 @@ final class VirtualLink {
 
   // MARK: Requests of the peripheral
 
-  /// Starts the timers of the device's changes. The parameters are the limits of the central's controller, with `dataLength` in bytes.
+  /// Starts the timers of the device's link changes. `dataLength`, in bytes, and `phys` are the limits of the central's controller.
   func begin(dataLength: Int, phys: Set<PHY>) {
     (centralLimits.dataLength, centralLimits.phys) = (dataLength, phys)
     for change in limits.changes {

@@ -110,7 +110,7 @@ package final class Output {
     try put(bytes)
   }
 
-  /// Counts a step against the turn of the event loop. Returns false if output has to wait for room or for the next turn.
+  /// Spends a step of the running job. Spends no step and returns false if output has to wait for room or for the next turn.
   private func takesTurn() -> Bool {
     guard hidesResults ? !EventLoop.shared.isShareSpent : streams.out.takesAtOnce else { return false }
     EventLoop.shared.spendStep()
@@ -215,7 +215,7 @@ package final class Output {
   /// Whether the kernel has accepted all output.
   package var isFlushed: Bool { streams.out.queued == 0 && streams.err.queued == 0 }
 
-  /// The stream that shows the line that the user types. This is stdout if stdout is a terminal, or stderr. Nil if neither is a terminal.
+  /// The stream that shows the typed line: stdout if it is a terminal, or else stderr if it is a terminal. Nil if neither is a terminal.
   var promptSink: Sink? { outIsTerminal ? streams.out : errIsTerminal ? streams.err : nil }
   var resultSink: Sink { streams.out }
   nonisolated var paintsPrompt: Bool { outIsTerminal ? colorOut : colorErr }
@@ -347,7 +347,7 @@ extension Output {
     return unsafe ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &window) == 0 && window.ws_col > 0 ? Int(window.ws_col) : 80
   }
 
-  /// Folds a line between words. A command of `program` at the end stays on one line, so that users can copy it.
+  /// Folds a line between words to a width in columns. A command of `program` at the end stays on one line, so that users can copy it.
   package nonisolated static func fold(_ line: String, of program: String, to width: Int) -> String {
     guard DisplayText.width(line) > width else { return line }
     let start = line.ranges(of: ": \(program) ").last?.lowerBound ?? line.endIndex

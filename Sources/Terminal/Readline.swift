@@ -92,7 +92,7 @@ enum Readline {
   }
 }
 
-/// A dialogue that reads lines with GNU readline's callbacks and draws the same output, even if standard input is not a terminal.
+/// A dialogue that reads lines and draws output as GNU readline's callback interface does, even if standard input is not a terminal.
 /// A process can have one dialogue, and not together with a `LineEditor`.
 @LoopActor
 package final class ReadlineDialogue {

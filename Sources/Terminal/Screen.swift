@@ -29,7 +29,7 @@ package final class Screen {
   private static let firstKey = Duration.seconds(3)
   private static let nextKey = Duration.seconds(1)
 
-  /// Whether stdin and stdout are terminals that can show a full screen.
+  /// Returns whether stdin and stdout are terminals that can show a full screen.
   package nonisolated static func isPossible(environment: (String) -> String?) -> Bool {
     isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 && !["", "dumb"].contains(environment("TERM") ?? "")
   }
@@ -155,7 +155,7 @@ package final class Screen {
     if isOpen, !EventLoop.shared.isVirtual { pace = EventLoop.shared.schedule(after: .zero) { [weak self] in self?.readKeys() } }
   }
 
-  /// Reads the next key after a virtual time. Does nothing in real time.
+  /// Reads the next key after `time` of virtual time. Does nothing in real time.
   private func letTimePass(_ time: Duration) {
     guard isOpen, EventLoop.shared.isVirtual else { return }
     EventLoop.shared.timeStandsStill = false

@@ -5,7 +5,7 @@ import Text
 /// A descriptor for output that never blocks the event loop. Bytes that the descriptor does not accept wait in a bounded queue, in order.
 @LoopActor
 package final class Sink {
-  /// The way to write without blocking. A shell may share the descriptor, so that the sink must not set O_NONBLOCK on it.
+  /// The way to write without blocking. A shell may share the descriptor, so the sink must not set O_NONBLOCK on it.
   private enum Way {
     /// A plain write to a file or device, which does not block.
     case atOnce
@@ -66,10 +66,10 @@ package final class Sink {
     if isOurs { _ = close(descriptor) }
   }
 
-  /// The number of queued bytes.
+  /// The number of bytes that the descriptor has not accepted yet.
   package var queued: Int { queue.count - head }
   package var hasRoom: Bool { queued < limit }
-  /// The number of queued lines.
+  /// The number of lines that the descriptor has not accepted yet.
   package var queuedLines: Int { queue[head...].count { $0 == UInt8(ascii: "\n") } }
 
   /// Queues `bytes` as a whole for a source that cannot wait. The event loop writes them.
@@ -276,14 +276,14 @@ final class StandardStreams {
     self.err = Self.isOne(out, err) ? self.out : Sink(err, limit: limit)
   }
 
-  /// Whether the name of a locale says UTF-8, such as `de_DE.UTF-8` or `C.utf8`.
+  /// Returns whether the name of a locale says UTF-8, such as `de_DE.UTF-8` or `C.utf8`.
   private nonisolated static func namesUTF8(_ locale: String) -> Bool {
     let letters = locale.utf8.map { $0 | 0x20 }.filter { $0 != UInt8(ascii: "-") }
     let wanted = Array("utf8".utf8)
     return letters.indices.contains { letters[$0...].starts(with: wanted) }
   }
 
-  /// Whether two descriptors are the same pipe, terminal or socket. False for a file, because each opening has its own position.
+  /// Returns whether two descriptors are the same pipe, terminal or socket. False for a file, because each opening has its own position.
   private nonisolated static func isOne(_ one: Int32, _ other: Int32) -> Bool {
     var (a, b) = (stat(), stat())
     guard unsafe fstat(one, &a) == 0, unsafe fstat(other, &b) == 0, a.st_dev == b.st_dev, a.st_ino == b.st_ino else { return false }

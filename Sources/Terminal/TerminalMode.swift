@@ -21,7 +21,7 @@ package final class TerminalMode {
   isolated deinit { leave() }
 
   /// Applies the settings for single keys immediately. Input that arrived earlier stays available. Idempotent.
-  /// - Parameter sequence: The escape sequence that a crash handler writes to undo other changes, also after Ctrl-\.
+  /// - Parameter sequence: The escape sequence that a crash handler writes to undo other changes of the terminal, also after Ctrl-\.
   func enter(undoing sequence: String) {
     guard !isOurs else { return }
     var raw = user

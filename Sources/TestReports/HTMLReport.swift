@@ -15,8 +15,7 @@ package struct HTMLReport {
     var peer: String?
   }
 
-  /// Creates a report without results.
-  /// - Parameter title: The title of the page.
+  /// Creates a report without results. The page shows `title` as its heading.
   package init(title: String = "Test report") { self.title = title }
 
   /// Adds a result to the page. Keeps only the HTML of the result.

@@ -79,7 +79,7 @@ extension TestProblem {
   var kindAndName: String { name.map { kind + ": " + $0 } ?? kind }
 }
 
-/// Formats the reason why a test did not pass as lines of limited width. Long texts continue on the next line.
+/// A formatter for the reason why a test did not pass. It folds long texts to lines of limited width.
 struct ProblemText {
   /// The maximum width of a line in terminal columns. The caller may indent the lines further.
   let columns: Int

@@ -114,7 +114,7 @@ package struct TestProblem: Sendable {
   /// The latest matching values that arrived before the failure. Empty unless the line expected several values.
   package var arrived: [String] = []
   package var took: Duration?
-  /// The other values that arrived since the last command, in the order of arrival.
+  /// The values that arrived since the last command and that no line expected, in the order of arrival.
   package var others: [String] = []
   /// The latest packets before the failure, in the order of their times.
   package var packets: [TestPacket] = []

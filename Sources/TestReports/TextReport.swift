@@ -17,7 +17,7 @@ package struct TextReport {
   /// - Parameters:
   ///   - columns: The width of a line in terminal columns, at least 40. The report uses 40 for a smaller number.
   ///   - isUTF8: Whether the report may use UTF-8 for signs and names. If false, the report uses ASCII.
-  ///   - paint: Adds colors to a text. The function may only add characters without width.
+  ///   - paint: A function that adds colors to a text. The function may only add characters without width.
   package init(columns: Int = 80, isUTF8: Bool = true, paint: @escaping (String, Role) -> String = { text, _ in text }) {
     self.columns = max(40, columns)
     show = { isUTF8 ? DisplayText.visible($0) : DisplayText.asciiLines(DisplayText.visible($0)) }

@@ -2,7 +2,7 @@
   /// A span of initialized bytes at the start of reserved memory. Appending beyond the reserved capacity traps.
   typealias ByteOutput = OutputSpan<UInt8>
 #else
-  /// The buffer to which encoders append bytes. An array, because Swift 6.2 cannot append to an array through an `OutputSpan`.
+  /// The array to which encoders append bytes. Swift 6.2 cannot append to an array through an `OutputSpan`.
   typealias ByteOutput = [UInt8]
 
   // These replace functions of Swift 6.3's library. Here the closures cannot throw, and only the initializer reserves memory.

@@ -25,7 +25,7 @@ package struct CRC: Hashable, Sendable {
     self.check = check
   }
 
-  /// Finds an algorithm by name or alias in the catalogue, in upper or lower case, such as `crc-16/ccitt-false`.
+  /// Finds an algorithm by name or alias in upper or lower case, such as `crc-16/ccitt-false`. Nil for a name that is not in the catalogue.
   package init?(named name: String) {
     let wanted = name.uppercased()
     let alias = Self.aliases.first { $0.alias == wanted }?.name ?? wanted

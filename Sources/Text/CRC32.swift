@@ -45,7 +45,7 @@ package struct CRC32: Hashable, Sendable {
     return whole ^ product(head, shift)
   }
 
-  /// Multiplies two polynomials modulo the CRC's polynomial. The lowest bit is the highest power.
+  /// Multiplies two polynomials modulo the CRC's polynomial. The lowest bit of a number is the coefficient of x³¹.
   private static func product(_ one: UInt32, _ other: UInt32) -> UInt32 {
     var (result, factor): (UInt32, UInt32) = (0, other)
     for bit in (0..<UInt32(32)).reversed() {

@@ -8,7 +8,7 @@ package enum Checksum: Hashable, Sendable {
   case xor8
   case crc(CRC)
 
-  /// Parses a checksum's name: `sum8`, `sum8_complement`, `xor8`, or the catalogue name of a CRC, in upper or lower case.
+  /// Parses the name `sum8`, `sum8_complement`, `xor8` or a CRC's name in the catalogue, in upper or lower case. Nil for other names.
   package init?(_ name: String) {
     switch name.lowercased() {
     case "sum8": self = .sum8

@@ -63,7 +63,7 @@ package enum DisplayText {
     return true
   }
 
-  /// Replaces line drawing characters, typographic quotes, bars, marks and unit symbols with ASCII. Only units may become wider.
+  /// Replaces line drawing characters, typographic quotes and unit symbols with ASCII. Only unit symbols may take more columns afterwards.
   package static func asciiLines(_ text: String) -> String {
     if text.utf8.allSatisfy({ $0 < 0x80 }) { return text }
     var plain = ""
@@ -207,8 +207,8 @@ package enum DisplayText {
     }
   }
 
-  /// Escapes text like `escape`, but keeps backslashes. Suits lines that users copy, and text that may already have escapes.
-  /// A second call changes nothing.
+  /// Escapes characters that are unsafe on a terminal, but keeps backslashes. Escaping the result again does not change it.
+  /// The result suits lines that users copy, and text that may already have escapes.
   package static func visible(_ text: String) -> String {
     if text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return text }
     var visible = ""

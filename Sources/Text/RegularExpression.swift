@@ -72,7 +72,7 @@ package struct RegularExpression: Sendable, CustomStringConvertible {
     return false
   }
 
-  /// Adds to `list` the steps that consume the next scalar. Returns whether the expression matches at this position.
+  /// Adds to `list` the steps reachable from step `start` that consume the scalar at `position`. Returns whether a match ends there.
   private func follow(_ start: Int, _ position: Int, _ scalars: [UInt32], _ marks: inout [Int], _ list: inout [Int]) -> Bool {
     var open = [start]
     while let index = open.popLast() {

@@ -104,7 +104,7 @@ struct RegularExpressionParser {
     return steps
   }
 
-  /// Parses the bounds `{2}`, `{2,}` or `{2,5}` of a repetition. Returns nil if no opening brace follows.
+  /// Parses the bounds `{2}`, `{2,}` or `{2,5}` of a repetition, the second nil for no limit. Returns nil without an opening brace.
   private mutating func count() throws(Failure) -> (Int, Int?)? {
     guard take("{") else { return nil }
     guard let least = number() else { throw failure("no number after {. Write {2,5} for a repetition, or \\{ for the character.") }

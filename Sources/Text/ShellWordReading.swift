@@ -80,7 +80,7 @@ package struct ShellWordReading {
   /// Whether the last character is a backslash that escapes the next character, for example a line end.
   package var goesOn: Bool { isEscaped }
 
-  /// Removes a line end after a backslash, so that the command continues on the next line.
+  /// Ignores the line end after a backslash, so that the command continues on the next line.
   package mutating func passOverEnd() {
     isEscaped = false
     length = isInWord ? length : 0

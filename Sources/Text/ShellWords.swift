@@ -1,5 +1,5 @@
 /// The splitting of command lines by the shell's quoting. `'…'` is literal. `"…"` has `\` before `"`, `\`, `$` and `` ` ``. Elsewhere, `\`
-/// quotes any character. A `#` at the start of a word starts a comment. A `;` or a line end ends a command. Nothing expands.
+/// quotes any character. A `#` at the start of a word starts a comment. A `;` or a line end ends a command. Variables stay unchanged.
 package enum ShellWords {
   /// Returns the words of each command. Omits commands without words.
   package static func commands(in text: String) throws(ShellWordsError) -> [[String]] {
@@ -8,7 +8,7 @@ package enum ShellWords {
     return try reading.finished()
   }
 
-  /// Returns the words of one command. Empty for a blank line or a comment. Throws `ShellWordsError.severalCommands` for several commands.
+  /// Returns the words of one command, none for a blank line or a comment. Throws `ShellWordsError.severalCommands` for several commands.
   package static func words(of line: String) throws(ShellWordsError) -> [String] {
     let commands = try commands(in: line)
     guard commands.count < 2 else { throw .severalCommands }

@@ -1,6 +1,7 @@
 /// The search for the known word that is most similar to an unknown word.
 package enum SpellingSuggestion {
-  /// Returns a candidate that starts with `word` or is at most 1 edit (from 3 bytes on) or 2 edits (from 6) away. Nil if none is similar.
+  /// Returns the shortest candidate that starts with a `word` of 5 or more bytes, or else the candidate with the fewest edits.
+  /// A `word` of 3 to 5 bytes allows one edit, and a longer one allows two. Returns nil if no candidate is similar.
   package static func nearest(to word: String, among candidates: [String]) -> String? {
     if word.utf8.count > 4, let whole = candidates.filter({ $0.hasPrefix(word) }).min(by: { $0.utf8.count < $1.utf8.count }) {
       return whole

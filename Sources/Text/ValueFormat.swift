@@ -261,7 +261,7 @@ package enum ValueFormatError: Error, Equatable, Sendable, CustomStringConvertib
   }
 }
 
-/// Converts integers to and from bytes.
+/// The conversion between integers and bytes.
 extension ValueFormat {
   /// Encodes a number as its lowest bytes, or as the nearest float. Text formats yield no bytes.
   package func octets(of number: Int64) -> [UInt8] {

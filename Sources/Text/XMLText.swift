@@ -1,5 +1,5 @@
 /// The escaping of text for XML 1.0 and HTML. Parsers recover the same text, except for characters that XML forbids even as references.
-/// Forbidden characters become `\u{0}`, with their number.
+/// Each forbidden character becomes `\u{…}` with its number in hex, such as `\u{0}`.
 package enum XMLText {
   /// Escapes text for use between tags.
   package static func text(_ text: String) -> String { escape(text, inAttribute: false) }

@@ -37,7 +37,7 @@ package struct ArrivalReport: Sendable, Equatable, CustomStringConvertible {
 }
 
 /// The reports that prove the arrival of a transfer. After a resume, a device counts from the start of the file or from the resume point,
-/// depending on whether its counter survived. A match with either report proves the arrival.
+/// depending on whether the device kept its counter. A match with either report proves the arrival.
 package struct ArrivalProof: Sendable, Equatable {
   /// The report for the data that this transfer sent.
   package let part: ArrivalReport
@@ -64,7 +64,7 @@ package struct ArrivalProof: Sendable, Equatable {
 extension Subscription {
   /// Waits for a report that proves or contradicts the arrival.
   /// - Parameter other: Receives the values that are not reports.
-  /// - Throws: The error that ended the subscription; CancellationError.
+  /// - Throws: The error that ended the subscription, or CancellationError.
   package func arrival(
     of proof: ArrivalProof, until deadline: LoopClock.Instant, other: @LoopActor (ValueEvent) -> Void
   ) async throws -> ArrivalProof.Outcome {

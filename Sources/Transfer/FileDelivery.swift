@@ -45,7 +45,7 @@ package final class FileDelivery {
     case noEarlierTransfer
     /// The earlier transfer to this characteristic ended at this byte, but sent another file. The transfer starts at byte 0.
     case otherFile(endedAt: Int)
-    /// The window has no effect, because the writes are requests or the adapter does not report acknowledged packets.
+    /// The window has no effect. If `isRequest`, the writes are requests. Otherwise, the adapter does not report acknowledged packets.
     case windowIgnored(isRequest: Bool)
     /// A notification that is not a report of byte count and CRC-32.
     case ignored([UInt8])
@@ -70,7 +70,7 @@ package final class FileDelivery {
   }
 
   /// Delivers the file. Reconnects after a lost link as the plan permits.
-  /// - Throws: `TransferError` before the first link; `NothingLeft`; `InterruptedTransfer`; the error of the link.
+  /// - Throws: `TransferError` before the first link, `NothingLeft`, `InterruptedTransfer`, or the error of the link.
   package func run(_ links: any DeviceLinks, _ request: LinkRequest) async throws -> Verdict {
     if !plan.resumes { try await transfer.prepare(from: plan.offset) }
     var (request, policy) = (request, plan.reconnection)

@@ -57,7 +57,7 @@ package final class FileTransfer {
   /// The pause between two segments that the search on the last link found. Zero if the device needs none. Nil without a result.
   package var gap: Duration? { transfer?.pace?.found }
 
-  /// Creates a transfer. `report` is the characteristic that reports byte count and CRC-32, in notifications and, if readable, on request.
+  /// Creates a transfer. `report` is the characteristic that reports byte count and CRC-32. Nil if the user named none.
   package init(to selector: Selector, _ options: TransferOptions, _ source: any OctetSource, report: Selector?) {
     self.selector = selector
     reports = DeviceReports(report)
@@ -71,9 +71,9 @@ package final class FileTransfer {
   package var inFlight: Int { segment.map { (progress.sent - progress.confirmed + $0 - 1) / max(1, $0) } ?? 0 }
 
   /// Prepares the transfer before the first link.
-  /// - Parameter remembered: The position to start at, possibly the end. The file's CRC-32 up to the position must match.
+  /// - Parameter remembered: The position to start at, and the CRC-32 that the file must have up to it. Nil starts at `offset`.
   /// - Returns: False if the CRC-32 differs. The caller must then call this function again without `remembered`.
-  /// - Throws: `TransferError.nothingToSend`; the errors of the source.
+  /// - Throws: `TransferError.nothingToSend`, or the error of the source.
   @discardableResult
   package func prepare(from offset: Int, remembered: TransferMemory.Point? = nil) async throws -> Bool {
     let place = remembered?.offset ?? offset
@@ -135,7 +135,7 @@ package final class FileTransfer {
 
   /// Sends the remaining bytes of the file on a link.
   /// - Parameter check: Receives the attribute before the first write.
-  /// - Throws: `IncompleteWrite`; before the first write, `TransferError`, `GATTError` and discovery errors; the errors of `onProgress`.
+  /// - Throws: `IncompleteWrite` or the error of `onProgress`. Before the first write, `TransferError`, `GATTError` or a discovery error.
   package func run(on connection: Connection, check: @LoopActor (Attribute, TransferOptions.Mode) async throws -> Void) async throws {
     let client = connection.client
     let target = try await client.attribute(selector, discovering: true)
@@ -206,7 +206,7 @@ package final class FileTransfer {
   // MARK: Reports of the device
 
   /// Subscribes to reports, and finds the byte position to send from.
-  /// - Returns: The request for the device's byte count while commands flow. Nil if the count is not readable.
+  /// - Returns: The request for the device's byte count while the client sends Write Commands. Nil if the count is not readable.
   private func subscribe(_ client: Client) async throws -> ArrivalQuestion? {
     let told = try await reports.open(client)
     if use.count > 0 {

@@ -43,7 +43,8 @@ package struct TransferMemory: Sendable, Equatable {
       self.airTime = airTime
     }
 
-    /// Returns whether the pace suits a link. False for an interval above both the measured one and 15 ms, or for less air time at gap 0.
+    /// Returns whether the pace suits a link. The link's interval must not exceed the longer of 15 ms and the measured interval.
+    /// At gap 0, `airTime` must be at least 95 % of the measured air time.
     package func holds(on interval: Duration?, airTime: Duration) -> Bool {
       guard let interval, interval <= max(.microseconds(self.interval), .milliseconds(15)) else { return false }
       return gap > 0 || airTime >= .microseconds(self.airTime) * 0.95

@@ -54,7 +54,7 @@ package struct TransferTrial: Sendable, Equatable {
   /// - Parameters:
   ///   - report: The characteristic that returns the byte count and CRC-32 when read.
   ///   - link: The known capacity of the link.
-  /// - Throws: `TransferError.noCount`; the errors of the link and of the writes; `CancellationError`.
+  /// - Throws: `TransferError.noCount`, the error of the link or of a write, or `CancellationError`.
   @LoopActor
   package func measure(_ count: Int, to handle: AttributeHandle, on client: Client, report: AttributeHandle, link: LinkCapacity)
     async throws

@@ -24,8 +24,8 @@ package struct DecimalNumber: Equatable, Sendable, CustomStringConvertible {
     self.init(isNegative: value < 0, magnitude: UInt128(value.magnitude))
   }
 
-  /// Creates the number `value` × M × 10^d × 2^b (GATT Specification Supplement §2.4).
-  /// Nil if the number exceeds 128 bits, which no described value does.
+  /// Creates the number `value` × multiplier × 10^`decimalExponent` × 2^`binaryExponent` (GATT Specification Supplement §2.4).
+  /// Nil if the number exceeds 128 bits, which the SIG's characteristics never do.
   init?(_ value: Int128, scale: Scale) {
     var magnitude = value.magnitude
     var overflow = false
@@ -69,7 +69,7 @@ package struct DecimalNumber: Equatable, Sendable, CustomStringConvertible {
   }
 }
 
-/// The scale of a raw number. The scaled number is raw × M × 10^d × 2^b.
+/// The scale of a raw number. The scaled number is raw × `multiplier` × 10^`decimalExponent` × 2^`binaryExponent`.
 struct Scale: Equatable, Sendable {
   var multiplier: UInt64 = 1
   var decimalExponent = 0

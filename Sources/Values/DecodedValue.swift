@@ -37,7 +37,7 @@ package struct DecodedField: Equatable, Sendable {
   package struct Flag: Equatable, Sendable {
     package let name: String
     package let value: Int
-    /// The meaning of the bits' value. Nil if the description gives none.
+    /// The name that the specification gives to `value`, the number in these bits. Nil for an unnamed value.
     package let meaning: String?
     package let isSingleBit: Bool
   }

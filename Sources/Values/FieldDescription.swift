@@ -1,7 +1,7 @@
 import Bluetooth
 import Text
 
-/// The description of one field of a value, from a line of the table and the indented lines after it.
+/// The description of one field of a characteristic value: its name, type, unit, condition, and the names of special values.
 struct FieldDescription: Equatable, Sendable {
   enum Kind: Equatable, Sendable {
     /// An unsigned integer, least significant bit first. Only fields that share a byte have lengths other than whole bytes.
@@ -68,7 +68,7 @@ struct FieldDescription: Equatable, Sendable {
   /// Whether the field is a measured number, whose named raw values mean a missing number. In other fields, named values are choices.
   var isMeasured: Bool { unit != nil || scale != nil }
 
-  /// Parses a line of the table: `NAME|TYPE|…`. Nil for an invalid line.
+  /// Parses the first line of a field's description: `NAME|TYPE|…`. Nil for an invalid line.
   init?(line: String) {
     let parts = line.split(separator: "|")
     guard parts.count >= 2, let kind = Kind(parts[1]) else { return nil }
@@ -92,7 +92,8 @@ struct FieldDescription: Equatable, Sendable {
     }
   }
 
-  /// Adds a line `=RAW:NAME`, `.BIT:NAME`, `.LOW-HIGH:NAME` or `.LOW-HIGH=RAW:NAME`. Returns whether the line has one of these forms.
+  /// Adds the name of a raw value (`=RAW:NAME`), of bits (`.BIT:NAME`, `.LOW-HIGH:NAME`) or of a value of bits (`.LOW-HIGH=RAW:NAME`).
+  /// Returns whether the line has one of these forms.
   mutating func add(line: String) -> Bool {
     let parts = line.dropFirst().split(separator: ":", maxSplits: 1)
     guard parts.count == 2, let first = line.utf8.first else { return false }

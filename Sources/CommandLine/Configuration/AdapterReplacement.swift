@@ -13,7 +13,7 @@ struct AdapterReplacement: Sendable {
   ///   - number: The N of `hciN`.
   ///   - path: The path of the configuration file. Nil without such a path.
   /// - Returns: Nil if nothing replaces the adapter.
-  /// - Throws: `Failure` for an invalid SPEC or configuration file.
+  /// - Throws: `Failure` for an invalid adapter or configuration file.
   static func find(of number: Int, in environment: [String: String], _ path: String?) throws(Failure) -> Self? {
     let variable = "BLECTL_HCI\(number)"
     if let text = environment[variable], !text.isEmpty { return try Self(number, text, variable) }

@@ -42,7 +42,7 @@ package enum AdapterSpec: Sendable, Equatable {
     }
   }
 
-  /// Whether the SPEC names a kernel adapter, either as `hciN` or as its user channel.
+  /// Whether the radio is a kernel adapter, which blectl uses through the kernel's stack or through a user channel.
   var isKernel: Bool {
     switch self {
     case .kernel, .user: true
@@ -61,7 +61,7 @@ package enum AdapterSpec: Sendable, Equatable {
 }
 
 extension AdapterSpec {
-  /// Opens the radio that the SPEC names.
+  /// Opens the radio that `--adapter` selects. `tap` receives the HCI packets, and is nil if the process writes no trace.
   /// - Parameters:
   ///   - note: A function that tells the user which packets a recording lacks.
   ///   - discovered: A function that receives the devices whose services a recording contains.

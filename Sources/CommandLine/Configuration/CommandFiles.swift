@@ -18,7 +18,7 @@ package struct CommandFiles {
   /// Adds an input file. Does nothing if `path` is nil.
   package mutating func reads(_ path: String?, as role: String) { if let path { inputs.append(Named(role: role, path: path)) } }
 
-  /// Adds the input file of a value, which is `@FILE` or `-` for standard input. Does nothing for another value.
+  /// Adds the input file that a value names with `@FILE`, or standard input for `-`. Does nothing for any other value.
   package mutating func readsValue(_ value: String, as role: String) { reads(value == "-" ? value : value.after("@"), as: role) }
 
   package mutating func writes(_ path: String?, as role: String) {

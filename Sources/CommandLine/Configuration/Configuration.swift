@@ -50,7 +50,7 @@ package struct Configuration: Sendable {
   /// The kind of the simulation or recording, which is `sim` or `replay`. Nil for a real radio.
   package var kindOfAir: String? { air.map { String($0.prefix { $0 != ":" }) } }
 
-  /// Resolves `@last` and `@ALIAS` to the device that the user meant. Throws for `@.`, which works only in a session.
+  /// Returns the selector of a PEER, such as `@last` or `@ALIAS`. Throws `Failure` for an unknown device or alias, and for `@.`.
   @LoopActor package func resolve(_ argument: PeerArgument) async throws -> PeerSelector {
     switch argument {
     case .selector(let selector): return selector
@@ -109,14 +109,14 @@ package struct Configuration: Sendable {
     try add(.alias(name, peer, air: isOther ? nil : air))
   }
 
-  /// Returns the previously connected devices and the aliases of this adapter. An alias in the configuration file takes precedence if it
-  /// names a device directly.
+  /// Returns the previously connected devices and the aliases of the selected adapter. An alias in the configuration file takes
+  /// precedence if it names a device directly.
   @LoopActor package func knownDevices() throws -> (devices: [KnownDevices.Device], aliases: [String: PeerSelector]) {
     let known = KnownDevices(parsing: deviceLog)
     return (known.devices(on: air), known.aliases(on: air).merging(try selectors()) { $1 })
   }
 
-  /// Returns the last connected device and all aliases, for completion. Ignores an invalid configuration file.
+  /// Returns the last connected device and all aliases. `peer` is nil before the first connection. Ignores an invalid configuration file.
   @LoopActor package func lastDevice() -> (peer: PeerAddress?, aliases: [String: PeerSelector]) {
     let (log, air) = (deviceLog, air)
     let own = try? selectors()
@@ -135,7 +135,7 @@ package struct Configuration: Sendable {
   /// The interrupted transfers. Empty if the file of transfers is unreadable.
   package var transfers: TransferMemory { TransferMemory(parsing: log(transfersPath)) }
 
-  /// Stores the state of a transfer. Returns false if writing fails.
+  /// Stores the state of a transfer. Returns false if writing fails or the file of transfers has no path.
   @LoopActor
   @discardableResult
   package func remember(_ record: TransferMemory.Record) -> Bool {
@@ -152,7 +152,7 @@ package struct Configuration: Sendable {
     KnownAttributes(parsing: log(attributesPath), limit: limit, where: isWanted).records
   }
 
-  /// Stores heard devices and discovered attributes in two files. Ignores errors.
+  /// Stores heard devices and discovered attributes for the completion of later command lines. Ignores errors.
   func remember(_ heard: ScannedDevices.Record, _ found: [KnownAttributes.Record]) {
     try? append(heard.line, to: heardPath) { ScannedDevices(parsing: $0).log }
     if !found.isEmpty { try? append(found.flatMap(\.line), to: attributesPath) { KnownAttributes(parsing: $0).log } }
@@ -190,7 +190,7 @@ package struct Configuration: Sendable {
   }
 
   /// Returns the JSON object in a file. Nil if the file does not exist.
-  /// - Parameter keys: The permitted keys.
+  /// - Parameter keys: The permitted keys. The function throws an error for any other key.
   static func tree(of path: String, keys: [String]) throws(Failure) -> JSONTree? {
     let tree: JSONTree
     do {
@@ -208,7 +208,7 @@ package struct Configuration: Sendable {
     return tree
   }
 
-  /// Returns the members of a JSON object. `place` is the file and line that the error names.
+  /// Returns the members of a JSON object. Throws an error that starts with `place`, a file and line, for any other JSON value.
   static func members(of tree: JSONTree, _ place: String) throws(Failure) -> [(key: String, value: JSONTree)] {
     guard case .object(let members) = tree.kind else { throw Failure(.input, "\(place): Expected an object, found \(tree.noun)") }
     return members

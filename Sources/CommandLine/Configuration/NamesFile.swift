@@ -22,7 +22,7 @@ package enum NamesFile {
     }
   }
 
-  /// The error in the file. Nil if the file is valid, or before the first lookup of a name.
+  /// The error in the user's file of names. Nil if the file is valid, or before the first lookup of a name.
   static var failure: Failure? { problem.withLock { $0 } }
 
   /// Reads the file of names, unless an earlier lookup has read it.

@@ -29,7 +29,7 @@ package final class Answers {
   /// A function that shows the values received so far, so that records appear in the order of their events.
   package typealias ShowArrived = @LoopActor () async throws -> Void
 
-  /// Subscribes as the answer options say, runs `body`, and waits for the answers. Only runs `body` if the user gave no answer options.
+  /// Subscribes as the answer options say, runs `body`, and waits for the answers. Without answer options, runs `body` and does not wait.
   package static func wait(
     _ options: AnswerOptions, to body: @escaping @LoopActor (ShowArrived) async throws -> Void, on connection: Connection,
     _ context: Context

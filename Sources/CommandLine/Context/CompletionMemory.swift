@@ -21,8 +21,7 @@ package final class CompletionMemory {
   /// The cached attribute records of earlier commands. The inner nil marks a device for which no earlier command stored a record.
   private var known: [PeerAddress: KnownAttributes.Record?] = [:]
 
-  /// The latest result of `meaning` that applies to all values of an attribute, with its `Client.descriptionVersion`. Nil before such a
-  /// result.
+  /// The latest result of `meaning` with `isOfAll`, and the `Client.descriptionVersion` at that time. Nil before the first such result.
   private var last: (version: Int, handle: AttributeHandle, uuid: UUID?, meaning: ValueMeaning)?
 
   init(_ configuration: Configuration, adapter: @escaping @LoopActor () throws -> AdapterSpec) {
@@ -53,8 +52,7 @@ package final class CompletionMemory {
     if found.count > KnownAttributes.capacity { found.removeFirst() }
   }
 
-  /// Returns the attributes of a device that this or an earlier process found. Nil if no process found any. The device may have changed
-  /// since.
+  /// Returns the attributes of a device as this or an earlier process found them, perhaps outdated. Nil if no process found any.
   func attributes(of peer: PeerAddress) -> KnownAttributes.Record? {
     if let latest = found.last(where: { $0.peer == peer }) { return latest }
     if let known = known[peer] { return known }
@@ -71,7 +69,7 @@ package final class CompletionMemory {
 }
 
 extension AdapterSpec {
-  /// The name under which blectl stores what it hears. All kernel adapters share the name `hci`. Nil for a simulation or recording.
+  /// The radio name in the files of known devices. All kernel adapters share the name `hci`. Nil for a simulation or recording.
   package var air: String? {
     switch self {
     case .kernel, .user: "hci"

@@ -25,7 +25,6 @@ package struct Context {
   package let step: StepOptions
   package let output: Output
   package let caller: Caller
-  /// The provider of connections for the command.
   package let links: any DeviceLinks
   /// The observer of the command. Nil if neither a recorder nor a script needs the results.
   package let observer: (any CommandObserver)?

@@ -18,9 +18,9 @@ package enum DeviceLibrary {
 
   /// Returns the device file that matches a device. Searches the user's folder, then the simulation's file, then the shipped files.
   /// - Parameters:
-  ///   - adapter: The radio, whose simulation file may describe devices.
+  ///   - adapter: The radio, whose simulation file may describe devices. Nil to search no simulation file.
   ///   - note: A function that receives the error of each invalid file in the user's folder, if another file matches.
-  /// - Throws: `Failure` if no file or several files match. Includes the error of an invalid file.
+  /// - Throws: `Failure` if no file or several files match. If no file matches, the failure contains the error of an invalid file.
   package static func device(
     for connection: Connection, _ configuration: Configuration, _ adapter: AdapterSpec?, note: @LoopActor (String) -> Void = { _ in }
   ) async throws -> DeviceDescription {

@@ -18,7 +18,7 @@ package struct NotificationRecord {
   private let connection: Connection
   private let meaning: ValueMeaning
 
-  /// Creates the record of a value.
+  /// Creates the record of a value. `uuid` is the type of the attribute, or nil for an unknown attribute.
   /// - Parameter memory: The known attributes of the device.
   package init(_ event: ValueEvent, _ uuid: UUID?, _ format: ValueFormat = .auto, from connection: Connection, _ memory: CompletionMemory) {
     (self.event, self.uuid, self.format, self.connection) = (event, uuid, format, connection)

@@ -20,7 +20,6 @@ package final class ProcessContext {
   /// The commands that sessions and scripts may use.
   package let commands: SessionCommands
   package private(set) lazy var session = Session { [unowned self] in try await openAdapter() }
-  /// The memory of devices and attributes for completion.
   package private(set) lazy var memory = CompletionMemory(configuration) { [unowned self] in try adapter() }
   /// The devices whose services a recording contains. Nil if the adapter is not a recording.
   package private(set) var discoverable: Set<PeerAddress>?
@@ -35,7 +34,7 @@ package final class ProcessContext {
   private let tap = TraceTap()
   /// The signal watch of the running command. Nil while no command runs.
   package weak var signals: SignalWatch?
-  /// The function that receives each signal first and returns whether the program continues. Nil outside interactive modes.
+  /// A function that receives each signal before the program reacts. Returns true to suppress the reaction. Nil outside interactive modes.
   package var onSignal: (@LoopActor (Int32) -> Bool)?
 
   init(_ options: ProcessOptions, _ output: Output, _ configuration: Configuration, _ commands: CommandSet) {

@@ -41,7 +41,7 @@ package enum Program {
     return status ?? ExitStatus.internal.rawValue
   }
 
-  /// Runs a command in its context and returns the exit code. `watch` starts to deliver signals, and tests replace it.
+  /// Runs a command and returns the exit code. `watch` starts the delivery of signals to its handler. Tests pass their own `watch`.
   @LoopActor static func run(
     _ command: any LoopCommand, _ process: ProcessContext,
     watch: (_ handler: @escaping @LoopActor (Int32) -> Void) -> SignalWatch = { SignalWatch(handler: $0) }

@@ -15,7 +15,7 @@ package struct ValueSenders {
     selectors = attributes.isEmpty || attributes.contains("*") ? nil : try attributes.map { try Selector($0) }
   }
 
-  /// Finds all selected characteristics, then passes each to `add`. Prints a note with the names if the user named none.
+  /// Finds all selected characteristics, then passes each to `add`. Prints a note with their names if the user selected all.
   /// - Parameter discovering: Whether to discover the characteristic of a selector that is only a handle.
   /// - Throws: The errors of `Client.characteristic`, `addAll` and `add`.
   @LoopActor package func subscribe(

@@ -74,8 +74,8 @@ package enum Arguments {
 
   // MARK: Mistakes
 
-  /// Refuses an argument that is not UTF-8.
-  /// - Throws: `ValidationError` that names the argument.
+  /// Checks that all arguments of the program are UTF-8.
+  /// - Throws: `ValidationError` that names the first argument that is not UTF-8.
   package static func refuseOctets() throws {
     guard let index = ThisProcess.argumentThatIsNoText() else { return }
     throw ValidationError(

@@ -11,7 +11,7 @@ package struct HelpPage {
   private let isSession: Bool
   private let arguments: [CommandDescription.Argument]
 
-  /// Creates the help of a command. In a session, PEER is optional, and the help omits the options of the process.
+  /// Creates the help of a command. In a session, PEER is optional, and the help omits options of the process such as `--adapter`.
   package init(of type: any LoopCommand.Type, isSession: Bool) {
     self.type = type
     self.isSession = isSession

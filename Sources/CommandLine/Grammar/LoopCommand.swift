@@ -10,7 +10,7 @@ package protocol LoopCommand: ParsableCommand, Sendable {
   var usesNames: Bool { get }
   /// Whether the command uses real time even with the simulator.
   var isTimeReal: Bool { get }
-  /// Whether the command uses the adapter.
+  /// Whether the command may open the adapter. If false, blectl drops its capabilities before the command runs.
   var usesAdapter: Bool { get }
   /// Adds the files that the command's own options and arguments name.
   @LoopActor func name(_ files: inout CommandFiles)
@@ -18,7 +18,7 @@ package protocol LoopCommand: ParsableCommand, Sendable {
 
   // MARK: End
 
-  /// Whether the command runs until the user stops it.
+  /// Whether the command runs until the user stops it. A script refuses such a command.
   var runsUntilStopped: Bool { get }
   /// Whether the command ends by itself. At the end of its input, a session stops a command without a time limit.
   var hasTimeLimit: Bool { get }
@@ -252,13 +252,13 @@ package struct RecordedForm: Sendable {
   }
 }
 
-/// A command of a device file, with its parameters. `file` is the value of `--device`, or nil without the option.
+/// The `--device` file, the command name and the `name=value` words of `call`. The file and the name are nil if the user omitted them.
 package typealias DeviceCall = (file: String?, command: String?, parameters: [String])
 
 /// The recorder that writes the commands of the process as a script, for `--record`.
 @LoopActor
 package protocol CommandRecorder: AnyObject {
-  /// Whether the recorder has run any command.
+  /// Whether the recorder has run any command that blectl did not refuse.
   var hasDone: Bool { get }
   /// Runs and records a command of the command line. `arguments` start with the command's name.
   func run(_ command: any LoopCommand, _ arguments: [String], in context: Context) async throws

@@ -27,7 +27,7 @@ package struct ParserMistake {
     case missingArgument(place: String)
     /// The parser's sentence about an option without its value.
     case missingValue(String)
-    /// A sentence of another kind of mistake, such as a `ValidationError`.
+    /// The parser's sentence about any other mistake, such as a `ValidationError`.
     case other(String)
   }
 

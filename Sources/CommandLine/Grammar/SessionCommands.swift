@@ -18,7 +18,7 @@ package final class SessionCommands {
 
   package func type(named name: String) -> (any LoopCommand.Type)? { byName[name] }
 
-  /// Returns the command of a line, which may follow options. Nil for an unknown command.
+  /// Returns the command that a line names after any options. Nil for an unknown command.
   package func type(of words: [String]) -> (any LoopCommand.Type)? { Arguments.leading(words, set).rest.first.flatMap { byName[$0] } }
 
   /// Adds advice to the error of an unknown attribute that is the name of a command. Returns any other error unchanged.

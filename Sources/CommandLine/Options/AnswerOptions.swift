@@ -92,7 +92,7 @@ package struct PatternArgument: ExpressibleByArgument, Sendable {
     return Array(text.dropFirst().dropLast().utf8)
   }
 
-  /// Returns the reason why a text is not a pattern. Call it only for a text that the parser refused.
+  /// Returns an explanation of the mistake in an invalid pattern. The caller must not pass a valid pattern.
   package static func hint(_ text: String) -> String? {
     guard let sign = text.firstIndex(of: "="), sign != text.startIndex else { return "the attribute comes first, as in ffe2=4f50" }
     let value = text[text.index(after: sign)...]

@@ -13,14 +13,14 @@ struct DecodeProblems {
   private var all = 0
   private var unreadable = 0
   private var malformed = 0
-  /// The number of lines that contain a JSON record without a packet of this kind.
+  /// The number of lines that contain a JSON record without a packet of the kind to decode.
   private var others = 0
   private var first: (problem: String, line: Int?)?
 
   /// Creates the counter. `kind` is the kind of packet, such as `ATT PDU`.
   init(_ kind: String, of input: DecodedInput, _ output: Output) { (self.kind, self.input, self.output) = (kind, input.name, output) }
 
-  /// Returns the bytes of an item that is not a line. Reports an unreadable line. Returns nil for every line.
+  /// Returns the bytes of an `octets` item. Returns nil for a line of text or an unreadable line, and reports an unreadable line.
   mutating func octets(_ item: DecodedInput.Item) -> [UInt8]? {
     if case .octets(let octets) = item { return octets }
     if case .unreadable(let line, let reason) = item { refuse("Line \(line) of \(input) \(reason).") }

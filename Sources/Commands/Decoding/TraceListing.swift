@@ -126,7 +126,7 @@ struct TraceListing {
     for line in lines.dropFirst() { try await output.line(String(repeating: " ", count: 18) + line) }
   }
 
-  /// Returns the nanoseconds since the first packet. Negative if the recording computer's clock was set back.
+  /// Returns the nanoseconds from the first packet to the record. Negative for a record with a timestamp before that of the first packet.
   private func sinceStart(_ record: Snoop.Record) -> Int64 { record.wallClock.subtractingReportingOverflow(start ?? 0).partialValue }
 
   private static func pad(_ text: String, _ width: Int) -> String { String(repeating: " ", count: max(0, width - text.utf8.count)) + text }

@@ -22,7 +22,7 @@ package struct AdvertisingFormats: Sendable {
   }
 
   /// Creates decoders.
-  /// - Parameter device: The device file whose layouts of manufacturer data the decoders also use.
+  /// - Parameter device: The device file whose layouts of manufacturer data the decoders also use. Nil if there is none.
   package init(keys: BTHomeKeys = BTHomeKeys(), device: DeviceDescription? = nil) {
     self.keys = keys
     title = device?.name ?? ""

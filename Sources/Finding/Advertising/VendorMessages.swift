@@ -1,7 +1,7 @@
 import Text
 
-/// The decoders for the messages of Apple's devices (Martin et al., "Handoff All Your Privacy", 2019; Heinrich et al. for Find My) and of
-/// Microsoft's devices ([MS-CDP] §2.2.2.2.3; Swift Pair).
+/// The decoders for the messages of Apple's and Microsoft's devices. The sources for Apple are Martin et al., "Handoff All Your Privacy",
+/// 2019, and Heinrich et al. for Find My. The sources for Microsoft are [MS-CDP] §2.2.2.2.3 and Swift Pair.
 enum VendorMessages {
   /// Decodes Apple's messages, a sequence of type, length and data. The overflow area has 16 bytes and no length. Each of its bits
   /// stands for a service of a background app, by a hash of the UUID (D. Young, "Hacking the Overflow Area", 2020).

@@ -5,7 +5,7 @@ package import GAP
 package enum Listening: Sendable, Equatable {
   case goOn
   case end
-  /// Continue for this time after the report, because a better match may appear.
+  /// The scan continues for this time after the report, because a better match may appear.
   case endAfter(Duration)
 }
 
@@ -16,9 +16,9 @@ extension Central {
   /// receives the reports that the controller heard before the limit. `.end` stops the reports, also those of the same HCI event.
   /// - Parameters:
   ///   - limit: The time from the moment at which the controller starts to listen. Nil means no limit.
-  ///   - onDrop: Receives the number of reports that the scan dropped because `take` was seconds behind. Runs repeatedly and at the end.
-  ///     After a cancellation, the number includes the reports that `take` had not received.
-  /// - Throws: The errors of `take` and of scanning; `CancellationError`.
+  ///   - onDrop: The callback with the number of reports that the scan dropped because `take` was seconds behind, repeatedly and at the
+  ///     end. After a cancellation, the number includes the reports that `take` had not received.
+  /// - Throws: The error of `take` or of the scan, or `CancellationError`.
   package func listen(
     _ parameters: ScanParameters, for limit: Duration?, take: @escaping @LoopActor (AdvertisingReport, Int64) async throws -> Listening,
     onDrop: (@LoopActor (Int) -> Void)? = nil

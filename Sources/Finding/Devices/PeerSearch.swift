@@ -58,7 +58,7 @@ package struct PeerMatch: Sendable, Equatable {
 }
 
 package enum PeerSearchError: Error, Sendable, Equatable {
-  /// No device matches among the `devices` that the search heard. `names` has each of their names once.
+  /// No device matched in the time `within`. `devices` is the number of heard devices, and `names` has each of their names once.
   case notFound(PeerSelector, devices: Int, names: [UntrustedText], within: Duration)
   /// Several devices match, but the search demands a single match. The strongest device comes first.
   case several([PeerMatch.Candidate], PeerSelector)
@@ -71,7 +71,7 @@ extension Central {
   /// - Parameters:
   ///   - onDevice: Receives the number of devices heard so far, after each report.
   ///   - heard: Receives all heard devices at the end of the search, also if no device matches.
-  /// - Throws: `PeerSearchError`; the errors of scanning; `CancellationError`.
+  /// - Throws: `PeerSearchError`, the error of the scan, or `CancellationError`.
   package func find(
     _ search: PeerSearch, onDevice: (@LoopActor (Int) -> Void)? = nil, heard: (@LoopActor ([DeviceView]) -> Void)? = nil
   ) async throws -> PeerMatch {

@@ -5,7 +5,7 @@ import Text
 /// The search for a device's own address inside advertising data.
 package enum MACFinder {
   package enum Outcome: Hashable, Sendable {
-    /// The found addresses, never empty. Complete addresses exclude partial ones. The sender's address comes first, then higher confidence.
+    /// The found addresses, at least one. All are complete, or all are partial. The sender's address comes first, then higher confidence.
     case found([FoundMAC])
     /// A known layout applies, but this frame has no address. The text gives the source and the reason, as part of a sentence.
     case noneInThisFrame(String)

@@ -109,7 +109,7 @@ package enum MACSearchError: Error, Sendable, Equatable {
   case nothingHeard
   /// A known layout applies, but has no address. The text gives the source and the reason, as part of a sentence.
   case noneInThisFrame(String)
-  /// No rule matches. The list has the user's rules, or is empty for the known layouts.
+  /// No rule matches any of `advertisements` advertisements. The list has the user's rules, or is empty for the known layouts.
   case noRuleFits([String], advertisements: Int)
   /// Every MAC is below the minimum confidence. The value is the most reliable MAC.
   case notSureEnough(FoundMAC)

@@ -85,7 +85,7 @@ extension Client {
     note(discovery.takeIrregular())
   }
 
-  /// Sends one request for service declarations. Returns nil if the range contains no more.
+  /// Sends one request for service declarations in a range. Returns nil if the range contains none.
   func groups(_ range: HandleRange, of type: UUID) async throws -> [HandleGroup]? {
     // Many servers refuse the group type of secondary services, which also ends this procedure (Part G §4.4 names no procedure).
     let ends: [ErrorCode] = type == .primaryService ? [.attributeNotFound] : [.attributeNotFound, .unsupportedGroupType]
@@ -93,13 +93,13 @@ extension Client {
     if case .readByGroupType(let groups)? = response { return groups } else { return nil }
   }
 
-  /// Sends one request for declarations of a type. Returns nil if the range contains no more.
+  /// Sends one request for declarations of a type in a range. Returns nil if the range contains none.
   func declarations(_ range: HandleRange, of type: UUID) async throws -> [HandleValue]? {
     let response = try await answer(.readByType(range, type: type), tolerating: [.attributeNotFound])
     if case .readByType(let items)? = response { return items } else { return nil }
   }
 
-  /// Sends one request for handles and attribute types. Returns nil if the range contains no more attributes.
+  /// Sends one request for the handles and types of attributes in a range. Returns nil if the range contains no attributes.
   func types(_ range: HandleRange) async throws -> [HandleType]? {
     let response = try await answer(.findInformation(range), tolerating: [.attributeNotFound])
     if case .findInformation(let items)? = response { return items } else { return nil }
@@ -109,7 +109,7 @@ extension Client {
 
   // MARK: Discovers included services, and reads Characteristic Extended Properties
 
-  /// Finds included services (Vol 3 Part G §4.5.1). Reads a 128-bit UUID from the service declaration, as the include declaration lacks it.
+  /// Finds included services (Vol 3 Part G §4.5.1). Reads 128-bit UUIDs, which include declarations lack, from the service declarations.
   /// - Parameter known: the discovered services, whose UUIDs the client does not read again.
   func findIncludedServices(_ range: HandleRange, known: [Service] = [], onFound: Found<Include>) async throws {
     var found: Set<Include> = []
@@ -253,7 +253,7 @@ extension Client {
 
   // MARK: Changes of services during a connection (Vol 3 Part G §7.1, §2.5.2)
 
-  /// The peer's Service Changed characteristic, or the last known one while its service is undiscovered. Nil if the peer has none.
+  /// The peer's Service Changed characteristic, as discovery last found it. Nil if discovery has never found it.
   var serviceChanged: Characteristic? { table?.characteristics.first { $0.uuid == .serviceChanged } ?? lastServiceChanged }
 
   /// Subscribes to Service Changed indications, if the peer has the characteristic. Ignores a refusal by the peer.
@@ -271,7 +271,7 @@ extension Client {
     {}
   }
 
-  /// Drops the affected handle range of a Service Changed indication from `table`. `discover` then requests only the missing services.
+  /// Removes the services in the range of a Service Changed indication from `table`. `discover` then requests only the removed services.
   func servicesChanged(_ value: [UInt8]) {
     var reader = ByteReader(value)
     var range = HandleRange.all
@@ -327,7 +327,7 @@ extension Characteristic {
 }
 
 extension Include {
-  /// Parses an include declaration. `uuid` is nil if the declaration contains none. Returns nil if the declaration has less than 4 bytes.
+  /// Parses an include declaration. Returns nil for less than 4 bytes. The result's `uuid` is nil if the declaration contains no UUID.
   fileprivate init?(declaration item: HandleValue) {
     guard item.value.count >= 4 else { return nil }
     func word(_ index: Int) -> AttributeHandle { AttributeHandle(rawValue: UInt16(item.value[index]) | UInt16(item.value[index + 1]) << 8) }

@@ -93,7 +93,7 @@ extension Client {
     return found
   }
 
-  /// Reads values by UUID with one request (Read Using Characteristic UUID, Vol 3 Part G §4.8.2). Cuts values to ATT_MTU − 4 bytes.
+  /// Reads values by UUID in one request (Read Using Characteristic UUID, Vol 3 Part G §4.8.2). The peer cuts each to ATT_MTU − 4 bytes.
   /// - Throws: `GATTError.errorResponse` with Attribute Not Found if the range has no attribute of this type.
   package func valuesOfOneAnswer(_ uuid: UUID, _ range: HandleRange = .all) async throws -> [HandleValue] {
     try await answer(.readByType(range, type: uuid)) { if case .readByType(let items) = $0 { items } else { nil } }
@@ -144,7 +144,7 @@ struct ProcedureRange {
 
   /// Checks the handle of an entry against the requested range and the previous entry.
   /// - Parameter through: the last handle that the entry covers, possibly beyond the requested range. Nil for a single handle.
-  /// - Returns: the fault of the position. Nil if the position is regular.
+  /// - Returns: the rule that the handle breaks. Nil if the handle is regular.
   mutating func take(_ handle: AttributeHandle, through: AttributeHandle? = nil) -> IrregularEntry.Fault? {
     guard handle.isValid else { return .noHandle }
     let before = previous
@@ -155,7 +155,7 @@ struct ProcedureRange {
     return before.flatMap { handle <= $0 ? .outOfOrder(after: $0) : nil }
   }
 
-  /// Ends the current response. The next request starts after the last entry, or after the greatest handle if the last one precedes `next`.
+  /// Ends the current response. The next request starts after the last entry. If that precedes `next`, it starts after the greatest handle.
   /// - Returns: a fault, which ends the procedure, if all entries precede the requested range. Nil otherwise.
   mutating func advance() -> IrregularEntry.Fault? {
     let reached = last >= next ? last : greatest

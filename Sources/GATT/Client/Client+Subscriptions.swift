@@ -225,7 +225,7 @@ package final class Subscription {
 
   package let characteristic: Characteristic
   package let kind: Kind
-  /// Whether the peer removed or moved the characteristic. No more values arrive, and `cancel` writes nothing.
+  /// Whether the peer removed or moved the characteristic. If true, no more values arrive, and `cancel` writes nothing.
   package internal(set) var isGone = false
   /// The number of values that the subscription discarded because `capacity` values already waited for `next`.
   package var dropped: Int { values.dropped }

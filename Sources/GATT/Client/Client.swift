@@ -5,7 +5,7 @@ package import EventLoop
 /// A GATT client on one ATT bearer (Vol 3 Part G §4). The bearer may also have a GATT server.
 @LoopActor
 package final class Client: BearerClient {
-  /// The handler of notes on tolerated faults of the peer, and on actions that the client takes without being asked.
+  /// The handler of notes on tolerated faults of the peer, and on actions that the client takes automatically.
   package var onNote: (@LoopActor (ClientNote) -> Void)?
   /// The handler of every ATT PDU that the bearer sends or receives.
   package var onPDU: (@LoopActor (ATT.Direction, [UInt8]) -> Void)? {
@@ -108,7 +108,7 @@ package final class Client: BearerClient {
     return mtu
   }
 
-  /// Exchanges the MTU unless the client has already requested one. A client requests at most once per link (Vol 3 Part G §4.3.1).
+  /// Exchanges the MTU unless the client has already requested an MTU. A client requests at most once per link (Vol 3 Part G §4.3.1).
   func exchangeMTUOnce() async throws { if requestedMTU == nil { try await exchangeMTU() } }
 
   /// Finds the attribute that a selector matches, after discovery if necessary. Explains an abbreviation in a note, once per selector.
@@ -119,7 +119,7 @@ package final class Client: BearerClient {
     return attribute
   }
 
-  /// Returns the only candidate that notifies or indicates, with one note per selector. Returns nil if none or several do.
+  /// Returns the only candidate that notifies or indicates, and sends a note once per selector. Returns nil if none or several do.
   package func onlySender(_ selector: Selector, _ candidates: [GATTError.Candidate]) -> Characteristic? {
     let senders = candidates.filter { $0.attribute.characteristic?.sendsValues ?? false }
     guard senders.count == 1, let only = senders.first else { return nil }
@@ -164,7 +164,7 @@ package final class Client: BearerClient {
     observers = []
   }
 
-  /// Sends a note about a fault of the peer, for at most five faults. Reports lost PDUs whenever their number has doubled.
+  /// Sends a note about a fault of the peer, for the first five faults. Reports lost PDUs whenever their number has doubled.
   package func ignored(_ fault: BearerState.Fault) {
     if case .lost = fault {
       // Report the first loss, then whenever the count has doubled, and the rest at the end.

@@ -1,7 +1,7 @@
 package import ATT
 package import Bluetooth
 
-/// A note for the user about a tolerated fault of the peer, or about an action that the client took without being asked.
+/// A note for the user about a tolerated fault of the peer, or about an action that the client took automatically.
 package enum ClientNote: Equatable, Sendable {
   /// The peer's Server Rx MTU is below the minimum (23), so ATT_MTU remains `mtu`.
   case mtuBelowLeast(offered: Int, mtu: Int)
@@ -32,7 +32,7 @@ package enum ClientNote: Equatable, Sendable {
   case servicesChanged(HandleRange)
   /// The peer echoed a part of a long write incorrectly. The client continued the write.
   case wrongEcho
-  /// The last note of its kind. The client does not report later ones.
+  /// The last note of its kind, because the client sends only a limited number of notes of each kind.
   indirect case last(ClientNote)
 }
 
@@ -60,7 +60,7 @@ package struct IrregularEntry: Hashable, Sendable {
     case malformed([UInt8])
     /// The UUID has this many bytes, which ATT does not allow. Discovery keeps the entry, but the UUID only if it has 4 or 16 bytes.
     case uuidLength(Int)
-    /// The service or include ends at this handle, before its start. Discovery extends a service to the next one, and keeps an include.
+    /// The service or include ends at this handle, before its start. Discovery extends a service to the next service, and keeps an include.
     case endsBefore(AttributeHandle)
     /// The service starts before the service with this UUID and range ends. Shared handles belong to the service that starts last.
     case overlaps(UUID, HandleRange)

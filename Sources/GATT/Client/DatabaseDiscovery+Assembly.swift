@@ -49,7 +49,7 @@ extension DatabaseDiscovery {
   }
 
   /// Assigns the characteristics to services, and determines their end handles and value handles.
-  /// - Returns: the handles of characteristics and values, ascending. A descriptor belongs to the last one before its own handle.
+  /// - Returns: the handles of characteristics and values, ascending. A descriptor belongs to the last returned handle before its own.
   private mutating func placeCharacteristics(in services: inout [Service]) -> [Anchor] {
     let items = characteristics.filter { whole.contains($0.handle) }
     var anchors: [Anchor] = []

@@ -45,7 +45,7 @@ struct DatabaseDiscovery {
   var known = RangeSet<Int>()
   var nextConfiguration: Int
   var asksConfigurations = false
-  /// The number of times that discovery may still search for a shortcut. The limit bounds the computing time.
+  /// The number of times that discovery may still call `shortcut`. The limit bounds the computing time.
   var plansLeft = 8
   /// Whether discovery continues without Find Information, because the peer refused it and discovery expects no descriptors.
   var isBlind = false

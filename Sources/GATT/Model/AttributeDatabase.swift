@@ -178,7 +178,7 @@ package struct AttributeDatabase: Sendable, Equatable {
     return index < attributes.count && attributes[index].handle == handle ? index : nil
   }
 
-  /// Finds the index, counted from 0, of the first attribute with this handle or a higher one.
+  /// Finds the index, counted from 0, of the first attribute whose handle is at least `handle`.
   private func lowerBound(_ handle: AttributeHandle) -> Int {
     var low = 0
     var high = attributes.count

@@ -14,7 +14,7 @@ package enum GATTError: Error, Equatable, Sendable {
   case gone(Characteristic)
   /// A value of this many bytes does not fit one Write Request, which holds `limit` bytes at ATT_MTU `mtu`.
   case tooLongForWriteRequest(Int, limit: Int, mtu: Int)
-  /// A value of this many bytes exceeds the attribute size limit (512). `segment`: the bytes per write, `mode`: the requested mode.
+  /// A value of this many bytes exceeds the attribute size limit (512). `segment` is the bytes per write, `mode` the requested mode.
   case tooLongForAttribute(Int, segment: Int, mode: WriteMode)
   /// A segment size of this many bytes exceeds `limit`, the maximum segment size at ATT_MTU `mtu`.
   case segmentTooLong(Int, limit: Int, mtu: Int)
@@ -29,7 +29,7 @@ package enum GATTError: Error, Equatable, Sendable {
     case attribute
     /// The selector matches only a service, not an attribute in a service.
     case isService(Service)
-    /// The service lacks the attribute, but another service has one at this path.
+    /// The service lacks the attribute, but another service has a matching one. The string selects that attribute, such as `180f/2a19`.
     case elsewhere(String)
     /// The selector has a characteristic in place of the service. The string is a selector for the characteristic's descriptor.
     case isCharacteristic(String)

@@ -45,7 +45,7 @@ package struct Characteristic: Hashable, Sendable {
   /// The handle of the characteristic declaration.
   package var handle: AttributeHandle
   package var valueHandle: AttributeHandle
-  /// The last handle before the next characteristic or the end of the service.
+  /// The last handle of the characteristic: the handle before the next characteristic, or the last handle of the service.
   package var endHandle: AttributeHandle
   package var properties: Properties
   /// The Characteristic Extended Properties: bit 0 reliable write, bit 1 writable auxiliaries. Nil unless the client has read them.

@@ -101,7 +101,7 @@ package final class Server: BearerServer {
     return (inTime(response, outcome), performing + then)
   }
 
-  /// Returns the response to send now. Returns nil if the decision delays the response, which this function schedules, or forbids it.
+  /// Returns the response to send now. Returns nil if `decision` forbids or delays the response. Schedules a delayed response.
   private func inTime(_ response: Response, _ decision: Decision) -> Response? {
     guard decision.isAnswered, decision.delay > .zero else { return decision.isAnswered ? response : nil }
     guard late.count < Self.mostLate else { return nil }

@@ -47,7 +47,7 @@ package struct LinkCapacity: Sendable, Equatable {
   /// The length of a connection event in µs. Nil if the interval is unknown or above 200 ms.
   private var event: Int? { interval.flatMap { $0 <= .milliseconds(200) ? Int($0 / .microseconds(1)) : nil } }
 
-  /// Returns the segment size in bytes with the highest throughput: its link-layer PDUs are nearly full, and fill a connection event.
+  /// Returns the segment size in bytes with the highest throughput. Its link-layer PDUs are nearly full, and fill a connection event.
   /// On short connection events, the choice changes the throughput by up to 60 %.
   /// - Parameter mtu: the ATT_MTU in effect, 23…517.
   package func fastestSegment(mtu: Int) -> Int {

@@ -5,7 +5,7 @@ import EventLoop
 package struct ArrivalQuestion {
   /// The request to send, which must not have side effects.
   package let request: Request
-  /// The function that extracts the confirmed byte offset from a response. Nil from the function confirms all bytes before the request.
+  /// The function that extracts the confirmed byte offset from a response. A nil result confirms all bytes sent before the request.
   package let arrived: @LoopActor (Response) -> Int?
 
   package init(_ request: Request, arrived: @escaping @LoopActor (Response) -> Int? = { _ in nil }) {
@@ -34,7 +34,7 @@ final class RunningProof {
   /// The error that ended the proof. Nil while the proof works.
   private(set) var failure: (any Error)?
   var onAnswer: (@LoopActor (Answer) -> Void)?
-  /// The time since which responses confirm no more bytes, although the transfer has sent more. Nil while they make progress.
+  /// The arrival time of the first response that showed no progress, although bytes were unconfirmed. Nil while responses show progress.
   private var behindSince: LoopClock.Instant?
 
   private let client: Client

@@ -36,7 +36,7 @@ package final class Transfer {
   private var burst = 0
   /// The byte offset that the transfer had reached at the last request that measured the pace.
   private var probed = 0
-  /// The burst whose arrival the peer's application has not fully confirmed yet. Nil if there is none.
+  /// The length and start time of the burst that the peer's application has not fully confirmed yet. Nil if there is none.
   private var untold: (segments: Int, begin: LoopClock.Instant)?
   private var isChanged = false
   private var burstBegin = EventLoop.shared.now

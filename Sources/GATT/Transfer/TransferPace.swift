@@ -58,8 +58,8 @@ package struct TransferPace: Sendable, Equatable {
   /// The shortest delay between a burst of segments and the response. Nil before the first response.
   private var quickest: Duration?
 
-  /// The probes: the number of segments before a request, and the number that may follow before its response (nil: unlimited).
-  /// Each probe is twice as long as the previous one. Common firmware can buffer the first.
+  /// The lengths of the probes. `segments` precede a request, and up to `ahead` follow before its response. Nil allows any number.
+  /// Each probe is twice as long as the previous probe. Common firmware can buffer the first probe.
   private static let probes: [(segments: Int, ahead: Int?)] = [(4, 0), (8, 4), (16, 8), (32, 16), (64, nil)]
   /// The probes on a connection interval above 15 ms. The first probe is shorter, and allows a segment before its response.
   private static let longProbes: [(segments: Int, ahead: Int?)] = [(3, 1)] + probes.dropFirst()

@@ -31,7 +31,7 @@ package struct ScanTiming: Sendable, Equatable {
 }
 
 extension LEExtendedCreateConnection {
-  /// The initiating parameters of one PHY.
+  /// The parameters for connecting on one PHY (Vol 4 Part E §7.8.66).
   package struct Initiating: Sendable, Equatable {
     /// The time from the start of one scan window to the next.
     package var scanInterval: Slots
@@ -65,7 +65,7 @@ package struct Disconnect: Command {
   package static let opcode = Opcode(0x0406, "Disconnect", bit: (0, 5))
   package typealias Return = AnsweredByStatus
 
-  /// The handle of the link.
+  /// The controller's number for the link.
   package var handle: ConnectionHandle
   /// The reason that the peer receives.
   package var reason: ControllerErrorCode
@@ -91,7 +91,7 @@ package struct ReadRemoteVersion: Command {
   package static let opcode = Opcode(0x041D, "Read Remote Version Information", bit: (2, 7))
   package typealias Return = AnsweredByStatus
 
-  /// The handle of the link.
+  /// The controller's number for the link.
   package var handle: ConnectionHandle
 
   package init(handle: ConnectionHandle) {
@@ -303,7 +303,7 @@ package struct ReadBDADDR: Command {
 
   /// The return parameters of Read BD_ADDR.
   package struct Return: ReturnParameters {
-    /// The public address.
+    /// The public address. Zero means that the controller has none.
     package var address: Address
 
     package init(_ address: Address) {
@@ -324,7 +324,7 @@ package struct ReadBDADDR: Command {
 package struct ReadRSSI: Command {
   package static let opcode = Opcode(0x1405, "Read RSSI", bit: (15, 5))
 
-  /// The handle of the link.
+  /// The controller's number for the link.
   package var handle: ConnectionHandle
 
   package init(handle: ConnectionHandle) {
@@ -341,7 +341,7 @@ package struct ReadRSSI: Command {
 
   /// The return parameters of Read RSSI.
   package struct Return: ReturnParameters {
-    /// The handle of the link.
+    /// The controller's number for the link.
     package var handle: ConnectionHandle
     /// The RSSI in dBm, or 127 if it is not available.
     package var rssi: Int8
@@ -452,7 +452,7 @@ package struct LESetRandomAddress: Command {
   package static let opcode = Opcode(0x2005, "LE Set Random Address", bit: (25, 4))
   package typealias Return = NoReturnParameters
 
-  /// The new random address of the device.
+  /// The random address for the controller to use.
   package var address: Address
 
   package init(_ address: Address) {
@@ -504,7 +504,7 @@ package struct LESetScanEnable: Command {
   package static let opcode = Opcode(0x200C, "LE Set Scan Enable", bit: (26, 3))
   package typealias Return = NoReturnParameters
 
-  /// Whether the controller scans.
+  /// Whether the controller scans after this command.
   package var isOn: Bool
   /// Whether the controller reports each device once.
   package var filterDuplicates: Bool
@@ -591,7 +591,7 @@ package struct LEConnectionUpdate: Command {
   package static let opcode = Opcode(0x2013, "LE Connection Update", bit: (27, 2))
   package typealias Return = AnsweredByStatus
 
-  /// The handle of the link.
+  /// The controller's number for the link.
   package var handle: ConnectionHandle
   /// The requested connection parameters.
   package var parameters: ConnectionParameters
@@ -617,7 +617,7 @@ package struct LEReadRemoteFeatures: Command {
   package static let opcode = Opcode(0x2016, "LE Read Remote Features", bit: (27, 5))
   package typealias Return = AnsweredByStatus
 
-  /// The handle of the link.
+  /// The controller's number for the link.
   package var handle: ConnectionHandle
 
   package init(handle: ConnectionHandle) {
@@ -638,7 +638,7 @@ package struct LERemoteConnectionParameterRequestReply: Command {
   package static let opcode = Opcode(0x2020, "LE Remote Connection Parameter Request Reply", bit: (33, 4))
   package typealias Return = HandleReturned
 
-  /// The handle of the link.
+  /// The controller's number for the link.
   package var handle: ConnectionHandle
   /// The requested connection parameters.
   package var parameters: ConnectionParameters
@@ -664,7 +664,7 @@ package struct LERemoteConnectionParameterRequestNegativeReply: Command {
   package static let opcode = Opcode(0x2021, "LE Remote Connection Parameter Request Negative Reply", bit: (33, 5))
   package typealias Return = HandleReturned
 
-  /// The handle of the link.
+  /// The controller's number for the link.
   package var handle: ConnectionHandle
   /// The reason that the peer receives.
   package var reason: ControllerErrorCode
@@ -690,7 +690,7 @@ package struct LESetDataLength: Command {
   package static let opcode = Opcode(0x2022, "LE Set Data Length", bit: (33, 6))
   package typealias Return = HandleReturned
 
-  /// The handle of the link.
+  /// The controller's number for the link.
   package var handle: ConnectionHandle
   /// The largest payload of a sent packet, 27–251 bytes.
   package var txOctets: UInt16
@@ -824,7 +824,7 @@ package struct LEReadMaximumDataLength: Command {
 package struct LEReadPHY: Command {
   package static let opcode = Opcode(0x2030, "LE Read PHY", bit: (35, 4))
 
-  /// The handle of the link.
+  /// The controller's number for the link.
   package var handle: ConnectionHandle
 
   package init(handle: ConnectionHandle) {
@@ -841,7 +841,7 @@ package struct LEReadPHY: Command {
 
   /// The return parameters of LE Read PHY.
   package struct Return: ReturnParameters {
-    /// The handle of the link.
+    /// The controller's number for the link.
     package var handle: ConnectionHandle
     /// The PHY for sending. 1 is 1M, 2 is 2M, 3 is coded. Other values are reserved.
     package var tx: UInt8
@@ -904,7 +904,7 @@ package struct LESetPHY: Command {
   package static let opcode = Opcode(0x2032, "LE Set PHY", bit: (35, 6))
   package typealias Return = AnsweredByStatus
 
-  /// The handle of the link.
+  /// The controller's number for the link.
   package var handle: ConnectionHandle
   /// The directions without a preference. Bit 0 means sending, bit 1 means receiving.
   package var allPHYs: UInt8
@@ -982,7 +982,7 @@ package struct LESetExtendedScanEnable: Command {
   package static let opcode = Opcode(0x2042, "LE Set Extended Scan Enable", bit: (37, 6))
   package typealias Return = NoReturnParameters
 
-  /// Whether the controller scans.
+  /// Whether the controller scans after this command.
   package var isOn: Bool
   /// The duplicate filter. 0 reports everything, 1 each device once, 2 each device once in each period.
   package var filterDuplicates: UInt8

@@ -7,7 +7,7 @@ package import SystemPackage
 package enum InputFile {
   package nonisolated static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
-  /// Whether the path is a regular file, and not for example a pipe or a device.
+  /// Returns whether the path is a regular file, and not for example a pipe or a device.
   package nonisolated static func isRegular(_ path: String) -> Bool { SystemCall.status(of: path)?.kind == S_IFREG }
 
   /// Reads a small user file without suspending. Accepts only regular files of at most `limit` bytes.
@@ -55,7 +55,7 @@ package enum InputFile {
     return try await read(descriptor.rawValue, path, limit, patience, whenIdle)
   }
 
-  /// Waits until a pipe is readable. Returns the bytes that the check for a writer has read, usually none.
+  /// Waits up to `patience` until a pipe is readable. Then checks with one read for a writer, and returns the bytes of this read.
   /// - Throws: ETIMEDOUT if the pipe has no writer after `patience`.
   static func beginning(_ descriptor: Int32, _ path: FileError.Path, _ patience: Duration) async throws -> [UInt8] {
     let isReady = try await race(
@@ -139,13 +139,13 @@ package enum SmallFile {
   package static func line(of path: String) -> String? { text(of: path).map { String($0.prefix { $0 != "\n" }) } }
 }
 
-/// Lists folders, for path completion.
+/// Lists the names in a folder, for path completion.
 package enum FolderNames {
   /// The maximum number of names that `list` returns.
   static let limit = 10_000
 
   /// Returns the names in a folder, unordered. Names of folders end with a slash. Empty if this process cannot read the folder.
-  /// - Parameter path: The path of the folder. An empty path is the working directory. A leading `~/` is `home`.
+  /// - Parameter path: The path of the folder. An empty path is the working directory. A leading `~/` is `home`, if known.
   package static func list(_ path: String, home: String?) -> [String] {
     var path = path.isEmpty ? "." : path
     if path.hasPrefix("~/"), let home { path = home + path.dropFirst() }
@@ -163,7 +163,7 @@ package enum FolderNames {
     return names
   }
 
-  /// Whether a path is a folder, or a symbolic link to a folder.
+  /// Returns whether a path is a folder, or a symbolic link to a folder.
   package static func isFolder(_ path: String) -> Bool { SystemCall.status(of: path)?.kind == S_IFDIR }
 }
 
@@ -190,7 +190,7 @@ package enum FileIdentity: Hashable, Sendable {
   }
 }
 
-/// The size and modification time of a file. A different version shows that a program wrote to the file.
+/// The size and modification time of a file. Two different values show that a program wrote to the file.
 struct FileVersion: Equatable {
   /// The size in bytes.
   let size: Int
@@ -218,7 +218,7 @@ package enum FileError: Error, Equatable, Sendable {
   case endedEarly(Path, at: Int, count: Int)
   /// The file's size or modification time changed after blectl opened the file. `from` and `to` are sizes in bytes.
   case changed(Path, from: Int, to: Int)
-  /// blectl keeps `limit` bytes of a pipe or terminal that no caller has released, and cannot keep more.
+  /// A caller needs more bytes of a pipe or terminal than the `limit` unreleased bytes that blectl keeps.
   case keepsNoMore(Path, limit: Int)
   /// A caller requested bytes of a pipe or terminal at byte `offset`, but blectl has already discarded those bytes.
   case passed(Path, offset: Int)

@@ -22,18 +22,18 @@ package final class OctetFile {
   /// The state of a regular file at opening. Nil for a pipe or terminal.
   private(set) var regular: Regular?
 
-  /// The memory for the bytes `start..<end` of the file, which begin at index 0. `octets` returns slices of it.
+  /// The memory for the bytes `start..<end` of the file, which begin at index 0. `octets` returns slices of this memory.
   private(set) var buffer = [UInt8](repeating: 0, count: blockSize)
   private(set) var start = 0
   private var filled = 0
   var end: Int { start + filled }
   /// The byte offset before which the caller requests no bytes again.
   private var released = 0
-  /// The CRC-32 of the file's beginning, up to several byte offsets before `end`.
+  /// The CRC-32 of the bytes before each of several byte offsets of the file.
   var sums = RunningSums()
 
   struct Regular {
-    /// The file position of the first byte. Standard input may start in the middle of a file.
+    /// The file position of the first byte to send, in bytes. Standard input may start in the middle of a file.
     let first: Int
     let version: FileVersion
   }

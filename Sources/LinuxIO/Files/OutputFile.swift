@@ -63,7 +63,7 @@ package enum OutputFile {
 
   package nonisolated static func isPipe(_ path: String) -> Bool { SystemCall.status(of: path)?.kind == S_IFIFO }
 
-  /// Whether to write into the old file, because its folder takes no new file (another user's) or the file is a mount of its own.
+  /// Returns whether to write into the old file. The error must show that the folder takes no new file or that the file is a mount point.
   private nonisolated static func staysInPlace(_ old: stat?, _ error: Errno) -> Bool {
     old != nil && [.permissionDenied, .notPermitted, .readOnlyFileSystem, .resourceBusy].contains(error)
   }

@@ -24,7 +24,7 @@ package final class SnoopFile {
   /// The callback for the first record that blectl cannot write. Recording stops then, and the command continues.
   package var onFailure: (@LoopActor (FileError) -> Void)?
 
-  /// Opens a trace in btsnoop format. Replaces an existing file only if it belongs to this user and is no link.
+  /// Opens a trace in btsnoop format. Replaces an existing file only if it belongs to this user and is not a link.
   /// Waits in real time for the reader of a named pipe.
   /// - Parameters:
   ///   - limit: The real time to wait for a reader.

@@ -15,7 +15,7 @@ package enum StateFile {
   /// Writes a temporary file in the same folder and renames it to `path`. After an error the old file is unchanged.
   /// - Parameters:
   ///   - mode: The mode of a new file, before the umask.
-  ///   - old: The status of the replaced file. The new file gets its mode and owner.
+  ///   - old: The status of the replaced file, whose mode and owner the new file gets. Nil if there is no old file.
   static func replace(_ path: String, with bytes: [UInt8], mode: mode_t, like old: stat? = nil) throws(Errno) {
     let temporary = beside(path)
     do throws(Errno) {

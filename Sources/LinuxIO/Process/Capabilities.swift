@@ -36,7 +36,7 @@ package enum Capabilities {
     }
   }
 
-  /// Whether this thread has a capability of the program's file, which the user who started the program may lack.
+  /// Whether this thread has a capability from the program's file, which the user who started the program may lack.
   static var areHeld: Bool {
     var sets = shim_capabilities()
     return unsafe shim_is_secure() != 0 && shim_get_capabilities(&sets) == 0 && sets.first.permitted & ours != 0
@@ -57,7 +57,7 @@ package enum Capabilities {
   }
 }
 
-/// The capabilities of this process, and the conditions that keep its file from giving it more (capabilities(7), execve(2)).
+/// The capabilities of this process, and the conditions that keep the program's file from giving more (capabilities(7), execve(2)).
 package struct ProcessCapabilities: Sendable, Equatable {
   /// A Linux capability. The raw value is its bit number in the masks.
   package enum Capability: Int, Sendable {

@@ -29,7 +29,7 @@ package enum LibraryEnvironment {
     unsafe shim_set_environment(copy)
   }
 
-  /// Whether C libraries may see a variable (`NAME=VALUE`). True for terminal type and size, locale and time zone.
+  /// Returns whether C libraries may see a variable (`NAME=VALUE`). True for terminal type and size, locale and time zone.
   static func isShown(_ variable: String) -> Bool {
     let name = variable.prefix { $0 != "=" }
     return ["TERM", "LINES", "COLUMNS", "LANG", "TZ"].contains(name) || name.hasPrefix("LC_")

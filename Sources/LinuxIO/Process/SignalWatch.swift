@@ -96,6 +96,6 @@ package final class SignalWatch {
   /// Ignores SIGPIPE and SIGXFSZ, so that failed writes return EPIPE or EFBIG.
   package nonisolated static func ignoreFailedWrites() { for signal in ofWriting { _ = shim_ignore_signal(signal) } }
 
-  /// Whether the process ignores the signal. `nohup` and shells without job control start programs with ignored signals.
+  /// Returns whether the process ignores the signal. `nohup` and shells without job control start programs with ignored signals.
   private nonisolated static func isIgnored(_ signal: Int32) -> Bool { shim_is_ignored(signal) != 0 }
 }

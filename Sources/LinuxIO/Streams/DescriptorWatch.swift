@@ -24,7 +24,7 @@ struct DescriptorWatch {
     }
   }
 
-  /// Ends the watch. Call it before closing the descriptor. Idempotent.
+  /// Ends the watch. The caller must end the watch before closing the descriptor. Idempotent.
   mutating func cancel() {
     watch?.cancel()
     watch = nil

@@ -86,7 +86,7 @@ package final class Listener {
     return StreamTransport(connection, name: address.description, receiving: .hostToController, backlogLimit: Self.backlogLimit)
   }
 
-  /// Pauses accepting for `pause`, and reports the error if it is the first of a series.
+  /// Stops accepting connections for `pause`. Reports only the first of successive errors.
   private func wait(_ error: Errno) {
     // The connection still waits and the socket stays readable, so the watch would make the loop spin.
     watch?.setInterest([])
@@ -99,7 +99,7 @@ package final class Listener {
     [.tooManyOpenFiles, .tooManyOpenFilesInSystem, .noBufferSpace, .noMemory].contains(error)
   }
 
-  /// Whether the error concerns one connection that failed before the listener accepted it (accept(2)).
+  /// Returns whether the error concerns one connection that failed before the listener accepted it (accept(2)).
   private static func isOfConnection(_ error: Errno) -> Bool {
     [
       .connectionAbort, .protocolError, .networkDown, .noRouteToHost, .hostIsDown, .networkUnreachable, .notPermitted, .timedOut,

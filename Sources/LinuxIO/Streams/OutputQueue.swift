@@ -32,7 +32,7 @@ struct OutputQueue {
     memory.append(contentsOf: packet)
   }
 
-  /// Removes the number of bytes that the kernel took from the front of the queue.
+  /// Removes `octets` bytes, which the kernel took, from the front of the queue.
   mutating func removeFirst(_ octets: Int) {
     var left = min(max(0, octets), self.octets)
     taken += left

@@ -8,7 +8,7 @@ package import SystemPackage
 package final class PacketSocket {
   package enum Event {
     case packet([UInt8])
-    /// The kernel dropped this many packets because its buffer was full (SO_RXQ_OVFL).
+    /// The kernel dropped this many packets because the buffer of the socket was full (SO_RXQ_OVFL).
     case dropped(Int)
     /// The first part of a packet that was longer than the receive buffer. `length` is the full length in bytes.
     case cut([UInt8], length: Int)
@@ -21,7 +21,7 @@ package final class PacketSocket {
   private var watch = DescriptorWatch()
   private var queue = OutputQueue()
   private let room = Gate()
-  /// The error that `waitForRoom` throws after sending has failed or the socket is closed. Nil before.
+  /// The error that `waitForRoom` throws after sending has failed or the socket is closed. Nil while the socket works.
   private var roomEnd: Errno?
   private var buffer: [UInt8]
   /// The last received packet. The socket reuses this memory unless the handler still holds it.

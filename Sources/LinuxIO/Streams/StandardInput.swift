@@ -12,7 +12,6 @@ package enum StandardInput {
 
   package static nonisolated var outputIsTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
-  /// Whether standard input is a pipe.
   package static nonisolated var isPipe: Bool { kind == S_IFIFO }
 
   /// Whether standard input is a regular file. All of its input then exists already.

@@ -148,7 +148,7 @@ package enum TransportError: Error, Equatable, Sendable {
   case cannotListen(TransportAddress, Errno)
 
   // How the connection ended. `transport` is its address as the user knows it.
-  /// The remote end closed the stream. `transport` is its address in messages.
+  /// The remote end closed the stream. `transport` is the stream's address in messages.
   case closedByOtherSide(transport: String)
   /// The received data is not H4 (Vol 4 Part A).
   case notH4(transport: String, MalformedPacket)
@@ -161,7 +161,6 @@ package enum TransportError: Error, Equatable, Sendable {
     case path
     case device
     case baudRate
-    /// The address of a listener.
     case listener
   }
 }

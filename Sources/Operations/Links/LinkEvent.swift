@@ -62,9 +62,9 @@ package struct FailedSearch: Sendable {
 @LoopActor
 package protocol LinkReporter: AnyObject {
   func report(_ event: LinkEvent)
-  /// Returns the error of a search or a connection attempt with advice for the user.
+  /// Adds advice for the user to the error of a search or a connection attempt, and returns the resulting error.
   func explained(_ error: any Error, _ search: FailedSearch) -> any Error
-  /// Returns the error of a command with facts about the connection.
+  /// Adds facts about the connection to the error of a command, and returns the resulting error.
   func explained(_ error: any Error, on connection: Connection) -> any Error
   func problem(_ error: any Error) -> LinkProblem
   /// Looks up the name that a device advertised earlier. Returns nil if no name is stored.

@@ -21,7 +21,7 @@ package final class Connection {
   let clientObserver: Session.ClientObserver?
   /// The number of retries left after the connection attempt.
   package let retries: Int
-  /// The peer's advertisements that the search heard. Empty without a search.
+  /// The last advertising data of each PDU type that the search received from the peer. Empty without a search.
   package var payloads: [[UInt8]] = []
   /// The JSON members that `identify(in:)` caches. Nil before the first call on a link.
   var identity: RecordWriter.Members?
@@ -65,7 +65,7 @@ package final class Connection {
   package var isOpen: Bool { client.closed == nil && !isBeingRestored }
   package var isBeingRestored: Bool { restoring != nil }
 
-  /// Returns whether `selector` means this peer, judged without a search by the peer's address, its name and its original selector.
+  /// Returns whether `selector` matches the peer's address or name, or equals the connection's original selector. Does not search.
   package func isMeant(by selector: PeerSelector) -> Bool { selector == self.selector || selector.means(peer, named: name) }
 
   /// Waits for the end of a running restoration.

@@ -2,7 +2,7 @@ package import Bluetooth
 package import Finding
 package import Text
 
-/// The previously connected devices and the user's aliases for devices. The store is an append-only log, in which later records win.
+/// The previously connected devices and the user's aliases for devices, from a log. A later record overrides an earlier one.
 /// The parser ignores invalid lines, which a full disk or another version may leave.
 package struct KnownDevices: Sendable, Equatable {
   package struct Device: Sendable, Equatable {

@@ -2,9 +2,9 @@ import DeviceFiles
 import Finding
 import Text
 
-/// Formats decoded advertising data as JSON, and as text for a scan.
+/// The output of decoded advertising data, as JSON or as text for a scan.
 enum AdvertisedText {
-  /// Writes the JSON member `decoded` with one member for each format. If several data have a format, writes the latest.
+  /// Writes the JSON member `decoded` with one member for each format. If several data have the same format, writes only the latest.
   static func json(_ json: inout RecordWriter, _ all: [DecodedData]) {
     let data = DecodedData.latest(all)
     json.object("decoded") { object in

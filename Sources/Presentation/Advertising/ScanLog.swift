@@ -3,7 +3,7 @@ import LinuxIO
 import SystemPackage
 import Terminal
 
-/// Writes the JSON records of a scan to a file, independent of standard output.
+/// A log file for the JSON records of a scan, independent of standard output.
 @LoopActor
 package final class ScanLog {
   private let path: String

@@ -86,7 +86,7 @@ enum ScanRecord {
   private static func strength(_ rssi: Int8?) -> String { rssi.map { "\($0) dBm" } ?? "?" }
 }
 
-/// Writes recorded advertising data as JSON. Omits the fields that only a receiver knows, such as `rssi`.
+/// The JSON output of recorded advertising data, without the fields that only a receiver knows, such as `rssi`.
 package enum AdvertisementRecord {
   package static func write(
     _ json: inout RecordWriter, _ advertisement: Advertisement, _ octets: [UInt8], _ sender: PeerAddress?, _ formats: AdvertisingFormats

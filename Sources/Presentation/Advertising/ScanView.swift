@@ -5,7 +5,7 @@ package import GAP
 package import Terminal
 import Text
 
-/// Shows the results of a scan as JSON lines, plain lines, or a live table.
+/// A view of the results of a scan as JSON lines, plain lines, or a live table.
 @LoopActor
 package final class ScanView {
   private let output: Output

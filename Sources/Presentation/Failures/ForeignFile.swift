@@ -1,4 +1,4 @@
-/// Recognizes files that look like traces to a user but have a format that blectl cannot read.
+/// The recognition of files that look like traces to a user but have a format that blectl cannot read.
 package enum ForeignFile {
   /// Returns the format of a file and advice on what to do with the file. Returns nil for an unknown format.
   package static func explain(_ file: [UInt8]) -> String? {
@@ -24,7 +24,7 @@ package enum ForeignFile {
   ]
 
   /// Returns whether the file consists of PacketLogger records: length, seconds, microseconds and type. Checks up to 8 records.
-  /// - Parameter add: Adds the next byte to a length, in the byte order to try.
+  /// - Parameter add: A function that adds the next byte to a length, in the byte order to try.
   private static func isPacketLogger(_ file: [UInt8], _ add: (Int, UInt8) -> Int) -> Bool {
     var (offset, count) = (0, 0)
     while count < 8, offset + 13 <= file.count {

@@ -217,7 +217,7 @@ extension ErrorCode {
 }
 
 extension ClientNote {
-  /// One line for users that explains the note.
+  /// One line for users that says what the device did and how blectl reacts.
   package var text: String {
     switch self {
     case .mtuBelowLeast(offered: let offered, let mtu):

@@ -148,7 +148,7 @@ extension LinkProcedure {
 }
 
 extension GAPNote {
-  /// One line for users that explains the note.
+  /// One line for users that describes the event and its consequence.
   package var text: String {
     switch self {
     case .tryingAgain(let peer, .notEstablished): return "\(peer.address) did not answer the first packets. Trying again."

@@ -164,7 +164,7 @@ extension Failure {
 }
 
 extension Connection {
-  /// The name of the device. For a device without a known name, its address.
+  /// The name of the device, or its address if the name is unknown.
   @LoopActor
   package var title: String { name.map { $0.isEmpty ? peer.description : $0.description } ?? peer.description }
 

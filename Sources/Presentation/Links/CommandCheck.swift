@@ -4,7 +4,7 @@ package import EventLoop
 package import GATT
 package import Terminal
 
-/// Checks a Write Command before blectl sends it, because a device may drop Write Commands silently.
+/// The check of a Write Command before blectl sends it. A device may drop Write Commands silently.
 @LoopActor
 package enum CommandCheck {
   /// Checks that the client can send Write Commands. If `isForced`, prints a note for an attribute that does not permit Write Commands.

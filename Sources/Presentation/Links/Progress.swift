@@ -5,7 +5,7 @@ import Terminal
 import Text
 import Transfer
 
-/// Shows the progress of a transfer up to four times a second: a bar on the terminal, or records with `--json`.
+/// A display of a transfer's progress, as a bar on the terminal or as records with `--json`. It changes up to four times a second.
 @LoopActor
 final class Progress {
   private let connection: Connection

@@ -1,4 +1,4 @@
-/// Formats amounts with their units, so that all output uses the same words.
+/// The format of amounts with their units, which all output shares.
 package enum Quantity {
   package static func octets(_ count: Int) -> String { count == 1 ? "1 byte" : "\(count) bytes" }
 

@@ -8,7 +8,7 @@ package import Terminal
 import Text
 import Transfer
 
-/// Shows the notes, the progress and the final report of a transfer.
+/// The output of a transfer: notes, progress and the final report.
 @LoopActor
 package final class TransferText: DeliveryObserver {
   private let output: Output

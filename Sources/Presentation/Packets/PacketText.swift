@@ -6,7 +6,7 @@ import GAP
 import Replay
 package import Text
 
-/// Formats a decoded packet, such as `LE Set Scan Enable  enable on, filter duplicates off`. Puts the items of a list on further lines.
+/// The text of a decoded packet, such as `LE Set Scan Enable  enable on, filter duplicates off`. The items of a list are on further lines.
 package enum PacketText {
   package static func lines(_ packet: DecodedPacket, names: (AttributeHandle) -> AttributeName? = { _ in nil }) -> [String] {
     var line = packet.name
@@ -116,7 +116,7 @@ package enum PacketText {
   }
 }
 
-/// Writes a decoded packet as JSON: its name, fields and bytes, and an error if the packet is malformed.
+/// The JSON form of a decoded packet: its name, fields and bytes, and an error if the packet is malformed.
 package enum PacketRecord {
   package typealias Names = (AttributeHandle) -> AttributeName?
 
@@ -203,7 +203,7 @@ package enum PacketRecord {
   }
 }
 
-/// Formats ATT PDUs for `-vv` in the style of btmon, with `<` for sent and `>` for received PDUs.
+/// The text of ATT PDUs for `-vv` in the style of btmon, with `<` for sent and `>` for received PDUs.
 package enum PDUText {
   package static func line(_ direction: ATT.Direction, _ pdu: [UInt8]) -> String {
     "\(direction == .sent ? "<" : ">") \(opcode(pdu)) \(Hex.encode(pdu))"
@@ -212,7 +212,7 @@ package enum PDUText {
   private static func opcode(_ pdu: [UInt8]) -> String { pdu.first.map { ATT.Opcode(rawValue: $0).description } ?? "empty" }
 
   /// Returns the name and the attribute of a PDU, such as `Read Request battery_level`. Adds the reason to an Error Response.
-  /// - Parameter names: Returns the name of an attribute, or nil to show its handle, such as `0x0012`.
+  /// - Parameter names: A function that returns the name of an attribute, or nil to show its handle, such as `0x0012`.
   package static func name(_ pdu: [UInt8], names: (AttributeHandle) -> String?) -> String {
     guard let first = pdu.first else { return "empty" }
     let opcode = ATT.Opcode(rawValue: first)

@@ -105,7 +105,7 @@ package struct TraceSummaryText {
     return folded(rows, numbers, columns)
   }
 
-  /// Returns the table with attributes and errors on further lines below each row. Moves the numbers, too, if a row is still too wide.
+  /// Returns the table with attributes and errors on lines below each row. Also moves the numbers below if a row is still too wide.
   private func folded(_ rows: [Row], _ numbers: [String], _ columns: Int) -> [String] {
     var narrow = Table(["  FROM", "PDU"] + numbers)
     for row in rows { narrow.add(row.what + row.numbers) }

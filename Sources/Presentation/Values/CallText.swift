@@ -173,7 +173,7 @@ package struct CallParameter {
   }
 }
 
-/// Writes values that a device file describes as JSON. The values come from answers or advertising data.
+/// The JSON form of values from answers or advertising data that a device file describes.
 package enum DeviceValueRecord {
   package static func write(_ named: NamedValue, _ json: inout RecordWriter) {
     let name = named.name

@@ -132,7 +132,7 @@ package enum DecodedText {
   }
 }
 
-/// Writes the meaning of a value as JSON field `decoded`, or as `decoded_error` if the bytes do not fit the type.
+/// The JSON field `decoded` with the meaning of a value, or `decoded_error` if the bytes do not fit the type.
 package enum DecodedRecord {
   package static func write(_ json: inout RecordWriter, _ value: [UInt8], of uuid: UUID?, formats: [PresentationFormat] = []) {
     do throws(ValueMismatch) {

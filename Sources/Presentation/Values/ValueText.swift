@@ -2,7 +2,7 @@ package import Bluetooth
 package import Text
 package import Values
 
-/// Formats attribute values as text.
+/// The output of attribute values, as text or JSON.
 package enum ValueText {
   /// Returns the value as text without trailing NULs. Returns nil if the value is not printable UTF-8.
   package static func text(_ value: [UInt8]) -> String? {

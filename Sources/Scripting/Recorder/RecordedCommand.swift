@@ -62,7 +62,7 @@ struct RecordedCommand {
   }
 }
 
-/// Records the results of one command while the command runs.
+/// A recorder of the results of one command while the command runs.
 @LoopActor
 final class CommandRecording: CommandObserver {
   var command: RecordedCommand

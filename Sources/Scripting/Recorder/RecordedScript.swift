@@ -5,7 +5,7 @@ import Text
 /// A script with recorded commands and their results. Text from a device never starts a line.
 struct RecordedScript {
   private(set) var text = ""
-  /// The keys of expectations whose values changed during the recording. The script contains these expectations as comments.
+  /// The keys from `expectations(of:)` whose values changed during the recording. The script expects their values only in comments.
   private let volatile: Set<String>
 
   init(volatile: Set<String> = []) { self.volatile = volatile }

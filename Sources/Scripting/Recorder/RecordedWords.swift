@@ -2,7 +2,7 @@ import CommandLine
 import EventLoop
 import Text
 
-/// The words of a recorded command without PEER and process options. `link` keeps the connection options for a `connect` line.
+/// The words of a recorded command without PEER and global options. `link` keeps the connection options for a `connect` line.
 @LoopActor
 struct RecordedWords {
   private enum Part {

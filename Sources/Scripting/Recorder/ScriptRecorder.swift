@@ -9,7 +9,7 @@ import Shell
 package import Terminal
 import Text
 
-/// Records commands and their results as a script, for the option `--record`.
+/// A recorder that turns commands and their results into a script, for the option `--record`.
 @LoopActor
 package final class ScriptRecorder: LineRecorder {
   private let path: String
@@ -184,7 +184,7 @@ package final class ScriptRecorder: LineRecorder {
     return (head.text + text + "end\n", leftOut)
   }
 
-  /// The keys of expectations whose values changed during the recording.
+  /// The keys from `RecordedScript.expectations(of:)` whose values changed during the recording.
   private var volatile: Set<String> {
     var first: [String: String] = [:]
     var found: Set<String> = []

@@ -6,7 +6,7 @@ import Presentation
 import ScriptLanguage
 import SystemPackage
 
-/// Checks the `call` lines of a script against their device files before the script runs.
+/// The check of a script's `call` lines against their device files before the script runs.
 @LoopActor
 enum CallCheck {
   /// The device descriptions that `CallCheck` has loaded, by the path of the device file.

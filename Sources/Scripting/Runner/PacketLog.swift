@@ -4,7 +4,7 @@ import GATT
 import Presentation
 import TestReports
 
-/// Collects the ATT PDUs that blectl and the device exchange during a test.
+/// A log of the ATT PDUs that blectl and the device exchange during a test.
 @LoopActor
 final class PacketLog {
   /// The maximum number of packets that the log keeps for a test. Beyond this limit, the log drops the oldest packets.
@@ -24,7 +24,7 @@ final class PacketLog {
   private var omitted = 0
   private var start: LoopClock.Instant
   private weak var client: Client?
-  /// The attribute tables of the connections, in order of time. The last table is nil until discovery, then names all packets so far.
+  /// The attribute tables of the connections, in order of time. The last table is nil until discovery finds the attributes.
   private var tables: [AttributeTable?] = []
 
   init() { start = EventLoop.shared.now }

@@ -8,7 +8,7 @@ import ScriptLanguage
 import Shell
 import Text
 
-/// Reads and checks scripts and their included files.
+/// A loader that reads and checks scripts and their included files.
 @LoopActor
 struct ScriptLoader {
   let variables: [String: String]

@@ -6,13 +6,12 @@ import TestReports
 /// A destination for the results of a run, such as the terminal or a JUnit file.
 @LoopActor
 struct ScriptReport {
-  /// Starts the report with the number of tests. The number is nil if commands outside of tests may add a result.
+  /// The function that starts the report with the number of tests. The number is nil if commands outside of tests may add a result.
   var begin: @LoopActor (Int?) async throws -> Void = { _ in }
-  /// Adds the result of a test.
   let add: @LoopActor (TestResult) async throws -> Void
   /// Whether the report also lists the tests that did not start because the run ended early.
   var listsNotRun = true
-  /// Ends the report of a run. `isComplete` is false if Ctrl-C or an error interrupted the run.
+  /// The function that ends the report of a run. `isComplete` is false if Ctrl-C or an error interrupted the run.
   let end: @LoopActor (RunSummary, _ isComplete: Bool) async throws -> Void
 
   /// Creates a text report with one line for each test and all details of tests that did not pass.

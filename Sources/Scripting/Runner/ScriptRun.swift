@@ -7,7 +7,7 @@ import Terminal
 import TestReports
 import Text
 
-/// Runs scripts, in parallel for `--jobs` above 1, and reports their results.
+/// A run of scripts that reports their results. With `--jobs` above 1, scripts run in parallel.
 @LoopActor
 final class ScriptRun {
   struct Options {

@@ -9,7 +9,7 @@ import Terminal
 import TestReports
 import Text
 
-/// Runs the tests of a script on one device.
+/// A runner for the tests of one script on one device.
 @LoopActor
 final class ScriptRunner {
   private let script: Script
@@ -47,8 +47,8 @@ final class ScriptRunner {
 
   /// Runs the selected tests of the script and closes the session.
   /// - Parameters:
-  ///   - selects: Returns whether to run a test.
-  ///   - report: Receives each result. Returns whether the run continues.
+  ///   - selects: A function that returns whether to run a test.
+  ///   - report: A function that receives each result and returns whether the run continues.
   /// - Throws: CancellationError; OutputFailure; the errors of `report`.
   func run(_ selects: (Script.Test) -> Bool, report: @LoopActor (TestResult) async throws -> Bool) async throws {
     let outcome: Result<Void, any Error>

@@ -81,10 +81,10 @@ extension ScriptSteps {
     }
   }
 
-  /// Returns the text of a result for people: hex, followed by the decoded value.
+  /// Returns the bytes of a result in hex, followed by the decoded value, for the report.
   func shown(_ result: ScriptResult) -> String { shown(.octets(result.octets ?? []), of: result) }
 
-  /// Returns the text of a value for people: hex, followed by the decoded value.
+  /// Returns bytes in hex, followed by the decoded value, or the text of a field, for the report.
   private func shown(_ value: ScriptValue, of result: ScriptResult?) -> String {
     func text(_ octets: [UInt8]) -> String { ValueText.displayText(octets, meaning(of: octets, in: result?.record)) }
     return switch value {
@@ -95,7 +95,7 @@ extension ScriptSteps {
     }
   }
 
-  /// Returns what the bytes of an attribute mean, using the attribute's UUID and descriptors.
+  /// Returns the meaning of an attribute's bytes, using the attribute's UUID and descriptors.
   /// - Parameter record: The record that contains the value. Nil if unknown.
   func meaning(of octets: [UInt8], in record: JSONTree?) -> ValueMeaning {
     let uuid = record?["uuid"]?.string.flatMap { UUID($0) }
@@ -116,7 +116,7 @@ extension ScriptSteps {
     step.add(StepValue(name: name, at: elapsed, text: DisplayText.escape(value.text), number: numbers[0].real))
   }
 
-  /// Returns the texts of all values that arrived since the last command.
+  /// Returns the texts of the values that arrived since the last command and that no line has expected.
   func otherValues() -> [String] {
     guard let device = shell.current else { return [] }
     return device.values.recent.map { event, uuid in "\(uuid?.description ?? event.handle.description) \(text(event, uuid))" }

@@ -10,7 +10,7 @@ import Terminal
 import TestReports
 import Text
 
-/// Runs the lines of a script in a session and collects results, values and packets for the reports.
+/// An interpreter that runs the lines of a script in a session. It collects results, values and packets for the reports.
 @LoopActor
 final class ScriptSteps: ResultObserver {
   let shell: Shell

@@ -3,12 +3,12 @@ import ScriptLanguage
 import TestReports
 import Text
 
-/// Records the result and the received values of the current line of a script.
+/// A recorder of the result and the received values of the current line of a script.
 struct StepRecorder {
   /// The last record of the line's command. Nil if the command has no record.
   private(set) var record: JSONTree?
   private(set) var values: [StepValue] = []
-  /// The number of values that the session has shown and no line has expected yet, by the name and the text of the value.
+  /// The number of times that the session has shown a value that no line has expected yet. A key is a value's name, a space and its text.
   private var told: [String: Int] = [:]
   /// The maximum number of values that the recorder keeps for one line.
   static let limit = 500
@@ -18,7 +18,7 @@ struct StepRecorder {
   /// Records a result. Skips an expected value that the session has already shown.
   /// - Parameters:
   ///   - isExpected: Whether an `expect` line received the value.
-  ///   - meaning: Returns what the bytes in a record mean.
+  ///   - meaning: A function that returns the meaning of the bytes in a record.
   mutating func take(
     _ record: JSONTree, at time: Duration, isCommand: Bool, isExpected: Bool = false, _ meaning: ([UInt8], JSONTree) -> ValueMeaning
   ) {

@@ -8,7 +8,7 @@ import Presentation
 import Terminal
 import Text
 
-/// The `rssi` command, which prints the signal strength of a connection in dBm.
+// Commands that show or change a property of a connection.
 
 package struct Rssi: PeerCommand {
   static let configuration = CommandConfiguration(

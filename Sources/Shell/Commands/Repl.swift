@@ -23,7 +23,7 @@ package struct Repl: LoopCommand {
   }
 
   /// Runs a session with the user or the program at standard input. Connects to `peer` first, unless `peer` is nil.
-  /// - Parameter link: A connected device. The session ends when its connection is lost, unless the session restores lost connections.
+  /// - Parameter link: The device whose loss ends the session, unless the session restores lost connections. Nil for no such device.
   @LoopActor
   static func converse(_ shell: Shell, connecting peer: PeerArgument? = nil, endingWith link: SessionDevice? = nil) async throws {
     do {

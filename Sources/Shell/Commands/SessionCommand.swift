@@ -14,6 +14,6 @@ extension SessionCommand {
   /// The global options that have no effect. Without a PEER, the command ignores `--timeout`.
   static var unusedOptions: [String] { takesPeer ? [] : ["--timeout"] }
 
-  /// The form in a recorded script. The script omits a command without a PEER.
+  /// The form of the command in a recorded script. The script omits a command that takes no PEER.
   var recordedForm: RecordedForm { RecordedForm(isLeftOut: !Self.takesPeer) }
 }

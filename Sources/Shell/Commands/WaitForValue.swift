@@ -71,7 +71,8 @@ package struct WaitForValue: SessionCommand, ValueCommand {
     }
   }
 
-  /// Returns a note about earlier values that `wait` cannot see. Nil if no command ran before or no value arrived before.
+  /// Returns a note that `wait` ignores the values before the last command, or, if `isLate` is true, that blectl did not receive them.
+  /// Nil if no command ran on the connection before `wait`, or if no such value arrived.
   @LoopActor private func unseen(_ characteristic: Characteristic, isLate: Bool, _ device: SessionDevice) -> String? {
     // No command ran on this link before.
     guard let command = device.values.lastCommand else { return nil }
