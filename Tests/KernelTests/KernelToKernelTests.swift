@@ -56,7 +56,7 @@ extension KernelTests {
     @Test func tenThousandNotificationsInOrder() async throws {
       try await withPeripheral { peripheral in
         try await onLoop { peripheral.burstLength = 10_000 }
-        let listening = try Guest.blectl("notify", Self.name, "ff02", "--json", "--count", "10000", "--duration", "20")
+        let listening = try Guest.blectl("notify", Self.name, "ff02", "--json", "--count", "10000", "--duration", "90")
         // On a slow machine some values are lost. Then every lost value must be counted.
         let lost = Self.lost(listening)
         #expect(listening.status == (lost == 0 ? 0 : 4), "\(listening.errors)")
