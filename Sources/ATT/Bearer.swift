@@ -13,7 +13,7 @@ package protocol BearerClient: AnyObject {
   func received(_ event: Unsolicited)
   /// Reports a faulty PDU that the bearer ignored, or PDUs that the transport lost.
   func ignored(_ fault: BearerState.Fault)
-  /// Reports that the peer sends nothing more until this device sends a PDU. `error` is the reason.
+  /// Reports that the peer sends nothing more until the bearer sends a PDU. `error` is the reason.
   func exhausted(_ error: any Error)
   /// Reports the end of the bearer once, with the error that closed it.
   func closed(_ error: any Error)
@@ -37,7 +37,7 @@ package final class Bearer {
   package var onPDU: (@LoopActor (Direction, [UInt8]) -> Void)?
   /// The client, which receives unsolicited PDUs of the peer's server. Set it before `start`.
   package weak var client: (any BearerClient)?
-  /// The server, which the bearer releases when it closes. Nil answers like a device without attributes. Set it before `start`.
+  /// The server that answers the peer's requests. If nil, the bearer answers as a device without attributes. Set it before `start`.
   package var server: (any BearerServer)?
 
   package private(set) var faults = Faults()
@@ -63,7 +63,7 @@ package final class Bearer {
   private var lastRequest = 0
   /// The gate that opens with each acknowledgment, each response, and at the end of the bearer.
   let acknowledgements = Gate()
-  /// The mark of the request to time (`OpenRequest.mark`), and the time at which the peer's link layer acknowledged the request.
+  /// The `OpenRequest.mark` of the request that is timed, and when the peer's link layer acknowledged it, nil until then. Nil without one.
   var timed: (mark: Int, acknowledged: LoopClock.Instant?)?
   /// Whether the peer has answered a request.
   package private(set) var hasAnswered = false
@@ -104,7 +104,7 @@ package final class Bearer {
   package var rxMTU: Int { state.rxMTU }
   /// The error that closed the bearer. Nil while the bearer is open.
   package private(set) var closed: (any Error)?
-  /// The reason why the peer sends nothing more until this device sends a PDU. Nil for a peer that may send at any time.
+  /// The reason why the peer sends nothing more until the bearer sends a PDU. Nil for a peer that may send at any time.
   package private(set) var exhausted: (any Error)?
   /// Whether no request of the client is outstanding or waiting.
   package var isIdle: Bool { state.isIdle }

@@ -102,7 +102,7 @@ package struct ScriptResult: Sendable {
   /// The bytes of the record's member `value`. Nil if the record has no such member.
   package var octets: [UInt8]? { record["value"]?.string.flatMap { Hex.decode($0) } }
 
-  /// Finds a field in the decoded value, the answer to `call` or the record. Omits the unit of a quantity. Nil for an unknown field.
+  /// Returns a field of the decoded value, of the answer to `call`, or of the record. Omits the unit of a quantity. Nil if none has the field.
   /// - Parameter path: Names separated by dots. `[2]` selects the third item of a list.
   package func field(_ path: String) -> JSONTree? {
     for part in [record["decoded"], record["values"], record] {

@@ -95,7 +95,7 @@ final class InputSession {
   /// Whether the session must wait for the end of the last started command before it starts the next line.
   private var isHeld: Bool { running.last?.job.holdsLines ?? false }
 
-  /// Lets the session continue after it has read a line or a command has ended. Stops virtual time while blectl only waits for input.
+  /// Resumes the loop that takes lines. Call it after a line arrived or a command ended. Stops virtual time if blectl only waits for input.
   private func settle() {
     change.resume(returning: ())
     change = Wait()

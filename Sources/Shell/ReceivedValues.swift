@@ -41,7 +41,7 @@ package final class ReceivedValues {
     arrival = nil
   }
 
-  /// Clears the facts about commands on the previous connection.
+  /// Forgets the last command of the previous connection, and the values that it received earlier.
   func startLink() { (earlier, lastCommand) = ([:], nil) }
 
   /// Discards the values that arrived before a command, because they cannot answer the command. `command` is nil for `connect`.

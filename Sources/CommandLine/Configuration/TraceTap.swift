@@ -12,7 +12,7 @@ final class TraceTap: HCI.Tap {
   private var redaction = TraceRedaction()
   private var keepsSecrets = false
 
-  /// Starts writing to a file, or stops if `file` is nil. If `keepsSecrets` is true, also writes the secrets of blectl's own connections.
+  /// Starts to write the HCI packets to a file, or stops if `file` is nil. With `keepsSecrets`, keeps the secrets of blectl's own connections.
   func write(to file: SnoopFile?, keepsSecrets: Bool = false) {
     (self.file, self.keepsSecrets) = (file, keepsSecrets)
     redaction = TraceRedaction()
