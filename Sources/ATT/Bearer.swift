@@ -63,7 +63,7 @@ package final class Bearer {
   private var lastRequest = 0
   /// The gate that opens with each acknowledgment, each response, and at the end of the bearer.
   let acknowledgements = Gate()
-  /// The `OpenRequest.mark` of the request that is timed, and when the peer's link layer acknowledged it, nil until then. Nil without one.
+  /// The `OpenRequest.mark` of the request that the bearer times, and when the peer's link layer acknowledged it. Nil if it times none.
   var timed: (mark: Int, acknowledged: LoopClock.Instant?)?
   /// Whether the peer has answered a request.
   package private(set) var hasAnswered = false

@@ -126,7 +126,7 @@ package enum AssignedNumbers {
 
   private static func hex(_ number: UInt16) -> [UInt8] { Array(Hex.encode(number).utf8) }
 
-  /// Returns the text after `key` and a space in the line of `key`. Nil without such a line. Requires sorted lines and keys of one length.
+  /// Returns the text after `key` and a space in the line of `key`. Nil if no line has the key. Requires sorted lines, keys of one length.
   private static func search(_ table: String, _ key: [UInt8]) -> String? {
     let text = table.utf8.span
     let newline = UInt8(ascii: "\n")

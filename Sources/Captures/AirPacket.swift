@@ -18,7 +18,7 @@ package struct AirPacket: Sendable, Equatable {
   package var sender: Sender?
   /// The kind of an extended advertising PDU on a secondary channel. Nil for other PDUs.
   package var auxiliary: Auxiliary?
-  /// The kind of an isochronous stream. Nil for a packet outside such a stream.
+  /// The kind of an isochronous stream. Nil for other packets.
   package var stream: IsochronousStream?
   package var isIntact: Bool?
   /// Whether the sniffer decrypted the packet.

@@ -3,7 +3,7 @@ package import HCI
 import L2CAP
 
 /// A filter that zeroes secrets in packets: keys, audio, and the parameters of commands and events whose format no table has.
-/// It keeps lengths, codes and statuses. It needs every packet of a trace, because L2CAP frames can span packets.
+/// The filter keeps lengths, codes and statuses. The caller must pass every packet of a trace, because L2CAP frames can span packets.
 package struct TraceRedaction: Sendable {
   /// An L2CAP frame whose last fragment the filter has not received yet.
   private struct Frame: Sendable {

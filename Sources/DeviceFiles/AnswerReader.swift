@@ -1,5 +1,5 @@
 /// A state machine that classifies the packets that arrive while a command waits for its answer.
-/// It does no I/O and measures no time. The caller reports a pause with `fellSilent()`.
+/// The state machine does no I/O and measures no time. The caller reports a pause with `fellSilent()`.
 package struct AnswerReader: Sendable {
   package enum Verdict: Sendable, Equatable {
     /// A packet of the answer. The reader expects more packets.

@@ -79,7 +79,7 @@ package struct DeviceCommand: Sendable, Equatable {
     package var field: String
     /// The codes that mean no error. If the list is empty, every code in an error frame is an error.
     package var fine: [DeviceValue] = []
-    /// The meanings of error codes, by the text that `key(_:)` returns.
+    /// The meanings of error codes. Each key is an error code as text, as `key(_:)` returns it.
     package var meanings: [String: String] = [:]
 
     /// Returns the text that represents an error code in the `codes` of a device file.

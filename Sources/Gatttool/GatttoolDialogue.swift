@@ -22,7 +22,7 @@ final class GatttoolDialogue {
   var destination: String?
   var addressType: AddressType
   var securityLevel = "low"
-  /// The MTU in bytes that the last `mtu` command requested on this connection. 0 before such a command.
+  /// The MTU in bytes that the last `mtu` command requested on this connection. 0 before the first `mtu` command.
   var requestedMTU = 0
   let isOverClassic: Bool
   let context: Context

@@ -4,7 +4,7 @@ package import HCI
 
 /// Extracts advertising reports from a controller's events: legacy, directed and extended reports, from any scan command.
 /// The reader joins the parts of chained data, and delivers incomplete data as truncated after 250 ms.
-/// It drops and counts reports with a reserved event type, and the bytes of an event after a malformed report.
+/// The reader drops and counts reports with a reserved event type, and the bytes of an event after a malformed report.
 /// `stop` passes the number of dropped reports and events to the handler given to the initializer.
 @LoopActor
 package final class AdvertisingReportReader {

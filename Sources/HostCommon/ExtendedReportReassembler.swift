@@ -4,8 +4,8 @@ package import GAP
 package import HCI
 
 /// Joins the parts of advertising data longer than one report (Vol 4 Part E §7.7.65.13), even if parts of several advertisers interleave.
-/// It limits the size, number and age of incomplete data, as controllers exist that never send the last part (zephyr #36496).
-/// It does not join a part of the next advertising event. It delivers incomplete data as truncated.
+/// The reassembler limits the size, number and age of incomplete data, because some controllers never send the last part (zephyr #36496).
+/// The reassembler does not join a part of the next advertising event, and delivers incomplete data as truncated.
 package struct ExtendedReportReassembler: Sendable {
   /// The maximum length of advertising data in bytes (Vol 6 Part B §2.3.4.9).
   package static let maximumData = 1650

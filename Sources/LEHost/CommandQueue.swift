@@ -12,7 +12,7 @@ struct CommandQueue {
     let id: Int
     let command: CommandPacket
     let answeringEvent: AnsweringEvent
-    /// Whether the command ends a procedure. The queue sends such a command after the time limit even without a credit.
+    /// Whether the command ends a procedure. If true, the queue sends the command after the time limit even without a credit.
     let isCleanUp: Bool
     var deadline: Int64
   }

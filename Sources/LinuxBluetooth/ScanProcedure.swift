@@ -19,7 +19,7 @@ struct ScanProcedure: Equatable {
     case askForDiscovery
     /// The controller has started to scan.
     case started
-    /// The caller shows a note to the user. The procedure returns each note once.
+    /// The caller shows the note to the user. The procedure returns each note once.
     case note(ScanNote)
     case failed(HCI.Opcode, ControllerErrorCode)
     /// The caller waits until that time or until the next event. Nil means no time limit.

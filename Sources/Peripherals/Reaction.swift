@@ -94,7 +94,7 @@ package struct Reaction: Sendable, Equatable {
       case reset(sink: AttributeHandle)
       case assignOctets(variable: Int, Template)
       case assignNumber(variable: Int, NumberExpression)
-      /// The device sets its clock to this number of seconds since 1970-01-01T00:00:00Z.
+      /// The device sets its clock. The unit is seconds since 1970-01-01T00:00:00Z.
       case setClock(NumberExpression)
       /// The device starts or restarts the timer with this zero-based index.
       case start(timer: Int)

@@ -95,7 +95,7 @@ package struct Answerer: Sendable {
     }
   }
 
-  /// Returns the zero-based index of an unplayed recorded request with this PDU, preferably from `cursor` on. Nil without such a request.
+  /// Returns the zero-based index of an unplayed recorded request with this PDU, preferably from `cursor` on. Nil if there is none.
   private mutating func find(_ pdu: [UInt8]) -> Int? {
     for range in [cursor..<link.requests.count, firstUnused..<max(firstUnused, cursor)] {
       for index in range where !isUsed[index] && link.requests[index].pdu == pdu && isAsThen(index) { return index }

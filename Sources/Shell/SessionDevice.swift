@@ -24,7 +24,7 @@ package final class SessionDevice {
   package var lastPeer: PeerAddress?
   /// The description of the device. Nil until `call` has loaded it.
   var description: DeviceDescription?
-  /// The device that the running command is connecting to, or that it has connected to only for itself. Nil without such a command.
+  /// The device that the running command is connecting to, or that it has connected to only for itself. Nil at other times.
   package var destination: (peer: PeerAddress, name: UntrustedText?)?
   /// The device that was the session's current device before this device started to connect. Nil if there was none.
   weak var before: SessionDevice?

@@ -31,7 +31,7 @@ package final class Sink {
   /// Whether the descriptor did not take all bytes of the last write.
   private var isBlocked = false
   private var waiting: [Wait<Void>] = []
-  /// The line below all other output, where the user types. The sink erases it before other output. Nil without such a line.
+  /// The line below all other output, where the user types. The sink erases it before other output. Nil if the user types nowhere.
   package weak var bottomLine: (any BottomLine)?
   /// Whether the sink delays small writes to wait for more output.
   package var isHeld = false { didSet { if !isHeld { writeNow() } } }

@@ -9,7 +9,7 @@ final class DeviceReports {
   /// The characteristic that reports byte count and CRC-32, in notifications and, if readable, on request. Nil if the user named none.
   private let selector: Selector?
   private(set) var subscription: Subscription?
-  /// The report before the first segment on this link. Nil without such a report, and after the first segment.
+  /// The report before the first segment on this link. Nil if none arrived, and after the first segment.
   private(set) var before: ArrivalReport?
   /// The latest reports on this link that arrived while the client sends Write Commands, at most 32, oldest first.
   private(set) var latest: [ArrivalReport] = []

@@ -60,7 +60,7 @@ package struct CharacteristicDescription: Sendable {
     table.split(separator: "\n").compactMap { $0.hasPrefix(" ") ? nil : UUID(String($0.prefix(4))) }
   }
 
-  /// Finds the record whose first line starts with `key`, by binary search in the table. Returns nil without such a record.
+  /// Finds the record whose first line starts with `key`, by binary search in the table. Returns nil if no record does.
   private static func record(_ key: String) -> String? {
     let text = table.utf8.span
     let key = Array(key.utf8)

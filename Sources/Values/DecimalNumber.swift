@@ -3,7 +3,7 @@ package struct DecimalNumber: Equatable, Sendable, CustomStringConvertible {
   package let isNegative: Bool
   private let magnitude: UInt128
   private let exponent: Int
-  /// Whether the decimals come from a division by a power of two, and so exceed the precision of the device.
+  /// Whether a division by a power of two made the decimals. The number then has more decimals than the device's precision.
   private let isBinaryFraction: Bool
 
   /// Creates the number `magnitude` × 10^`exponent`, negative if `isNegative` is true.

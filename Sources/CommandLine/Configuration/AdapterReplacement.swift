@@ -11,7 +11,7 @@ struct AdapterReplacement: Sendable {
   /// Returns the replacement of a kernel adapter.
   /// - Parameters:
   ///   - number: The N of `hciN`.
-  ///   - path: The path of the configuration file. Nil without such a path.
+  ///   - path: The path of the configuration file. Nil without a configuration file.
   /// - Returns: Nil if nothing replaces the adapter.
   /// - Throws: `Failure` for an invalid adapter or configuration file.
   static func find(of number: Int, in environment: [String: String], _ path: String?) throws(Failure) -> Self? {

@@ -42,14 +42,14 @@ package struct DeviceRequest {
     return parameter
   }
 
-  /// Returns the FILE of a word such as `name=@FILE`. Nil for another value or a parameter that does not take bytes.
+  /// Returns the FILE of a word such as `name=@FILE`. Nil if the word has no FILE or the parameter does not take bytes.
   /// - Throws: The errors of `parameter`.
   package func path(_ word: String) throws -> String? {
     guard case .string(let field) = try parameter(word).field, !field.isText else { return nil }
     return Self.parts(word).text.after("@")
   }
 
-  /// Adds a parameter such as `name=value`. `octets` are the contents of the file in `name=@FILE`. Nil for another value.
+  /// Adds a parameter such as `name=value`. `octets` are the contents of the file in `name=@FILE`. Nil without a FILE.
   /// - Throws: `Failure(.usage)` for an unknown name, a repeated name or an invalid value.
   package mutating func add(_ word: String, octets: [UInt8]? = nil) throws {
     let parameter = try parameter(word)

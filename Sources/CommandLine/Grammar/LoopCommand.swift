@@ -18,7 +18,7 @@ package protocol LoopCommand: ParsableCommand, Sendable {
 
   // MARK: End
 
-  /// Whether the command runs until the user stops it. A script refuses such a command.
+  /// Whether the command runs until the user stops it. If true, a script refuses the command.
   var runsUntilStopped: Bool { get }
   /// Whether the command ends by itself. At the end of its input, a session stops a command without a time limit.
   var hasTimeLimit: Bool { get }
@@ -60,7 +60,7 @@ package protocol LoopCommand: ParsableCommand, Sendable {
   var recordedDevice: PeerArgument? { get }
   /// The attribute whose next value the command waits for. Nil if the command does not wait.
   var awaitedAttribute: String? { get }
-  /// The time limit of the command in a script. Nil for a command that ends without such a limit.
+  /// The time limit of the command in a script. Nil for a command that ends by itself.
   var limitInScript: Duration? { get }
   /// The command of a device file that this command runs. Nil for every command except `call`.
   var deviceCall: DeviceCall? { get }

@@ -13,7 +13,7 @@ struct DecodeProblems {
   private var all = 0
   private var unreadable = 0
   private var malformed = 0
-  /// The number of lines that contain a JSON record without a packet of the kind to decode.
+  /// The number of lines with a JSON record that has no packet of this kind.
   private var others = 0
   private var first: (problem: String, line: Int?)?
 

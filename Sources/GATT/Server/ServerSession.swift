@@ -2,7 +2,7 @@ package import ATT
 import Bluetooth
 
 /// The state machine of a GATT server for one client, without I/O (Vol 3 Part F §3.4).
-/// It computes responses and changed values, and holds the client's CCCD values and prepared writes.
+/// The session computes responses and changed values, and holds the client's CCCD values and prepared writes.
 package struct ServerSession: Sendable {
   /// The security level of the link, which the owner of the link sets. Attribute permissions may require a higher level.
   package var security = Security.none
