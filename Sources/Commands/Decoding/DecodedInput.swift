@@ -128,7 +128,7 @@ struct DecodedInput {
 
 /// A reader of the packets or values in the input of `decode`.
 ///
-/// The input may be plain hex, lines of `-vv` such as `< Read Request 0a1200`, and lines of `hcidump --raw` such as `> 04 0E 04 …`. A packet of
+/// The input is plain hex, lines of `-vv` such as `< Read Request 0a1200`, or lines of `hcidump --raw` such as `> 04 0E 04 …`. A packet of
 /// hcidump has 20 bytes per line and continues on indented lines.
 @LoopActor
 struct DecodedOctets {
