@@ -20,7 +20,7 @@ package struct Call: PeerCommand {
   ]
 
   // An argument may be a command of a device file.
-  static let traits = CommandTraits(completesNames: false)
+  static let traits = CommandTraits(printsRecords: true, completesNames: false)
 
   @OptionGroup var process: ProcessOptions
   @OptionGroup var who: PeerOptions
@@ -51,6 +51,11 @@ package struct Call: PeerCommand {
   }
 
   var recordedForm: RecordedForm { RecordedForm(isExpected: !list) }
+  var recordFields: RecordFields? {
+    list
+      ? RecordFields(["command", "summary"], others: ["parameters"])
+      : RecordFields(["command", "name", "values"], others: ["packets", "address", "address_type", "peer"])
+  }
   var deviceCall: DeviceCall? { (file.device, command, parameters) }
 
   func run(in context: Context) async throws {
@@ -76,6 +81,7 @@ package struct Call: PeerCommand {
       for packet in answer.refused.first { context.output.note("Not an answer: \(packet.text)") }
       if answer.refused.others > 0 { context.output.note("\(answer.refused.others) more packets were not answers.") }
       context.observer?.didAnswer(RecordWriter.value { json in for value in answer.values { DeviceValueRecord.write(value, &json) } })
+      context.output.valueFields = []
       try await CallText.show(answer, to: request.command, of: connection, context.output)
     }
   }

@@ -191,8 +191,7 @@ package struct Decode: LoopCommand {
         json.uuid("uuid", uuid)
         json.string("name", AssignedNumbers.name(of: uuid))
         json.hex("value", octets)
-        json.string("text", ValueText.text(octets))
-        DecodedRecord.write(&json, octets, of: uuid)
+        DecodedRecord.writeWithText(&json, octets, of: uuid)
       }
     }
     try problems.finish()

@@ -23,7 +23,7 @@ package struct MacFromAdv: LoopCommand {
   static let examples = [
     "blectl -i sim mac-from-adv GateLock", "blectl -i sim mac-from-adv --first", "blectl -i sim scan --json -n 4 | blectl mac-from-adv",
   ]
-  static let traits = CommandTraits(runsBesideOthers: true, recordsNamePeers: true)
+  static let traits = CommandTraits(printsRecords: true, runsBesideOthers: true, recordsNamePeers: true)
 
   @OptionGroup var process: ProcessOptions
 
@@ -77,6 +77,10 @@ package struct MacFromAdv: LoopCommand {
   }
 
   var hasTimeLimit: Bool { duration > 0 || hex != nil }
+  var recordFields: RecordFields? {
+    RecordFields(
+      ["mac", "address", "source", "rule", "offset", "order", "matches_sender", "confidence"], others: ["partial", "line", "peer"])
+  }
   var failureAtInputEnd: Failure? { peer == nil && !first ? nil : Failure(.notFound, "The input ended before a MAC arrived.") }
 
   func checkForScript() throws {

@@ -18,9 +18,11 @@ package struct Notify: ValueCommand {
       Without --duration, --timeout limits the wait for each value (default: 30 seconds with --count, otherwise unlimited).
       """)
   static let examples = [
-    "blectl -i sim notify Band-7 heart_rate_measurement -n 2", "blectl -i sim notify Band-7 ff01 --write ff02=1b9902 -d 2",
+    "blectl -i sim notify Band-7 heart_rate_measurement -d 60m --csv > hour.csv",
+    "blectl -i sim notify Band-7 2a37 -n 2 --format '{time} {heart_rate}'",
+    "blectl -i sim notify Band-7 ff01 --write ff02=1b9902 -d 2",
   ]
-  static let traits = CommandTraits(attributeUse: .listening)
+  static let traits = CommandTraits(attributeUse: .listening, printsRecords: true)
 
   @OptionGroup var process: ProcessOptions
   @OptionGroup var who: PeerOptions
@@ -64,6 +66,7 @@ package struct Notify: ValueCommand {
 
   func checkForScript() throws { for attribute in attributes { _ = try Selector(attribute, abbreviating: false) } }
   var recordedForm: RecordedForm { RecordedForm(isExpected: true) }
+  var recordFields: RecordFields? { .value }
   var limitInScript: Duration? { duration ?? 0 == 0 && step.timeout == nil ? .seconds(60) : nil }
 
   func run(in context: Context) async throws {
@@ -117,11 +120,14 @@ package struct Notify: ValueCommand {
     let format = format
     let client = connection.client
     let outcome = try await client.follow { values in
+      var types: Set<UUID> = []
       // Later commands of a session use the discovered attributes.
       try await senders.subscribe(on: client, discovering: context.isInSession, context.output) {
         await context.describe($0, on: connection)
+        types.insert($0.uuid)
         try await values.add($0)
       }
+      if types.count == 1, let type = types.first, format == .auto { context.output.takeValueFields(of: type) }
     } limits: {
       if !state.hasStarted, let duration, duration > 0 {
         state.reconnection.deadline = EventLoop.shared.now.advanced(by: .limited(seconds: duration))

@@ -21,7 +21,7 @@ package struct Read: ValueCommand {
   static let examples = [
     "blectl -i sim read Band-7 battery_level", "blectl -i sim read Band-7 2a00 2a19 --json", "blectl -i sim read Panel fff6@2901",
   ]
-  static let traits = CommandTraits(attributeUse: .reading)
+  static let traits = CommandTraits(attributeUse: .reading, printsRecords: true)
 
   @OptionGroup var process: ProcessOptions
   @OptionGroup var who: PeerOptions
@@ -54,6 +54,7 @@ package struct Read: ValueCommand {
   func checkForScript() throws { for attribute in attributes { _ = try Selector(attribute, abbreviating: false) } }
 
   var isRaw: Bool { raw }
+  var recordFields: RecordFields? { raw ? nil : .value }
 
   var recordedForm: RecordedForm {
     RecordedForm(reads: (attributes, options: format == .auto ? [] : ["--as", format.name]), isExpected: true)
@@ -80,6 +81,7 @@ package struct Read: ValueCommand {
     let output = context.output
     if raw { return try await output.write(found.value) }
     let meaning = await meaning(of: found, on: connection, context)
+    if attributes.count == 1, format == .auto, output.valueFields == nil { output.takeValueFields(of: meaning.uuid) }
     func text() -> String {
       output.displayText(ValueText.result(found.value, of: meaning.uuid, formats: meaning.description.formats, as: format))
     }
@@ -88,7 +90,6 @@ package struct Read: ValueCommand {
       $0.uuid("uuid", meaning.uuid)
       $0.integer("handle", found.handle.number)
       $0.hex("value", found.value)
-      $0.string("text", ValueText.text(found.value))
       ValueText.write(&$0, found.value, meaning, as: format)
       connection.identify(in: &$0)
     }

@@ -17,15 +17,16 @@ package struct Scan: LoopCommand {
     discussion: """
       On a terminal, a table shows one line per device, strongest first: p public, r random, ~ changing address; c connectable.
 
-      In a pipe, each new combination of address, PDU type and payload is a record. Advertisements and scan responses stay separate.
+      In a pipe, each new combination of address, PDU type and payload is a record. Advertisements and scan responses stay separate. With --devices or --sort, blectl merges all packets of a device and prints one line or record per device at the end.
 
       Repeat a filter to match any of its values. Different filters must all match. They apply to everything heard from a device.
 
       -v adds one line per AD structure. blectl decodes iBeacon, AltBeacon, Eddystone, BTHome, and Apple's and Microsoft's messages.
       """)
-  static let examples = ["blectl -i sim scan band -d 3", "blectl -i sim scan --json -n 4"]
-  static let traits = CommandTraits(runsBesideOthers: true, recordsNamePeers: true)
+  static let examples = ["blectl -i sim scan band -d 3", "blectl -i sim scan --devices --sort rssi | head -n 10"]
+  static let traits = CommandTraits(printsRecords: true, runsBesideOthers: true, recordsNamePeers: true)
   static let unusedOptions = ["--timeout"]
+  static let rareOptions = ["--key", "--device", "--log", "--phy"]
 
   @OptionGroup var process: ProcessOptions
 
@@ -55,6 +56,11 @@ package struct Scan: LoopCommand {
   var minRssi: Int?
 
   @Flag(help: "Print every report, not only new ones") var duplicates = false
+
+  @Flag(help: "Print one line or record per device, at the end") var devices = false
+
+  @Option(help: ArgumentHelp("With --devices, print all devices every S seconds", valueName: "s"), transform: TimeText.seconds)
+  var every: Double?
 
   @Option(help: ArgumentHelp("1m, coded or 1m,coded (default: 1m)", valueName: "phys"))
   var phy: ScanPHYs = .le1M
@@ -93,11 +99,27 @@ package struct Scan: LoopCommand {
         : "blectl scan --service \(ShellWords.quoteForShell(String(word.dropFirst(8))))"
       throw ValidationError("scan takes names and addresses. Use: \(command)")
     }
+    if devices, raw || duplicates { throw ValidationError("--devices and --\(raw ? "raw" : "duplicates") exclude each other.") }
+    if every != nil, !showsDevices { throw ValidationError("--every needs --devices.") }
+    if let every, every < 0.1 || every > 86_400 { throw ValidationError("--every takes 0.1 to 86400 seconds.") }
     if log == "-" { throw ValidationError("--log takes the name of a file. For records on standard output, use --json.") }
     try limit("--count", count, to: 1...)
   }
 
   var runsUntilStopped: Bool { count == nil && duration == 0 }
+  /// Whether the user asked for devices instead of packets. `--sort` has no meaning for packets.
+  private var showsDevices: Bool { devices || sort != nil && !process.json && !raw && !duplicates }
+
+  var recordFields: RecordFields? {
+    let data = ["services", "manufacturer_data", "service_data", "tx_power"]
+    return showsDevices
+      ? RecordFields(
+        ["address", "address_type", "name", "rssi.last", "rssi.mean", "interval_ms", "connectable"] + data + ["mac", "packets", "decoded"],
+        others: ["rssi", "first_seen", "last_seen", "decoded_error", "peer"])
+      : RecordFields(
+        ["time", "address", "address_type", "name", "rssi", "pdu", "connectable"] + data + ["raw", "decoded"],
+        others: ["phy", "secondary_phy", "sid", "truncated", "error", "decoded_error", "structures", "peer"])
+  }
   var hasTimeLimit: Bool { duration > 0 }
   var failureAtInputEnd: Failure? { count.map { Failure(.notFound, "The input ended before \($0) record(s) arrived.") } }
 
@@ -138,9 +160,12 @@ package struct Scan: LoopCommand {
     }
     let log = try log.map { try ScanLog($0) }
     let view = ScanView(
-      options, sort: sort ?? .rssi, showsOctets: raw, formats: AdvertisingFormats(keys: key.keys, device: device), context.output, log)
-    if sort != nil, !view.isLive {
-      context.output.note("--sort has no effect here. It sorts the table on a terminal. These records appear as they arrive.")
+      options, sort: sort ?? .rssi, showsOctets: raw, showsDevices: showsDevices, repeats: every != nil,
+      formats: AdvertisingFormats(keys: key.keys, device: device), context.output, log)
+    if sort != nil, !showsDevices, !view.isLive {
+      context.output.note("--sort has no effect on packets, which appear as they arrive. To sort devices, add --devices.")
+    } else if process.json, !showsDevices, context.output.errIsTerminal, context.configuration.isNew(hint: "scan --devices") {
+      context.output.note("Each record is a packet. For one record per device, use --devices.")
     }
     defer { context.process.memory.hear(view.heard) }
     do { try await listen(view, in: context) } catch {
@@ -149,10 +174,10 @@ package struct Scan: LoopCommand {
       throw error
     }
     try await view.finish()
-    if let count, view.records < count {
+    if let count, results(view) < count {
       throw Failure(
         .notFound,
-        "Received \(view.records) of \(count) records from \(view.deviceCount) device(s) in \(Duration.limited(seconds: duration).secondsText) s. "
+        "Received \(results(view)) of \(count) \(devices ? "devices" : "records") from \(view.deviceCount) device(s) in \(Duration.limited(seconds: duration).secondsText) s. "
           + "To scan longer, use --duration."
       )
     }
@@ -163,19 +188,33 @@ package struct Scan: LoopCommand {
     }
   }
 
+  /// Returns the number of results that `--count` limits: devices or records.
+  @LoopActor private func results(_ view: ScanView) -> Int { devices ? view.shownDevices : view.records }
+
   @LoopActor private func listen(_ view: ScanView, in context: Context) async throws {
     let radio = try await context.radio()
     var parameters = ScanParameters()
     parameters.isActive = !passive
     parameters.phys = phy.phys
     try view.start()
-    // A local copy, because each access to an argument is a lookup.
-    let count = count
-    try await radio.listen(parameters, for: duration > 0 ? .limited(seconds: duration) : nil) { report, time in
-      try await view.add(report, at: time)
-      return count.map { view.records >= $0 } ?? false ? .end : .goOn
-    } onDrop: {
-      context.reportDropped($0)
+    // Local copies, because each access to an argument is a lookup.
+    let (count, devices) = (count, devices)
+    @LoopActor func listen() async throws {
+      try await radio.listen(parameters, for: duration > 0 ? .limited(seconds: duration) : nil) { report, time in
+        try await view.add(report, at: time)
+        return count.map { (devices ? view.shownDevices : view.records) >= $0 } ?? false ? .end : .goOn
+      } onDrop: {
+        context.reportDropped($0)
+      }
+    }
+    guard let every else { return try await listen() }
+    try await race({ try await listen() }) {
+      var next = EventLoop.shared.now
+      while true {
+        next = next.advanced(by: .limited(seconds: every))
+        try await EventLoop.shared.sleep(until: next)
+        try await view.writeDevices()
+      }
     }
   }
 }

@@ -105,31 +105,16 @@ package struct ScriptResult: Sendable {
   /// Returns a field of the decoded value, of the answer to `call`, or of the record. Omits the unit of a quantity. Nil if none has the field.
   /// - Parameter path: Names separated by dots. `[2]` selects the third item of a list.
   package func field(_ path: String) -> JSONTree? {
+    // A single value needs no name.
+    if path == "decoded", case .object(let members)? = record["decoded"]?.kind, members.count == 1, let value = members[0].value["value"] {
+      return value
+    }
     for part in [record["decoded"], record["values"], record] {
-      guard let part, let found = Self.member(path, of: part) else { continue }
+      guard let part, let found = part.member(at: path) else { continue }
       if case .object = found.kind, let value = found["value"] { return value }
       return found
     }
-    // A single value has no named members.
-    return path == "decoded" ? record["decoded"] : nil
-  }
-
-  private static func member(_ path: String, of tree: JSONTree) -> JSONTree? {
-    var tree = tree
-    for part in path.split(separator: ".", omittingEmptySubsequences: false) {
-      guard !part.isEmpty else { return nil }
-      let name = part.prefix { $0 != "[" }
-      if !name.isEmpty {
-        guard let value = tree[String(name)] else { return nil }
-        tree = value
-      }
-      for index in part.dropFirst(name.count).split(separator: "[", omittingEmptySubsequences: false).dropFirst() {
-        guard index.hasSuffix("]"), let number = Int(index.dropLast()), case .array(let items) = tree.kind, items.indices.contains(number)
-        else { return nil }
-        tree = items[number]
-      }
-    }
-    return tree
+    return nil
   }
 
   package var fields: [String] {

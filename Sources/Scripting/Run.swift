@@ -19,7 +19,7 @@ package struct Run: LoopCommand {
       """)
   static let examples = ["blectl run --dry-run tests", "blectl -i sim run tests/band.blectl", "blectl -i sim run tests --junit report.xml"]
   static let traits = CommandTraits(
-    runsInSessions: false, isRecordable: false, scriptRefusal: "To run another script, use `include FILE`.")
+    printsRecords: true, runsInSessions: false, isRecordable: false, scriptRefusal: "To run another script, use `include FILE`.")
 
   @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
 
@@ -66,6 +66,14 @@ package struct Run: LoopCommand {
 
   var usesAdapter: Bool { !dryRun }
 
+  var recordFields: RecordFields? {
+    tap
+      ? nil
+      : RecordFields(
+        ["start", "file", "line", "name", "peer", "status", "seconds", "reason"],
+        others: ["repetition", "tags", "error", "notes", "passed", "failed", "errors", "skipped", "not_run"])
+  }
+
   func validate() throws {
     if files.isEmpty { throw ValidationError("Name a script, a folder of scripts, or - for standard input.") }
     for path in [junit, html] where path == "-" || path == "" {
@@ -105,7 +113,7 @@ package struct Run: LoopCommand {
 
   @LoopActor
   private func reports(_ output: Output) -> [ScriptReport] {
-    [process.json ? .json(output) : tap ? .tap(output) : .text(output)]
+    [output.style.json ? .json(output) : tap ? .tap(output) : .text(output)]
       + [junit.map { .junit($0) }, html.map { .html($0, title: files.joined(separator: " ")) }].compactMap(\.self)
   }
 

@@ -214,7 +214,10 @@ package final class Shell {
   private func output(for command: any LoopCommand, _ members: RecordWriter.Members, _ device: SessionDevice?) -> Output {
     let options = command.process
     var style = process.output.style
-    style.json = style.json || options.json
+    let own = command.outputStyle
+    style.json = style.json || own.json
+    if own.json { style.form = own.form }
+    style.times = own.times ?? style.times
     style.quiet = style.quiet || options.quiet
     style.verbosity = max(style.verbosity, options.verbose)
     if let color = options.color, color != .auto { style.color = color }

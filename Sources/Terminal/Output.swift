@@ -10,12 +10,19 @@ package final class Output {
   package struct Style: Sendable {
     /// The prefix of errors on stderr.
     package var program = ""
+    /// Whether results are records.
     package var json = false
+    /// The form of the records.
+    package var form = RecordForm.json
+    /// The form of times in records and lines. Nil for UTC in records, and for what suits the reader of lines.
+    package var times: RecordTimes?
     package var quiet = false
     package var verbosity = 0
     package var color = ColorChoice.auto
     /// Whether a person reads the text. Times are then in local time.
     package var isLive = false
+    /// Whether messages are JSON records.
+    package var writesMessagesAsJSON: Bool { json && form.isJSON }
 
     package init() {}
   }
@@ -33,6 +40,14 @@ package final class Output {
   package var onResult: (@LoopActor ([UInt8]) -> Void)?
   /// Whether output for stdout goes only to `onRecord` and `onResult`.
   package var hidesResults = false
+  /// The names of the decoded values that the command's records may have, for the columns of a table. Nil if the values differ.
+  package var valueFields: [String]? {
+    get { rows.valueFields }
+    set { rows.valueFields = newValue }
+  }
+  private var rows: RecordRows
+  private var times: RecordTimes?
+  private var hasNotedOmission = false
   /// The function that receives notes and progress, which then do not go to stderr. Nil writes them to stderr.
   package var onMessage: (@LoopActor (_ text: String, _ isNote: Bool) -> Void)?
   private nonisolated let streams: StandardStreams
@@ -44,10 +59,12 @@ package final class Output {
   /// The number of bytes above `limit` that the queue accepts for messages and output that the program cannot repeat.
   package nonisolated static let reserve = 1 << 16
 
+  /// Creates an output. `file` is the name of a file in place of standard output, for errors.
   package nonisolated convenience init(
-    _ style: Style, out: Int32 = STDOUT_FILENO, err: Int32 = STDERR_FILENO, limit: Int = limit, environment: (String) -> String?
+    _ style: Style, out: Int32 = STDOUT_FILENO, named file: String? = nil, err: Int32 = STDERR_FILENO, limit: Int = limit,
+    environment: (String) -> String?
   ) {
-    self.init(style, StandardStreams(out: out, err: err, limit: limit, environment: environment))
+    self.init(style, StandardStreams(out: out, file: file, err: err, limit: limit, environment: environment))
   }
 
   /// Creates an output with another style on the streams of an existing output.
@@ -56,15 +73,17 @@ package final class Output {
   private nonisolated init(_ style: Style, _ streams: StandardStreams) {
     self.style = style
     self.streams = streams
+    rows = RecordRows(style.form)
+    times = style.times
     func allows(_ isTerminal: Bool) -> Bool {
-      if style.json { return false }
+      if style.writesMessagesAsJSON { return false }
       return switch style.color {
       case .always: true
       case .never: false
       case .auto: isTerminal && !streams.refusesColor && !streams.isDumb
       }
     }
-    colorOut = allows(streams.outIsTerminal)
+    colorOut = !style.json && allows(streams.outIsTerminal)
     colorErr = allows(streams.errIsTerminal)
   }
 
@@ -78,7 +97,7 @@ package final class Output {
 
   /// Whether the program may move the cursor on stdout with escape sequences, as live views do.
   package nonisolated var canAnimateOut: Bool { outIsTerminal && !streams.isDumb && !style.json && !style.quiet }
-  package nonisolated var canAnimateErr: Bool { errIsTerminal && !streams.isDumb && !style.json && !style.quiet }
+  package nonisolated var canAnimateErr: Bool { errIsTerminal && !streams.isDumb && !style.writesMessagesAsJSON && !style.quiet }
 
   package nonisolated var width: Int { streams.size.columns }
   package nonisolated var height: Int { streams.size.rows }
@@ -89,16 +108,17 @@ package final class Output {
   /// - Throws: OutputFailure or CancellationError.
   package func line(_ text: String) async throws { try await write(Self.line(text)) }
 
-  /// Writes a JSON record of the result. Waits until the queue has room.
+  /// Writes a record of the result. Waits until the queue has room.
+  /// - Throws: OutputFailure, CancellationError, or UnknownRecordField for a template with a field that the record lacks.
   package func record(_ build: (inout RecordWriter) -> Void) async throws {
     if try recordWithoutWaiting(build) { return }
     try await untilTurn()
     try put(build)
   }
 
-  /// Writes a JSON record of the result if the queue has room and the event loop's turn has time left.
+  /// Writes a record of the result if the queue has room and the event loop's turn has time left.
   /// - Returns: False if the caller must use `record`. Then this function writes nothing.
-  package func recordWithoutWaiting(_ build: (inout RecordWriter) -> Void) throws(OutputFailure) -> Bool {
+  package func recordWithoutWaiting(_ build: (inout RecordWriter) -> Void) throws -> Bool {
     guard takesTurn() else { return false }
     try put(build)
     return true
@@ -127,10 +147,43 @@ package final class Output {
     if !hidesResults { try streams.out.take(bytes) }
   }
 
-  private func put(_ build: (inout RecordWriter) -> Void) throws(OutputFailure) {
+  private func put(_ build: (inout RecordWriter) -> Void) throws {
     observe(build)
     // Do not create output that is discarded.
-    if !hidesResults || onResult != nil { try put(line(of: build)) }
+    if !hidesResults || onResult != nil { try put(result(of: build)) }
+  }
+
+  /// Returns a record of the result in the form of the output.
+  private func result(of build: (inout RecordWriter) -> Void) throws(UnknownRecordField) -> [UInt8] {
+    if style.form.isJSON, times == nil { return line(of: build) }
+    var form = times ?? .utc
+    defer { if times != nil { times = form } }
+    guard !style.form.isJSON else {
+      var json = RecordWriter()
+      json.times = form
+      complete(&json, build)
+      form = json.times
+      return json.finished()
+    }
+    let text = try rows.text(of: RecordWriter.value(&form) { complete(&$0, build) })
+    if let omitted = rows.omitted.first, !hasNotedOmission {
+      hasNotedOmission = true
+      note("The table has no column for \(omitted), which the first record lacked. Records in JSON have all values.")
+    }
+    return Array(text.utf8)
+  }
+
+  /// Writes the header of a table that has no rows.
+  package func finishRecords() throws(OutputFailure) {
+    if style.json, !hidesResults, let header = rows.headerWithoutRows() { try put(Array(header.utf8)) }
+  }
+
+  /// Returns a time of a line in the user's form, or in UTC. Returns nil if the user wants no times.
+  /// - Parameter nanoseconds: Nanoseconds since 1970-01-01T00:00:00Z.
+  package func timeText(_ nanoseconds: Int64) -> String? {
+    var form = times ?? .utc
+    defer { if times != nil { times = form } }
+    return form.text(nanoseconds)
   }
 
   private func observe(_ build: (inout RecordWriter) -> Void) { onRecord?(RecordWriter.value { complete(&$0, build) }) }
@@ -157,11 +210,11 @@ package final class Output {
     return try offer(Self.line(text()), reserve: 0)
   }
 
-  /// Writes a JSON record of the result for a source that cannot wait.
+  /// Writes a record of the result for a source that cannot wait.
   /// - Parameter reserve: The number of bytes by which the queue may exceed its limit.
   /// - Returns: False if the queue has no room. Then this function writes nothing.
-  package func offerRecord(reserve: Int = 0, _ build: (inout RecordWriter) -> Void) throws(OutputFailure) -> Bool {
-    guard hasRoom(for: reserve), try offer(line(of: build), reserve: reserve) else { return false }
+  package func offerRecord(reserve: Int = 0, _ build: (inout RecordWriter) -> Void) throws -> Bool {
+    guard hasRoom(for: reserve), try offer(result(of: build), reserve: reserve) else { return false }
     observe(build)
     return true
   }
@@ -235,7 +288,7 @@ package final class Output {
 
   /// Writes progress to stderr if stderr is a terminal or the output is verbose.
   package func status(_ text: String) {
-    guard !style.quiet, errIsTerminal && !style.json || style.verbosity > 0 else { return }
+    guard !style.quiet, errIsTerminal && !style.writesMessagesAsJSON || style.verbosity > 0 else { return }
     let text = DisplayText.visible(text)
     say(text, isNote: false, colorErr ? TerminalStyle.dim.apply(text) : text)
   }
@@ -252,13 +305,13 @@ package final class Output {
   }
 
   private func folded(_ text: String, after name: String) -> String {
-    errIsTerminal && !style.json ? String(Self.fold(name + text, of: style.program, to: width).dropFirst(name.count)) : text
+    errIsTerminal && !style.writesMessagesAsJSON ? String(Self.fold(name + text, of: style.program, to: width).dropFirst(name.count)) : text
   }
 
   private func say(_ text: String, isNote: Bool, _ plain: String) {
     if let onMessage { return onMessage(text, isNote) }
     if let screen = streams.fullScreen { return screen.message(text) }
-    guard style.json else { return put(message: displayText(plain)) }
+    guard style.writesMessagesAsJSON else { return put(message: displayText(plain)) }
     messageRecord { $0.string("note", text) }
   }
 

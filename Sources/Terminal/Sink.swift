@@ -23,6 +23,7 @@ package final class Sink {
   package private(set) var failure: OutputFailure?
 
   private nonisolated let descriptor: Int32
+  private nonisolated let file: String?
   private nonisolated let isOurs: Bool
   private nonisolated let way: Way
   private var queue: [UInt8] = []
@@ -40,8 +41,10 @@ package final class Sink {
 
   /// Creates a sink for a descriptor.
   /// - Parameter descriptor: A descriptor that the caller closes.
+  /// - Parameter file: The name of the file for errors. Nil for standard output.
   /// - Parameter mayReopen: Whether the sink may open the descriptor again through /proc. False in tests.
-  package nonisolated init(_ descriptor: Int32, limit: Int, mayReopen: Bool = true) {
+  package nonisolated init(_ descriptor: Int32, limit: Int, file: String? = nil, mayReopen: Bool = true) {
+    self.file = file
     self.limit = limit
     var status = stat()
     let kind = unsafe fstat(descriptor, &status) == 0 ? status.st_mode & S_IFMT : 0
@@ -173,7 +176,7 @@ package final class Sink {
         break
       } else if errno != EINTR {
         let hint = errno == EFBIG ? ". To see the limit: ulimit -f" : ""
-        failure = OutputFailure(isClosedPipe: errno == EPIPE, reason: unsafe String(cString: strerror(errno)) + hint)
+        failure = OutputFailure(file: file, isClosedPipe: errno == EPIPE, reason: unsafe String(cString: strerror(errno)) + hint)
       }
     }
     isBlocked = queued > 0
@@ -225,6 +228,8 @@ package final class Sink {
 
 /// The error of a write to stdout or stderr. After a closed pipe (`| head -1`), the program ends without an error message.
 package struct OutputFailure: Error {
+  /// The file of `--output`. Nil for standard output.
+  package let file: String?
   package let isClosedPipe: Bool
   package let reason: String
 }
@@ -263,7 +268,7 @@ final class StandardStreams {
   /// The number of messages that `message` dropped because the queue was full.
   var lost = 0
 
-  nonisolated init(out: Int32, err: Int32, limit: Int, environment: (String) -> String?) {
+  nonisolated init(out: Int32, file: String?, err: Int32, limit: Int, environment: (String) -> String?) {
     outIsTerminal = isatty(out) == 1
     errIsTerminal = isatty(err) == 1
     isDumb = environment("TERM") == "dumb"
@@ -272,7 +277,7 @@ final class StandardStreams {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap(environment).first { !$0.isEmpty }
     // No locale says nothing about the terminal: containers and services have none.
     isUTF8 = locale.map(Self.namesUTF8) ?? true
-    self.out = Sink(out, limit: limit)
+    self.out = Sink(out, limit: limit, file: file)
     self.err = Self.isOne(out, err) ? self.out : Sink(err, limit: limit)
   }
 

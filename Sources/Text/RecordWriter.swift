@@ -6,6 +6,8 @@ package struct RecordWriter {
   private var needsComma = false
   /// The values written so far. Nil if the writer produces a line of JSON.
   private var tree: RecordTree?
+  /// The form of times.
+  package var times = RecordTimes.utc
 
   /// Starts a record that becomes a line of JSON.
   package init() { bytes = [UInt8](capacity: 384) { $0.append(UInt8(ascii: "{")) } }
@@ -14,8 +16,16 @@ package struct RecordWriter {
 
   /// Builds a record with `build` and returns it as a tree of values.
   package static func value(_ build: (inout Self) -> Void) -> JSONTree {
+    var times = RecordTimes.utc
+    return value(&times, build)
+  }
+
+  /// Builds a record with times in another form than UTC.
+  package static func value(_ times: inout RecordTimes, _ build: (inout Self) -> Void) -> JSONTree {
     var writer = Self(RecordTree())
+    writer.times = times
     build(&writer)
+    times = writer.times
     return writer.tree?.value ?? JSONTree(kind: .null, line: 0)
   }
 
@@ -57,11 +67,18 @@ package struct RecordWriter {
     quoted { Hex.append(number, octets: octets, separator: separator, letterCase, to: &$0) }
   }
 
-  /// Writes a time as a string (RFC 3339, UTC, milliseconds).
+  /// Writes a time as a string (RFC 3339, milliseconds; UTC unless `times` has another form).
   /// - Parameter nanoseconds: Nanoseconds since 1970-01-01T00:00:00Z.
   package mutating func time(_ key: Text, _ nanoseconds: Int64) {
+    guard case .utc = times else { return formed(key, nanoseconds) }
     self.key(key)
     quoted { Timestamp.append(nanoseconds, to: &$0) }
+  }
+
+  private mutating func formed(_ key: Text, _ nanoseconds: Int64) {
+    guard let text = times.text(nanoseconds) else { return }
+    self.key(key)
+    if case .relative = times { literal(text) } else { self.text(text) }
   }
 
   package mutating func members(_ members: Members) {

@@ -3,6 +3,12 @@ package import Bluetooth
 /// The fields that a decoder found in the value of a characteristic.
 package struct DecodedValue: Equatable, Sendable {
   package let fields: [DecodedField]
+
+  /// Whether the value is a text and nothing else.
+  package var isText: Bool {
+    guard fields.count == 1, case .text = fields[0].content else { return false }
+    return true
+  }
 }
 
 package struct DecodedField: Equatable, Sendable {

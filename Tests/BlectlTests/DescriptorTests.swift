@@ -72,7 +72,7 @@ import Testing
     let parts = temperature.records("descriptors")
     #expect(parts.map { $0.string("uuid") } == ["2902", "2901", "2904", "2906"])
     #expect(parts[0]["decoded"]?["configuration"]?.bool("notifications") == false && parts[0].string("value") == "0000")
-    #expect(parts[1].string("decoded") == "Outdoor \u{1B}[31mtemperature")
+    #expect(parts[1]["decoded"]?["user_description"]?.string("value") == "Outdoor \u{1B}[31mtemperature")
     #expect(parts[2]["decoded"]?["format"]?.string("name") == "sint16" && parts[2]["decoded"]?["unit"]?.string("name") == "°C")
     #expect(parts[2]["decoded"]?["unit"]?.string("value") == "272f" && parts[2]["decoded"]?["exponent"]?.int("value") == -2)
     #expect(parts[3]["decoded"]?["minimum"]?.int("value") == -40 && parts[3]["decoded"]?["maximum"]?.int("value") == 85)
@@ -86,7 +86,7 @@ import Testing
     // The Bluetooth SIG's description takes precedence over the format.
     #expect(items["2a19"]?["decoded"]?["battery_level"]?.int("value") == 60)
     #expect(items["fff4"]?.isNull("decoded") == true && items["fff4"]?.string("decoded_error") == "3 bytes, too few for Value")
-    #expect(items["fff5"]?.string("decoded") == "hi")
+    #expect(items["fff5"]?["decoded"]?["value"]?.string("value") == "hi")
   }
 
   /// Without --values nothing is read.

@@ -57,7 +57,7 @@ import Testing
       let (out, errors, state) = (Pipe(), Pipe(), State())
       out.fill()
       let output = Output(
-        command.process.outputStyle, out: out.ends[1], err: errors.ends[1], limit: 256, environment: configuration.variable)
+        command.outputStyle, out: out.ends[1], err: errors.ends[1], limit: 256, environment: configuration.variable)
       let process = ProcessContext(command.process, output, configuration, blectl.Blectl.commands)
       EventLoop.shared.spawn {
         let status = await Program.run(command, process) { handler in

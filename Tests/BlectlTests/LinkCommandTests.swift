@@ -32,9 +32,9 @@ import class Shell.Shell
       for end in ends { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
       self.ends = ends
       let configuration = Configuration(environment: ["BLECTL_ADAPTER": "sim"])
-      let options = try MTU.parse(["name:panel", "-v"] + (json ? ["--json"] : [])).process
+      let command = try MTU.parse(["name:panel", "-v"] + (json ? ["--json"] : []))
       process = ProcessContext(
-        options, Output(options.outputStyle, out: ends[1], err: ends[1], environment: { _ in nil }), configuration,
+        command.process, Output(command.outputStyle, out: ends[1], err: ends[1], environment: { _ in nil }), configuration,
         blectl.Blectl.commands)
       shell = Shell(process)
     }

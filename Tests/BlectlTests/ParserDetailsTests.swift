@@ -10,6 +10,7 @@ import Testing
   enum Mode: String, ExpressibleByArgument, CaseIterable { case slow, fast, faster }
 
   struct Example: LoopCommand {
+    static let traits = CommandTraits(printsRecords: true)
     static let configuration = CommandConfiguration(named: "example", abstract: "An example.")
 
     @OptionGroup(title: "Global options") var process: ProcessOptions

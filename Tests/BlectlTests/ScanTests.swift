@@ -110,17 +110,19 @@ import Testing
     #expect(try Blectl.run("scan", "--address", "name:Panel").status == 64)
   }
 
-  @Test func anOrderWithoutATableIsSaid() throws {
-    let note = "--sort has no effect here"
-    let plain = try Blectl.run("scan", "--duration", "1", "--sort", "rssi")
-    #expect(plain.status == 0 && plain.errors.hasPrefix("note: \(note)") && !plain.output.isEmpty, "\(plain.errors)")
+  /// `--sort` orders devices, so a pipe gets devices. JSON records stay packets.
+  @Test func anOrderInAPipeShowsDevices() throws {
+    let devices = try Blectl.run("scan", "--duration", "1", "--sort", "rssi")
+    #expect(devices.status == 0 && devices.errors.isEmpty, "\(devices.errors)")
+    let lines = devices.text.split(separator: "\n")
+    #expect(lines.map { $0.prefix(17) } == ["D1:00:00:00:00:10", "D1:00:00:00:00:01", "C0:FF:EE:00:00:07", "D1:00:00:00:00:02"])
     let json = try Blectl.run("scan", "--duration", "1", "--sort", "name", "--json")
-    #expect(json.status == 0 && json.errors.hasPrefix(#"{"note":"\#(note)"#), "\(json.errors)")
+    #expect(json.status == 0 && json.errors.hasPrefix(#"{"note":"--sort has no effect on packets"#), "\(json.errors)")
     #expect(try Blectl.run("scan", "--duration", "1").errors.isEmpty)
     let terminal = try PseudoTerminal(
       [Blectl.path, "-i", "sim", "scan", "--duration", "1", "--sort", "name"], columns: 80, rows: 24,
       environment: ["BLECTL_CLOCK": "virtual"])
-    #expect(!terminal.finish().text.contains(note))
+    #expect(!terminal.finish().text.contains("no effect"))
   }
 
   /// `--log` appends the records of `--json` to a file, whatever else is shown.

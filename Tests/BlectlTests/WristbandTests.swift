@@ -41,7 +41,9 @@ import Testing
     #expect(try Blectl.run("read", Self.band, "2a19", "--as", "u8", "--json").records.first?.int("decoded") == 60)
     #expect(try Blectl.run("read", Self.band, "2a19", "--as", "hex", "--json").records.first?.string("decoded") == "3c")
     #expect(try Blectl.run("read", Self.band, "2a29", "--as", "utf8", "--json").records.first?.string("decoded") == "Simulated Bands")
-    #expect(try Blectl.run("read", Self.band, "2a29", "--json").records.first?.string("decoded") == "Simulated Bands")
+    #expect(
+      try Blectl.run("read", Self.band, "2a29", "--json").records.first?["decoded"]?["manufacturer_name"]?.string("value")
+        == "Simulated Bands")
   }
 
   @Test(arguments: [["read"], ["read", "--json"], ["notify", "--count", "1"]])

@@ -152,6 +152,14 @@ package struct Configuration: Sendable {
     KnownAttributes(parsing: log(attributesPath), limit: limit, where: isWanted).records
   }
 
+  /// Returns whether the user sees a hint for the first time, and remembers that. True if the state file cannot be written.
+  package func isNew(hint name: String) -> Bool {
+    let path = path("XDG_STATE_HOME", ".local/state", "hints")
+    guard !String(decoding: log(path), as: UTF8.self).split(separator: "\n").contains(name[...]) else { return false }
+    try? append(Array("\(name)\n".utf8), to: path) { $0 }
+    return true
+  }
+
   /// Stores heard devices and discovered attributes for the completion of later command lines. Ignores errors.
   func remember(_ heard: ScannedDevices.Record, _ found: [KnownAttributes.Record]) {
     try? append(heard.line, to: heardPath) { ScannedDevices(parsing: $0).log }

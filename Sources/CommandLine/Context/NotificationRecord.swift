@@ -41,8 +41,8 @@ package struct NotificationRecord {
   package func show(of device: String? = nil, _ output: Output) async throws {
     if output.style.json { return try await output.record { write(&$0) } }
     if output.style.isLive { return try await output.line(brief(of: device, output)) }
-    let time = output.paint(Timestamp.text(event.wallClock), .dim)
-    try await output.line("\(time) \(uuid?.description ?? event.handle.description) \(output.displayText(valueText))")
+    let time = output.timeText(event.wallClock).map { output.paint($0, .dim) + " " } ?? ""
+    try await output.line("\(time)\(uuid?.description ?? event.handle.description) \(output.displayText(valueText))")
   }
 
   /// The JSON object of the notification, as `--json` writes it.
@@ -54,7 +54,6 @@ package struct NotificationRecord {
     json.uuid("uuid", uuid)
     json.integer("handle", event.handle.number)
     json.hex("value", event.value)
-    json.string("text", ValueText.text(event.value))
     ValueText.write(&json, event.value, meaning, as: format)
     connection.identify(in: &json)
   }

@@ -112,12 +112,14 @@ package final class ProcessContext {
   }
 
   /// Checks the files of a command before the command opens any.
-  /// - Throws: `Failure(.usage)` if one file would overwrite another.
+  /// - Throws: `Failure(.usage)` if one file would overwrite another, or for options of records on a command without records.
   package func checkFiles(of command: any LoopCommand) throws {
+    try command.checkRecordOptions()
     var files = CommandFiles()
     command.name(&files)
     files.writes(tracesToOutput ? nil : options.trace, as: "--trace")
     files.writes(options.record, as: "--record")
+    files.writes(options.output == "-" ? nil : options.output, as: "--output")
     switch try? adapter() {
     case .simulation(let file): files.reads(file, as: "--adapter sim:FILE")
     case .replay(let file): files.reads(file, as: "--adapter replay:TRACE")

@@ -29,14 +29,16 @@ package enum Program {
       }
     }
     let status = try? EventLoop.shared.run {
-      await run(
-        command,
-        ProcessContext(
-          command.process,
-          // Standard output carries the trace only.
-          Output(
-            command.process.outputStyle, out: command.process.trace == "-" ? 2 : 1, environment: configuration.variable), configuration,
-          commands))
+      // Standard output carries the trace only.
+      let output = Output(command.outputStyle, out: command.process.trace == "-" ? 2 : 1, environment: configuration.variable)
+      let context = ProcessContext(command.process, output, configuration, commands)
+      guard let path = command.process.output, path != "-" else { return await run(command, context) }
+      do {
+        try context.checkFiles(of: command)
+        let file = try OutputFile.open(path)
+        let output = Output(command.outputStyle, out: file.rawValue, named: path, environment: configuration.variable)
+        return await run(command, ProcessContext(command.process, output, configuration, commands))
+      } catch { return report(error, output) }
     }
     return status ?? ExitStatus.internal.rawValue
   }
@@ -69,6 +71,7 @@ package enum Program {
     output.beforeFrame = { [weak watched] in watched?.deliver() }
     defer { watched.cancel() }
     var failure = await task.value
+    if failure == nil { do { try output.finishRecords() } catch { failure = error } }
     await process.session.close()
     process.memory.write()
     output.clearTransient()
@@ -103,7 +106,7 @@ package enum Program {
       // Print nothing after Ctrl-C, unless a change is incomplete.
       if let told = failure.map({ Failure($0) }), told.kind == .interrupted, told != .cancelled {
         _ = report(told, process.output)
-      } else if process.output.style.json {
+      } else if process.output.style.writesMessagesAsJSON {
         reportJSON(Failure(.interrupted, "Interrupted"), process.output)
       }
       return 128 + signal
@@ -121,7 +124,7 @@ package enum Program {
     // Print a line for each error in a script, as compilers do.
     let mistakes = (error as? ScriptErrors)?.errors.map { Failure($0) } ?? [failure]
     for mistake in mistakes.prefix(mistakeLimit) + omitted(mistakes.count - mistakeLimit) {
-      if output.style.json { reportJSON(mistake, output) } else { output.failure(mistake.message) }
+      if output.style.writesMessagesAsJSON { reportJSON(mistake, output) } else { output.failure(mistake.message) }
     }
     return failure.exitStatus.rawValue
   }

@@ -46,13 +46,14 @@ package struct HelpPage {
     let shared = [Self.connectionTitle, Self.globalTitle].filter(titles.contains)
     let own = ["Arguments", "Options"] + titles.filter { $0 != "Arguments" && $0 != "Options" && !shared.contains($0) }
     for title in own + (isShort ? [] : shared) {
-      let listed = arguments.filter { Self.title($0) == title }
+      let listed = arguments.filter { Self.title($0) == title && !(isShort && type.rareOptions.contains($0.longName ?? "")) }
       if !listed.isEmpty || title == Self.globalTitle { parts.append(section(title, listed, isShort: isShort)) }
     }
     var examples = type.examples
     // Session examples: the command line's, without `blectl -i sim`.
     if isSession {
-      examples = examples.compactMap { $0.after("blectl -i sim ") ?? ($0.hasPrefix("blectl") || $0.contains("| ") ? nil : $0) }
+      examples = examples.filter { !$0.contains(" > ") }
+        .compactMap { $0.after("blectl -i sim ") ?? ($0.hasPrefix("blectl") || $0.contains("| ") ? nil : $0) }
     }
     if !examples.isEmpty { parts.append(["EXAMPLES:"] + examples.map { "  \($0)" }) }
     if isShort { parts.append(["All options: \(isSession ? "" : "blectl ")\(type.commandName) --help"]) }

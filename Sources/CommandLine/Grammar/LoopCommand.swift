@@ -40,8 +40,12 @@ package protocol LoopCommand: ParsableCommand, Sendable {
   mutating func take(_ defaults: ShellSettings)
   /// The examples at the end of the help. A test runs each on the simulator.
   static var examples: [String] { get }
+  /// The options that only `--help` shows, so that `-h` fits on a screen.
+  static var rareOptions: [String] { get }
   /// The global options that have no effect on this command. Its help omits them.
   static var unusedOptions: [String] { get }
+  /// The fields of the command's records, for `--csv`, `--format`, `--output` and `--time`. Nil if the command takes none of these options.
+  var recordFields: RecordFields? { get }
   /// Checks rules that depend on the typed words or on the other commands.
   /// - Throws: `ValidationError` for a violated rule.
   func check(_ words: [String], _ commands: CommandSet, isSession: Bool) throws
@@ -84,7 +88,9 @@ extension LoopCommand {
   package mutating func take(_ defaults: ShellSettings) { takeTimeout(defaults) }
   package static var ownShape: CommandShape? { nil }
   package static var examples: [String] { [] }
+  package static var rareOptions: [String] { [] }
   package static var unusedOptions: [String] { [] }
+  package var recordFields: RecordFields? { nil }
   package func check(_ words: [String], _ commands: CommandSet, isSession: Bool) throws {}
   package static func advice(on mistake: ParserMistake.Kind, in words: [String]) -> String? { nil }
   package static func hint(_ value: String, for place: String) -> String? { nil }
@@ -156,6 +162,8 @@ package struct CommandTraits: Sendable {
   /// Whether the command's last argument is a VALUE, which may start with a minus sign or look like a PEER.
   var takesValue = false
   var attributeUse = CommandShape.AttributeUse.any
+  /// Whether the command has `recordFields`, so that it takes `--csv`, `--format`, `--output` and `--time`.
+  var printsRecords = false
   /// The positional arguments for completion. Nil to derive them from the command's declaration.
   var completedWords: [CommandShape.Word]?
 
@@ -185,7 +193,7 @@ package struct CommandTraits: Sendable {
   package var endsSubscriptions = false
 
   package init(
-    takesValue: Bool = false, attributeUse: CommandShape.AttributeUse = CommandShape.AttributeUse.any,
+    takesValue: Bool = false, attributeUse: CommandShape.AttributeUse = CommandShape.AttributeUse.any, printsRecords: Bool = false,
     completedWords: [CommandShape.Word]? = nil, runsInSessions: Bool = true, isSession: Bool = false, turn: SessionTurn = SessionTurn.own,
     runsBesideOthers: Bool = false, deviceChange: DeviceChange = DeviceChange.none, completesNames: Bool = true,
     takesEarlierValues: Bool = false, recordsNamePeers: Bool = false, isRecordable: Bool = true, scriptRefusal: String? = nil,
@@ -193,6 +201,7 @@ package struct CommandTraits: Sendable {
   ) {
     self.takesValue = takesValue
     self.attributeUse = attributeUse
+    self.printsRecords = printsRecords
     self.completedWords = completedWords
     self.runsInSessions = runsInSessions
     self.isSession = isSession

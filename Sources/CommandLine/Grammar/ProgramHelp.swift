@@ -9,11 +9,14 @@ package enum ProgramHelp {
     let list = ["COMMANDS:"] + rows(all.map { ($0.commandName, $0.configuration.abstract) })
     let usage = "USAGE: blectl [<options>] <command> [<arguments>]"
     let more = "More: blectl COMMAND -h, blectl --help, man blectl"
+    // A command that takes all global options.
+    let complete = all.first { $0.traits.printsRecords && $0.unusedOptions.isEmpty }
     guard !isShort else { return ([overview, usage] + list + [more]).joined(separator: "\n") }
     return [
       [overview], [usage], list,
       ["DEVICES (PEER):"] + rows(devices), ["ATTRIBUTES (ATTR):"] + rows(attributes),
-      HelpPage(of: commands.standard, isSession: false).globalOptions, ["EXIT STATUS:"] + exits, ["EXAMPLES:"] + examples.map { "  \($0)" },
+      HelpPage(of: complete ?? commands.standard, isSession: false).globalOptions, ["EXIT STATUS:"] + exits,
+      ["EXAMPLES:"] + examples.map { "  \($0)" },
       [more],
     ].map { $0.joined(separator: "\n") }.joined(separator: "\n\n")
   }

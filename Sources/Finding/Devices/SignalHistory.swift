@@ -6,6 +6,10 @@ package struct SignalHistory: Sendable, Equatable {
   package private(set) var level: Double?
   package private(set) var firstHeard: Int64?
   package private(set) var lastHeard: Int64?
+  /// The sum of all RSSIs in dBm.
+  private var sum = 0
+  /// The number of reports with an RSSI.
+  private var count = 0
   /// The signal strength in dBm, smoothed over about thirty reports, to compare with `level`. Nil if no report had an RSSI.
   private var background: Double?
   private var lastEvent: Int64?
@@ -27,6 +31,8 @@ package struct SignalHistory: Sendable, Equatable {
     if firstHeard == nil { firstHeard = time }
     lastHeard = time
     if let rssi {
+      sum &+= Int(rssi)
+      count &+= 1
       let rssi = Double(rssi)
       level = level.map { $0 + (rssi - $0) / 4 } ?? rssi
       background = background.map { $0 + (rssi - $0) / 30 } ?? rssi
@@ -43,6 +49,9 @@ package struct SignalHistory: Sendable, Equatable {
       oldest = (oldest + 1) % Self.capacity
     }
   }
+
+  /// The mean of all RSSIs in dBm. Nil if no report had an RSSI.
+  package var mean: Double? { count == 0 ? nil : Double(sum) / Double(count) }
 
   /// The median time between advertising events in seconds. Nil before the second event. Single missed events do not change the median.
   package var interval: Double? { intervals.isEmpty ? nil : Double(intervals.sorted()[intervals.count / 2]) / 1e6 }

@@ -8,6 +8,14 @@ package enum OutputFile {
   /// The users who may read a new file. The raw value is the file mode before the umask.
   package enum Readers: UInt32 { case user = 0o600, everybody = 0o666 }
 
+  /// Opens a file for a stream of results, and removes its old contents. Fails for a pipe without a reader.
+  /// - Throws: FileError.unwritable.
+  package nonisolated static func open(_ path: String) throws(FileError) -> OwnedDescriptor {
+    do throws(Errno) { return try SystemCall.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOCTTY | O_NONBLOCK, mode: 0o666) } catch {
+      throw .unwritable(path, error)
+    }
+  }
+
   /// Checks that this process can write a file, without changing the file.
   /// - Throws: FileError.unwritable.
   package nonisolated static func check(_ path: String) throws(FileError) {

@@ -11,7 +11,7 @@ package struct ScanFacts {
 
   package init(_ device: DeviceView, _ formats: AdvertisingFormats) {
     let advertisements = device.advertisements
-    mac = advertisements.lazy.compactMap { Self.mac(in: $0, beside: advertisements, of: device.peer) }.first
+    mac = Self.mac(of: device).flatMap { $0.matchesSender == true ? ($0.isPartial ? nil : "same") : $0.text }
     var decoded: [String] = []
     var services: [String] = []
     var data: [String] = []
@@ -45,11 +45,15 @@ package struct ScanFacts {
 
   private static func add(_ text: String, to list: inout [String]) { if !list.contains(text) { list.append(text) } }
 
-  private static func mac(in advertisement: Advertisement, beside others: [Advertisement], of peer: PeerAddress) -> String? {
-    // Omit guesses, which would look like facts.
-    guard case .found(let macs) = MACFinder.find(in: advertisement, beside: others, sender: peer), let mac = macs.first,
-      mac.confidence > .low
-    else { return nil }
-    return mac.matchesSender == true ? (mac.isPartial ? nil : "same") : mac.text
+  /// Finds the MAC inside the advertisements of a device. Returns nil without a MAC of medium or high confidence.
+  static func mac(of device: DeviceView) -> FoundMAC? {
+    let advertisements = device.advertisements
+    return advertisements.lazy.compactMap { advertisement in
+      // Omit guesses, which would look like facts.
+      guard case .found(let macs) = MACFinder.find(in: advertisement, beside: advertisements, sender: device.peer), let mac = macs.first,
+        mac.confidence > .low
+      else { return nil }
+      return mac
+    }.first
   }
 }

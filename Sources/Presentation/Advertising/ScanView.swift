@@ -5,12 +5,16 @@ package import GAP
 package import Terminal
 import Text
 
-/// A view of the results of a scan as JSON lines, plain lines, or a live table.
+/// A view of the results of a scan as records, plain lines, or a live table.
 @LoopActor
 package final class ScanView {
   private let output: Output
   private let log: ScanLog?
   private let showsOctets: Bool
+  /// Whether the view shows a line or record for each device instead of each packet.
+  private let showsDevices: Bool
+  /// Whether the caller shows the devices again and again, so that the view does not show them at the end.
+  private let repeats: Bool
   private let formats: AdvertisingFormats
   /// Whether the view updates a table on the terminal instead of printing a line for each record.
   package let isLive: Bool
@@ -25,34 +29,41 @@ package final class ScanView {
   private var facts: [PeerAddress: (changes: Int, facts: ScanFacts)] = [:]
 
   package init(
-    _ options: DeviceWatch.Options, sort: DeviceOrder.Key, showsOctets: Bool, formats: AdvertisingFormats, _ output: Output,
-    _ log: ScanLog? = nil
+    _ options: DeviceWatch.Options, sort: DeviceOrder.Key, showsOctets: Bool = false, showsDevices: Bool = false,
+    repeats: Bool = false, formats: AdvertisingFormats, _ output: Output, _ log: ScanLog? = nil
   ) {
     self.log = log
     self.formats = formats
     self.output = output
     self.showsOctets = showsOctets
-    isLive = output.canAnimateOut && !showsOctets
+    self.showsDevices = showsDevices
+    self.repeats = repeats
+    isLive = output.canAnimateOut && !output.style.json && !showsOctets && !repeats
     watch = DeviceWatch(options)
     order = DeviceOrder(sort)
   }
 
   package var records: Int { watch.records }
+  /// The number of devices with records.
+  package var shownDevices: Int { watch.devicesWithRecords.count }
   package var deviceCount: Int { watch.deviceCount }
   /// All devices that the scan has heard, including devices that do not match the filter.
   package var heard: [DeviceView] { watch.all }
 
   /// Adds a report and shows it if it matches the filter. `time` is its arrival in nanoseconds since 1970-01-01T00:00:00Z.
   package func add(_ report: AdvertisingReport, at time: Int64) async throws {
-    let record = watch.add(report, at: isLive ? time : nil)
+    let record = watch.add(report, at: isLive || showsDevices ? time : nil)
     if let log, let record { try await log.write(Output.record { write(&$0, record, at: time) }) }
     // The table also updates the strength of known devices.
     if isLive { return try redraw() }
-    guard let record else { return }
+    guard let record, !showsDevices else { return }
     if output.style.json {
       if try !output.recordWithoutWaiting({ write(&$0, record, at: time) }) { try await output.record { write(&$0, record, at: time) } }
     } else {
-      try await output.line(showsOctets ? ScanRecord.rawLine(record.report) : ScanRecord.line(record.report, record.advertisement, formats))
+      // Lines have a time only if the user asks for a form of it.
+      let begin = output.style.times == nil ? "" : output.timeText(time).map { "\($0) " } ?? ""
+      try await output.line(
+        begin + (showsOctets ? ScanRecord.rawLine(record.report) : ScanRecord.line(record.report, record.advertisement, formats)))
       if !showsOctets, output.style.verbosity > 0 {
         let report = record.report
         for line in AdvertisingDetail.lines(report.data, of: report.peer, pdu: report.pdu, formats) {
@@ -66,6 +77,17 @@ package final class ScanView {
     ScanRecord.json(&json, record.report, record.advertisement, time, formats, namesPeer: output.resultsNamePeer)
   }
 
+  /// Writes a line or record for each device with records.
+  package func writeDevices() async throws {
+    for device in order.sorted(watch.devicesWithRecords) {
+      if output.style.json {
+        try await output.record { DeviceRecord.json(&$0, device, formats, namesPeer: output.resultsNamePeer) }
+      } else {
+        try await output.line(output.displayText(DeviceRecord.line(device, formats)))
+      }
+    }
+  }
+
   /// Draws the empty table on a terminal. Without a table, does nothing.
   package func start() throws { if isLive { try redraw() } }
 
@@ -76,6 +98,8 @@ package final class ScanView {
     if isLive {
       try await live.finish(error != nil && records == 0 ? [] : table(isLast: true), on: output)
       if output.style.verbosity > 0 { try await showDetails() }
+    } else if showsDevices, !repeats {
+      try await writeDevices()
     }
     try await log?.close()
   }

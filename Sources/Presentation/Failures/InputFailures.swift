@@ -57,5 +57,12 @@ extension ValueFormatError: FailureConvertible {
 extension FileEntryError: FailureConvertible { package var failure: Failure { .input("\(self)") } }
 
 extension OutputFailure: FailureConvertible {
-  package var failure: Failure { .output("Cannot write to standard output: \(reason)") }
+  package var failure: Failure { .output("Cannot write to \(file.map { "“\($0)”" } ?? "standard output"): \(reason)") }
+}
+
+extension UnknownRecordField: FailureConvertible {
+  package var failure: Failure {
+    let meant = SpellingSuggestion.nearest(to: field, among: known).map { " Did you mean {\($0)}?" } ?? ""
+    return .usage("No record has the field {\(DisplayText.escape(field))}.\(meant) Fields: \(known.joined(separator: ", "))")
+  }
 }

@@ -1,6 +1,8 @@
 import ATT
 package import Bluetooth
+import EventLoop
 import GATT
+package import Terminal
 package import Text
 package import Values
 
@@ -132,22 +134,45 @@ package enum DecodedText {
   }
 }
 
+extension Output {
+  /// Makes a column for each field that values of a type may have. `type` is the UUID of a characteristic, or nil if unknown.
+  @LoopActor package func takeValueFields(of type: UUID?) { valueFields = type.flatMap { CharacteristicDescription($0) }?.fieldKeys ?? [] }
+}
+
 /// The JSON field `decoded` with the meaning of a value, or `decoded_error` if the bytes do not fit the type.
 package enum DecodedRecord {
+  /// Writes the meaning of a value, and before it the member `text`: the value as text if its type is text or unknown, otherwise null.
+  package static func writeWithText(
+    _ json: inout RecordWriter, _ value: [UInt8], of uuid: UUID?, formats: [PresentationFormat] = [],
+    between: (inout RecordWriter) -> Void = { _ in }
+  ) {
+    do throws(ValueMismatch) {
+      let decoded = try DecodedValue.of(value, type: uuid, formats: formats)
+      json.string("text", decoded?.isText ?? true ? ValueText.text(value) : nil)
+      between(&json)
+      if let decoded { write(&json, decoded) }
+    } catch {
+      json.string("text", nil)
+      between(&json)
+      write(&json, error)
+    }
+  }
+
   package static func write(_ json: inout RecordWriter, _ value: [UInt8], of uuid: UUID?, formats: [PresentationFormat] = []) {
     do throws(ValueMismatch) {
-      guard let decoded = try DecodedValue.of(value, type: uuid, formats: formats) else { return }
-      if decoded.fields.count == 1, case .text(let text) = decoded.fields[0].content {
-        json.string("decoded", text)
-      } else {
-        json.object("decoded") { json in
-          for field in decoded.fields { json.object(.init(field.key)) { write(&$0, field) } }
-        }
-      }
-    } catch {
-      json.string("decoded", nil)
-      json.string("decoded_error", DecodedText.sentence(error))
+      if let decoded = try DecodedValue.of(value, type: uuid, formats: formats) { write(&json, decoded) }
+    } catch { write(&json, error) }
+  }
+
+  private static func write(_ json: inout RecordWriter, _ decoded: DecodedValue) {
+    json.object("decoded") { json in
+      for field in decoded.fields { json.object(.init(field.key)) { write(&$0, field) } }
     }
+  }
+
+  private static func write(_ json: inout RecordWriter, _ mismatch: ValueMismatch) {
+    json.string("decoded", nil)
+    json.string("decoded_error", DecodedText.sentence(mismatch))
   }
 
   /// Writes a value in the format of `--as`. Writes NaN and infinity as null, with their names in `decoded_name`.

@@ -27,12 +27,13 @@ package enum ValueText {
     return "\(value.isEmpty ? "(empty)" : Hex.encode(value))  \(decoded)"
   }
 
-  /// Writes the names of a value and the JSON field `decoded`. The format `auto` decodes by the characteristic's type.
+  /// Writes the JSON fields `text` and `decoded`, and the names of a value. The format `auto` decodes by the characteristic's type.
   package static func write(_ json: inout RecordWriter, _ value: [UInt8], _ meaning: ValueMeaning, as format: ValueFormat) {
-    meaning.write(&json)
     if format == .auto {
-      DecodedRecord.write(&json, value, of: meaning.uuid, formats: meaning.description.formats)
+      DecodedRecord.writeWithText(&json, value, of: meaning.uuid, formats: meaning.description.formats) { meaning.write(&$0) }
     } else {
+      json.string("text", text(value))
+      meaning.write(&json)
       DecodedRecord.write(&json, value, as: format)
     }
   }

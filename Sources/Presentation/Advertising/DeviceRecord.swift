@@ -1,0 +1,43 @@
+import Bluetooth
+import Finding
+import GAP
+import Text
+
+/// The output of a device that a scan heard, with the facts of all its packets, as text or JSON.
+enum DeviceRecord {
+  static func json(_ json: inout RecordWriter, _ device: DeviceView, _ formats: AdvertisingFormats, namesPeer: Bool) {
+    let advertisements = device.advertisements
+    let (manufacturerData, serviceData) = (advertisements.flatMap(\.manufacturerData), advertisements.flatMap(\.serviceData))
+    var services: [UUID] = []
+    for uuid in advertisements.flatMap(\.serviceUUIDs) where !services.contains(uuid) { services.append(uuid) }
+    json.string("event", "device")
+    json.address("address", device.peer.address)
+    json.string("address_type", device.peer.type.rawValue)
+    json.string("name", device.name?.raw)
+    json.object("rssi") {
+      $0.integer("last", device.rssi.map { Int($0) })
+      $0.number("mean", device.signal.mean.map { ($0 * 10).rounded() / 10 })
+    }
+    json.number("interval_ms", device.signal.interval.map { ($0 * 10_000).rounded() / 10 })
+    json.bool("connectable", device.isConnectable)
+    ScanRecord.lists(&json, services, manufacturerData, serviceData)
+    json.integer("tx_power", device.txPower.map { Int($0) })
+    json.string("mac", ScanFacts.mac(of: device)?.text)
+    json.integer("packets", device.reports)
+    if let first = device.signal.firstHeard { json.time("first_seen", first) }
+    if let last = device.signal.lastHeard { json.time("last_seen", last) }
+    let decoded = formats.all(manufacturerData: manufacturerData, serviceData: serviceData, sender: device.peer.address)
+    if !decoded.isEmpty { AdvertisedText.json(&json, decoded) }
+    if namesPeer { json.string("peer", device.peer.description) }
+  }
+
+  /// Returns one line: address, mean signal strength, name, interval, and the facts in the advertisements.
+  static func line(_ device: DeviceView, _ formats: AdvertisingFormats) -> String {
+    let facts = ScanFacts(device, formats)
+    var fields = ["\(device.peer)", device.signal.mean.map { "\(Int($0.rounded())) dBm" } ?? "?"]
+    if let name = device.name { fields.append("\"\(name)\"") }
+    if let interval = device.signal.interval { fields.append("every \(ScanTable.interval(interval))") }
+    if let mac = facts.mac { fields.append("MAC \(mac)") }
+    return (fields + facts.others.map { DisplayText.escape($0) }).joined(separator: "  ")
+  }
+}

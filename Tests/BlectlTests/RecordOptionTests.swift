@@ -1,0 +1,99 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `--csv`, `--format`, `--output` and `--time`, and the devices of a scan.
+@Suite(.timeLimit(.minutes(1))) struct RecordOptionTests {
+  private func lines(_ arguments: String...) throws -> [String] {
+    let result = try Blectl.run(arguments)
+    #expect(result.status == 0 && result.errors.isEmpty, "\(result.errors)")
+    return result.text.split(separator: "\n").map(String.init)
+  }
+
+  @Test func anHourOfHeartRateIsATable() throws {
+    let rows = try lines("notify", "Band-7", "heart_rate_measurement", "-d", "60m", "--csv", "--time", "relative")
+    #expect(rows[0] == "time,name,uuid,handle,value,text,flags,heart_rate,energy_expended,rr")
+    #expect(rows[1] == "0.000,Band-7,2a37,21,0048,,0,72,,")
+    #expect(rows.count > 3500 && rows.dropFirst().allSatisfy { $0.split(separator: ",", omittingEmptySubsequences: false).count == 10 })
+  }
+
+  @Test func aTemplateIsALinePerRecord() throws {
+    #expect(
+      try lines("notify", "Band-7", "2a37", "-n", "2", "--format", "{name}: {heart_rate} {heart_rate.unit}") == [
+        "Band-7: 72 bpm", "Band-7: 74 bpm",
+      ])
+    #expect(
+      try lines("read", "Band-7", "2a00", "2a19", "--csv").dropFirst().map { $0.split(separator: ",").last } == [
+        "device_name=Band-7", "battery_level=60 %",
+      ])
+    #expect(try lines("mac-from-adv", "GateLock", "--first", "--format", "{mac} {rule}")[0].hasPrefix("A4:C1:38:00:11:"))
+    #expect(try lines("adapters", "--csv")[0] == "name,address,up,bus,le")
+    #expect(try lines("-e", "read 2a19 --format '{battery_level}%'; read 2a19", "Band-7") == ["60%", "3c  60 %"])
+  }
+
+  /// A field that no record can have is refused before blectl connects.
+  @Test func anUnknownFieldIsRefusedAndTheFieldsAreListed() throws {
+    for arguments in [["peers", "--format", "{nmae}"], ["notify", "Band-7", "2a37", "-n", "1", "--format", "{nmae}"]] {
+      let result = try Blectl.run(arguments)
+      #expect(result.status == 64 && result.output.isEmpty)
+      #expect(result.errors.hasPrefix("blectl: No record has the field {nmae}. Did you mean {name}? Fields: "), "\(result.errors)")
+    }
+    #expect(try Blectl.run("peers", "--format", "{name").errors.hasPrefix("blectl: --format has { at position 1 without its counterpart."))
+  }
+
+  @Test func commandsWithoutRecordsRefuseTheOptions() throws {
+    for option in [["--csv"], ["--format", "{a}"], ["--output", "x"], ["--time", "utc"]] {
+      let result = try Blectl.run(["services", "Band-7"] + option)
+      #expect(result.status == 64 && result.errors.hasPrefix("blectl: services takes no \(option[0])."), "\(result.errors)")
+    }
+    #expect(try !Blectl.run("services", "--help").text.contains("--csv"))
+    #expect(try Blectl.run("read", "--help").text.contains("--csv"))
+    #expect(try Blectl.run("peers", "--csv", "--json").errors.contains("--json, --csv and --format exclude each other."))
+  }
+
+  @Test func theResultGoesToAFile() throws {
+    let path = TemporaryFolder.path()
+    let result = try Blectl.run("read", "Band-7", "2a19", "--csv", "--output", path)
+    #expect(result.status == 0 && result.output.isEmpty && result.errors.isEmpty)
+    #expect(try String(contentsOfFile: path, encoding: .utf8).hasSuffix(",Band-7,2a19,17,3c,,60\n"))
+    let full = try Blectl.run("read", "Band-7", "2a19", "--output", "/dev/full")
+    #expect(full.status == 74 && full.errors == "blectl: Cannot write to “/dev/full”: No space left on device\n", "\(full.errors)")
+    #expect(try Blectl.run("read", "Band-7", "2a19", "--output", "\(path)/x").status == 74)
+    let device = try TemporaryFolder.file(Array("{}".utf8))
+    #expect(try Blectl.run("scan", "--device", device, "--output", device).status == 64)
+    #expect(try String(contentsOfFile: device, encoding: .utf8) == "{}")
+  }
+
+  // MARK: Devices
+
+  @Test func eachDeviceIsARecord() throws {
+    let records = try Blectl.run("scan", "-d", "3", "--devices", "--json").records
+    #expect(records.map { $0.string("address") } == ["D1:00:00:00:00:10", "D1:00:00:00:00:01", "C0:FF:EE:00:00:07", "D1:00:00:00:00:02"])
+    let band = records[2]
+    #expect(band.string("event") == "device" && band.string("name") == "Band-7" && band.bool("connectable") == true)
+    #expect(band["rssi"]?.int("last") != nil && band["rssi"]?.double("mean") != nil && (band.double("interval_ms") ?? 0) > 100)
+    #expect(band.string("mac") == "C0:FF:EE:00:00:07" && band["manufacturer_data"]?.string("0157") != nil)
+    #expect(
+      try lines("scan", "-d", "3", "--devices", "--sort", "name", "--format", "{name}") == ["Band-7", "GateLock", "GateLock", "Panel"])
+    #expect(try lines("scan", "--devices", "-n", "2", "--format", "{address}").count == 2)
+    #expect(try lines("scan", "-d", "3", "--devices", "--every", "1", "--name", "Panel", "--format", "{rssi}").count == 3)
+  }
+
+  @Test func wrongCombinationsAreRefused() throws {
+    for arguments in [["--devices", "--raw"], ["--devices", "--duplicates"], ["--every", "1"], ["--devices", "--every", "0"]] {
+      #expect(try Blectl.run(["scan"] + arguments).status == 64, "\(arguments)")
+    }
+  }
+
+  @Test func thePersonLearnsOnceThatRecordsArePackets() throws {
+    let folder = TemporaryFolder.path()
+    func text() throws -> String {
+      let terminal = try PseudoTerminal(
+        [Blectl.path, "-i", "sim", "scan", "-n", "1", "--json"], columns: 80, rows: 24,
+        environment: ["BLECTL_CLOCK": "virtual", "XDG_STATE_HOME": folder])
+      return terminal.finish().text
+    }
+    #expect(try text().contains("--devices"))
+    #expect(try !text().contains("--devices"))
+  }
+}
