@@ -43,12 +43,24 @@ import Testing
 
   @Test func commandsWithoutRecordsRefuseTheOptions() throws {
     for option in [["--csv"], ["--format", "{a}"], ["--output", "x"], ["--time", "utc"]] {
-      let result = try Blectl.run(["services", "Band-7"] + option)
-      #expect(result.status == 64 && result.errors.hasPrefix("blectl: services takes no \(option[0])."), "\(result.errors)")
+      #expect(try Blectl.run(["services", "Band-7"] + option).status == 64, "\(option)")
+      let raw = try Blectl.run(["read", "Band-7", "2a19", "--raw"] + option)
+      #expect(
+        raw.status == 64 && raw.errors == "blectl: This form of read prints no records, so it takes no \(option[0]).\n", "\(raw.errors)")
     }
     #expect(try !Blectl.run("services", "--help").text.contains("--csv"))
     #expect(try Blectl.run("read", "--help").text.contains("--csv"))
-    #expect(try Blectl.run("peers", "--csv", "--json").errors.contains("--json, --csv and --format exclude each other."))
+  }
+
+  @Test(arguments: [
+    (["--csv", "--json"], "--json and --csv exclude each other."),
+    (["--csv", "--format={name}"], "--csv and --format exclude each other."),
+    (["--time", "noon"], "Invalid --time \"noon\". Use local, utc, relative or none."), (["--format"], "--format needs a value."),
+    (["--csv", "--bogus"], "Unknown option --bogus"), (["--format", "{name}", "--format", "{name}"], "--format is given twice."),
+  ])
+  func mistakesAreNamed(_ options: [String], _ sentence: String) throws {
+    let result = try Blectl.run(["peers"] + options)
+    #expect(result.status == 64 && result.errors.contains(sentence), "\(result.errors)")
   }
 
   @Test func theResultGoesToAFile() throws {

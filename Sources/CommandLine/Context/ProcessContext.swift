@@ -119,7 +119,7 @@ package final class ProcessContext {
     command.name(&files)
     files.writes(tracesToOutput ? nil : options.trace, as: "--trace")
     files.writes(options.record, as: "--record")
-    files.writes(options.output == "-" ? nil : options.output, as: "--output")
+    files.writes(options.records.output == "-" ? nil : options.records.output, as: "--output")
     switch try? adapter() {
     case .simulation(let file): files.reads(file, as: "--adapter sim:FILE")
     case .replay(let file): files.reads(file, as: "--adapter replay:TRACE")

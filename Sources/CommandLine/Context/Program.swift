@@ -32,7 +32,7 @@ package enum Program {
       // Standard output carries the trace only.
       let output = Output(command.outputStyle, out: command.process.trace == "-" ? 2 : 1, environment: configuration.variable)
       let context = ProcessContext(command.process, output, configuration, commands)
-      guard let path = command.process.output, path != "-" else { return await run(command, context) }
+      guard let path = command.process.records.output, path != "-" else { return await run(command, context) }
       do {
         try context.checkFiles(of: command)
         let file = try OutputFile.open(path)

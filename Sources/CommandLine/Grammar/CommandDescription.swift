@@ -36,9 +36,9 @@ package struct CommandDescription {
     let dump = command.parserDescription
     let abstract = dump?["abstract"]?.string ?? ""
     hint = abstract.hasSuffix(".") ? String(abstract.dropLast()) : abstract
-    let all = if case .array(let items)? = dump?["arguments"]?.kind { items.map(Self.argument) } else { [Argument]() }
-    let refusesRecords = (command as? any LoopCommand.Type)?.traits.printsRecords == false
-    arguments = refusesRecords ? all.filter { Set($0.names).isDisjoint(with: ProcessOptions.ofRecords) } : all
+    let declared = if case .array(let items)? = dump?["arguments"]?.kind { items.map(Self.argument) } else { [Argument]() }
+    let printsRecords = (command as? any LoopCommand.Type)?.traits.printsRecords ?? false
+    arguments = declared + (printsRecords ? RecordOptions.arguments : [])
   }
 
   var options: [Argument] { arguments.filter { !$0.names.isEmpty } }

@@ -41,7 +41,9 @@ package struct CommandSet: Sendable {
     if let command = try namedCommand(from: arguments) { return command }
     if arguments.first == option.commandName { return try option.parseAsRoot(Array(arguments.dropFirst())) }
     if let wrong = unknownCommand(in: arguments) { throw wrong }
-    return try root.parseAsRoot(arguments)
+    var words = Array(arguments.dropFirst())
+    if let name = arguments.first, type(named: name)?.traits.printsRecords ?? false { _ = try RecordOptions(taking: &words) }
+    return try root.parseAsRoot(arguments.prefix(1) + words)
   }
 
   /// Parses the words of the command line without the root command. Nil for help, version, completion and errors.

@@ -119,9 +119,13 @@ extension LoopCommand {
     var arguments = arguments
     // The parser cannot omit an argument before others.
     if let index { arguments.insert("\(PeerArgument.current)", at: index) }
+    let records = traits.printsRecords ? try RecordOptions(taking: &arguments) : RecordOptions()
     let parsed = try parseAsRoot(arguments)
     // The cast to Self is fast. A check for protocol conformance takes 2 % of the startup time.
-    if let own = parsed as? Self { return own }
+    if var own = parsed as? Self {
+      own.process.records = records
+      return own
+    }
     return parsed as? any LoopCommand
   }
 }

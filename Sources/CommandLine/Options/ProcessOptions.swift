@@ -4,7 +4,6 @@ import Finding
 package import Operations
 import Presentation
 package import Terminal
-import Text
 
 /// The global options, such as the radio, the output and the trace. Every command accepts them before and after its name.
 package struct ProcessOptions: OptionSection {
@@ -44,32 +43,18 @@ package struct ProcessOptions: OptionSection {
     transform: TimeText.seconds)
   var timeout: Double?
 
-  // These four apply to commands with `recordFields`, see `RecordFields.swift`.
-  @Flag(help: "Print records as a table of comma-separated values") var csv = false
-
-  @Option(
-    help: ArgumentHelp("Print a line per record: '{time},{name},{heart_rate}'", valueName: "template"))
-  var format: String?
-
-  @Option(help: ArgumentHelp("Write the result to FILE instead of stdout", valueName: "file"), completion: .file())
-  var output: String?
-
-  @Option(help: ArgumentHelp("Times as local, utc, relative or none (default: utc)", valueName: "form"))
-  var time: TimeChoice?
+  /// The options for records. `LoopCommand.command` takes them from the words before the parser sees the others.
+  package var records = RecordOptions()
 
   package init() {}
 
   /// The long names of the global options without a value.
   static let flags = ["--json", "--quiet", "--verbose", "--trace-secrets", "--csv"]
   static let timeout = ["-t", "--timeout"]
-  /// The options of commands that print records.
-  static let ofRecords = ["--csv", "--format", "--output", "--time"]
   /// The short and long names of the global options with a value.
   static let namesWithValue = ["-i", "--adapter", "--color", "--trace", "--record", "--format", "--output", "--time"] + timeout
 
   package func validate() throws {
-    if [json, csv, format != nil].count(where: \.self) > 1 { throw ValidationError("--json, --csv and --format exclude each other.") }
-    if let format { _ = try RecordTemplate(forOption: format) }
     if traceSecrets, trace == nil { throw ValidationError("--trace-secrets needs --trace FILE.") }
     try limit("--timeout", timeout: timeout)
   }
@@ -80,7 +65,7 @@ package struct ProcessOptions: OptionSection {
   /// Refuses `--adapter`, `--trace`, `--record` and `--output` in a command of a session.
   /// - Throws: `Failure(.usage)` that names the option.
   package func refuseSessionOptions() throws {
-    guard let (option, _) = zip(Self.ofSession, [adapter, trace, record, output]).first(where: { $0.1 != nil }) else { return }
+    guard let (option, _) = zip(Self.ofSession, [adapter, trace, record, records.output]).first(where: { $0.1 != nil }) else { return }
     throw Failure(.usage, "\(option) is an option of the session. Give it when you start blectl.")
   }
 

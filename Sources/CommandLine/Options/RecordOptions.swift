@@ -1,0 +1,172 @@
+import ArgumentParser
+import LinuxIO
+import Presentation
+package import Terminal
+package import Text
+
+/// The options of commands that print records: `--csv`, `--format`, `--output` and `--time`.
+///
+/// Each option in the parser's declaration costs every start 2 %, so these are taken from the words before the parser sees them.
+package struct RecordOptions: Sendable, Decodable {
+  var csv = false
+  var format: RecordTemplate?
+  package private(set) var output: String?
+  var time: TimeChoice?
+
+  package init() {}
+
+  package init(from decoder: any Decoder) throws {}
+
+  static let names = arguments.flatMap(\.names)
+
+  static var arguments: [CommandDescription.Argument] {
+    [
+      .record("csv", "", "Print records as a table of comma-separated values"),
+      .record("format", "template", "Print a line per record: '{time},{name},{heart_rate}'"),
+      .record("output", "file", "Write the result to FILE instead of stdout", isFile: true),
+      .record("time", "form", "Times as local, utc, relative or none (default: utc)", values: TimeChoice.allCases.map(\.rawValue)),
+    ]
+  }
+
+  /// Removes the options for records from the words of a command.
+  /// - Throws: `ValidationError` for an invalid or missing value.
+  init(taking words: inout [String]) throws(ValidationError) {
+    // Most commands have none of them.
+    guard words.contains(where: { $0.utf8.count > 4 && $0.hasPrefix("--") }) else { return }
+    var rest: [String] = []
+    var index = 0
+    while index < words.count, words[index] != "--" {
+      let word = words[index]
+      let name = String(word.prefix { $0 != "=" })
+      index += 1
+      if word == "--csv" {
+        csv = true
+      } else if ["--format", "--output", "--time"].contains(name) {
+        var value = word.after("\(name)=")
+        if value == nil, index < words.count {
+          value = words[index]
+          index += 1
+        }
+        guard let value, !value.isEmpty else { throw ValidationError("\(name) needs a value.") }
+        try take(name, value)
+      } else {
+        rest.append(word)
+      }
+    }
+    if csv, format != nil { throw ValidationError("--csv and --format exclude each other.") }
+    words = rest + words[index...]
+  }
+
+  private mutating func take(_ name: String, _ value: String) throws(ValidationError) {
+    switch name {
+    case "--format": format = try RecordTemplate(forOption: value)
+    case "--output": output = value
+    default:
+      guard let choice = TimeChoice(rawValue: value) else {
+        throw ValidationError("Invalid --time \(DisplayText.quote(value)). Use local, utc, relative or none.")
+      }
+      time = choice
+    }
+  }
+
+  fileprivate var given: [String] {
+    [csv ? "--csv" : nil, format.map { _ in "--format" }, output.map { _ in "--output" }, time.map { _ in "--time" }].compactMap(\.self)
+  }
+}
+
+extension CommandDescription.Argument {
+  fileprivate static func record(_ name: String, _ valueName: String, _ help: String, values: [String] = [], isFile: Bool = false) -> Self {
+    Self(
+      names: ["--\(name)"], valueName: valueName, takesValue: !valueName.isEmpty, isRepeating: false, isOptional: true, isShown: true,
+      section: HelpPage.globalTitle, help: help, discussion: "", values: values, isFile: isFile, endings: [])
+  }
+}
+
+/// The fields of a command's records, for `--csv` and `--format`.
+package struct RecordFields: Sendable {
+  /// The columns of `--csv`, in their order. `decoded` and `values` stand for the columns of decoded values.
+  let columns: [String]
+  /// The other fields that a template may name.
+  let others: [String]
+
+  package init(_ columns: [String], others: [String] = []) {
+    self.columns = columns
+    self.others = ["event"] + others
+  }
+
+  /// The fields of a record that identify a device.
+  package static let device = ["address", "address_type", "name"]
+  /// The fields of a record with a value. Records of values that arrive unasked also have `time`.
+  package static let value = RecordFields(
+    ["time", "name", "uuid", "handle", "value", "text", "decoded"],
+    others: ["address", "address_type", "uuid_name", "user_description", "decoded_error", "decoded_name", "peer"])
+
+  fileprivate var all: [String] { columns + others }
+}
+
+extension LoopCommand {
+  /// The style of the output that the command's options ask for.
+  package var outputStyle: Output.Style {
+    var style = Output.Style()
+    style.program = "blectl"
+    style.json = process.json || form != nil
+    style.form = form ?? .json
+    style.times = process.records.time?.times
+    style.quiet = process.quiet
+    style.verbosity = process.verbose
+    style.color = process.color ?? .auto
+    return style
+  }
+
+  /// The form of the command's records. Nil without `--csv` and `--format`.
+  package var form: RecordForm? {
+    guard let fields = recordFields else { return nil }
+    if let format = process.records.format { return .template(format, fields.all) }
+    return process.records.csv ? .csv(fields.columns.filter { process.records.time != TimeChoice.none || $0 != "time" }) : nil
+  }
+
+  /// Checks the options for records.
+  /// - Throws: `Failure(.usage)` for a combination without records; `UnknownRecordField` for a field that no record of the command has.
+  package func checkRecordOptions() throws {
+    let options = process.records
+    guard let option = options.given.first else { return }
+    guard let fields = recordFields else {
+      throw Failure(.usage, "This form of \(commandName) prints no records, so it takes no \(option).")
+    }
+    if process.json, options.csv || options.format != nil { throw Failure(.usage, "--json and \(option) exclude each other.") }
+    // Only the device knows the names of decoded values.
+    guard let format = options.format, Set(fields.all).isDisjoint(with: RecordField.open) else { return }
+    for field in format.fields where !fields.all.contains(field.root) { throw UnknownRecordField(field: field.path, known: fields.all) }
+  }
+}
+
+/// The choice of `--time`.
+enum TimeChoice: String, Sendable, CaseIterable {
+  case local, utc, relative, none
+
+  var times: RecordTimes {
+    switch self {
+    case .local: .local(offset: LocalTime.offset)
+    case .utc: .utc
+    case .relative: .relative(since: nil)
+    case .none: .none
+    }
+  }
+}
+
+extension RecordTemplate {
+  /// Parses the value of `--format`.
+  /// - Throws: `ValidationError` that names the position of the mistake.
+  init(forOption text: String) throws(ValidationError) {
+    do throws(Mistake) { try self.init(text) } catch {
+      let sentence =
+        switch error {
+        case .brace(let brace, let position):
+          "--format has \(brace) at position \(position) without its counterpart. For a brace as text, write \(brace)\(brace)."
+        case .emptyField(let position): "--format has no name between the braces at position \(position)."
+        case .noField: "--format has no field, as in '{time} {name}'."
+        }
+      throw ValidationError(sentence)
+    }
+  }
+}
