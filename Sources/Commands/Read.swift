@@ -16,10 +16,13 @@ package struct Read: ValueCommand {
     discussion: """
       With one attribute, blectl prints the value. With several, it prints one line each: attribute, tab, value. The decoded meaning follows if it is known.
 
-      An attribute that cannot be read does not stop the others. The exit status is that of the first failure.
+      An attribute that cannot be read does not stop the others. The exit status is that of the first failure. With --all and SERVICE/*, a refusal of the device does not change the exit status, unless blectl could read no value.
+
+      With --every, blectl keeps the connection, reconnects if it is lost, and skips readings that are late.
       """)
   static let examples = [
-    "blectl -i sim read Band-7 battery_level", "blectl -i sim read Band-7 2a00 2a19 --json", "blectl -i sim read Panel fff6@2901",
+    "blectl -i sim read Band-7 battery_level", "blectl -i sim read Band-7 2a00 2a19 --json", "blectl -i sim read Band-7 '180f/*'",
+    "blectl -i sim read Band-7 battery_level --every 1m -d 1440m",
   ]
   static let traits = CommandTraits(attributeUse: .reading, printsRecords: true)
 
@@ -28,8 +31,23 @@ package struct Read: ValueCommand {
 
   @Argument(
     help: ArgumentHelp(
-      "Handle (0x0011), UUID (2a19), SERVICE/UUID, UUID[N], descriptor (fff6@2901) or name (battery_level)", valueName: "attribute"))
-  var attributes: [String]
+      "Handle (0x0011), UUID (2a19), SERVICE/UUID, SERVICE/*, UUID[N], descriptor (fff6@2901) or name (battery_level)",
+      valueName: "attribute"))
+  var attributes: [String] = []
+
+  @Flag(help: "Read all readable characteristics") var all = false
+
+  @Option(
+    parsing: .unconditional, help: ArgumentHelp("Read again every SECONDS, 0.01-86400", valueName: "seconds"), transform: TimeText.seconds)
+  var every: Double?
+
+  @Option(name: .short("n"), parsing: .unconditional, help: ArgumentHelp("Stop after N readings (with --every)", valueName: "n"))
+  var count: Int?
+
+  @Option(
+    name: .short("d"), parsing: .unconditional,
+    help: ArgumentHelp("Stop after SECONDS (with --every); 0 runs until Ctrl-C", valueName: "seconds"), transform: TimeText.seconds)
+  var duration: Double?
 
   @Option(name: .customLong("as"), help: ValueFormat.help, completion: .list(ValueFormat.names))
   var chosenFormat: ValueFormat?
@@ -38,97 +56,208 @@ package struct Read: ValueCommand {
   var raw = false
 
   func validate() throws {
-    if attributes.isEmpty { throw ValidationError("Name at least one attribute to read, as in: blectl read Band-7 battery_level") }
-    if attributes == ["all"] {
-      throw ValidationError("To read all values: \(who.peer == .current ? "services" : "blectl services \(who.peer)") --values")
+    if all, !attributes.isEmpty { throw ValidationError("--all reads all characteristics. Leave out the attributes.") }
+    if attributes.isEmpty, !all {
+      throw ValidationError("Name at least one attribute to read, or use --all, as in: blectl read Band-7 battery_level")
+    }
+    if attributes == ["all"] || attributes == ["*"] {
+      throw ValidationError("To read all values: \(who.peer == .current ? "read" : "blectl read \(who.peer)") --all")
     }
     if attributes.contains("as") { throw ValidationError("Use --as FORMAT. Only `let` and `expect` in scripts take the word as.") }
     if raw, format != .auto { throw ValidationError("--raw and --as exclude each other.") }
     if raw, process.json { throw ValidationError("--raw and --json exclude each other.") }
+    try limit("--every", every, to: 0.01...86_400, "seconds", unitFirst: true)
+    try limit("--count", count, to: 1...)
+    try limit("--duration", seconds: duration)
+    if every == nil, count != nil || duration != nil { throw ValidationError("--count and --duration need --every.") }
   }
 
   func check(_ words: [String], _ commands: CommandSet, isSession: Bool) throws {
     try PeerOptions.checkOrder(words, of: Self.self, attributes, isSession: isSession)
   }
 
-  func checkForScript() throws { for attribute in attributes { _ = try Selector(attribute, abbreviating: false) } }
+  func checkForScript() throws {
+    for attribute in attributes where try Selector.service(inAllOf: attribute, abbreviating: false) == nil {
+      _ = try Selector(attribute, abbreviating: false)
+    }
+  }
 
   var isRaw: Bool { raw }
   var recordFields: RecordFields? { raw ? nil : .value }
+  var runsUntilStopped: Bool { every != nil && count == nil && duration ?? 0 == 0 }
 
   var recordedForm: RecordedForm {
-    RecordedForm(reads: (attributes, options: format == .auto ? [] : ["--as", format.name]), isExpected: true)
+    if every != nil { return RecordedForm() }
+    return RecordedForm(reads: (attributes, options: format == .auto ? [] : ["--as", format.name]), isExpected: true)
   }
 
   func run(in context: Context) async throws {
-    let selectors = try attributes.map { try Selector($0) }
+    let choices = try attributes.map { try Choice($0) }
     if raw, context.output.style.json { throw Failure(.usage, "--raw and --json exclude each other.") }
-    try await context.withPeer(who.target, exchangingMTU: false, isRepeatable: true) { connection in
-      let failures = ReadFailures(attributes, context)
-      let client = connection.client
-      try await client.read(selectors, onFailure: { try failures.add($1, of: $0, isLast: client.closed != nil) }) { index, found in
-        if !raw {
-          do { try ValueText.check(found.value, format) } catch { try failures.add(error, of: index, isLast: true) }
-        }
-        context.observer?.didRead(attributes[index], .success(found.value))
-        try await show(found, attributes[index], of: connection, context)
-      }
+    let isWide = all || choices.contains { $0.selector == nil }
+    if let every { return try await read(choices, isWide, ReadSchedule(every, count, duration), context) }
+    try await context.withPeer(who.target, exchangingMTU: isWide, isRepeatable: true) { connection in
+      let failures = ReadFailures(context, goesOn: isWide || attributes.count > 1, toleratesRefusals: isWide)
+      try await read(choices, failures, on: connection, context)
       try failures.finish()
     }
   }
 
-  @LoopActor private func show(_ found: SelectedValue, _ attribute: String, of connection: Connection, _ context: Context) async throws {
-    let output = context.output
-    if raw { return try await output.write(found.value) }
-    let meaning = await meaning(of: found, on: connection, context)
-    if attributes.count == 1, format == .auto, output.valueFields == nil { output.takeValueFields(of: meaning.uuid) }
-    func text() -> String {
-      output.displayText(ValueText.result(found.value, of: meaning.uuid, formats: meaning.description.formats, as: format))
+  /// Reads the attributes in each round of a schedule. Restores a lost connection.
+  @LoopActor
+  private func read(_ choices: [Choice], _ isWide: Bool, _ schedule: ReadSchedule, _ context: Context) async throws {
+    let failures = ReadFailures(context, goesOn: isWide || attributes.count > 1, toleratesRefusals: isWide, isRepeated: true)
+    var policy = RetryPolicy()
+    while !schedule.isOver {
+      do {
+        try await context.withPeer(who.target, exchangingMTU: isWide, isRepeatable: true, restoring: schedule.rounds > 0) { connection in
+          while try await schedule.wait(context.output) {
+            if let closed = connection.client.closed { throw closed }
+            try await read(choices, failures, on: connection, context)
+            if !failures.hasRead { try failures.finish() }
+            schedule.endRound()
+          }
+        }
+      } catch  where schedule.rounds > 0 {
+        // After a round that worked, the pauses start over.
+        if schedule.interrupt() { policy.restart() }
+        policy.deadline = schedule.end
+        try await context.links.pause(after: error, &policy)
+      }
     }
-    try await output.show(attributes.count == 1 ? text() : "\(attribute)\t\(text())") {
-      $0.string("event", "value")
-      $0.uuid("uuid", meaning.uuid)
-      $0.integer("handle", found.handle.number)
-      $0.hex("value", found.value)
-      ValueText.write(&$0, found.value, meaning, as: format)
-      connection.identify(in: &$0)
+    try failures.finish()
+    try schedule.checkCount()
+  }
+
+  /// Reads the attributes once.
+  @LoopActor
+  private func read(_ choices: [Choice], _ failures: ReadFailures, on connection: Connection, _ context: Context) async throws {
+    let client = connection.client
+    let (names, selectors) = try await expand(choices, client)
+    try await client.read(selectors, onFailure: { try failures.add($1, of: names[$0], isLast: client.closed != nil) }) { index, found in
+      if !raw {
+        do { try ValueText.check(found.value, format) } catch {
+          return try failures.add(error, of: names[index], isLast: !failures.toleratesRefusals)
+        }
+      }
+      if every == nil { context.observer?.didRead(names[index], .success(found.value)) }
+      try await show(found, names.count > 1 || failures.toleratesRefusals ? names[index] : nil, of: connection, context)
+      failures.hasRead = true
     }
   }
 
-  /// Returns the meaning of a value. In a session or with `-v`, first reads the descriptors of the characteristic, and ignores errors.
-  @LoopActor private func meaning(of found: SelectedValue, on connection: Connection, _ context: Context) async -> ValueMeaning {
-    if context.asksForDescriptions, let uuid = found.uuid {
-      let client = connection.client
-      // If the Bluetooth SIG defines the value, the device's format adds nothing.
-      if client.table == nil, CharacteristicDescription(uuid) == nil, context.process.discoverable?.contains(connection.peer) ?? true {
-        client.readsDirectly = true
-        _ = try? await client.discover()
+  /// Replaces `--all` and each `SERVICE/*` by the handles of the readable characteristics, in ascending order.
+  /// - Throws: `Failure(.notFound)` for a missing service, or if nothing is readable.
+  @LoopActor private func expand(_ choices: [Choice], _ client: Client) async throws -> (names: [String], selectors: [Selector]) {
+    var (names, selectors): ([String], [Selector]) = ([], [])
+    for choice in all ? [Choice(typed: "--all")] : choices {
+      if let selector = choice.selector {
+        names.append(choice.typed)
+        selectors.append(selector)
+        continue
       }
-      if case .characteristic(let item, _)? = client.table?.attribute(at: found.handle) { await context.describe(item, on: connection) }
+      let table = try await client.discover()
+      let services = try choice.services(in: table)
+      let items = services.flatMap(\.characteristics).filter { $0.properties.contains(.read) }.sorted { $0.valueHandle < $1.valueHandle }
+      if items.isEmpty {
+        throw Failure(.notFound, "\(all ? "The device" : DisplayText.escape(choice.typed)) has no readable characteristic.")
+      }
+      names += items.map { table.name(at: $0.valueHandle) ?? "\($0.valueHandle)" }
+      selectors += try items.map { try Selector("\($0.valueHandle)") }
     }
-    return context.process.memory.meaning(of: found.value, at: found.handle, found.uuid, on: connection)
+    return (names, selectors)
+  }
+
+  @LoopActor private func show(_ found: SelectedValue, _ attribute: String?, of connection: Connection, _ context: Context) async throws {
+    let output = context.output
+    if raw { return try await output.write(found.value) }
+    await describe(found, on: connection, context)
+    let event = ValueEvent(handle: found.handle, value: found.value, isIndication: false, wallClock: EventLoop.shared.wallClock)
+    let record = NotificationRecord(event, found.uuid, format, from: connection, context.process.memory, isRead: true)
+    if attribute == nil, format == .auto, output.valueFields == nil { output.takeValueFields(of: record.type) }
+    if every != nil { return try await record.show(output) }
+    try await output.show((attribute.map { "\($0)\t" } ?? "") + output.displayText(record.text)) { record.write(&$0) }
+  }
+
+  /// In a session or with `-v`, reads the descriptors of the characteristic, and ignores errors.
+  @LoopActor private func describe(_ found: SelectedValue, on connection: Connection, _ context: Context) async {
+    guard context.asksForDescriptions, let uuid = found.uuid else { return }
+    let client = connection.client
+    // If the Bluetooth SIG defines the value, the device's format adds nothing.
+    if client.table == nil, CharacteristicDescription(uuid) == nil, context.process.discoverable?.contains(connection.peer) ?? true {
+      client.readsDirectly = true
+      _ = try? await client.discover()
+    }
+    if case .characteristic(let item, _)? = client.table?.attribute(at: found.handle) { await context.describe(item, on: connection) }
   }
 }
 
-/// The failures of a `read` with several attributes. Reports each failure immediately. The first failure determines the exit status.
-@LoopActor
-private final class ReadFailures {
-  private let attributes: [String]
-  private let context: Context
-  private var first: Failure?
+/// What `read` reads for one word: an attribute, all of a service (`180f/*`), or all of the device (`--all`).
+private struct Choice: Sendable {
+  let typed: String
+  /// The attribute. Nil for all of a service or of the device.
+  var selector: Selector?
+  /// The service. Nil for an attribute and for all of the device.
+  private var service: Selector.Part?
 
-  init(_ attributes: [String], _ context: Context) {
-    self.attributes = attributes
-    self.context = context
+  /// Creates the choice of `--all`.
+  init(typed: String) { self.typed = typed }
+
+  /// - Throws: `GATTError.invalidSelector`.
+  init(_ text: String) throws {
+    typed = text
+    service = try Selector.service(inAllOf: text)
+    if service == nil { selector = try Selector(text) }
   }
 
-  /// Adds the failure of the attribute at the zero-based `index`. `isLast` is true if no further read is possible.
-  /// - Throws: `error` for a single attribute. For several attributes, the first added failure, and only if `isLast` is true.
-  func add(_ error: any Error, of index: Int, isLast: Bool) throws {
+  /// Finds the services to read.
+  /// - Throws: `Failure` if the device has no such service, or if an abbreviation matches different services.
+  func services(in table: AttributeTable) throws -> [Service] {
+    guard let service else { return table.services }
+    let found = table.services(service)
+    if found.isEmpty {
+      throw Failure(.notFound, "The device has no service \(DisplayText.escape("\(service)")). To list its services, use services.")
+    }
+    guard Set(found.map(\.uuid)).count == 1 else {
+      let names = found.map { "\($0.uuid)/*" }.joined(separator: ", ")
+      throw Failure(.ambiguous, "\(found.count) services match \(DisplayText.escape(typed)): \(names). Use one of these names.")
+    }
+    return found
+  }
+}
+
+/// The failures of a `read`. Reports each failure immediately if other reads follow. The first failure determines the exit status.
+@LoopActor
+private final class ReadFailures {
+  private let context: Context
+  private let goesOn: Bool
+  /// Whether a refusal of the device changes the exit status only if no read has succeeded.
+  let toleratesRefusals: Bool
+  private let isRepeated: Bool
+  /// Whether a read has succeeded.
+  var hasRead = false
+  private var first: Failure?
+  private var refusal: Failure?
+
+  /// - Parameters:
+  ///   - goesOn: Whether other reads follow a failed one.
+  ///   - isRepeated: Whether the command reads again, on a new connection if necessary.
+  init(_ context: Context, goesOn: Bool, toleratesRefusals: Bool, isRepeated: Bool = false) {
+    (self.context, self.goesOn, self.toleratesRefusals, self.isRepeated) = (context, goesOn, toleratesRefusals, isRepeated)
+  }
+
+  /// Adds the failure of an attribute. `isLast` is true if no further read is possible.
+  /// - Throws: `error` if the command ends with it. The first added failure if `isLast` is true.
+  func add(_ error: any Error, of attribute: String, isLast: Bool) throws {
     let failure = Failure(error)
-    context.observer?.didRead(attributes[index], .failure(failure))
-    guard attributes.count > 1, first != nil || !isLast else { throw error }
-    tell(failure)
+    if !isRepeated { context.observer?.didRead(attribute, .failure(failure)) }
+    let continues = goesOn || isRepeated && hasRead
+    guard continues, !isLast || first != nil && !isRepeated else { throw error }
+    if toleratesRefusals, case GATTError.errorResponse = error {
+      if hasRead || refusal != nil || !isAnswered { tell(failure) }
+      return refusal = refusal ?? failure
+    }
+    if first != nil || !isAnswered { tell(failure) }
     first = first ?? failure
     if isLast { try finish() }
   }
@@ -137,13 +266,12 @@ private final class ReadFailures {
   private var isAnswered: Bool { context.caller == .script || context.caller == .program }
 
   private func tell(_ failure: Failure) {
-    if first == nil, isAnswered { return }
     if context.caller == .script { context.output.note(failure.message) } else { _ = Program.report(failure, context.output) }
   }
 
-  /// Throws the failure of the first failed read. Does nothing if no read has failed.
+  /// Throws the failure that determines the exit status. Does nothing without such a failure.
   func finish() throws {
-    guard var first else { return }
+    guard var first = first ?? (hasRead ? nil : refusal) else { return }
     first.isTold = !isAnswered
     throw first
   }

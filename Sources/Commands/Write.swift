@@ -50,9 +50,21 @@ package struct Write: PeerCommand {
   @Flag(help: ArgumentHelp("Read the value back and compare", discussion: "Exit 7 if it differs."))
   var readBack = false
 
+  @Flag(
+    help: ArgumentHelp(
+      "Send only Write Commands, no request before or after them",
+      discussion: "Needs a handle. blectl then cannot know whether the device accepts the commands."))
+  var noProbe = false
+
   @OptionGroup var answers: AnswerOptions
 
-  func validate() throws { try limit("--gap", gap, to: 0...60_000, "milliseconds", unitFirst: true) }
+  func validate() throws {
+    try limit("--gap", gap, to: 0...60_000, "milliseconds", unitFirst: true)
+    guard noProbe else { return }
+    if mode != .auto, mode != .command { throw ValidationError("--no-probe sends Write Commands. It excludes --mode \(mode.rawValue).") }
+    if readBack { throw ValidationError("--no-probe and --read-back exclude each other.") }
+    if !answers.areEmpty { throw ValidationError("--no-probe excludes --expect and --collect, which subscribe first.") }
+  }
 
   @LoopActor func name(_ files: inout CommandFiles) { files.readsValue(value, as: "VALUE") }
 
@@ -89,9 +101,16 @@ package struct Write: PeerCommand {
     if value == "-" { try context.refuseInput() }
     let bytes = try await ValueArgument.bytes(value, format, allowingEmpty: empty, context.output)
     context.observer?.willWrite(bytes)
-    try await context.withPeer(who.target) { connection in
+    if noProbe, !context.isInSession, selector.plainHandle == nil { throw unknownHandle }
+    try await context.withPeer(who.target, exchangingMTU: !noProbe) { connection in
       try await Answers.wait(answers, to: { try await write(bytes, to: selector, on: connection, context, $0) }, on: connection, context)
     }
+  }
+
+  /// The refusal to discover the handle of the attribute.
+  private var unknownHandle: Failure {
+    let command = who.peer == .current ? "services" : "blectl services \(ShellWords.quoteForShell("\(who.peer)"))"
+    return Failure(.usage, "--no-probe needs a handle, such as 0x0012, because it does not ask the device. To list the handles: \(command)")
   }
 
   @LoopActor private func write(
@@ -99,8 +118,9 @@ package struct Write: PeerCommand {
   ) async throws {
     let (client, output) = (connection.client, context.output)
     // A plain handle with an explicit mode needs no discovery.
+    if noProbe, selector.plainHandle == nil, client.table == nil { throw unknownHandle }
     let target: Attribute
-    do { target = try await client.attribute(selector, discovering: mode == .auto || readBack) } catch let error as GATTError {
+    do { target = try await client.attribute(selector, discovering: mode == .auto && !noProbe || readBack) } catch let error as GATTError {
       guard case .notFound = error, let other = try? Selector(value), (try? client.table?.resolve(other)) != nil else { throw error }
       var failure = Failure(error)
       failure.add("The attribute comes before the value: write \(ShellWords.quoteForShell("\(who.peer)")) \(value) \(attribute)")
@@ -109,11 +129,14 @@ package struct Write: PeerCommand {
     if readBack, let characteristic = target.characteristic, !characteristic.properties.contains(.read) {
       throw Failure(.usage, "Cannot read back \(characteristic.uuid): it is not readable. Nothing was written.")
     }
+    let mode = noProbe ? .command : mode
     let plan = try WritePlan(value: bytes.count, properties: target.properties, mtu: client.mtu, mode: mode, chunk: chunk.number)
-    if plan.mode == .command { try await CommandCheck.check(target, client, isForced: mode == .command, output) }
+    if plan.mode == .command, !noProbe { try await CommandCheck.check(target, client, isForced: mode == .command, output) }
     var pacing = WritePacing(gap: .limited(seconds: gap / 1000))
-    pacing.provesArrival = true
+    pacing.provesArrival = !noProbe
     try await client.send(bytes, to: target.handle, plan: plan, pacing: pacing)
+    // A disconnection would discard commands that the controller has not sent.
+    if noProbe { try await client.bearer.waitUntilUnacknowledged(below: 1) }
     if let note = unheard(bytes, target, client, context) { output.note(note) }
     let now = readBack ? try await client.read(target.handle) : nil
     try await showArrived()
@@ -148,7 +171,7 @@ package struct Write: PeerCommand {
         $0.string("mode", plan.mode.rawValue)
         $0.integer("segments", plan.segments.count)
         // A request after Write Commands proves their arrival.
-        $0.integer("acknowledged", count)
+        $0.integer("acknowledged", noProbe ? 0 : count)
         $0.bool("verified", verified)
         connection.identify(in: &$0)
       }
@@ -157,7 +180,7 @@ package struct Write: PeerCommand {
       let isBelieved = plan.mode == .command && verified == nil && answers.expect.isEmpty
       output.status(
         "Wrote \(Quantity.octets(count)) to \(target.uuid?.description ?? target.handle.description) (\(plan.mode.rawValue), "
-          + Quantity.segments(plan.segments.count) + (isBelieved ? ", not verified)" : ")"))
+          + Quantity.segments(plan.segments.count) + (noProbe ? ", not confirmed)" : isBelieved ? ", not verified)" : ")"))
     }
   }
 }

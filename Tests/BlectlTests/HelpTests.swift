@@ -109,7 +109,7 @@ import Testing
   @Test func aSessionsHelpIsAboutTheSession() throws {
     let help = try Blectl.run(["repl"], input: Array("wait --help\nread -h\n".utf8)).text
     #expect(help.contains("USAGE: wait [<options>] [<peer>] <attr[=hex]>") && help.contains("--timeout"), "\(help)")
-    #expect(help.contains("USAGE: read [<options>] [<peer>] <attribute> ...\n") && !help.contains("-i, "))
+    #expect(help.contains("USAGE: read [<options>] [<peer>] [<attribute> ...]\n") && !help.contains("-i, "))
     #expect(help.components(separatedBy: "USAGE: read").last?.contains("GLOBAL OPTIONS") == false)
     #expect(help.contains("\n  read Band-7 battery_level\n") && !help.contains("blectl -i"), "\(help)")
   }

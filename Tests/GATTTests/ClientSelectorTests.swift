@@ -37,6 +37,18 @@ import Testing
     #expect(found.handle.number == handle && found.uuid?.description == uuid)
   }
 
+  @Test(
+    arguments: [
+      ("ffe0/*", [0x10, 0x20]), ("ffe0[2]/*", [0x20]), ("ffe0[3]/*", []), ("battery_service/*", [0x30]), ("battery_s/*", [0x30]),
+      ("0x180f/*", [0x30]), ("180a/*", []),
+    ])
+  func services(_ text: String, _ handles: [Int]) throws {
+    let part = try #require(try Selector.service(inAllOf: text))
+    #expect(Self.table.services(part).map(\.handle.number) == handles)
+    #expect(try Selector.service(inAllOf: "ffe0/ffe1") == nil)
+    #expect(throws: GATTError.self) { try Selector.service(inAllOf: "/*") }
+  }
+
   /// The name of an attribute in reports selects it again.
   @Test(
     arguments: [

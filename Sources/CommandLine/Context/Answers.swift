@@ -36,7 +36,7 @@ package final class Answers {
   )
     async throws
   {
-    guard !options.expect.isEmpty || options.collect != nil else { return try await body {} }
+    guard !options.areEmpty else { return try await body {} }
     let answers = Answers(options, connection, context)
     do {
       try await answers.subscribe()

@@ -9,7 +9,7 @@ package import Terminal
 package import Text
 import Values
 
-/// A notification or indication as text or JSON.
+/// A notification, an indication or a value that blectl has read, as text or JSON.
 @LoopActor
 package struct NotificationRecord {
   private let event: ValueEvent
@@ -17,12 +17,19 @@ package struct NotificationRecord {
   private let format: ValueFormat
   private let connection: Connection
   private let meaning: ValueMeaning
+  private let isRead: Bool
 
   /// Creates the record of a value. `uuid` is the type of the attribute, or nil for an unknown attribute.
-  /// - Parameter memory: The known attributes of the device.
-  package init(_ event: ValueEvent, _ uuid: UUID?, _ format: ValueFormat = .auto, from connection: Connection, _ memory: CompletionMemory) {
-    (self.event, self.uuid, self.format, self.connection) = (event, uuid, format, connection)
+  /// - Parameters:
+  ///   - memory: The known attributes of the device.
+  ///   - isRead: Whether blectl has read the value. False for a notification or indication.
+  package init(
+    _ event: ValueEvent, _ uuid: UUID?, _ format: ValueFormat = .auto, from connection: Connection, _ memory: CompletionMemory,
+    isRead: Bool = false
+  ) {
+    (self.event, self.format, self.connection, self.isRead) = (event, format, connection, isRead)
     meaning = memory.meaning(of: event.value, at: event.handle, uuid, on: connection)
+    self.uuid = isRead ? meaning.uuid : uuid
   }
 
   /// Writes a value to the command's output, and reports the value to the command's observer.
@@ -36,7 +43,7 @@ package struct NotificationRecord {
     try await record.show(context.output)
   }
 
-  /// Writes a notification or indication.
+  /// Writes the value. The text starts with the time.
   /// - Parameter device: The name of the device to show in a live line. Nil to show no name.
   package func show(of device: String? = nil, _ output: Output) async throws {
     if output.style.json { return try await output.record { write(&$0) } }
@@ -45,11 +52,17 @@ package struct NotificationRecord {
     try await output.line("\(time)\(uuid?.description ?? event.handle.description) \(output.displayText(valueText))")
   }
 
+  /// The type of the attribute. Nil if unknown.
+  package var type: UUID? { meaning.uuid }
+
+  /// The value as `read` shows it without a time.
+  package var text: String { ValueText.result(event.value, of: meaning.uuid, formats: meaning.description.formats, as: format) }
+
   /// The JSON object of the notification, as `--json` writes it.
   package var value: JSONTree { RecordWriter.value { write(&$0) } }
 
-  private func write(_ json: inout RecordWriter) {
-    json.string("event", event.isIndication ? "indication" : "notification")
+  package func write(_ json: inout RecordWriter) {
+    json.string("event", isRead ? "value" : event.isIndication ? "indication" : "notification")
     json.time("time", event.wallClock)
     json.uuid("uuid", uuid)
     json.integer("handle", event.handle.number)

@@ -43,6 +43,8 @@ package struct AnswerOptions: OptionSection {
 }
 
 extension AnswerOptions {
+  package var areEmpty: Bool { expect.isEmpty && collect == nil }
+
   /// Checks the attributes of `--expect` and `--fail-on` before the command connects.
   /// - Throws: `Failure` for an invalid ATTR.
   package func check() throws {

@@ -208,6 +208,10 @@ package struct ValueEvent: Hashable, Sendable {
   package let isIndication: Bool
   /// The time of arrival, in nanoseconds since 1970-01-01T00:00:00Z.
   package let wallClock: Int64
+
+  package init(handle: AttributeHandle, value: [UInt8], isIndication: Bool, wallClock: Int64) {
+    (self.handle, self.value, self.isIndication, self.wallClock) = (handle, value, isIndication, wallClock)
+  }
 }
 
 /// A queue of the values that the peer sends for one characteristic, in order of arrival.

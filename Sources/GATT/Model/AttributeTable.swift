@@ -56,6 +56,13 @@ package struct AttributeTable: Hashable, Sendable {
     throw .ambiguous(selector, found.map { GATTError.Candidate(attribute: $0, selector: self.selector(of: $0)) })
   }
 
+  /// Finds the services that a part of a selector matches, such as both services of `180f` or only that of `180f[2]`.
+  package func services(_ part: Selector.Part) -> [Service] {
+    let found = part.pick(services) { $0.uuid }
+    guard let index = part.index else { return found }
+    return found.indices.contains(index - 1) ? [found[index - 1]] : []
+  }
+
   /// Builds the selector that matches only this attribute: `181a[2]/2a6e`, `ffe0/ffe1[2]@2902`.
   private func selector(of attribute: Attribute) -> String {
     func part(_ uuid: UUID, _ handle: AttributeHandle, _ all: [(uuid: UUID, handle: AttributeHandle)]) -> String {

@@ -66,6 +66,12 @@ package struct Selector: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
+  /// Parses the service in `180a/*`, which names all readable characteristics of a service. Returns nil for other text.
+  /// - Throws: GATTError.invalidSelector.
+  package static func service(inAllOf text: String, abbreviating: Bool = true) throws(GATTError) -> Part? {
+    text.hasSuffix("/*") ? try part(text.dropLast(2), text, abbreviating) : nil
+  }
+
   /// Whether the selector contains the prefix of a UUID or name.
   package var isAbbreviated: Bool {
     if case .uuid(let part) = main, part.abbreviation != nil { return true }
