@@ -18,10 +18,13 @@ package struct MacFromAdv: LoopCommand {
     discussion: """
       Listens to PEER, or to all devices. If you give --hex, or lines on standard input, blectl decodes this data instead of listening. A line is hex, optionally after the sender's address, or a record of scan --json or --raw. Exits 2 if there is no MAC.
 
+      --learn shows where the data has the sender's own address. --learn ADDRESS shows which devices have this MAC, such as the one on a label, in their data, completely or in part.
+
       --rule describes where the MAC is. mfg:0x0305@-6:le means the last six bytes of company 0x0305's data, little-endian. svc:fe95@5:le means the six bytes from offset 5 of service fe95's data. svc:*@5:le means the same for any service.
       """)
   static let examples = [
-    "blectl -i sim mac-from-adv GateLock", "blectl -i sim mac-from-adv --first", "blectl -i sim scan --json -n 4 | blectl mac-from-adv",
+    "blectl -i sim mac-from-adv GateLock", "blectl -i sim mac-from-adv --learn A4:C1:38:00:11:22",
+    "blectl -i sim scan --json -n 4 | blectl mac-from-adv",
   ]
   static let traits = CommandTraits(printsRecords: true, runsBesideOthers: true, recordsNamePeers: true)
 
@@ -36,7 +39,7 @@ package struct MacFromAdv: LoopCommand {
 
   @OptionGroup var file: DeviceOptions
 
-  @Flag(help: "Show the rules that find the sender's own address") var learn = false
+  @Flag(help: "Show rules for the sender's own address, or for ADDRESS") var learn = false
 
   @Option(help: ArgumentHelp("The sender's address, for --hex", valueName: "address")) var sender: Address?
 
@@ -58,30 +61,35 @@ package struct MacFromAdv: LoopCommand {
 
   @OptionGroup var link: LinkOptions
 
-  var usesAdapter: Bool { hex == nil && (peer != nil || !StandardInput.isFed) }
+  /// The MAC to learn a rule for, which follows `--learn`. Nil to learn the sender's own address.
+  private var label: Address? { if learn, case .selector(.address(let address, _))? = peer { address } else { nil } }
+  /// The device to listen to. Nil for all devices.
+  private var device: PeerArgument? { label == nil ? peer : nil }
+
+  var usesAdapter: Bool { hex == nil && (device != nil || !StandardInput.isFed) }
 
   func validate() throws {
     try limit("--duration", seconds: duration)
-    if peer != nil, hex != nil { throw ValidationError("PEER and --hex exclude each other.") }
+    if device != nil, hex != nil { throw ValidationError("PEER and --hex exclude each other.") }
     if sender != nil, hex == nil { throw ValidationError("--sender needs --hex.") }
     if !connect, link.areOfConnection {
       throw ValidationError("--mtu, --phy, --interval and --retries need --connect.")
     }
-    if link.wait, peer == nil { throw ValidationError("--wait needs a PEER.") }
-    if connect, peer == nil { throw ValidationError("--connect needs a PEER.") }
+    if link.wait, device == nil { throw ValidationError("--wait needs a PEER.") }
+    if connect, device == nil { throw ValidationError("--connect needs a PEER.") }
     if file.device != nil, learn || !rule.isEmpty {
       throw ValidationError("--device and \(learn ? "--learn" : "--rule") exclude each other: the file has a rule.")
     }
     if learn, !rule.isEmpty { throw ValidationError("--learn and --rule exclude each other.") }
-    if learn, hex != nil, sender == nil { throw ValidationError("--learn --hex needs --sender ADDRESS.") }
+    if learn, hex != nil, sender == nil, label == nil { throw ValidationError("--learn --hex needs --sender ADDRESS.") }
   }
 
   var hasTimeLimit: Bool { duration > 0 || hex != nil }
   var recordFields: RecordFields? {
     RecordFields(
-      ["mac", "address", "source", "rule", "offset", "order", "matches_sender", "confidence"], others: ["partial", "line", "peer"])
+      ["mac", "address", "source", "rule", "offset", "order", "matches_sender", "confidence"], others: ["rssi", "partial", "line", "peer"])
   }
-  var failureAtInputEnd: Failure? { peer == nil && !first ? nil : Failure(.notFound, "The input ended before a MAC arrived.") }
+  var failureAtInputEnd: Failure? { device == nil && !first ? nil : Failure(.notFound, "The input ended before a MAC arrived.") }
 
   func checkForScript() throws {
     if duration == 0 { throw Failure(.usage, "The command may never end. Add --duration.") }
@@ -91,21 +99,21 @@ package struct MacFromAdv: LoopCommand {
 
   func run(in context: Context) async throws {
     let rules = try await (rule + described()).map { try MACRule($0) }
-    let search = MACSearch(learn ? .learn : .rules(rules.isEmpty ? MACRule.known : rules), leastConfidence: minConfidence)
+    let search = MACSearch(learn ? .learn(label) : .rules(rules.isEmpty ? MACRule.known : rules), leastConfidence: minConfidence)
     let found = Found(search, context.output)
     // In a session, standard input carries the commands.
     let isInputFree = !context.isInSession
-    if hex != nil || peer != nil, isInputFree, StandardInput.isPipe {
+    if hex != nil || device != nil, isInputFree, StandardInput.isPipe {
       context.output.note("blectl does not read standard input here. To decode its lines, leave out \(hex != nil ? "--hex" : "PEER").")
     }
     if let hex {
       try await offline(found, hex: hex)
-    } else if peer == nil, isInputFree, StandardInput.isFed {
+    } else if device == nil, isInputFree, StandardInput.isFed {
       try await offline(found)
     } else {
       try await live(found, context)
     }
-    if found.search.found == 0, connect, let peer { try await systemID(peer, found, context) }
+    if found.search.found == 0, connect, let device { try await systemID(device, found, context) }
     try found.search.finish()
   }
 
@@ -131,8 +139,10 @@ package struct MacFromAdv: LoopCommand {
       self.output = output
     }
 
-    func add(_ data: [UInt8], sender: PeerAddress?, line: Int? = nil) async throws {
-      for mac in search.add(data, sender: sender, line: line) { try await MACRecord.show(mac, sender: sender, line: line, output) }
+    func add(_ data: [UInt8], sender: PeerAddress?, line: Int? = nil, rssi: Int? = nil) async throws {
+      for mac in search.add(data, sender: sender, line: line) {
+        try await MACRecord.show(mac, sender: sender, line: line, rssi: rssi, output)
+      }
     }
   }
 
@@ -181,12 +191,15 @@ package struct MacFromAdv: LoopCommand {
   @LoopActor private func live(_ found: Found, _ context: Context) async throws {
     let radio = try await context.radio()
     let limit: Duration? = duration > 0 ? .limited(seconds: duration) : nil
-    guard let peer else {
+    guard let peer = device else {
       try await radio.listen(ScanParameters(), for: limit) { report, _ in
         guard let sender = report.peer else { return .goOn }
         context.process.memory.hear(report)
-        try await found.add(report.data, sender: sender)
-        return first && found.search.found > 0 ? .end : .goOn
+        let before = found.search.found
+        try await found.add(report.data, sender: sender, rssi: label == nil ? nil : report.rssi.map { Int($0) })
+        if first, found.search.found > 0 { return .end }
+        // A repeater or a second device may have the address, too.
+        return label != nil && before == 0 && found.search.found > 0 ? .endAfter(.seconds(3)) : .goOn
       } onDrop: {
         context.reportDropped($0)
       }

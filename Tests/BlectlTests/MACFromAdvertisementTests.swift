@@ -109,4 +109,23 @@ import Testing
     let result = try Blectl.run("mac-from-adv", "--rule", "svc:*@0:be", "--hex", "09160f18010203040506")
     #expect(result.lines.first?.hasPrefix("01:02:03:04:05:06 ") == true, "\(result.errors)")
   }
+
+  /// The MAC of a label, in the data of all devices.
+  @Test func aLabel() throws {
+    let live = try Blectl.run("mac-from-adv", "--learn", "A4:C1:38:00:11:22")
+    #expect(live.status == 0 && live.lines.count == 1, "\(live.text)")
+    let parts = ["D1:00:00:00:00:01/random", " dBm", "manufacturer_data/0305", "little-endian", "--rule mfg:0x0305@-6:le"]
+    #expect(parts.allSatisfy { live.text.contains($0) } && !live.text.contains("≠"), "\(live.text)")
+    let record = try #require(try Blectl.run("mac-from-adv", "--learn", "A4:C1:38:00:11:22", "--json").records.first)
+    #expect(record.string("event") == "mac" && record.string("rule") == "mfg:0x0305@-6:le" && (record.int("rssi") ?? 0) < 0)
+    let rule = try Blectl.run("mac-from-adv", "--rule", "mfg:0x0305@-6:le", "--first", "--json").records
+    #expect(rule.count == 1 && rule[0].string("mac")?.hasPrefix("A4:C1:38:00:11:") == true)
+    let none = try Blectl.run("mac-from-adv", "--learn", "A4:C1:38:99:99:99", "-d", "2")
+    #expect(none.status == 2 && none.errors.contains("of 4 device(s)"), "\(none.errors)")
+    let line = Array("0aff0503 22110038c1a4 00\n".utf8)
+    let offline = try Blectl.run("mac-from-adv", "--learn", "A4:C1:38:00:11:22", input: line)
+    #expect(offline.status == 0 && offline.text.contains("mfg:0x0305@0:le  line 1"), "\(offline.text)\(offline.errors)")
+    let hex = try Blectl.run("mac-from-adv", "--learn", "A4:C1:38:00:11:22", "--hex", "05ff0503 0011")
+    #expect(hex.status == 2 && hex.errors.contains("is not in 1 advertisement(s): "), "\(hex.errors)")
+  }
 }

@@ -192,6 +192,34 @@ import Text
     }
   }
 
+  /// A MAC from a label, in the data of any sender.
+  @Test(arguments: [
+    ("ff1102 0278732143", "34:13:43:21:73:78", ["mfg:0x0211@-4:le:last4"], "??:??:43:21:73:78"),
+    ("ff1102 7878732143", "34:13:43:21:73:78", ["mfg:0x0211@-4:le:last4"], "??:??:43:21:73:78"),
+    ("ff1102 01217378ff", "34:13:43:21:73:78", ["mfg:0x0211@1:be:last3"], "??:??:??:21:73:78"),
+    ("1695fe 0134134321", "34:13:43:21:73:78", ["svc:fe95@-4:be:first4"], "34:13:43:21:??:??"),
+    ("1695fe 2143133401", "34:13:43:21:73:78", ["svc:fe95@0:le:first4"], "34:13:43:21:??:??"),
+    // A neighbor of the same vendor.
+    ("1695fe 34134321737901", "34:13:43:21:73:78", [], ""),
+    // The whole address hides its parts.
+    ("1695fe 341343217378", "34:13:43:21:73:78", ["svc:fe95@0:be"], "34:13:43:21:73:78"),
+    ("ff1102 000000", "34:13:43:00:00:00", [], ""),
+  ])
+  func learnsALabel(_ hex: String, _ label: String, _ rules: [String], _ text: String) throws {
+    let bytes = try Hex.parse(hex.replacing(" ", with: ""))
+    let advertisement = Advertisement([UInt8(bytes.count)] + bytes)
+    let sender = try #require(Address("D1:00:00:00:00:01"))
+    let learnt = MACFinder.learn(in: advertisement, sender: sender, label: Address(label))
+    #expect(learnt.map(\.rule) == rules && learnt.allSatisfy { $0.text == text && $0.matchesSender == false })
+    for finding in learnt {
+      let again = Self.found(MACFinder.find(in: advertisement, rules: [try MACRule(finding.rule)]))
+      #expect(again.map(\.text) == [text] && again.first?.offset == finding.offset)
+    }
+  }
+
+  @Test(arguments: ["mfg:0x0211@-3:le:last4", "mfg:0x0211@1:le:last6", "mfg:0x0211@1:le:", "mfg:0x0211@1:le:last4:be"])
+  func wrongParts(_ rule: String) { #expect(throws: MACRuleError.self) { try MACRule(rule) } }
+
   // MARK: System ID
 
   @Test(

@@ -82,7 +82,7 @@ import Text
     } throws: {
       if case .malformed(_, line: 4)? = $0 as? MACSearchError { true } else { false }
     }
-    var learning = MACSearch(.learn)
+    var learning = MACSearch(.learn())
     #expect(learning.add(Self.band, sender: peer(1)).isEmpty)
     #expect(throws: MACSearchError.senderNotInData(advertisements: 1)) { try learning.finish() }
     #expect(learning.add(Self.band, sender: nil).isEmpty)
@@ -90,11 +90,24 @@ import Text
   }
 
   @Test func whatIsLearntIsARule() throws {
-    var search = MACSearch(.learn)
+    var search = MACSearch(.learn())
     let sender = PeerAddress(Address(rawValue: 0xC0FF_EE00_0007), .public)
     let learnt = try #require(search.add(Self.band, sender: sender).first)
     var again = MACSearch(.rules([try MACRule(learnt.rule)]))
     #expect(again.add(Self.band, sender: nil).map(\.mac) == [sender.address])
+  }
+
+  /// A device is returned again only with more bytes of the label.
+  @Test func aLabelOnceForEachDevice() throws {
+    let label = try #require(Address("A4:C1:38:00:11:22"))
+    var search = MACSearch(.learn(label), leastConfidence: .medium)
+    let (part, whole): ([UInt8], [UInt8]) = ([4, 0xFF, 1, 2, 3], [9, 0xFF, 1, 2, 0xA4, 0xC1, 0x38, 0, 0x11, 0x22])
+    let last: [UInt8] = [7, 0xFF, 1, 2, 0x38, 0, 0x11, 0x22]
+    #expect(search.add(part, sender: peer(1)).isEmpty)
+    #expect(throws: MACSearchError.notInData(label, advertisements: 1, devices: 1)) { try search.finish() }
+    let counts = [last, last, whole, whole, last].map { search.add($0, sender: peer(1)).count }
+    #expect(counts == [1, 0, 1, 0, 0] && search.add(whole, sender: peer(2)).count == 1)
+    #expect(search.add(whole, sender: nil).map(\.matchesSender) == [nil])
   }
 
   /// Every printed place of a rule parses again.

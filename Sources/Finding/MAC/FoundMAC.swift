@@ -24,7 +24,7 @@ package struct FoundMAC: Hashable, Sendable {
   package let order: ByteOrder
   package let confidence: Confidence
   /// Whether the known bits match the sender's address. Nil if the sender is unknown.
-  package let matchesSender: Bool?
+  package private(set) var matchesSender: Bool?
 
   init(
     mac: Address, knownBits: UInt64 = FoundMAC.allBits, source: String, rule: String, offset: Int, order: ByteOrder, confidence: Confidence,
@@ -39,6 +39,13 @@ package struct FoundMAC: Hashable, Sendable {
     matchesSender = sender.map { $0.rawValue & knownBits == mac.rawValue & knownBits }
     // The fewer bits match, the more likely it is chance.
     self.confidence = matchesSender == true ? max(confidence, knownBits == Self.allBits ? .high : .medium) : confidence
+  }
+
+  /// The same place, with the comparison of the address with a sender's. Keeps the confidence.
+  func compared(with sender: Address?) -> FoundMAC {
+    var mac = self
+    mac.matchesSender = sender.map { $0.rawValue & knownBits == self.mac.rawValue }
+    return mac
   }
 
   static let allBits: UInt64 = 0xFFFF_FFFF_FFFF

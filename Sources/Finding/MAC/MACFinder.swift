@@ -54,32 +54,60 @@ package enum MACFinder {
     return reason.map { .noneInThisFrame($0) } ?? .unknown
   }
 
-  /// Finds the sender's address in its own data, forward or reversed, to learn a vendor's layout.
+  /// Finds an address in advertising data, forward or reversed, to learn a vendor's layout. Without the whole address, finds its last or
+  /// first three to five bytes. The first bytes count only where the rest has no room.
+  /// - Parameters:
+  ///   - sender: The sender of the data. Nil if unknown.
+  ///   - label: The address to find, such as the one on the label of a device. Nil finds the sender's address.
   /// - Returns: The found addresses in the order of the data. The `rule` of each is the text of a new rule.
-  package static func learn(in advertisement: Advertisement, sender: Address) -> [FoundMAC] {
-    guard sender.rawValue != 0, sender.rawValue != FoundMAC.allBits else { return [] }
+  package static func learn(in advertisement: Advertisement, sender: Address?, label: Address? = nil) -> [FoundMAC] {
+    guard let address = label ?? sender, address.rawValue != 0, address.rawValue != FoundMAC.allBits else { return [] }
+    let values = Value.all(of: advertisement)
     var found: [FoundMAC] = []
-    for value in Value.all(of: advertisement) {
-      for (order, octets) in [(ByteOrder.big, sender.bigEndianBytes), (.little, sender.littleEndianBytes)] {
-        // Skip the bytes of a name, which its structure also has: rules for names know only digits.
-        for start in value.data.indices where value.place != .name && start < value.ownOctets && value.data[start...].starts(with: octets) {
-          // Count from the end if the address is last: the data before it is more likely to vary.
-          let isLast = start > 0 && start + 6 == value.data.count
-          found.append(
-            FoundMAC(
-              mac: sender, source: value.source, rule: MACRule.text(value.place, isLast ? -6 : start, order), offset: start, order: order,
-              confidence: .high, sender: sender))
+    for count in [6, 5, 4, 3] where found.isEmpty || count == 6 {
+      for value in values {
+        for order in [ByteOrder.big, .little] {
+          for isFirst in count == 6 ? [false] : [false, true] {
+            found += places(of: address, count, isFirst, order, in: value, sender: sender)
+          }
         }
-      }
-      if value.place == .name, let mac = [12, 6, 4].lazy.compactMap({ suffix(value, digits: $0, sender: sender) }).first {
-        found.append(mac)
+        if count == 6, value.place == .name,
+          let mac = [12, 6, 4].lazy.compactMap({ suffix(value, digits: $0, of: address, sender: sender) }).first
+        {
+          found.append(mac)
+        }
       }
     }
     return found
   }
 
-  private static func suffix(_ value: Value, digits: Int, sender: Address) -> FoundMAC? {
-    guard let number = lastDigits(value.data, digits), number == sender.rawValue & bits(digits / 2) else { return nil }
+  /// Finds `count` bytes of an address, from its start or its end, in a value.
+  private static func places(
+    of address: Address, _ count: Int, _ isFirst: Bool, _ order: ByteOrder, in value: Value, sender: Address?
+  ) -> [FoundMAC] {
+    let part = isFirst ? address.bigEndianBytes.prefix(count) : address.bigEndianBytes.suffix(count)
+    let octets = order == .big ? Array(part) : part.reversed()
+    let known = bits(count) << (isFirst ? UInt64(48 - 8 * count) : 0)
+    // Skip the bytes of a name, which its structure also has: rules for names know only digits.
+    guard value.place != .name, known & address.rawValue != 0, known & address.rawValue != known else { return [] }
+    return value.data.indices.filter { start in
+      guard start < value.ownOctets, value.data[start] == octets.first, value.data[start...].starts(with: octets) else { return false }
+      // Other devices of the vendor have the same first bytes: the rest must have no room.
+      return !isFirst || (order == .big ? start + 6 > value.data.count : start + count < 6)
+    }.map { start in
+      // Count from the end if the address is last: the data before it is more likely to vary.
+      let isLast = start > 0 && start + count == value.data.count
+      // The first three bytes only name the manufacturer.
+      let confidence = count == 6 ? FoundMAC.Confidence.high : isFirst && count == 3 ? .low : .medium
+      let rule = MACRule.text(value.place, isLast ? -count : start, order) + (count == 6 ? "" : ":\(isFirst ? "first" : "last")\(count)")
+      return FoundMAC(
+        mac: address, knownBits: known, source: value.source, rule: rule, offset: start, order: order, confidence: confidence, sender: nil
+      ).compared(with: sender)
+    }
+  }
+
+  private static func suffix(_ value: Value, digits: Int, of address: Address, sender: Address?) -> FoundMAC? {
+    guard let number = lastDigits(value.data, digits), number == address.rawValue & bits(digits / 2) else { return nil }
     return FoundMAC(
       mac: Address(rawValue: number), knownBits: bits(digits / 2), source: value.source, rule: MACRule.text(.name, -digits, .big),
       offset: value.data.count - digits, order: .big, confidence: digits > 4 ? .high : .medium, sender: sender)
@@ -183,10 +211,12 @@ package enum MACFinder {
       return mac(Address(rawValue: number << shift), at: start, bits: bits(digits / 2) << shift)
     }
     switch rule.location {
-    case .offset(let offset):
+    case .offset(let offset), .firstOctets(let offset):
       let start = offset < 0 ? data.count + offset : offset
       guard start >= 0, rule.octets <= 6, start <= data.count - rule.octets else { return nil }
-      return mac(Address(rawValue: number(data[start..<start + rule.octets], rule.order)), at: start, bits: bits(rule.octets))
+      let shift = if case .offset = rule.location { 0 as UInt64 } else { UInt64(48 - 8 * rule.octets) }
+      let octets = number(data[start..<start + rule.octets], rule.order)
+      return mac(Address(rawValue: octets << shift), at: start, bits: bits(rule.octets) << shift)
     case .tag(let wanted, let sizes):
       var start = 0
       while start < data.count, let size = sizes[data[start]], start + 1 + size <= data.count {

@@ -37,6 +37,8 @@ package struct MACRule: Hashable, Sendable, CustomStringConvertible {
   package enum Location: Hashable, Sendable {
     /// The offset of the address in bytes from the start of the value, or from its end if negative.
     case offset(Int)
+    /// The offset of the first bytes of the address, if the vendor sends only these.
+    case firstOctets(Int)
     /// The address after this tag. `sizes` has the number of value bytes after each one-byte tag. An unknown tag ends the search.
     case tag(UInt8, sizes: [UInt8: Int])
     /// The first bytes of the address as `count` ASCII hex digits at a byte offset, most significant digit first.
@@ -87,7 +89,8 @@ package struct MACRule: Hashable, Sendable, CustomStringConvertible {
   /// Parses a user's rule: `mfg:COMPANY@OFFSET:ORDER`, `svc:UUID@OFFSET:ORDER`, `ad:TYPE@OFFSET:ORDER`, or `name@-DIGITS`.
   ///
   /// COMPANY and TYPE are hex, and `*` in place of UUID matches any service. OFFSET counts bytes after the company identifier or UUID, or
-  /// from the end if negative. ORDER is `le` or `be`. `/LENGTH` or `/SHORTEST-LONGEST` before the `@` limits the length of the value in
+  /// from the end if negative. ORDER is `le` or `be`. `:last4` or `:first4` after it means that the data has only so many bytes of the
+  /// address, 3 to 5. `/LENGTH` or `/SHORTEST-LONGEST` before the `@` limits the length of the value in
   /// bytes: `mfg:0x0157/24@18:be`.
   package init(_ text: String) throws(MACRuleError) {
     func wrong(_ part: MACRuleError.Part) -> MACRuleError { MACRuleError(text: text, part: part) }
@@ -130,17 +133,23 @@ package struct MACRule: Hashable, Sendable, CustomStringConvertible {
 
     let parts = halves[1].split(separator: ":", omittingEmptySubsequences: false)
     let isNegative = parts.first?.hasPrefix("-") == true
-    guard parts.count == 2, let magnitude = parts.first.flatMap({ Self.count(isNegative ? $0.dropFirst() : $0) }) else {
+    guard (2...3).contains(parts.count), let magnitude = parts.first.flatMap({ Self.count(isNegative ? $0.dropFirst() : $0) }) else {
       throw wrong(.offset)
     }
-    guard !isNegative || magnitude >= 6 else { throw wrong(.offsetFromEnd) }
+    let part = parts.count == 3 ? parts[2].lowercased() : nil
+    let isFirst = part?.hasPrefix("first") == true
+    guard let octets = part == nil ? 6 : [3, 4, 5].first(where: { part == "last\($0)" || part == "first\($0)" }) else { throw wrong(.part) }
+    guard !isNegative || magnitude >= octets else { throw wrong(.offsetFromEnd) }
     let order: ByteOrder
-    switch parts.last?.lowercased() {
+    switch parts[1].lowercased() {
     case "le": order = .little
     case "be": order = .big
     default: throw wrong(.order)
     }
-    self.init(text, place, lengths, at: .offset(isNegative ? -magnitude : magnitude), order)
+    let offset = isNegative ? -magnitude : magnitude
+    self.init(
+      text, place, lengths, at: isFirst ? .firstOctets(offset) : .offset(offset), order, octets: octets,
+      confidence: octets == 6 ? .high : .medium)
   }
 
   /// Parses a number up to 1650, the maximum length of advertising data in bytes. Returns nil for other text.
@@ -182,8 +191,10 @@ package struct MACRuleError: Error, Sendable, Equatable {
     case service
     case type
     case offset
-    /// The offset from the end is less than six bytes, the length of an address.
+    /// The offset from the end is less than the length of the address.
     case offsetFromEnd
+    /// The number of bytes after the order is not `last3` to `last5` or `first3` to `first5`.
+    case part
     case order
   }
 

@@ -6,8 +6,8 @@ package struct MACSearch {
   package enum Way: Sendable, Equatable {
     /// The search applies these rules.
     case rules([MACRule])
-    /// The search finds the places of the sender's own address.
-    case learn
+    /// The search finds the places of an address. Nil for the sender's own address.
+    case learn(Address? = nil)
   }
 
   private struct Identity: Hashable {
@@ -28,6 +28,8 @@ package struct MACSearch {
   private var advertisements = 0
   private var reason: String?
   private var lacksSender = false
+  /// The most address bits that the search has found in the data of each sender, to return only better places of a given address.
+  private var best: [PeerAddress: Int] = [:]
   /// The last four payloads of each sender. Empty if each line of input is independent.
   private var payloads: [PeerAddress: [[UInt8]]] = [:]
   /// The number of MACs that the search has returned.
@@ -47,12 +49,23 @@ package struct MACSearch {
     let advertisement = Advertisement(data)
     if found == 0, malformed == nil, let error = advertisement.errors.first { malformed = (error, line) }
     switch way {
-    case .learn:
-      guard let sender else {
+    case .learn(let label):
+      if label == nil, sender == nil {
         lacksSender = true
         return []
       }
-      return MACFinder.learn(in: advertisement, sender: sender.address).filter { take($0, sender: sender, line: line) }
+      let macs = MACFinder.learn(in: advertisement, sender: sender?.address, label: label)
+      guard label != nil, let sender, line == nil else { return macs.filter { take($0, sender: sender, line: line) } }
+      if best.count >= 10_000, best[sender] == nil { best = [:] }
+      let known = best[sender, default: 0]
+      guard let mac = macs.max(by: { $0.knownBits.nonzeroBitCount < $1.knownBits.nonzeroBitCount }),
+        mac.knownBits.nonzeroBitCount > known, take(mac, sender: sender)
+      else {
+        best[sender] = known
+        return []
+      }
+      best[sender] = mac.knownBits.nonzeroBitCount
+      return [mac]
     case .rules(let rules):
       let others = line == nil ? heard(beside: data, of: sender) : []
       switch MACFinder.find(in: advertisement, beside: others, sender: sender, rules: rules) {
@@ -99,7 +112,8 @@ package struct MACSearch {
     if advertisements == 0 { return .nothingHeard }
     if let malformed { return .malformed(malformed.0, line: malformed.line) }
     return switch way {
-    case .learn: .senderNotInData(advertisements: advertisements)
+    case .learn(nil): .senderNotInData(advertisements: advertisements)
+    case .learn(let label?): .notInData(label, advertisements: advertisements, devices: best.count)
     case .rules(let rules): .noRuleFits(rules == MACRule.known ? [] : rules.map(\.description), advertisements: advertisements)
     }
   }
@@ -118,6 +132,8 @@ package enum MACSearchError: Error, Sendable, Equatable {
   /// Learning a layout needs the sender's address, which is unknown.
   case senderUnknown
   case senderNotInData(advertisements: Int)
+  /// No data has the address that the user named. `devices` is 0 for lines of input, whose senders the search does not count.
+  case notInData(Address, advertisements: Int, devices: Int)
   /// The System ID (0x2A23) of the peer has no address.
   case noneInSystemID([UInt8], of: PeerAddress)
 }

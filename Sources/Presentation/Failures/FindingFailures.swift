@@ -70,6 +70,9 @@ extension MACSearchError: FailureConvertible {
         "No MAC: \(line.map { "line \($0)" } ?? "an advertisement") is malformed (\(error)), and no layout fits the rest."
       case .senderUnknown: "Cannot learn a rule: the sender's address is missing. Write it before the data: ADDRESS HEX"
       case .senderNotInData(let count): "The sender's address is not in its \(count) advertisement(s), neither forward nor reversed."
+      case .notInData(let address, let count, let devices):
+        "\(address) is not in \(count) advertisement(s)\(devices > 0 ? " of \(devices) device(s)" : ""): neither forward nor reversed, nor its "
+          + "last or first three bytes.\(devices > 0 ? " To listen longer: -d SECONDS" : "")"
       case .noneInSystemID(let value, let peer): "The System ID \(Hex.encode(value)) of \(peer) has no MAC."
       }
     return .notFound(message)
@@ -90,6 +93,7 @@ extension MACRuleError: FailureConvertible {
       case .type: "the AD type must be a hex number up to ff"
       case .offset: "after the @, a rule needs an offset and a byte order, such as 5:le"
       case .offsetFromEnd: "an offset from the end must be -6 or less, because an address has 6 bytes"
+      case .part: "after the byte order, a rule may have last3 to last5 or first3 to first5: the bytes of the address in the data"
       case .order: "the byte order must be le (least significant byte first) or be"
       }
     return .usage(

@@ -38,7 +38,7 @@ extension FuzzTarget {
       _ = MACFinder.find(in: advertisement, sender: sender, rules: [rule])
     }
     _ = MACFinder.fromSystemID(Array(advertisement.bytes.prefix(8)), sender: sender)
-    for way in [MACSearch.Way.rules(MACRule.known), .learn] {
+    for way in [MACSearch.Way.rules(MACRule.known), .learn()] {
       var search = MACSearch(way)
       _ = (search.add(advertisement.bytes, sender: sender), search.add(advertisement.bytes, sender: nil), search.problem)
     }
