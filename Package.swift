@@ -98,7 +98,7 @@ let package = Package(
       dependencies: [
         "Presentation", "Terminal", "ScriptLanguage", "Transfer", "Operations", "Finding", "LinuxBluetooth", "LinuxIO", "LEHost",
         "Simulation", "Decoding", "Replay", "Peripherals", "GAP", "DeviceFiles", "GATT", "ATT", "HCI", "Values", "Bluetooth", "EventLoop",
-        "Text", argumentParser, system,
+        "Crypto", "Text", argumentParser, system,
       ], swiftSettings: settings),
     .target(
       name: "Commands",

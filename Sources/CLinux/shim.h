@@ -20,6 +20,10 @@
 // A GNU extension (glibc 2.32), which the headers hide without _GNU_SOURCE.
 extern const char *strerrorname_np(int number);
 
+// The first eight bytes of the commit and its time in seconds since 1970, which scripts/release gives to the linker; 0 in other builds.
+uint64_t shim_commit(void);
+uint64_t shim_commit_time(void);
+
 // `EACCES`; NULL for a number that is none.
 static inline const char *shim_errno_name(int number) { return strerrorname_np(number); }
 

@@ -205,3 +205,5 @@ void shim_interrupt(void) {
 
 void shim_remember(const char *line) { add_history(line); }
 void shim_remember_at_most(int count) { stifle_history(count); }
+
+int shim_readline_version(void) { return RL_READLINE_VERSION; }

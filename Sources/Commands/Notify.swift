@@ -117,7 +117,7 @@ package struct Notify: ValueCommand {
   @LoopActor
   private func listen(_ connection: Connection, _ senders: ValueSenders, _ state: State, _ context: Context) async throws -> FollowOutcome {
     // A local copy, because each access to an argument is a lookup.
-    let format = format
+    let format = context.format(chosenFormat, of: connection)
     let client = connection.client
     let outcome = try await client.follow { values in
       var types: Set<UUID> = []

@@ -133,6 +133,7 @@ package struct Read: ValueCommand {
   @LoopActor
   private func read(_ choices: [Choice], _ failures: ReadFailures, on connection: Connection, _ context: Context) async throws {
     let client = connection.client
+    let format = raw ? .auto : context.format(chosenFormat, of: connection)
     let (names, selectors) = try await expand(choices, client)
     try await client.read(selectors, onFailure: { try failures.add($1, of: names[$0], isLast: client.closed != nil) }) { index, found in
       if !raw {
@@ -141,7 +142,7 @@ package struct Read: ValueCommand {
         }
       }
       if every == nil { context.observer?.didRead(names[index], .success(found.value)) }
-      try await show(found, names.count > 1 || failures.toleratesRefusals ? names[index] : nil, of: connection, context)
+      try await show(found, names.count > 1 || failures.toleratesRefusals ? names[index] : nil, format, of: connection, context)
       failures.hasRead = true
     }
   }
@@ -168,7 +169,9 @@ package struct Read: ValueCommand {
     return (names, selectors)
   }
 
-  @LoopActor private func show(_ found: SelectedValue, _ attribute: String?, of connection: Connection, _ context: Context) async throws {
+  @LoopActor private func show(
+    _ found: SelectedValue, _ attribute: String?, _ format: ValueFormat, of connection: Connection, _ context: Context
+  ) async throws {
     let output = context.output
     if raw { return try await output.write(found.value) }
     await describe(found, on: connection, context)

@@ -25,7 +25,8 @@ package struct Services: PeerCommand {
     let output = context.output
     let device = try await file.load()
     try await context.withPeer(who.target) { connection in
-      let names = (device ?? context.links.device)?.names ?? [:]
+      let configured = try context.options(for: connection).device.map { try DeviceLibrary.loadAtOnce($0) }
+      let names = (device ?? context.links.device ?? configured)?.names ?? [:]
       @LoopActor func show(_ table: AttributeTable, _ read: ServiceTree.Values = [:]) async throws {
         for service in table.services {
           if output.style.json {

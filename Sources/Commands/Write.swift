@@ -33,8 +33,9 @@ package struct Write: PeerCommand {
     completion: .list(ValueFormat.names))
   var format: ValueFormat?
 
-  @Option(help: ArgumentHelp("auto, request, command, long or reliable (default: auto)", valueName: "mode"))
-  var mode: WriteMode = .auto
+  @Option(
+    name: .customLong("mode"), help: ArgumentHelp("auto, request, command, long or reliable (default: auto)", valueName: "mode"))
+  var chosenMode: WriteMode?
 
   @Option(help: ArgumentHelp("Bytes per segment, 1-512 (default: auto)", valueName: "n"))
   var chunk: ChunkArgument = .auto
@@ -61,7 +62,9 @@ package struct Write: PeerCommand {
   func validate() throws {
     try limit("--gap", gap, to: 0...60_000, "milliseconds", unitFirst: true)
     guard noProbe else { return }
-    if mode != .auto, mode != .command { throw ValidationError("--no-probe sends Write Commands. It excludes --mode \(mode.rawValue).") }
+    if let mode = chosenMode, mode != .auto, mode != .command {
+      throw ValidationError("--no-probe sends Write Commands. It excludes --mode \(mode.rawValue).")
+    }
     if readBack { throw ValidationError("--no-probe and --read-back exclude each other.") }
     if !answers.areEmpty { throw ValidationError("--no-probe excludes --expect and --collect, which subscribe first.") }
   }
@@ -117,10 +120,11 @@ package struct Write: PeerCommand {
     _ bytes: [UInt8], to selector: Selector, on connection: Connection, _ context: Context, _ showArrived: Answers.ShowArrived
   ) async throws {
     let (client, output) = (connection.client, context.output)
+    let mode = noProbe ? .command : chosenMode ?? context.options(for: connection).mode ?? .auto
     // A plain handle with an explicit mode needs no discovery.
     if noProbe, selector.plainHandle == nil, client.table == nil { throw unknownHandle }
     let target: Attribute
-    do { target = try await client.attribute(selector, discovering: mode == .auto && !noProbe || readBack) } catch let error as GATTError {
+    do { target = try await client.attribute(selector, discovering: mode == .auto || readBack) } catch let error as GATTError {
       guard case .notFound = error, let other = try? Selector(value), (try? client.table?.resolve(other)) != nil else { throw error }
       var failure = Failure(error)
       failure.add("The attribute comes before the value: write \(ShellWords.quoteForShell("\(who.peer)")) \(value) \(attribute)")
@@ -129,7 +133,6 @@ package struct Write: PeerCommand {
     if readBack, let characteristic = target.characteristic, !characteristic.properties.contains(.read) {
       throw Failure(.usage, "Cannot read back \(characteristic.uuid): it is not readable. Nothing was written.")
     }
-    let mode = noProbe ? .command : mode
     let plan = try WritePlan(value: bytes.count, properties: target.properties, mtu: client.mtu, mode: mode, chunk: chunk.number)
     if plan.mode == .command, !noProbe { try await CommandCheck.check(target, client, isForced: mode == .command, output) }
     var pacing = WritePacing(gap: .limited(seconds: gap / 1000))

@@ -24,3 +24,6 @@ extension SIMD16<UInt8> {
     for (index, octet) in zip(0..<16, octets) { self[index] = octet }
   }
 }
+
+/// The version of libcrypto with which blectl was built, such as `OpenSSL 3.0.15 3 Sep 2024`.
+package let cryptoLibraryVersion = OPENSSL_VERSION_TEXT

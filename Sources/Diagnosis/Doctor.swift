@@ -3,6 +3,7 @@ import Bluetooth
 import CommandLine
 import EventLoop
 import GAP
+import LinuxIO
 import Presentation
 import Terminal
 import Text
@@ -19,9 +20,10 @@ package struct Doctor: LoopCommand {
   @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
 
   var usesNames: Bool { false }
+  var showsProblems: Bool { true }
 
   func run(in context: Context) async throws {
-    let findings = try await findings(context)
+    let findings = try await findings(context) + own(context)
     if context.output.style.json {
       for finding in findings {
         try await context.output.record {
@@ -39,6 +41,24 @@ package struct Doctor: LoopCommand {
       }
     }
     if findings.contains(where: { $0.state == .failure }) { throw ExitStatus.adapter }
+  }
+
+  /// Returns the version, the user's files, and the environment variables that affect blectl.
+  @LoopActor
+  private func own(_ context: Context) -> [Finding] {
+    let configuration = context.configuration
+    func file(_ subject: String, _ path: String?, _ problem: Failure?) -> Finding {
+      if let problem { return .note(subject, problem.message) }
+      let exists = path.map { (try? InputFile.readIfThere($0, limit: 1 << 20)) != nil } ?? false
+      return .ok(subject, path.map { DisplayText.escape($0) + (exists ? "" : " (none)") } ?? "no HOME")
+    }
+    let variables = configuration.variables.map { "\($0.name)=\(DisplayText.escape($0.value))" }
+    return [
+      .ok("version", "blectl \(context.process.commands.set.version)"), file("config", configuration.configPath, configuration.problem),
+      file("names", configuration.namesPath, NamesFile.failure), file("state", configuration.statePath, nil),
+      .ok("library", configuration.devicesPath.map { DisplayText.escape($0) } ?? "no HOME"),
+      .ok("environment", variables.isEmpty ? "no variable of blectl is set" : variables.joined(separator: " ")),
+    ]
   }
 
   @LoopActor

@@ -65,6 +65,7 @@ package struct Run: LoopCommand {
   var dryRun = false
 
   var usesAdapter: Bool { !dryRun }
+  var isShared: Bool { true }
 
   var recordFields: RecordFields? {
     tap
@@ -102,7 +103,7 @@ package struct Run: LoopCommand {
     (options.endsWithFailure, options.keepsGoing, options.timeout) = (failFast, keepGoing, step.timeout)
     _ = try context.process.adapter()
     let scripts = try await scripts(options.variables, context)
-    let run = ScriptRun(options, reports(context.output), context.process)
+    let run = ScriptRun(options, reports(context), context.process)
     if run.count(scripts) == 0 {
       throw Failure(.usage, "No test in \(files.joined(separator: ", ")) matches --only and --tag. List them: --dry-run")
     }
@@ -112,9 +113,10 @@ package struct Run: LoopCommand {
   }
 
   @LoopActor
-  private func reports(_ output: Output) -> [ScriptReport] {
-    [output.style.json ? .json(output) : tap ? .tap(output) : .text(output)]
-      + [junit.map { .junit($0) }, html.map { .html($0, title: files.joined(separator: " ")) }].compactMap(\.self)
+  private func reports(_ context: Context) -> [ScriptReport] {
+    let (output, defaults) = (context.output, context.configuration.defaults.summary)
+    return [output.style.json ? .json(output, defaults) : tap ? .tap(output, defaults) : .text(output)]
+      + [junit.map { .junit($0, defaults) }, html.map { .html($0, title: files.joined(separator: " ")) }].compactMap(\.self)
   }
 
   /// Loads and checks the scripts in all files and folders of the command line.

@@ -96,6 +96,8 @@ enum Readline {
 /// A process can have one dialogue, and not together with a `LineEditor`.
 @LoopActor
 package final class ReadlineDialogue {
+  /// The version of readline with which blectl was built.
+  package nonisolated static var libraryVersion: String { "\(shim_readline_version() >> 8).\(shim_readline_version() & 0xFF)" }
   /// The callback for a line. Nil means the end of the input. Text that the callback prints appears before the next prompt.
   package var onLine: (@LoopActor (String?) -> Void)?
   /// The prompt, whose escape sequences reach the terminal unchanged.

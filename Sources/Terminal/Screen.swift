@@ -15,6 +15,8 @@ package final class Screen {
     case hangup
   }
 
+  /// The version of ncurses with which blectl was built.
+  package nonisolated static let libraryVersion = NCURSES_VERSION
   private let handler: @LoopActor (Event) -> Void
   private let isUTF8: Bool
   private let hasClipboard: Bool

@@ -14,13 +14,15 @@ package struct JUnitReport {
   }
 
   private let host: String
+  /// The defaults of the configuration file, which each suite lists as a property. Nil without defaults.
+  private let defaults: String?
   /// The names of the script files, in the order of their first results.
   private var files: [String] = []
   private var suites: [String: Suite] = [:]
 
   /// Creates a report without results.
   /// - Parameter host: The name of the machine, for the attribute `hostname`.
-  package init(host: String = "localhost") { self.host = host }
+  package init(host: String = "localhost", defaults: String? = nil) { (self.host, self.defaults) = (host, defaults) }
 
   /// Adds a result to the suite of its file. Keeps only the XML of the result.
   package mutating func add(_ result: TestResult) {
@@ -44,6 +46,7 @@ package struct JUnitReport {
       ("skipped", String(suite.summary.skipped)), ("time", ReportText.seconds(suite.summary.duration)),
     ]
     var text = "<testsuite\(Self.attributes(attributes))>\n<properties>\n"
+    if let defaults { text += Self.property("defaults", defaults) }
     for peer in suite.peers { text += Self.property("peer", peer) }
     text += suite.tags + "</properties>\n" + suite.tests
     text += "<system-out>" + XMLText.text(suite.steps) + "</system-out>\n"

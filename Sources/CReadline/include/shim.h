@@ -14,6 +14,9 @@ enum { shim_most_commands = 4096 };
 // `input` is never read here, only asked for its size; `name` is what the user's inputrc may ask for. -1 without memory.
 int shim_begin(int input, const char *name, int is_utf8);
 
+// The version of readline: 0x0802 is 8.2.
+int shim_readline_version(void);
+
 // Whether what stands on the terminal can be erased, and pasted text be told from typed.
 int shim_can_erase(void);
 int shim_marks_pastes(void);

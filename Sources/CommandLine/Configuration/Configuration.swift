@@ -3,22 +3,66 @@ import EventLoop
 package import Finding
 import LinuxIO
 package import Operations
-import Presentation
-import Text
+package import Presentation
+import SystemPackage
+package import Text
 package import Transfer
 
-/// The user's files and environment. `$XDG_CONFIG_HOME/blectl` holds `config.json` (aliases, adapters) and `names.json` (names of UUIDs).
+/// The user's files and environment. `$XDG_CONFIG_HOME/blectl` holds `config.json` (aliases, adapters, defaults) and `names.json` (names of UUIDs).
 /// `$XDG_STATE_HOME/blectl/devices` holds previously connected devices and the aliases defined in sessions.
 package struct Configuration: Sendable {
   private let environment: [String: String]
   /// The value of `--adapter`. Nil if the user gave none.
   private let adapterName: String?
   /// The permitted top-level keys of `config.json`.
-  static let keys = ["aliases", "adapters"]
+  static let keys = ["aliases", "adapters", "defaults", "devices", "$schema"]
+  /// The file of `--config`, which replaces `config.json`. Nil if the user gave none.
+  private let file: String?
+  /// The defaults for options. Empty before `readDefaults`, and for an invalid file.
+  package private(set) var defaults = OptionDefaults()
+  /// The mistake in the configuration file. Nil before `readDefaults`, and for a valid file.
+  package private(set) var problem: Failure?
 
-  package init(environment: [String: String], adapter: String? = nil) {
+  package init(environment: [String: String], adapter: String? = nil, file: String? = nil) {
     self.environment = environment
     adapterName = adapter
+    self.file = file
+  }
+
+  /// Reads the defaults for options from the configuration file.
+  /// - Parameter isShared: Whether the results concern others, as in a script. If so, ignores personal defaults, except those of `--config`.
+  package mutating func readDefaults(isShared: Bool) {
+    guard let path = configPath else { return }
+    do {
+      guard let bytes = try InputFile.readIfThere(path, limit: 1 << 20) else {
+        if file != nil { throw FileError.unreadable(path, .noSuchFileOrDirectory) }
+        return
+      }
+      defaults = try OptionDefaults(parsing: bytes, path, isShared: file == nil && (isShared || variable("CI") == "true"))
+    } catch { problem = Failure(error) }
+  }
+
+  /// Returns the defaults for a device, whose address or name may be unknown.
+  @LoopActor
+  package func options(for peer: PeerAddress?, named name: UntrustedText?, _ selector: PeerSelector?) -> OptionDefaults.Options {
+    guard !defaults.devices.isEmpty else { return defaults.general }
+    let aliases = lastDevice().aliases
+    return defaults.options { key in
+      let meant: PeerSelector? =
+        switch key {
+        case .selector(let selector): selector
+        case .alias(let alias): aliases[alias]
+        case .last, .current: nil
+        }
+      guard let meant else { return false }
+      return selector.map { meant.isSame(as: $0) } ?? false || peer.map { meant.means($0, named: name) } ?? false
+    }
+  }
+
+  /// The environment variables that affect blectl and are set.
+  package var variables: [(name: String, value: String)] {
+    environment.filter { $0.key.hasPrefix("BLECTL_") || ["NO_COLOR", "CI", "XDG_CONFIG_HOME", "XDG_STATE_HOME"].contains($0.key) }
+      .sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
   }
 
   package func variable(_ name: String) -> String? { environment[name] }
@@ -34,7 +78,7 @@ package struct Configuration: Sendable {
   func adapterNote() throws -> String? { try replacement(of: try namedAdapter())?.note }
 
   private func namedAdapter() throws -> AdapterSpec {
-    let named = adapterName ?? environment["BLECTL_ADAPTER"].flatMap { $0.isEmpty ? nil : $0 }
+    let named = adapterName ?? environment["BLECTL_ADAPTER"].flatMap { $0.isEmpty ? nil : $0 } ?? defaults.general.values["adapter"]?.text
     guard let named else { return .kernel(nil) }
     return try AdapterSpec(named)
   }
@@ -83,7 +127,7 @@ package struct Configuration: Sendable {
   // MARK: Known devices
 
   /// Returns the last stored name of a device that blectl has connected. Nil if blectl stored no name.
-  func name(of peer: PeerAddress) -> UntrustedText? { KnownDevices.name(of: peer, in: deviceLog, on: air) }
+  package func name(of peer: PeerAddress) -> UntrustedText? { KnownDevices.name(of: peer, in: deviceLog, on: air) }
 
   /// Stores a connected device for `@last` and `peers`. Ignores errors.
   @LoopActor func remember(_ connection: Connection) {
@@ -222,15 +266,15 @@ package struct Configuration: Sendable {
     return members
   }
 
-  var namesPath: String? { path("XDG_CONFIG_HOME", ".config", "names.json") }
+  package var namesPath: String? { path("XDG_CONFIG_HOME", ".config", "names.json") }
   /// The folder of the user's device files. Nil if neither `XDG_CONFIG_HOME` nor `HOME` is an absolute path.
-  var devicesPath: String? { path("XDG_CONFIG_HOME", ".config", "devices") }
-  private var configPath: String? { path("XDG_CONFIG_HOME", ".config", "config.json") }
+  package var devicesPath: String? { path("XDG_CONFIG_HOME", ".config", "devices") }
+  package var configPath: String? { file ?? path("XDG_CONFIG_HOME", ".config", "config.json") }
   package var historyPath: String? { path("XDG_STATE_HOME", ".local/state", "history") }
   private var transfersPath: String? { path("XDG_STATE_HOME", ".local/state", "transfers") }
   private var heardPath: String? { path("XDG_STATE_HOME", ".local/state", "heard") }
   private var attributesPath: String? { path("XDG_STATE_HOME", ".local/state", "attributes") }
-  private var statePath: String? { path("XDG_STATE_HOME", ".local/state", "devices") }
+  package var statePath: String? { path("XDG_STATE_HOME", ".local/state", "devices") }
 
   private func path(_ variable: String, _ fallback: String, _ file: String) -> String? {
     // The XDG specification says to ignore relative paths.

@@ -1,5 +1,5 @@
 import Bluetooth
-import Presentation
+package import Presentation
 import Synchronization
 import Text
 
@@ -23,7 +23,7 @@ package enum NamesFile {
   }
 
   /// The error in the user's file of names. Nil if the file is valid, or before the first lookup of a name.
-  static var failure: Failure? { problem.withLock { $0 } }
+  package static var failure: Failure? { problem.withLock { $0 } }
 
   /// Reads the file of names, unless an earlier lookup has read it.
   /// - Throws: `Failure` if the file exists and is invalid.

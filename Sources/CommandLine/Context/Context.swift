@@ -6,7 +6,7 @@ import LinuxIO
 package import Operations
 import Presentation
 package import Terminal
-import Text
+package import Text
 
 /// The environment of one command, such as its output, its connections and its time limits.
 @LoopActor
@@ -96,6 +96,16 @@ package struct Context {
     output.note("Dropped \(count) record(s) so far: the output was not read in time.")
   }
 
+  /// Returns the defaults of the configuration file for a connected device.
+  package func options(for connection: Connection) -> OptionDefaults.Options {
+    configuration.options(for: connection.peer, named: connection.name, connection.selector)
+  }
+
+  /// Returns the format of `--as`, else the default for the device.
+  package func format(_ chosen: ValueFormat?, of connection: Connection) -> ValueFormat {
+    chosen ?? options(for: connection).format ?? .auto
+  }
+
   // MARK: The device
 
   /// Runs `body` on a connection to the peer. Uses the session's connection if one exists. Otherwise connects, exchanges the MTU, and
@@ -126,8 +136,9 @@ package struct Context {
     request.waits = target.waits
     request.patience = target.waits ? step.waitLimit : step.searchLimit
     request.limits = step.limits
-    request.limits.retries = target.retries ?? request.limits.retries
+    request.limits.retries = target.retries ?? configuration.defaults.general.retries ?? request.limits.retries
     request.parameters = target.requested
+    request.defaults = { [configuration] in configuration.options(for: $0, named: $1, selector).parameters }
     request.exchangesMTU = exchangingMTU
     // Looking up the name is too slow for one command with an address.
     if case .selector = target.peer { request.looksUpName = isInSession } else { request.looksUpName = true }

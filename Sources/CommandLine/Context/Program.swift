@@ -10,7 +10,20 @@ import Text
 /// The main function of the program. Runs one command, reacts to signals, reports errors and returns the exit code.
 package enum Program {
   package static func run(_ command: any LoopCommand, _ commands: CommandSet, environment: [String: String]) -> Int32 {
-    let configuration = Configuration(environment: environment, adapter: command.process.adapter)
+    var command = command
+    var configuration = Configuration(environment: environment, adapter: command.process.adapter, file: command.process.records.config)
+    if command.usesConfiguration {
+      configuration.readDefaults(isShared: command.isShared)
+      command.process.take(
+        configuration.defaults.general, usesColor: environment["NO_COLOR"]?.isEmpty ?? true,
+        usesTimeout: !type(of: command).unusedOptions.contains("--timeout"))
+    }
+    return run(command, commands, environment, configuration)
+  }
+
+  private static func run(
+    _ command: any LoopCommand, _ commands: CommandSet, _ environment: [String: String], _ configuration: Configuration
+  ) -> Int32 {
     let adapter = try? configuration.adapter()
     if !command.usesAdapter || adapter?.isKernel != true { Capabilities.drop() }
     LibraryEnvironment.restrict()
@@ -50,6 +63,7 @@ package enum Program {
   ) async -> Int32 {
     let task = EventLoop.shared.spawn { () -> (any Error)? in
       do {
+        if let problem = process.configuration.problem, !command.showsProblems { throw problem }
         if command.usesNames { try NamesFile.check() }
         try await process.run(command, in: Context(process, command.step))
         return nil
@@ -161,7 +175,9 @@ package enum Program {
   package static func reportUsage(_ error: any Error, arguments: [String], _ commands: CommandSet) -> Int32 {
     let type = arguments.first == commands.option.commandName ? commands.option : nil
     if (type ?? commands.root).exitCode(for: error) == .success {
-      let text = commands.completionScript(arguments) ?? help(arguments, commands) ?? (type ?? commands.root).fullMessage(for: error)
+      let text =
+        commands.completionScript(arguments) ?? help(arguments, commands) ?? VersionText.wanted(by: arguments, commands)
+        ?? (type ?? commands.root).fullMessage(for: error)
       return Output.writeWaiting(.output, text + "\n") ? 0 : ExitStatus.output.rawValue
     }
     // An invalid `names.json` may define the unknown name.

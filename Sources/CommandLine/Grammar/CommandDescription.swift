@@ -38,7 +38,8 @@ package struct CommandDescription {
     hint = abstract.hasSuffix(".") ? String(abstract.dropLast()) : abstract
     let declared = if case .array(let items)? = dump?["arguments"]?.kind { items.map(Self.argument) } else { [Argument]() }
     let printsRecords = (command as? any LoopCommand.Type)?.traits.printsRecords ?? false
-    arguments = declared + (printsRecords ? RecordOptions.arguments : [])
+    let isCommand = command is any LoopCommand.Type
+    arguments = declared + (printsRecords ? RecordOptions.arguments : []) + (isCommand ? [RecordOptions.config] : [])
   }
 
   var options: [Argument] { arguments.filter { !$0.names.isEmpty } }

@@ -25,6 +25,8 @@ package struct CommandSet: Sendable {
     name == option.commandName ? option : commandLine.first { $0.configuration.commandName == name }
   }
 
+  package var version: String { root.configuration.version }
+
   var names: [String] { commandLine.map { $0.commandName } }
 
   /// The commands that a session accepts.
@@ -42,6 +44,7 @@ package struct CommandSet: Sendable {
     if arguments.first == option.commandName { return try option.parseAsRoot(Array(arguments.dropFirst())) }
     if let wrong = unknownCommand(in: arguments) { throw wrong }
     var words = Array(arguments.dropFirst())
+    _ = try RecordOptions.takeConfig(from: &words)
     if let name = arguments.first, type(named: name)?.traits.printsRecords ?? false { _ = try RecordOptions(taking: &words) }
     return try root.parseAsRoot(arguments.prefix(1) + words)
   }

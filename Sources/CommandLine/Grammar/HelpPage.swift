@@ -77,7 +77,7 @@ package struct HelpPage {
       return (Self.label(argument), argument.help + more)
     }
     if title == Self.globalTitle {
-      if !isSession { rows.append(("--version", "Print the version")) }
+      if !isSession { rows.append(("--version", "Print the version; -v also the commit and libraries")) }
       rows.append(("-h, --help", "Print a summary (-h) or everything (--help)"))
     }
     let column = 4 + (rows.map(\.0.count).filter { $0 <= 25 }.max() ?? 0)

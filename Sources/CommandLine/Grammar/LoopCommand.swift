@@ -10,6 +10,12 @@ package protocol LoopCommand: ParsableCommand, Sendable {
   var usesNames: Bool { get }
   /// Whether the command uses real time even with the simulator.
   var isTimeReal: Bool { get }
+  /// Whether the command reads the configuration file for the defaults of options.
+  var usesConfiguration: Bool { get }
+  /// Whether the command shows a mistake in the configuration file, and runs nevertheless.
+  var showsProblems: Bool { get }
+  /// Whether the results concern others, as those of a script. Such a command ignores the user's personal defaults.
+  var isShared: Bool { get }
   /// Whether the command may open the adapter. If false, blectl drops its capabilities before the command runs.
   var usesAdapter: Bool { get }
   /// Adds the files that the command's own options and arguments name.
@@ -74,6 +80,9 @@ extension LoopCommand {
   package var step: StepOptions { process.step }
   package var usesNames: Bool { true }
   package var isTimeReal: Bool { false }
+  package var usesConfiguration: Bool { !Self.unusedOptions.contains("--adapter") }
+  package var showsProblems: Bool { false }
+  package var isShared: Bool { false }
   package var usesAdapter: Bool { true }
   @LoopActor package func name(_ files: inout CommandFiles) {}
 
@@ -119,7 +128,9 @@ extension LoopCommand {
     var arguments = arguments
     // The parser cannot omit an argument before others.
     if let index { arguments.insert("\(PeerArgument.current)", at: index) }
-    let records = traits.printsRecords ? try RecordOptions(taking: &arguments) : RecordOptions()
+    let config = try RecordOptions.takeConfig(from: &arguments)
+    var records = traits.printsRecords ? try RecordOptions(taking: &arguments) : RecordOptions()
+    records.config = config
     let parsed = try parseAsRoot(arguments)
     // The cast to Self is fast. A check for protocol conformance takes 2 % of the startup time.
     if var own = parsed as? Self {
@@ -198,7 +209,8 @@ package struct CommandTraits: Sendable {
 
   package init(
     takesValue: Bool = false, attributeUse: CommandShape.AttributeUse = CommandShape.AttributeUse.any, printsRecords: Bool = false,
-    completedWords: [CommandShape.Word]? = nil, runsInSessions: Bool = true, isSession: Bool = false, turn: SessionTurn = SessionTurn.own,
+    completedWords: [CommandShape.Word]? = nil, runsInSessions: Bool = true, isSession: Bool = false,
+    turn: SessionTurn = SessionTurn.own,
     runsBesideOthers: Bool = false, deviceChange: DeviceChange = DeviceChange.none, completesNames: Bool = true,
     takesEarlierValues: Bool = false, recordsNamePeers: Bool = false, isRecordable: Bool = true, scriptRefusal: String? = nil,
     endsSubscriptions: Bool = false

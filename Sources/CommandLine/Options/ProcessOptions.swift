@@ -52,7 +52,7 @@ package struct ProcessOptions: OptionSection {
   static let flags = ["--json", "--quiet", "--verbose", "--trace-secrets", "--csv"]
   static let timeout = ["-t", "--timeout"]
   /// The short and long names of the global options with a value.
-  static let namesWithValue = ["-i", "--adapter", "--color", "--trace", "--record", "--format", "--output", "--time"] + timeout
+  static let namesWithValue = ["-i", "--adapter", "--color", "--trace", "--record", "--config", "--format", "--output", "--time"] + timeout
 
   package func validate() throws {
     if traceSecrets, trace == nil { throw ValidationError("--trace-secrets needs --trace FILE.") }
@@ -60,13 +60,20 @@ package struct ProcessOptions: OptionSection {
   }
 
   /// The options that a session accepts only at its start. The commands of a session refuse these options.
-  static let ofSession = ["--adapter", "--trace", "--record", "--output"]
+  static let ofSession = ["--adapter", "--trace", "--record", "--output", "--config"]
 
-  /// Refuses `--adapter`, `--trace`, `--record` and `--output` in a command of a session.
+  /// Refuses `--adapter`, `--trace`, `--record`, `--output` and `--config` in a command of a session.
   /// - Throws: `Failure(.usage)` that names the option.
   package func refuseSessionOptions() throws {
-    guard let (option, _) = zip(Self.ofSession, [adapter, trace, record, records.output]).first(where: { $0.1 != nil }) else { return }
+    let given = zip(Self.ofSession, [adapter, trace, record, records.output, records.config])
+    guard let (option, _) = given.first(where: { $0.1 != nil }) else { return }
     throw Failure(.usage, "\(option) is an option of the session. Give it when you start blectl.")
+  }
+
+  /// Applies the defaults for options that the user omitted. A default of `--color` yields to `NO_COLOR`.
+  mutating func take(_ defaults: OptionDefaults.Options, usesColor: Bool, usesTimeout: Bool) {
+    if usesTimeout { timeout = timeout ?? defaults.timeout }
+    if usesColor { color = color ?? defaults.values["color"].flatMap { ColorChoice(rawValue: $0.text) } }
   }
 
   var step: StepOptions { StepOptions(timeout: timeout) }

@@ -11,6 +11,8 @@ package struct RecordOptions: Sendable, Decodable {
   var csv = false
   var format: RecordTemplate?
   package private(set) var output: String?
+  /// The file of `--config`, which every command takes.
+  package var config: String?
   var time: TimeChoice?
 
   package init() {}
@@ -26,6 +28,21 @@ package struct RecordOptions: Sendable, Decodable {
       .record("output", "file", "Write the result to FILE instead of stdout", isFile: true),
       .record("time", "form", "Times as local, utc, relative or none (default: utc)", values: TimeChoice.allCases.map(\.rawValue)),
     ]
+  }
+
+  static let config = CommandDescription.Argument.record(
+    "config", "file", "Use FILE instead of config.json, also its personal defaults", isFile: true)
+
+  /// Removes `--config FILE` from the words of a command, and returns the path. Nil without the option.
+  /// - Throws: `ValidationError` for a missing path.
+  static func takeConfig(from words: inout [String]) throws(ValidationError) -> String? {
+    guard let index = words.firstIndex(where: { $0 == "--" || $0 == "--config" || $0.hasPrefix("--config=") }), words[index] != "--" else {
+      return nil
+    }
+    let word = words.remove(at: index)
+    let path = word.after("--config=") ?? (index < words.count ? words.remove(at: index) : "")
+    if path.isEmpty { throw ValidationError("--config needs a value.") }
+    return path
   }
 
   /// Removes the options for records from the words of a command.

@@ -27,6 +27,12 @@ package enum ThisProcess {
     return variables
   }
 
+  /// The first 16 hex digits of the commit, and its time in nanoseconds since 1970-01-01T00:00:00Z. Nil unless `scripts/release` built blectl.
+  package static var commit: (hash: UInt64, time: Int64)? {
+    let (hash, time) = (shim_commit(), Int64(clamping: shim_commit_time()))
+    return hash == 0 ? nil : (hash, time.multipliedReportingOverflow(by: 1_000_000_000).partialValue)
+  }
+
   /// Returns the index in `CommandLine.arguments` of the first argument that is not UTF-8. Nil if all arguments are UTF-8.
   package static func argumentThatIsNoText() -> Int? {
     CommandLine.arguments.indices.dropFirst().first { index in

@@ -92,6 +92,8 @@ extension DeviceLinks {
   /// Connects to a device and requests the link parameters. If `LinkRequest.waits` is set, retries until the time limit ends.
   /// - Throws: The error of the last attempt. No link stays open after an error.
   package func open(_ request: LinkRequest) async throws -> Connection {
+    let given = request.parameters
+    var request = request
     var deadline = EventLoop.shared.now.advanced(by: request.patience)
     if request.waits { reporter.report(.waiting(request.selector)) }
     var facts = FailedSearch(selector: request.selector)
@@ -109,6 +111,7 @@ extension DeviceLinks {
         }
       } catch { throw reporter.explained(error, facts) }
       facts.heard = match.heard ?? facts.heard
+      request.parameters = given.filled(from: request.defaults(match.peer, match.name))
       let connection: Connection
       do { connection = try await connect(match, request, until: deadline) } catch {
         let next = EventLoop.shared.now.advanced(by: .milliseconds(500))

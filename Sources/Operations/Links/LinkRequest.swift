@@ -2,6 +2,7 @@ package import Bluetooth
 import EventLoop
 package import Finding
 import GAP
+package import Text
 
 /// A command's request for a link: the device and the link parameters.
 package struct LinkRequest: Sendable {
@@ -23,6 +24,8 @@ package struct LinkRequest: Sendable {
   /// The time limits of a new link, and the number of retries.
   package var limits = Session.Limits()
   package var parameters = LinkParameterRequest()
+  /// The defaults for the parameters of a new link to the device that the search found.
+  package var defaults: @LoopActor @Sendable (PeerAddress, UntrustedText?) -> LinkParameterRequest = { _, _ in LinkParameterRequest() }
   /// Whether to exchange the MTU while connecting. False if the caller exchanges the MTU later.
   package var exchangesMTU = true
 
@@ -51,6 +54,13 @@ package struct LinkParameterRequest: Sendable, Equatable {
     self.mtu = mtu
     self.phy = phy
     self.interval = interval
+  }
+
+  /// Returns the request with `other` for each parameter that it lacks.
+  func filled(from other: Self) -> Self {
+    var filled = Self(mtu: mtu ?? other.mtu, phy: phy ?? other.phy, interval: interval ?? other.interval)
+    filled.dataLength = dataLength ?? other.dataLength
+    return filled
   }
 
   /// The Link Layer parameters in the order of their requests. The interval is last, because a long interval slows the other procedures.

@@ -2,6 +2,7 @@ import EventLoop
 import LinuxIO
 import Terminal
 import TestReports
+import Text
 
 /// A destination for the results of a run, such as the terminal or a JUnit file.
 @LoopActor
@@ -39,22 +40,32 @@ struct ScriptReport {
   }
 
   /// Creates a report of JSON records with all details, for `--json`.
-  static func json(_ output: Output) -> Self {
-    Self(
-      add: { result in try await output.record { JSONReport.test(&$0, result) } },
+  /// - Parameter defaults: The defaults of the configuration file, which the first record lists.
+  static func json(_ output: Output, _ defaults: String?) -> Self {
+    var defaults = defaults
+    return Self(
+      add: { result in
+        try await output.record {
+          JSONReport.test(&$0, result)
+          if let defaults { $0.string("defaults", defaults) }
+        }
+        defaults = nil
+      },
       end: { summary, _ in try await output.record { JSONReport.run(&$0, summary) } })
   }
 
   /// Creates a report in TAP format (Test Anything Protocol), for `--tap`.
-  static func tap(_ output: Output) -> Self {
+  static func tap(_ output: Output, _ defaults: String?) -> Self {
     var report = TAPReport()
+    let comment = defaults.map { "# defaults: \($0)\n" } ?? ""
     return Self(
-      begin: { try await output.write(Array(report.begin(count: $0).utf8)) }, add: { try await output.write(Array(report.test($0).utf8)) },
+      begin: { try await output.write(Array((report.begin(count: $0) + comment).utf8)) },
+      add: { try await output.write(Array(report.test($0).utf8)) },
       end: { try await output.write(Array(($1 ? report.end($0) : report.bailOut("The run was interrupted.")).utf8)) })
   }
 
-  static func junit(_ path: String) -> Self {
-    var report = JUnitReport()
+  static func junit(_ path: String, _ defaults: String?) -> Self {
+    var report = JUnitReport(defaults: defaults)
     return file(path, add: { report.add($0) }, document: { _ in report.document() })
   }
 

@@ -10,9 +10,9 @@ import Text
 
 package struct Alias: SessionCommand {
   static let configuration = CommandConfiguration(
-    named: "alias", abstract: "Name a device @NAME, here and on every command line.",
-    discussion: "Without NAME, lists the aliases. Without PEER, names the current device.")
-  static let examples = ["alias band", "alias band Band-7; read @band 2a19"]
+    named: "alias", abstract: "Name a device @NAME, for sessions and all command lines.",
+    discussion: "Without NAME, lists the aliases. Without PEER, a session names its current device.")
+  static let examples = ["blectl -i sim alias band Band-7", "blectl -i sim alias band C0:FF:EE:00:00:07"]
   static let traits = CommandTraits(
     turn: .ofCurrentDevice, recordsNamePeers: true,
     scriptRefusal: "An alias would outlive the script. Use a variable: `set NAME VALUE`")
@@ -21,7 +21,7 @@ package struct Alias: SessionCommand {
 
   @Argument(help: "1 to 64 characters") var name: String?
 
-  @Argument(help: "The device (default: the current one)") var peer: PeerArgument?
+  @Argument(help: "The device (in a session, default: the current one)") var peer: PeerArgument?
 
   @Flag(help: "Remove the alias") var delete = false
 
@@ -29,7 +29,10 @@ package struct Alias: SessionCommand {
     if delete, name == nil || peer != nil { throw ValidationError("--delete takes a NAME and no PEER.") }
   }
 
-  func run(in context: Context, _ session: SessionLinks) async throws {
+  func run(in context: Context) async throws { try await run(context, nil) }
+  func run(in context: Context, _ session: SessionLinks) async throws { try await run(context, session) }
+
+  @LoopActor private func run(_ context: Context, _ session: SessionLinks?) async throws {
     guard let name else { return try await list(context) }
     if delete {
       guard try context.configuration.knownDevices().aliases[name] != nil else {
@@ -39,11 +42,12 @@ package struct Alias: SessionCommand {
     } else {
       try context.configuration.setAlias(name, to: try await meant(context, session))
     }
-    session.shell.onAliasChange?()
+    session?.shell.onAliasChange?()
   }
 
-  @LoopActor private func meant(_ context: Context, _ session: SessionLinks) async throws -> PeerSelector {
+  @LoopActor private func meant(_ context: Context, _ session: SessionLinks?) async throws -> PeerSelector {
     if let peer, peer != .current { return try await context.configuration.resolve(peer) }
+    guard let session else { throw Failure(.usage, "Name the device: blectl alias \(ShellWords.quoteForShell(name ?? "NAME")) PEER") }
     guard let connection = session.sessionDevice?.connection else { throw Failure.notConnected(session.sessionDevice) }
     // A resolvable private address changes, so an alias for it would soon be wrong.
     if let selector = connection.selector, connection.peer.randomKind == .resolvablePrivate { return selector }

@@ -18,6 +18,8 @@ package struct Repl: LoopCommand {
 
   @Argument(help: "Connect to this device first") var peer: PeerArgument?
 
+  var isShared: Bool { process.json }
+
   func run(in context: Context) async throws {
     try await Self.converse(Shell(context.process, timeout: step.timeout), connecting: peer)
   }

@@ -30,7 +30,8 @@ package struct Subscribe: SessionCommand, ValueCommand {
     try await session.withDevice(try await context.request(who.target), keepsNew: true) { connection, device in
       try await senders.subscribe(on: connection.client, context.output) {
         await context.describe($0, on: connection)
-        try await session.shell.backgroundValues(device, connection, context.observer).values.add($0, as: format)
+        try await session.shell.backgroundValues(device, connection, context.observer).values.add(
+          $0, as: context.format(chosenFormat, of: connection))
       }
     }
   }

@@ -111,7 +111,7 @@ package struct WaitForValue: SessionCommand, ValueCommand {
           "Received \(number) of \(count) value(s)\(what) on \(attribute) in \(limit.secondsText) s.\(others)\(hint)")
       }
       if !context.isShownBeside(found.event) {
-        try await NotificationRecord.show(found.event, found.uuid, format, from: connection, context)
+        try await NotificationRecord.show(found.event, found.uuid, context.format(chosenFormat, of: connection), from: connection, context)
       }
     }
   }

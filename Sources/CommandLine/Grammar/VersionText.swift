@@ -1,0 +1,28 @@
+import Crypto
+import LinuxIO
+import Terminal
+import Text
+
+/// The text of `--version -v`: the version, the commit, and what the build contains.
+enum VersionText {
+  /// Returns the text if the words ask for it, otherwise nil.
+  static func wanted(by arguments: [String], _ commands: CommandSet) -> String? {
+    guard arguments.contains("--version"), arguments.contains(where: { $0 == "--verbose" || $0.hasPrefix("-v") }) else { return nil }
+    #if arch(arm64)
+      let architecture = "arm64"
+    #else
+      let architecture = "x86-64"
+    #endif
+    let unknown = "unknown (built from source)"
+    let commit = ThisProcess.commit
+    let hash = commit.map { String($0.hash, radix: 16) }.map { String(repeating: "0", count: 16 - $0.count) + $0 }
+    return """
+      blectl \(commands.version)
+      commit: \(hash ?? unknown)
+      date: \(commit.map { String(Timestamp.text($0.time).prefix(10)) } ?? unknown)
+      radios: kernel sockets, exclusive HCI channel, H4 over TCP, Unix and serial streams, simulator, recordings
+      libraries: \(cryptoLibraryVersion), readline \(ReadlineDialogue.libraryVersion), ncurses \(Screen.libraryVersion), libbluetooth
+      architecture: \(architecture)
+      """
+  }
+}

@@ -1,0 +1,64 @@
+import ArgumentParser
+import Bluetooth
+import CommandLine
+import EventLoop
+import Finding
+import Presentation
+import Terminal
+import Text
+
+package struct Config: LoopCommand {
+  static let configuration = CommandConfiguration(
+    named: "config", abstract: "Show the defaults for options, and where they come from.",
+    discussion: "With PEER, includes the defaults for this device. The file is config.json, see FILES in blectl(1).")
+  static let examples = ["blectl config", "blectl -i sim config Band-7 --json"]
+  static let traits = CommandTraits(printsRecords: true, runsInSessions: false)
+  static let unusedOptions = ["--timeout", "--record", "--trace", "--trace-secrets"]
+
+  @OptionGroup var process: ProcessOptions
+
+  @Argument(help: "The device (default: all devices)") var peer: PeerArgument?
+
+  var usesNames: Bool { false }
+  var recordFields: RecordFields? { RecordFields(["name", "value", "source", "place"]) }
+  var usesAdapter: Bool { false }
+
+  /// The values without a default in the file.
+  private static let builtIn = [
+    "adapter": "the first hciN that is up", "color": "auto", "timeout": "11 s to find, 20 s to connect, 30 s to answer", "mtu": "517",
+    "phy": "-", "interval": "-", "retries": "1", "mode": "auto", "as": "auto", "device": "-",
+  ]
+
+  func run(in context: Context) async throws {
+    let (configuration, output) = (context.configuration, context.output)
+    var (selector, address): (PeerSelector?, PeerAddress?)
+    if let peer { selector = try await configuration.resolve(peer) }
+    if case .address(let found, let type)? = selector { address = PeerAddress(found, type ?? .public) }
+    var name = address.flatMap { configuration.name(of: $0) }
+    if case .name(let text)? = selector { name = UntrustedText(text) }
+    let options = configuration.options(for: address ?? PeerAddress(Address(rawValue: 0), .public), named: name, selector)
+    if let path = configuration.configPath { output.status("Configuration file: \(DisplayText.escape(path))") }
+    if configuration.defaults.ignored > 0 { output.note("CI=true: ignored \(configuration.defaults.ignored) default(s) of mode and as.") }
+    var table = Table(["OPTION", "VALUE", "FROM"])
+    for option in OptionDefaults.names + (peer == nil ? [] : ["device"]) {
+      var found = (value: Self.builtIn[option] ?? "-", source: "built_in", place: nil as String?)
+      if let value = options.values[option] { found = (value.text, "config", value.place) }
+      if option == "color", let value = configuration.variable("NO_COLOR"), !value.isEmpty { found = ("never", "environment", "NO_COLOR") }
+      if option == "adapter", let value = configuration.variable("BLECTL_ADAPTER"), !value.isEmpty {
+        found = (value, "environment", "BLECTL_ADAPTER")
+      }
+      if option == "adapter", let value = process.adapter { found = (value, "command_line", "--adapter") }
+      if output.style.json {
+        try await output.record {
+          $0.string("event", "setting")
+          $0.string("name", option)
+          $0.string("value", found.source == "built_in" && found.value == "-" ? nil : found.value)
+          $0.string("source", found.source)
+          $0.string("place", found.place)
+        }
+      }
+      table.add([option, DisplayText.escape(found.value), found.place.map { DisplayText.escape($0) } ?? "built in"])
+    }
+    if !output.style.json { try await output.show(table) }
+  }
+}
