@@ -110,9 +110,10 @@ package struct FileEntry: Sendable {
   }
 
   /// Reads the members of an object. Throws if the object has a key that is not in `keys`.
+  /// Ignores the key `$schema` of the whole file, which names the file's JSON Schema for editors.
   package func object(_ keys: [String]) throws(FileEntryError) -> [String: FileEntry] {
     var result: [String: FileEntry] = [:]
-    for (key, entry) in try members() {
+    for (key, entry) in try members() where !(key == "$schema" && path.isEmpty) {
       guard keys.contains(key) else { throw entry.unknownKey(keys) }
       result[key] = entry
     }

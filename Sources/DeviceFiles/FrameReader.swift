@@ -61,6 +61,7 @@ struct FrameReader {
     if let value = fields["header"] { items.append(.octets(try value.octets(limit: Frame.maximumLength), value)) }
     for item in try fields["fields"]?.bounded() ?? [] {
       let isBody = try item.members().contains { $0.key == "body" }
+      if isBody, let value = try item.object(["body"])["body"], try !value.bool() { throw value.error("Use true.") }
       items.append(isBody ? .body(item) : .field(item, fixed: nil))
     }
     if let value = fields["trailer"] { items.append(.octets(try value.octets(limit: Frame.maximumLength), value)) }

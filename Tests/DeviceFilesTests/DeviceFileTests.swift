@@ -66,6 +66,9 @@ import Text
     (#""frames": {"a": {"in": "a", "header": "00"}}"#, "Unknown frame. No earlier frame is defined."),
     (#""frames": {"a": {"header": "00"}, "b": {"in": "a", "header": "00"}}"#, "The outer frame has no {\"body\": true}"),
     (#""frames": {"a": {"fields": [{"body": true}, {"body": true}]}}"#, "A frame can have only one body"),
+    (#""frames": {"a": {"fields": [{"body": true, "at": 3}]}}"#, "frames.a.fields[0].at: Unknown key. Use body."),
+    (#""frames": {"a": {"fields": [{"body": false}]}}"#, "frames.a.fields[0].body: Use true."),
+    (#""frames": {"a": {"$schema": "device.json"}}"#, "frames.a.$schema: Unknown key."),
     (
       #""frames": {"a": {"fields": [{"name": "k", "type": "u8"}, {"body": true}]}, "b": {"in": "a", "with": {"q": 1}}}"#,
       "The outer frame has no field \"q\""
