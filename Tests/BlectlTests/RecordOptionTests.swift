@@ -82,6 +82,7 @@ import Testing
     let records = try Blectl.run("scan", "-d", "3", "--devices", "--json").records
     #expect(records.map { $0.string("address") } == ["D1:00:00:00:00:10", "D1:00:00:00:00:01", "C0:FF:EE:00:00:07", "D1:00:00:00:00:02"])
     let band = records[2]
+    #expect(records.allSatisfy { $0["decoded"] != nil })
     #expect(band.string("event") == "device" && band.string("name") == "Band-7" && band.bool("connectable") == true)
     #expect(band["rssi"]?.int("last") != nil && band["rssi"]?.double("mean") != nil && (band.double("interval_ms") ?? 0) > 100)
     #expect(band.string("mac") == "C0:FF:EE:00:00:07" && band["manufacturer_data"]?.string("0157") != nil)

@@ -33,7 +33,9 @@ package enum Blectl {
     var variables = ["PATH": "/usr/bin:/bin", "HOME": "/dev/null", "TERM": "xterm"]
     if let adapter { variables["BLECTL_ADAPTER"] = adapter }
     if virtual { variables["BLECTL_CLOCK"] = "virtual" }
-    return try RunningProcess(
+    let running = try RunningProcess(
       [path] + arguments, environment: variables.merging(environment) { $1 }, folder: folder, hasInput: hasInput, reading: reading)
+    if arguments.contains("--json") { running.keptArguments = arguments }
+    return running
   }
 }

@@ -39,6 +39,8 @@ package final class RunningProcess: @unchecked Sendable {
   private let collected = Collected()
   private let readers = DispatchGroup()
   private var fillers = 0
+  /// The arguments of a run whose records are kept. Nil for all other runs.
+  var keptArguments: [String]?
 
   /// - Parameters:
   ///   - command: Looked up in the PATH of `environment`.
@@ -162,6 +164,7 @@ package final class RunningProcess: @unchecked Sendable {
     process.waitUntilExit()
     readers.wait()
     let (out, err) = collected.all
+    if let keptArguments { KeptRecords.shared?.add(out + [10] + err, of: keptArguments) }
     let status = process.terminationReason == .uncaughtSignal ? 128 + process.terminationStatus : process.terminationStatus
     return ProcessResult(
       status: status, wasKilled: process.terminationReason == .uncaughtSignal, output: out, errors: String(decoding: err, as: UTF8.self))

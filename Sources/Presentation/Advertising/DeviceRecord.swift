@@ -26,8 +26,7 @@ enum DeviceRecord {
     json.integer("packets", device.reports)
     if let first = device.signal.firstHeard { json.time("first_seen", first) }
     if let last = device.signal.lastHeard { json.time("last_seen", last) }
-    let decoded = formats.all(manufacturerData: manufacturerData, serviceData: serviceData, sender: device.peer.address)
-    if !decoded.isEmpty { AdvertisedText.json(&json, decoded) }
+    AdvertisedText.json(&json, formats.all(manufacturerData: manufacturerData, serviceData: serviceData, sender: device.peer.address))
     if namesPeer { json.string("peer", device.peer.description) }
   }
 
