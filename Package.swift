@@ -49,7 +49,7 @@ let package = Package(
     .target(name: "Values", dependencies: ["Bluetooth", "Text"], swiftSettings: settings),
     .target(
       name: "HCI", dependencies: ["Bluetooth", "EventLoop", "Text"], exclude: ["Commands/Commands.txt"], swiftSettings: settings),
-    .target(name: "Captures", dependencies: ["HCI", "Bluetooth"], swiftSettings: settings),
+    .target(name: "Captures", dependencies: ["HCI", "Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
     .target(name: "L2CAP", dependencies: ["HCI", "Bluetooth"], swiftSettings: settings),
     .target(name: "ATT", dependencies: ["Bluetooth", "EventLoop", "Text", deque], swiftSettings: settings),
     .target(name: "GATT", dependencies: ["ATT", "Values", "Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
@@ -173,7 +173,7 @@ let package = Package(
     .testTarget(name: "BluetoothTests", dependencies: ["Bluetooth", "Text", "TestSupport"]),
     .testTarget(name: "CryptoTests", dependencies: ["Crypto", "Text", "TestSupport"]),
     .testTarget(name: "ValuesTests", dependencies: ["Values", "Bluetooth", "Text", "TestSupport"]),
-    .testTarget(name: "CapturesTests", dependencies: ["Captures", "HCI", "Bluetooth", "Text", "TestSupport"]),
+    .testTarget(name: "CapturesTests", dependencies: ["Captures", "HCI", "Bluetooth", "EventLoop", "Text", "TestSupport"]),
     .testTarget(
       name: "HostCommonTests", dependencies: ["HostCommon", "GAP", "HCI", "Bluetooth", "EventLoop", "TestSupport"]),
     .testTarget(name: "HCITests", dependencies: ["HCI", "Bluetooth", "EventLoop", "Text", "TestSupport"]),
@@ -233,7 +233,9 @@ let package = Package(
     .testTarget(name: "Fuzz", dependencies: fuzzed, path: "Tests/Fuzz", exclude: ["Fuzz.swift", "CLibFuzzer", "Corpus"]),
     .testTarget(
       name: "InteropTests",
-      dependencies: ["blectl", "TestReports", "LinuxIO", "LEHost", "GAP", "Values", "Bluetooth", "EventLoop", "Text", "TestSupport"],
+      dependencies: [
+        "blectl", "TestReports", "LinuxIO", "LEHost", "GAP", "Captures", "Values", "Bluetooth", "EventLoop", "Text", "TestSupport",
+      ],
       exclude: [
         "ant-junit.xsd", "bthome_frames.py", "bumble_air.py", "bumble_client.py", "foreign_values.py", "junit_facts.py", "tap_facts.pl",
         "trace_judges.py",

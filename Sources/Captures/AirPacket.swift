@@ -145,6 +145,20 @@ extension AirPacket {
     return packet
   }
 
+  /// The type of the PPI field that describes a packet's reception.
+  static let perPacketField: UInt16 = 30006
+
+  /// Adds the channel and the signal from a field of a PPI header: version, frequency in MHz, time, and the most, least and mean signal.
+  mutating func add(perPacketField field: ArraySlice<UInt8>) {
+    var reader = ByteReader(field)
+    guard (try? reader.uint8("version")) == 0, let frequency = try? reader.uint16("frequency"), (try? reader.slice(5, "time")) != nil,
+      let most = try? reader.int8("RSSI"), (try? reader.int8("RSSI")) != nil, let mean = try? reader.int8("RSSI"),
+      let count = try? reader.uint8("count")
+    else { return }
+    if frequency >= 2402, frequency % 2 == 0 { channel = UInt8(exactly: (frequency - 2402) / 2).flatMap(Self.index) }
+    rssi = count > 0 ? mean : most
+  }
+
   /// Returns the channel index of an RF channel (Vol 6 Part B §1.4.1, Table 1.2). Returns nil for an invalid channel.
   /// - Parameter channel: The RF channel, 0–39, from 2402 MHz in steps of 2 MHz.
   private static func index(ofRF channel: UInt8) -> UInt8? {

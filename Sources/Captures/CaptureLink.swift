@@ -7,6 +7,8 @@ enum CaptureLink: UInt32, Sendable {
   case h4 = 187
   /// An H4 packet after a four-byte direction, most significant byte first. 0 means sent by the host, and 1 received by the host.
   case h4WithDirection = 201
+  /// A packet after a header of its own (PPI), which names the packet's link type. Older sniffers write it.
+  case perPacket = 192
   /// A packet of the Linux monitor. It starts with adapter and opcode, two bytes each, most significant byte first.
   case monitor = 254
   /// A Link Layer packet of LINKTYPE_BLUETOOTH_LE_LL, without a header of the sniffer.
@@ -20,15 +22,13 @@ enum CaptureLink: UInt32, Sendable {
     guard let link = Self(rawValue: type) else {
       let reason =
         switch type {
-        case 192:
-          "unsupported link type 192 (PPI headers). Set the sniffer to link type 256: ubertooth-btle -q"
         case 255: "unsupported link type 255 (BR/EDR from a sniffer). Record with btmon -w"
         case 1, 113, 276: "link type \(type) is a network capture without Bluetooth. Record with btmon -w"
         case 105, 119, 127: "link type \(type) is Wi-Fi without Bluetooth. Record with btmon -w"
         case 195, 215, 230, 283: "link type \(type) is IEEE 802.15.4 without Bluetooth. Set the sniffer to Bluetooth LE"
         case 189, 220, 249:
           "unsupported link type \(type) (USB). Record hciN or bluetooth-monitor instead"
-        default: "unsupported link type \(type). Record with btmon -w, or use link type 187, 201, 251, 254, 256 or 272"
+        default: "unsupported link type \(type). Record with btmon -w, or use link type 187, 192, 201, 251, 254, 256 or 272"
         }
       throw MalformedPacket(reason, at: offset)
     }
@@ -59,6 +59,7 @@ enum CaptureLink: UInt32, Sendable {
       var record = Snoop.Record(packet: [indicator] + reader.rest(), direction: direction, wallClock: wallClock)
       record.adapter = UInt16(truncatingIfNeeded: Self.number(adapter))
       return record
+    case .perPacket: return Self.perPacketRecord(&reader, at: wallClock, direction: direction, guess: &guess)
     case .air: return Self.record(try? AirPacket.plain(octets), wallClock)
     case .airWithHeader: return Self.record(try? AirPacket.withHeader(octets), wallClock)
     case .nordic: return Self.record((try? AirPacket.nordic(octets)).flatMap(\.self), wallClock)
@@ -71,6 +72,26 @@ enum CaptureLink: UInt32, Sendable {
     var record = Snoop.Record(
       packet: [], direction: packet.sender == .central ? .hostToController : .controllerToHost, wallClock: wallClock)
     record.air = packet
+    return record
+  }
+
+  /// Reads a PPI header, and the packet after it. Version, flags, length and link type precede the header's fields.
+  private static func perPacketRecord(
+    _ reader: inout ByteReader, at wallClock: Int64, direction: Direction?, guess: inout DirectionGuess
+  ) -> Snoop.Record? {
+    guard (try? reader.uint8("version")) == 0, let flags = try? reader.uint8("flags"), let length = try? reader.uint16("length"),
+      let type = try? reader.uint32("link type"), let link = Self(rawValue: type), link != .perPacket,
+      let octets = try? reader.slice(Int(length) - 8, "fields")
+    else { return nil }
+    var record = link.record(reader.rest()[...], at: wallClock, direction: direction, guess: &guess)
+    var fields = ByteReader(octets)
+    while let type = try? fields.uint16("type"), let length = try? fields.uint16("length"),
+      let field = try? fields.slice(Int(length), "field")
+    {
+      if type == AirPacket.perPacketField { record?.air?.add(perPacketField: field) }
+      // Flag 0: each field is padded to four bytes.
+      if flags & 1 != 0 { _ = try? fields.slice((4 - Int(length) % 4) % 4, "padding") }
+    }
     return record
   }
 

@@ -30,6 +30,11 @@ struct PcapReader: Sendable {
     _ = try reader.slice(20, "pcap header")
     // The upper bits tell the length of frame check sequences.
     link = try CaptureLink(UInt32(try reader.number(4, isLittle, "pcap header")) & 0x03FF_FFFF, at: 20)
+    // The first packet tells whether the file has Bluetooth packets.
+    var ahead = reader
+    if link == .perPacket, (try? ahead.slice(20, "pcap packet")) != nil, let type = try? ahead.uint32("link type") {
+      _ = try CaptureLink(type, at: 44)
+    }
   }
 
   /// Reads the next packet. Returns nil at the end of the file.

@@ -1,14 +1,17 @@
 package import Bluetooth
 
-/// A reader for the packets of a btsnoop, pcap or pcapng file.
+/// A reader for the packets of a btsnoop, pcap, pcapng or PacketLogger file. `PackedCapture` unpacks such a file from others.
 package struct TraceReader: Sendable {
   // One of them is set. An enumeration would copy the reader's state with each packet.
   private var snoop: SnoopReader?
   private var pcap: PcapReader?
   private var pcapng: PcapngReader?
+  private var packetLogger: PacketLoggerReader?
 
+  /// Returns whether a file is a capture, or contains one in a form that `PackedCapture` unpacks.
   package static func isTrace(_ file: [UInt8]) -> Bool {
-    PcapngReader.isFile(file) || PcapReader.isFile(file) || file.starts(with: Snoop.magic)
+    PcapngReader.isFile(file) || PcapReader.isFile(file) || file.starts(with: Snoop.magic) || PacketLoggerReader.isLittle(file) != nil
+      || PackedCapture.isPacked(file)
   }
 
   /// Detects the format of a file and reads the file's header.
@@ -20,8 +23,10 @@ package struct TraceReader: Sendable {
       pcap = try PcapReader(file)
     } else if file.starts(with: Snoop.magic) {
       snoop = try SnoopReader(file)
+    } else if let reader = PacketLoggerReader(file) {
+      packetLogger = reader
     } else {
-      throw MalformedPacket("not a btsnoop, pcap or pcapng file", at: 0)
+      throw MalformedPacket("not a btsnoop, pcap, pcapng or PacketLogger file", at: 0)
     }
   }
 
@@ -30,7 +35,7 @@ package struct TraceReader: Sendable {
   package mutating func next() throws(MalformedPacket) -> Snoop.Record? {
     if snoop != nil { return try snoop?.next() }
     if pcap != nil { return try pcap?.next() }
-    return try pcapng?.next()
+    return pcapng != nil ? try pcapng?.next() : try packetLogger?.next()
   }
 
   /// The number of packets that the recorder lost, up to the last record read.

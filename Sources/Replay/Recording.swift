@@ -126,11 +126,11 @@ extension Recording {
     self = reader.finished()
   }
 
-  /// Parses a trace file in small steps, between which the event loop does other work.
+  /// Unpacks and parses a trace file in small steps, between which the event loop does other work.
   /// - Throws: `MalformedPacket` for an invalid file, `CancellationError` after the cancellation of the task.
   @LoopActor
   package static func read(_ file: [UInt8]) async throws -> Recording {
-    var reader = try FileReader(file)
+    var reader = try FileReader(try await PackedCapture.unpack(file))
     while try reader.takeRecord() {
       EventLoop.shared.spendStep()
       if EventLoop.shared.isShareSpent { try await EventLoop.shared.waitForTurn() }

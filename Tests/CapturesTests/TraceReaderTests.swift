@@ -121,7 +121,7 @@ import Testing
 
   @Test func refusesWhatHasNoHCI() {
     let types: [(UInt64, String)] = [
-      (255, "BR/EDR from a sniffer"), (1, "a network"), (220, "USB"), (192, "PPI"), (99, "unsupported link type 99. Record"),
+      (255, "BR/EDR from a sniffer"), (1, "a network"), (220, "USB"), (99, "unsupported link type 99. Record"),
       (127, "Wi-Fi"), (195, "802.15.4"),
     ]
     for (type, mention) in types {

@@ -14,7 +14,7 @@ struct FuzzTarget: Sendable {
 
   static let all: [FuzzTarget] = [
     .h4, .l2cap, .att, .bearer, .client, .server, .host, .controller, .credits, .advertisement, .value, .words, .json, .lines, .arguments,
-    .script, .expression, .predicate, .device, .packets, .peripheral, .recording, .replay, .trace,
+    .script, .expression, .predicate, .device, .packets, .peripheral, .recording, .replay, .trace, .packed,
   ]
 
   init(_ name: String, seeds: [[UInt8]] = [], words: [String] = [], run: @escaping @LoopActor @Sendable ([UInt8]) async -> Void) {

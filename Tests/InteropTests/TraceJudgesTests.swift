@@ -1,3 +1,4 @@
+import Captures
 import Foundation
 import TestSupport
 import Testing
@@ -67,5 +68,21 @@ import Testing
     let trace = TemporaryPath()
     try trace.write(Array(Vectors.own("kernel.btsnoop")))
     try expectAgreement(on: trace.path, packets: 50)
+  }
+
+  /// The same recording in the files of phones: Apple's PacketLogger, and the log of an Android bug report.
+  @Test func files() throws {
+    let trace = TemporaryPath()
+    let packets = try Snoop.parse(Array(Vectors.own("link-without-advertisement.btsnoop"))).map {
+      ($0.packet, $0.direction, $0.wallClock / 1000)
+    }
+    for file in [
+      PackedFiles.packetLogger(packets, isLittle: false), PackedFiles.packetLogger(packets, isLittle: true),
+      PackedFiles.report(packets, version: 1), PackedFiles.report(packets, version: 2), Array(try Vectors.own("bugreport.txt")),
+      Array(try Vectors.own("own.btsnoop.gz")),
+    ] {
+      try trace.write(file)
+      try expectAgreement(on: trace.path, packets: 2)
+    }
   }
 }

@@ -4,12 +4,15 @@
 trace_judges.py BLECTL TRACE: prints each difference as a line, and at last `N packets, M fields of tshark, K of btmon`. Each differing packet
 is shown with what everybody says.
 """
+import base64
 import json
 import os
 import re
+import struct
 import subprocess
 import sys
 import tempfile
+import zlib
 
 # What tshark calls a field: the names that it has here. Numbers are compared as numbers, octets and addresses as hex.
 FIELDS = {
@@ -147,8 +150,36 @@ def btmon(trace):
     return [packet for packet in packets if packet[0]]
 
 
+def unpacked(trace, folder):
+    """The path of a btsnoop file with the packets of an Android bug report, which tshark cannot read. Any other trace as it is."""
+    with open(trace, 'rb') as file:
+        section = re.search(rb'--- BEGIN:BTSNOOP_LOG_SUMMARY[^\n]*\n(.*?)--- END', file.read(), re.S)
+    if not section:
+        return trace
+    data = base64.b64decode(section.group(1))
+    version, last = struct.unpack_from('<BQ', data)
+    log, head, packets, time = zlib.decompress(data[9:]), struct.Struct('<HIB' if version == 1 else '<HHIB'), [], 0
+    while log:
+        kept, *whole, pause, kind = head.unpack_from(log)
+        time += pause
+        packets.append((kept, (whole or [kept])[0], time, kind, log[head.size:head.size + kept - 1]))
+        log = log[head.size + kept - 1:]
+    path = os.path.join(folder, 'log.btsnoop')
+    with open(path, 'wb') as file:
+        file.write(b'btsnoop\0' + struct.pack('>II', 1, 1002))
+        for kept, whole, at, kind, octets in packets:
+            is_received, indicator = kind & 0xF0 == 0x10, {0x10: 4, 0x20: 1}.get(kind, 2)
+            file.write(struct.pack('>IIIIqB', whole, kept, is_received, 0, last - time + at + 0xDCDDB30F2F8000, indicator) + octets)
+    return path
+
+
 def judge(trace, blectl):
-    packets, sharks = ours(blectl, trace), tshark(trace)
+    with tempfile.TemporaryDirectory() as folder:
+        return compare(ours(blectl, trace), unpacked(trace, folder))
+
+
+def compare(packets, trace):
+    sharks = tshark(trace)
     with open(trace, 'rb') as file:
         monitors = btmon(trace) if file.read(8) == b'btsnoop\0' else [None] * len(packets)
     sharks = [shark for shark in sharks if 'bthci_cmd.opcode' in shark or 'bthci_evt.code' in shark or 'bthci_acl.chandle' in shark]

@@ -22,7 +22,7 @@ struct TraceListing {
   /// - Throws: MalformedPacket for a file that is not a trace; CancellationError.
   init(_ file: [UInt8], _ output: Output) async throws {
     self.output = output
-    reader = try TraceReader(file)
+    reader = try TraceReader(try await PackedCapture.unpack(file))
     var (ahead, databases, adapters) = (reader, LearnedDatabases(), Set<UInt16>())
     var isFirst = true
     // A file without a valid packet is not a trace. `show` reports later errors after the packets before them.

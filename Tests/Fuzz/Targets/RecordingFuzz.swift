@@ -6,6 +6,7 @@ import HCI
 import L2CAP
 import Replay
 import Terminal
+import TestSupport
 import Text
 
 @testable import Commands
@@ -41,6 +42,33 @@ extension FuzzTarget {
       _ = try await listing.show(packets: bytes.count & 2 == 2)
     }
   }
+
+  /// A capture in a file of another form: gzip, ZIP, PacketLogger, or the log of a bug report. The first byte may add the outer form.
+  static let packed = FuzzTarget(
+    "packed",
+    seeds: packedFiles.map { [0] + $0 } + [
+      [1] + PackedFiles.stored(session(.h4)), [2, 2] + PackedFiles.number(1_000_000, 8) + [0x78, 1],
+    ],
+    words: ["PK\u{1}\u{2}", "PK\u{5}\u{6}", "--- BEGIN:BTSNOOP_LOG_SUMMARY\n"]
+  ) { bytes in
+    let file =
+      switch bytes.first {
+      case 1: [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3] + bytes.dropFirst()
+      case 2: PackedFiles.report(Array(bytes.dropFirst()))
+      default: Array(bytes.dropFirst())
+      }
+    guard let unpacked = try? await PackedCapture.unpack(file), var reader = try? TraceReader(unpacked) else { return }
+    while let record = try? reader.next() { expect(!record.packet.isEmpty || record.air != nil, "an empty packet") }
+  }
+
+  private static let packedFiles: [[UInt8]] = {
+    let packets = ((try? Snoop.parse(session(.h4))) ?? []).map { ($0.packet, $0.direction, $0.wallClock / 1000) }
+    let report = PackedFiles.report(packets, version: 2)
+    return [
+      PackedFiles.packetLogger(packets, isLittle: false), PackedFiles.packetLogger(packets, isLittle: true), report,
+      PackedFiles.report(packets, version: 1), PackedFiles.gzip(session(.h4)), PackedFiles.zip([("a", report), ("b", session(.h4))]),
+    ] + files("Tests/Vectors", [".gz", ".pklg", ".txt"])
+  }()
 
   /// Returns the same packets as pcapng.
   private static func capture(_ file: [UInt8]) -> [UInt8] {
