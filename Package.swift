@@ -227,7 +227,8 @@ let package = Package(
       dependencies: [
         "blectl", "Scripting", "Browser", "Gatttool", "Diagnosis", "Shell", "Completion", "Commands", "CommandLine", "Presentation",
         "Terminal", "ScriptLanguage", "Transfer", "Operations", "Finding", "LinuxBluetooth", "LinuxIO", "LEHost", "Simulation",
-        "Peripherals", "GAP", "DeviceFiles", "GATT", "ATT", "Captures", "HCI", "Values", "Bluetooth", "Crypto", "EventLoop", "Text",
+        "Peripherals", "GAP", "DeviceFiles", "GATT", "ATT", "L2CAP", "Captures", "HCI", "Values", "Bluetooth", "Crypto", "EventLoop",
+        "Text",
         "TestSupport", argumentParser, system,
       ]),
     .testTarget(name: "Fuzz", dependencies: fuzzed, path: "Tests/Fuzz", exclude: ["Fuzz.swift", "CLibFuzzer", "Corpus"]),

@@ -75,12 +75,15 @@ enum CaptureLink: UInt32, Sendable {
     return record
   }
 
+  /// Finds the form of the packets after PPI headers. Before BLUETOOTH_LE_LL had a number, sniffers used the user's type 147.
+  init?(perPacket type: UInt32) { self.init(rawValue: type == 147 ? Self.air.rawValue : type) }
+
   /// Reads a PPI header, and the packet after it. Version, flags, length and link type precede the header's fields.
   private static func perPacketRecord(
     _ reader: inout ByteReader, at wallClock: Int64, direction: Direction?, guess: inout DirectionGuess
   ) -> Snoop.Record? {
     guard (try? reader.uint8("version")) == 0, let flags = try? reader.uint8("flags"), let length = try? reader.uint16("length"),
-      let type = try? reader.uint32("link type"), let link = Self(rawValue: type), link != .perPacket,
+      let type = try? reader.uint32("link type"), let link = Self(perPacket: type), link != .perPacket,
       let octets = try? reader.slice(Int(length) - 8, "fields")
     else { return nil }
     var record = link.record(reader.rest()[...], at: wallClock, direction: direction, guess: &guess)

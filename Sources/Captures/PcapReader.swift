@@ -33,7 +33,7 @@ struct PcapReader: Sendable {
     // The first packet tells whether the file has Bluetooth packets.
     var ahead = reader
     if link == .perPacket, (try? ahead.slice(20, "pcap packet")) != nil, let type = try? ahead.uint32("link type") {
-      _ = try CaptureLink(type, at: 44)
+      if CaptureLink(perPacket: type) == nil { _ = try CaptureLink(type, at: 44) }
     }
   }
 

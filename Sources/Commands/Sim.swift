@@ -16,7 +16,7 @@ package struct Sim: LoopCommand {
       """)
   static let examples = ["blectl sim --listen unix:/tmp/air", "blectl sim --listen tcp:localhost:0 --once devices.json"]
   static let traits = CommandTraits(runsInSessions: false, isRecordable: false)
-  static let unusedOptions = ["--adapter", "--timeout", "--record"]
+  static let unusedOptions = ["--adapter", "--timeout", "--record", "--strict"]
 
   @Option(help: ArgumentHelp("unix:PATH or tcp:HOST:PORT (0: any free port); repeatable", valueName: "address"))
   var listen: [String]

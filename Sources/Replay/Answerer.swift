@@ -2,7 +2,8 @@ package import ATT
 import Bluetooth
 
 /// A state machine that decides the answers of a recorded device. It plays recorded answers, in order while the client acts as recorded.
-/// For any other request, it gives only answers that the recording proves.
+/// For any other request, a strict answerer gives only answers that the recording proves. Others read and discover in any order, as far as the
+/// recording shows, and only writes move through the recording.
 package struct Answerer: Sendable {
   package enum Decision: Sendable, Equatable {
     /// The device plays the packets that followed the recorded request with this zero-based index.
@@ -16,8 +17,11 @@ package struct Answerer: Sendable {
     case unknown(next: [UInt8]?)
   }
 
-  let link: Recording.Link
+  private(set) var link: Recording.Link
   private let others: [Recording.Link]
+  /// The other links with which the answerer has not continued.
+  private var othersLeft: [Recording.Link]
+  private let isStrict: Bool
   private var isUsed: [Bool]
   /// The zero-based index of the recorded request after the last request that the answerer played.
   private var cursor = 0
@@ -27,7 +31,8 @@ package struct Answerer: Sendable {
 
   /// The attributes of the device, as far as the recording shows them.
   private(set) lazy var database = RecordedDatabase([link] + others)
-  private(set) lazy var readings = RecordedReadings(link)
+  private(set) lazy var readings = RecordedReadings([link])
+  private lazy var otherReadings = RecordedReadings(others)
 
   /// The attribute that the client read last, whose value answers Read Blob Requests. Nil before the first read.
   var opened: (handle: Int, value: [UInt8], isWhole: Bool)?
@@ -36,9 +41,8 @@ package struct Answerer: Sendable {
 
   /// Creates an answerer that replays a recorded link.
   /// - Parameter others: Other recorded links to the same device, which can show further attributes.
-  package init(_ link: Recording.Link, others: [Recording.Link] = []) {
-    self.link = link
-    self.others = others
+  package init(_ link: Recording.Link, others: [Recording.Link] = [], isStrict: Bool = true) {
+    (self.link, self.others, othersLeft, self.isStrict) = (link, others, others, isStrict)
     isUsed = [Bool](repeating: false, count: link.requests.count)
   }
 
@@ -49,9 +53,81 @@ package struct Answerer: Sendable {
     case .confirmation, .response, .error, .unsolicited: return follow(first)
     case .request, .command, .unknown: break
     }
-    if let index = find(pdu) { return play(index) }
+    let isRead = Self.isRead(pdu)
+    let found =
+      !isStrict && isRead ? nextQuestion.flatMap { link.requests[$0].pdu == pdu && isAsThen($0) && !isLost($0) ? $0 : nil } : find(pdu)
+    if let index = found ?? (isStrict || isRead ? nil : adopt(pdu)) { return play(index) }
     if let request = try? Request(parsing: pdu), let decision = answer(request) { return decision }
+    if !isStrict, isRead, let index = find(pdu), let response = link.requests[index].response {
+      use(index)
+      return .answer(response)
+    }
     return .unknown(next: next)
+  }
+
+  /// Returns whether a PDU asks for attributes or values and changes nothing on the device.
+  private static func isRead(_ pdu: [UInt8]) -> Bool { pdu.first.map { $0 <= 0x10 || $0 == 0x20 } ?? false }
+
+  /// The zero-based index of the next recorded question that the answerer has not played. Nil after the last one.
+  private var nextQuestion: Int? { (cursor..<link.requests.count).first { !isUsed[$0] && Self.isQuestion(link.requests[$0].pdu) } }
+
+  /// Returns whether the packets after a recorded request lack its response, although the device sent it: another action came first.
+  private func isLost(_ index: Int) -> Bool {
+    let request = link.requests[index]
+    return request.response == nil
+      ? link.requests[(index + 1)...].contains(where: \.isRequest) : !request.following.contains { $0.kind.isResponse }
+  }
+
+  /// Continues with another recorded link to the device, from its first request with this PDU. Returns the request's new index.
+  private mutating func adopt(_ pdu: [UInt8]) -> Int? {
+    for (index, other) in othersLeft.enumerated() {
+      guard let first = other.requests.firstIndex(where: { $0.pdu == pdu }) else { continue }
+      othersLeft.remove(at: index)
+      defer { link.requests += other.requests[first...] }
+      isUsed += [Bool](repeating: false, count: other.requests.count - first)
+      return link.requests.count
+    }
+    return nil
+  }
+
+  /// The time of the recorded host's next action, in nanoseconds, if the device does not wait for this action: a read or a confirmation. Once
+  /// the client has subscribed, also a subscription. Nil before any other write, and at the end of the recording.
+  var skipTime: Int64? {
+    mutating get {
+      guard !isStrict, cursor < link.requests.count else { return nil }
+      let pdu = link.requests[cursor].pdu
+      if !isUsed[cursor], Self.isQuestion(pdu), !Self.isRead(pdu) {
+        guard !configurations.isEmpty, case .request(.write(let handle, _))? = try? PDU(parsing: pdu),
+          database.types[handle.number] == .clientCharacteristicConfiguration
+        else { return nil }
+      }
+      return link.requests[cursor].time
+    }
+  }
+
+  /// Skips the recorded host's next action. Returns its zero-based index. Nil if the device waits for the action.
+  mutating func skip() -> Int? {
+    guard skipTime != nil else { return nil }
+    defer { cursor += 1 }
+    return cursor
+  }
+
+  /// The handles of the attributes that the recorded host read or wrote, in ascending order, at most 32.
+  var knownHandles: [Int] {
+    mutating get {
+      let written = link.requests.lazy.map(\.pdu).filter { [0x12, 0x52].contains($0.first) && $0.count >= 3 }.map { Int($0.uint16(at: 1)) }
+      return Array(Set(readings.all.keys).union(otherReadings.all.keys).union(written).sorted().prefix(32))
+    }
+  }
+
+  /// The error for a request whose answer the recording lacks.
+  package func refusal(of pdu: [UInt8]) -> (code: ErrorCode, response: [UInt8])? {
+    guard let opcode = pdu.first, case .request? = pdu.first.map({ ATT.Opcode(rawValue: $0) }) else { return nil }
+    let handle: AttributeHandle =
+      pdu.count >= 3 && opcode != 0x02 && opcode != 0x18 ? AttributeHandle(clamping: Int(pdu.uint16(at: 1))) : AttributeHandle(clamping: 0)
+    let isSearch = [0x04, 0x06, 0x08, 0x10].contains(opcode)
+    let code: ErrorCode = isSearch ? .attributeNotFound : opcode == 0x0C ? .attributeNotLong : .unlikelyError
+    return (code, [0x01, opcode, UInt8(handle.rawValue & 0xFF), UInt8(handle.rawValue >> 8), code.rawValue])
   }
 
   /// Plays the packets that followed the host's recorded response to the device. The host's actual response may differ.
@@ -64,9 +140,7 @@ package struct Answerer: Sendable {
   var nextTime: Int64? { (cursor..<link.requests.count).first { !isUsed[$0] }.map { link.requests[$0].time } }
 
   /// The next recorded request or command that the answerer has not played. Nil after the last one.
-  private var next: [UInt8]? {
-    (cursor..<link.requests.count).first { !isUsed[$0] && Self.isQuestion(link.requests[$0].pdu) }.map { link.requests[$0].pdu }
-  }
+  private var next: [UInt8]? { nextQuestion.map { link.requests[$0].pdu } }
 
   /// Finds the host's first unplayed write before the next recorded notification or indication, or else its first unplayed request.
   /// - Returns: The zero-based index of a recorded request. Nil if no notification or indication follows.
@@ -190,7 +264,7 @@ extension Answerer {
     var next = range.start.number
     for handle in database.handles[database.firstIndex(next)...] {
       guard handle <= range.end.number, let type = database.types[handle] else { break }
-      guard database.isComplete(nil, next, handle - 1) else { return items.isEmpty ? nil : .answer(Response.findInformation(items).bytes) }
+      guard isKnown(nil, next, handle - 1) else { return items.isEmpty ? nil : .answer(Response.findInformation(items).bytes) }
       let isShort = type.short != nil
       // One response has one form (Vol 3 Part F §3.4.3.2).
       if let first = items.first, (first.type.short != nil) != isShort { return .answer(Response.findInformation(items).bytes) }
@@ -199,7 +273,7 @@ extension Answerer {
       next = handle + 1
     }
     if !items.isEmpty { return .answer(Response.findInformation(items).bytes) }
-    return database.isComplete(nil, next, range.end.number) ? refuse(request, range.start.number, .attributeNotFound) : nil
+    return isKnown(nil, next, range.end.number, isLast: true) ? refuse(request, range.start.number, .attributeNotFound) : nil
   }
 
   private mutating func groups(_ request: Request, _ range: HandleRange, _ type: UUID) -> Decision? {
@@ -214,7 +288,7 @@ extension Answerer {
       next = group.endHandle.number + 1
     }
     if !items.isEmpty { return .answer(Response.readByGroupType(items).bytes) }
-    guard database.groups(type, in: range).isEmpty, isKnown(type, next, range.end.number) else { return nil }
+    guard database.groups(type, in: range).isEmpty, isKnown(type, next, range.end.number, isLast: true) else { return nil }
     return refuse(request, range.start.number, .attributeNotFound)
   }
 
@@ -228,12 +302,14 @@ extension Answerer {
       next = group.endHandle.number + 1
     }
     if !items.isEmpty { return .answer(Response.findByTypeValue(items).bytes) }
-    return isKnown(type, next, range.end.number) ? refuse(request, range.start.number, .attributeNotFound) : nil
+    return isKnown(type, next, range.end.number, isLast: true) ? refuse(request, range.start.number, .attributeNotFound) : nil
   }
 
-  /// Returns whether the recording shows all attributes of a type from handle `start` to `end`.
+  /// Returns whether the recording shows all attributes of a type from handle `start` to `end`. A nil type stands for all types.
   /// After a discovery, returns true for types that clients may skip: secondary services, includes and the Database Hash.
-  private mutating func isKnown(_ type: UUID, _ start: Int, _ end: Int) -> Bool {
+  /// - Parameter isLast: Whether the answer would be that there are no attributes. Otherwise only a strict answerer must know all.
+  private mutating func isKnown(_ type: UUID?, _ start: Int, _ end: Int, isLast: Bool = false) -> Bool {
+    if !isStrict, !isLast { return true }
     if type == .secondaryService || type == .include || type == .databaseHash, database.isDiscovered { return true }
     return database.isComplete(type, start, end)
   }
@@ -245,7 +321,7 @@ extension Answerer {
     guard let first = within.first(where: { database.types[$0] == type }) else {
       // Clients that cache attributes request the hash. Without it, they discover again.
       let isSought = type != .characteristic && range.end.number <= database.sought[type] ?? 0
-      guard isSought || type == .databaseHash || isKnown(type, range.start.number, range.end.number) else { return nil }
+      guard isSought || type == .databaseHash || isKnown(type, range.start.number, range.end.number, isLast: true) else { return nil }
       return refuse(request, range.start.number, .attributeNotFound)
     }
     guard isKnown(type, range.start.number, first - 1) else { return nil }
@@ -271,10 +347,12 @@ extension Answerer {
     if type == .clientCharacteristicConfiguration { return open(handle, configurations[handle] ?? [0, 0], true, response) }
     if let value = database.declarations[handle] { return open(handle, value, true, response) }
     let all = readings.all[handle] ?? []
-    let fresh = all.first { reading in !reading.requests.contains { wasUsed($0) } }
+    let unused = all.filter { reading in !reading.requests.contains { wasUsed($0) } }
+    // The recorded host may have paired after a refusal.
+    let fresh = isStrict ? unused.first : unused.first { (try? $0.outcome.get()) != nil } ?? unused.first
     // Values that never change may be read again.
     let isFixed = type.map { $0.isDescriptor || $0 == .databaseHash } ?? false
-    guard let reading = fresh ?? (isFixed ? all.last : nil) else {
+    guard let reading = fresh ?? (isFixed ? all.last : isStrict ? nil : all.last ?? otherReadings.all[handle]?.last) else {
       // A session requests descriptions of a value on its own, and continues if they are refused.
       if case .read = request, all.isEmpty, let short = type?.short, [0x2901, 0x2904, 0x2905].contains(short) {
         return refuse(request, handle, .readNotPermitted)
@@ -288,11 +366,15 @@ extension Answerer {
     case .success(let value):
       // The rest of a value that was not read to its end is unknown.
       octets = response(value, mtu).bytes
-      guard reading.isWhole || value.count >= mtu - 1 else { return nil }
+      guard reading.isWhole || value.count >= mtu - 1 || !isStrict else { return nil }
       opened = (handle, value, reading.isWhole)
     }
     guard fresh != nil, let first = reading.requests.first else { return .answer(octets) }
     for index in reading.requests.dropFirst() { use(index) }
+    guard isStrict else {
+      use(first)
+      return .answer(octets)
+    }
     return play(first, response: octets)
   }
 
@@ -310,7 +392,7 @@ extension Answerer {
     guard let opened, opened.handle == handle else { return nil }
     guard offset <= opened.value.count else { return opened.isWhole ? refuse(request, handle, .invalidOffset) : nil }
     let rest = opened.value.dropFirst(offset)
-    guard opened.isWhole || rest.count >= mtu - 1 else { return nil }
+    guard opened.isWhole || rest.count >= mtu - 1 || !isStrict && !rest.isEmpty else { return nil }
     return .answer(Response.readBlob(Array(rest.prefix(mtu - 1))).bytes)
   }
 
@@ -340,8 +422,8 @@ struct RecordedReadings: Sendable {
 
   private(set) var all: [Int: [Reading]] = [:]
 
-  init(_ link: Recording.Link) {
-    for (index, item) in link.requests.enumerated() {
+  init(_ links: [Recording.Link]) {
+    for (index, item) in links.lazy.map({ $0.requests.enumerated() }).joined() {
       guard let octets = item.response, let request = try? Request(parsing: item.pdu), let response = try? Response(parsing: octets) else {
         continue
       }

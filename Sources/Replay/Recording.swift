@@ -1,6 +1,6 @@
-import ATT
+package import ATT
 package import Bluetooth
-import Captures
+package import Captures
 import EventLoop
 package import HCI
 
@@ -12,6 +12,8 @@ package struct Recording: Sendable {
   /// The number of packets of all adapters that the recorder lost. `cut` is the number of packets that the recorder truncated.
   package internal(set) var drops = 0
   package internal(set) var cut = 0
+  /// The error at which the file becomes invalid. Nil for a whole file.
+  package internal(set) var end: MalformedPacket?
   /// The commands that concern no link, by opcode, each list in recorded order.
   var commands: [HCI.Opcode: [Command]] = [:]
   var scans: [Scan] = []
@@ -117,6 +119,24 @@ package struct Recording: Sendable {
   }
 }
 
+extension Recording.Happening.Kind {
+  var isResponse: Bool { if case .packet(_, true) = self { true } else { false } }
+  /// Whether the message is a response that the recording does not relate to the preceding request.
+  var isOtherResponse: Bool {
+    // After the headers of H4, ACL data and L2CAP.
+    guard case .packet(let octets, false) = self, octets.count > 9, octets[0] == HCI.Packet.aclIndicator, octets[7...8] == [4, 0] else {
+      return false
+    }
+    return switch ATT.Opcode(rawValue: octets[9]) {
+    case .response, .error: true
+    case .request, .command, .unsolicited, .confirmation, .unknown: false
+    }
+  }
+  var isDisconnection: Bool {
+    if case .packet(let octets, _) = self { RecordedEvent.kind(octets) == .disconnectionComplete } else { false }
+  }
+}
+
 extension Recording {
   /// Parses a btsnoop, pcap or pcapng file. If it has packets of several adapters, takes the adapter that most likely is a central.
   /// - Throws: MalformedPacket with the offset in the file. The parser omits packets with invalid contents.
@@ -127,33 +147,50 @@ extension Recording {
   }
 
   /// Unpacks and parses a trace file in small steps, between which the event loop does other work.
+  /// - Parameters:
+  ///   - isStrict: Whether a file that becomes invalid after its first packet is an error. Otherwise `end` has the error.
+  ///   - convert: A function that converts a sniffer's packet to the HCI packets of a host. Nil if such a packet is an error.
   /// - Throws: `MalformedPacket` for an invalid file, `CancellationError` after the cancellation of the task.
   @LoopActor
-  package static func read(_ file: [UInt8]) async throws -> Recording {
+  package static func read(
+    _ file: [UInt8], isStrict: Bool = true, converting convert: ((Snoop.Record) -> [Snoop.Record])? = nil
+  ) async throws -> Recording {
     var reader = try FileReader(try await PackedCapture.unpack(file))
-    while try reader.takeRecord() {
-      EventLoop.shared.spendStep()
-      if EventLoop.shared.isShareSpent { try await EventLoop.shared.waitForTurn() }
+    var end: MalformedPacket?
+    do {
+      while try reader.takeRecord(convert) {
+        EventLoop.shared.spendStep()
+        if EventLoop.shared.isShareSpent { try await EventLoop.shared.waitForTurn() }
+      }
+    } catch let error as MalformedPacket {
+      guard !isStrict, reader.number > 0 else { throw error }
+      end = error
     }
-    return reader.finished()
+    var recording = reader.finished()
+    recording.end = end
+    return recording
   }
 
   /// A reader of a trace file, which gives the packets of each adapter to a `RecordingReader` of its own.
   private struct FileReader {
     private var trace: TraceReader
-    private var number = 0
+    private(set) var number = 0
     private var readers: [UInt16: RecordingReader] = [:]
 
     init(_ file: [UInt8]) throws(MalformedPacket) { trace = try TraceReader(file) }
 
     /// Reads the next record. Returns false at the end of the file.
-    mutating func takeRecord() throws(MalformedPacket) -> Bool {
+    mutating func takeRecord(_ convert: ((Snoop.Record) -> [Snoop.Record])? = nil) throws(MalformedPacket) -> Bool {
       guard let record = try trace.next() else { return false }
+      guard record.air == nil || convert != nil else {
+        throw MalformedPacket("this is a sniffer capture, without HCI packets of a host", at: 0)
+      }
       number += 1
-      guard record.air == nil else { throw MalformedPacket("this is a sniffer capture, without HCI packets of a host", at: 0) }
       // A monitor numbers adapters from 0. It did not make a file with thousands of them.
       guard readers[record.adapter] != nil || readers.count < 64 else { return true }
-      readers[record.adapter, default: RecordingReader()].add(record, number: number, isWhole: trace.drops == 0)
+      for record in record.air == nil ? [record] : convert?(record) ?? [] {
+        readers[record.adapter, default: RecordingReader()].add(record, number: number, isWhole: trace.drops == 0)
+      }
       return true
     }
 
@@ -165,19 +202,77 @@ extension Recording {
     }
   }
 
-  /// Returns the device with this address if the host connected to it without a recorded advertisement. Otherwise returns nil.
+  /// Returns the device with this address if the host connected to it without a recorded advertisement. If the recording lacks the address
+  /// of a connected device, any unknown address belongs to it. Otherwise returns nil.
   package func unheardPeer(_ address: Address) -> PeerAddress? {
     let fitting = attempts.filter { $0.peer?.address == address }
-    guard let attempt = fitting.first(where: { $0.link != nil }) ?? fitting.first else { return nil }
-    return scans.contains { $0.reports.contains { Self.reports($0.octets, address) } } ? nil : attempt.peer
+    let isHeard = firstHeard[address] != nil
+    guard let attempt = fitting.first(where: { $0.link != nil }) ?? fitting.first else {
+      return isHeard || !hasUnnamedPeer ? nil : PeerAddress(address, address.rawValue >> 46 == 3 ? .random : .public)
+    }
+    return isHeard ? nil : attempt.peer
   }
 
-  private static func reports(_ octets: [UInt8], _ address: Address) -> Bool {
+  /// The devices to which the host connected, but which the first ten seconds of the recorded scans do not show. In recorded order.
+  package var unheardPeers: [PeerAddress] {
+    let (firstHeard, limit) = (self.firstHeard, 10_000_000_000 as Int64)
+    var peers: [PeerAddress] = []
+    for case (let peer?, _?) in attempts.lazy.map({ ($0.peer, $0.link) }) where firstHeard[peer.address] ?? limit >= limit {
+      if peers.count < 256, !peers.contains(peer) { peers.append(peer) }
+    }
+    return peers
+  }
+
+  /// Whether the host used the attributes of a device whose address the recording lacks.
+  package var hasUnnamedPeer: Bool { attempts.contains { $0.peer == nil && $0.link.map { !links[$0].requests.isEmpty } ?? false } }
+
+  /// The time of each device's first advertisement, in nanoseconds since the start of the first scan, without the pauses between scans.
+  private var firstHeard: [Address: Int64] {
+    var (times, passed): ([Address: Int64], Int64) = ([:], 0)
+    for scan in scans {
+      for report in scan.reports {
+        for address in Self.senders(report.octets) where times[address] == nil { times[address] = passed + report.time - scan.time }
+      }
+      passed += scan.end - scan.time
+    }
+    return times
+  }
+
+  /// The address that a replay gives to a device whose address the recording lacks.
+  static let unnamedPeer = PeerAddress(Address(rawValue: 1), .public)
+
+  private static func senders(_ octets: [UInt8]) -> [Address] {
     switch try? HCI.Packet(octets) {
-    case .event(.leAdvertisingReports(let list))?: list.reports.contains { $0.address == address }
-    case .event(.leExtendedAdvertisingReports(let list))?: list.reports.contains { $0.address == address }
-    case .event(.leDirectedAdvertisingReports(let list))?: list.reports.contains { $0.address == address }
-    default: false
+    case .event(.leAdvertisingReports(let list))?: list.reports.map(\.address)
+    case .event(.leExtendedAdvertisingReports(let list))?: list.reports.map(\.address)
+    case .event(.leDirectedAdvertisingReports(let list))?: list.reports.map(\.address)
+    default: []
+    }
+  }
+}
+
+/// A fact about a recording that the user should know, although the replay continues.
+package enum ReplayNote: Sendable, Equatable {
+  /// The recording lacks this request or command. The device answers with the error, or not at all.
+  case notRecorded(ReplayError.Asked, ErrorCode?)
+  /// The recording has no discovery of services. It names only these handles.
+  case undiscovered([Int])
+  /// The recording lacks this part of the discovery, and perhaps others.
+  case partlyDiscovered(ReplayError.Asked)
+  /// The recording has a connection to this device, but no advertisement in time.
+  case unheard(PeerAddress)
+  /// The recording lacks the address of a device. The replay uses this address.
+  case unnamed(PeerAddress)
+  /// The file is invalid from here on.
+  case cut(MalformedPacket)
+  /// The replay has more notes, which it omits.
+  case more
+
+  /// Whether the note is about the discovery. One such note is enough.
+  var isOfDiscovery: Bool {
+    switch self {
+    case .undiscovered, .partlyDiscovered: true
+    case .notRecorded, .unheard, .unnamed, .cut, .more: false
     }
   }
 }

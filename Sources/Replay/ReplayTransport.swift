@@ -3,12 +3,14 @@ package import EventLoop
 package import HCI
 
 /// A controller that answers like the controller in a recording, with the recorded devices around it.
-/// A request without a recorded answer ends its link or command with `ReplayError`.
+/// A connection without a recorded one ends with `ReplayError`, and in a strict replay also any other request.
 @LoopActor
 package final class ReplayTransport: HCI.Transport {
   package var handler: (@LoopActor (HCI.TransportEvent) -> Void)?
 
   let recording: Recording
+  /// Whether a request without a recorded answer ends its link. Otherwise the device answers with an error.
+  let isStrict: Bool
   private var pace: Pace
   private var isClosed = false
 
@@ -23,12 +25,18 @@ package final class ReplayTransport: HCI.Transport {
   var nextScan = 0
   /// The function to call with the length of a skipped pause, in nanoseconds.
   private let onPause: @LoopActor (Int64) -> Void
+  private let onNote: @LoopActor (ReplayNote) -> Void
+  private var noted: [ReplayNote] = []
 
   /// Creates a transport that replays a recording.
-  /// - Parameter onPause: The function that receives the length of each skipped pause, in nanoseconds.
-  package init(_ recording: Recording, onPause: @escaping @LoopActor (Int64) -> Void = { _ in }) {
-    self.recording = recording
-    self.onPause = onPause
+  /// - Parameters:
+  ///   - onPause: The function that receives the length of each skipped pause, in nanoseconds.
+  ///   - onNote: The function that receives each note once.
+  package init(
+    _ recording: Recording, isStrict: Bool = true, onPause: @escaping @LoopActor (Int64) -> Void = { _ in },
+    onNote: @escaping @LoopActor (ReplayNote) -> Void = { _ in }
+  ) {
+    (self.recording, self.isStrict, self.onPause, self.onNote) = (recording, isStrict, onPause, onNote)
     pace = Pace(now: EventLoop.shared.now.nanoseconds)
   }
 
@@ -57,6 +65,13 @@ package final class ReplayTransport: HCI.Transport {
       transport.ended(link)
       transport.handler?(.linkEnded(link.handle, error))
     }
+  }
+
+  func note(_ note: ReplayNote) {
+    guard noted.count < 16, !noted.contains(where: { $0 == note || $0.isOfDiscovery && note.isOfDiscovery }) else { return }
+    noted.append(note)
+    onNote(note)
+    if noted.count == 16 { onNote(.more) }
   }
 
   func refuse(_ opcode: HCI.Opcode, _ error: ReplayError) { perform { $0.handler?(.refused(opcode, error)) } }
@@ -129,15 +144,16 @@ package final class ReplayTransport: HCI.Transport {
     let opcode = command.opcode
     guard let all = recording.commands[opcode] else { return false }
     let fitting = all.indices.filter { all[$0].packet == command }
-    let fresh = fitting.first { !used[opcode, default: []].contains($0) }
+    let fresh = fitting.first { (!all[$0].isCut || isStrict) && !used[opcode, default: []].contains($0) }
     guard let index = fresh ?? fitting.last(where: { all[$0].answer != nil }) else { return false }
     if !all[index].isCut { used[opcode, default: []].insert(index) }
     if fresh != nil { align(all[index].time) }
     if all[index].isCut {
+      guard isStrict else { return false }
       refuse(command.opcode, .cut(.command(command)))
       return true
     }
-    guard let answer = all[index].answer else { return fresh != nil }
+    guard let answer = all[index].answer else { return isStrict && fresh != nil }
     post(answer.octets, at: fresh == nil ? now : due(answer.time))
     return true
   }
@@ -182,8 +198,13 @@ package final class ReplayTransport: HCI.Transport {
   private func nextAttempt(_ peer: PeerAddress) -> Int? {
     let attempts = recording.attempts
     func last(where fits: (Recording.Attempt) -> Bool) -> Int? { attempts.indices.last { usedAttempts[$0] == peer && fits(attempts[$0]) } }
-    return attempts.indices.first { usedAttempts[$0] == nil && isSame(attempts[$0].peer, peer) }
-      ?? last { $0.link != nil } ?? last { _ in true }
+    let fresh = attempts.indices.filter { usedAttempts[$0] == nil && isSame(attempts[$0].peer, peer) }
+    // Phones cancel attempts and try again.
+    let whole =
+      isStrict
+      ? fresh.first
+      : fresh.first { attempts[$0].complete != nil && (attempts[$0].cancelled == nil || attempts[$0].link != nil) } ?? fresh.first
+    return whole ?? last { $0.link != nil } ?? last { _ in true }
   }
 
   private func isSame(_ recorded: PeerAddress?, _ peer: PeerAddress) -> Bool { recorded.map { $0 == peer } ?? true }
@@ -243,7 +264,7 @@ package final class ReplayTransport: HCI.Transport {
   func executeOnLink(_ command: CommandPacket, _ handle: ConnectionHandle) {
     guard let link = links[handle] else { return post(status(command, .unknownConnectionIdentifier)) }
     let recorded = link.take(command)
-    if let recorded, !recorded.isCut {
+    if let recorded, !recorded.isCut, isStrict || recorded.answer != nil {
       align(recorded.time)
       if let answer = recorded.answer { post(adapted(answer.octets, handle), at: due(answer.time)) }
       if let outcome = recorded.outcome { finish(outcome.octets, link, at: due(outcome.time)) }
@@ -265,6 +286,9 @@ package final class ReplayTransport: HCI.Transport {
       finish(Event.leReadRemoteFeaturesComplete(status: .unsupportedRemoteFeature, handle: handle, features: []).encoded, link)
     case LESetDataLength.opcode, LERemoteConnectionParameterRequestReply.opcode, LERemoteConnectionParameterRequestNegativeReply.opcode:
       post(complete(command, [0] + command.parameters.prefix(2)))
+    case LEConnectionUpdate.opcode where !isStrict, LESetPHY.opcode where !isStrict:
+      note(.notRecorded(.command(command), nil))
+      post(status(command, .unsupportedRemoteFeature))
     case LEConnectionUpdate.opcode, LESetPHY.opcode:
       fail(link, recorded == nil ? .notRecorded(.command(command), next: nil) : .cut(.command(command)))
     default: post(status(command, .unknownCommand))
@@ -367,6 +391,17 @@ final class ReplayedScan {
 }
 
 extension ReplayTransport {
+  /// Reports devices without a recorded advertisement, so that a scan finds them.
+  private func reportUnheard() {
+    let unnamed = recording.hasUnnamedPeer ? [Recording.unnamedPeer] : []
+    for peer in recording.unheardPeers + unnamed {
+      note(unnamed.contains(peer) ? .unnamed(peer) : .unheard(peer))
+      let report = LegacyAdvertisingReport(eventType: 0, peer: peer, data: [], rssi: 127)
+      // The host ignores reports before the answer to its command.
+      post(Event.leAdvertisingReports(AdvertisingReports([report])).encoded, at: now + 100_000_000)
+    }
+  }
+
   func enableScan(_ command: CommandPacket) {
     let isOn = command.parameters.first == 1
     if !isOn {
@@ -377,6 +412,7 @@ extension ReplayTransport {
     }
     if !recording.scans.indices.contains(nextScan) { nextScan = 0 }
     answer(command)
+    if !isStrict { reportUnheard() }
     guard scan == nil, recording.scans.indices.contains(nextScan) else { return }
     let time = recording.scans[nextScan].time
     align(time)

@@ -1,3 +1,4 @@
+import ATT
 import Bluetooth
 import DequeModule
 import EventLoop
@@ -10,7 +11,7 @@ final class ReplayedLink {
   /// The connection handle that the host uses for the link. The recording may have another handle.
   let handle: ConnectionHandle
   let peer: PeerAddress
-  private let recorded: Recording.Link
+  private var recorded: Recording.Link { answerer.link }
   private unowned let transport: ReplayTransport
   private var answerer: Answerer
   private var stream = Recombination()
@@ -35,11 +36,10 @@ final class ReplayedLink {
     _ recorded: Recording.Link, others: [Recording.Link], handle: ConnectionHandle, peer: PeerAddress, isWhole: Bool,
     _ transport: ReplayTransport
   ) {
-    self.recorded = recorded
     self.handle = handle
     self.peer = peer
     self.transport = transport
-    answerer = Answerer(recorded, others: others)
+    answerer = Answerer(recorded, others: others, isStrict: transport.isStrict)
     isInStep = isWhole
     lastAction = transport.now
   }
@@ -64,6 +64,8 @@ final class ReplayedLink {
   }
 
   private func answer(_ pdu: [UInt8]) {
+    // The host acts longer than the recorded one, so the device has no reason to leave.
+    if !transport.isStrict { queue.removeAll { $0.kind.isDisconnection } }
     switch answerer.answer(pdu) {
     case .play(let index, let response):
       let request = recorded.requests[index]
@@ -72,15 +74,27 @@ final class ReplayedLink {
       hurry()
       let isLast = !recorded.requests[(index + 1)...].contains(where: \.isRequest)
       if recorded.isCut, request.isRequest, request.response == nil, isLast { unanswered = pdu }
-      enqueue(request.following, response: response)
+      enqueue(transport.isStrict ? request.following : request.following.filter { !$0.kind.isOtherResponse }, response: response)
     case .answer(let response):
       isInStep = false
       for data in fragments(response) { transport.post(data) }
     case .nothing: isInStep = false
     case .unknown(let next):
       let asked = answerer.asked(pdu)
-      transport.fail(self, .notRecorded(asked, next: next.map { answerer.asked($0) }))
+      guard !transport.isStrict else { return transport.fail(self, .notRecorded(asked, next: next.map { answerer.asked($0) })) }
+      refuse(pdu, asked)
     }
+  }
+
+  /// Answers a request that the recording lacks with an error.
+  private func refuse(_ pdu: [UInt8], _ asked: ReplayError.Asked) {
+    isInStep = false
+    let refusal = answerer.refusal(of: pdu)
+    let isSearch = refusal?.code == .attributeNotFound
+    let isUndiscovered = isSearch && !answerer.database.isDiscovered
+    transport.note(
+      isUndiscovered ? .undiscovered(answerer.knownHandles) : isSearch ? .partlyDiscovered(asked) : .notRecorded(asked, refusal?.code))
+    if let refusal { for data in fragments(refusal.response) { transport.post(data) } }
   }
 
   /// Returns a recorded command with the same opcode and the same parameters after the handle. Returns each recorded command only once.
@@ -107,21 +121,17 @@ final class ReplayedLink {
   }
 
   private func enqueue(_ happenings: [Recording.Happening], response: [UInt8]?) {
-    let last = response == nil ? nil : happenings.indices.last { Self.isResponse(happenings[$0]) }
+    let last = response == nil ? nil : happenings.indices.last { happenings[$0].kind.isResponse }
     if let response, last == nil { for data in fragments(response) { queue.append((transport.now, .packet(data, isResponse: true))) } }
     for (index, happening) in happenings.enumerated() {
       let due = transport.due(happening.time)
-      if let response, Self.isResponse(happening) {
+      if let response, happening.kind.isResponse {
         if index == last { for data in fragments(response) { queue.append((due, .packet(data, isResponse: true))) } }
       } else {
         queue.append((due, happening.kind))
       }
     }
     schedule()
-  }
-
-  private static func isResponse(_ happening: Recording.Happening) -> Bool {
-    if case .packet(_, true) = happening.kind { true } else { false }
   }
 
   private func fragments(_ pdu: [UInt8]) -> [[UInt8]] {
@@ -133,7 +143,11 @@ final class ReplayedLink {
     timer = nil
     guard !isDelivering else { return }
     guard let first = queue.first else {
-      if let unanswered { transport.fail(self, .cut(answerer.asked(unanswered))) }
+      if let pdu = unanswered {
+        guard !transport.isStrict else { return transport.fail(self, .cut(answerer.asked(pdu))) }
+        unanswered = nil
+        refuse(pdu, answerer.asked(pdu))
+      }
       return watch()
     }
     timer = EventLoop.shared.schedule(at: LoopClock.Instant(nanoseconds: first.due)) { [weak self] in self?.deliver() }
@@ -157,6 +171,16 @@ final class ReplayedLink {
   /// The time by which a host may be later than recorded, in nanoseconds.
   private static let patience: Int64 = 1_000_000_000
 
+  /// Skips what the recorded host asked and this host does not ask in time. Returns false if nothing can be skipped.
+  private func skip() -> Bool {
+    guard let time = answerer.skipTime else { return false }
+    if transport.now < transport.place(time) + Pace.slack { return true }
+    guard let index = answerer.skip() else { return false }
+    isInStep = false
+    enqueue(recorded.requests[index].following.filter { !$0.kind.isResponse && !$0.kind.isOtherResponse }, response: nil)
+    return true
+  }
+
   /// The time, in nanoseconds, after which no more values arrive, because the host does not act as recorded.
   private var exhausted: Int64 { max(lastAction, transport.place(answerer.nextTime ?? recorded.end)) + Self.patience }
 
@@ -167,10 +191,12 @@ final class ReplayedLink {
 
   private func watch() {
     guard exhaustion == nil, queue.isEmpty, transport.links[handle] === self else { return }
-    exhaustion = EventLoop.shared.schedule(at: LoopClock.Instant(nanoseconds: exhausted)) { [weak self] in
+    let time = answerer.skipTime.map { transport.place($0) + Pace.slack } ?? exhausted
+    exhaustion = EventLoop.shared.schedule(at: LoopClock.Instant(nanoseconds: max(transport.now, time))) { [weak self] in
       guard let self else { return }
       exhaustion = nil
       guard queue.isEmpty else { return }
+      if skip() { return watch() }
       if transport.now < exhausted { watch() } else { transport.handler?(.linkExhausted(handle, reason)) }
     }
   }

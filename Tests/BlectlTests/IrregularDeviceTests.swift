@@ -61,7 +61,7 @@ import Testing
   @Test func whatARecordingHasIsShown() throws {
     let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../Vectors/foreign.btsnoop").path
     let adapter = "replay:\(file)"
-    let services = try Blectl.run(["services", "name:Raw", "--json"], adapter: adapter, virtual: false)
+    let services = try Blectl.run(["services", "name:Raw", "--json", "--strict"], adapter: adapter, virtual: false)
     let records = try services.lines.map { try Record($0) }
     #expect(records.map { $0.string("uuid") } == ["1800", "180a"], "\(services.text)\(services.errors)")
     #expect(services.errors.contains("its value is at 0x0016, outside its service."), "\(services.errors)")

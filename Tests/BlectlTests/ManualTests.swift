@@ -45,7 +45,7 @@ import Testing
   @Test func everyOptionOfTheManualExists() throws {
     let page = try String(contentsOf: Self.root.appendingPathComponent("man/blectl.1"), encoding: .utf8)
     // --keep-going is an option of -e and source, which are not commands of the root. The parser does not know the options for records.
-    let others: Set<String> = ["version", "help", "keep-going", "config", "csv", "format", "output", "time"]
+    let others: Set<String> = ["version", "help", "keep-going", "csv", "format", "output", "time", "config", "strict"]
     let known = try Self.commands().values.reduce(into: others) { $0.formUnion($1) }
     for line in page.split(separator: "\n") where line.hasPrefix(".It Fl") {
       for match in line.matches(of: /Fl -([a-z-]+)/) { #expect(known.contains(String(match.1)), "--\(match.1) does not exist") }

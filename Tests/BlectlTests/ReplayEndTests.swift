@@ -51,7 +51,7 @@ import Testing
     ),
   ]) func theNextValuesFollowAWrite(_ arguments: [String], _ values: Int, _ mention: String) throws {
     let adapter = "replay:\(Vectors.path("replay-notify-after-writes.btsnoop"))"
-    let result = try Blectl.run(arguments, adapter: adapter, virtual: false)
+    let result = try Blectl.run(arguments + ["--strict"], adapter: adapter, virtual: false)
     #expect(result.status == 7 && result.errors.contains(mention), "\(result.errors)")
     #expect(result.lines.count == values, "\(result.text)")
     let isOver = mention.hasPrefix("The recording")
@@ -84,7 +84,7 @@ import Testing
     while end <= file.count {
       let trace = TemporaryPath()
       try trace.write(Array(file[..<end]))
-      let result = try replay(trace, "read", "name:Band-7", "2a19")
+      let result = try replay(trace, "read", "name:Band-7", "2a19", "--strict")
       statuses.insert(result.status)
       switch result.status {
       case 0: break
@@ -114,7 +114,7 @@ import Testing
     let trace = try recording("send-file", "name:Panel", "fff6", try TemporaryFolder.file(picture))
     let (before, after) = (Octets.hex(picture[60..<61]), Octets.hex([picture[60] ^ 0xFF]))
     picture[60] ^= 0xFF
-    let result = try replay(trace, "send-file", "name:Panel", "fff6", try TemporaryFolder.file(picture), "--json")
+    let result = try replay(trace, "send-file", "name:Panel", "fff6", try TemporaryFolder.file(picture), "--json", "--strict")
     #expect(result.status == 7)
     let message = try #require(result.error?.string("message"))
     #expect(message.contains("to fff6 (handle 0x"), "\(message)")
@@ -126,7 +126,7 @@ import Testing
   @Test func connectionsInTurn() throws {
     let trace = try recording(
       "-e", "connect name:Band-7; read 2a19; disconnect; connect name:Band-7; read 2a29; services; disconnect")
-    func session(_ commands: String) throws -> Blectl.Result { try replay(trace, "-k", "-e", commands) }
+    func session(_ commands: String) throws -> Blectl.Result { try replay(trace, "-k", "--strict", "-e", commands) }
     let again = try session(
       "connect name:Band-7; read 2a19; disconnect; connect name:Band-7; read 2a29; disconnect; connect name:Band-7; read 2a29; "
         + "disconnect; connect name:Band-7; read 2a29")
@@ -140,14 +140,14 @@ import Testing
   /// The message appears once, with the attribute's name and advice.
   @Test func saysItOnce() throws {
     let trace = try recording("-e", "services; read 2a19", "name:Band-7")
-    let result = try replay(trace, "-e", "read 2a19; write ff02 1b9902", "name:Band-7")
+    let result = try replay(trace, "-e", "read 2a19; write ff02 1b9902", "name:Band-7", "--strict")
     #expect(result.status == 7)
     #expect(
       result.errors
         == "blectl: write ff02 1b9902: The recording has no write of 1b9902 to ff02 (handle 0x001c) without response. Its next request: "
         + "write of 0000 to 2a05@2902 (handle 0x0009). Record this too, with the device and --trace.\n",
       "\(result.errors)")
-    let json = try replay(trace, "--json", "-e", "write ff02 1b9902", "name:Band-7")
+    let json = try replay(trace, "--json", "--strict", "-e", "write ff02 1b9902", "name:Band-7")
     #expect(json.text.contains("\"event\":\"disconnected\""), "\(json.text)")
   }
 }

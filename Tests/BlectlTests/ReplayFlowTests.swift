@@ -29,9 +29,12 @@ import Testing
     let trace = TemporaryPath()
     let recorded = try Blectl.run(["--trace", trace.path, "--json"] + arguments)
     let replayed = try Blectl.run(["--json"] + arguments, adapter: "replay:\(trace.path)", virtual: false)
-    #expect(replayed.text == recorded.text)
-    #expect(replayed.status == recorded.status, "\(replayed.errors)")
-    #expect(replayed.errors == recorded.errors.replacing("\"sim\"", with: "\"replay:\(trace.path)\""))
+    let strict = try Blectl.run(["--json", "--strict"] + arguments, adapter: "replay:\(trace.path)", virtual: false)
+    for result in [replayed, strict] {
+      #expect(result.text == recorded.text)
+      #expect(result.status == recorded.status, "\(result.errors)")
+      #expect(result.errors == recorded.errors.replacing("\"sim\"", with: "\"replay:\(trace.path)\""))
+    }
   }
 
   @Test(arguments: [[], ["--verify", "notify:fff7"], ["--mode", "request"], ["--phy", "2m", "--interval", "7.5"]])
@@ -104,7 +107,9 @@ import Testing
 
   @Test func saysWhatItDoesNotHave() throws {
     let trace = try recording("write", "name:Band-7", "0x001c", "1b9902", "--mode", "command")
-    func replay(_ arguments: String...) throws -> Blectl.Result { try Blectl.run(arguments, adapter: "replay:\(trace.path)") }
+    func replay(_ arguments: String...) throws -> Blectl.Result {
+      try Blectl.run(arguments + ["--strict"], adapter: "replay:\(trace.path)")
+    }
     let write = try replay("write", "name:Band-7", "0x001c", "1b99ff", "--mode", "command", "--json")
     #expect(write.status == 7)
     #expect(write.error?.string("kind") == "expectation")
@@ -118,7 +123,7 @@ import Testing
       try replay("connect", "name:Panel").errors.contains(
         "The recording has no connection to D1:00:00:00:00:10/random. Its next request: connection to C0:FF"))
     let second = try recording("read", "name:Band-7", "0x0011")
-    let twice = try Blectl.run(["read", "name:Band-7", "0x0011", "0x0011"], adapter: "replay:\(second.path)")
+    let twice = try Blectl.run(["read", "name:Band-7", "0x0011", "0x0011", "--strict"], adapter: "replay:\(second.path)")
     #expect(twice.status == 7)
     #expect(twice.errors.contains("The recording has no read of handle 0x0011. It has no more requests."))
     #expect(try replay("connect", "name:Band-7", "--interval", "100").status == 7)
@@ -142,7 +147,7 @@ import Testing
           expect as u8 > 10
         end
         """.utf8))
-    let result = try Blectl.run("run", script, "--tap", "--adapter", "replay:\(trace.path)")
+    let result = try Blectl.run("run", script, "--tap", "--strict", "--adapter", "replay:\(trace.path)")
     #expect(result.status == 7)
     #expect(result.text.contains("\nok 1 - before") && result.text.contains("\nnot ok 2 - asks what nobody asked"), "\(result.text)")
     #expect(
@@ -151,7 +156,7 @@ import Testing
       ["-k", "-e", "connect name:Band-7; read 2a19; connect name:Panel; \(unrecorded); use name:Band-7; read 2a29"]
     }
     let links = try recording(session("read fff7"))
-    let other = try Blectl.run(session("write fff8 07"), adapter: "replay:\(links.path)")
+    let other = try Blectl.run(session("write fff8 07") + ["--strict"], adapter: "replay:\(links.path)")
     #expect(other.status == 7)
     #expect(other.text.hasSuffix("Simulated Bands\n") && !other.errors.contains("Band-7"), "\(other.text)\(other.errors)")
   }

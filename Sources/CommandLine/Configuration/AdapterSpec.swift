@@ -1,4 +1,5 @@
 import Bluetooth
+import Decoding
 import EventLoop
 import GAP
 import HCI
@@ -63,10 +64,12 @@ package enum AdapterSpec: Sendable, Equatable {
 extension AdapterSpec {
   /// Opens the radio that `--adapter` selects. `tap` receives the HCI packets, and is nil if the process writes no trace.
   /// - Parameters:
-  ///   - note: A function that tells the user which packets a recording lacks.
+  ///   - isStrict: Whether a request that a recording lacks ends the connection.
+  ///   - note: A function that tells the user what a recording lacks.
   ///   - discovered: A function that receives the devices whose services a recording contains.
   @LoopActor func open(
-    tap: (any HCI.Tap)?, note: (String) -> Void, discovered: @LoopActor (Set<PeerAddress>) -> Void = { _ in }
+    tap: (any HCI.Tap)?, isStrict: Bool = false, note: @escaping @LoopActor (String) -> Void,
+    discovered: @LoopActor (Set<PeerAddress>) -> Void = { _ in }
   ) async throws -> any Central {
     switch self {
     case .kernel(let index):
@@ -78,21 +81,28 @@ extension AdapterSpec {
     case .simulation(let file):
       return try await host(VirtualController(air: try await Self.air(file)), file.map { "sim:\($0)" } ?? "sim", tap)
     case .replay(let file):
-      let recording = try await Self.recording(file)
+      let recording = try await Self.recording(file, isStrict: isStrict, note)
       if let sentence = recording.holes(in: file) { note(sentence) }
       discovered(recording.discoveredPeers)
       let loop = EventLoop.shared
       // Records show the recorded times.
       if loop.isVirtual { loop.wallClock = recording.start }
-      let central = try await host(ReplayTransport(recording) { if loop.isVirtual { loop.wallClock += $0 } }, "replay:\(file)", tap)
+      let transport = ReplayTransport(
+        recording, isStrict: isStrict, onPause: { if loop.isVirtual { loop.wallClock += $0 } }, onNote: { note($0.text(file)) })
+      let central = try await host(transport, "replay:\(file)", tap)
       central.unheardPeer = { recording.unheardPeer($0) }
       return central
     }
   }
 
-  @LoopActor private static func recording(_ file: String) async throws -> Recording {
+  @LoopActor private static func recording(_ file: String, isStrict: Bool, _ note: (String) -> Void) async throws -> Recording {
     let octets = try await InputFile.read(file, limit: 100 << 20)
-    do { return try await Recording.read(octets) } catch let error as MalformedPacket {
+    do {
+      var host = SniffedHost()
+      let recording = try await Recording.read(octets, isStrict: isStrict) { host.records($0) }
+      if let error = recording.end { note(ReplayNote.cut(error).text(file)) }
+      return recording
+    } catch let error as MalformedPacket {
       let reason = ForeignFile.explain(octets) ?? "\(error)"
       throw Failure(.input, "Cannot replay \(DisplayText.quote(file)): \(reason)")
     }

@@ -54,7 +54,8 @@ package final class ProcessContext {
 
   private func openAdapter() async throws -> any Central {
     if let note = try configuration.adapterNote() { output.note(note) }
-    let central = try await adapter().open(tap: try await openTrace(), note: { output.note($0) }, discovered: { discoverable = $0 })
+    let central = try await adapter().open(
+      tap: try await openTrace(), isStrict: options.records.strict, note: { [output] in output.note($0) }, discovered: { discoverable = $0 })
     central.onNote = { [output] in output.note($0.text) }
     return central
   }
@@ -120,6 +121,9 @@ package final class ProcessContext {
     files.writes(tracesToOutput ? nil : options.trace, as: "--trace")
     files.writes(options.record, as: "--record")
     files.writes(options.records.output == "-" ? nil : options.records.output, as: "--output")
+    if options.records.strict {
+      guard case .replay? = try? adapter() else { throw Failure(.usage, "--strict needs a recording: -i replay:TRACE.") }
+    }
     switch try? adapter() {
     case .simulation(let file): files.reads(file, as: "--adapter sim:FILE")
     case .replay(let file): files.reads(file, as: "--adapter replay:TRACE")

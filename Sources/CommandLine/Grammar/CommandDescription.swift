@@ -39,7 +39,7 @@ package struct CommandDescription {
     let declared = if case .array(let items)? = dump?["arguments"]?.kind { items.map(Self.argument) } else { [Argument]() }
     let printsRecords = (command as? any LoopCommand.Type)?.traits.printsRecords ?? false
     let isCommand = command is any LoopCommand.Type
-    arguments = declared + (printsRecords ? RecordOptions.arguments : []) + (isCommand ? [RecordOptions.config] : [])
+    arguments = declared + (printsRecords ? RecordOptions.arguments : []) + (isCommand ? RecordOptions.common : [])
   }
 
   var options: [Argument] { arguments.filter { !$0.names.isEmpty } }

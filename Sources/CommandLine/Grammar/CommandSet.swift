@@ -41,11 +41,10 @@ package struct CommandSet: Sendable {
   /// Parses the words of the command line, which start with the command's name.
   package func command(from arguments: [String]) throws -> any ParsableCommand {
     if let command = try namedCommand(from: arguments) { return command }
-    if arguments.first == option.commandName { return try option.parseAsRoot(Array(arguments.dropFirst())) }
-    if let wrong = unknownCommand(in: arguments) { throw wrong }
     var words = Array(arguments.dropFirst())
-    _ = try RecordOptions.takeConfig(from: &words)
-    if let name = arguments.first, type(named: name)?.traits.printsRecords ?? false { _ = try RecordOptions(taking: &words) }
+    _ = try RecordOptions(taking: &words, printsRecords: arguments.first.flatMap { type(named: $0) }?.traits.printsRecords ?? false)
+    if arguments.first == option.commandName { return try option.parseAsRoot(words) }
+    if let wrong = unknownCommand(in: arguments) { throw wrong }
     return try root.parseAsRoot(arguments.prefix(1) + words)
   }
 

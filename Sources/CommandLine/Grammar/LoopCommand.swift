@@ -128,9 +128,7 @@ extension LoopCommand {
     var arguments = arguments
     // The parser cannot omit an argument before others.
     if let index { arguments.insert("\(PeerArgument.current)", at: index) }
-    let config = try RecordOptions.takeConfig(from: &arguments)
-    var records = traits.printsRecords ? try RecordOptions(taking: &arguments) : RecordOptions()
-    records.config = config
+    let records = try RecordOptions(taking: &arguments, printsRecords: traits.printsRecords)
     let parsed = try parseAsRoot(arguments)
     // The cast to Self is fast. A check for protocol conformance takes 2 % of the startup time.
     if var own = parsed as? Self {

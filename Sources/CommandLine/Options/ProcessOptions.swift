@@ -49,7 +49,7 @@ package struct ProcessOptions: OptionSection {
   package init() {}
 
   /// The long names of the global options without a value.
-  static let flags = ["--json", "--quiet", "--verbose", "--trace-secrets", "--csv"]
+  static let flags = ["--json", "--quiet", "--verbose", "--trace-secrets", "--strict", "--csv"]
   static let timeout = ["-t", "--timeout"]
   /// The short and long names of the global options with a value.
   static let namesWithValue = ["-i", "--adapter", "--color", "--trace", "--record", "--config", "--format", "--output", "--time"] + timeout
@@ -60,12 +60,12 @@ package struct ProcessOptions: OptionSection {
   }
 
   /// The options that a session accepts only at its start. The commands of a session refuse these options.
-  static let ofSession = ["--adapter", "--trace", "--record", "--output", "--config"]
+  static let ofSession = ["--adapter", "--trace", "--record", "--output", "--config", "--strict"]
 
-  /// Refuses `--adapter`, `--trace`, `--record`, `--output` and `--config` in a command of a session.
+  /// Refuses the options of `ofSession` in a command of a session.
   /// - Throws: `Failure(.usage)` that names the option.
   package func refuseSessionOptions() throws {
-    let given = zip(Self.ofSession, [adapter, trace, record, records.output, records.config])
+    let given = zip(Self.ofSession, [adapter, trace, record, records.output, records.config, records.strict ? "" : nil])
     guard let (option, _) = given.first(where: { $0.1 != nil }) else { return }
     throw Failure(.usage, "\(option) is an option of the session. Give it when you start blectl.")
   }

@@ -4,7 +4,7 @@ import Presentation
 package import Terminal
 package import Text
 
-/// The options of commands that print records: `--csv`, `--format`, `--output` and `--time`.
+/// The options of commands that print records: `--csv`, `--format`, `--output` and `--time`. Also `--config` and `--strict` of all commands.
 ///
 /// Each option in the parser's declaration costs every start 2 %, so these are taken from the words before the parser sees them.
 package struct RecordOptions: Sendable, Decodable {
@@ -12,7 +12,9 @@ package struct RecordOptions: Sendable, Decodable {
   var format: RecordTemplate?
   package private(set) var output: String?
   /// The file of `--config`, which every command takes.
-  package var config: String?
+  package private(set) var config: String?
+  /// Whether a recording answers only what it has. Every command takes the option.
+  private(set) var strict = false
   var time: TimeChoice?
 
   package init() {}
@@ -30,35 +32,32 @@ package struct RecordOptions: Sendable, Decodable {
     ]
   }
 
-  static let config = CommandDescription.Argument.record(
-    "config", "file", "Use FILE instead of config.json, also its personal defaults", isFile: true)
-
-  /// Removes `--config FILE` from the words of a command, and returns the path. Nil without the option.
-  /// - Throws: `ValidationError` for a missing path.
-  static func takeConfig(from words: inout [String]) throws(ValidationError) -> String? {
-    guard let index = words.firstIndex(where: { $0 == "--" || $0 == "--config" || $0.hasPrefix("--config=") }), words[index] != "--" else {
-      return nil
-    }
-    let word = words.remove(at: index)
-    let path = word.after("--config=") ?? (index < words.count ? words.remove(at: index) : "")
-    if path.isEmpty { throw ValidationError("--config needs a value.") }
-    return path
+  /// The options of all commands.
+  static var common: [CommandDescription.Argument] {
+    [
+      .record("config", "file", "Use FILE instead of config.json, also its personal defaults", isFile: true),
+      .record("strict", "", "Fail at each request that the recording of -i replay:TRACE lacks"),
+    ]
   }
 
-  /// Removes the options for records from the words of a command.
+  /// Removes these options from the words of a command.
+  /// - Parameter printsRecords: Whether the command also takes the options for records.
   /// - Throws: `ValidationError` for an invalid or missing value.
-  init(taking words: inout [String]) throws(ValidationError) {
+  init(taking words: inout [String], printsRecords: Bool) throws(ValidationError) {
     // Most commands have none of them.
     guard words.contains(where: { $0.utf8.count > 4 && $0.hasPrefix("--") }) else { return }
+    let withValue = ["--config"] + (printsRecords ? ["--format", "--output", "--time"] : [])
     var rest: [String] = []
     var index = 0
     while index < words.count, words[index] != "--" {
       let word = words[index]
       let name = String(word.prefix { $0 != "=" })
       index += 1
-      if word == "--csv" {
+      if word == "--csv", printsRecords {
         csv = true
-      } else if ["--format", "--output", "--time"].contains(name) {
+      } else if word == "--strict" {
+        strict = true
+      } else if withValue.contains(name) {
         var value = word.after("\(name)=")
         if value == nil, index < words.count {
           value = words[index]
@@ -78,6 +77,7 @@ package struct RecordOptions: Sendable, Decodable {
     switch name {
     case "--format": format = try RecordTemplate(forOption: value)
     case "--output": output = value
+    case "--config": config = value
     default:
       guard let choice = TimeChoice(rawValue: value) else {
         throw ValidationError("Invalid --time \(DisplayText.quote(value)). Use local, utc, relative or none.")

@@ -48,7 +48,7 @@ extension ReplayError: FailureConvertible {
     }
   }
 
-  private static func text(_ asked: Asked) -> String {
+  fileprivate static func text(_ asked: Asked) -> String {
     switch asked {
     case .connection(let peer): "connection to \(peer)"
     case .command(let command): "\(command)"
@@ -82,6 +82,27 @@ extension ReplayError: FailureConvertible {
   private static func service(_ value: [UInt8]) -> String { UUID(littleEndian: value[...]).map { "\($0)" } ?? Hex.head(value) }
 
   private static func text(_ range: HandleRange) -> String { range == .all ? "" : " in handles \(range.start) to \(range.end)" }
+}
+
+extension ReplayNote {
+  /// Returns the note as text.
+  /// - Parameter file: The path of the recording.
+  package func text(_ file: String) -> String {
+    switch self {
+    case .notRecorded(let asked, let code?): "The recording has no \(ReplayError.text(asked)). The answer is \(code.name) (\(code.tag))."
+    case .notRecorded(let asked, nil): "The recording has no \(ReplayError.text(asked)). Nothing follows it."
+    case .partlyDiscovered(let asked): "The recording shows only some of the attributes. For example, it has no \(ReplayError.text(asked))."
+    case .undiscovered([]): "The recording has no discovery of services, and no reads or writes."
+    case .undiscovered(let handles):
+      "The recording has no discovery of services. It shows only handles: "
+        + handles.map { AttributeHandle(clamping: $0).description }.joined(separator: ", ").asSentence
+    case .unheard(let peer):
+      "The recording has a connection to \(peer), but no advertisement in its first 10 s. The scan shows the device without data."
+    case .unnamed(let peer): "The recording lacks the address of a connected device. The scan shows it as \(peer), without data."
+    case .more: "The recording may lack more. blectl omits further notes about it."
+    case .cut(let error): "The recording \(DisplayText.quote(file)) is used up to an invalid packet: \(error)."
+    }
+  }
 }
 
 extension Recording {

@@ -16,9 +16,14 @@ extension FuzzTarget {
   static let recording = FuzzTarget("recording", seeds: [session(.h4), session(.monitor)], words: []) { bytes in
     guard let recording = try? Recording(parsing: bytes) else { return }
     for link in recording.links.prefix(4) {
-      var answerer = Answerer(link, others: Array(recording.links.prefix(4)))
-      for item in link.requests.prefix(16) { _ = answerer.answer(item.pdu) }
-      for pdu in questions { _ = answerer.answer(pdu) }
+      for isStrict in [true, false] {
+        var answerer = Answerer(link, others: Array(recording.links.prefix(4)), isStrict: isStrict)
+        for item in link.requests.prefix(16) { _ = answerer.answer(item.pdu) }
+        for pdu in questions {
+          _ = answerer.answer(pdu)
+          _ = answerer.refusal(of: pdu)
+        }
+      }
     }
   }
 
