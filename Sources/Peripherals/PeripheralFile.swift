@@ -54,7 +54,9 @@ package enum PeripheralFile {
     var services = PeripheralServices(name: name, appearance: appearance)
     for service in try fields["services"]?.list() ?? [] { try services.add(service) }
     let database = try services.database(entry)
-    if let value = fields["appearance"], !services.addsAccess {
+    // A file may repeat the value of its own 2a01.
+    let own = database.attributes.first { $0.type == UUID(0x2A01) }?.value
+    if let value = fields["appearance"], !services.addsAccess, own != [UInt8(truncatingIfNeeded: appearance), UInt8(appearance >> 8)] {
       throw value.error(
         "No effect: the file describes service 1800 or leaves no handles for it. Set the value of its 2a01 instead.")
     }

@@ -7,18 +7,20 @@ struct ExpectationParser {
 
   init(_ line: ScriptLine) {
     self.line = line
-    words = line.words.dropFirst()
+    words = line.words.dropFirst().dropLast(line.endsInWarning ? 2 : 0)
   }
 
   mutating func parsed() throws(ScriptError) -> ScriptStatement.Kind {
     guard let first = words.first else {
       throw line.error(
-        "`expect` needs a condition: `expect == 0100`, `expect ffe2 == \"OPEN\" within 2s`, `expect no ffe2`, `expect disconnect`")
+        "`expect` needs a condition: `expect == 0100`, `expect ffe2 == \"OPEN\" within 2s`, `expect no ffe2`, `expect service 180d`, `expect disconnect`"
+      )
     }
     let within = try takeTime()
     switch first.keyword {
     case "no":
       words = words.dropFirst()
+      if let sort = takeSort() { return .expectAttribute(try attribute(sort, within, isAbsent: true)) }
       guard let attribute = words.popFirst() else {
         throw line.error(at: first, "`expect no` needs a characteristic: `expect no ffe2 within 1s`")
       }
@@ -35,8 +37,39 @@ struct ExpectationParser {
       if let within { throw line.error(at: within, "`within` waits for new values and needs a characteristic: `expect ATTR …`") }
       return .expectResult(extraction, predicate)
     case "=": throw unknown(first)
-    default: return try value(within)
+    default:
+      if let sort = takeSort() { return .expectAttribute(try attribute(sort, within, isAbsent: false)) }
+      return try value(within)
     }
+  }
+
+  private mutating func takeSort() -> ExpectedAttribute.Sort? {
+    guard let sort = words.first?.keyword.flatMap({ ExpectedAttribute.Sort(rawValue: $0) }) else { return nil }
+    words = words.dropFirst()
+    return sort
+  }
+
+  private mutating func attribute(
+    _ sort: ExpectedAttribute.Sort, _ within: ShellWord?, isAbsent: Bool
+  ) throws(ScriptError) -> ExpectedAttribute {
+    if let within { throw line.error(at: within, "`within` has no effect on services and characteristics.") }
+    guard let attribute = words.popFirst() else {
+      let example = sort == .service ? "service 180d" : "characteristic 180d/2a37"
+      throw line.error("`\(sort.rawValue)` needs a UUID or a name: `expect \(example)`")
+    }
+    var expected = ExpectedAttribute(sort: sort, attribute: attribute, isAbsent: isAbsent)
+    guard sort == .characteristic, !isAbsent else {
+      try nothingMore()
+      return expected
+    }
+    while let word = words.popFirst() {
+      guard word.keyword == "has" || word.keyword == "lacks" else { throw line.unexpected(word) }
+      let names = words.prefix { $0.keyword != "has" && $0.keyword != "lacks" }
+      guard !names.isEmpty else { throw line.error(at: word, "`\(word.text ?? "")` needs a property: `has notify`, `lacks write`") }
+      expected.properties += names.map { ($0, word.keyword == "has") }
+      words = words.dropFirst(names.count)
+    }
+    return expected
   }
 
   private mutating func value(_ within: ShellWord?) throws(ScriptError) -> ScriptStatement.Kind {

@@ -23,13 +23,14 @@ package indirect enum Predicate: Sendable {
 
   /// The place in a value where a predicate looks for bytes or text.
   package enum Place: String, Sendable, CaseIterable {
-    case starts, ends, contains
+    case starts, ends, contains, lacks
 
     func holds<T: Equatable>(_ all: [T], _ part: [T]) -> Bool {
       switch self {
       case .starts: all.starts(with: part)
       case .ends: all.suffix(part.count).elementsEqual(part)
       case .contains: all.contains(part)
+      case .lacks: !all.contains(part)
       }
     }
   }
@@ -204,7 +205,10 @@ extension Predicate {
     case .field(let tree):
       switch (tree.kind, place) {
       case (.string(let text), _): return Verdict(place.holds(Array(text), Array(operand.text)))
-      case (.array(let items), .contains): return Verdict(items.contains { Self.equals($0, operand) ?? false })
+      case (.array(let items), .contains), (.array(let items), .lacks):
+        let matches = items.map { Self.equals($0, operand) }
+        if place == .contains || matches.contains(true) { return Verdict(matches.contains(true) == (place == .contains)) }
+        return matches.contains(nil) ? .fails("it has numbers, but \(DisplayText.quote(operand.text)) is not a number") : .holds
       default: return .fails("it is \(tree.noun), not text")
       }
     }

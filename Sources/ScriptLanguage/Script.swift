@@ -31,8 +31,9 @@ package struct Script: Sendable {
     statements.contains { statement in
       switch statement.kind {
       case .device, .set, .note: false
-      case .command, .capture, .expectResult, .expectValue, .expectSilence, .expectDisconnection, .repetition, .sleep, .include, .skip,
-        .setup, .teardown, .test, .unreadable:
+      case .command, .capture, .expectResult, .expectValue, .expectSilence, .expectAttribute, .expectDisconnection, .repetition, .sleep,
+        .include,
+        .skip, .setup, .teardown, .test, .unreadable:
         true
       }
     }
@@ -51,6 +52,7 @@ package struct ScriptStatement: Sendable {
     case expectValue(ExpectedValue)
     /// `expect no ATTR`, which fails if a value of the attribute arrives in time.
     case expectSilence(ShellWord, within: ShellWord?)
+    case expectAttribute(ExpectedAttribute)
     case expectDisconnection(reason: ShellWord?, within: ShellWord?)
     case repetition(Repetition, [ScriptStatement])
     case sleep(ShellWord)
@@ -68,6 +70,9 @@ package struct ScriptStatement: Sendable {
   package var kind: Kind
 
   package var place: ScriptPlace { line.place }
+
+  /// Whether a failure of the expectation is only a warning, after which the test continues.
+  package var onlyWarns: Bool { line.endsInWarning }
 
   package init(line: ScriptLine, kind: Kind) {
     self.line = line
@@ -104,6 +109,18 @@ package struct ExpectedValue: Sendable {
   /// The condition for each value. Nil accepts any value.
   package var predicate: Predicate?
   package var within: ShellWord?
+}
+
+/// An `expect [no] service ATTR` or `expect [no] characteristic ATTR [has P …] [lacks P …]` statement.
+package struct ExpectedAttribute: Sendable {
+  package enum Sort: String, Sendable { case service, characteristic }
+
+  package var sort: Sort
+  package var attribute: ShellWord
+  /// Whether the device must not have the attribute.
+  package var isAbsent = false
+  /// The names of properties that the characteristic must have, or must not have if `isWanted` is false.
+  package var properties: [(name: ShellWord, isWanted: Bool)] = []
 }
 
 /// The settings of a `repeat` or `retry` block.

@@ -166,6 +166,7 @@ package struct ScriptCheck {
     case .expectSilence(let attribute, let within):
       selector(attribute)
       time(within)
+    case .expectAttribute(let expected): check(expected)
     case .expectDisconnection(let reason, let within):
       if let reason, let text = text(of: reason), !program.reasons.contains(text), Self.number(text) == nil {
         note(at: reason, "Unknown disconnection reason \(DisplayText.quote(text)). \(Self.hint(text, program.reasons, code: "0x13"))")
@@ -247,7 +248,7 @@ package struct ScriptCheck {
       knowsDevice = true
     case .nothing: break
     case .namesDevice: knowsDevice = true
-    case .device: if !knowsDevice { script.firstNeed = script.firstNeed ?? line.place }
+    case .device: needsDevice()
     }
     guard let failure = command.failure, let kind = failure.kind else { return }
     line = failure.line
@@ -255,6 +256,8 @@ package struct ScriptCheck {
       note(at: kind, "Unknown error \(DisplayText.quote(text)). \(Self.hint(text, program.errors, code: "0x80"))")
     }
   }
+
+  private mutating func needsDevice() { if !knowsDevice { script.firstNeed = script.firstNeed ?? line.place } }
 
   private static func hint(_ text: String, _ words: [String], code: String) -> String {
     SpellingSuggestion.nearest(to: text, among: words).map { "Did you mean \($0)?" }
@@ -285,6 +288,22 @@ package struct ScriptCheck {
   private mutating func selector(_ word: ShellWord) {
     guard let text = text(of: word), (try? Selector(text)) == nil else { return }
     note(at: word, "Unknown characteristic \(DisplayText.quote(text)). To check the last result: `expect == …`")
+  }
+
+  private mutating func check(_ expected: ExpectedAttribute) {
+    needsDevice()
+    for (name, _) in expected.properties {
+      guard let text = text(of: name), Properties(name: text) == nil else { continue }
+      note(at: name, Self.unknownProperty(text))
+    }
+    guard let text = text(of: expected.attribute) else { return }
+    guard let selector = try? Selector(text) else {
+      return note(
+        at: expected.attribute, "Unknown \(expected.sort.rawValue) \(DisplayText.quote(text)). Use a UUID, a handle or a SIG name.")
+    }
+    if selector.descriptor != nil || expected.sort == .service && selector.service != nil {
+      note(at: expected.attribute, "\(DisplayText.quote(text)) does not name a \(expected.sort.rawValue).")
+    }
   }
 
   private mutating func number(_ word: ShellWord) {
@@ -328,6 +347,13 @@ package struct ScriptCheck {
 
   /// Returns the error message for an invalid count in `repeat`, `retry` or `expect N of`.
   package static func invalidCount(_ text: String) -> String { "Invalid count \(DisplayText.quote(text)). Use 1 to \(Repetition.limit)." }
+
+  /// Returns the error message for an unknown name of a characteristic property.
+  package static func unknownProperty(_ text: String) -> String {
+    let names = Properties(rawValue: .max).names
+    let hint = SpellingSuggestion.nearest(to: text, among: names).map { "Did you mean \($0)?" }
+    return "Unknown property \(DisplayText.quote(text)). \(hint ?? "Use one of: \(names.joined(separator: " "))")"
+  }
 
   /// Parses the time of `sleep`. A number without a unit is in seconds. Returns nil for other text.
   package static func pause(_ text: String) -> Duration? { ScriptTime.parse(text) ?? ScriptTime.parse(text + "s") }

@@ -12,6 +12,9 @@ package struct ScriptLine: Sendable {
   /// Whether the parser has already reported a mistake in the line. The words of such a line are a guess.
   var isUnreadable = false
 
+  /// Whether the line is an expectation that ends in `or warn`.
+  var endsInWarning: Bool { words.first?.keyword == "expect" && words.suffix(2).map(\.keyword) == ["or", "warn"] }
+
   package var place: ScriptPlace { place(of: words.first?.offset ?? 0) }
 
   package func place(of word: ShellWord) -> ScriptPlace { place(of: word.offset) }

@@ -85,7 +85,7 @@ extension HTMLReport {
     .dim,.time,dt,td:nth-child(1),td:nth-child(3),td:nth-child(4){color:light-dark(#57606a,#9aa4af)}
     b.passed,h1 .passed{color:light-dark(#1a7f37,#3fb950)}
     b.failed,h1 .failed,tr.failed code{color:light-dark(#cf222e,#ff7b72)}
-    b.error,h1 .error{color:light-dark(#9a6700,#e3b341)}
+    b.error,h1 .error,.warning{color:light-dark(#9a6700,#e3b341)}
     b{display:inline-block;width:1.1em;text-align:center}
     .bar{display:flex;height:8px;border-radius:4px;overflow:hidden;background:light-dark(#d0d7de,#30363d)}
     .bar .passed{background:light-dark(#2da44e,#3fb950)}
@@ -143,6 +143,7 @@ extension HTMLReport {
     page += "<p class=\"dim\">\(text(result.file)):\(result.line) · \(Timestamp.text(result.date))</p>\n"
     if let problem = result.problem { page += self.problem(problem) }
     for note in result.notes { page += "<p>\(text(note))</p>\n" }
+    for warning in result.warnings { page += "<p class=\"warning\">warning: \(text(warning.brief))</p>\n" }
     page += steps(result)
     let packets = result.packets.isEmpty ? result.problem?.packets ?? [] : result.packets
     page += SVGTimeline(packets: packets, steps: result.steps, duration: result.duration).text

@@ -18,6 +18,7 @@ package enum JSONReport {
     if let reason = result.outcome.reason { json.string("reason", reason) }
     if let problem = result.problem { json.object("error") { error(&$0, problem) } }
     json.strings("notes", result.notes)
+    json.objects("warnings", result.warnings) { error(&$0, $1) }
     json.objects("steps", result.steps) { step(&$0, $1) }
     json.objects("packets", result.packets) { packet(&$0, $1) }
     if result.omittedPackets > 0 { json.integer("omitted_packets", result.omittedPackets) }
@@ -30,6 +31,7 @@ package enum JSONReport {
     json.integer("errors", summary.errors)
     json.integer("skipped", summary.skipped)
     json.integer("not_run", summary.notRun)
+    json.integer("warnings", summary.warnings)
     json.literal("seconds", ReportText.exact(summary.duration))
     json.time("start", summary.start)
   }

@@ -98,7 +98,7 @@ package struct JUnitReport {
 
 extension JUnitReport.Suite {
   fileprivate mutating func add(_ result: TestResult) {
-    summary.add(result.outcome)
+    summary.add(result)
     summary.duration += result.duration
     date = min(date, result.date)
     if let peer = result.peer, !peers.contains(peer) { peers.append(peer) }

@@ -44,6 +44,7 @@ enum ReportText {
       (summary.passed, "passed", "\(summary.passed) passed"), (summary.failed, "failed", "\(summary.failed) failed"),
       (summary.errors, "error", errors), (summary.skipped, "skipped", "\(summary.skipped) skipped"),
       (summary.notRun, "notrun", "\(summary.notRun) not run"),
+      (summary.warnings, "warning", count(summary.warnings, "warning", "warnings")),
     ]
     return parts.filter { $0.0 > 0 || $0.1 == "passed" }.map { ($0.1, $0.2) }
   }
@@ -73,6 +74,12 @@ extension TestProblem {
       ("took", took.map { [ReportText.seconds($0) + " s"] } ?? []), ("kind", kind == "expectation" ? [] : [kindAndName]),
       ("others", others),
     ]
+  }
+
+  /// The place, the message and the values of the problem as one line, for a warning.
+  var brief: String {
+    let values = [("Expected", expected), ("Actual", actual)].compactMap { label, value in value.map { " \(label): \($0)." } }
+    return "\(file):\(line): \(message)\(values.joined())"
   }
 
   /// The kind and the name of the problem, such as `att: write_not_permitted`. A problem without a name has only its kind.
@@ -156,6 +163,7 @@ enum TestLog {
       }
     }
     for note in result.notes { text += "note  \(DisplayText.visible(note))\n" }
+    for warning in result.warnings { text += "warning  \(DisplayText.visible(warning.brief))\n" }
     return text
   }
 

@@ -32,6 +32,7 @@ package struct TAPReport {
       text += Self.comment(result.file)
     }
     for note in result.notes { text += Self.comment(note) }
+    for warning in result.warnings { text += Self.comment("warning: " + warning.brief) }
     let isOK = result.problem == nil
     text += "\(isOK ? "ok" : "not ok") \(number) - \(Self.description(result.title))"
     if case .skipped(let why) = result.outcome {

@@ -69,6 +69,8 @@ package struct TestResult: Sendable {
   package var steps: [StepResult] = []
   /// The notes that the script and blectl added to the test.
   package var notes: [String] = []
+  /// The failures of lines that end in `or warn`. They do not affect the outcome.
+  package var warnings: [TestProblem] = []
   /// The latest packets of the test, in the order of their times.
   package var packets: [TestPacket] = []
   /// The number of packets before those in `packets`, which the result omits.
@@ -192,12 +194,13 @@ package struct TestPacket: Sendable {
   }
 }
 
-/// The counts of test outcomes and the times of a run.
+/// The counts of test outcomes and warnings, and the times of a run.
 package struct RunSummary: Sendable {
   package var passed = 0
   package var failed = 0
   package var errors = 0
   package var skipped = 0
+  package var warnings = 0
   /// The number of tests that did not start, because the run ended early or the setup failed.
   package var notRun = 0
   /// The start of the run on the event loop's clock, which may be simulated, in nanoseconds since 1970-01-01T00:00:00Z.
@@ -208,8 +211,9 @@ package struct RunSummary: Sendable {
 
   package init() {}
 
-  package mutating func add(_ outcome: TestResult.Outcome) {
-    switch outcome {
+  package mutating func add(_ result: TestResult) {
+    warnings += result.warnings.count
+    switch result.outcome {
     case .passed: passed += 1
     case .failed: failed += 1
     case .error: errors += 1

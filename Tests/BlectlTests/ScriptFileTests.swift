@@ -69,11 +69,15 @@ import Text
     }
   }
 
+  private static let expectationWords = [
+    "within", "every", "field", "as", "of", "no", "disconnect", "service", "characteristic", "has", "or",
+  ]
+
   /// Every word and predicate of the language is in the manual, and in a script of Tests/Scripts.
   @Test func everyWordIsShown() throws {
     let page = try String(contentsOf: ManualTests.root.appendingPathComponent("man/blectl-script.5"), encoding: .utf8)
     let scripts = try Self.names.map { try String(contentsOfFile: "\(Self.folder)/\($0)", encoding: .utf8) }.joined(separator: "\n")
-    for word in ScriptParser.words + Predicate.words + ["within", "every", "field", "as", "of", "no", "disconnect"] {
+    for word in ScriptParser.words + Predicate.words + Self.expectationWords {
       #expect([" ", "\n"].contains { page.contains(" \(word)\($0)") }, "\(word) is not in the manual")
       #expect([" \(word) ", "\n\(word)"].contains { scripts.contains($0) }, "\(word) is in no script")
     }

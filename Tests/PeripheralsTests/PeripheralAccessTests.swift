@@ -88,6 +88,10 @@ import Testing
     ),
     (#""appearance": 64, "services": [{"uuid": "1800"}]"#, "appearance: No effect: the file describes service 1800"),
     (
+      #""appearance": 64, "services": [{"uuid": "1800", "characteristics": [{"uuid": "2a01", "properties": ["read"], "value": "4100"}]}]"#,
+      "appearance: No effect: the file describes service 1800"
+    ),
+    (
       service(#"{"uuid": "aa01", "properties": ["notify"], "descriptors": [{"uuid": "2902", "value": "0100"}]}"#),
       "descriptors[0].value: Not allowed for 2902: each client has its own"
     ),

@@ -15,7 +15,7 @@ import Text
     let page = Self.page(ReportSamples.each())
     #expect(page.contains(#"<details class="test passed" id="t1">"#) && page.contains(#"<details class="test failed" id="t2" open>"#))
     #expect(page.contains(#"<details class="test error" id="t3" open>"#) && page.contains(#"<details class="test skipped" id="t4">"#))
-    let verdict = ["passed", "failed", "error", "skipped"].map { "<span class=\"\($0)\">1 \($0)</span>" }.joined(separator: ", ")
+    let verdict = ["passed", "failed", "error", "skipped", "warning"].map { "<span class=\"\($0)\">1 \($0)</span>" }.joined(separator: ", ")
     #expect(page.contains("<h1>Test report: \(verdict)</h1>"))
     #expect(page.contains(##"<li><a href="#t2">"##) && page.contains(##"<li><a href="#t3">"##) && !page.contains(##"<li><a href="#t4">"##))
   }
@@ -29,6 +29,7 @@ import Text
       "<dt>also</dt><dd><code>teardown: lock.ble:3: nobody answers<", "+0.000 &lt; Write Command 0x0010  52100000112233\n",
       "+0.310 &gt; Handle Value Notification 0x0012  1b120042555359\n", "<dt>kind</dt><dd><code>no_adapter: hci0<",
       "3 earlier, not shown",
+      "<p class=\"warning\">warning: lock.ble:14: why Expected: &quot;FAIL&quot;  4641494c. Actual: &quot;BUSY&quot;  42555359.</p>",
     ] { #expect(page.contains(text), "\(text)") }
   }
 

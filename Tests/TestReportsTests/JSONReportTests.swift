@@ -16,7 +16,7 @@ import Text
     #expect(
       texts[0] == """
         {"event":"test","file":"lock.ble","line":3,"name":"refuses a wrong code","tags":[],"peer":null,"status":"passed","seconds":0.42,\
-        "start":"2026-11-22T12:03:04.512Z","notes":[],"steps":[],"packets":[]}
+        "start":"2026-11-22T12:03:04.512Z","notes":[],"warnings":[],"steps":[],"packets":[]}
 
         """)
     let packets = """
@@ -29,7 +29,10 @@ import Text
         "status":"failed","seconds":2.01,"start":"2026-11-22T12:03:04.512Z","error":{"kind":"expectation","name":null,\
         "message":"refuses a wrong code","file":"lock.ble","line":14,"source":"expect ffe2 == \\"FAIL\\" within 2s",\
         "expected":"\\"FAIL\\"  4641494c","actual":"\\"BUSY\\"  42555359","seconds":0.31,"others":["ffe3  0102"],"packets":\(packets),\
-        "further":["teardown: lock.ble:3: nobody answers"]},"notes":["refuses a wrong code"],"steps":[{"file":"lock.ble","line":11,\
+        "further":["teardown: lock.ble:3: nobody answers"]},"notes":["refuses a wrong code"],"warnings":[{"kind":"expectation","name":null,\
+        "message":"refuses a wrong code","file":"lock.ble","line":14,"source":"expect ffe2 == \\"FAIL\\" within 2s",\
+        "expected":"\\"FAIL\\"  4641494c","actual":"\\"BUSY\\"  42555359","seconds":0.31,"others":["ffe3  0102"],"packets":\(packets),\
+        "further":["teardown: lock.ble:3: nobody answers"]}],"steps":[{"file":"lock.ble","line":11,\
         "text":"write ffe1 refuses a wrong code","at":0,"seconds":0.015,"failed":false,"values":[]},{"file":"lock.ble","line":14,\
         "text":"expect ffe2","at":0.015,"seconds":0.31,"failed":true,"values":[{"name":"ffe2","at":0.31,"text":"refuses a wrong code",\
         "number":42.0,"unit":"refuses a wrong code"}]}],"packets":\(packets),"omitted_packets":3}
@@ -44,7 +47,7 @@ import Text
     summary.notRun = 5
     #expect(
       Self.text { JSONReport.run(&$0, summary) } == """
-        {"event":"run","passed":1,"failed":1,"errors":1,"skipped":1,"not_run":5,"seconds":3.43,"start":"2026-11-22T12:03:04.512Z"}
+        {"event":"run","passed":1,"failed":1,"errors":1,"skipped":1,"not_run":5,"warnings":1,"seconds":3.43,"start":"2026-11-22T12:03:04.512Z"}
 
         """)
   }

@@ -46,6 +46,7 @@ import Text
         +0.015  lock.ble:14  expect ffe2  (0.310 s, failed)
             +0.310  ffe2  refuses a wrong code
         note  refuses a wrong code
+        warning  lock.ble:14: refuses a wrong code Expected: "FAIL"  4641494c. Actual: "BUSY"  42555359.
         </system-out>
         <system-err>== refuses a wrong code: failed, 2.010 s
         (3 earlier, not shown)

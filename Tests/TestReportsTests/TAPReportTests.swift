@@ -19,6 +19,7 @@ import Testing
           duration_ms: 420.000
           ...
         # refuses a wrong code
+        # warning: lock.ble:14: refuses a wrong code Expected: "FAIL"  4641494c. Actual: "BUSY"  42555359.
         not ok 2 - refuses a wrong code
           ---
           severity: "fail"
@@ -54,7 +55,7 @@ import Testing
           duration_ms: 1000.000
           ...
         ok 4 - refuses a wrong code # SKIP refuses a wrong code
-        # 1 passed, 1 failed, 1 error, 1 skipped in 3.430 s
+        # 1 passed, 1 failed, 1 error, 1 skipped, 1 warning in 3.430 s
 
         """)
   }

@@ -15,6 +15,8 @@ import Text
         ✓ refuses a wrong code                                                 0.420 s
         ✗ refuses a wrong code                                                 2.010 s
             note      refuses a wrong code
+            warning   lock.ble:14: refuses a wrong code Expected: "FAIL"  4641494c.
+                      Actual: "BUSY"  42555359.
             lock.ble:14  expect ffe2 == "FAIL" within 2s
             refuses a wrong code
             expected  "FAIL"  4641494c
@@ -29,7 +31,7 @@ import Text
             refuses a wrong code
             kind      no_adapter: hci0
         – refuses a wrong code  skipped: refuses a wrong code
-      1 passed, 1 failed, 1 error, 1 skipped in 3.4 s
+      1 passed, 1 failed, 1 error, 1 skipped, 1 warning in 3.4 s
       """.split(separator: "\n").map(String.init)
     // The last line sets the literal's indentation, so the first heading starts at the left.
     #expect(lines == expected)

@@ -46,6 +46,7 @@ package enum ReportSamples {
         values: [StepValue(name: "ffe2", at: .milliseconds(310), text: name, number: 42, unit: name)]),
     ]
     (failed.notes, failed.packets, failed.omittedPackets) = ([name], [write, notification], 3)
+    failed.warnings = [problem(name)]
     return [
       passed(name, file: file), failed,
       TestResult(
@@ -58,7 +59,7 @@ package enum ReportSamples {
 
   package static func summary(_ results: [TestResult]) -> RunSummary {
     var summary = RunSummary()
-    for result in results { summary.add(result.outcome) }
+    for result in results { summary.add(result) }
     (summary.start, summary.date) = (start, start)
     summary.duration = results.reduce(.zero) { $0 + $1.duration }
     return summary

@@ -94,7 +94,10 @@ struct ScriptLoader {
       case .test(let name, let tags, let body): statement.kind = .test(name: name, tags: tags, try await including(body, file, stack))
       case .repetition(let repetition, let body): statement.kind = .repetition(repetition, try await including(body, file, stack))
       case .unreadable(let body): statement.kind = .unreadable(try await including(body, file, stack))
-      case .device, .set, .command, .capture, .expectResult, .expectValue, .expectSilence, .expectDisconnection, .sleep, .skip, .note: break
+      case .device, .set, .command, .capture, .expectResult, .expectValue, .expectSilence, .expectAttribute, .expectDisconnection, .sleep,
+        .skip,
+        .note:
+        break
       }
       all.append(statement)
     }

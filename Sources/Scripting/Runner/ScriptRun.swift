@@ -173,7 +173,7 @@ final class ScriptRun {
       script, device: options.peer?.description, options, repetition: repetition, setupFailure: setupFailure(of: script), process)
     defer { if let failure = runner.setupFailure, let key = failure.isOfAdapter ? "" : device { setupFailures[key] = failure } }
     try await runner.run(selects) { result in
-      summary.add(result.outcome)
+      summary.add(result)
       if case .error = result.outcome { errorStatus = errorStatus ?? runner.errorStatus }
       reported.insert(Self.key(result))
       try await tell(result)

@@ -19,8 +19,11 @@ extension ScriptSteps {
     let value = try value(extraction)
     add(value, named: try extraction.field.map { try text($0) } ?? "result")
     guard case .fails(let reason) = try verdict(predicate, on: value) else { return }
+    // The user may expect the record of an earlier service.
+    let isService = result?.record["event"]?.string == "service"
+    let hint = isService ? " The result is the last service. To check any of them: `expect characteristic 180d/2a37 has notify`" : ""
     throw StepFailure(
-      "The result does not match" + (reason.map { ": \($0)." } ?? "."), expected: try expected(predicate, extraction),
+      "The result does not match" + (reason.map { ": \($0)." } ?? ".") + hint, expected: try expected(predicate, extraction),
       actual: shown(value, of: result))
   }
 
@@ -49,8 +52,10 @@ extension ScriptSteps {
     return .formatted(octets, format)
   }
 
-  private static func list(_ names: [String]) -> String {
-    names.isEmpty ? "none" : names.map { DisplayText.escape($0) }.joined(separator: ", ")
+  /// Returns up to 24 names as one text.
+  static func list(_ names: [String]) -> String {
+    let more = names.count > 24 ? [" and \(names.count - 24) more"] : []
+    return names.isEmpty ? "none" : names.prefix(24).map { DisplayText.escape($0) }.joined(separator: ", ") + (more.first ?? "")
   }
 
   private func verdict(_ predicate: Predicate, on value: ScriptValue) throws -> Predicate.Verdict {

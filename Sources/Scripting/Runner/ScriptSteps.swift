@@ -92,7 +92,7 @@ final class ScriptSteps: ResultObserver {
     case .note(let word): record.note(try text(word))
     case .set(let name, let word): variables.set(name, try text(word))
     case .device, .include, .setup, .teardown, .test, .unreadable: break
-    case .command, .capture, .expectResult, .expectValue, .expectSilence, .expectDisconnection, .sleep:
+    case .command, .capture, .expectResult, .expectValue, .expectSilence, .expectAttribute, .expectDisconnection, .sleep:
       try await runStep(statement, before: following)
     }
   }
@@ -109,6 +109,10 @@ final class ScriptSteps: ResultObserver {
         failure.problem.took = begin.duration(to: EventLoop.shared.now)
         if failure.problem.others.isEmpty { failure.problem.others = otherValues() }
         stop = failure
+        if statement.onlyWarns, failure.isOfExpectation {
+          stop = nil
+          record.warn(failure.placed(at: line).problem)
+        }
       }
     }
     record.add(
@@ -131,6 +135,10 @@ final class ScriptSteps: ResultObserver {
     case .expectResult(let extraction, let predicate): try expectResult(extraction, predicate)
     case .expectValue(let expected): try await expect(expected)
     case .expectSilence(let attribute, let within): try await expectSilence(attribute, within)
+    case .expectAttribute(let expected):
+      let names = try expected.properties.map { try text($0.name) }
+      let check = StructureCheck(expected: expected, selector: try Selector(try text(expected.attribute)), names: names)
+      try await check.check(try await link().connection.client)
     case .expectDisconnection(let reason, let within): try await expectDisconnection(reason, within)
     case .sleep(let word):
       let text = try text(word)
@@ -327,7 +335,9 @@ final class ScriptSteps: ResultObserver {
         else { return true }
         attributes.append(attribute)
       case .capture: return true
-      case .device, .set, .expectResult, .expectDisconnection, .sleep, .include, .skip, .note, .setup, .teardown, .test, .unreadable: break
+      case .device, .set, .expectResult, .expectAttribute, .expectDisconnection, .sleep, .include, .skip, .note, .setup, .teardown, .test,
+        .unreadable:
+        break
       }
     }
     return false
