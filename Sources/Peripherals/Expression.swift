@@ -91,6 +91,15 @@ package indirect enum NumberExpression: Sendable, Equatable {
   }
 }
 
+/// A time in milliseconds, which the device may compute when it needs it.
+package struct DeviceTime: Sendable, Equatable {
+  let number: NumberExpression
+  /// The limits in milliseconds. A computed number outside becomes the nearest limit.
+  let range: ClosedRange<Int64>
+
+  package static func milliseconds(_ count: Int) -> Self { Self(number: .literal(Int64(count)), range: Int64(count)...Int64(count)) }
+}
+
 package indirect enum Condition: Sendable, Equatable {
   case all([Condition])
   case any([Condition])

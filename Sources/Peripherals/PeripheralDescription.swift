@@ -23,7 +23,7 @@ package struct PeripheralDescription: Sendable {
   var scanResponse: AdvertisementTemplate?
 
   package struct Timer: Sendable, Equatable {
-    package var interval: Duration
+    package var interval: DeviceTime
     /// Whether the timer runs repeatedly from the creation of the device. Otherwise it runs once for each start.
     package var isPeriodic: Bool
     package var actions: [Reaction.Action]
@@ -53,7 +53,7 @@ package struct PeripheralDescription: Sendable {
 
   /// A list of values that subscribers receive repeatedly, in order.
   package struct Periodic: Sendable, Equatable {
-    package var interval: Duration
+    package var interval: DeviceTime
     /// The values that the device sends in turn, at least one.
     package var values: [Template]
   }

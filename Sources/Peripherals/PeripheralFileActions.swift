@@ -53,7 +53,8 @@ struct ActionReader {
       throw entry.error("Use either \"after_ms\" (fires once) or \"every_ms\" (repeats).")
     }
     return PeripheralDescription.Timer(
-      interval: try interval.milliseconds(Self.shortestTimer...86_400_000), isPeriodic: fields["every_ms"] != nil, actions: try list(then))
+      interval: try expressions.time(interval, Self.shortestTimer...86_400_000), isPeriodic: fields["every_ms"] != nil,
+      actions: try list(then))
   }
 
   // MARK: Actions
@@ -69,9 +70,11 @@ struct ActionReader {
   private func action(_ entry: FileEntry) throws(FileEntryError) -> Reaction.Action {
     let kind = try entry.kind(of: Self.kinds, "an action", with: ["after_ms", "if"])
     return Reaction.Action(
-      try self.kind(kind), after: try kind.fields["after_ms"]?.milliseconds(0...Self.longest) ?? .zero,
+      try self.kind(kind), after: try kind.fields["after_ms"].map(delay),
       if: try kind.fields["if"].map(expressions.condition))
   }
+
+  func delay(_ entry: FileEntry) throws(FileEntryError) -> DeviceTime { try expressions.time(entry, 0...Self.longest) }
 
   private func kind(_ kind: FileEntry.Kind) throws(FileEntryError) -> Reaction.Action.Kind {
     let target = kind.entry

@@ -57,7 +57,8 @@ struct BehaviourReader {
       }
       let templates = try values.bounded().map(actions.expressions.template)
       guard !templates.isEmpty else { throw values.error("Add at least one value.") }
-      behaviour.periodic = PeripheralDescription.Periodic(interval: try interval.milliseconds(1...Self.longest), values: templates)
+      behaviour.periodic = PeripheralDescription.Periodic(
+        interval: try actions.expressions.time(interval, 1...Self.longest), values: templates)
     }
     if let value = fields["sink"] {
       let fields = try value.object(["report", "pause_ms"])

@@ -129,6 +129,12 @@ struct ExpressionReader {
     [("variable", []), ("random", []), ("clock", []), ("length", []), ("number", ["as"]), ("subscribers", [])]
     + NumberExpression.Operation.allCases.map { ($0.rawValue, []) } + [("parameter", [])]
 
+  /// Reads a time in milliseconds: a number in the range, or a computed number, which the device limits to the range.
+  func time(_ entry: FileEntry, _ range: ClosedRange<Int>) throws(FileEntryError) -> DeviceTime {
+    guard entry.isObject else { return .milliseconds(try entry.integer(range)) }
+    return DeviceTime(number: try number(entry), range: Int64(range.lowerBound)...Int64(range.upperBound))
+  }
+
   func number(_ entry: FileEntry) throws(FileEntryError) -> NumberExpression {
     guard entry.isObject else { return .literal(Int64(try entry.integer(Int.min...Int.max))) }
     return try number(entry.kind(of: Self.numberKinds, "a number", with: []))

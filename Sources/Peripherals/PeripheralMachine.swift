@@ -46,9 +46,14 @@ package struct PeripheralMachine: Sendable {
   /// The fixed cost of an action, in bytes. The machine adds it to the number of bytes that the action computes.
   private static let costOfAction = 256
 
-  package init(state: PeripheralState, timers: [PeripheralDescription.Timer]) {
+  /// Creates a machine that starts its periodic timers.
+  /// - Parameter database: The initial values, from which timers may compute their intervals.
+  package init(state: PeripheralState, timers: [PeripheralDescription.Timer], _ database: AttributeDatabase) {
     self.state = state
-    self.timers = timers.map { ($0, $0.isPeriodic ? state.now &+ $0.interval.wholeNanoseconds : nil) }
+    self.timers = timers.map { ($0, nil) }
+    for (index, timer) in timers.enumerated() where timer.isPeriodic {
+      self.timers[index].due = state.now &+ self.state.nanoseconds(timer.interval, [], database)
+    }
   }
 
   // MARK: Events
@@ -74,6 +79,12 @@ package struct PeripheralMachine: Sendable {
   package mutating func value(_ template: Template, at now: Int64, _ database: AttributeDatabase) -> [UInt8] {
     (state.now, state.work) = (now, PeripheralState.workPerEvent)
     return state.value(template, written: [], database)
+  }
+
+  /// Returns a time in nanoseconds.
+  package mutating func nanoseconds(_ time: DeviceTime, at now: Int64, _ database: AttributeDatabase) -> Int64 {
+    (state.now, state.work) = (now, PeripheralState.workPerEvent)
+    return state.nanoseconds(time, [], database)
   }
 
   package mutating func subscribed(_ handle: AttributeHandle, clients: Int) { state.subscribers[handle] = clients }
@@ -105,14 +116,15 @@ package struct PeripheralMachine: Sendable {
         work -= run.work - state.work
       } else if let index = timers.firstIndex(where: { $0.due == due }) {
         let timer = timers[index].timer
-        timers[index].due = timer.isPeriodic ? due &+ timer.interval.wholeNanoseconds : nil
+        timers[index].due = timer.isPeriodic ? due &+ nanoseconds(timer.interval, at: due, database) : nil
+        if timer.isPeriodic { work -= PeripheralState.workPerEvent - state.work }
         effects += begin(timer.actions, written: [], at: due, &database)
         work -= timer.actions.isEmpty ? 1 : PeripheralState.workPerEvent - state.work
       }
     }
     for index in timers.indices where timers[index].timer.isPeriodic {
       guard let due = timers[index].due, due <= now else { continue }
-      let interval = max(1, timers[index].timer.interval.wholeNanoseconds)
+      let interval = max(1, nanoseconds(timers[index].timer.interval, at: now, database))
       timers[index].due = due &+ ((now &- due) / interval &+ 1) &* interval
     }
     return effects
@@ -134,10 +146,11 @@ package struct PeripheralMachine: Sendable {
         continue
       }
       let action = frame.actions[frame.next]
-      if action.delay > .zero, !run.isDue {
+      let delay = run.isDue ? 0 : action.delay.map { state.nanoseconds($0, run.written, database) } ?? 0
+      if delay > 0 {
         run.frames.append(frame)
         run.work = state.work
-        (run.due, run.isDue) = (run.due &+ action.delay.wholeNanoseconds, true)
+        (run.due, run.isDue) = (run.due &+ delay, true)
         wait(run)
         return effects
       }
@@ -176,7 +189,7 @@ package struct PeripheralMachine: Sendable {
     case .setClock(let number): state.setClock(state.number(number, written, database))
     case .start(let timer):
       guard timers.indices.contains(timer) else { break }
-      set(timer: timer, to: state.now &+ timers[timer].timer.interval.wholeNanoseconds)
+      set(timer: timer, to: state.now &+ state.nanoseconds(timers[timer].timer.interval, written, database))
     case .stop(let timer): set(timer: timer, to: nil)
     case .advertise(let isOn): isAdvertising = isOn
     case .disconnect(let how): return [.disconnect(how)]

@@ -154,6 +154,12 @@ package struct PeripheralState: Sendable {
     }
   }
 
+  /// Returns a time in nanoseconds. Limits a computed time to its range.
+  mutating func nanoseconds(_ time: DeviceTime, _ written: [UInt8], _ database: AttributeDatabase) -> Int64 {
+    let milliseconds = if case .literal(let number) = time.number { number } else { number(time.number, written, database) }
+    return min(max(milliseconds, time.range.lowerBound), time.range.upperBound) &* 1_000_000
+  }
+
   private func clock(_ field: NumberExpression.ClockField) -> Int64 {
     let fields = Timestamp.Fields(seconds: clock)
     return switch field {

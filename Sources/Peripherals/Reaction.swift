@@ -73,12 +73,12 @@ package struct Reaction: Sendable, Equatable {
 
   package struct Action: Sendable, Equatable {
     package var kind: Kind
-    /// The delay after the previous action. The first action's delay starts with the event.
-    package var delay: Duration
+    /// The delay after the previous action. The first action's delay starts with the event. Nil for no delay.
+    package var delay: DeviceTime?
     /// The condition that must hold after the delay. Nil means that the action always runs.
     package var condition: Peripherals.Condition?
 
-    package init(_ kind: Kind, after delay: Duration = .zero, if condition: Peripherals.Condition? = nil) {
+    package init(_ kind: Kind, after delay: DeviceTime? = nil, if condition: Peripherals.Condition? = nil) {
       self.kind = kind
       self.delay = delay
       self.condition = condition

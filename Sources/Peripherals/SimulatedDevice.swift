@@ -56,7 +56,7 @@ extension ActionReader {
     let fields = try entry.object(["values", "after_ms"])
     return Reaction.Action(
       try packet("answer", entry, fields["values"]),
-      after: try fields["after_ms"]?.milliseconds(0...Self.longest) ?? .zero)
+      after: try fields["after_ms"].map(delay))
   }
 
   /// Reads `{"send": NAME, "values": {…}}`: an event, or a packet of the answer to the current command.

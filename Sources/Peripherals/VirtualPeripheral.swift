@@ -38,7 +38,7 @@ package final class VirtualPeripheral: Advertiser {
     let stream = 1 << 48 | UInt64(description.address.address.rawValue)
     let state = PeripheralState(
       variables: description.variables, now: EventLoop.shared.now.nanoseconds, wallClock: wallClock, seed: seed, stream: stream)
-    machine = PeripheralMachine(state: state, timers: description.timers)
+    machine = PeripheralMachine(state: state, timers: description.timers, description.database)
     for (handle, behaviour) in description.behaviours {
       guard let sink = behaviour.sink else { continue }
       counters[handle] = (ReactionCounter(), nil)
@@ -232,7 +232,8 @@ package final class VirtualPeripheral: Advertiser {
   }
 
   private func schedule(_ behaviour: PeripheralDescription.Periodic, _ handle: AttributeHandle, _ next: Int) {
-    periodic[handle] = EventLoop.shared.schedule(after: behaviour.interval) { [weak self] in
+    let interval = Duration.nanoseconds(machine.nanoseconds(behaviour.interval, at: now, store.database))
+    periodic[handle] = EventLoop.shared.schedule(after: interval) { [weak self] in
       guard let self, behaviour.values.indices.contains(next) else { return }
       store.database.setValue(value(behaviour.values[next]), of: handle)
       let value = store.database[handle]?.value ?? []

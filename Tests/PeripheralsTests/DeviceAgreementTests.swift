@@ -75,7 +75,8 @@ import Text
       description = try ExampleFiles.read(file)
       database = description.database
       machine = PeripheralMachine(
-        state: PeripheralState(variables: description.variables, now: 0, wallClock: 0, seed: 1, stream: 1), timers: description.timers)
+        state: PeripheralState(variables: description.variables, now: 0, wallClock: 0, seed: 1, stream: 1), timers: description.timers,
+        description.database)
     }
 
     mutating func write(_ octets: [UInt8], to uuid: String) -> [[UInt8]] {

@@ -28,7 +28,7 @@ struct PeripheralDevice {
     machine = PeripheralMachine(
       state: PeripheralState(
         variables: description.variables, now: 0, wallClock: 1_767_225_600_000_000_000, seed: seed, stream: 9),
-      timers: description.timers)
+      timers: description.timers, description.database)
   }
 
   private var reactions: [Reaction] { description.behaviours[description.handle("ff01")]?.reactions ?? [] }

@@ -180,7 +180,8 @@ import Text
       guard let description = (try? PeripheralFile.parse(file, name: "x"))?.first else { continue }
       accepted += 1
       var machine = PeripheralMachine(
-        state: PeripheralState(variables: description.variables, now: 0, wallClock: 0, seed: 1, stream: 1), timers: description.timers)
+        state: PeripheralState(variables: description.variables, now: 0, wallClock: 0, seed: 1, stream: 1), timers: description.timers,
+        description.database)
       var database = description.database
       for behaviour in description.behaviours.values {
         for reaction in behaviour.reactions + behaviour.readReactions {

@@ -141,3 +141,65 @@ import Testing
 
   private func octets(_ hex: String) -> [UInt8] { (0..<hex.count / 2).map { UInt8(hex.dropFirst($0 * 2).prefix(2), radix: 16) ?? 0 } }
 }
+
+/// Times that a device computes.
+@Suite(.timeLimit(.minutes(1))) struct ComputedTimeTests {
+  /// Returns the times of the first values of a timer, in milliseconds.
+  private static func times(_ interval: String, count: Int, seed: UInt64 = 1) throws -> [Int64] {
+    var device = try PeripheralDevice(
+      #""variables": {"n": 0}, "timers": {"t": {"every_ms": \#(interval), "then": [{"count": "n"}, {"notify": "ff02", "value": "01"}]}},"#,
+      seed: seed)
+    var times: [Int64] = []
+    while times.count < count, let due = device.machine.due {
+      let effects = device.advance(milliseconds: due / 1_000_000 - device.now / 1_000_000)
+      times += effects.map { _ in due / 1_000_000 }
+    }
+    return times
+  }
+
+  @Test func aTimerComputesEachInterval() throws {
+    #expect(try Self.times(#"{"sum": [100, {"product": [{"variable": "n"}, 50]}]}"#, count: 4) == [100, 200, 350, 550])
+    #expect(try Self.times("100", count: 3) == [100, 200, 300])
+  }
+
+  @Test func aSeedDecides() throws {
+    let interval = #"{"random": [100, 2000]}"#
+    let times = try Self.times(interval, count: 20)
+    #expect(try Self.times(interval, count: 20) == times)
+    #expect(try Self.times(interval, count: 20, seed: 2) != times)
+    let steps = zip(times, [0] + times).map { $0 - $1 }
+    #expect(steps.allSatisfy { (100...2000).contains($0) } && Set(steps).count > 10, "\(steps)")
+  }
+
+  /// A result outside of the limits becomes the nearest limit.
+  @Test(
+    arguments: [
+      (#"{"difference": [0, 5]}"#, 10), (#"{"quotient": [1, 0]}"#, 10), (#"{"product": [9223372036854775807, 1]}"#, 86_400_000),
+      (#"{"random": [-9223372036854775807, -1]}"#, 10),
+    ] as [(String, Int64)]) func limits(_ interval: String, _ time: Int64) throws
+  {
+    #expect(try Self.times(interval, count: 2) == [time, 2 * time])
+  }
+
+  @Test func actionsAndOneShotTimers() throws {
+    var device = try PeripheralDevice(
+      #""timers": {"once": {"after_ms": {"product": [{"number": {"written": true}}, 10]}, "then": [{"notify": "ff02", "value": "02"}]}},"#,
+      reactions: #"""
+        [{"then": [{"start": "once"}, {"notify": "ff02", "value": "01", "after_ms": {"difference": [{"number": {"written": true}}, 3]}}]}]
+        """#)
+    // A delay of zero or less runs at once.
+    #expect(device.write("02") == ["notify 01"])
+    #expect(device.advance(milliseconds: 19) == [] && device.advance(milliseconds: 1) == ["notify 02"])
+    #expect(device.write("09") == [])
+    #expect(device.advance(milliseconds: 5) == [] && device.advance(milliseconds: 1) == ["notify 01"])
+    #expect(device.advance(milliseconds: 83) == [] && device.advance(milliseconds: 1) == ["notify 02"])
+  }
+
+  /// Overdue timers with computed intervals catch up in bounded work.
+  @Test func aYearIsNotMadeUpFor() throws {
+    var device = try PeripheralDevice(
+      #""timers": {"t": {"every_ms": {"random": [10, 20]}, "then": [{"notify": "ff02", "value": "01"}]}},"#)
+    #expect(device.advance(milliseconds: 31_536_000_000).count <= PeripheralMachine.mostAtOnce)
+    #expect(device.machine.due.map { $0 > device.now && $0 <= device.now + 20_000_000 } == true)
+  }
+}
