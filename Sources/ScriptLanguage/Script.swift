@@ -26,6 +26,18 @@ package struct Script: Sendable {
   package internal(set) var teardown: [ScriptStatement] = []
   package internal(set) var tests: [Test] = []
 
+  /// The name of the file without its folders, which is also the name of the result of lines outside of tests.
+  package var ownName: String { file.split(separator: "/").last.map(String.init) ?? file }
+  /// The first line outside of tests.
+  package var ownLine: Int { statements.first?.place.line ?? 1 }
+
+  /// Returns a copy of the script that tests another device.
+  package func on(_ device: String) -> Self {
+    var copy = self
+    copy.device = device
+    return copy
+  }
+
   /// Whether the script does more outside of tests than set a device, variables and notes.
   package var hasOwnSteps: Bool {
     statements.contains { statement in

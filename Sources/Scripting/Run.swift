@@ -2,9 +2,11 @@ import ArgumentParser
 import CommandLine
 import EventLoop
 import LinuxIO
+import Operations
 import Presentation
 import ScriptLanguage
 import Terminal
+import TestReports
 import Text
 
 package struct Run: LoopCommand {
@@ -28,8 +30,8 @@ package struct Run: LoopCommand {
     completion: .file(extensions: ["blectl"]))
   var files: [String]
 
-  @Option(help: ArgumentHelp("The device (default: the one in the script)", valueName: "peer"))
-  var peer: PeerArgument?
+  @Option(help: ArgumentHelp("The device; repeatable (default: the one in the script)", valueName: "peer"))
+  var peer: [PeerArgument] = []
 
   @Option(parsing: .unconditionalSingleValue, help: ArgumentHelp("Set a variable of the script; repeatable", valueName: "name=value"))
   var set: [VariableArgument] = []
@@ -46,14 +48,10 @@ package struct Run: LoopCommand {
   @Option(name: .customLong("repeat"), parsing: .unconditional, help: ArgumentHelp("Run everything N times (default: 1)", valueName: "n"))
   var repetitions: Int = 1
 
-  @Flag(help: "Print results in TAP format (Test Anything Protocol)")
-  var tap = false
+  @Option(parsing: .unconditional, help: ArgumentHelp("Run a failed test again up to N times, 0-100 (default: 0)", valueName: "n"))
+  var retries: Int = 0
 
-  @Option(help: ArgumentHelp("Also write JUnit XML to FILE", valueName: "file"), completion: .file())
-  var junit: String?
-
-  @Option(help: ArgumentHelp("Also write results, values and packets as HTML", valueName: "file"), completion: .file())
-  var html: String?
+  @OptionGroup var report: ReportOptions
 
   @Flag(help: "Stop after the first test that fails")
   var failFast = false
@@ -61,28 +59,38 @@ package struct Run: LoopCommand {
   @Flag(help: "Run the other tests if a device cannot be reached")
   var keepGoing = false
 
-  @Flag(help: "Check the files and list their tests")
+  @Flag(help: "Run again whenever one of the files changes, until Ctrl-C")
+  var watch = false
+
+  @Flag(name: [.long, .customLong("list")], help: "Check the files and list their tests")
   var dryRun = false
 
   var usesAdapter: Bool { !dryRun }
   var isShared: Bool { true }
 
   var recordFields: RecordFields? {
-    tap
+    report.tap
       ? nil
       : RecordFields(
         ["start", "file", "line", "name", "peer", "status", "seconds", "reason"],
-        others: ["repetition", "tags", "error", "notes", "passed", "failed", "errors", "skipped", "not_run"])
+        others: [
+          "device", "repetition", "tags", "attempts", "flaky", "error", "earlier", "notes", "warnings", "passed", "failed", "errors",
+          "skipped",
+          "not_run",
+        ])
   }
 
   func validate() throws {
     if files.isEmpty { throw ValidationError("Name a script, a folder of scripts, or - for standard input.") }
-    for path in [junit, html] where path == "-" || path == "" {
+    if watch, files.contains("-") { throw ValidationError("--watch needs files. Standard input cannot be read again.") }
+    for path in [report.junit, report.html] where path == "-" || path == "" {
       throw ValidationError("--junit and --html need the name of a file. For standard output, use /dev/stdout.")
     }
-    if let junit, junit == html { throw ValidationError("--junit and --html need different file names.") }
-    if tap, process.json { throw ValidationError("--tap and --json exclude each other.") }
+    if let junit = report.junit, junit == report.html { throw ValidationError("--junit and --html need different file names.") }
+    if report.tap, process.json { throw ValidationError("--tap and --json exclude each other.") }
+    if Set(peer.map { "\($0)" }).count < peer.count { throw ValidationError("--peer names a device twice.") }
     if !(1...64).contains(jobs) { throw ValidationError("--jobs takes 1 to 64, not \(jobs)") }
+    if !(0...100).contains(retries) { throw ValidationError("--retries takes 0 to 100, not \(retries)") }
     if !(1...1_000_000).contains(repetitions) { throw ValidationError("--repeat takes 1 to 1000000, not \(repetitions)") }
   }
 
@@ -91,21 +99,40 @@ package struct Run: LoopCommand {
     for path in self.files {
       for file in path == "-" ? [path] : (try? ScriptLoader.files(path)) ?? [] { files.reads(file, as: "a script") }
     }
-    files.writes(junit, as: "--junit")
-    files.writes(html, as: "--html")
+    files.writes(report.junit, as: "--junit")
+    files.writes(report.html, as: "--html")
   }
 
   func run(in context: Context) async throws {
+    guard watch else { return try await runOnce(in: context) }
+    while true {
+      WatchedFiles.begin()
+      CallCheck.forget()
+      do { try await runOnce(in: context) } catch {
+        try StepFailure.passOn(error)
+        guard WatchedFiles.count > 0 else { throw error }
+        _ = Program.report(error, context.output)
+      }
+      // The next run opens the adapter again, and reads the file of a simulator again.
+      await context.process.session.close()
+      context.output.note("Waiting for a change of \(WatchedFiles.count) file(s). Press Ctrl-C to stop.")
+      context.output.note("\(DisplayText.escape(try await WatchedFiles.change())) changed. Running again.")
+    }
+  }
+
+  @LoopActor
+  private func runOnce(in context: Context) async throws {
     var options = ScriptRun.Options()
-    options.peer = peer
+    options.namesDevice = peer.count > 1
     for assignment in set { options.variables[assignment.name] = assignment.value }
     (options.only, options.tags, options.jobs, options.repetitions) = (only, tag, jobs, repetitions)
+    options.retries = retries
     (options.endsWithFailure, options.keepsGoing, options.timeout) = (failFast, keepGoing, step.timeout)
     _ = try context.process.adapter()
     let scripts = try await scripts(options.variables, context)
     let run = ScriptRun(options, reports(context), context.process)
     if run.count(scripts) == 0 {
-      throw Failure(.usage, "No test in \(files.joined(separator: ", ")) matches --only and --tag. List them: --dry-run")
+      throw Failure(.usage, "No test in \(files.joined(separator: ", ")) matches --only and --tag. List them: --list")
     }
     if dryRun { return try await list(scripts, run, context) }
     try await run.run(scripts)
@@ -115,8 +142,8 @@ package struct Run: LoopCommand {
   @LoopActor
   private func reports(_ context: Context) -> [ScriptReport] {
     let (output, defaults) = (context.output, context.configuration.defaults.summary)
-    return [output.style.json ? .json(output, defaults) : tap ? .tap(output, defaults) : .text(output)]
-      + [junit.map { .junit($0, defaults) }, html.map { .html($0, title: files.joined(separator: " ")) }].compactMap(\.self)
+    return [output.style.json ? .json(output, defaults) : report.tap ? .tap(output, defaults) : .text(output)]
+      + [report.junit.map { .junit($0, defaults) }, report.html.map { .html($0, title: files.joined(separator: " ")) }].compactMap(\.self)
   }
 
   /// Loads and checks the scripts in all files and folders of the command line.
@@ -130,7 +157,7 @@ package struct Run: LoopCommand {
     for path in files {
       for file in path == "-" ? [path] : try ScriptLoader.files(path) {
         do {
-          scripts.append(try await ScriptLoader.load(file, variables: variables, hasPeer: peer != nil, context.process.commands))
+          scripts.append(try await ScriptLoader.load(file, variables: variables, hasPeer: !peer.isEmpty, context.process.commands))
         } catch let error as ScriptErrors {
           mistakes.add(error)
         } catch let error as FileError { missing.append(error) }
@@ -151,7 +178,7 @@ package struct Run: LoopCommand {
             + "If they belong to the name: test \(DisplayText.quote(name))")
       }
     }
-    return scripts
+    return peer.isEmpty ? scripts : scripts.flatMap { script in peer.map { script.on("\($0)") } }
   }
 
   /// The words that are unlikely as tags. A tag among these words suggests that the name of the test lacks quotes.
@@ -161,24 +188,35 @@ package struct Run: LoopCommand {
 
   @LoopActor
   private func list(_ scripts: [Script], _ run: ScriptRun, _ context: Context) async throws {
-    for script in scripts {
-      for test in script.tests where run.selects(test) {
-        if context.output.style.json {
-          try await context.output.record {
-            $0.string("event", "test")
-            $0.string("file", script.file)
-            $0.integer("line", test.line.place.line)
-            $0.string("name", test.name)
-            $0.strings("tags", test.tags)
-          }
-        } else {
-          try await context.output.line("\(DisplayText.escape(script.file)):\(test.line.place.line): \(DisplayText.escape(test.name))")
+    for result in run.listed(scripts) {
+      if context.output.style.json {
+        try await context.output.record {
+          $0.string("event", "test")
+          $0.string("file", result.file)
+          $0.integer("line", result.line)
+          $0.string("name", result.name)
+          if let device = result.variant.device { $0.string("device", device) }
+          $0.strings("tags", result.tags)
         }
+      } else {
+        try await context.output.line(DisplayText.escape("\(result.file):\(result.line): \(result.title)"))
       }
     }
     let tests = run.count(scripts)
-    context.output.note("Checked \(scripts.count) script(s) with \(tests) test(s): no mistakes found.")
+    context.output.note("Checked \(Set(scripts.map(\.file)).count) script(s) with \(tests) test(s): no mistakes found.")
   }
+}
+
+/// The options of `run` that choose reports.
+struct ReportOptions: ParsableArguments {
+  @Flag(help: "Print results in TAP format (Test Anything Protocol)")
+  var tap = false
+
+  @Option(help: ArgumentHelp("Also write JUnit XML to FILE", valueName: "file"), completion: .file())
+  var junit: String?
+
+  @Option(help: ArgumentHelp("Also write results, values and packets as HTML", valueName: "file"), completion: .file())
+  var html: String?
 }
 
 /// The argument `NAME=VALUE` of `--set`, which sets a variable of the script.

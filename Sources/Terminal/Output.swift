@@ -338,10 +338,12 @@ package final class Output {
   // MARK: Progress
 
   /// Shows `text` on the last line of the terminal until the next message or progress replaces it.
-  package func progress(_ text: String) {
+  /// - Parameter old: The text to replace. Keeps any other text on that line. Nil replaces every text.
+  package func progress(_ text: String, replacing old: String? = nil) {
+    if let old, streams.eraseTransient != nil, streams.transient != old { return }
     let isFree = streams.err.queued == 0 && streams.err.bottomLine?.isActive != true
     guard canAnimateErr, isFree, streams.emit("\r\u{1B}[K" + displayText(text)) else { return }
-    streams.eraseTransient = "\r\u{1B}[K"
+    (streams.eraseTransient, streams.transient) = ("\r\u{1B}[K", text)
   }
 
   package func clearTransient() { streams.clearTransient() }

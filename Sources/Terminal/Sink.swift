@@ -261,6 +261,8 @@ final class StandardStreams {
   var live: LiveView?
   /// The escape sequence that erases the progress line of the terminal. Nil without a progress line.
   var eraseTransient: String?
+  /// The text of the last progress line.
+  var transient = ""
   /// The full-screen program that shows the messages itself. Nil if no such program runs.
   var fullScreen: Output.FullScreen?
   /// The callback before the program draws a live view. It detects a stop, during which another program may have used the terminal.

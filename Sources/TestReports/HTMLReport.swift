@@ -138,12 +138,14 @@ extension HTMLReport {
     let tags = result.tags.map { " <span class=\"tag\">\(text($0))</span>" }.joined()
     var page = "<details class=\"test \(result.status)\" id=\"\(anchor)\"\(result.problem == nil ? "" : " open")>\n<summary>"
     page += "<span class=\"time\">\(ReportText.seconds(result.duration)) s</span>"
-    page += "<b class=\"\(result.status)\">\(result.outcome.status.sign)</b> \(text(result.title))\(tags)"
+    page +=
+      "<b class=\"\(result.status)\">\(result.outcome.status.sign)</b> \(text(result.title))\(tags)\(result.isFlaky ? " <span class=\"warning\">flaky</span>" : "")"
     page += (note.map { " <span class=\"dim\">\($0)</span>" } ?? "") + "</summary>\n"
     page += "<p class=\"dim\">\(text(result.file)):\(result.line) · \(Timestamp.text(result.date))</p>\n"
     if let problem = result.problem { page += self.problem(problem) }
+    for line in result.attemptLines { page += "<p class=\"warning\">\(text(line))</p>\n" }
     for note in result.notes { page += "<p>\(text(note))</p>\n" }
-    for warning in result.warnings { page += "<p class=\"warning\">warning: \(text(warning.brief))</p>\n" }
+    for warning in result.tolerated.warnings { page += "<p class=\"warning\">warning: \(text(warning.brief))</p>\n" }
     page += steps(result)
     let packets = result.packets.isEmpty ? result.problem?.packets ?? [] : result.packets
     page += SVGTimeline(packets: packets, steps: result.steps, duration: result.duration).text

@@ -9,16 +9,20 @@ package enum JSONReport {
     json.string("file", result.file)
     json.integer("line", result.line)
     json.string("name", result.name)
-    if let repetition = result.repetition { json.integer("repetition", repetition) }
+    if let device = result.variant.device { json.string("device", device) }
+    if let repetition = result.variant.repetition { json.integer("repetition", repetition) }
     json.strings("tags", result.tags)
     json.string("peer", result.peer)
     json.string("status", result.status)
+    json.integer("attempts", result.attempts)
+    json.bool("flaky", result.isFlaky)
     json.literal("seconds", ReportText.exact(result.duration))
     json.time("start", result.start)
     if let reason = result.outcome.reason { json.string("reason", reason) }
     if let problem = result.problem { json.object("error") { error(&$0, problem) } }
+    if result.attempts > 1 { json.objects("earlier", result.tolerated.earlier) { error(&$0, $1) } }
     json.strings("notes", result.notes)
-    json.objects("warnings", result.warnings) { error(&$0, $1) }
+    json.objects("warnings", result.tolerated.warnings) { error(&$0, $1) }
     json.objects("steps", result.steps) { step(&$0, $1) }
     json.objects("packets", result.packets) { packet(&$0, $1) }
     if result.omittedPackets > 0 { json.integer("omitted_packets", result.omittedPackets) }
@@ -27,6 +31,7 @@ package enum JSONReport {
   package static func run(_ json: inout RecordWriter, _ summary: RunSummary) {
     json.string("event", "run")
     json.integer("passed", summary.passed)
+    json.integer("flaky", summary.flaky)
     json.integer("failed", summary.failed)
     json.integer("errors", summary.errors)
     json.integer("skipped", summary.skipped)

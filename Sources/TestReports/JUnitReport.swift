@@ -103,6 +103,9 @@ extension JUnitReport.Suite {
     date = min(date, result.date)
     if let peer = result.peer, !peers.contains(peer) { peers.append(peer) }
     if !result.tags.isEmpty { tags += JUnitReport.property("tags of " + result.title, result.tags.joined(separator: " ")) }
+    if result.attempts > 1 {
+      tags += JUnitReport.property("attempts of " + result.title, "\(result.attempts)\(result.isFlaky ? " (flaky)" : "")")
+    }
     tests += JUnitReport.test(result)
     steps += TestLog.steps(result)
     packets += TestLog.packets(result)

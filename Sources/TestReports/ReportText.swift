@@ -41,7 +41,8 @@ enum ReportText {
   static func countParts(_ summary: RunSummary) -> [(status: String, text: String)] {
     let errors = count(summary.errors, "error", "errors")
     let parts = [
-      (summary.passed, "passed", "\(summary.passed) passed"), (summary.failed, "failed", "\(summary.failed) failed"),
+      (summary.passed, "passed", "\(summary.passed) passed" + (summary.flaky > 0 ? " (\(summary.flaky) flaky)" : "")),
+      (summary.failed, "failed", "\(summary.failed) failed"),
       (summary.errors, "error", errors), (summary.skipped, "skipped", "\(summary.skipped) skipped"),
       (summary.notRun, "notrun", "\(summary.notRun) not run"),
       (summary.warnings, "warning", count(summary.warnings, "warning", "warnings")),
@@ -51,8 +52,19 @@ enum ReportText {
 }
 
 extension TestResult {
-  /// The name of the test, or its line number if the name is empty. A repeated test has the number of the repetition at the end.
-  var title: String { (name.isEmpty ? "line \(line)" : name) + (repetition.map { " [\($0)]" } ?? "") }
+  /// The name of the test, or its line number if the name is empty. The device and the number of the repetition follow, if any.
+  package var title: String {
+    (name.isEmpty ? "line \(line)" : name) + (variant.device.map { " [\($0)]" } ?? "") + (variant.repetition.map { " [\($0)]" } ?? "")
+  }
+}
+
+extension TestResult {
+  /// The attempts of a test that failed and ran again, and the problem of each earlier attempt. Empty for a test that ran once.
+  var attemptLines: [String] {
+    guard attempts > 1 else { return [] }
+    let last = isFlaky ? "flaky: passed at attempt \(attempts)" : "\(status) after \(attempts) attempts"
+    return [last] + tolerated.earlier.enumerated().map { "attempt \($0 + 1): \($1.brief)" }
+  }
 }
 
 extension TestResult.Outcome.Status {
@@ -153,7 +165,8 @@ struct ProblemText {
 enum TestLog {
   /// Returns the steps of a test with their times and values, followed by its notes. Returns an empty text if the test has neither.
   static func steps(_ result: TestResult) -> String {
-    guard !result.steps.isEmpty || !result.notes.isEmpty else { return "" }
+    let further = result.attemptLines + result.notes.map { "note  \($0)" } + result.tolerated.warnings.map { "warning  \($0.brief)" }
+    guard !result.steps.isEmpty || !further.isEmpty else { return "" }
     var text = heading(result)
     for step in result.steps {
       text += "\(ReportText.offset(step.at))  \(DisplayText.visible(step.file)):\(step.line)  \(DisplayText.visible(step.text))"
@@ -162,8 +175,7 @@ enum TestLog {
         text += "    \(ReportText.offset(value.at))  \(DisplayText.visible(value.name))  \(DisplayText.visible(value.text))\n"
       }
     }
-    for note in result.notes { text += "note  \(DisplayText.visible(note))\n" }
-    for warning in result.warnings { text += "warning  \(DisplayText.visible(warning.brief))\n" }
+    for line in further { text += DisplayText.visible(line) + "\n" }
     return text
   }
 

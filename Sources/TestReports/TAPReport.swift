@@ -31,8 +31,8 @@ package struct TAPReport {
       file = result.file
       text += Self.comment(result.file)
     }
-    for note in result.notes { text += Self.comment(note) }
-    for warning in result.warnings { text += Self.comment("warning: " + warning.brief) }
+    for line in result.attemptLines + result.notes { text += Self.comment(line) }
+    for warning in result.tolerated.warnings { text += Self.comment("warning: " + warning.brief) }
     let isOK = result.problem == nil
     text += "\(isOK ? "ok" : "not ok") \(number) - \(Self.description(result.title))"
     if case .skipped(let why) = result.outcome {
@@ -92,6 +92,7 @@ package struct TAPReport {
       block.number("line", String(result.line))
     }
     if !result.tags.isEmpty { block.strings("tags", result.tags) }
+    if result.attempts > 1 { block.number("attempts", String(result.attempts)) }
     block.number("duration_ms", ReportText.seconds(result.duration * 1000))
     return block.finished
   }

@@ -58,8 +58,7 @@ package struct TestResult: Sendable {
   package var tags: [String]
   /// The address and name of the device, such as `D1:00:00:00:00:01 GateLock`. Nil if the test needed no device.
   package var peer: String?
-  /// The number of the repetition, from 1. Nil if the run does not repeat its tests.
-  package var repetition: Int?
+  package var variant = TestVariant()
   package var outcome: Outcome
   /// The start of the test on the event loop's clock, which may be simulated, in nanoseconds since 1970-01-01T00:00:00Z.
   package var start: Int64
@@ -69,8 +68,7 @@ package struct TestResult: Sendable {
   package var steps: [StepResult] = []
   /// The notes that the script and blectl added to the test.
   package var notes: [String] = []
-  /// The failures of lines that end in `or warn`. They do not affect the outcome.
-  package var warnings: [TestProblem] = []
+  package var tolerated = ToleratedProblems()
   /// The latest packets of the test, in the order of their times.
   package var packets: [TestPacket] = []
   /// The number of packets before those in `packets`, which the result omits.
@@ -85,16 +83,39 @@ package struct TestResult: Sendable {
     self.name = name
     self.tags = tags
     self.peer = peer
-    self.repetition = repetition
+    variant.repetition = repetition
     self.outcome = outcome
     self.start = start
     self.date = date ?? start
     self.duration = duration
   }
 
+  /// The number of times that the test ran.
+  var attempts: Int { tolerated.earlier.count + 1 }
+  /// Whether the test failed at first, and then passed.
+  package var isFlaky: Bool { outcome.status == .passed && attempts > 1 }
+
   /// The reason why the test did not pass. Nil if the test passed, was skipped or did not start.
   package var problem: TestProblem? { outcome.problem }
   var status: String { outcome.status.rawValue }
+}
+
+/// The device and the repetition that distinguish several results of the same test.
+package struct TestVariant: Sendable, Hashable {
+  /// The device as `--peer` names it. Nil unless the run names several devices.
+  package var device: String?
+  /// The number of the repetition, from 1. Nil if the run does not repeat its tests.
+  package var repetition: Int?
+
+  package init() {}
+}
+
+/// The problems that did not decide the outcome of a test.
+package struct ToleratedProblems: Sendable {
+  /// The failures of lines that end in `or warn`.
+  package var warnings: [TestProblem] = []
+  /// The problems of earlier attempts. Empty unless the test failed and ran again.
+  package var earlier: [TestProblem] = []
 }
 
 /// The failure of a test: the failed line, the message and the values and packets before the failure.
@@ -197,6 +218,8 @@ package struct TestPacket: Sendable {
 /// The counts of test outcomes and warnings, and the times of a run.
 package struct RunSummary: Sendable {
   package var passed = 0
+  /// The number of tests among `passed` that failed at first.
+  package var flaky = 0
   package var failed = 0
   package var errors = 0
   package var skipped = 0
@@ -212,7 +235,8 @@ package struct RunSummary: Sendable {
   package init() {}
 
   package mutating func add(_ result: TestResult) {
-    warnings += result.warnings.count
+    warnings += result.tolerated.warnings.count
+    if result.isFlaky { flaky += 1 }
     switch result.outcome {
     case .passed: passed += 1
     case .failed: failed += 1

@@ -35,8 +35,9 @@ package struct TextReport {
     lines += firstLines(result)
     if case .notRun(let why) = result.outcome { failure = why } else { failure = result.problem?.message ?? failure }
     let problem = ProblemText(columns: columns - 6, show: show) { [paint] in paint($0, .label) }
-    var below = result.notes.flatMap { problem.row("note", [show($0)]) }
-    below += result.warnings.flatMap { problem.row("warning", [show($0.brief)]) }
+    var below = problem.row("attempts", result.attemptLines.map(show))
+    below += result.notes.flatMap { problem.row("note", [show($0)]) }
+    below += result.tolerated.warnings.flatMap { problem.row("warning", [show($0.brief)]) }
     if let what = result.problem { below += problem.lines(what) }
     return lines + below.map { "      " + $0 }
   }

@@ -274,7 +274,7 @@ import Testing
 }
 
 /// A temporary folder for scripts.
-private struct ScriptFolder {
+struct ScriptFolder {
   let url = URL(fileURLWithPath: TemporaryFolder.path())
 
   init() { try? FileManager.default.createDirectory(at: url, withIntermediateDirectories: true) }

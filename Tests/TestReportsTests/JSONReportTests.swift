@@ -15,7 +15,7 @@ import Text
     let texts = results.map { result in Self.text { JSONReport.test(&$0, result) } }
     #expect(
       texts[0] == """
-        {"event":"test","file":"lock.ble","line":3,"name":"refuses a wrong code","tags":[],"peer":null,"status":"passed","seconds":0.42,\
+        {"event":"test","file":"lock.ble","line":3,"name":"refuses a wrong code","tags":[],"peer":null,"status":"passed","attempts":1,"flaky":false,"seconds":0.42,\
         "start":"2026-11-22T12:03:04.512Z","notes":[],"warnings":[],"steps":[],"packets":[]}
 
         """)
@@ -26,7 +26,7 @@ import Text
     #expect(
       texts[1] == """
         {"event":"test","file":"lock.ble","line":10,"name":"refuses a wrong code","tags":["slow","refuses a wrong code"],"peer":null,\
-        "status":"failed","seconds":2.01,"start":"2026-11-22T12:03:04.512Z","error":{"kind":"expectation","name":null,\
+        "status":"failed","attempts":1,"flaky":false,"seconds":2.01,"start":"2026-11-22T12:03:04.512Z","error":{"kind":"expectation","name":null,\
         "message":"refuses a wrong code","file":"lock.ble","line":14,"source":"expect ffe2 == \\"FAIL\\" within 2s",\
         "expected":"\\"FAIL\\"  4641494c","actual":"\\"BUSY\\"  42555359","seconds":0.31,"others":["ffe3  0102"],"packets":\(packets),\
         "further":["teardown: lock.ble:3: nobody answers"]},"notes":["refuses a wrong code"],"warnings":[{"kind":"expectation","name":null,\
@@ -38,7 +38,9 @@ import Text
         "number":42.0,"unit":"refuses a wrong code"}]}],"packets":\(packets),"omitted_packets":3}
 
         """)
-    #expect(texts[2].contains(#""status":"error","seconds":1,"#) && texts[2].contains(#""error":{"kind":"no_adapter","name":"hci0","#))
+    #expect(
+      texts[2].contains(#""status":"error","attempts":1,"flaky":false,"seconds":1,"#)
+        && texts[2].contains(#""error":{"kind":"no_adapter","name":"hci0","#))
     #expect(texts[3].contains(#""status":"skipped","#) && texts[3].contains(#""reason":"refuses a wrong code","notes":[]"#))
   }
 
@@ -47,7 +49,7 @@ import Text
     summary.notRun = 5
     #expect(
       Self.text { JSONReport.run(&$0, summary) } == """
-        {"event":"run","passed":1,"failed":1,"errors":1,"skipped":1,"not_run":5,"warnings":1,"seconds":3.43,"start":"2026-11-22T12:03:04.512Z"}
+        {"event":"run","passed":1,"flaky":0,"failed":1,"errors":1,"skipped":1,"not_run":5,"warnings":1,"seconds":3.43,"start":"2026-11-22T12:03:04.512Z"}
 
         """)
   }

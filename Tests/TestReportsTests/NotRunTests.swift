@@ -58,7 +58,9 @@ import Text
     var json = RecordWriter()
     JSONReport.test(&json, Self.results[1])
     let text = String(decoding: json.finished(), as: UTF8.self)
-    #expect(text.contains(#""status":"not_run","seconds":0,"#) && text.contains(#""reason":"no device matches <Nobody>""#), "\(text)")
+    #expect(
+      text.contains(#""status":"not_run","attempts":1,"flaky":false,"seconds":0,"#)
+        && text.contains(#""reason":"no device matches <Nobody>""#), "\(text)")
   }
 
   // MARK: Values that arrived

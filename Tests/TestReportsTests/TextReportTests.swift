@@ -69,7 +69,7 @@ import Text
   @Test func repetitionsAndTestsWithoutANameAreToldApart() {
     var report = TextReport()
     var result = ReportSamples.passed("")
-    result.repetition = 2
+    result.variant.repetition = 2
     #expect(report.test(result).last?.hasPrefix("  ✓ line 3 [2] ") == true)
   }
 

@@ -46,7 +46,7 @@ package enum ReportSamples {
         values: [StepValue(name: "ffe2", at: .milliseconds(310), text: name, number: 42, unit: name)]),
     ]
     (failed.notes, failed.packets, failed.omittedPackets) = ([name], [write, notification], 3)
-    failed.warnings = [problem(name)]
+    failed.tolerated.warnings = [problem(name)]
     return [
       passed(name, file: file), failed,
       TestResult(

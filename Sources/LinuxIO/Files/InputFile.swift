@@ -45,6 +45,7 @@ package enum InputFile {
     _ path: String, limit: Int, writerWithin patience: Duration = .seconds(10), whenIdle: (@LoopActor @Sendable () -> Void)? = nil
   ) async throws -> [UInt8] {
     if path == "-" { return try await read(STDIN_FILENO, nil, limit, nil, whenIdle) }
+    WatchedFiles.add(path)
     let descriptor: OwnedDescriptor
     do throws(Errno) {
       // O_NONBLOCK: opening a pipe would otherwise wait for its writer.

@@ -12,6 +12,9 @@ enum CallCheck {
   /// The device descriptions that `CallCheck` has loaded, by the path of the device file.
   private static var known: [String: DeviceDescription] = [:]
 
+  /// Forgets the loaded device files, which may have changed.
+  static func forget() { known = [:] }
+
   /// Checks the command and the parameters of a `call` line.
   /// - Parameters:
   ///   - words: The words of the line, with paths of device files relative to the working directory.
@@ -50,6 +53,7 @@ enum CallCheck {
 
   /// Returns the device description in a file. Returns nil for a pipe or another file that blectl may be able to read only once.
   private static func loaded(_ path: String, at word: String?) throws(ScriptCheck.CommandMistake) -> DeviceDescription? {
+    WatchedFiles.add(path)
     if let device = known[path] { return device }
     do {
       let device = try DeviceLibrary.loadAtOnce(path)
@@ -59,6 +63,7 @@ enum CallCheck {
   }
 
   private static func octets(_ path: String) throws(FileError) -> [UInt8]? {
+    WatchedFiles.add(path)
     do {
       if let octets = try InputFile.readIfThere(path, limit: DeviceFiles.Frame.maximumCommand) { return octets }
     } catch FileError.unreadable(_, .invalidArgument) { return nil }

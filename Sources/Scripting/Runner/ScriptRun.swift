@@ -11,7 +11,8 @@ import Text
 @LoopActor
 final class ScriptRun {
   struct Options {
-    var peer: PeerArgument?
+    /// Whether results name the device of the script, because several `--peer` run each file.
+    var namesDevice = false
     var variables: [String: String] = [:]
     /// The globs of `--only`, which select tests by name. Empty selects all tests.
     var only: [String] = []
@@ -20,6 +21,8 @@ final class ScriptRun {
     /// The maximum number of files that run in parallel, 1–64.
     var jobs = 1
     var repetitions = 1
+    /// The maximum number of times that a failed test runs again.
+    var retries = 0
     var endsWithFailure = false
     /// Whether the tests of a device still run after blectl failed to reach the device or the adapter.
     var keepsGoing = false
@@ -30,6 +33,8 @@ final class ScriptRun {
   private let process: ProcessContext
   private let reports: [ScriptReport]
   private(set) var summary = RunSummary()
+  /// The number of results of a complete run in which no command outside of tests fails.
+  private var total = 0
   /// The exit code of the first test that ended with an error. Nil if no test did.
   private(set) var errorStatus: ExitStatus?
   private var isOver = false
@@ -52,8 +57,18 @@ final class ScriptRun {
   }
 
   /// Returns the number of results of a complete run in which no command outside of tests fails.
-  func count(_ scripts: [Script]) -> Int {
-    scripts.reduce(0) { $0 + ($1.tests.isEmpty ? selectsWhole ? 1 : 0 : $1.tests.count(where: selects)) } * options.repetitions
+  func count(_ scripts: [Script]) -> Int { listed(scripts).count * options.repetitions }
+
+  /// Returns a result without an outcome for each selected test, and for each selected file without tests.
+  func listed(_ scripts: [Script]) -> [TestResult] {
+    scripts.flatMap { script in
+      var results = script.tests.filter(selects).map {
+        TestResult(file: script.file, line: $0.line.place.line, name: $0.name, tags: $0.tags)
+      }
+      if script.tests.isEmpty, selectsWhole { results = [TestResult(file: script.file, line: script.ownLine, name: script.ownName)] }
+      if options.namesDevice { for index in results.indices { results[index].variant.device = script.device } }
+      return results
+    }
   }
 
   /// Whether the run also selects files without tests. Each of these files counts as one test.
@@ -64,7 +79,7 @@ final class ScriptRun {
   func run(_ scripts: [Script]) async throws {
     (summary.start, summary.date) = (EventLoop.shared.wallClock, RealTime.now)
     let start = EventLoop.shared.now
-    let total = count(scripts)
+    total = count(scripts)
     // If lines outside of tests fail, their file adds a result.
     let isKnown = !scripts.contains { !$0.tests.isEmpty && $0.hasOwnSteps }
     for report in reports { try await report.begin(isKnown ? total : nil) }
@@ -97,19 +112,19 @@ final class ScriptRun {
       for script in scripts {
         let outcome: TestResult.Outcome =
           if let failure = setupFailure(of: script) { .notRun(failure.reason) } else { .skipped("the run ended early") }
-        for test in script.tests where selects(test) {
-          let result = TestResult(
-            file: script.file, line: test.line.place.line, name: test.name, tags: test.tags,
-            repetition: options.repetitions > 1 ? repetition : nil, outcome: outcome, start: EventLoop.shared.wallClock, date: RealTime.now)
+        for var result in listed([script]) {
+          result.variant.repetition = options.repetitions > 1 ? repetition : nil
+          result.outcome = outcome
+          (result.start, result.date) = (EventLoop.shared.wallClock, RealTime.now)
           if !reported.contains(Self.key(result)) { try await report.add(result) }
         }
       }
     }
   }
 
-  /// Returns the file, line, name and repetition of a test, which identify its result within the run.
+  /// Returns the file, line, name, device and repetition of a test, which identify its result within the run.
   private static func key(_ result: TestResult) -> [String] {
-    [result.file, "\(result.line)", result.name, "\(result.repetition ?? 0)"]
+    [result.file, "\(result.line)", result.name, result.variant.device ?? "", "\(result.variant.repetition ?? 0)"]
   }
 
   private func runAll(_ scripts: [Script]) async throws {
@@ -160,7 +175,7 @@ final class ScriptRun {
     return groups
   }
 
-  private func device(of script: Script) -> String? { (options.peer?.description ?? script.device)?.lowercased() }
+  private func device(of script: Script) -> String? { script.device?.lowercased() }
 
   private func setupFailure(of script: Script) -> SetupFailure? {
     setupFailures[""] ?? device(of: script).flatMap { setupFailures[$0] }
@@ -170,7 +185,10 @@ final class ScriptRun {
   private func run(_ script: Script, _ repetition: Int?) async throws {
     let device = device(of: script)
     let runner = ScriptRunner(
-      script, device: options.peer?.description, options, repetition: repetition, setupFailure: setupFailure(of: script), process)
+      script, options, repetition: repetition, setupFailure: setupFailure(of: script), process)
+    runner.onTest = { [self] name in
+      RunProgress(process.output, name, summary.passed + summary.failed + summary.errors + summary.skipped + 1, of: total)
+    }
     defer { if let failure = runner.setupFailure, let key = failure.isOfAdapter ? "" : device { setupFailures[key] = failure } }
     try await runner.run(selects) { result in
       summary.add(result)

@@ -17,6 +17,10 @@ final class ScriptRunner {
   private let repetition: Int?
   /// Whether later tests still run after a failed setup. If true, blectl also does not retry a failed setup.
   private let keepsGoing: Bool
+  private let retries: Int
+  private let namesDevice: Bool
+  /// The function that shows each test when it starts.
+  var onTest: @LoopActor (String) -> RunProgress? = { _ in nil }
   private let process: ProcessContext
   /// The failure to reach the adapter or the device. Nil while tests can run.
   private(set) var setupFailure: SetupFailure? { didSet { steps.retriesSetup = false } }
@@ -30,19 +34,18 @@ final class ScriptRunner {
 
   /// Creates a runner, which opens its own session.
   /// - Parameters:
-  ///   - device: The device from the command line, which overrides the script's own.
   ///   - repetition: The number of the repetition, from 1. Nil if the run does not repeat its tests.
   ///   - setupFailure: The failed setup of an earlier script for the same device. Nil if no setup failed.
   init(
-    _ script: Script, device: String?, _ options: ScriptRun.Options, repetition: Int?, setupFailure: SetupFailure?,
+    _ script: Script, _ options: ScriptRun.Options, repetition: Int?, setupFailure: SetupFailure?,
     _ process: ProcessContext
   ) {
     self.script = script
     self.process = process
     self.repetition = repetition
     self.setupFailure = setupFailure
-    keepsGoing = options.keepsGoing
-    steps = ScriptSteps(device: device ?? script.device, options, retriesSetup: !keepsGoing && setupFailure == nil, process)
+    (keepsGoing, retries, namesDevice) = (options.keepsGoing, options.retries, options.namesDevice)
+    steps = ScriptSteps(device: script.device, options, retriesSetup: !keepsGoing && setupFailure == nil, process)
   }
 
   /// Runs the selected tests of the script and closes the session.
@@ -61,8 +64,9 @@ final class ScriptRunner {
   private func tests(_ selects: (Script.Test) -> Bool, _ report: @LoopActor (TestResult) async throws -> Bool) async throws {
     let selected = script.tests.filter(selects)
     guard script.tests.isEmpty || !selected.isEmpty else { return }
-    let own = try await ownLines()
-    let (ownVariables, ownSettings) = (steps.variables, steps.shell.settings)
+    let first = (steps.variables, steps.shell.settings)
+    let own = script.tests.isEmpty ? try await attempts(from: first) { try await self.ownLines() } : try await ownLines()
+    let state = (steps.variables, steps.shell.settings)
     var reason: String?
     // Lines outside of tests are a test of their own if there is no other, or if they fail.
     if script.tests.isEmpty || own.problem != nil { guard try await report(own) else { return } }
@@ -73,16 +77,33 @@ final class ScriptRunner {
     case .notRun: break
     }
     for test in selected {
-      // Restore variables, so that tests do not depend on each other.
-      steps.variables = ownVariables
-      if steps.shell.settings != ownSettings { steps.shell.change(ownSettings) }
       let result =
         if let reason { self.result(of: test, .skipped(reason)) } else if let setupFailure {
           self.result(of: test, .notRun(setupFailure.reason))
         } else {
-          try await run(test)
+          try await attempts(from: state) { try await self.run(test) }
         }
       guard try await report(result), !isInterrupted else { return }
+    }
+  }
+
+  /// Runs a test, and runs it again while it fails, up to `retries` times. Does not repeat a failed setup or a mistake in the script.
+  private func attempts(
+    from state: (variables: ScriptVariables, settings: ShellSettings), _ run: @LoopActor () async throws -> TestResult
+  ) async throws -> TestResult {
+    let notes = earlierNotes
+    var earlier: [TestProblem] = []
+    while true {
+      // Restore variables, so that tests and attempts do not depend on each other.
+      steps.variables = state.variables
+      if steps.shell.settings != state.settings { steps.shell.change(state.settings) }
+      earlierNotes = notes
+      var result = try await run()
+      result.tolerated.earlier = earlier
+      guard let problem = result.problem, earlier.count < retries, setupFailure == nil, !isInterrupted, problem.kind != "usage" else {
+        return result
+      }
+      earlier.append(problem)
     }
   }
 
@@ -91,16 +112,17 @@ final class ScriptRunner {
   }
 
   private func result(_ name: String, _ line: Int, _ tags: [String], _ outcome: TestResult.Outcome) -> TestResult {
-    TestResult(
+    var result = TestResult(
       file: script.file, line: line, name: name, tags: tags, peer: steps.peer, repetition: repetition, outcome: outcome,
       start: EventLoop.shared.wallClock, date: RealTime.now)
+    if namesDevice { result.variant.device = script.device }
+    return result
   }
 
   // MARK: One test
 
   private func ownLines() async throws -> TestResult {
-    let name = script.file.split(separator: "/").last.map(String.init) ?? script.file
-    let line = script.statements.first?.place.line ?? 1
+    let (name, line) = (script.ownName, script.ownLine)
     if let setupFailure { return result(name, line, [], .notRun(setupFailure.reason)) }
     return try await run(name, line, []) { try await self.steps.run(self.script.statements) }
   }
@@ -118,7 +140,8 @@ final class ScriptRunner {
   private func run(
     _ name: String, _ line: Int, _ tags: [String], teardown: [ScriptStatement] = [], _ body: @escaping @LoopActor () async throws -> Void
   ) async throws -> TestResult {
-    process.output.progress("  … \(DisplayText.escape(name))")
+    let progress = onTest(name)
+    defer { progress?.end() }
     let isLost = steps.presentLink.map { !$0.connection.isOpen } ?? false
     let notes = isLost && !expectedLossBefore ? ["The connection was lost after the previous test."] : []
     await steps.begin(name, of: script.file, notes: earlierNotes + notes)

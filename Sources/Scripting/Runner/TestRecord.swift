@@ -26,7 +26,7 @@ struct TestRecord {
   /// Copies the steps, the notes, the warnings and the duration to the result of the test.
   func finish(_ result: inout TestResult, at end: LoopClock.Instant) {
     (result.steps, result.notes, result.duration) = (steps, notes, start.duration(to: end))
-    result.warnings = warnings
+    result.tolerated.warnings = warnings
     if omittedWarnings > 0 { result.notes.append("More warnings, not kept: \(omittedWarnings)") }
     if omittedNotes > 0 { result.notes.append("More notes, not kept: \(omittedNotes)") }
     if omittedSteps > 0 { result.notes.append("More steps, not kept: \(omittedSteps)") }
