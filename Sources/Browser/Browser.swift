@@ -164,7 +164,7 @@ struct Browser {
   }
 
   private func draw(_ plotted: Plotted, at time: Int64) -> [Frame.Line] {
-    let (address, what, samples): (PeerAddress, String, [SampleHistory.Sample]?)
+    let (address, what, samples): (PeerAddress, String, [Plot.Sample]?)
     var right: [Span] = []
     switch plotted {
     case .signal(let device):
@@ -181,7 +181,7 @@ struct Browser {
     }
     let box = layout.tree
     let title = [Span(renderer.safe(devices.name(of: address)), .bold), Span(" · " + what)]
-    let lines = Plot(renderer: renderer, width: box.width - 2, height: box.inside).lines(samples ?? [], now: time)
+    let lines = renderer.plot(samples ?? [], width: box.width - 2, height: box.inside, now: time)
     return renderer.box(title, right: right, lines, in: box, isFocused: pane == .tree)
   }
 

@@ -3,6 +3,7 @@ import GAP
 import GATT
 import Presentation
 import Text
+import Values
 
 /// A value that the user wrote, as typed, with its format and mode.
 struct WrittenValue: Equatable {
@@ -53,7 +54,7 @@ struct BrowserPeer {
     values[handle] = value
     times[handle] = time
     guard case .success(let octets) = value, case .characteristic(let item, _)? = tree.table?.attribute(at: handle),
-      let number = SampleHistory.number(in: octets, facts(item))
+      let number = ValueNumbers.main(octets, of: item.uuid, formats: facts(item).formats)
     else { return }
     histories[handle, default: SampleHistory()].add(number, at: time)
   }

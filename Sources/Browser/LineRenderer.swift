@@ -1,3 +1,4 @@
+import Presentation
 import Terminal
 import Text
 
@@ -82,15 +83,14 @@ struct LineRenderer {
   /// Returns a horizontal line that separates two parts of a box.
   func rule(width: Int) -> Frame.Line { line([], width: width, fill: "─", fillStyle: .dim) }
 
-  private static let steps: [Character] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
-
-  /// Returns a bar chart with one character for each number. The smallest number has the lowest of eight bars.
-  func spark(_ values: [Double]) -> String {
-    guard let low = values.min(), let high = values.max() else { return "" }
-    return String(
-      values.map { value in
-        high > low ? Self.steps[max(0, min(7, Int((value - low) / (high - low) * 7.99)))] : "▄"
-      })
+  /// Returns the lines of a plot of samples.
+  /// - Parameter now: The current time, in nanoseconds since 1970-01-01T00:00:00Z.
+  func plot(_ samples: [Plot.Sample], width: Int, height: Int, now: Int64) -> [Frame.Line] {
+    guard let plot = Plot(isUTF8: isUTF8, width: width, height: height).rows(samples, now: now) else {
+      return [line([Span("no numbers yet", .dim)], width: width)]
+    }
+    return plot.rows.map { line([Span($0.label, .dim), Span("│", .dim), Span($0.drawing, .cyan)], width: width) }
+      + [line([Span(plot.ages.first, .dim)], right: [Span(plot.ages.last, .dim)], width: width)]
   }
 
   private func plain(_ span: Span) -> Span {

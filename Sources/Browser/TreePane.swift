@@ -43,7 +43,7 @@ struct TreePane {
     case .connected(let since):
       state += "connected \(Self.clock((time - since) / 1_000_000_000))"
       if let signal = devices.signals[address], let last = signal.last {
-        right = [Span("\(Int(last.value)) dBm \(renderer.spark(signal.tail(8)))")]
+        right = [Span("\(Int(last.value)) dBm \(Plot.spark(signal.tail(8)))")]
       }
       // Show the facts that fit beside the name.
       let facts = [
@@ -135,7 +135,7 @@ struct TreePane {
     ]
     var right: [Span] = []
     if width >= 64, let history = peer.histories[item.valueHandle], history.count > 1 {
-      right.append(Span(renderer.spark(history.tail(10)), .cyan))
+      right.append(Span(Plot.spark(history.tail(10)), .cyan))
     }
     if width >= 52, let time = peer.times[item.valueHandle] { right.append(Span(" " + renderer.time(time, milliseconds: false), .dim)) }
     spans += Self.value(peer.values[item.valueHandle], facts, renderer)

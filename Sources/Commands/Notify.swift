@@ -4,6 +4,7 @@ import Bluetooth
 import CommandLine
 import EventLoop
 import GATT
+import LinuxIO
 import Operations
 import Presentation
 import Terminal
@@ -20,6 +21,7 @@ package struct Notify: ValueCommand {
   static let examples = [
     "blectl -i sim notify Band-7 heart_rate_measurement -d 60m --csv > hour.csv",
     "blectl -i sim notify Band-7 2a37 -n 2 --format '{time} {heart_rate}'",
+    "blectl -i sim notify Band-7 2a37 -d 60m --svg hour.svg > values.txt",
     "blectl -i sim notify Band-7 ff01 --write ff02=1b9902 -d 2",
   ]
   static let traits = CommandTraits(attributeUse: .listening, printsRecords: true)
@@ -45,12 +47,16 @@ package struct Notify: ValueCommand {
 
   @Flag(help: "Reconnect and continue after a lost connection") var reconnect = false
 
+  @OptionGroup var plots: PlotOptions
+
   @Option(name: .customLong("as"), help: ValueFormat.help, completion: .list(ValueFormat.names))
   var chosenFormat: ValueFormat?
 
   func validate() throws {
     try limit("--count", count, to: 1...)
     try limit("--duration", seconds: duration)
+    guard plots.plot, process.json || form != nil else { return }
+    throw ValidationError("--plot excludes --json, --csv and --format. Beside them, --svg FILE draws the numbers into a file.")
   }
 
   var runsUntilStopped: Bool { count == nil && duration ?? 0 == 0 && step.timeout == nil }
@@ -64,7 +70,12 @@ package struct Notify: ValueCommand {
     try PeerOptions.checkOrder(words, of: Self.self, attributes, isSession: isSession)
   }
 
-  func checkForScript() throws { for attribute in attributes { _ = try Selector(attribute, abbreviating: false) } }
+  func checkForScript() throws {
+    if plots.plot { throw Failure(.usage, "Scripts cannot show a plot. Use --svg FILE") }
+    for attribute in attributes { _ = try Selector(attribute, abbreviating: false) }
+  }
+
+  @LoopActor func name(_ files: inout CommandFiles) { files.writes(plots.svg, as: "--svg") }
   var recordedForm: RecordedForm { RecordedForm(isExpected: true) }
   var recordFields: RecordFields? { .value }
   var limitInScript: Duration? { duration ?? 0 == 0 && step.timeout == nil ? .seconds(60) : nil }
@@ -72,7 +83,24 @@ package struct Notify: ValueCommand {
   func run(in context: Context) async throws {
     let senders = try ValueSenders(attributes)
     for value in write { try value.check() }
-    let state = State()
+    if plots.plot, !context.output.canAnimateOut {
+      throw Failure(.usage, "--plot needs a terminal and no --quiet. To draw the numbers into a file, use --svg FILE")
+    }
+    if let svg = plots.svg { try OutputFile.check(svg) }
+    let hasSparks = process.verbose > 0 && context.output.canAnimateOut
+    let drawn = plots.plot || plots.svg != nil || hasSparks ? NotifyPlots(isLive: plots.plot, svg: plots.svg, context) : nil
+    do { try await run(senders, drawn, in: context) } catch {
+      // Also after Ctrl-C, which would otherwise stop the output.
+      await shielded {
+        do { try await drawn?.finish() } catch let second { context.output.note(Failure(second).message) }
+      }
+      throw error
+    }
+    try await drawn?.finish()
+  }
+
+  @LoopActor private func run(_ senders: ValueSenders, _ plots: NotifyPlots?, in context: Context) async throws {
+    let state = State(plots)
     while true {
       do {
         let outcome = try await context.withPeer(who.target, restoring: state.hasStarted) { try await listen($0, senders, state, context) }
@@ -94,6 +122,10 @@ package struct Notify: ValueCommand {
     var isListening = false
     /// Whether the command has reached `--count` or the end of `--duration`.
     var isOver = false
+    /// The plots of the numbers. Nil if no option asks for them.
+    let plots: NotifyPlots?
+
+    init(_ plots: NotifyPlots?) { self.plots = plots }
 
     /// Waits before a reconnection.
     /// - Throws: `error` if a new connection cannot help.
@@ -138,7 +170,11 @@ package struct Notify: ValueCommand {
       for value in write { try await send(value, client, context.output) }
       return FollowLimits(count: count.map { $0 - state.values }, end: state.reconnection.deadline, patience: patience)
     } take: { event, uuid in
-      try await NotificationRecord.show(event, uuid, format, from: connection, context)
+      if let plots = state.plots {
+        try await plots.show(event, uuid, format, from: connection)
+      } else {
+        try await NotificationRecord.show(event, uuid, format, from: connection, context)
+      }
       state.values += 1
     } onDrop: {
       if !context.output.isBroken { context.output.note("Dropped \($0) value(s): the output was not read in time.") }

@@ -214,7 +214,7 @@ extension HTMLReport {
     }
     return order.compactMap { series in
       guard let points = points[series], points.count > 1 else { return nil }
-      return SVGPlot(name: series.name, unit: series.unit, points: points).text
+      return SVGPlot([.init(name: series.name, unit: series.unit, points: points, count: points.count)]).text
     }.joined()
   }
 }

@@ -1,32 +1,105 @@
 import ATT
+import Text
 
-/// A plot of numbers over time as an SVG figure in HTML.
-struct SVGPlot {
-  struct Point {
+/// A plot of numbers over time as SVG. All series have the same unit.
+package struct SVGPlot {
+  package struct Point {
     let at: Duration
     /// The number to plot, which must be finite.
     let number: Double
+
+    package init(at: Duration, number: Double) { (self.at, self.number) = (at, number) }
   }
 
-  let name: String
-  let unit: String?
-  /// The points in the order of their times. The plot is empty without points.
-  let points: [Point]
+  package struct Series {
+    let name: String
+    let unit: String?
+    /// The points in the order of their times.
+    let points: [Point]
+    /// The number of values, which is larger than the number of points if points stand for several values.
+    let count: Int
 
-  private static let (width, height, left) = (800.0, 150.0, 60.0)
+    package init(name: String, unit: String?, points: [Point], count: Int) {
+      (self.name, self.unit, self.points, self.count) = (name, unit, points, count)
+    }
+
+    /// The name, the number of values, and their range, as HTML.
+    fileprivate var summary: String {
+      let (numbers, measured) = (points.map(\.number), unit.map { " " + HTMLReport.text($0) } ?? "")
+      let range = "from \(SVGScale.number(numbers.min() ?? 0)) to \(SVGScale.number(numbers.max() ?? 0))\(measured)"
+      return "\(HTMLReport.text(name))\(measured.isEmpty ? "" : ",\(measured)"): \(count) values \(range)"
+    }
+  }
+
+  private let series: [Series]
+  /// The times at the ends of the horizontal axis.
+  private let (begin, end): (Duration, Duration)
+  private let height: Double
+
+  private static let (width, left) = (800.0, 60.0)
   /// The maximum number of points that a plot draws as circles. A plot with more points draws only the line.
   private static let circles = 200
+  private static let colors = ["#0969da", "#cf222e", "#1a7f37", "#9a6700", "#8250df", "#bf3989"]
 
+  /// Creates a plot of series, which each need a point.
+  init(_ series: [Series], height: Double = 150) {
+    (self.series, self.height) = (series, height)
+    begin = series.compactMap { $0.points.first?.at }.min() ?? .zero
+    end = series.compactMap { $0.points.last?.at }.max() ?? .zero
+  }
+
+  /// The plot as a figure in HTML. Empty without points.
   var text: String {
-    let numbers = points.map(\.number)
-    guard let low = numbers.min(), let high = numbers.max(), let first = points.first, let last = points.last else { return "" }
-    let x = SVGScale(first.at.inSeconds, last.at.inSeconds, from: Self.left, to: Self.width - 10)
-    let y = SVGScale(low, high, from: Self.height - 24, to: 8)
-    let measured = unit.map { " " + HTMLReport.text($0) } ?? ""
-    var drawing = "<figure>\n<figcaption>\(HTMLReport.text(name))\(measured.isEmpty ? "" : ",\(measured)"): "
-    drawing += "\(points.count) values from \(SVGScale.number(low)) to \(SVGScale.number(high))\(measured)</figcaption>\n"
-    drawing +=
-      "<svg viewBox=\"0 0 \(Int(Self.width)) \(Int(Self.height))\" role=\"img\" aria-label=\"\(HTMLReport.text(name)) over time\">\n"
+    guard let first = series.first, !first.points.isEmpty else { return "" }
+    var drawing = "<figure>\n<figcaption>\(first.summary)</figcaption>\n<svg viewBox=\"0 0 \(Int(Self.width)) \(Int(height))\" "
+    drawing += "role=\"img\" aria-label=\"\(HTMLReport.text(first.name)) over time\">\n"
+    return drawing + area + "</svg>\n</figure>\n"
+  }
+
+  /// Returns a standalone SVG file with a plot for each unit, one below the other. Each series needs a point.
+  package static func document(title: String, _ series: [Series]) -> String {
+    var (units, drawing, y): ([String?], String, Double) = ([], "", 30)
+    for unit in series.map(\.unit) where !units.contains(unit) { units.append(unit) }
+    let all = SVGPlot(series)
+    for unit in units {
+      let plot = SVGPlot(series.filter { $0.unit == unit }, begin: all.begin, end: all.end)
+      for (index, series) in plot.series.enumerated() {
+        let place = "<path class=\"line\(color(index))\" d=\"M\(Int(left)) \(y + 10)h24\"/>"
+        drawing += place + "<text x=\"\(Int(left) + 30)\" y=\"\(y + 14)\">\(series.summary)</text>\n"
+        y += 18
+      }
+      let sign = unit.map { "<text x=\"\(Int(left) - 6)\" y=\"-4\" text-anchor=\"end\">\(HTMLReport.text($0))</text>" } ?? ""
+      drawing += "<g transform=\"translate(0 \(y))\">\(sign)\n\(plot.area)</g>\n"
+      y += plot.height + 12
+    }
+    let styles = colors.enumerated().map {
+      "\(color($0).isEmpty ? ".line" : ".s\($0)"){stroke:\($1)}circle\(color($0).isEmpty ? "" : ".s\($0)"){fill:\($1);stroke:none}"
+    }
+    return """
+      <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(Int(width)) \(Int(y))" font-family="sans-serif" font-size="12" role="img" aria-label="\(HTMLReport.text(title))">
+      <style>.line{fill:none;stroke-width:1.5}.axis{stroke:#d0d7de}\(styles.joined())</style>
+      <rect width="100%" height="100%" fill="#fff"/>
+      <text x="\(Int(left))" y="20" font-weight="bold">\(HTMLReport.text(title))</text>
+      \(drawing)</svg>
+
+      """
+  }
+
+  private init(_ series: [Series], begin: Duration, end: Duration) {
+    (self.series, self.begin, self.end, height) = (series, begin, end, 200)
+  }
+
+  /// Returns the class of a series, after a space. The first series has none.
+  private static func color(_ index: Int) -> String { index % colors.count == 0 ? "" : " s\(index % colors.count)" }
+
+  /// The axes and the lines.
+  private var area: String {
+    let numbers = series.flatMap { $0.points.map(\.number) }
+    let span = end.inSeconds - begin.inSeconds
+    let (unit, seconds) = span > 7200 ? ("h", 3600.0) : span > 120 ? ("min", 60) : ("s", 1)
+    let x = SVGScale(begin.inSeconds / seconds, end.inSeconds / seconds, from: Self.left, to: Self.width - 10)
+    let y = SVGScale(numbers.min() ?? 0, numbers.max() ?? 0, from: height - 24, to: 8)
+    var drawing = ""
     for tick in y.ticks {
       let place = SVGScale.coordinate(y.place(tick))
       drawing += "<path class=\"axis\" d=\"M\(Int(Self.left)) \(place)H\(Int(Self.width - 10))\"/>"
@@ -34,21 +107,26 @@ struct SVGPlot {
     }
     for tick in x.ticks {
       let place = SVGScale.coordinate(x.place(tick))
-      drawing += "<text x=\"\(place)\" y=\"\(Int(Self.height) - 6)\" text-anchor=\"middle\">\(SVGScale.number(tick)) s</text>"
+      drawing += "<text x=\"\(place)\" y=\"\(Int(height) - 6)\" text-anchor=\"middle\">\(SVGScale.number(tick)) \(unit)</text>"
     }
-    drawing += "\n<polyline class=\"line\" points=\"\(line(x, y))\"/>\n"
-    if points.count <= Self.circles {
-      for point in points {
-        let place = "cx=\"\(SVGScale.coordinate(x.place(point.at.inSeconds)))\" cy=\"\(SVGScale.coordinate(y.place(point.number)))\""
-        let title = "\(ReportText.offset(point.at)) \(SVGScale.number(point.number))\(measured)"
-        drawing += "<circle \(place) r=\"2.5\"><title>\(title)</title></circle>\n"
+    drawing += "\n"
+    for (index, series) in series.enumerated() {
+      func place(_ point: Point) -> (Double, Double) { (x.place(point.at.inSeconds / seconds), y.place(point.number)) }
+      drawing += "<polyline class=\"line\(Self.color(index))\" points=\"\(Self.line(series.points.map(place)))\"/>\n"
+      guard series.points.count <= Self.circles else { continue }
+      let kind = Self.color(index).isEmpty ? "" : "class=\"\(Self.color(index).dropFirst())\" "
+      for point in series.points {
+        let (x, y) = place(point)
+        let title = "\(ReportText.offset(point.at)) \(SVGScale.number(point.number))\(series.unit.map { " " + HTMLReport.text($0) } ?? "")"
+        drawing +=
+          "<circle \(kind)cx=\"\(SVGScale.coordinate(x))\" cy=\"\(SVGScale.coordinate(y))\" r=\"2.5\"><title>\(title)</title></circle>\n"
       }
     }
-    return drawing + "</svg>\n</figure>\n"
+    return drawing
   }
 
   /// Returns the points of the polyline. For points less than half a unit apart, keeps only the lowest and the highest.
-  private func line(_ x: SVGScale, _ y: SVGScale) -> String {
+  private static func line(_ places: [(x: Double, y: Double)]) -> String {
     var line: [String] = []
     var column: (x: Double, low: Double, high: Double)?
     func end() {
@@ -56,8 +134,8 @@ struct SVGPlot {
       line.append("\(SVGScale.coordinate(x)),\(SVGScale.coordinate(low))")
       if high != low { line.append("\(SVGScale.coordinate(x)),\(SVGScale.coordinate(high))") }
     }
-    for point in points {
-      let place = ((x.place(point.at.inSeconds) * 2).rounded() / 2, y.place(point.number))
+    for point in places {
+      let place = ((point.x * 2).rounded() / 2, point.y)
       if let before = column, before.x == place.0 {
         column = (before.x, min(before.low, place.1), max(before.high, place.1))
       } else {

@@ -206,10 +206,10 @@ import Text
   }
 
   @Test func plotsHaveTheirEnds() {
-    let samples = (0...100).map { SampleHistory.Sample(time: BrowserFixture.begin + Int64($0) * BrowserFixture.second, value: Double($0)) }
+    let samples = (0...100).map { Plot.Sample(time: BrowserFixture.begin + Int64($0) * BrowserFixture.second, value: Double($0)) }
     let now = BrowserFixture.begin + 100 * BrowserFixture.second
-    func plot(_ samples: [SampleHistory.Sample], isUTF8: Bool) -> [String] {
-      Plot(renderer: LineRenderer(isUTF8: isUTF8), width: 40, height: 11).lines(samples, now: now).map(\.text)
+    func plot(_ samples: [Plot.Sample], isUTF8: Bool) -> [String] {
+      LineRenderer(isUTF8: isUTF8).plot(samples, width: 40, height: 11, now: now).map(\.text)
     }
     let utf8 = plot(samples, isUTF8: true)
     #expect(utf8.count == 11 && utf8[0].hasPrefix("100│") && utf8[9].hasPrefix("  0│"), "\(utf8)")
@@ -218,7 +218,7 @@ import Text
     let ascii = plot(samples, isUTF8: false)
     #expect(ascii[0].hasSuffix("*") && ascii[9].dropFirst(4).hasPrefix("*"), "\(ascii)")
     // A constant value has an axis too.
-    let flat = samples.map { SampleHistory.Sample(time: $0.time, value: 5) }
+    let flat = samples.map { Plot.Sample(time: $0.time, value: 5) }
     #expect(plot(flat, isUTF8: false).contains { $0.hasPrefix("5|**") })
     #expect(plot([], isUTF8: true).first?.hasPrefix("no numbers yet") == true)
   }

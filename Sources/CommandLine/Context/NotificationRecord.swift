@@ -33,23 +33,25 @@ package struct NotificationRecord {
   }
 
   /// Writes a value to the command's output, and reports the value to the command's observer.
+  /// - Parameter end: A text after the value in a line.
   package static func show(
-    _ event: ValueEvent, _ uuid: UUID?, _ format: ValueFormat, from peer: Connection, _ context: Context
+    _ event: ValueEvent, _ uuid: UUID?, _ format: ValueFormat, from peer: Connection, _ context: Context, after end: String = ""
   ) async throws {
     try ValueText.check(event.value, format)
     context.observer?.didReceive(event, uuid, peer.client)
     let record = Self(event, uuid, format, from: peer, context.process.memory)
     if context.output.style.json, try context.output.recordWithoutWaiting({ record.write(&$0) }) { return }
-    try await record.show(context.output)
+    try await record.show(context.output, after: end)
   }
 
   /// Writes the value. The text starts with the time.
   /// - Parameter device: The name of the device to show in a live line. Nil to show no name.
-  package func show(of device: String? = nil, _ output: Output) async throws {
+  package func show(of device: String? = nil, _ output: Output, after end: String = "") async throws {
+    let end = end.isEmpty ? "" : "  " + output.paint(end, .cyan)
     if output.style.json { return try await output.record { write(&$0) } }
-    if output.style.isLive { return try await output.line(brief(of: device, output)) }
+    if output.style.isLive { return try await output.line(brief(of: device, output) + end) }
     let time = output.timeText(event.wallClock).map { output.paint($0, .dim) + " " } ?? ""
-    try await output.line("\(time)\(uuid?.description ?? event.handle.description) \(output.displayText(valueText))")
+    try await output.line("\(time)\(uuid?.description ?? event.handle.description) \(output.displayText(valueText))\(end)")
   }
 
   /// The type of the attribute. Nil if unknown.

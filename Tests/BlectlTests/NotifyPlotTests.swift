@@ -1,0 +1,89 @@
+import Foundation
+import Glibc
+import Terminal
+import TestSupport
+import Testing
+
+/// The plots of `notify`: as SVG and on a terminal.
+@Suite(.timeLimit(.minutes(1))) struct NotifyPlotTests {
+  private static let band = ["notify", "name:Band-7", "2a37"]
+
+  @Test func anHourIsDrawn() throws {
+    let file = TemporaryPath()
+    let result = try Blectl.run(Self.band + ["-d", "60m", "--svg", file.path])
+    #expect(result.status == 0 && !result.text.isEmpty, "\(result.errors)")
+    let drawing = try String(contentsOfFile: file.path, encoding: .utf8)
+    for part in [">Band-7, from 2", ">Heart Rate, bpm: 36", " values from 7", ">60 min<", ">bpm<", "<polyline class=\"line\""] {
+      #expect(drawing.contains(part), "\(part) in \(drawing.prefix(1500))")
+    }
+    #expect(drawing.utf8.count < 100_000)
+  }
+
+  @Test func controlCDoesNotPreventIt() throws {
+    let file = TemporaryPath()
+    let running = try Blectl.start(Self.band + ["--svg", file.path])
+    #expect(running.waitForOutput(containing: "2a37", times: 3))
+    running.signal(SIGINT)
+    #expect(running.wait().status == 130)
+    #expect(try String(contentsOfFile: file.path, encoding: .utf8).contains(">Heart Rate, bpm: "))
+  }
+
+  @Test func valuesWithoutNumbersAreAnError() throws {
+    let file = TemporaryPath()
+    let command = ["notify", "name:Band-7", "ff01", "--write", "ff02=1b9902", "-d", "2", "--svg", file.path]
+    let result = try Blectl.run(command)
+    #expect(
+      result.status == 2 && result.errors.contains("received no number in ") && result.errors.contains("--as u16le"), "\(result.errors)")
+    #expect(!FileManager.default.fileExists(atPath: file.path))
+    #expect(try Blectl.run(command + ["--as", "u8"]).status == 0)
+    #expect(try String(contentsOfFile: file.path, encoding: .utf8).contains(">ff01 [2]: "))
+  }
+
+  @Test(arguments: [[], ["--json"], ["--csv"], ["--format", "{value}"]]) func aPlotNeedsATerminal(_ options: [String]) throws {
+    let result = try Blectl.run(Self.band + ["--plot", "-n", "1"] + options)
+    #expect(result.status == 64 && result.output.isEmpty && result.errors.contains("--svg FILE"), "\(result.errors)")
+  }
+
+  private func screen(_ options: [String], columns: Int, rows: Int, locale: String = "C.UTF-8") throws -> (Int32, TerminalScreen) {
+    let terminal = try PseudoTerminal(
+      [Blectl.path, "-i", "sim"] + Self.band + options, columns: columns, rows: rows,
+      environment: ["BLECTL_CLOCK": "virtual", "NO_COLOR": "1"], locale: locale)
+    let (status, text) = terminal.finish()
+    return (status, TerminalScreen(Array(text.utf8), columns: columns))
+  }
+
+  @Test(arguments: [(40, 10), (100, 30)], ["C.UTF-8", "C"]) func thePlotFitsTheTerminal(_ size: (Int, Int), _ locale: String) throws {
+    let (status, screen) = try screen(["--plot", "-d", "20"], columns: size.0, rows: size.1, locale: locale)
+    #expect(status == 0 && screen.unknown.isEmpty, "\(screen)")
+    let head = try #require(screen.lines.lastIndex { $0.hasPrefix("Heart Rate  ") && $0.contains(" bpm  min 7") && $0.contains("max 7") })
+    let plot = screen.lines[head...]
+    #expect(
+      plot.count < size.1 && plot.contains { $0.contains(locale == "C" ? "*" : "⠤") || $0.contains(locale == "C" ? "*" : "⡠") }, "\(plot)")
+    #expect(plot.contains { $0.hasSuffix("now") } && !screen.lines.contains { $0.contains("2a37 ") })
+  }
+
+  @Test func aVerboseLineHasASparkline() throws {
+    let (status, screen) = try screen(["-v", "-n", "5"], columns: 100, rows: 24)
+    #expect(
+      status == 0 && screen.lines.contains { $0.contains(" bpm") && $0.last.map { "▁▂▃▄▅▆▇█".contains($0) } == true }, "\(screen.lines)")
+  }
+
+  /// The memory has a limit, and the peak of an early hour stays.
+  @Test func thinningKeepsPeaks() {
+    var series = NumberSeries(name: "x", unit: nil)
+    for index in 0..<100_000 { series.add(index == 1234 ? 99 : index == 50_001 ? -99 : Double(index % 7), at: Int64(index)) }
+    series.add(.infinity, at: 1)
+    series.add(3, at: 5)
+    #expect(series.count == 100_001 && series.samples.count <= NumberSeries.limit && series.samples.count > NumberSeries.limit / 2 - 1)
+    #expect(
+      series.samples.contains { $0.value == 99 && $0.time == 1234 } && series.samples.contains { $0.value == -99 && $0.time == 50_001 })
+    #expect(zip(series.samples, series.samples.dropFirst()).allSatisfy { $0.time <= $1.time } && series.samples.last?.time == 99_999)
+  }
+
+  /// Numbers at the ends of the range of a double, whose difference overflows.
+  @Test func hugeNumbersAreDrawn() {
+    let samples = [-1.7e308, 1.7e308, 0, 5e-324].enumerated().map { Plot.Sample(time: Int64($0), value: $1) }
+    #expect(Plot(isUTF8: true, width: 40, height: 8).rows(samples, now: 9)?.rows.count == 7)
+    #expect(Plot.spark(samples.map(\.value)).count == 4 && Plot.spark([0, 5e-324], isUTF8: false) == "==")
+  }
+}
