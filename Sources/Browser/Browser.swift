@@ -19,6 +19,8 @@ struct Browser {
   enum Plotted: Equatable {
     case signal(PeerAddress)
     case value(PeerAddress, AttributeHandle)
+    /// The values of a characteristic as a list instead of a plot.
+    case values(ValueHistory)
   }
 
   let renderer: LineRenderer
@@ -170,19 +172,32 @@ struct Browser {
     case .signal(let device):
       (address, what, samples) = (device, "signal", devices.signals[device]?.samples)
       right = samples?.last.map { [Span("\(Int($0.value)) dBm", .bold)] } ?? []
+    case .values(let list): (address, what, samples) = (list.peer, name(of: list.handle, on: list.peer), nil)
     case .value(let device, let handle):
       let peer = devices.peers[device]
       let item = peer?.characteristic(handle)
-      let name = item.map { AssignedNumbers.name(of: $0.uuid) ?? "\($0.uuid)" } ?? "\(handle)"
-      (address, what, samples) = (device, renderer.safe(name), peer?.histories[handle]?.samples)
+      (address, what, samples) = (device, name(of: handle, on: device), peer?.histories[handle]?.samples)
       if let item, let peer, case .success? = peer.values[handle] {
         right = [Span(TreePane.value(peer.values[handle], peer.facts(item), renderer).first?.text ?? "", .bold)]
       }
     }
     let box = layout.tree
     let title = [Span(renderer.safe(devices.name(of: address)), .bold), Span(" · " + what)]
-    let lines = renderer.plot(samples ?? [], width: box.width - 2, height: box.inside, now: time)
+    let lines: [Frame.Line]
+    if let (list, values, facts) = shownHistory {
+      lines = list.visible(values, rows: box.inside).map { value in
+        let text = TreePane.value(.success(value.octets), facts, renderer)
+        return renderer.line([Span(renderer.time(value.time) + "  ", .dim)] + text, width: box.width - 2)
+      }
+      right = [Span(values.total > values.count ? "last \(values.count) of \(values.total) values" : "\(values.count) value(s)", .dim)]
+    } else {
+      lines = renderer.plot(samples ?? [], width: box.width - 2, height: box.inside, now: time)
+    }
     return renderer.box(title, right: right, lines, in: box, isFocused: pane == .tree)
+  }
+
+  private func name(of handle: AttributeHandle, on peer: PeerAddress) -> String {
+    renderer.safe(devices.peers[peer]?.characteristic(handle).map { AssignedNumbers.name(of: $0.uuid) ?? "\($0.uuid)" } ?? "\(handle)")
   }
 
   /// Returns the last line of the screen, with the message or, without a message, hints for keys.

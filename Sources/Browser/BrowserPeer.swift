@@ -31,6 +31,8 @@ struct BrowserPeer {
   /// The arrival time of the latest value by attribute handle, in nanoseconds since 1970-01-01T00:00:00Z.
   var times: [AttributeHandle: Int64] = [:]
   var histories: [AttributeHandle: SampleHistory] = [:]
+  /// The latest values of each characteristic by the handle of its value.
+  var received: [AttributeHandle: Ring<ReceivedValue>] = [:]
   /// The handles of the values of subscribed characteristics.
   var subscribed: Set<AttributeHandle> = []
   /// The values that the user wrote, by attribute handle, in the order of writing.
@@ -49,12 +51,13 @@ struct BrowserPeer {
   /// Returns the characteristic to which the attribute with the handle belongs. Returns nil if the characteristic is unknown.
   func characteristic(_ handle: AttributeHandle) -> Characteristic? { tree.table?.characteristic(owning: handle)?.0 }
 
-  /// Stores a received value or the error of a read. Adds the number in the value, if any, to the history for plots.
+  /// Stores a received value or the error of a read. Adds a characteristic's value and its number, if any, to the histories.
   mutating func receive(_ value: Result<[UInt8], any Error>, of handle: AttributeHandle, at time: Int64) {
     values[handle] = value
     times[handle] = time
-    guard case .success(let octets) = value, case .characteristic(let item, _)? = tree.table?.attribute(at: handle),
-      let number = ValueNumbers.main(octets, of: item.uuid, formats: facts(item).formats)
+    guard case .success(let octets) = value, case .characteristic(let item, _)? = tree.table?.attribute(at: handle) else { return }
+    received[handle, default: Ring(capacity: ValueHistory.limit)].append((time, octets))
+    guard let number = ValueNumbers.main(octets, of: item.uuid, formats: facts(item).formats)
     else { return }
     histories[handle, default: SampleHistory()].add(number, at: time)
   }

@@ -176,6 +176,7 @@ final class BrowserSession {
       let isCopied = screen?.copy(text) == true
       note(isCopied ? "Copied: \(text)" : text)
     case .trace(let path): spawn { await $0.trace(path) }
+    case .save(let text, let path, let count): spawn { await $0.save(text, to: path, count) }
     case .redraw: screen?.redraw()
     case .quit: ended.resume(returning: ())
     }
@@ -195,6 +196,13 @@ final class BrowserSession {
       if session.links[peer] === connection { session.browser.devices.peers[peer]?.finishRequest() }
       session.changed()
     }
+  }
+
+  private func save(_ text: String, to path: String, _ count: Int) async {
+    do {
+      try await OutputFile.write(Array(text.utf8), to: path, for: .everybody)
+      note("Saved \(count) value(s) to \(path)")
+    } catch { problem(error) }
   }
 
   private func trace(_ path: String?) async {

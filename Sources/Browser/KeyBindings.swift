@@ -2,6 +2,7 @@ import ATT
 import Bluetooth
 import Finding
 import GATT
+import Presentation
 import Terminal
 
 /// An action that `Browser` requests after a key or click and `BrowserSession` performs.
@@ -22,6 +23,8 @@ enum BrowserAction: Equatable {
   case trace(String?)
   /// A redraw of the whole screen, for example after another program has written to the terminal.
   case redraw
+  /// A new file with a text, which has the given number of values.
+  case save(String, _ path: String, Int)
   case quit
 }
 
@@ -36,6 +39,15 @@ extension Browser {
     case .form(let form): return edit(form, key)
     case .prompt(let prompt): return ask(prompt, key)
     case nil: break
+    }
+    if let (list, values, facts) = shownHistory, pane == .tree {
+      if let step = distance(key, page: layout.tree.inside) {
+        scrollHistory(by: max(-values.count, min(values.count, step)))
+        return []
+      }
+      if key == "e" { overlay = .prompt(Prompt(purpose: .export, field: LineField("\(facts.characteristic.uuid).csv"))) }
+      if key == "p", devices.peers[list.peer]?.histories[list.handle] != nil { plotted = .value(list.peer, list.handle) }
+      if key == "e" || key == "p" { return [] }
     }
     switch key {
     case "q", .control("c"): return [.quit]
@@ -189,7 +201,9 @@ extension Browser {
     if let log = layout.log, log.contains(row: row, column: column) {
       self.log.scroll(by: step, seen: log.inside)
     } else if isTree(row, column) {
-      if let peer = devices.shown, devices.peers[peer]?.tree.table != nil {
+      if shownHistory != nil {
+        scrollHistory(by: step)
+      } else if let peer = devices.shown, devices.peers[peer]?.tree.table != nil {
         devices.peers[peer]?.tree.move(by: step)
       } else {
         scrollDetails(step)
@@ -238,6 +252,9 @@ extension Browser {
     case (.enter, .trace):
       overlay = nil
       return text.isEmpty ? [] : [.trace(text)]
+    case (.enter, .export):
+      overlay = nil
+      return text.isEmpty ? [] : exported(to: text)
     default:
       guard prompt.field.handle(key) else { return [] }
       overlay = .prompt(prompt)
@@ -304,6 +321,7 @@ extension Browser {
     case .enter where !peer.isConnected:
       devices.connecting(address, name: peer.name)
       return peer.state == .connecting ? [] : [.connect(address)]
+    case "h": return showHistory(row, of: address)
     case .enter:
       if case .service = row { fold(nil) } else { return performDefault(row, of: address) }
     case .character(let letter) where "rwsa".contains(letter) && !peer.isConnected: return sayNotConnected(address)
@@ -316,11 +334,20 @@ extension Browser {
     return []
   }
 
-  /// Reads a readable attribute, otherwise subscribes to it or opens the form to write it.
+  /// Shows the values of a characteristic. Without a value, reads an attribute, or else subscribes to it or opens the form to write it.
   private mutating func performDefault(_ row: TreeRow, of peer: PeerAddress) -> [BrowserAction] {
     guard let item = row.characteristic else { return read(row, of: peer) }
+    if devices.peers[peer]?.received[item.valueHandle] != nil { return showHistory(row, of: peer) }
     if item.properties.contains(.read) { return read(row, of: peer) }
     return item.properties.isDisjoint(with: [.notify, .indicate]) ? write(row, of: peer) : subscribe(row, of: peer)
+  }
+
+  private mutating func showHistory(_ row: TreeRow, of peer: PeerAddress) -> [BrowserAction] {
+    guard let item = row.characteristic, devices.peers[peer]?.received[item.valueHandle] != nil else {
+      return say("\(row.characteristic.map(name) ?? "This row") has no values yet.", isProblem: true)
+    }
+    plotted = .values(ValueHistory(peer: peer, handle: item.valueHandle))
+    return []
   }
 
   private mutating func started(_ peer: PeerAddress, _ action: BrowserAction) -> [BrowserAction] {
@@ -417,5 +444,26 @@ extension Browser {
   private mutating func find(afterCursor: Bool) -> Bool {
     guard let address = devices.shown, let peer = devices.peers[address] else { return false }
     return devices.peers[address]?.tree.find(search, afterCursor: afterCursor, values: peer.values) == true
+  }
+
+  // MARK: The list of values
+
+  /// The visible list of values, its values, and the characteristic. Nil if none is visible.
+  var shownHistory: (list: ValueHistory, values: Ring<ReceivedValue>, facts: CharacteristicFacts)? {
+    guard case .values(let list)? = plotted, let peer = devices.peers[list.peer], let values = peer.received[list.handle],
+      let item = peer.characteristic(list.handle)
+    else { return nil }
+    return (list, values, peer.facts(item))
+  }
+
+  private mutating func scrollHistory(by step: Int) {
+    guard case (var list, let values, _)? = shownHistory else { return }
+    list.scroll(by: step, of: values, rows: layout.tree.inside)
+    plotted = .values(list)
+  }
+
+  private func exported(to path: String) -> [BrowserAction] {
+    guard let (list, values, facts) = shownHistory else { return [] }
+    return [.save(list.table(values, facts, of: devices.name(of: list.peer)), path, values.count)]
   }
 }

@@ -18,7 +18,8 @@ enum KeyHelp {
       "Services, characteristics, descriptors",
       [
         ("Space ← →", "fold or unfold a service, or the descriptors of a characteristic"),
-        ("Enter", "read, subscribe or write: the first that is possible"),
+        ("Enter", "show its values so far; without a value: read, subscribe or write"),
+        ("h", "show its values so far, also after a lost connection; e exports them as CSV"),
         ("r", "read the value"),
         ("a", "read all readable values"),
         ("w", "write: value, format, mode; ↑ and ↓ show earlier values"),
@@ -76,6 +77,7 @@ extension Browser {
     case .form: return [("Enter", "write"), ("Tab", "next field"), ("↑↓", "earlier values"), ("Esc", "back")]
     case .prompt, nil: break
     }
+    if shownHistory != nil { return [("↑↓", "scroll"), ("e", "export CSV"), ("p", "plot"), ("Esc", "back"), ("l", "log")] }
     if plotted != nil { return [("p", "back"), ("l", "log")] }
     let common = [("l", "log"), ("y", "copy command"), ("p", "plot"), ("T", "trace")]
     let isConnected = devices.shownPeer?.isConnected == true

@@ -66,6 +66,7 @@ struct Prompt: Equatable {
     case filter = "filter: "
     case search = "find: "
     case trace = "trace to file: "
+    case export = "save as CSV: "
   }
 
   let purpose: Purpose

@@ -43,3 +43,6 @@ struct SampleHistory {
   /// Returns the latest `count` values in the order of their times, or all values if there are fewer.
   func tail(_ count: Int) -> [Double] { ring.suffix(count).map(\.value) }
 }
+
+/// A value that the browser read or received. The time is in nanoseconds since 1970-01-01T00:00:00Z.
+typealias ReceivedValue = (time: Int64, octets: [UInt8])

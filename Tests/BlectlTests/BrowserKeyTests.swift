@@ -151,7 +151,7 @@ import Testing
 
   @Test func enterDoesWhatIsLikely() {
     for (handle, actions) in [
-      (0x03, [BrowserAction.read(peer, 0x03)]), (0x24, [.subscribe(peer, 0x24)]), (0x14, [.read(peer, 0x14)]),
+      (0x24, [BrowserAction.subscribe(peer, 0x24)]), (0x14, [.read(peer, 0x14)]),
     ] as [(AttributeHandle, [BrowserAction])] {
       var browser = Fixture.at(handle)
       #expect(browser.press(.enter) == actions)
@@ -162,6 +162,44 @@ import Testing
       Issue.record("no form")
       return
     }
+  }
+
+  /// Enter lists the values of a characteristic, the latest first. New values do not move what the user reads.
+  @Test func enterListsTheValues() {
+    var browser = Fixture.at(0x12)
+    for level in 0..<1200 { browser.receive([UInt8(level % 100)], of: 0x12, at: Fixture.begin + Int64(level) * Fixture.second) }
+    #expect(browser.press(.enter) == [])
+    func rows() -> [String] {
+      browser.text().filter { $0.contains(" %  ") }.compactMap { $0.firstMatch(of: /[0-9]+ %/).map { String($0.output) } }
+    }
+    #expect(browser.text()[0].contains("Battery Level") && browser.text()[0].contains("last 1000 of 1201 values"))
+    #expect(rows().prefix(3) == ["99 %", "98 %", "97 %"] && rows().count == browser.layout.tree.inside)
+    browser.press(.down)
+    browser.receive([7], of: 0x12)
+    #expect(rows().prefix(2) == ["98 %", "97 %"])
+    browser.press(.end)
+    #expect(rows().last == "1 %", "\(rows())")
+    browser.press(.home)
+    #expect(rows().first == "7 %")
+    browser.press("p")
+    #expect(browser.plotted == .value(peer, 0x12))
+    browser.press("p", .escape)
+    #expect(browser.plotted == nil && Fixture.at(0x24).devices.peers[peer]?.received[0x24] == nil)
+  }
+
+  @Test func theListIsExportedAsCSV() {
+    var browser = Fixture.at(0x12)
+    browser.receive([61], of: 0x12, at: Fixture.begin + 2 * Fixture.second)
+    browser.press("h", "e", .control("u"), "x")
+    guard case .save(let text, let path, let count)? = browser.press(.enter).first else {
+      Issue.record("nothing to save")
+      return
+    }
+    let lines = text.split(separator: "\n")
+    #expect(path == "x" && count == 2 && lines.first == "time,name,uuid,handle,value,text,battery_level", "\(text)")
+    #expect(lines.count == 3 && lines[1].hasSuffix(",2a19,18,3c,,60") && lines[2].hasSuffix(",2a19,18,3d,,61"), "\(text)")
+    var other = Fixture.at(0x24)
+    #expect(other.press("h") == [] && other.message?.isProblem == true && other.plotted == nil)
   }
 
   @Test func subscribedIsEndedByTheSameKey() {
