@@ -96,6 +96,9 @@ static inline int shim_is_ignored(int number) {
 // A descriptor that is readable when the process has ended (Linux 5.3); glibc has a name for it since 2.36 only.
 static inline int shim_pidfd_open(pid_t process) { return (int)syscall(SYS_pidfd_open, process, 0); }
 
+// A file in memory that closes on exec (1 is MFD_CLOEXEC); Swift's glibc module does not have it.
+static inline int shim_memory_file(void) { return (int)syscall(SYS_memfd_create, "blectl", 1); }
+
 static inline int shim_default_signal(int number) { return signal(number, SIG_DFL) == SIG_ERR ? -1 : 0; }
 static inline int shim_ignore_signal(int number) { return signal(number, SIG_IGN) == SIG_ERR ? -1 : 0; }
 

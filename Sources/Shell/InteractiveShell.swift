@@ -56,7 +56,7 @@ final class InteractiveShell {
       editor.close()
     }
     remember()
-    shell.isTyped = true
+    shell.pager = { [weak self] in try await self?.page($0) ?? false }
     process.session.onReport = { [seen] in seen.add($0) }
     learnKnownDevices()
     shell.onAliasChange = { [weak self] in self?.learnKnownDevices() }
@@ -67,8 +67,8 @@ final class InteractiveShell {
     while let line = try await editor.line() {
       switch line.trimmed {
       case "": continue
-      case "history": for line in lines { try await output.line(DisplayText.escape(line)) }
-      case let text where text.hasPrefix("history "): output.failure("history takes no argument. It prints all lines.")
+      case let text where text == "history" || text.hasPrefix("history "):
+        try await runInForeground { try await self.showHistory(String(text.dropFirst(7)).trimmed) }
       case let text:
         try await runInForeground { try await self.execute(text) }
         if shell.isOver { return }
@@ -122,6 +122,33 @@ final class InteractiveShell {
       if error is CancellationError { dropAhead() }
       throw error
     }
+  }
+
+  /// Shows a text in the user's pager if the text needs more than the screen.
+  /// - Returns: False if the caller must write the text.
+  private func page(_ text: String) async throws -> Bool {
+    let rows = text.split(separator: "\n", omittingEmptySubsequences: false)
+      .reduce(1) { $0 + max(1, (DisplayText.width(String($1)) + output.width - 1) / max(1, output.width)) }
+    let chosen = process.configuration.variable("PAGER")
+    guard rows > output.height, output.canAnimateOut, chosen != "", chosen != "cat" else { return false }
+    try await output.flush(until: nil)
+    editor.release()
+    let pager = chosen ?? "if command -v less > /dev/null; then less; else more; fi"
+    // As git does: quit at once if the text fits, show colors, and leave the text on the screen.
+    let command = "LESS=\"${LESS-FRX}\"; export LESS; \(pager)"
+    // The shell exits with 127 for a missing program.
+    return try await ChildProcess.shell(command, input: Array((text + "\n").utf8), signals: process.signals) != 127
+  }
+
+  /// Lists the lines with their numbers. `count` is the number of lines to show, or empty for all.
+  private func showHistory(_ count: String) async throws {
+    guard let count = count.isEmpty ? lines.count : Int(count), count > 0 || lines.isEmpty else {
+      return output.failure("history takes the number of lines to show, such as history 20.")
+    }
+    let text = lines.enumerated().suffix(count).map { number, line in
+      String(repeating: " ", count: max(0, 5 - "\(number + 1)".count)) + "\(number + 1)  \(DisplayText.escape(line))"
+    }.joined(separator: "\n")
+    if !lines.isEmpty, try await !page(text) { try await output.line(text) }
   }
 
   // MARK: Prompt

@@ -20,10 +20,12 @@ package final class Shell {
   var onChange: (@LoopActor () -> Void)?
   /// The function that the session calls after a change of the aliases. Nil to call none.
   var onAliasChange: (@LoopActor () -> Void)?
+  /// The function that shows a long text in a pager. It returns false if the caller must write the text. Nil unless a user types.
+  var pager: (@LoopActor (String) async throws -> Bool)?
   /// The script that receives the results of all commands. Nil without a script.
   package weak var observer: (any ResultObserver)?
   /// Whether a user types the commands on a terminal.
-  var isTyped = false
+  var isTyped: Bool { pager != nil }
   /// Whether a program reads the records. Each record then contains the address of its device.
   var isForPrograms = false {
     didSet { if isForPrograms { process.output.peer = { Self.write(nil, to: &$0) } } }
@@ -54,7 +56,7 @@ package final class Shell {
     do { return try await start(parse(withFullName(words)), members: members) } catch let help as HelpText {
       let output = Output(process.output.style, sharing: process.output)
       tag(output, nil, members)
-      return ShellJob(nil, done: await result { try await help.show(output) })
+      return ShellJob(nil, done: await result { try await help.show(output, in: self) })
     }
   }
 

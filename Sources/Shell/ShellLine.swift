@@ -60,7 +60,8 @@ package struct HelpText: Error {
     text = HelpPage(of: type, isSession: true).text(isShort: words.contains("-h") && !words.contains("--help"))
   }
 
-  @LoopActor func show(_ output: Output) async throws {
+  @LoopActor func show(_ output: Output, in shell: Shell) async throws {
+    if !output.style.json, let pager = shell.pager, try await pager(text) { return }
     try await output.show(text) {
       $0.string("event", "help")
       $0.string("text", text)

@@ -205,7 +205,7 @@ import Testing
     #expect(repl.terminal.wait(columns: 80) { $0.isAtPrompt }, "\(repl.screen.lines)")
     try repl.enter("history")
     _ = repl.leave()
-    #expect(repl.screen.lines.contains(command) && repl.terminal.echoes)
+    #expect(repl.screen.lines.contains { $0.hasSuffix("  \(command)") } && repl.terminal.echoes)
   }
 
   /// Before the shell has started its command, Ctrl-C would take effect only when the command ends, so wait for output.
@@ -232,6 +232,27 @@ import Testing
     try repl.enter("history")
     _ = repl.leave()
     #expect(!repl.screen.lines.contains { $0.hasPrefix("NAME") || $0.hasPrefix("3c") }, "\(repl.screen.lines)")
+  }
+
+  /// Text that is longer than the screen goes through the pager. Shorter text, and the text for a pager that is missing, does not.
+  @Test func longTextIsPaged() throws {
+    let repl = try ReplTerminal(environment: ["PAGER": "sed 's/^/| /'"])
+    try repl.enter("help")
+    #expect(repl.screen.lines.contains { $0.hasPrefix("| read  ") }, "\(repl.screen.lines)")
+    try repl.enter("help use")
+    #expect(repl.screen.lines.contains { $0.hasPrefix("OVERVIEW: ") })
+    for _ in 0..<24 { try repl.enter("adapters") }
+    try repl.enter("history")
+    #expect(repl.screen.lines.contains("|     1  help") && repl.screen.lines.contains("|    27  history"), "\(repl.screen.lines)")
+    try repl.enter("history 2")
+    #expect(repl.screen.lines.contains("   28  history 2"))
+    try repl.enter("history 0")
+    try repl.says { $0.contains("history takes the number of lines to show") }
+    _ = repl.leave()
+    let other = try ReplTerminal(environment: ["PAGER": "no-such-pager"])
+    try other.enter("help")
+    #expect(other.screen.lines.contains { $0.hasPrefix("read  ") })
+    _ = other.leave()
   }
 
   @Test func theSystemsShellAndTheEnd() throws {

@@ -17,6 +17,7 @@ package final class ReplTerminal {
     self.state = state
     let own = [
       "BLECTL_CLOCK": "virtual", "BLECTL_ADAPTER": adapter, "NO_COLOR": "1", "XDG_STATE_HOME": state, "INPUTRC": "/dev/null", "TZ": "UTC",
+      "PAGER": "",
     ]
     terminal = try PseudoTerminal(
       [Blectl.path] + arguments, columns: columns, rows: 24, environment: own.merging(environment) { $1 }, locale: locale, hasKeys: true)

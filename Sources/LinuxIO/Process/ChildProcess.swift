@@ -8,10 +8,17 @@ import SystemPackage
 package enum ChildProcess {
   /// Runs `sh -c` on the standard streams of this process and waits for its end. Canceling the task sends SIGTERM, and SIGKILL one second
   /// later. On a terminal, this process ignores Ctrl-C and Ctrl-\ while the command runs, as system(3) does.
+  /// - Parameter input: The standard input of the command. Nil for that of this process.
   /// - Returns: The exit status, or 128 + N if signal N ended the command.
   /// - Throws: Errno or CancellationError.
-  package static func shell(_ command: String, signals: SignalWatch? = nil) async throws -> Int32 {
-    let process = try start(["sh", "-c", command])
+  package static func shell(_ command: String, input: [UInt8]? = nil, signals: SignalWatch? = nil) async throws -> Int32 {
+    let process: pid_t
+    if let input {
+      let file = try file(input)
+      process = try start(["sh", "-c", command], input: file.rawValue)
+    } else {
+      process = try start(["sh", "-c", command])
+    }
     // Only after the start: before, there is no process that Ctrl-C could be for.
     let ignoresInterrupt = isTyped && signals?.ignore(SIGINT) ?? false
     // No watch exists for this signal.
@@ -81,6 +88,15 @@ package enum ChildProcess {
     return octets
   }
 
+  /// Returns a file without a name that has these contents.
+  private static func file(_ contents: [UInt8]) throws(Errno) -> OwnedDescriptor {
+    let file = OwnedDescriptor(try SystemCall.call { shim_memory_file() })
+    var rest = contents[...]
+    while !rest.isEmpty { rest = rest.dropFirst(try SystemCall.write(file.rawValue, rest)) }
+    _ = lseek(file.rawValue, 0, SEEK_SET)
+    return file
+  }
+
   private static func result(of process: pid_t) throws(Errno) -> Int32 {
     var status: Int32 = 0
     try SystemCall.call { unsafe waitpid(process, &status, 0) }
@@ -92,8 +108,10 @@ package enum ChildProcess {
   private static var isTyped: Bool { isatty(STDIN_FILENO) != 0 }
 
   /// Starts /bin/sh with the given arguments. Returns the process number.
-  /// - Parameter output: The descriptor for standard output. With nil, the process inherits standard output and standard error.
-  private static func start(_ arguments: [String], output: Int32? = nil) throws(Errno) -> pid_t {
+  /// - Parameters:
+  ///   - input: The descriptor for standard input. Nil for the terminal, or for no input.
+  ///   - output: The descriptor for standard output. With nil, the process inherits standard output and standard error.
+  private static func start(_ arguments: [String], input: Int32? = nil, output: Int32? = nil) throws(Errno) -> pid_t {
     var process: pid_t = 0
     var attributes = posix_spawnattr_t()
     unsafe posix_spawnattr_init(&attributes)
@@ -111,7 +129,11 @@ package enum ChildProcess {
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-    if !isTyped { unsafe posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0) }
+    if let input {
+      unsafe posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
+    } else if !isTyped {
+      unsafe posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+    }
     if let output {
       unsafe posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
       unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)

@@ -16,12 +16,12 @@ package struct Help: SessionCommand {
   func run(in context: Context, _ session: SessionLinks) async throws {
     guard let name else {
       let lines = list(context, session.shell)
-      try await HelpText(text: lines.joined(separator: "\n")).show(context.output)
+      try await HelpText(text: lines.joined(separator: "\n")).show(context.output, in: session.shell)
       return
     }
     let known = context.process.commands
     guard let type = known.type(named: name) else { throw known.unknown(name) }
-    try await HelpText(text: HelpPage(of: type, isSession: true).text(isShort: true)).show(context.output)
+    try await HelpText(text: HelpPage(of: type, isSession: true).text(isShort: true)).show(context.output, in: session.shell)
   }
 
   @LoopActor private func list(_ context: Context, _ shell: Shell) -> [String] {
