@@ -56,6 +56,11 @@ import Text
       }
       browser.press("p")
     }
+    add("values") { browser in
+      browser.reveal(0x24)
+      browser.receive([UInt8](repeating: 0x1B, count: 512), of: 0x24)
+      browser.press("h")
+    }
     add("signal") { $0.press(.tab, "p") }
     add("lost") { $0.closed(BrowserFixture.peer(0), "the link was lost\u{7}", at: BrowserFixture.begin) }
     add("connecting") { browser in

@@ -273,7 +273,8 @@ import Testing
     var browser = Fixture.connected()
     // Row 1 is the first inside the border.
     #expect(browser.press(.click(row: 2, column: 60)) == [] && browser.cursor == 3)
-    #expect(browser.press(.click(row: 2, column: 60)) == [.read(peer, 3)])
+    #expect(browser.press(.click(row: 2, column: 60)) == [] && browser.plotted == .values(ValueHistory(peer: peer, handle: 3)))
+    browser.press(.escape, .tab)
     browser.press(.wheelDown(row: 3, column: 60))
     #expect(browser.cursor == 0x20)
   }
