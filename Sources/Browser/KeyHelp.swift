@@ -77,7 +77,7 @@ extension Browser {
     case .form: return [("Enter", "write"), ("Tab", "next field"), ("↑↓", "earlier values"), ("Esc", "back")]
     case .prompt, nil: break
     }
-    if shownHistory != nil { return [("↑↓", "scroll"), ("e", "export CSV"), ("p", "plot"), ("Esc", "back"), ("l", "log")] }
+    if pane == .tree, shownHistory != nil { return [("↑↓", "scroll"), ("e", "export CSV"), ("p", "plot"), ("Esc", "back"), ("l", "log")] }
     if plotted != nil { return [("p", "back"), ("l", "log")] }
     let common = [("l", "log"), ("y", "copy command"), ("p", "plot"), ("T", "trace")]
     let isConnected = devices.shownPeer?.isConnected == true

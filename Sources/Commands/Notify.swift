@@ -55,8 +55,8 @@ package struct Notify: ValueCommand {
   func validate() throws {
     try limit("--count", count, to: 1...)
     try limit("--duration", seconds: duration)
-    guard plots.plot, process.json || form != nil else { return }
-    throw ValidationError("--plot excludes --json, --csv and --format. Beside them, --svg FILE draws the numbers into a file.")
+    guard plots.plot, process.json || form != nil || outputStyle.times != nil else { return }
+    throw ValidationError("--plot excludes --json, --csv, --format and --time. Beside them, --svg FILE draws the numbers into a file.")
   }
 
   var runsUntilStopped: Bool { count == nil && duration ?? 0 == 0 && step.timeout == nil }
