@@ -47,7 +47,10 @@ package struct Notify: ValueCommand {
 
   @Flag(help: "Reconnect and continue after a lost connection") var reconnect = false
 
-  @OptionGroup var plots: PlotOptions
+  @Flag(help: "Plot the numbers live on a terminal") var plot = false
+
+  @Option(help: ArgumentHelp("At the end, draw the numbers as SVG", valueName: "file"), completion: .file())
+  var svg: String?
 
   @Option(name: .customLong("as"), help: ValueFormat.help, completion: .list(ValueFormat.names))
   var chosenFormat: ValueFormat?
@@ -55,8 +58,6 @@ package struct Notify: ValueCommand {
   func validate() throws {
     try limit("--count", count, to: 1...)
     try limit("--duration", seconds: duration)
-    guard plots.plot, process.json || form != nil || outputStyle.times != nil else { return }
-    throw ValidationError("--plot excludes --json, --csv, --format and --time. Beside them, --svg FILE draws the numbers into a file.")
   }
 
   var runsUntilStopped: Bool { count == nil && duration ?? 0 == 0 && step.timeout == nil }
@@ -71,11 +72,11 @@ package struct Notify: ValueCommand {
   }
 
   func checkForScript() throws {
-    if plots.plot { throw Failure(.usage, "Scripts cannot show a plot. Use --svg FILE") }
+    if plot { throw Failure(.usage, "Scripts cannot show a plot. Use --svg FILE") }
     for attribute in attributes { _ = try Selector(attribute, abbreviating: false) }
   }
 
-  @LoopActor func name(_ files: inout CommandFiles) { files.writes(plots.svg, as: "--svg") }
+  @LoopActor func name(_ files: inout CommandFiles) { files.writes(svg, as: "--svg") }
   var recordedForm: RecordedForm { RecordedForm(isExpected: true) }
   var recordFields: RecordFields? { .value }
   var limitInScript: Duration? { duration ?? 0 == 0 && step.timeout == nil ? .seconds(60) : nil }
@@ -83,12 +84,15 @@ package struct Notify: ValueCommand {
   func run(in context: Context) async throws {
     let senders = try ValueSenders(attributes)
     for value in write { try value.check() }
-    if plots.plot, !context.output.canAnimateOut {
+    if plot, process.json || form != nil || outputStyle.times != nil {
+      throw Failure(.usage, "--plot excludes --json, --csv, --format and --time. Beside them, --svg FILE draws the numbers into a file.")
+    }
+    if plot, !context.output.canAnimateOut {
       throw Failure(.usage, "--plot needs a terminal and no --quiet. To draw the numbers into a file, use --svg FILE")
     }
-    if let svg = plots.svg { try OutputFile.check(svg) }
+    if let svg { try OutputFile.check(svg) }
     let hasSparks = process.verbose > 0 && context.output.canAnimateOut
-    let drawn = plots.plot || plots.svg != nil || hasSparks ? NotifyPlots(isLive: plots.plot, svg: plots.svg, context) : nil
+    let drawn = plot || svg != nil || hasSparks ? NotifyPlots(isLive: plot, svg: svg, context) : nil
     do { try await run(senders, drawn, in: context) } catch {
       // Also after Ctrl-C, which would otherwise stop the output.
       await shielded {
@@ -100,10 +104,12 @@ package struct Notify: ValueCommand {
   }
 
   @LoopActor private func run(_ senders: ValueSenders, _ plots: NotifyPlots?, in context: Context) async throws {
-    let state = State(plots)
+    let state = State()
     while true {
       do {
-        let outcome = try await context.withPeer(who.target, restoring: state.hasStarted) { try await listen($0, senders, state, context) }
+        let outcome = try await context.withPeer(who.target, restoring: state.hasStarted) {
+          try await listen($0, senders, state, plots, context)
+        }
         return try finish(outcome, state)
       } catch  where reconnect && state.hasStarted && !state.isOver {
         try await state.pause(after: error, context.links)
@@ -122,10 +128,6 @@ package struct Notify: ValueCommand {
     var isListening = false
     /// Whether the command has reached `--count` or the end of `--duration`.
     var isOver = false
-    /// The plots of the numbers. Nil if no option asks for them.
-    let plots: NotifyPlots?
-
-    init(_ plots: NotifyPlots?) { self.plots = plots }
 
     /// Waits before a reconnection.
     /// - Throws: `error` if a new connection cannot help.
@@ -147,7 +149,9 @@ package struct Notify: ValueCommand {
   }
 
   @LoopActor
-  private func listen(_ connection: Connection, _ senders: ValueSenders, _ state: State, _ context: Context) async throws -> FollowOutcome {
+  private func listen(_ connection: Connection, _ senders: ValueSenders, _ state: State, _ plots: NotifyPlots?, _ context: Context)
+    async throws -> FollowOutcome
+  {
     // A local copy, because each access to an argument is a lookup.
     let format = context.format(chosenFormat, of: connection)
     let client = connection.client
@@ -170,7 +174,7 @@ package struct Notify: ValueCommand {
       for value in write { try await send(value, client, context.output) }
       return FollowLimits(count: count.map { $0 - state.values }, end: state.reconnection.deadline, patience: patience)
     } take: { event, uuid in
-      if let plots = state.plots {
+      if let plots {
         try await plots.show(event, uuid, format, from: connection)
       } else {
         try await NotificationRecord.show(event, uuid, format, from: connection, context)

@@ -1,5 +1,4 @@
 import ATT
-import ArgumentParser
 import Bluetooth
 import CommandLine
 import EventLoop
@@ -11,14 +10,6 @@ import Terminal
 import TestReports
 import Text
 import Values
-
-/// The options of `notify` for plots.
-struct PlotOptions: ParsableArguments {
-  @Flag(help: "Plot the numbers live on a terminal") var plot = false
-
-  @Option(help: ArgumentHelp("At the end, draw the numbers as SVG", valueName: "file"), completion: .file())
-  var svg: String?
-}
 
 /// The numbers that `notify` received: as plots on the terminal, as a sparkline in each line, and as an SVG file.
 @LoopActor
