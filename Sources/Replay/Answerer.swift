@@ -71,11 +71,12 @@ package struct Answerer: Sendable {
   /// The zero-based index of the next recorded question that the answerer has not played. Nil after the last one.
   private var nextQuestion: Int? { (cursor..<link.requests.count).first { !isUsed[$0] && Self.isQuestion(link.requests[$0].pdu) } }
 
-  /// Returns whether the packets after a recorded request lack its response, although the device sent it: another action came first.
+  /// Returns whether the packets after a recorded request lack its response, although the device sent it: another request follows, or the host
+  /// answered the device first.
   private func isLost(_ index: Int) -> Bool {
-    let request = link.requests[index]
-    return request.response == nil
-      ? link.requests[(index + 1)...].contains(where: \.isRequest) : !request.following.contains { $0.kind.isResponse }
+    let (request, later) = (link.requests[index], link.requests[(index + 1)...])
+    if request.response == nil { return later.contains(where: \.isRequest) }
+    return later.first.map { !Self.isQuestion($0.pdu) } ?? false && !request.following.contains { $0.kind.isResponse }
   }
 
   /// Continues with another recorded link to the device, from its first request with this PDU. Returns the request's new index.

@@ -74,7 +74,7 @@ final class ReplayedLink {
       hurry()
       let isLast = !recorded.requests[(index + 1)...].contains(where: \.isRequest)
       if recorded.isCut, request.isRequest, request.response == nil, isLast { unanswered = pdu }
-      enqueue(transport.isStrict ? request.following : request.following.filter { !$0.kind.isOtherResponse }, response: response)
+      enqueue(request.following, response: response)
     case .answer(let response):
       isInStep = false
       for data in fragments(response) { transport.post(data) }
