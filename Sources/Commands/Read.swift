@@ -58,7 +58,7 @@ package struct Read: ValueCommand {
   func validate() throws {
     if all, !attributes.isEmpty { throw ValidationError("--all reads all characteristics. Leave out the attributes.") }
     if attributes.isEmpty, !all {
-      throw ValidationError("Name at least one attribute to read, or use --all, as in: blectl read Band-7 battery_level")
+      throw ValidationError("Missing ATTRIBUTE. Name one, such as battery_level, or use --all.")
     }
     if attributes == ["all"] || attributes == ["*"] {
       throw ValidationError("To read all values: \(who.peer == .current ? "read" : "blectl read \(who.peer)") --all")

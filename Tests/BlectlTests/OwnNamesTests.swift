@@ -113,7 +113,7 @@ import Testing
   @Test(
     arguments: [
       ("{\n\"alias\": {}}", ":2:10: alias: Unknown key. Did you mean aliases? Use aliases, adapters, defaults, devices, $schema."),
-      ("{\"aliases\": {}, \"a\\u001b\": 1}", ":1:31: a\\x1b: Unknown key."),
+      ("{\"aliases\": {}, \"a\\u001b\": 1}", ":1:28: a\\x1b: Unknown key."),
       ("[]", ":1:1: Expected an object, found a list"), ("{\"aliases\": 1}", ":1: aliases: Expected an object, found a number"),
       ("", ":1:1: Expected a value, found the end"),
     ]) func whatIsWrongWithTheConfigurationIsSaid(_ text: String, _ message: String) throws

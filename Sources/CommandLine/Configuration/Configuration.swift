@@ -55,7 +55,7 @@ package struct Configuration: Sendable {
         case .last, .current: nil
         }
       guard let meant else { return false }
-      return selector.map { meant.isSame(as: $0) } ?? false || peer.map { meant.means($0, named: name) } ?? false
+      return selector.map { meant.isSame(as: $0) } ?? false || peer.map { meant.means($0, named: name ?? self.name(of: $0)) } ?? false
     }
   }
 

@@ -6,7 +6,8 @@ package enum ProgramHelp {
   static func text(_ commands: CommandSet, isShort: Bool) -> String {
     let overview = "OVERVIEW: \(commands.root.configuration.abstract)"
     let all = commands.commandLine + (isShort ? [] : [commands.option])
-    let list = ["COMMANDS:"] + rows(all.map { ($0.commandName, $0.configuration.abstract) })
+    // Without a title, the short help fits 24 lines.
+    let list = (isShort ? [] : ["COMMANDS:"]) + rows(all.map { ($0.commandName, $0.configuration.abstract) })
     let usage = "USAGE: blectl [<options>] <command> [<arguments>]"
     let more = "More: blectl COMMAND -h, blectl --help, man blectl"
     // A command that takes all global options.
