@@ -17,7 +17,9 @@ struct ValueHistory: Equatable {
 
   /// Scrolls by a number of rows, positive for older values.
   mutating func scroll(by step: Int, of values: Ring<ReceivedValue>, rows: Int) {
-    let end = max(values.total - values.count + min(rows, values.count), (newest ?? values.total) - step)
+    let first = values.total - values.count + min(rows, values.count)
+    // The first visible values may be gone.
+    let end = max(first, max(first, newest ?? values.total) - step)
     newest = end >= values.total ? nil : end
   }
 
