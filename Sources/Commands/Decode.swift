@@ -14,7 +14,7 @@ package struct Decode: LoopCommand {
   static let configuration = CommandConfiguration(
     named: "decode", abstract: "Decode advertising data, ATT PDUs, HCI packets or traces.",
     discussion: """
-      WHAT is adv (AD structures), att (a PDU), hci (an H4 packet), value UUID (a value of that type) or trace (btsnoop, pcap, pcapng, pklg, Android bug reports; also in gzip and ZIP). Without WHAT, blectl detects the kind of the input.
+      WHAT is adv (AD structures), att (a PDU), hci (an H4 packet), value UUID (a value of that type) or trace. Traces are btsnoop, pcap, pcapng and pklg files and Android bug reports, also in gzip and ZIP. Without WHAT, blectl detects the kind of the input.
 
       Lines of a FILE or of standard input are hex. Lines of scan --raw or --json, of -vv and of hcidump --raw work, too. blectl decodes input that is not text as bytes.
 

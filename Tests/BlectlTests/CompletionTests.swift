@@ -21,7 +21,7 @@ import Testing
     ("blectl write --mode re", ["request", "reliable"], true),
     ("blectl read --as u16", ["u16le", "u16be"], true),
     ("blectl send-file --mt", ["--mtu"], true), ("blectl read --phy ", ["1m", "2m", "coded"], true),
-    ("blectl sim --l", ["--listen"], true), ("blectl sim --s", ["--stay"], true),
+    ("blectl sim --l", ["--listen"], true), ("blectl sim --s", ["--stay", "--strict"], true),
   ]
 
   /// Creates a folder with the scripts and a `blectl` that completes like the real one, or else writes its arguments to `words`.

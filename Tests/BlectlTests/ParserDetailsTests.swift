@@ -98,6 +98,6 @@ import Testing
     let options = CommandDescription(of: Example.self).options.filter { $0.section == "Global options" }
     #expect(Set(options.filter(\.takesValue).flatMap(\.names)) == Set(ProcessOptions.namesWithValue))
     #expect(Set(options.filter { !$0.takesValue }.compactMap(\.longName)) == Set(ProcessOptions.flags))
-    #expect(Set(ProcessOptions.ofSession).isSubset(of: ProcessOptions.namesWithValue))
+    #expect(Set(ProcessOptions.ofSession).isSubset(of: ProcessOptions.namesWithValue + ProcessOptions.flags))
   }
 }

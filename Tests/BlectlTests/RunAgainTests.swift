@@ -29,7 +29,7 @@ import Testing
     #expect(try run(script, "--retries", "1").status == 7)
     let result = try run(script, "--retries", "5")
     #expect(result.status == 0 && result.text.contains("flaky: passed at attempt 3"), "\(result.text)")
-    #expect(result.text.contains("attempt 2: ") && result.text.contains("1 passed (1 flaky)"))
+    #expect(result.text.contains("attempt 2:") && result.text.contains("1 passed (1 flaky)"))
     // A file without tests counts as one test.
     let whole = try run("device name:Odd\nread fff1\nexpect as u8 == 2\n", "--retries", "1", "--tap")
     #expect(

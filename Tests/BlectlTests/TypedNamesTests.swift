@@ -176,7 +176,7 @@ import Testing
 
   @Test(arguments: [
     (["read", "Band-7", "batery_level"], "Did you mean battery_level?"),
-    (["read", "Band-7", "all"], "blectl services name:Band-7 --values"),
+    (["read", "Band-7", "all"], "blectl read name:Band-7 --all"),
     (["scan", "--service", "hart_rate"], "Did you mean heart_rate?"), (["scan", "--manufacturer", "aple"], "Did you mean apple?"),
     (["read", "unknown", "name:Band-7"], "The device comes first: blectl read name:Band-7 unknown"),
     (["write", "Band-7", "ff02", "01", "--wait", "ff01"], "To wait for an answer: --expect ff01"),

@@ -42,7 +42,7 @@ import Testing
 
   @Test func theREADMEIsShort() throws {
     let lines = try String(contentsOf: ManualTests.root.appendingPathComponent("README.md"), encoding: .utf8).components(separatedBy: "\n")
-    #expect(lines.count <= 131, "\(lines.count - 1) lines")
+    #expect(lines.count <= 142, "\(lines.count - 1) lines")
     #expect(lines.allSatisfy { $0.count <= 120 || $0.hasPrefix("|") || $0.contains("](") }, "\(lines.filter { $0.count > 120 })")
   }
 
