@@ -55,7 +55,8 @@ package final class ProcessContext {
   private func openAdapter() async throws -> any Central {
     if let note = try configuration.adapterNote() { output.note(note) }
     let central = try await adapter().open(
-      tap: try await openTrace(), isStrict: options.records.strict, note: { [output] in output.note($0) }, discovered: { discoverable = $0 })
+      tap: try await openTrace(), isStrict: options.records.strict, note: { [output] in output.note($0) }, discovered: { discoverable = $0 }
+    )
     central.onNote = { [output] in output.note($0.text) }
     return central
   }
