@@ -72,12 +72,8 @@ package struct Run: LoopCommand {
     report.tap
       ? nil
       : RecordFields(
-        ["start", "file", "line", "name", "peer", "status", "seconds", "reason"],
-        others: [
-          "device", "repetition", "tags", "attempts", "flaky", "error", "earlier", "notes", "warnings", "passed", "failed", "errors",
-          "skipped",
-          "not_run",
-        ])
+        ["start", "file", "line", "name", "peer", "status", "seconds", "reason", "error.message"],
+        others: ["device", "repetition", "tags", "attempts", "flaky", "error", "earlier", "notes", "warnings"])
   }
 
   func validate() throws {

@@ -17,6 +17,36 @@ import Testing
     #expect(rows.count > 3500 && rows.dropFirst().allSatisfy { $0.split(separator: ",", omittingEmptySubsequences: false).count == 10 })
   }
 
+  /// A reading every minute, from the first minute of the day to the last.
+  @Test func aDayOfTemperatureIsALinePerMinute() throws {
+    let device = try TemporaryFolder.file(
+      Array(
+        #"""
+        {"name": "Weather", "address": "A4:C1:38:00:00:21/public", "advertisement": {"name": "Weather"},
+         "services": [{"uuid": "181a", "characteristics": [{"uuid": "2a6e", "properties": ["read"], "value": {"i16le": -2150}}]}]}
+        """#.utf8))
+    let result = try Blectl.run(
+      ["read", "Weather", "temperature", "--every", "1m", "-d", "1440m", "--format", "{time} {temperature}", "--time", "relative"],
+      adapter: "sim:\(device)")
+    let lines = result.text.split(separator: "\n")
+    #expect(result.status == 0 && lines.count == 1440, "\(lines.count) \(result.errors)")
+    for (minute, line) in lines.enumerated() {
+      let parts = line.split(separator: " ")
+      // The answer arrives within two connection intervals.
+      let late = (Double(parts[0]) ?? 0) - Double(minute * 60)
+      #expect(parts.count == 2 && abs(late) < 1 && parts[1] == "-21.5", "\(line)")
+    }
+  }
+
+  @Test func tenDevicesAreComparedBySignal() throws {
+    let devices = (1...10).map { number in
+      #"{"name": "Beacon \#(number)", "address": "D1:00:00:00:01:\#(number + 10)/random", "rssi": \#(-40 - number * 5), "advertisement": {"name": "Beacon \#(number)"}}"#
+    }
+    let file = try TemporaryFolder.file(Array("[\(devices.shuffled().joined(separator: ","))]".utf8))
+    let result = try Blectl.run(["scan", "--devices", "--sort", "rssi", "--format", "{name}"], adapter: "sim:\(file)")
+    #expect(result.text.split(separator: "\n").map(String.init) == (1...10).map { "Beacon \($0)" }, "\(result.errors)")
+  }
+
   @Test func aTemplateIsALinePerRecord() throws {
     #expect(
       try lines("notify", "Band-7", "2a37", "-n", "2", "--format", "{name}: {heart_rate} {heart_rate.unit}") == [
@@ -74,6 +104,17 @@ import Testing
     let device = try TemporaryFolder.file(Array("{}".utf8))
     #expect(try Blectl.run("scan", "--device", device, "--output", device).status == 64)
     #expect(try String(contentsOfFile: device, encoding: .utf8) == "{}")
+  }
+
+  /// A row per test, with the reason of a failure, and no rows for steps or the summary.
+  @Test func aRunIsATableOfTests() throws {
+    let script = "device Band-7\ntest a\n  read 2a19\nend\ntest \"b, c\"\n  read 2a19\n  expect as u8 == 61\nend\n"
+    let file = try TemporaryFolder.file(Array(script.utf8))
+    let result = try Blectl.run("run", file, "--csv", "--time", "none")
+    let rows = result.text.split(separator: "\n")
+    #expect(result.status == 7 && rows.count == 3, "\(result.text)")
+    #expect(rows[0] == "file,line,name,peer,status,seconds,reason,error.message")
+    #expect(rows[2].contains("\"b, c\"") && rows[2].hasSuffix(",,The result does not match."))
   }
 
   // MARK: Devices

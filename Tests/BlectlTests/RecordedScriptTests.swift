@@ -33,6 +33,21 @@ import Testing
       ])
   }
 
+  /// The `expect` lines take the values that `wait` took, so the script must not wait for them twice.
+  @Test func expectationsReplaceAWait() {
+    let value = RecordedCommand.Value(attribute: "ff01", octets: [0x56], after: .seconds(1))
+    let waits = [true, false].map { hasValue in
+      Self.command("wait ff01") {
+        $0.isWait = true
+        if hasValue { $0.add(value) } else { $0.failure = Failure(.timeout, "No value.") }
+      }
+    }
+    #expect(
+      Self.script(waits) == [
+        "  # expected below: wait ff01", "  expect ff01 == 56 within 5s", "  wait ff01", "  fails timeout", "  # No value.",
+      ])
+  }
+
   @Test func notificationsAreLimited() {
     let notify = Self.command("notify ff01") { command in
       for number in 0..<258 {

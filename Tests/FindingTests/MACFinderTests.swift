@@ -246,7 +246,7 @@ import Text
   @Test func hostileOctets() {
     let sender = Address(rawValue: 0xA4C1_3800_1122)
     let rules = ["mfg:0x0305@-6:le", "svc:fe95@5:le", "ad:ff@0:be", "name@-4"].compactMap { try? MACRule($0) }
-    hostile(MACVector.all.map(\.advertisement.bytes)) { bytes in
+    hostile(MACVector.all.map(\.advertisement.bytes), mutations: 50_000) { bytes in
       let advertisement = Advertisement(bytes)
       for outcome in [
         MACFinder.find(in: advertisement),

@@ -139,7 +139,8 @@ extension LoopCommand {
   package var form: RecordForm? {
     guard let fields = recordFields else { return nil }
     if let format = process.records.format { return .template(format, fields.all) }
-    return process.records.csv ? .csv(fields.columns.filter { process.records.time != TimeChoice.none || $0 != "time" }) : nil
+    return process.records.csv
+      ? .csv(fields.columns.filter { process.records.time != TimeChoice.none || !["time", "start"].contains($0) }) : nil
   }
 
   /// Checks the options for records.

@@ -33,6 +33,8 @@ struct RecordedCommand {
   var words: [String]
   var kind = Kind.command
   var isEndless = false
+  /// Whether the command only waits for values. In a script, the `expect` lines of these values wait instead.
+  var isWait = false
   /// Whether a failure of the command is likely to repeat when the script runs.
   var failsAgain = true
   /// The results of the reads, in the order of the reads.

@@ -45,6 +45,10 @@ struct RecordedScript {
       return false
     }
     let typed = Self.typed(words)
+    if command.isWait, command.failure == nil, !command.notifications.isEmpty {
+      comment("expected below: \(typed)")
+      return true
+    }
     // The script may have a link to disconnect, so the failure need not repeat.
     if !command.failsAgain, let failure = command.failure {
       comment("\(words.first ?? "") failed: \(failure.message)")

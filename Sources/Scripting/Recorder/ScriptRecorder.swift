@@ -106,6 +106,7 @@ package final class ScriptRecorder: LineRecorder {
     var recorded = RecordedCommand(words)
     if let reads = command.recordedForm.reads { recorded.kind = .read(reads.attributes, options: reads.options) }
     recorded.isEndless = command.runsUntilStopped
+    recorded.isWait = command.awaitedAttribute != nil
     return recorded
   }
 

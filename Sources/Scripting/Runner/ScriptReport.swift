@@ -51,7 +51,8 @@ struct ScriptReport {
         }
         defaults = nil
       },
-      end: { summary, _ in try await output.record { JSONReport.run(&$0, summary) } })
+      // The summary has other fields than a test, so a table leaves it out.
+      end: { summary, _ in if output.style.form.isJSON { try await output.record { JSONReport.run(&$0, summary) } } })
   }
 
   /// Creates a report in TAP format (Test Anything Protocol), for `--tap`.

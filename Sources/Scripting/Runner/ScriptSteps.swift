@@ -345,7 +345,8 @@ final class ScriptSteps: ResultObserver {
 
   // MARK: ResultObserver
 
-  var showsRecords: Bool { shell.process.output.style.json }
+  /// A table or a template has a line for each test, not for each step.
+  var showsRecords: Bool { shell.process.output.style.writesMessagesAsJSON }
 
   func didRecord(_ record: JSONTree, isCommand: Bool) {
     step.take(record, at: elapsed, isCommand: isCommand) { meaning(of: $0, in: $1) }
