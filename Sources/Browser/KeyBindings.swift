@@ -448,7 +448,7 @@ extension Browser {
 
   // MARK: The list of values
 
-  /// The visible list of values, its values, and the characteristic. Nil if none is visible.
+  /// The list of values on the screen, its values, and their characteristic. Nil if the screen shows no list.
   var shownHistory: (list: ValueHistory, values: Ring<ReceivedValue>, facts: CharacteristicFacts)? {
     guard case .values(let list)? = plotted, let peer = devices.peers[list.peer], let values = peer.received[list.handle],
       let item = peer.characteristic(list.handle)

@@ -19,7 +19,7 @@ package enum PackedCapture {
     return section(file).map { .report($0) }
   }
 
-  /// Returns the capture inside a file. Returns any other file unchanged. Lets other jobs of the event loop run meanwhile.
+  /// Returns the capture inside a file. Returns any other file unchanged. Other jobs of the event loop run between its steps.
   /// - Throws: `MalformedPacket` with an offset in the packed data, `CancellationError` after the cancellation of the task.
   @LoopActor package static func unpack(_ file: [UInt8]) async throws -> [UInt8] {
     var file = file

@@ -1,6 +1,6 @@
 package import Bluetooth
 
-/// A reader for the packets of a btsnoop, pcap, pcapng or PacketLogger file. `PackedCapture` unpacks such a file from others.
+/// A reader for the packets of a btsnoop, pcap, pcapng or PacketLogger file. `PackedCapture` unpacks these from other files.
 package struct TraceReader: Sendable {
   // One of them is set. An enumeration would copy the reader's state with each packet.
   private var snoop: SnoopReader?

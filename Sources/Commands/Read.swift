@@ -195,7 +195,7 @@ package struct Read: ValueCommand {
   }
 }
 
-/// What `read` reads for one word: an attribute, all of a service (`180f/*`), or all of the device (`--all`).
+/// The attributes that one word of `read` selects: one, those of a service (`180f/*`), or those of the device (`--all`).
 private struct Choice: Sendable {
   let typed: String
   /// The attribute. Nil for all of a service or of the device.
@@ -272,7 +272,7 @@ private final class ReadFailures {
     if context.caller == .script { context.output.note(failure.message) } else { _ = Program.report(failure, context.output) }
   }
 
-  /// Throws the failure that determines the exit status. Does nothing without such a failure.
+  /// Throws the failure that determines the exit status. Does nothing if every read succeeded or was tolerated.
   func finish() throws {
     guard var first = first ?? (hasRead ? nil : refusal) else { return }
     first.isTold = !isAnswered

@@ -149,7 +149,7 @@ extension Recording {
   /// Unpacks and parses a trace file in small steps, between which the event loop does other work.
   /// - Parameters:
   ///   - isStrict: Whether a file that becomes invalid after its first packet is an error. Otherwise `end` has the error.
-  ///   - convert: A function that converts a sniffer's packet to the HCI packets of a host. Nil if such a packet is an error.
+  ///   - convert: A function that converts a sniffer's packet to the HCI packets of a host. Nil if a sniffer's packet is an error.
   /// - Throws: `MalformedPacket` for an invalid file, `CancellationError` after the cancellation of the task.
   @LoopActor
   package static func read(

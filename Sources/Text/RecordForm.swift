@@ -2,7 +2,7 @@
 package enum RecordForm: Sendable {
   /// One JSON object per line.
   case json
-  /// A table with comma-separated values (RFC 4180) and a header. Its fields are the columns, without those of decoded values.
+  /// A table with comma-separated values (RFC 4180) and a header. The fields are its columns. `decoded` stands for those of decoded values.
   case csv([String])
   /// The line of a template. The fields are those that records of the command have.
   case template(RecordTemplate, [String])
@@ -13,8 +13,8 @@ package enum RecordForm: Sendable {
 /// Records as rows of a table or as lines of a template.
 package struct RecordRows {
   private let form: RecordForm
-  /// The names of the decoded values that the records may have. A table then has a column for each of them.
-  /// Nil if the values differ, so that a table has one column for all.
+  /// The names of the decoded values that the records may have. A table then has a column for each of them. If the types of the values
+  /// differ, this is nil, and the table has one column for all.
   package var valueFields: [String]?
   private var columns: [RecordField] = []
   private var isFirst = true

@@ -5,7 +5,7 @@ import Presentation
 import ScriptLanguage
 import Text
 
-/// The check of an `expect service` or `expect characteristic` line against the attributes of a device.
+/// A check whether a device has what an `expect service` or `expect characteristic` line names.
 @LoopActor
 struct StructureCheck {
   let expected: ExpectedAttribute

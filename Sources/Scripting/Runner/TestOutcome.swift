@@ -62,7 +62,7 @@ struct StepFailure: Error {
     (problem.expected, problem.actual) = (expected, actual)
   }
 
-  /// Whether the device answered, but not as the line expects. `or warn` makes such a failure a warning.
+  /// Whether the device answered, but not as the line expects. `or warn` turns this failure into a warning.
   var isOfExpectation: Bool { outcome == .failed && [.expectation, .notFound, .ambiguous, .att].contains(failure.kind) }
 
   /// Returns a copy with the place of the line. Returns the same failure if it already has a place.
