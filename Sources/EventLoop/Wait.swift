@@ -3,7 +3,7 @@
 @LoopActor
 package final class Wait<Value> {
   private var result: Result<Value, any Error>?
-  private var waiting: [(number: Int, continuation: CheckedContinuation<Void, Never>)] = []
+  private var waiting: [(number: Int, continuation: LoopContinuation<Void>)] = []
   private var count = 0
   private var wasLeft = false
 
@@ -23,7 +23,7 @@ package final class Wait<Value> {
     self.result = result
     let all = waiting
     waiting = []
-    for waiter in all { waiter.continuation.resume() }
+    for waiter in all { waiter.continuation.resume(returning: ()) }
   }
 
   /// Waits for the value and returns it.
@@ -44,7 +44,7 @@ package final class Wait<Value> {
         if Task.isCancelled { throw CancellationError() }
         let timer = deadline.map { EventLoop.shared.schedule(at: $0) { self.leave(number) } }
         defer { timer?.cancel() }
-        await withCheckedContinuation { waiting.append((number, $0)) }
+        await LoopContinuation.suspend { waiting.append((number, $0)) }
         if result == nil { try Task.checkCancellation() }
       }
       return try result?.get()
@@ -58,6 +58,6 @@ package final class Wait<Value> {
 
   private func leave(_ number: Int) {
     guard let index = waiting.firstIndex(where: { $0.number == number }) else { return }
-    waiting.remove(at: index).continuation.resume()
+    waiting.remove(at: index).continuation.resume(returning: ())
   }
 }

@@ -52,6 +52,7 @@ package struct CommandDescription {
     if kind != "positional", case .array(let all)? = item["names"]?.kind {
       names = all.compactMap { name in name["name"]?.string.map { (name["kind"]?.string == "short" ? "-" : "--") + $0 } }
     }
+    if names == ["-h"] { names.append("--help") }
     func strings(_ tree: JSONTree?) -> [String] { if case .array(let items)? = tree?.kind { items.compactMap(\.string) } else { [] } }
     return Argument(
       names: names, valueName: item["valueName"]?.string?.lowercased() ?? "", takesValue: kind == "option", isRepeating: has("isRepeating"),

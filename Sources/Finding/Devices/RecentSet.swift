@@ -15,7 +15,7 @@ package struct RecentSet<Element: Hashable> {
   package func contains(_ element: Element) -> Bool { members.contains(element) }
 
   /// The elements in the order of insertion, oldest first.
-  package var elements: [Element] { Array(ring[oldest...] + ring[..<oldest]) }
+  package var elements: [Element] { ring.indices.map { ring[(oldest + $0) % ring.count] } }
 
   /// Inserts an element. Returns whether the element is new, and the oldest element if the full set forgot it.
   @discardableResult
