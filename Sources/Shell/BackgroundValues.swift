@@ -19,7 +19,7 @@ final class BackgroundValues {
   init(
     _ connection: Connection, onDrop: @escaping @LoopActor (Int) -> Void,
     onMissing: @escaping @LoopActor ([Restoration.Missing]) -> Void,
-    show: @escaping @LoopActor (ValueEvent, UUID, ValueFormat) async throws -> Void
+    show: @escaping @LoopActor (Connection, ValueEvent, UUID, ValueFormat) async throws -> Void
   ) {
     let values = SubscribedValues(lastingOn: connection, onDrop: onDrop)
     values.onRenewed = onMissing
@@ -27,7 +27,7 @@ final class BackgroundValues {
     showing = EventLoop.shared.spawn {
       // The task that watches the link reports why it ended.
       while let (event, uuid, format) = try? await values.nextToShow(until: nil) {
-        do { try await show(event, uuid, format) } catch { values.abandon(taken: 1) }
+        do { try await show(values.connection ?? connection, event, uuid, format) } catch { values.abandon(taken: 1) }
       }
       if Task.isCancelled { values.abandon(taken: 0) }
     }

@@ -79,12 +79,15 @@ package final class SessionDevice {
 
   // MARK: Link
 
-  /// Takes over a connection and watches for its loss.
+  /// Takes over a connection and watches for its loss. Keeps the background subscriptions.
   /// - Parameter whenLost: A function that receives the reason when the connection is lost. `detach` prevents the call.
   func attach(_ connection: Connection, whenLost: @escaping @LoopActor (any Error) -> Void) {
     if connection !== self.connection {
+      let background = link?.background
       detach()
       values.startLink()
+      link = SessionLink(connection)
+      link?.background = background
     }
     link?.stopWatching()
     lastPeer = connection.peer

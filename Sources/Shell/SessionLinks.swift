@@ -62,17 +62,21 @@ final class SessionLinks: DeviceLinks {
     return try await open(request)
   }
 
-  /// Returns the connection that the session keeps to the device. Connects if there is none. `isNew` is true after a new connection.
+  /// Returns the connection that the session keeps to the device. Connects if there is none. `isNew` is true if there was
+  /// none, not even a lost one, whose subscriptions the new connection restores.
   func lastingConnection(for request: LinkRequest) async throws -> (connection: Connection, isNew: Bool) {
     if let connection = try await present(request) { return (connection, false) }
-    // Remove the rest of a lost link first.
-    if let device = sessionDevice, device.connection != nil { await shell.disconnect(device) }
+    // This command connects instead of a restoration.
+    sessionDevice?.giveUp()
+    try await sessionDevice?.connection?.untilRestored()
+    let begin = EventLoop.shared.now
     let connection = try await open(request)
     guard let device = sessionDevice, connection !== device.connection else { return (connection, false) }
-    if device.connection != nil { await shell.disconnect(device) }
+    let lost = device.connection
     device.selector = request.selector
     shell.adopt(connection, as: device)
-    return (connection, true)
+    if let lost, let restoration = try await session.replace(lost, with: connection, since: begin) { shell.tell(restoration, device) }
+    return (connection, lost == nil)
   }
 
   /// Runs `body` with a connection to the device. Disconnects a new connection at the end, unless `body` succeeds and `keepsNew` is true.

@@ -128,7 +128,7 @@ extension Shell {
     tell(restoration, device)
   }
 
-  private func tell(_ restoration: Restoration, _ device: SessionDevice) {
+  func tell(_ restoration: Restoration, _ device: SessionDevice) {
     let missing = restoration.missing.map {
       "\($0.characteristic.uuid): \($0.reason.map { Failure($0).message } ?? "no longer exists")"
     }

@@ -286,7 +286,7 @@ package final class Shell {
           output.note(
             "\(device)The subscription to \(uuid) ended: \(reason.map { Failure($0).message } ?? "the characteristic no longer exists.")")
         }
-      } show: { [weak self, weak device, weak observer, memory = process.memory] event, uuid, format in
+      } show: { [weak self, weak device, weak observer, memory = process.memory] connection, event, uuid, format in
         // Read it again after a reconnect or a change of the services.
         if case .characteristic(let item, _)? = connection.client.table?.attribute(at: event.handle) {
           try? await connection.client.readDescription(of: item)

@@ -30,9 +30,9 @@ import Testing
       #expect(connection.isMeant(by: selector))
       try await air.lose(connection)
       air.device.present = try LosingAir.peripheral(try self.air("7F:00:00:00:00:02/random"))
-      let restoration = try await air.session.restore(connection)
-      #expect(restoration.peer != old && restoration.peer == air.device.address && connection.peer == restoration.peer)
-      #expect(connection.isMeant(by: selector) && connection.isMeant(by: .address(restoration.peer.address, nil)))
+      try await air.session.restore(connection)
+      #expect(connection.peer != old && connection.peer == air.device.address)
+      #expect(connection.isMeant(by: selector) && connection.isMeant(by: .address(connection.peer.address, nil)))
       await air.session.close()
     }
   }
@@ -45,7 +45,7 @@ import Testing
       try await air.lose(connection)
       let stronger = LosingAir.counter(address: "5D:00:00:00:00:02/random", limits: #""rssi": -20,"#)
       air.air.add(try LosingAir.peripheral(stronger))
-      #expect(try await air.session.restore(connection).peer == connection.peer)
+      try await air.session.restore(connection)
       #expect(connection.peer == air.device.address)
       await air.session.close()
     }
@@ -63,7 +63,8 @@ import Testing
         air.air.add(try LosingAir.peripheral(LosingAir.counter(address: "5D:00:00:00:00:0\(number)/random", name: other)))
       }
       EventLoop.shared.schedule(after: .seconds(60)) { air.device.isAway = false }
-      #expect(try await air.session.restore(connection).peer == peer)
+      try await air.session.restore(connection)
+      #expect(connection.peer == peer)
       await air.session.close()
     }
   }
@@ -80,7 +81,7 @@ import Testing
       air.device.isAway = true
       EventLoop.shared.schedule(after: .seconds(60)) { air.device.isAway = false }
       let restoration = try await air.session.restore(connection)
-      #expect(restoration.tries > 2 && restoration.peer == peer)
+      #expect(restoration.tries > 2 && connection.peer == peer)
       await air.session.close()
     }
   }

@@ -55,7 +55,7 @@ import Testing
         }
       }
       #expect(events == ["lost true", "trying 1 0.5 seconds true", "restored 2 true"])
-      #expect(restoration.discovery == .done && restoration.subscriptions == 2 && restoration.missing.isEmpty && restoration.tries == 1)
+      #expect(restoration.isDiscovered && restoration.subscriptions == 2 && restoration.missing.isEmpty && restoration.tries == 1)
       #expect(restoration.time == begin.duration(to: EventLoop.shared.now))
       #expect(connection.client !== client && connection.client.mtu == 185 && connection.isOpen)
       #expect(try await self.types(values) == [UUID(0xFF01), UUID(0xFF02)])
@@ -80,7 +80,7 @@ import Testing
       try await air.lose(connection)
       requests = []
       let restoration = try await air.session.restore(connection)
-      #expect(restoration.discovery == (staysOpen ? .skipped : .done) && restoration.subscriptions == 1)
+      #expect(restoration.isDiscovered == !staysOpen && restoration.subscriptions == 1)
       // Exchange MTU, Read By Type for the hash, Write for Service Changed and for ff01.
       if staysOpen { #expect(requests == [0x02, 0x08, 0x12, 0x12]) }
       #expect(try await self.types(values) == [UUID(0xFF01)])
@@ -99,7 +99,7 @@ import Testing
       let first = #"{"uuid": "fe00", "characteristics": [{"uuid": "fe01", "properties": ["read", "notify"]}]},"#
       air.device.present = try LosingAir.peripheral(LosingAir.counter(hash: hash, first: first, second: false))
       let restoration = try await air.session.restore(connection)
-      #expect(restoration.discovery == .done && restoration.subscriptions == 1)
+      #expect(restoration.isDiscovered && restoration.subscriptions == 1)
       #expect(restoration.missing.map(\.characteristic) == [before[1]] && restoration.missing.allSatisfy { $0.reason == nil })
       #expect(values.characteristics.map(\.uuid) == [UUID(0xFF01)] && values.characteristics != [before[0]])
       #expect(try await self.types(values) == [UUID(0xFF01)])
@@ -137,7 +137,7 @@ import Testing
       await waiting.value
       #expect(pauses.map { Int($0.inMilliseconds) } == [500, 1000, 2000, 4000, 8000, 16000, 30000, 30000, 30000])
       #expect(causes.dropFirst().allSatisfy { $0 == .noConnection(connection.peer, within: PeerSearch.usualLimit) })
-      #expect(restoration.tries == pauses.count && restoration.discovery == .notNeeded && connection.isOpen)
+      #expect(restoration.tries == pauses.count && !restoration.isDiscovered && connection.isOpen)
       await air.session.close()
     }
   }
@@ -241,7 +241,7 @@ import Testing
         #expect(count > before + 20)
         try await air.lose(connection)
         let restoration = try await air.session.restore(connection)
-        #expect(restoration.discovery == .skipped && restoration.subscriptions == 2)
+        #expect(!restoration.isDiscovered && restoration.subscriptions == 2)
         #expect(client == nil && link == nil)
       }
       #expect(air.session.connections.count == 1 && connection.lasting.count == 1)

@@ -85,9 +85,7 @@ package final class Connection {
   func restoring<T: Sendable>(_ body: @escaping @LoopActor () async throws -> T) async throws -> T {
     guard restoring == nil else { throw RestorationError.isUnderWay }
     guard !isEnded else { throw RestorationError.ended }
-    if priorLink == nil {
-      priorLink = PriorLink(requestedMTU: client.requestedMTU, wasDiscovered: client.table != nil, database: client.knownDatabase)
-    }
+    priorLink = stateOfLink
     let (over, ended) = (Wait<Void>(), Wait<Void>())
     self.restoring = over
     self.ended = ended
@@ -101,6 +99,21 @@ package final class Connection {
       try await ended.value()
       throw RestorationError.ended
     }
+  }
+
+  /// The state of the lost link, also after failed attempts to restore it.
+  private var stateOfLink: PriorLink {
+    priorLink ?? PriorLink(requestedMTU: client.requestedMTU, wasDiscovered: client.table != nil, database: client.knownDatabase)
+  }
+
+  /// Takes over the database and the subscriptions of a lost connection to the same device.
+  func takeOver(_ lost: Connection) {
+    guard !lost.lasting.isEmpty else { return }
+    for values in lost.lasting {
+      values.suspend()
+      values.connection = self
+    }
+    (priorLink, lasting, lost.lasting) = (lost.stateOfLink, lasting + lost.lasting, [])
   }
 
   /// Replaces the link and the client after a reconnection. The peer may have a new address.

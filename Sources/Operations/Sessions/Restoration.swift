@@ -1,5 +1,5 @@
-package import Bluetooth
-import EventLoop
+import Bluetooth
+package import EventLoop
 import Finding
 import GAP
 package import GATT
@@ -15,14 +15,6 @@ package enum RestorationEvent: Sendable {
 
 /// The result of a successful restoration of a link.
 package struct Restoration: Sendable {
-  package enum Discovery: Sendable, Equatable {
-    /// No discovery had run on the lost link.
-    case notNeeded
-    /// The peer's Database Hash is unchanged, so the restoration reused the known database.
-    case skipped
-    case done
-  }
-
   /// A subscription that the restoration lost.
   package struct Missing: Sendable {
     /// The characteristic as it was on the lost link.
@@ -31,12 +23,11 @@ package struct Restoration: Sendable {
     package let reason: (any Error)?
   }
 
-  /// The peer, possibly with a new address.
-  package let peer: PeerAddress
   /// The duration of the restoration.
   package let time: Duration
   package let tries: Int
-  package let discovery: Discovery
+  /// Whether a discovery ran. False if none had run on the lost link, or if the peer's Database Hash is unchanged.
+  package let isDiscovered: Bool
   /// The number of restored subscriptions.
   package let subscriptions: Int
   package let missing: [Missing]
@@ -82,11 +73,7 @@ extension Session {
         tries += 1
         do {
           let limit = policy.deadline.map { min(policy.search, EventLoop.shared.now.duration(to: $0)) } ?? policy.search
-          let part = try await self.tryToRestore(connection, within: limit)
-          connection.isRestored()
-          return Restoration(
-            peer: connection.peer, time: begin.duration(to: EventLoop.shared.now), tries: tries, discovery: part.discovery,
-            subscriptions: part.subscriptions, missing: part.missing)
+          return connection.restored(try await self.tryToRestore(connection, within: limit), since: begin, tries: tries)
         } catch {
           try Task.checkCancellation()
           last = error
@@ -97,8 +84,21 @@ extension Session {
     return restoration
   }
 
-  private struct Part {
-    var discovery = Restoration.Discovery.notNeeded
+  /// Ends a lost connection, and restores its subscriptions on a new connection to the same device.
+  /// - Parameter begin: The time at which the attempt to connect began.
+  /// - Returns: Nil if the lost connection never had subscriptions.
+  /// - Throws: The error that ended the new link; `CancellationError`. The new connection then keeps the subscriptions.
+  package func replace(_ lost: Connection, with connection: Connection, since begin: LoopClock.Instant) async throws -> Restoration? {
+    connection.takeOver(lost)
+    await disconnect(lost)
+    guard !connection.lasting.isEmpty else { return nil }
+    let part = try await restore(connection)
+    if let closed = connection.client.closed { throw closed }
+    return connection.restored(part, since: begin, tries: 1)
+  }
+
+  fileprivate struct Part {
+    var isDiscovered = false
     var subscriptions = 0
     var missing: [Restoration.Missing] = []
   }
@@ -127,12 +127,12 @@ extension Session {
     var part = Part()
     let client = connection.client
     guard let priorLink = connection.priorLink else { return part }
-    if let mtu = priorLink.requestedMTU { try await client.exchangeMTU(mtu) }
+    if let mtu = priorLink.requestedMTU, client.requestedMTU == nil { try await client.exchangeMTU(mtu) }
     guard priorLink.wasDiscovered else { return part }
-    if let known = priorLink.database, try await client.takeOver(known) { part.discovery = .skipped }
+    let isKnown = if let known = priorLink.database { try await client.takeOver(known) } else { false }
     do {
       let table = try await client.discover()
-      if part.discovery == .notNeeded { part.discovery = .done }
+      part.isDiscovered = !isKnown
       for values in connection.lasting {
         let (restored, missing) = try await values.restore(on: client, table)
         part.subscriptions += restored
@@ -143,6 +143,15 @@ extension Session {
       part.missing = connection.lasting.flatMap { $0.missing(error) }
     }
     return part
+  }
+}
+
+extension Connection {
+  fileprivate func restored(_ part: Session.Part, since begin: LoopClock.Instant, tries: Int) -> Restoration {
+    isRestored()
+    return Restoration(
+      time: begin.duration(to: EventLoop.shared.now), tries: tries, isDiscovered: part.isDiscovered,
+      subscriptions: part.subscriptions, missing: part.missing)
   }
 }
 

@@ -22,7 +22,7 @@ package final class SubscribedValues {
 
   private var client: Client
   /// The connection whose restoration continues the values. Nil if the values end with the link.
-  private weak var connection: Connection?
+  package internal(set) weak var connection: Connection?
   private let values: BoundedQueue<(ValueEvent, UUID, ValueFormat)>
   /// The type and format of each subscribed characteristic, by value handle.
   private var types: [AttributeHandle: (UUID, ValueFormat)] = [:]
