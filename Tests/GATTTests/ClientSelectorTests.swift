@@ -17,7 +17,14 @@ import Testing
     other.characteristics = [item(0xFFE3, 0x21), item(0xFFE2, 0x23, [(0x2902, 0x25), (0x2902, 0x26)])]
     var battery = Service(uuid: UUID(0x180F), handle: 0x30, endHandle: 0xFFFF, isPrimary: true)
     battery.characteristics = [item(0x2A19, 0x31)]
-    return AttributeTable(services: [lock, other, battery])
+    var information = Service(uuid: UUID(0x180A), handle: 0x40, endHandle: 0x4F, isPrimary: true)
+    information.characteristics = [item(0x2A29, 0x41), item(0x2A23, 0x43)]
+    var monitor = Service(uuid: UUID(0x1818), handle: 0x50, endHandle: 0x5F, isPrimary: true)
+    monitor.characteristics = [item(0x2A63, 0x51), item(0x2A5D, 0x53)]
+    monitor.characteristics[0].properties = [.notify]
+    var heart = Service(uuid: UUID(0x180D), handle: 0x60, endHandle: 0x6F, isPrimary: true)
+    heart.characteristics = [item(0x2A37, 0x61), item(0x2A38, 0x63), item(0x2A39, 0x65)]
+    return AttributeTable(services: [lock, other, battery, information, monitor, heart])
   }()
 
   @Test(
@@ -30,6 +37,8 @@ import Testing
       ("ffe0[2]/ffe2", 0x24, "ffe2"),
       ("ffe0/ffe3", 0x22, "ffe3"), ("ffe0/ffe1[2]", 0x14, "ffe1"), ("ffe2[1]@2902", 0x18, "2902"), ("ffe2@2901", 0x17, "2901"),
       ("0x0016@2902", 0x18, "2902"),
+      ("battery", 0x32, "2a19"), ("Battery Service", 0x32, "2a19"), ("battery_service/battery", 0x32, "2a19"),
+      ("cycling_power", 0x52, "2a63"),
       ("0x0015@2901", 0x17, "2901"), ("ffe0[2]/ffe2@2902[2]", 0x26, "2902"), ("2901", 0x17, "2901"),
     ] as [(String, Int, String?)])
   func resolves(_ text: String, _ handle: Int, _ uuid: String?) throws {
@@ -40,7 +49,7 @@ import Testing
   @Test(
     arguments: [
       ("ffe0/*", [0x10, 0x20]), ("ffe0[2]/*", [0x20]), ("ffe0[3]/*", []), ("battery_service/*", [0x30]), ("battery_s/*", [0x30]),
-      ("0x180f/*", [0x30]), ("180a/*", []),
+      ("0x180f/*", [0x30]), ("1809/*", []),
     ])
   func services(_ text: String, _ handles: [Int]) throws {
     let part = try #require(try Selector.service(inAllOf: text))
@@ -64,6 +73,7 @@ import Testing
   @Test(
     arguments: [
       ("ffe1", [0x0012, 0x0014]), ("ffe0/ffe2", [0x0016, 0x0024]), ("ffe2@2902", [0x0018, 0x0025, 0x0026]), ("2902", [0x18, 0x25, 0x26]),
+      ("heart_rate", [0x62, 0x66]),
     ] as [(String, [AttributeHandle])]) func ambiguousOnesListTheCandidates(_ text: String, _ candidates: [AttributeHandle]) throws
   {
     let selector = try Selector(text)
@@ -79,7 +89,8 @@ import Testing
 
   @Test(
     arguments: [
-      ("ffe9", .attribute), ("ffe0", .isService(table.services[0])), ("ffe1[3]", .only(2, of: "ffe1")),
+      ("ffe9", .attribute), ("ffe0", .isService(table.services[0])), ("180f", .isService(table.services[2])),
+      ("device_information", .isService(table.services[3])), ("ffe1[3]", .only(2, of: "ffe1")),
       ("fff0/ffe1", .service(UUID(0xFFF0))),
       ("ffe2@2904", .descriptor(UUID(0x2904))), ("180f/ffe1", .elsewhere("ffe0/ffe1")), ("0x7fff@2902", .descriptor(UUID(0x2902))),
       ("ffe0[3]/ffe1", .only(2, of: "ffe0")),

@@ -99,6 +99,11 @@ package struct AttributeTable: Hashable, Sendable {
         found = all.flatMap { item, service in part.pick(item.descriptors) { $0.uuid }.map { .descriptor($0, of: item, service) }
         }
       }
+      if found.isEmpty, selector.service == nil, part.abbreviation != nil, part.index == nil {
+        let readable = all.filter { $0.1.uuid == part.uuid && $0.0.properties.contains(.read) }
+        // The name of a service stands for its only readable characteristic.
+        if readable.count == 1 { found = readable.map { .characteristic($0.0, $0.1) } }
+      }
       found = try Self.pick(found, part, selector)
     }
     guard let part = selector.descriptor else { return found }

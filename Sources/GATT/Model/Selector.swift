@@ -9,7 +9,7 @@ package struct Selector: Hashable, Sendable, CustomStringConvertible {
     /// The UUID. All bits are 0 for an abbreviation that is not itself a UUID.
     package let uuid: UUID
     package let index: Int?
-    /// The prefix of a UUID (`7a1e0002`) or of an assigned name (`batt`). Nil if the user typed the whole UUID or name.
+    /// The prefix of a UUID (`7a1e0002`) or of a name (`batt`), or a service's name (`battery`). Nil for the whole UUID or name.
     package let abbreviation: String?
 
     package var description: String { abbreviation ?? "\(uuid)" }
@@ -62,7 +62,7 @@ package struct Selector: Hashable, Sendable, CustomStringConvertible {
       guard service == nil else { throw .invalidSelector(text, .handleInService) }
       main = .handle(handle)
     } else {
-      main = .uuid(try Self.part(name, text, abbreviating))
+      main = .uuid(try Self.part(name, text, abbreviating, mayMeanService: true))
     }
   }
 
@@ -114,7 +114,10 @@ package struct Selector: Hashable, Sendable, CustomStringConvertible {
     return AttributeHandle(rawValue: value)
   }
 
-  private static func part(_ text: Substring, _ whole: String, _ abbreviating: Bool) throws(GATTError) -> Part {
+  /// - Parameter mayMeanService: Whether the name of a service, such as `battery`, is also an abbreviation of a characteristic.
+  private static func part(
+    _ text: Substring, _ whole: String, _ abbreviating: Bool, mayMeanService: Bool = false
+  ) throws(GATTError) -> Part {
     var name = text
     var index: Int?
     if let open = text.firstIndex(of: "[") {
@@ -129,7 +132,8 @@ package struct Selector: Hashable, Sendable, CustomStringConvertible {
     if let uuid = UUID(name) ?? AssignedNumbers.uuid(named: String(name)) {
       // Eight digits are a 32-bit UUID, but more often the start of a longer one.
       let isLong = name.utf8.count == 8 && uuid.short == nil && Hex.number(name) != nil
-      return Part(uuid: uuid, index: index, abbreviation: isLong && abbreviating ? name.lowercased() : nil)
+      let isService = mayMeanService && (0x1800..<0x1900).contains(uuid.short ?? 0) && UUID(name) == nil
+      return Part(uuid: uuid, index: index, abbreviation: abbreviating && (isLong || isService) ? AssignedNumbers.snake(String(name)) : nil)
     }
     if abbreviating, let beginning = abbreviation(String(name)) {
       return Part(uuid: UUID(high: 0, low: 0), index: index, abbreviation: beginning)
