@@ -51,7 +51,7 @@ struct CommandList {
   /// - Throws: Failure(.usage) for an unknown or incomplete command.
   @LoopActor func check(in shell: Shell) throws {
     for command in commands {
-      do { _ = try shell.parse(command.words) } catch var failure as Failure {
+      do { _ = try shell.parse(shell.withFullName(command.words)) } catch var failure as Failure {
         if let place = command.place { failure.message = "\(place): \(failure.message)" }
         throw failure
       } catch is HelpText {}

@@ -11,32 +11,39 @@ import Text
 
 /// The choice of the device for each command.
 extension Shell {
-  /// Completes an abbreviated device name in a typed command from the names that this session has heard. Changes no word that may be an
-  /// attribute or a command of `call`. Changes no word from a program.
+  /// Marks a plain first word as the name of a device if an earlier line named this device, if the session has no device and the command takes
+  /// the word as PEER on the command line, or if a user types the beginning of a name that the session has heard. Changes no attribute.
   /// - Throws: Failure(.ambiguous) if several names match.
   func withFullName(_ typed: [String]) throws -> [String] {
-    guard isTyped else { return typed }
     let words = process.commands.commandFirst(typed)
-    guard let name = words.first, let type = process.commands.type(named: name), type.traits.completesNames,
-      type.takesPeer || type.traits.deviceChange == .chooses
+    guard let name = words.first, let type = process.commands.type(named: name), type.takesPeer || type.traits.deviceChange == .chooses
     else { return typed }
     let options = process.commands.options(of: type)
     let rest = Array(words.dropFirst())
-    guard let index = options.firstArgument(in: rest), PeerArgument(form: rest[index]) == nil else { return typed }
+    guard isTyped || !options.takesOnlyPeer, let index = options.firstArgument(in: rest), PeerArgument(form: rest[index]) == nil
+    else { return typed }
     let word = rest[index].lowercased()
-    let isOnly = options.firstArgument(in: Array(rest[(index + 1)...])) == nil
-    guard options.takesOnlyPeer || !isOnly && (try? Selector(word, abbreviating: false)) == nil else { return typed }
+    let mayBeHeard = type.traits.completesNames && (options.takesOnlyPeer || options.firstArgument(in: Array(rest[(index + 1)...])) != nil)
+    guard options.takesOnlyPeer || (mayBeHeard || current == nil) && (try? Selector(word, abbreviating: false)) == nil else { return typed }
+    func named(_ name: String) -> [String] { words[...index] + ["name:\(name)"] + words[(index + 2)...] }
     let connected = devices.compactMap { $0.connection?.name }
-    let heard = Set([.chooses, .disconnects].contains(type.traits.deviceChange) ? connected : connected + process.memory.names)
+    let isOfConnected = [.chooses, .disconnects].contains(type.traits.deviceChange)
+    let heard = isTyped && mayBeHeard ? Set(isOfConnected ? connected : connected + process.memory.names) : []
     let same = heard.filter { $0.raw.lowercased() == word }
     let names = same.isEmpty && !word.isEmpty ? heard.filter { $0.raw.lowercased().hasPrefix(word) } : same
-    guard let full = names.first else { return typed }
+    guard let full = names.first else {
+      let isKnown = mayBeHeard && devices.contains { $0.isMeant(by: .name(rest[index])) }
+      guard isKnown || current == nil && (try? type.command(from: rest)) != nil, !options.takesOnlyPeer,
+        type.traits.completesNames || (try? type.command(from: rest, currentDeviceAt: index)) == nil
+      else { return typed }
+      return named(rest[index])
+    }
     guard names.count == 1 else {
       let list = names.sorted { $0.raw < $1.raw }.map(\.description).joined(separator: ", ")
       throw Failure(.ambiguous, "\(DisplayText.quote(rest[index])) matches \(names.count) devices: \(list). Type more of the name.")
     }
     if same.isEmpty { process.output.note("\(DisplayText.escape(rest[index])) means \(full)") }
-    return words[...index] + ["name:\(Glob.literal(full.raw))"] + words[(index + 2)...]
+    return named(Glob.literal(full.raw))
   }
 
   func device(for line: ShellLine) async throws -> SessionDevice? {

@@ -15,6 +15,25 @@ import Testing
     #expect(result.status == 0 && result.text.contains("3c  60 %"), "\(result.text) \(result.errors)")
   }
 
+  /// Without a current device, as on the command line. With one, an earlier line must have named the device.
+  @Test(arguments: [
+    ("read Band-7 2a19", true), ("read band-7 2a19", true), ("call Band-7 battery", true), ("notify Band-7 -n 1", true),
+    ("read 2a19", false),
+    ("read batt", false), ("call battery", false), ("call history from=3", false), ("write batt 00", false),
+    ("connect Panel; connect Band-7; use Panel; read Band-7 2a19", true), ("connect Panel; read Band-7 2a19", false),
+    ("scan -d 2 -q; connect Panel; read Band-7 2a19", false),
+  ])
+  func aNameInEachKindOfSession(_ line: String, _ isDevice: Bool) throws {
+    for result in [
+      try Blectl.run("-q", "-e", line), try Blectl.run("repl", input: Array(line.utf8)),
+      try Blectl.run(["repl", "--json"], input: Array(line.replacing("; ", with: "\n").utf8)),
+    ] {
+      #expect((result.status == 0) == isDevice, "\(result.text.suffix(500)) \(result.errors)")
+      let refused = (result.errors + result.text).contains(/No device is connected|Unknown attribute .{1,2}Band-7/)
+      #expect(refused != isDevice, "\(result.errors)")
+    }
+  }
+
   @Test func inAScript() throws {
     let script = TemporaryPath()
     try script.write(Array("device Band-7\ntest \"battery\"\n  read 2a19\n  expect == 3c\nend\n".utf8))
