@@ -92,11 +92,13 @@ package struct Answerer: Sendable {
   }
 
   /// The time of the recorded host's next action, in nanoseconds, if the device does not wait for this action: a read or a confirmation. Once
-  /// the client has subscribed, also a subscription. Nil before any other write, and at the end of the recording.
+  /// the client has subscribed, also a subscription. A strict answerer skips only requests that commands send on their own. Nil before any other
+  /// write, and at the end of the recording.
   var skipTime: Int64? {
     mutating get {
-      guard !isStrict, cursor < link.requests.count else { return nil }
+      guard cursor < link.requests.count else { return nil }
       let pdu = link.requests[cursor].pdu
+      if isStrict { return Self.isAside(pdu) ? link.requests[cursor].time : nil }
       if !isUsed[cursor], Self.isQuestion(pdu), !Self.isRead(pdu) {
         guard !configurations.isEmpty, case .request(.write(let handle, _))? = try? PDU(parsing: pdu),
           database.types[handle.number] == .clientCharacteristicConfiguration
@@ -109,6 +111,7 @@ package struct Answerer: Sendable {
   /// Skips the recorded host's next action. Returns its zero-based index. Nil if the device waits for the action.
   mutating func skip() -> Int? {
     guard skipTime != nil else { return nil }
+    if isStrict { use(cursor) }
     defer { cursor += 1 }
     return cursor
   }
@@ -143,14 +146,16 @@ package struct Answerer: Sendable {
   /// The next recorded request or command that the answerer has not played. Nil after the last one.
   private var next: [UInt8]? { nextQuestion.map { link.requests[$0].pdu } }
 
+  /// Returns whether programs send this request on their own, beside commands: an empty Prepare Write, or a Find Information Request.
+  private static func isAside(_ pdu: [UInt8]) -> Bool { pdu.first == 0x16 && pdu.count == 5 || pdu.first == 0x04 }
+
   /// Finds the host's first unplayed write before the next recorded notification or indication, or else its first unplayed request.
   /// - Returns: The zero-based index of a recorded request. Nil if no notification or indication follows.
   mutating func beforeNextValues() -> Int? {
     var (write, question): (Int?, Int?) = (nil, nil)
     for index in cursor..<link.requests.count where !isUsed[index] {
       let pdu = link.requests[index].pdu
-      // Programs send empty Prepare Writes and Find Information Requests on their own, beside commands.
-      var isAside = pdu.first == 0x16 && pdu.count == 5 || pdu.first == 0x04
+      var isAside = Self.isAside(pdu)
       // Values may still arrive while a subscription ends.
       if case .request(.write(let handle, [0, 0]))? = try? PDU(parsing: pdu) {
         isAside = database.types[handle.number] == .clientCharacteristicConfiguration

@@ -177,6 +177,7 @@ final class ReplayedLink {
     if transport.now < transport.place(time) + Pace.slack { return true }
     guard let index = answerer.skip() else { return false }
     isInStep = false
+    complete()
     enqueue(recorded.requests[index].following.filter { !$0.kind.isResponse && !$0.kind.isOtherResponse }, response: nil)
     return true
   }

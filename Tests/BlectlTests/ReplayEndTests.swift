@@ -40,7 +40,7 @@ import Testing
   /// The next values follow a write. The message names it, instead of saying that there are none.
   @Test(arguments: [
     (["notify", "D0:00:00:00:00:02", "ae02"], 0, "write of 01 to ae01 (handle 0x000c) without response (packet 88)"),
-    (["notify", "D0:00:00:00:00:02", "ae02", "--write", "ae01=01"], 0, "write of 02 to ae01 (handle 0x000c) without response (packet 94)"),
+    (["notify", "D0:00:00:00:00:02", "ae02", "--write", "ae01=01"], 1, "write of 02 to ae01 (handle 0x000c) without response (packet 94)"),
     (
       ["-e", "subscribe ae02; write ae01 01; write ae01 02; wait ae02 -n 3", "D0:00:00:00:00:02"], 2,
       "write of 03 to ae01 (handle 0x000c) without response (packet 100)"
@@ -56,6 +56,22 @@ import Testing
     #expect(result.lines.count == values, "\(result.text)")
     let isOver = mention.hasPrefix("The recording")
     #expect(result.errors.contains("next recorded values follow a request that you did not send") != isOver, "\(result.errors)")
+  }
+
+  private static let commands: [[String]] = [
+    ["write", "Band-7", "ff02", "1b9901", "--expect", "ff01"], ["call", "Band-7", "battery"],
+    ["notify", "Band-7", "ff01", "--write", "ff02=1b9901", "-n", "1"], ["-e", "write ff02 1b9901; wait ff01", "Band-7"],
+    ["-e", "services; write ff02 1b9901 --no-probe; wait ff01", "Band-7"],
+  ]
+
+  /// The value arrives, whichever command caused the recorded packets.
+  @Test(arguments: commands) func anotherCommandForTheSamePackets(_ recorded: [String]) throws {
+    let trace = TemporaryPath()
+    let isRecorded = try Blectl.run(["--trace", trace.path] + recorded).status == 0
+    for arguments in Self.commands {
+      let result = try Blectl.run(arguments + ["--strict"], adapter: "replay:\(trace.path)", virtual: false)
+      #expect(isRecorded && result.status == 0, "\(arguments): \(result.errors)")
+    }
   }
 
   /// A filtered log has the connection, but nothing that shows the type of the address.

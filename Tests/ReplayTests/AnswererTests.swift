@@ -43,6 +43,23 @@ import Testing
     #expect(answerer.answer([0x0A, 6, 0]) == .unknown(next: [0x0A, 3, 0]))
   }
 
+  /// The value that followed the check after a write also comes for a program that does not check. A late check gets only its answer.
+  @Test func aCheckBesideACommandMayBeMissing() throws {
+    var trace = MadeTrace()
+    trace.connect()
+    trace.ask([0x16, 6, 0, 0, 0], [0x01, 0x16, 6, 0, 3])
+    trace.att([0x52, 6, 0, 1], .hostToController)
+    trace.ask([0x04, 6, 0, 6, 0], [0x05, 1, 6, 0, 0xE1, 0xFF])
+    trace.att([0x1B, 7, 0, 0xAA], .controllerToHost)
+    trace.ask([0x0A, 6, 0], [0x0B, 1])
+    trace.att([0x1B, 7, 0, 0xBB], .controllerToHost)
+    var answerer = Answerer(try #require(try Recording(parsing: trace.file).links.first))
+    #expect(answerer.answer([0x52, 6, 0, 1]) == .play(1, response: nil))
+    #expect(answerer.skip() == 2 && answerer.skip() == nil)
+    #expect(answerer.answer([0x04, 6, 0, 6, 0]) == .answer([0x05, 1, 6, 0, 0xE1, 0xFF]))
+    #expect(answerer.answer([0x0A, 6, 0]) == .play(3, response: nil))
+  }
+
   @Test func aConfirmationIsNoQuestion() throws {
     var answerer = try Self.answerer()
     #expect(answerer.answer([0x1E]) == .nothing)
