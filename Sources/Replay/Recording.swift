@@ -263,6 +263,8 @@ package enum ReplayNote: Sendable, Equatable {
   case unheard(PeerAddress)
   /// The recording lacks the address of a device. The replay uses this address.
   case unnamed(PeerAddress)
+  /// A recorded connection attempt took longer than ten seconds, which the replay shortens to ten.
+  case slowAttempt
   /// The file is invalid from here on.
   case cut(MalformedPacket)
   /// The replay has more notes, which it omits.
@@ -272,7 +274,7 @@ package enum ReplayNote: Sendable, Equatable {
   var isOfDiscovery: Bool {
     switch self {
     case .undiscovered, .partlyDiscovered: true
-    case .notRecorded, .unheard, .unnamed, .cut, .more: false
+    case .notRecorded, .unheard, .unnamed, .slowAttempt, .cut, .more: false
     }
   }
 }

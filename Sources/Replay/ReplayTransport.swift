@@ -190,6 +190,11 @@ package final class ReplayTransport: HCI.Transport {
     }
     waiting = (index, peer)
     guard let complete = attempt.complete, attempt.cancelled == nil else { return }
+    // Phones wait longer for a device than our time limit.
+    if !isStrict, due(complete.time) - now > 10_000_000_000 {
+      note(.slowAttempt)
+      align(complete.time - 10_000_000_000)
+    }
     perform(at: due(complete.time)) { $0.established(index, peer) }
   }
 

@@ -145,6 +145,17 @@ import Testing
     }
   }
 
+  /// A phone waits longer for a device than blectl does.
+  @Test(arguments: [(12, true), (60, true), (9, false)]) func aSlowConnection(_ seconds: Int64, _ isNoted: Bool) throws {
+    var trace = PhoneTrace()
+    trace.connect(after: seconds)
+    trace.discover()
+    trace.ask([0x0A, 8, 0], [0x0B, 77])
+    let read = try run(trace, "-e", "connect \(Self.peer); read 2a19; disconnect; connect \(Self.peer)")
+    #expect(read.status == 0 && read.text.contains("77 %"), "\(read.text)\(read.errors)")
+    #expect(read.errors.components(separatedBy: "Here it takes 10 s.").count == (isNoted ? 2 : 1), "\(read.errors)")
+  }
+
   /// The packets of a sniffer, without a host.
   @Test func aSniffersCapture() throws {
     var trace = SnifferTrace()
@@ -222,8 +233,9 @@ struct PhoneTrace {
       ).encoded, .controllerToHost)
   }
 
-  mutating func connect(handle: ConnectionHandle = 0x40, peer: PeerAddress = peer) {
+  mutating func connect(handle: ConnectionHandle = 0x40, peer: PeerAddress = peer, after seconds: Int64 = 0) {
     create(peer)
+    now += seconds * 1_000_000
     complete(.success, handle, peer)
   }
 
