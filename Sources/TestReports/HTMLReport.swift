@@ -138,8 +138,9 @@ extension HTMLReport {
     let tags = result.tags.map { " <span class=\"tag\">\(text($0))</span>" }.joined()
     var page = "<details class=\"test \(result.status)\" id=\"\(anchor)\"\(result.problem == nil ? "" : " open")>\n<summary>"
     page += "<span class=\"time\">\(ReportText.seconds(result.duration)) s</span>"
-    page +=
-      "<b class=\"\(result.status)\">\(result.outcome.status.sign)</b> \(text(result.title))\(tags)\(result.isFlaky ? " <span class=\"warning\">flaky</span>" : "")"
+    let marks = (result.isFlaky ? ["flaky"] : []) + (result.tolerated.warnings.isEmpty ? [] : ["warning"])
+    page += "<b class=\"\(result.status)\">\(result.outcome.status.sign)</b> \(text(result.title))\(tags)"
+    page += marks.map { " <span class=\"warning\">\($0)</span>" }.joined()
     page += (note.map { " <span class=\"dim\">\($0)</span>" } ?? "") + "</summary>\n"
     page += "<p class=\"dim\">\(text(result.file)):\(result.line) · \(Timestamp.text(result.date))</p>\n"
     if let problem = result.problem { page += self.problem(problem) }

@@ -106,6 +106,7 @@ extension JUnitReport.Suite {
     if result.attempts > 1 {
       tags += JUnitReport.property("attempts of " + result.title, "\(result.attempts)\(result.isFlaky ? " (flaky)" : "")")
     }
+    for warning in result.tolerated.warnings { tags += JUnitReport.property("warning of " + result.title, warning.brief) }
     tests += JUnitReport.test(result)
     steps += TestLog.steps(result)
     packets += TestLog.packets(result)

@@ -16,6 +16,13 @@ import Text
     return [flaky, failed]
   }()
 
+  /// The same results, with two warnings of the first test.
+  private static var warned: [TestResult] {
+    var results = results
+    results[0].tolerated.warnings = [ReportSamples.problem("<low>"), ReportSamples.problem("<lower>")]
+    return results
+  }
+
   private static let values = #"Expected: "FAIL"  4641494c. Actual: "BUSY"  42555359."#
 
   @Test func text() {
@@ -38,18 +45,21 @@ import Text
 
   @Test func junit() {
     var report = JUnitReport()
-    for result in Self.results { report.add(result) }
+    for result in Self.warned { report.add(result) }
     let text = report.document()
     #expect(text.contains(#"<property name="attempts of opens [name:Lock] [2]" value="2 (flaky)"/>"#), "\(text)")
     #expect(text.contains(#"<property name="attempts of closes" value="3"/>"#) && text.contains(#"tests="2" failures="1""#), "\(text)")
+    #expect(text.contains(#"<property name="warning of opens [name:Lock] [2]" value="lock.ble:14: &lt;lower&gt; "#), "\(text)")
     #expect(text.contains("flaky: passed at attempt 2\nattempt 1: lock.ble:14: &lt;closed&gt; "), "\(text)")
   }
 
   @Test func html() {
     var report = HTMLReport()
-    for result in Self.results { report.add(result) }
+    for result in Self.warned { report.add(result) }
     let page = report.document(ReportSamples.summary(Self.results))
-    #expect(page.contains("opens [name:Lock] [2] <span class=\"warning\">flaky</span>") && page.contains("1 passed (1 flaky)"), "\(page)")
+    #expect(
+      page.contains("opens [name:Lock] [2] <span class=\"warning\">flaky</span> <span class=\"warning\">warning</span>")
+        && page.contains("1 passed (1 flaky)"), "\(page)")
     #expect(page.contains("<p class=\"warning\">attempt 1: lock.ble:14: &lt;closed&gt; "), "\(page)")
     #expect(page.contains("<p class=\"warning\">failed after 3 attempts</p>"))
   }
