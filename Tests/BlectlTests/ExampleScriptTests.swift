@@ -5,16 +5,17 @@ import Testing
 /// The scripts in man/examples pass, and the CI files that run them work.
 @Suite(.timeLimit(.minutes(1))) struct ExampleScriptTests {
 
-  @Test(arguments: [
-    ("lock.blectl", "sim", 4), ("wristband.blectl", "sim:\(ExampleTests.folder)/wristband.json", 8),
-    ("tracker.blectl", "sim:\(ExampleTests.folder)/tracker.json", 7),
-  ])
-  func passes(_ name: String, _ adapter: String, _ tests: Int) throws {
-    let result = try Blectl.run(
-      ["run", "\(ExampleTests.folder)/\(name)"]
-        + (name == "tracker.blectl" ? ["--set", "DEVICE=\(ExampleTests.folder)/tracker.json"] : []),
-      adapter: adapter)
-    #expect(result.status == 0 && result.lines.last?.hasPrefix("\(tests) passed in ") == true, "\(result.text)\(result.errors)")
+  /// The command in the first comment works from the repository, and without its folder from the installed examples.
+  @Test(arguments: [("lock.blectl", 4), ("wristband.blectl", 8), ("tracker.blectl", 7)])
+  func passes(_ name: String, _ tests: Int) throws {
+    let examples = URL(fileURLWithPath: ExampleTests.folder)
+    let script = try String(contentsOf: examples.appendingPathComponent(name), encoding: .utf8)
+    let command = String(try #require(script.firstMatch(of: /\n#     blectl (run .+)\n/)).1)
+    let repository = examples.deletingLastPathComponent().deletingLastPathComponent()
+    for (folder, command) in [(repository, command), (examples, command.replacing("man/examples/", with: ""))] {
+      let result = try Blectl.run(command.split(separator: " ").map(String.init), folder: folder.path, adapter: nil)
+      #expect(result.status == 0 && result.lines.last?.hasPrefix("\(tests) passed in ") == true, "\(result.text)\(result.errors)")
+    }
   }
 
   /// Runs the commands of a CI file with its variables, in a copy of the files that they name.
