@@ -36,7 +36,10 @@ struct ExpectationParser {
       guard let predicate = try takePredicate() else { throw line.error("The condition is missing: `expect as u8 == 5`") }
       if let within { throw line.error(at: within, "`within` waits for new values and needs a characteristic: `expect ATTR …`") }
       return .expectResult(extraction, predicate)
-    case "=": throw unknown(first)
+    case let word? where word == "=" || ValueFormat.names.contains(word): throw unknown(first)
+    case "not":
+      let isCondition = words.dropFirst().first?.keyword.map(Predicate.words.contains) ?? true
+      throw line.error(at: first, isCondition ? "There is no `not`. Use `!=` or `lacks`." : "Use `no`: `expect no …`")
     default:
       if let sort = takeSort() { return .expectAttribute(try attribute(sort, within, isAbsent: false)) }
       return try value(within)
@@ -66,6 +69,9 @@ struct ExpectationParser {
       guard word.keyword == "has" || word.keyword == "lacks" else { throw line.unexpected(word) }
       let names = words.prefix { $0.keyword != "has" && $0.keyword != "lacks" }
       guard !names.isEmpty else { throw line.error(at: word, "`\(word.text ?? "")` needs a property: `has notify`, `lacks write`") }
+      if let and = names.first(where: { $0.keyword == "and" }) {
+        throw line.error(at: and, "List the properties without `and`: `\(word.text ?? "") read notify`")
+      }
       expected.properties += names.map { ($0, word.keyword == "has") }
       words = words.dropFirst(names.count)
     }
@@ -90,6 +96,9 @@ struct ExpectationParser {
   /// Removes the optional `within T` at the end of the line. Returns the word T, or nil if the line has no time.
   private mutating func takeTime() throws(ScriptError) -> ShellWord? {
     if words.last?.keyword == "within" { throw line.error("`within` needs a time: `within 500ms`") }
+    if words.count > 3, case let end = words.suffix(3), end.first?.keyword == "within", let time = end.dropFirst().first {
+      throw line.error(at: time, "Write the time as one word: `within 5s`")
+    }
     guard words.count >= 2, words[words.endIndex - 2].keyword == "within" else { return nil }
     let time = words.last
     words = words.dropLast(2)
@@ -147,7 +156,8 @@ struct ExpectationParser {
   private func unknown(_ word: ShellWord) -> ScriptError {
     let text = word.text ?? ""
     let operators = Predicate.words.filter { !text.isEmpty && text.hasPrefix($0) && $0.first?.isLetter == false }
-    let hint = text == "=" ? "Did you mean ==?" : operators.last.map { "Put a space after \($0)." }
+    let meant = text == "=" ? "==" : ValueFormat.names.contains(text) ? "`as \(text)`" : nil
+    let hint = meant.map { "Did you mean \($0)?" } ?? operators.last.map { "Put a space after \($0)." }
     let all = "Use one of: \(Predicate.words.joined(separator: " "))"
     return line.error(at: word, "Unknown predicate \(DisplayText.quote(text)). \(hint ?? all)")
   }

@@ -113,6 +113,9 @@ package struct ScriptParser {
   }
 
   private func kind(_ word: String, _ line: ScriptLine, _ body: [ScriptStatement]) throws(ScriptError) -> ScriptStatement.Kind {
+    if word != "expect", line.words.suffix(2).map(\.keyword) == ["or", "warn"] {
+      throw line.error(at: line.words[line.words.count - 2], "Only lines with `expect` can end in `or warn`.")
+    }
     switch word {
     case "device": return .device(try only(line, "device name:Lock-01"))
     case "set":
