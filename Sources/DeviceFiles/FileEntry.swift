@@ -29,7 +29,12 @@ package struct FileEntry: Sendable {
     FileEntryError(file: file, line: tree.line, column: tree.column, path: path, reason: reason)
   }
 
-  func unknownKey(_ keys: [String]) -> FileEntryError { error("Unknown key. Use \(keys.joined(separator: ", ")).") }
+  func unknownKey(_ keys: [String], _ advice: String = "") -> FileEntryError {
+    error("Unknown key. Use \(keys.joined(separator: ", ")).\(advice)")
+  }
+
+  /// The advice for a computed part in an initial or other literal value.
+  private static let literal = " Only reactions, timers and on_connect compute values."
 
   func mismatch(_ wanted: String) -> FileEntryError { error("Expected \(wanted), found \(tree.noun)") }
 
@@ -134,12 +139,12 @@ package struct FileEntry: Sendable {
   }
 
   /// Reads an object with exactly one member. Throws if the key of the member is not in `keys`.
-  package func single(of keys: [String]) throws(FileEntryError) -> (key: String, entry: FileEntry) {
+  package func single(of keys: [String], _ advice: String = "") throws(FileEntryError) -> (key: String, entry: FileEntry) {
     let members = try members()
     guard let first = members.first, members.count == 1 else {
       throw error("Expected an object with one key: \(keys.joined(separator: ", ")).")
     }
-    guard keys.contains(first.key) else { throw first.entry.unknownKey(keys) }
+    guard keys.contains(first.key) else { throw first.entry.unknownKey(keys, advice) }
     return first
   }
 
@@ -215,7 +220,8 @@ package struct FileEntry: Sendable {
 
   private func part() throws(FileEntryError) -> [UInt8] {
     guard isObject else { return try hex() }
-    let (key, entry) = try single(of: ValueFormat.names)
+    let (key, entry) = try single(of: ValueFormat.names, Self.literal)
+    if entry.isObject { throw entry.error("Expected a string or a number, found an object.\(Self.literal)") }
     return try entry.typed(key)
   }
 

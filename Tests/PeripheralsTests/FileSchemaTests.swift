@@ -88,7 +88,7 @@ import Text
     let (place, text) = Self.objects[index]
     let message = error(text, #""unknown key": 1"#)
     let list = try #require(message.components(separatedBy: "Unknown key. Use ").dropFirst().first, "\(message)")
-    let known = list.dropLast().components(separatedBy: ", ")
+    let known = list.prefix { $0 != "." }.components(separatedBy: ", ")
     #expect(Set(known) == keys(try Self.definition(place)).subtracting(["$schema"]), "\(place)")
   }
 

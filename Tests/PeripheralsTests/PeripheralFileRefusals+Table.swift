@@ -117,6 +117,11 @@ extension PeripheralFileRefusalTests {
       "characteristics[0].value.u8: \"256\" (column 1) does not fit u8"
     ),
     (characteristic(#""uuid": "ffe1", "properties": ["read"], "value": {"u16": 2}"#), "value.u16: Unknown key"),
+    (
+      characteristic(#""uuid": "ffe1", "properties": ["read"], "value": ["01", {"u8": {"variable": "a"}}]"#),
+      "value[1].u8: Expected a string or a number, found an object. Only reactions, timers and on_connect compute values."
+    ),
+    (#""variables": {"a": {"random_octets": 2}}"#, "f64be. Only reactions, timers and on_connect"),
     (characteristic(#""uuid": "ffe1", "properties": ["read"], "value": {"u8": 2, "i8": 3}"#), "value: Expected an object with one key"),
     (
       characteristic(#""uuid": "ffe1", "properties": ["read"], "value": "\#(String(repeating: "00", count: 513))""#),
