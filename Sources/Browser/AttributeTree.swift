@@ -132,7 +132,8 @@ struct AttributeTree: Equatable {
   }
 
   /// Moves the cursor to the next row whose name, UUID or handle contains the text. Also searches folded rows.
-  /// After the last row, continues at the first row. Returns false if no row matches.
+  /// After the last row, continues at the first row. Prefers an attribute to its service, unless the search continues below the cursor.
+  /// Returns false if no row matches.
   /// - Parameters:
   ///   - afterCursor: Whether the search starts below the row under the cursor, not at that row.
   ///   - values: The known values. They include the names that the device gives its characteristics.
@@ -141,13 +142,12 @@ struct AttributeTree: Equatable {
     guard !text.isEmpty, !all.isEmpty else { return false }
     let wanted = text.lowercased()
     let start = index(in: all)
-    for step in (afterCursor ? 1 : 0)...all.count {
-      let row = all[(start + step) % all.count]
-      guard Self.names(of: row, values).contains(where: { $0.lowercased().contains(wanted) }) else { continue }
-      reveal(row.handle)
-      return true
+    let found = ((afterCursor ? 1 : 0)...all.count).lazy.map { all[(start + $0) % all.count] }.filter {
+      Self.names(of: $0, values).contains { $0.lowercased().contains(wanted) }
     }
-    return false
+    guard let row = afterCursor ? found.first : found.first(where: { $0.attribute != nil }) ?? found.first else { return false }
+    reveal(row.handle)
+    return true
   }
 
   private static func names(of row: TreeRow, _ values: CharacteristicFacts.Values) -> [String] {

@@ -403,10 +403,12 @@ extension Browser {
   /// Copies the blectl command for the attribute or device under the cursor to the clipboard of the terminal.
   private mutating func copy() -> [BrowserAction] {
     guard let address = devices.shown else { return say("No device found yet.") }
-    return [.copy(command(for: address))]
+    guard let command = command(for: address) else { return say("Nothing to copy yet. Write a value first: w", isProblem: true) }
+    return [.copy(command)]
   }
 
-  private func command(for address: PeerAddress) -> String {
+  /// Returns nil for an attribute that can only be written and has not been written yet.
+  private func command(for address: PeerAddress) -> String? {
     guard pane == .tree, let peer = devices.peers[address], let attribute = peer.tree.current?.attribute else {
       return commandLine.services(address)
     }
@@ -418,8 +420,7 @@ extension Browser {
     }
     if peer.subscribed.contains(attribute.handle) { return commandLine.notify(address, attribute, in: table) }
     if isReadable { return commandLine.read(address, attribute, in: table) }
-    if attribute.properties?.isDisjoint(with: [.notify, .indicate]) == false { return commandLine.notify(address, attribute, in: table) }
-    return commandLine.write(address, attribute, WrittenValue(format: "hex", text: "00", mode: .auto), in: table)
+    return attribute.characteristic?.sendsValues == true ? commandLine.notify(address, attribute, in: table) : nil
   }
 
   private mutating func plot() {

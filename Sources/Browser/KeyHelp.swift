@@ -85,7 +85,8 @@ extension Browser {
     switch pane {
     case .tree where hasTree && !isConnected: return [("Enter", "reconnect"), ("Tab", "devices")] + common
     case .tree where hasTree:
-      return [("r", "read"), ("w", "write"), ("s", "subscribe"), ("a", "read all"), ("/", "find"), ("d", "disconnect")] + common
+      let find = search.isEmpty ? ("/", "find") : ("n", "find next")
+      return [("r", "read"), ("w", "write"), ("s", "subscribe"), ("a", "read all"), find, ("d", "disconnect")] + common
     case .log: return [("↑↓", "scroll"), ("Tab", "devices"), ("l", "close")]
     case .devices, .tree:
       return [("Enter", isConnected ? "services" : "connect"), ("/", "filter")] + (isConnected ? [("d", "disconnect")] : []) + common
