@@ -38,14 +38,14 @@ package struct Subscribe: SessionCommand, ValueCommand {
 }
 
 package struct Unsubscribe: SessionCommand, PeerCommand {
-  static let configuration = CommandConfiguration(named: "unsubscribe", abstract: "End subscriptions (default: all).")
+  static let configuration = CommandConfiguration(named: "unsubscribe", abstract: "End subscriptions.")
   static let examples = ["subscribe ff01; unsubscribe ff01", "subscribe; unsubscribe"]
   static let traits = CommandTraits(attributeUse: .listening, endsSubscriptions: true)
 
   @OptionGroup var process: ProcessOptions
   @OptionGroup var who: PeerOptions
 
-  @Argument(help: ArgumentHelp("Characteristics (default: all)", valueName: "attribute"))
+  @Argument(help: ArgumentHelp("Characteristics (default: all with a subscription)", valueName: "attribute"))
   var attributes: [String] = []
 
   func run(in context: Context, _ session: SessionLinks) async throws {
