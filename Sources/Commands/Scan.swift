@@ -67,7 +67,7 @@ package struct Scan: LoopCommand {
 
   @Option(
     name: .short("n"), parsing: .unconditional,
-    help: ArgumentHelp("Stop after N records; exit 2 if time runs out", valueName: "n"))
+    help: ArgumentHelp("Stop after N records; with --sort, print the first N", valueName: "n"))
   var count: Int?
 
   @Option(help: ArgumentHelp("rssi, name, last or first (default: rssi)", valueName: "key"))
@@ -106,15 +106,18 @@ package struct Scan: LoopCommand {
     try limit("--count", count, to: 1...)
   }
 
-  var runsUntilStopped: Bool { count == nil && duration == 0 }
+  var runsUntilStopped: Bool { duration == 0 && (count == nil || listensToEnd) }
   /// Whether the user asked for devices instead of packets. `--sort` has no meaning for packets.
   private var showsDevices: Bool { devices || sort != nil && !process.json && !raw && !duplicates }
+  /// Whether the scan takes its whole time even if `--count` devices were heard: the first ones in an order are known only then.
+  private var listensToEnd: Bool { showsDevices && (sort != nil || every != nil) }
 
   var recordFields: RecordFields? {
     let data = ["services", "manufacturer_data", "service_data", "tx_power"]
     return showsDevices
       ? RecordFields(
-        ["address", "address_type", "name", "rssi.last", "rssi.mean", "interval_ms", "connectable"] + data + ["mac", "packets", "decoded"],
+        (every == nil ? [] : ["time"]) + ["address", "address_type", "name", "rssi.last", "rssi.mean", "interval_ms", "connectable"] + data
+          + ["mac", "packets", "decoded"],
         others: ["rssi", "first_seen", "last_seen", "decoded_error", "peer"])
       : RecordFields(
         ["time", "address", "address_type", "name", "rssi", "pdu", "connectable"] + data + ["raw", "decoded"],
@@ -160,7 +163,7 @@ package struct Scan: LoopCommand {
     }
     let log = try log.map { try ScanLog($0) }
     let view = ScanView(
-      options, sort: sort ?? .rssi, showsOctets: raw, showsDevices: showsDevices, repeats: every != nil,
+      options, sort: sort ?? .rssi, showsOctets: raw, showsDevices: showsDevices, repeats: every != nil, limit: listensToEnd ? count : nil,
       formats: AdvertisingFormats(keys: key.keys, device: device), context.output, log)
     if sort != nil, !showsDevices, !view.isLive {
       context.output.note("--sort has no effect on packets, which appear as they arrive. To sort devices, add --devices.")
@@ -177,7 +180,7 @@ package struct Scan: LoopCommand {
     if let count, results(view) < count {
       throw Failure(
         .notFound,
-        "Received \(results(view)) of \(count) \(devices ? "devices" : "records") from \(view.deviceCount) device(s) in \(Duration.limited(seconds: duration).secondsText) s. "
+        "Received \(results(view)) of \(count) \(showsDevices ? "devices" : "records") from \(view.deviceCount) device(s) in \(Duration.limited(seconds: duration).secondsText) s. "
           + "To scan longer, use --duration."
       )
     }
@@ -189,7 +192,7 @@ package struct Scan: LoopCommand {
   }
 
   /// Returns the number of results that `--count` limits: devices or records.
-  @LoopActor private func results(_ view: ScanView) -> Int { devices ? view.shownDevices : view.records }
+  @LoopActor private func results(_ view: ScanView) -> Int { showsDevices ? view.shownDevices : view.records }
 
   @LoopActor private func listen(_ view: ScanView, in context: Context) async throws {
     let radio = try await context.radio()
@@ -198,11 +201,11 @@ package struct Scan: LoopCommand {
     parameters.phys = phy.phys
     try view.start()
     // Local copies, because each access to an argument is a lookup.
-    let (count, devices) = (count, devices)
+    let (count, showsDevices) = (listensToEnd ? nil : count, showsDevices)
     @LoopActor func listen() async throws {
       try await radio.listen(parameters, for: duration > 0 ? .limited(seconds: duration) : nil) { report, time in
         try await view.add(report, at: time)
-        return count.map { (devices ? view.shownDevices : view.records) >= $0 } ?? false ? .end : .goOn
+        return count.map { (showsDevices ? view.shownDevices : view.records) >= $0 } ?? false ? .end : .goOn
       } onDrop: {
         context.reportDropped($0)
       }

@@ -131,6 +131,19 @@ import Testing
       try lines("scan", "-d", "3", "--devices", "--sort", "name", "--format", "{name}") == ["Band-7", "GateLock", "GateLock", "Panel"])
     #expect(try lines("scan", "--devices", "-n", "2", "--format", "{address}").count == 2)
     #expect(try lines("scan", "-d", "3", "--devices", "--every", "1", "--name", "Panel", "--format", "{rssi}").count == 3)
+    let rows = try lines("scan", "-d", "3", "--devices", "--every", "1", "-n", "2", "--time", "relative", "--csv").map { $0.prefix(7) }
+    #expect(
+      rows.first == "time,ad" && rows.count == 7 && rows.dropFirst().map { $0.prefix(2) } == ["0.", "0.", "1.", "1.", "2.", "2."], "\(rows)")
+  }
+
+  /// The strongest device is known only after the whole scan. Without an order, the scan stops at N.
+  @Test(arguments: [
+    (["--devices", "--sort", "rssi", "-n", "1"], "D1:00:00:00:00:10\n"),
+    (["--sort", "rssi", "-n", "2"], "D1:00:00:00:00:10\nD1:00:00:00:00:01\n"), (["--devices", "-n", "1"], "C0:FF:EE:00:00:07\n"),
+  ])
+  func theFirstInAnOrderAreKnownAtTheEnd(_ options: [String], _ addresses: String) throws {
+    let result = try Blectl.run(["scan", "--format", "{address}"] + options)
+    #expect(result.status == 0 && result.text == addresses, "\(result.text)\(result.errors)")
   }
 
   @Test func wrongCombinationsAreRefused() throws {

@@ -45,9 +45,9 @@ extension MACRule {
     MACRule("switchbot_nordic", .manufacturer(0x0059), 6...6, at: .offset(0), confidence: .low),
     MACRule("switchbot_espressif", .manufacturer(0x02E5), 6...13, at: .offset(0), confidence: .low),
     MACRule("shelly_blu", .manufacturer(0x0BA9), 3...Int.max, at: .tag(0x0A, sizes: [0x01: 2, 0x0A: 6, 0x0B: 2]), .little),
-    // The company identifier is a protocol type and version: 5.3 for locks, 0x34 0x12 for wristbands.
+    // The company identifier is a protocol type and version: 5.3 for locks, 0x34 0x12 for wristbands. Examples of all kinds use 0x1234.
     MACRule("ttlock", .manufacturer(0x0305), 6...Int.max, at: .offset(-6), .little, confidence: .medium),
-    MACRule("ttlock_wristband", .manufacturer(0x1234), 6...Int.max, at: .offset(-6), .little, confidence: .medium),
+    MACRule("ttlock_wristband", .manufacturer(0x1234), 6...Int.max, at: .offset(-6), .little, confidence: .low),
     MACRule(
       "ruuvi_rawv2", .manufacturer(0x0499), 24...Int.max, if: [.starts([0x05])], at: .offset(18)),
     MACRule("holy_iot", .service(0x5242), 13...13, if: [.starts([0x41])], at: .offset(2)),

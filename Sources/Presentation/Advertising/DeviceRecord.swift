@@ -5,12 +5,17 @@ import Text
 
 /// The output of a device that a scan heard, with the facts of all its packets, as text or JSON.
 enum DeviceRecord {
-  static func json(_ json: inout RecordWriter, _ device: DeviceView, _ formats: AdvertisingFormats, namesPeer: Bool) {
+  /// Writes the record. `time` is the time of the record if the devices are written again and again, in nanoseconds since
+  /// 1970-01-01T00:00:00Z.
+  static func json(
+    _ json: inout RecordWriter, _ device: DeviceView, _ formats: AdvertisingFormats, at time: Int64? = nil, namesPeer: Bool
+  ) {
     let advertisements = device.advertisements
     let (manufacturerData, serviceData) = (advertisements.flatMap(\.manufacturerData), advertisements.flatMap(\.serviceData))
     var services: [UUID] = []
     for uuid in advertisements.flatMap(\.serviceUUIDs) where !services.contains(uuid) { services.append(uuid) }
     json.string("event", "device")
+    if let time { json.time("time", time) }
     json.address("address", device.peer.address)
     json.string("address_type", device.peer.type.rawValue)
     json.string("name", device.name?.raw)

@@ -15,6 +15,8 @@ package final class ScanView {
   private let showsDevices: Bool
   /// Whether the caller shows the devices again and again, so that the view does not show them at the end.
   private let repeats: Bool
+  /// The number of devices to show. Nil for all.
+  private let limit: Int?
   private let formats: AdvertisingFormats
   /// Whether the view updates a table on the terminal instead of printing a line for each record.
   package let isLive: Bool
@@ -30,7 +32,7 @@ package final class ScanView {
 
   package init(
     _ options: DeviceWatch.Options, sort: DeviceOrder.Key, showsOctets: Bool = false, showsDevices: Bool = false,
-    repeats: Bool = false, formats: AdvertisingFormats, _ output: Output, _ log: ScanLog? = nil
+    repeats: Bool = false, limit: Int? = nil, formats: AdvertisingFormats, _ output: Output, _ log: ScanLog? = nil
   ) {
     self.log = log
     self.formats = formats
@@ -38,6 +40,7 @@ package final class ScanView {
     self.showsOctets = showsOctets
     self.showsDevices = showsDevices
     self.repeats = repeats
+    self.limit = limit
     isLive = output.canAnimateOut && !output.style.json && !showsOctets && !repeats
     watch = DeviceWatch(options)
     order = DeviceOrder(sort)
@@ -60,10 +63,8 @@ package final class ScanView {
     if output.style.json {
       if try !output.recordWithoutWaiting({ write(&$0, record, at: time) }) { try await output.record { write(&$0, record, at: time) } }
     } else {
-      // Lines have a time only if the user asks for a form of it.
-      let begin = output.style.times == nil ? "" : output.timeText(time).map { "\($0) " } ?? ""
       try await output.line(
-        begin + (showsOctets ? ScanRecord.rawLine(record.report) : ScanRecord.line(record.report, record.advertisement, formats)))
+        timeText(time) + (showsOctets ? ScanRecord.rawLine(record.report) : ScanRecord.line(record.report, record.advertisement, formats)))
       if !showsOctets, output.style.verbosity > 0 {
         let report = record.report
         for line in AdvertisingDetail.lines(report.data, of: report.peer, pdu: report.pdu, formats) {
@@ -77,16 +78,23 @@ package final class ScanView {
     ScanRecord.json(&json, record.report, record.advertisement, time, formats, namesPeer: output.resultsNamePeer)
   }
 
+  /// The devices with records, in exact order and up to the limit.
+  private var sortedDevices: ArraySlice<DeviceView> { order.sorted(watch.devicesWithRecords).prefix(limit ?? .max) }
+
   /// Writes a line or record for each device with records.
   package func writeDevices() async throws {
-    for device in order.sorted(watch.devicesWithRecords) {
+    let now = EventLoop.shared.wallClock
+    for device in sortedDevices {
       if output.style.json {
-        try await output.record { DeviceRecord.json(&$0, device, formats, namesPeer: output.resultsNamePeer) }
+        try await output.record { DeviceRecord.json(&$0, device, formats, at: repeats ? now : nil, namesPeer: output.resultsNamePeer) }
       } else {
-        try await output.line(output.displayText(DeviceRecord.line(device, formats)))
+        try await output.line((repeats ? timeText(now) : "") + output.displayText(DeviceRecord.line(device, formats)))
       }
     }
   }
+
+  /// Returns a time at the start of a line. Empty unless the user asks for a form of times.
+  private func timeText(_ time: Int64) -> String { output.style.times == nil ? "" : output.timeText(time).map { "\($0) " } ?? "" }
 
   /// Draws the empty table on a terminal. Without a table, does nothing.
   package func start() throws { if isLive { try redraw() } }
@@ -105,7 +113,7 @@ package final class ScanView {
   }
 
   private func showDetails() async throws {
-    for device in order.sorted(watch.devicesWithRecords) {
+    for device in sortedDevices {
       for line in AdvertisingDetail.lines(device, formats, paint: { output.paint($0, .bold) }) {
         try await output.line(output.displayText(line))
       }
@@ -129,7 +137,7 @@ package final class ScanView {
     let time = EventLoop.shared.wallClock
     let all = watch.devicesWithRecords
     let devices = isLast ? order.sorted(all) : order.arrange(all, inView: room, at: time)
-    let rows = isLast ? devices[...] : devices.prefix(room)
+    let rows = devices.prefix(isLast ? limit ?? .max : room)
     var lines = [table.header]
     var seen: [PeerAddress: (changes: Int, facts: ScanFacts)] = [:]
     for device in rows {
