@@ -14,6 +14,8 @@ package struct Call: PeerCommand {
     named: "call", abstract: "Run a command that a device file describes.",
     discussion: """
       Without --device, blectl searches for a file that describes this device. It looks in ~/.config/blectl/devices, in the simulator's file, then in the files that blectl includes. See blectl-device(5).
+
+      To describe a protocol, start from the example at the end of that page. blectl -i sim:FILE call NAME COMMAND tries the file on a simulated device.
       """)
   static let examples = [
     "blectl -i sim call Band-7 --list", "blectl -i sim call Band-7 battery", "blectl -i sim call Band-7 history --json",

@@ -16,7 +16,7 @@ package struct Decode: LoopCommand {
     discussion: """
       WHAT is adv (AD structures), att (a PDU), hci (an H4 packet), value UUID (a value of that type) or trace. Traces are btsnoop, pcap, pcapng and pklg files and Android bug reports, also in gzip and ZIP. Without WHAT, blectl detects the kind of the input.
 
-      Lines of a FILE or of standard input are hex. Lines of scan --raw or --json, of -vv and of hcidump --raw work, too. blectl decodes input that is not text as bytes.
+      Lines of a FILE or of standard input are hex. Lines of scan --raw or --json, of -vv and of hcidump --raw work, too, and bytes after a label with a colon: "ACL Data RX: 02 0b 20". Quote such a line on the command line. blectl decodes input that is not text as bytes.
 
       trace prints the packets with the names of attributes, then a summary of each connection: requests, timing, errors.
 
@@ -33,14 +33,14 @@ package struct Decode: LoopCommand {
   @Argument(
     help: ArgumentHelp("adv, att, hci, value or trace (default: detected)", valueName: "what"),
     completion: .list(What.allCases.map(\.rawValue)))
-  var first: String
+  var first: String?
 
   @Argument(help: ArgumentHelp("Hex, a file, or - for stdin (for value: a UUID, then hex)", valueName: "input"), completion: .file())
   var others: [String] = []
 
   /// The kind of input that the user named. Nil if the first word is not a kind, so that `decode` must detect the kind.
-  private var what: What? { What(rawValue: first) }
-  private var input: [String] { what == nil ? [first] + others : others }
+  private var what: What? { first.flatMap { What(rawValue: $0) } }
+  private var input: [String] { what == nil ? (first.map { [$0] } ?? []) + others : others }
 
   @Option(help: KeyArgument.help) var key: [KeyArgument] = []
 
@@ -72,25 +72,25 @@ package struct Decode: LoopCommand {
   }
 
   func run(in context: Context) async throws {
-    let kind = if let what { what } else { try await DecodeDetection.kind(of: input, context) }
+    let (kind, read) = if let what { (what, nil as [UInt8]?) } else { try await DecodeDetection.kind(of: input, context) }
     do { try check(kind) } catch let error as ValidationError { throw Failure(.usage, error.message) }
     switch kind {
-    case .adv: try await advertisements(context)
+    case .adv: try await advertisements(read, context)
     case .att:
-      try await packets(context, "ATT PDU", layer: "att") { DecodedPacket(att: $0) }
+      try await packets(read, context, "ATT PDU", layer: "att") { DecodedPacket(att: $0) }
     case .hci:
-      try await packets(context, "HCI packet", layer: "hci") { DecodedPacket(hci: $0) }
+      try await packets(read, context, "HCI packet", layer: "hci") { DecodedPacket(hci: $0) }
     case .value: try await values(context)
-    case .trace: try await trace(context)
+    case .trace: try await trace(read, context)
     }
   }
 
-  @LoopActor private func trace(_ context: Context) async throws {
+  @LoopActor private func trace(_ read: [UInt8]?, _ context: Context) async throws {
     guard let name = input.first ?? (context.isInputFed ? "-" : nil), input.count < 2 else {
       throw Failure(.usage, "decode trace takes one file, or - for standard input.")
     }
     let shown = name == "-" ? "standard input" : DisplayText.quote(name)
-    let file = try await DecodedInput.file(name, Self.traceLimit, isTrace: true, context)
+    let file = if let read { read } else { try await DecodedInput.file(name, Self.traceLimit, isTrace: true, context) }
     var listing: TraceListing
     do { listing = try await TraceListing(file, context.output) } catch let error as MalformedPacket {
       throw Failure(.input, "\(shown) cannot be read as a trace: \(ForeignFile.explain(file) ?? "\(error)")")
@@ -102,8 +102,11 @@ package struct Decode: LoopCommand {
     if malformed > 0 { throw Failure(.protocolViolation, "\(malformed) packet(s) of \(shown) are malformed.") }
   }
 
-  @LoopActor private func packets(_ context: Context, _ kind: String, layer: String, _ decode: ([UInt8]) -> DecodedPacket) async throws {
-    let input = try await DecodedInput(input, limit: Self.limit, context)
+  @LoopActor
+  private func packets(
+    _ read: [UInt8]?, _ context: Context, _ kind: String, layer: String, _ decode: ([UInt8]) -> DecodedPacket
+  ) async throws {
+    let input = try await DecodedInput(input, limit: Self.limit, read: read, context)
     var problems = DecodeProblems(kind, of: input, context.output)
     var lines = DecodedOctets(input, isHCI: layer == "hci")
     while let (octets, line) = try await lines.next(&problems) {
@@ -124,8 +127,8 @@ package struct Decode: LoopCommand {
     try problems.finish()
   }
 
-  @LoopActor private func advertisements(_ context: Context) async throws {
-    var input = try await DecodedInput(input, limit: Self.limit, context)
+  @LoopActor private func advertisements(_ read: [UInt8]?, _ context: Context) async throws {
+    var input = try await DecodedInput(input, limit: Self.limit, read: read, context)
     var problems = DecodeProblems("advertisement", of: input, context.output)
     var isSenderNeeded = key.contains { $0.address == nil }
     func show(_ data: [UInt8], _ sender: PeerAddress?, line: Int?) async throws {
@@ -175,9 +178,10 @@ package struct Decode: LoopCommand {
       throw Failure(.usage, "decode value needs a UUID or a name before the bytes: blectl decode value 2a37 0648")
     }
     guard let uuid = UUID(name) ?? AssignedNumbers.uuid(named: name) else {
+      let meant = SpellingSuggestion.nearest(to: name.lowercased(), among: AssignedNumbers.snakeNames.map(\.name))
       throw Failure(
         .usage,
-        "\(DisplayText.quote(name)) is neither a UUID nor a name such as heart_rate_measurement. The UUID comes before the value: "
+        "\(DisplayText.quote(name)) is neither a UUID nor a name such as \(meant ?? "heart_rate_measurement"). The UUID comes before the value: "
           + "blectl decode value UUID \(DisplayText.escape(input.last ?? ""))")
     }
     let input = try await DecodedInput(Array(input.dropFirst()), limit: Self.limit, context)

@@ -92,7 +92,9 @@ package struct FileEntry: Sendable {
 
   package func checksum() throws(FileEntryError) -> Checksum {
     let name = try string()
-    guard let checksum = Checksum(name) else { throw error("Unknown checksum \(DisplayText.quote(name)). Use \(Checksum.names).") }
+    guard let checksum = Checksum(name) else {
+      throw error("Unknown checksum \(DisplayText.quote(name)). Use \(Checksum.names(like: name)).")
+    }
     return checksum
   }
 

@@ -182,7 +182,8 @@ extension Failure {
   /// Returns the failure of a command without a PEER if the current device is not connected.
   @LoopActor package static func notConnected(_ device: SessionDevice?) -> Failure {
     guard let device, let problem = device.problem else {
-      return Failure(.notFound, "No device is connected. Connect one: `connect PEER`")
+      return Failure(
+        .notFound, "No device is connected. Connect one: `connect PEER`. Or name it in the line, as in `read name:Band-7 2a19`")
     }
     var failure = Failure(problem)
     if failure.message.hasPrefix("Not connected: ") { return failure }

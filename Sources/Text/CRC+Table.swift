@@ -49,12 +49,12 @@ extension CRC {
 
   /// The alternative names of algorithms, in upper case, each with the catalogue's name.
   package static let aliases: [(alias: String, name: String)] = [
-    ("CRC8", "CRC-8/SMBUS"), ("CRC-8", "CRC-8/SMBUS"), ("CRC-8/ITU", "CRC-8/I-432-1"), ("CRC-8/MAXIM", "CRC-8/MAXIM-DOW"),
+    ("CRC-8", "CRC-8/SMBUS"), ("CRC-8/ITU", "CRC-8/I-432-1"), ("CRC-8/MAXIM", "CRC-8/MAXIM-DOW"),
     ("CRC-8/EBU", "CRC-8/TECH-3250"),
     ("CRC-16", "CRC-16/ARC"), ("CRC-16/IBM", "CRC-16/ARC"), ("CRC-16/LHA", "CRC-16/ARC"), ("CRC-16/MAXIM", "CRC-16/MAXIM-DOW"),
     ("CRC-16/BUYPASS", "CRC-16/UMTS"), ("CRC-16/CCITT-FALSE", "CRC-16/IBM-3740"), ("CRC-16/AUTOSAR", "CRC-16/IBM-3740"),
     ("CRC-16/AUG-CCITT", "CRC-16/SPI-FUJITSU"), ("CRC-16/CCITT", "CRC-16/KERMIT"), ("CRC-16/CCITT-TRUE", "CRC-16/KERMIT"),
     ("CRC-16/X-25", "CRC-16/IBM-SDLC"), ("CRC-16/ACORN", "CRC-16/XMODEM"),
-    ("CRC32", "CRC-32/ISO-HDLC"), ("CRC-32", "CRC-32/ISO-HDLC"), ("CRC-32C", "CRC-32/ISCSI"), ("CRC-32/CASTAGNOLI", "CRC-32/ISCSI"),
+    ("CRC-32", "CRC-32/ISO-HDLC"), ("CRC-32C", "CRC-32/ISCSI"), ("CRC-32/CASTAGNOLI", "CRC-32/ISCSI"),
   ]
 }

@@ -25,11 +25,13 @@ package struct CRC: Hashable, Sendable {
     self.check = check
   }
 
-  /// Finds an algorithm by name or alias in upper or lower case, such as `crc-16/ccitt-false`. Nil for a name that is not in the catalogue.
+  /// Finds an algorithm by name or alias. Only letters and digits count, in upper or lower case: `crc16_modbus` means `CRC-16/MODBUS`.
+  /// Nil for a name that is not in the catalogue.
   package init?(named name: String) {
-    let wanted = name.uppercased()
-    let alias = Self.aliases.first { $0.alias == wanted }?.name ?? wanted
-    guard let found = Self.all.first(where: { $0.name == alias }) else { return nil }
+    func key(_ name: String) -> String { name.uppercased().filter { $0.isASCII && ($0.isLetter || $0.isNumber) } }
+    let wanted = key(name)
+    let catalogued = Self.aliases.first { key($0.alias) == wanted }.map { key($0.name) } ?? wanted
+    guard let found = Self.all.first(where: { key($0.name) == catalogued }) else { return nil }
     self = found
   }
 

@@ -20,8 +20,12 @@ package enum Checksum: Hashable, Sendable {
     }
   }
 
-  /// The names of all checksums, separated by commas, for error messages.
-  package static var names: String { (["sum8", "sum8_complement", "xor8"] + CRC.all.map(\.name)).joined(separator: ", ") }
+  /// Returns the names of the checksums that an unknown name may mean, separated by commas: if it has a width, only the checks of this width.
+  package static func names(like name: String) -> String {
+    let width = [8, 16, 32].first { name.contains("\($0)") }
+    let others = width ?? 8 == 8 ? ["sum8", "sum8_complement", "xor8"] : []
+    return (others + CRC.all.filter { width ?? $0.width == $0.width }.map(\.name)).joined(separator: ", ")
+  }
 
   package func value(of octets: some Sequence<UInt8>) -> UInt32 {
     switch self {

@@ -187,6 +187,9 @@ import Text
     #expect(try run(Self.band, "battery").text == "level = 60 %\n")
     let none = try run("name:Panel", "x")
     #expect(none.status == 2 && none.errors.contains("No device file matches Panel"), "\(none.errors)")
+    try put("unmatched.json", #"{"device": "U", \#(body)"#)
+    let unmatched = try run("name:Panel", "x").errors
+    #expect(unmatched.contains("/unmatched.json has no \"match\"") && unmatched.contains("--device /"), "\(unmatched)")
     // The user's files take precedence over the installed ones.
     try put("b.json", #"{"device": "B", "match": {"name": ["band-*"], "manufacturer_data": {"0157": "020a"}}, \#(body)"#)
     #expect(try run(Self.band, "mine").text == "left = 60\n")

@@ -23,6 +23,18 @@ import Text
     #expect(nobody.status == 1 && nobody.errors.contains("connect name:nobody: "), "\(nobody.errors)")
   }
 
+  /// The Python program of the man page reads two devices, and prints the error of a third one.
+  @Test func theProgramOfTheManualReadsTwoDevices() throws {
+    let page = try String(contentsOf: ManualTests.root.appendingPathComponent("man/blectl.1"), encoding: .utf8)
+    let program = String(try #require(page.firstMatch(of: /\n(import json, subprocess\n(?s:.*?))\.Ed\n/)?.1))
+      .replacing("'blectl'", with: "'\(Blectl.path)'").replacing("2a00 -t 5'", with: "2a00 -t 5', 'read name:Nobody 2a00 -t 5'")
+    let result = try RunningProcess.run(["python3", "-c", program], environment: environment("sim"))
+    #expect(
+      result.lines.sorted().map { $0.prefix(47) } == [
+        "Band-7 3c", "Panel 50616e656c", "read name:Nobody 2a00 -t 5 failed: Cannot find ",
+      ], "\(result.text)\(result.errors)")
+  }
+
   /// A person opens the lock by hand. Virtual time stands still until the next key, so the challenge does not expire.
   @Test func somebodyAtATerminalOpensTheLock() throws {
     let repl = try ReplTerminal(adapter: Self.lock)

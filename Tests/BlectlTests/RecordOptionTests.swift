@@ -133,7 +133,8 @@ import Testing
     #expect(try lines("scan", "-d", "3", "--devices", "--every", "1", "--name", "Panel", "--format", "{rssi}").count == 3)
     let rows = try lines("scan", "-d", "3", "--devices", "--every", "1", "-n", "2", "--time", "relative", "--csv").map { $0.prefix(7) }
     #expect(
-      rows.first == "time,ad" && rows.count == 7 && rows.dropFirst().map { $0.prefix(2) } == ["0.", "0.", "1.", "1.", "2.", "2."], "\(rows)")
+      rows.first == "time,ad" && rows.count == 7 && rows.dropFirst().map { $0.prefix(2) } == ["0.", "0.", "1.", "1.", "2.", "2."], "\(rows)"
+    )
   }
 
   /// The strongest device is known only after the whole scan. Without an order, the scan stops at N.

@@ -71,7 +71,7 @@ import Testing
     ("write ff02 name:Band-7 01", "The device comes first: write name:Band-7 ff02 01"),
     ("connect name:", "Invalid PEER \"name:\": the name is missing. A PEER is: Address"),
     ("disconnect nosuch", "No device is connected"), ("sleep 2x", "2x"),
-    ("connect", "There is no current device"), ("read 2a19", "No device is connected. Connect one"),
+    ("connect", "There is no current device"), ("read 2a19", "as in `read name:Band-7 2a19`"),
     (#"wait ff01="zz""#, #"Invalid ATTR "ff01=zz". Invalid hex "zz". Put text in quotes: 'ff01="zz"'"#),
     ("sleep -1", "sleep takes seconds from 0 to 31536000, not -1"),
     ("set timeout -1", "Invalid timeout \"-1\". Use seconds, more than 0"),

@@ -151,12 +151,24 @@ import Testing
     #expect(try Blectl.run("scan", "mac:A4:C1:38:00:11:22").errors.contains("blectl mac-from-adv mac:A4:C1:38:00:11:22"))
   }
 
-  @Test(arguments: [
-    (["decode", "0a1100"], "Decoding 0a1100 as att.", "Read Request"), (["decode", "0201060302f0ff"], "as adv", "fff0"),
-    (["decode", "04", "0e", "04", "01", "03", "0c", "00"], "as hci", "Command Complete"),
-  ])
-  func whatIsDecodedIsDetected(_ arguments: [String], _ note: String, _ text: String) throws {
-    let result = try Blectl.run(arguments)
+  @Test(
+    arguments: [
+      (["decode", "0a1100"], nil, "Decoding 0a1100 as att.", "Read Request"), (["decode", "0201060302f0ff"], nil, "as adv", "fff0"),
+      (["decode", "04", "0e", "04", "01", "03", "0c", "00"], nil, "as hci", "Command Complete"),
+      // Lines of logs and of source code.
+      (["decode", "ACL Data RX: 02 0b 20 09 00 05 00 04 00 1b 15 00 00 48"], nil, "as hci", "Handle Value Notification"),
+      (["decode", "ACL", "Data", "RX:", "04", "0e", "04", "01", "03", "0c", "00"], nil, "as hci", "Command Complete"),
+      (["decode", "< Read Request 0a1100"], nil, "as att", "Read Request"), (["decode", "att", "Sent: 0a1100"], nil, "", "Read Request"),
+      (["decode", "{0x0a, 0x11, 0x00}"], nil, "as att", "Read Request"), (["decode", #"{"raw":"020106"}"#], nil, "as adv", "Flags"),
+      // Standard input.
+      (["decode"], "# log\n\n0a1100\n0b64\n", "Decoding standard input as att.", "Read Response"),
+      (["decode", "-"], "02 01 06 03 02 f0 ff", "as adv", "fff0"), (["decode", "-"], "x > Sent: 0a1100\n", "as att", "Read Request"),
+      (["decode", "-"], "> 04 0E 04\n  01 03 0C 00\n", "as hci", "Command Complete"),
+      (["decode"], "\u{2}\u{1}\u{6}\u{5}\u{9}Lamp", "as adv", "Lamp"),
+      (["decode", "-"], "btsnoop\0\0\0\0\u{1}\0\0\u{3}\u{ea}", "as trace", "0 command"),
+    ] as [([String], String?, String, String)])
+  func whatIsDecodedIsDetected(_ arguments: [String], _ input: String?, _ note: String, _ text: String) throws {
+    let result = try Blectl.run(arguments, input: input?.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) })
     #expect(result.status == 0 && result.errors.contains(note) && result.text.contains(text), "\(result.text) \(result.errors)")
   }
 

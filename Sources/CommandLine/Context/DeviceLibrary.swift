@@ -28,7 +28,8 @@ package enum DeviceLibrary {
       return try loadAtOnce(path)
     }
     let (own, unusable) = own(configuration)
-    for devices in [own, try await simulated(adapter), try ShippedDevices.all()] {
+    let simulated = try await simulated(adapter)
+    for devices in [own, simulated, try ShippedDevices.all()] {
       let fitting = try await connection.fitting(devices)
       guard let first = fitting.first else { continue }
       for failure in unusable { note("Ignored a device file: \(failure.message)") }
@@ -44,6 +45,12 @@ package enum DeviceLibrary {
       if unusable.count > 1 { failure.add("More invalid device files: \(unusable.count - 1).") }
       failure.add("No other device file matches \(connection.title). Name one: --device FILE")
       throw failure
+    }
+    if let file = (simulated + own).first(where: { $0.match.isEmpty }).map({ ShellWords.quoteForShell($0.file) }) {
+      throw Failure(
+        .notFound,
+        "No device file matches \(connection.title): \(DisplayText.escape(file)) has no \"match\". Add one, such as {\"name\": \"Thermo-*\"}, "
+          + "or use --device \(DisplayText.escape(file))")
     }
     let folder = DisplayText.escape(configuration.devicesPath ?? "the configuration")
     let there = own.isEmpty ? "\(folder) contains none" : "\(folder) contains \(own.count) others"

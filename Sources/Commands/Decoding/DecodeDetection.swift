@@ -15,33 +15,46 @@ import Text
 /// The detection of the kind of `decode`'s input, for a command line that does not name the kind.
 @LoopActor
 enum DecodeDetection {
-  /// Returns the kind of the hex that the words contain, or of the file that the only word names.
+  /// Returns the kind of the words, or of the file or standard input that they name, with the bytes that were read from there.
   /// - Throws: `Failure(.usage)` unless exactly one kind fits; `FileError`.
-  static func kind(of words: [String], _ context: Context) async throws -> Decode.What {
-    let shown = DisplayText.clip(DisplayText.escape(words.joined(separator: " ")), to: 60)
-    let octets: [UInt8]
-    if let typed = Hex.decode(words.joined(separator: " ")), !typed.isEmpty {
-      octets = typed
-    } else if let name = words.first, words.count == 1, name != "-", InputFile.isRegular(name) || !InputFile.exists(name) {
-      let file = try await DecodedInput.file(name, Decode.traceLimit, context)
-      if TraceReader.isTrace(file) { return note(.trace, shown, context) }
-      let lines = String(decoding: file.prefix(4096), as: UTF8.self).split(separator: "\n").map { String($0).trimmed }
-      let line = lines.first { !$0.isEmpty && !$0.hasPrefix("#") } ?? ""
-      octets = Hex.decode(line) ?? []
-      if octets.isEmpty, (try? OfflineAdvertisement.parse(line.utf8, number: 1)) != nil { return note(.adv, shown, context) }
-    } else {
-      octets = []
+  static func kind(of words: [String], _ context: Context) async throws -> (Decode.What, [UInt8]?) {
+    let (sample, read) = try await DecodedInput.sample(words, context)
+    let typed = words.isEmpty ? "-" : DisplayText.clip(DisplayText.escape(words.joined(separator: " ")), to: 60)
+    let shown = typed == "-" ? "standard input" : typed
+    let fits =
+      TraceReader.isTrace(sample)
+      ? [.trace]
+      : DecodedInput.isText(sample, isCut: true) ? kinds(inLinesOf: sample) ?? [] : kinds(of: Array(sample.prefix(1 << 16)))
+    if fits.count == 1, let only = fits.first {
+      context.output.note("Decoding \(shown) as \(only.rawValue).")
+      return (only, read)
     }
-    let fits = kinds(of: octets)
-    if let uuid = words.first.flatMap({ UUID($0) }), let name = AssignedNumbers.name(of: uuid), words.count > 1, fits.isEmpty {
+    if fits.isEmpty, words.count > 1, let uuid = words.first.flatMap({ UUID($0) }), let name = AssignedNumbers.name(of: uuid) {
       throw Failure(.usage, "Cannot tell what \(shown) is. To decode a value of \(name): blectl decode value \(shown)")
     }
-    if fits.count == 1, let only = fits.first { return note(only, shown, context) }
-    let command = "blectl decode \(fits.first?.rawValue ?? "KIND") \(shown)"
+    let command = "blectl decode \(fits.first?.rawValue ?? "KIND") \(typed)"
     guard !fits.isEmpty else {
-      throw Failure(.usage, "Cannot tell what \(shown) is. Name its kind (adv, att, hci, value UUID or trace): \(command)")
+      let meant = SpellingSuggestion.nearest(to: words.first ?? "", among: Decode.What.allCases.map(\.rawValue)).map {
+        " Did you mean \($0)?"
+      }
+      throw Failure(
+        .usage, "Cannot tell what \(shown) is.\(meant ?? "") Name its kind (adv, att, hci, value UUID or trace): \(command)")
     }
     throw Failure(.usage, "\(shown) may be \(fits.map(\.rawValue).joined(separator: " or ")). Name its kind: \(command)")
+  }
+
+  /// Returns the kinds that fit the first line with content. Nil if there is none.
+  /// - Parameter isCut: Whether the last line may be incomplete.
+  static func kinds(inLinesOf text: [UInt8], isCut: Bool = false) -> [Decode.What]? {
+    let lines = String(decoding: text.prefix(1 << 16), as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+    guard let line = lines.dropLast(isCut ? 1 : 0).map({ String($0).trimmed }).first(where: { !DecodedOctets.isComment($0) }) else {
+      return nil
+    }
+    let octets = Hex.decode(DecodedOctets.hex(line)) ?? []
+    if octets.isEmpty { return (try? OfflineAdvertisement.parse(line.utf8, number: 1)) == nil ? [] : [.adv] }
+    // The first line of a packet of hcidump may continue.
+    let fits = kinds(of: octets)
+    return fits.isEmpty && line.hasPrefix("> ") && (1...4).contains(octets[0]) ? [.hci] : fits
   }
 
   private static func kinds(of octets: [UInt8]) -> [Decode.What] {
@@ -55,10 +68,5 @@ enum DecodeDetection {
     }
     if DecodedPacket(hci: octets).anyProblem == nil { kinds.append(.hci) }
     return kinds
-  }
-
-  private static func note(_ kind: Decode.What, _ shown: String, _ context: Context) -> Decode.What {
-    context.output.note("Decoding \(shown) as \(kind.rawValue).")
-    return kind
   }
 }

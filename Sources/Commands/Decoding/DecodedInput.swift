@@ -2,6 +2,7 @@ import ATT
 import Captures
 import CommandLine
 import EventLoop
+import Finding
 import HCI
 import LinuxIO
 import Presentation
@@ -36,31 +37,24 @@ struct DecodedInput {
   /// - Parameters:
   ///   - words: Hex, the name of a file, or `-`. Empty for standard input, unless it is a terminal.
   ///   - limit: The maximum number of bytes of a file or of binary data.
+  ///   - read: The contents of a file, or the beginning of standard input, if the caller has read them.
   /// - Throws: Failure(.usage) for invalid words; FileError; CancellationError.
-  init(_ words: [String], limit: Int, _ context: Context) async throws {
+  init(_ words: [String], limit: Int, read: [UInt8]? = nil, _ context: Context) async throws {
     do throws(HexError) {
-      let octets = try Hex.parse(words.joined(separator: " "))
-      if !octets.isEmpty {
-        (name, source) = ("the hex", .octets(octets))
+      if let typed = try Self.typed(words) {
+        (name, source) = ("the hex", typed)
         return
       }
-    } catch { if error != .notHex { throw Failure(.usage, "\(error)") } }
+    } catch { throw Failure(.usage, "\(error)") }
     if words.count > 1 {
       let wrong = words.first { $0 != "-" && Hex.decode($0) == nil } ?? words[1]
       throw Failure(.usage, "Invalid hex \(DisplayText.quote(wrong)). Give hex or a single file.")
     }
-    guard let word = words.first ?? (context.isInputFed ? "-" : nil) else {
-      throw Failure(.usage, "Nothing to decode. Give hex, a file, or - for standard input.")
-    }
+    guard let word = words.first ?? (context.isInputFed ? "-" : nil) else { throw Self.nothing }
     name = word == "-" ? "standard input" : DisplayText.quote(word)
     let isStream = word == "-" && !StandardInput.isFile
-    let contents: [UInt8]
-    if isStream {
-      try context.refuseInput()
-      contents = try await StandardInput.beginning { [output = context.output] in Self.tellOfWaiting(word, output) }
-    } else {
-      contents = try await Self.file(word, limit, context)
-    }
+    let contents =
+      if let read { read } else if isStream { try await Self.beginning(context) } else { try await Self.file(word, limit, context) }
     if Self.isText(contents, isCut: isStream) {
       // Without bytes, standard input has ended. On a terminal, the user would have to end it twice.
       source = isStream && !contents.isEmpty ? .stream(LineReader(limit: Self.lineLimit, beginning: contents)) : .text(contents[...])
@@ -103,6 +97,47 @@ struct DecodedInput {
       ? .line(number, text: String(decoding: line, as: UTF8.self)) : .unreadable(number, reason: "is not text")
   }
 
+  /// Reads the first input on standard input.
+  private static func beginning(_ context: Context) async throws -> [UInt8] {
+    try context.refuseInput()
+    return try await StandardInput.beginning { [output = context.output] in tellOfWaiting("-", output) }
+  }
+
+  /// Returns the hex or the line of a log that the words are. Returns nil for a file, standard input, and all other words.
+  /// - Throws: HexError for hex that lacks a digit.
+  private static func typed(_ words: [String]) throws(HexError) -> Source? {
+    let line = words.joined(separator: " ")
+    do throws(HexError) {
+      let octets = try Hex.parse(line)
+      if !octets.isEmpty { return .octets(octets) }
+    } catch { if error != .notHex { throw error } }
+    guard words.count > 1 || words.first.map({ $0 != "-" && !InputFile.exists($0) }) == true else { return nil }
+    if let octets = Hex.decode(DecodedOctets.hex(line)), !octets.isEmpty { return .octets(octets) }
+    return (try? OfflineAdvertisement.parse(line.utf8, number: 1)) == nil ? nil : .text(Array(line.utf8)[...])
+  }
+
+  /// Reads as much of an input as tells its kind: the first line with content of a stream, or everything if this line is not hex.
+  /// Returns the words themselves if they are hex or a line of a log. `read` is the bytes that were read. Nil if none were.
+  static func sample(_ words: [String], _ context: Context) async throws -> (sample: [UInt8], read: [UInt8]?) {
+    switch try? typed(words) {
+    case .octets(let octets?): return (Array(Hex.encode(octets).utf8), nil)
+    case .text(let line): return (Array(line), nil)
+    default: if words.count > 1 { return ([], nil) }
+    }
+    guard let word = words.first ?? (context.isInputFed ? "-" : nil) else { throw nothing }
+    guard word == "-", !StandardInput.isFile else {
+      let octets = try await file(word, Decode.traceLimit, context)
+      return (octets, octets)
+    }
+    var octets = try await beginning(context)
+    if !isText(octets, isCut: true) || DecodeDetection.kinds(inLinesOf: octets, isCut: true)?.isEmpty != false {
+      octets += try await InputFile.read("-", limit: Decode.traceLimit) { [output = context.output] in tellOfWaiting("-", output) }
+    }
+    return (octets, octets)
+  }
+
+  private static let nothing = Failure(.usage, "Nothing to decode. Give hex, a file, or - for standard input.")
+
   /// Reads a whole file, or standard input if `word` is `-`. `limit` is the maximum number of bytes.
   static func file(_ word: String, _ limit: Int, isTrace: Bool = false, _ context: Context) async throws -> [UInt8] {
     if word == "-" { try context.refuseInput() }
@@ -119,7 +154,7 @@ struct DecodedInput {
 
   /// Returns whether bytes are printable UTF-8.
   /// - Parameter isCut: Whether the last character may be incomplete.
-  private static func isText(_ octets: [UInt8], isCut: Bool) -> Bool {
+  static func isText(_ octets: [UInt8], isCut: Bool) -> Bool {
     let ends = isCut ? (0...3).map { octets.count - $0 } : [octets.count]
     return ends.contains { $0 >= 0 && DisplayText.isUTF8(Array(octets[..<$0])) }
       && !octets.contains { $0 < 0x20 && ![0x09, 0x0A, 0x0D].contains($0) }
@@ -151,8 +186,7 @@ struct DecodedOctets {
       }
       let text = whole.trimmed
       isBehindDump = isBehindDump && Self.isIndented(whole)
-      // hcidump starts with a banner and the name of the adapter.
-      if text.isEmpty || ["#", "HCI sniffer - ", "device: hci"].contains(where: { text.hasPrefix($0) }) { continue }
+      if Self.isComment(text) { continue }
       let hex = Self.hex(text)
       guard let octets = problems.octets(hex, line, text) else { continue }
       guard !isBehindDump else {
@@ -193,12 +227,22 @@ struct DecodedOctets {
     do { return try framer.next() == nil } catch { return false }
   }
 
-  /// Returns the hex of a line that starts with an arrow, without the arrow and the name of the opcode. Returns other lines unchanged.
-  private static func hex(_ line: String) -> String {
-    guard line.hasPrefix("< ") || line.hasPrefix("> ") else { return line }
-    let rest = String(line.dropFirst(2)).trimmed
+  /// Returns whether a line has no packet. hcidump starts with a banner and the name of the adapter.
+  static func isComment(_ text: String) -> Bool {
+    text.isEmpty || ["#", "HCI sniffer - ", "device: hci"].contains { text.hasPrefix($0) }
+  }
+
+  /// Returns the hex at the end of a line of a log: after an arrow and perhaps the name of the opcode, or after a label with a colon.
+  /// Commas and brackets may separate the bytes, as in source code. Returns other lines unchanged.
+  static func hex(_ line: String) -> String {
+    let rest = line.hasPrefix("< ") || line.hasPrefix("> ") ? String(line.dropFirst(2)).trimmed : line
     if rest.allSatisfy({ $0.isHexDigit || $0 == " " }) { return rest }
-    guard let space = rest.lastIndex(of: " "), let first = Hex.decode(String(rest[space...]))?.first else { return line }
-    return rest[..<space] == ATT.Opcode(rawValue: first).description ? String(rest[space...].dropFirst()) : line
+    if let space = rest.lastIndex(of: " "), let first = Hex.decode(String(rest[space...]))?.first,
+      rest[..<space] == ATT.Opcode(rawValue: first).description
+    {
+      return String(rest[space...].dropFirst())
+    }
+    let words = (line.split(separator: ": ").last ?? "").split { ", []{}()".contains($0) }.map { String($0) }
+    return words.allSatisfy { (try? Hex.parse($0, loneDigits: false)) != nil } ? words.joined(separator: " ") : line
   }
 }

@@ -7,10 +7,12 @@ package struct Repl: LoopCommand {
   static let configuration = CommandConfiguration(
     named: "repl", abstract: "Start a session, interactive or for programs (--json).",
     discussion: """
-      On a terminal, you edit lines with completion and history. Otherwise blectl reads one command per line from standard input. With --json, it answers each with records and {"event":"done","id":...,"status":...,"peer":...}.
+      On a terminal, you edit lines with completion and history. Otherwise blectl reads one command per line from standard input.
+
+      With --json, a line is a command or {"id":1,"command":"read name:Band-7 2a19 -t 5"}. blectl answers with records of this id, then with {"event":"done","id":1,"status":0}, or with another status and an error. -t limits each wait of a command. Commands for different devices run in parallel. Name the device in each command (name:Band-7, an address, @ALIAS), or use connect.
       """)
   static let examples = [
-    "echo read battery_level | blectl -i sim repl Band-7", "echo read battery_level | blectl -i sim repl Band-7 --json",
+    "echo read battery_level | blectl -i sim repl Band-7", "echo read name:Band-7 2a19 -t 5 | blectl -i sim repl --json",
   ]
   static let traits = CommandTraits(runsInSessions: false, isSession: true)
 
