@@ -22,7 +22,7 @@ package enum PDU: Equatable, Sendable {
     case .command: self = .command(try Command(parsing: bytes))
     case .unsolicited: self = .unsolicited(try Unsolicited(parsing: bytes))
     case .confirmation:
-      guard bytes.count == 1 else { throw MalformedPacket("\(opcode): \(bytes.count - 1) trailing byte(s)", at: 1) }
+      guard bytes.count == 1 else { throw MalformedPacket("\(opcode): \((bytes.count - 1).counted("trailing byte"))", at: 1) }
       self = .confirmation
     case .unknown: self = .unknown(opcode)
     }
@@ -140,7 +140,7 @@ extension Request {
       self = .prepareWrite(try reader.handle(), offset: try reader.uint16("Value Offset"), value: reader.rest())
     case .executeWrite: self = .executeWrite(flags: try reader.uint8("Flags"))
     }
-    guard reader.isAtEnd else { throw MalformedPacket("\(opcode): \(reader.remaining) trailing byte(s)", at: reader.offset) }
+    guard reader.isAtEnd else { throw MalformedPacket("\(opcode): \(reader.remaining.counted("trailing byte"))", at: reader.offset) }
   }
 
   package var opcode: Opcode { .request(method) }
@@ -218,7 +218,7 @@ extension Response {
         code: ErrorCode(rawValue: try reader.uint8("Error Code")))
     case .request, .command, .unsolicited, .confirmation, .unknown: throw MalformedPacket("\(opcode): not a response", at: 0)
     }
-    guard reader.isAtEnd else { throw MalformedPacket("\(opcode): \(reader.remaining) trailing byte(s)", at: reader.offset) }
+    guard reader.isAtEnd else { throw MalformedPacket("\(opcode): \(reader.remaining.counted("trailing byte"))", at: reader.offset) }
   }
 
   private static func parse(_ method: RequestOpcode, _ opcode: Opcode, _ reader: inout ByteReader) throws(MalformedPacket) -> Response {

@@ -1,3 +1,5 @@
+import Text
+
 /// A reader of little-endian fields from the front of a packet. Every read checks the length first, and throws instead of trapping.
 package struct ByteReader: Sendable {
   private let bytes: ArraySlice<UInt8>
@@ -65,7 +67,7 @@ package struct ByteReader: Sendable {
 
   /// Checks that no bytes remain at the end of a whole packet. Throws `MalformedPacket` for trailing bytes, which are not padding.
   package func finish(_ what: StaticString) throws(MalformedPacket) {
-    guard isAtEnd else { throw MalformedPacket("\(what): \(remaining) trailing byte(s)", at: offset) }
+    guard isAtEnd else { throw MalformedPacket("\(what): \(remaining.counted("trailing byte"))", at: offset) }
   }
 
   private mutating func uint(_ what: StaticString, octets: Int) throws(MalformedPacket) -> UInt64 {
@@ -77,7 +79,7 @@ package struct ByteReader: Sendable {
   }
 
   private func truncated(_ what: StaticString, _ wanted: Int) -> MalformedPacket {
-    MalformedPacket("\(what): needs \(wanted) byte(s), has \(remaining)", at: offset)
+    MalformedPacket("\(what): needs \(wanted.counted("byte")), has \(remaining)", at: offset)
   }
 }
 

@@ -189,7 +189,7 @@ struct Browser {
         let text = TreePane.value(.success(value.octets), facts, renderer)
         return renderer.line([Span(renderer.time(value.time) + "  ", .dim)] + text, width: box.width - 2)
       }
-      right = [Span(values.total > values.count ? "last \(values.count) of \(values.total) values" : "\(values.count) value(s)", .dim)]
+      right = [Span(values.total > values.count ? "last \(values.count) of \(values.total) values" : values.count.counted("value"), .dim)]
     } else {
       lines = renderer.plot(samples ?? [], width: box.width - 2, height: box.inside, now: time)
     }

@@ -201,7 +201,7 @@ final class BrowserSession {
   private func save(_ text: String, to path: String, _ count: Int) async {
     do {
       try await OutputFile.write(Array(text.utf8), to: path, for: .everybody)
-      note("Saved \(count) value(s) to \(path)")
+      note("Saved \(count.counted("value")) to \(path)")
     } catch { problem(error) }
   }
 

@@ -38,7 +38,7 @@ final class AirHost {
     for listener in listeners { listener.close() }
     listeners = []
     pool.close()
-    if dropped > 0 { output.note("Dropped \(dropped) record(s): the output was not read in time.") }
+    if dropped > 0 { output.note("Dropped \(dropped.counted("record")): the output was not read in time.") }
   }
 
   private func tell(of address: TransportAddress) {
@@ -81,7 +81,7 @@ final class AirHost {
     let (reason, note) = Self.words(departure)
     if let note { output.note("Disconnected \(host.number.map { "client \($0)" } ?? "a client"): \(note)") }
     guard let number = host.number else { return }
-    let dropped = host.droppedReports > 0 ? ". The simulator dropped \(host.droppedReports) unread advertisement(s)." : ""
+    let dropped = host.droppedReports > 0 ? ". The simulator dropped \(host.droppedReports.counted("unread advertisement"))." : ""
     say("Client \(number) disconnected\(dropped)")
     tell(of: host, "disconnected") {
       $0.string("reason", reason)

@@ -13,7 +13,7 @@ package struct Config: LoopCommand {
     discussion: "With PEER, includes the defaults for this device. The file is config.json, see FILES in blectl(1).")
   static let examples = ["blectl config", "blectl -i sim config Band-7 --json"]
   static let traits = CommandTraits(printsRecords: true, runsInSessions: false)
-  static let unusedOptions = ["--timeout", "--record", "--trace", "--trace-secrets"]
+  static let unusedOptions = ["--record", "--trace", "--trace-secrets"]
 
   @OptionGroup var process: ProcessOptions
 
@@ -38,7 +38,10 @@ package struct Config: LoopCommand {
     if case .name(let text)? = selector { name = UntrustedText(text) }
     let options = configuration.options(for: address ?? PeerAddress(Address(rawValue: 0), .public), named: name, selector)
     if let path = configuration.configPath { output.status("Configuration file: \(DisplayText.escape(path))") }
-    if configuration.defaults.ignored > 0 { output.note("CI=true: ignored \(configuration.defaults.ignored) default(s) of mode and as.") }
+    if configuration.defaults.ignored > 0 {
+      output.note("CI=true: ignored \(configuration.defaults.ignored.counted("default")) of mode and as.")
+    }
+    let general = configuration.defaults.general
     var table = Table(["OPTION", "VALUE", "FROM"])
     for option in OptionDefaults.names + (peer == nil ? [] : ["device"]) {
       var found = (value: Self.builtIn[option] ?? "-", source: "built_in", place: nil as String?)
@@ -47,7 +50,15 @@ package struct Config: LoopCommand {
       if option == "adapter", let value = configuration.variable("BLECTL_ADAPTER"), !value.isEmpty {
         found = (value, "environment", "BLECTL_ADAPTER")
       }
-      if option == "adapter", let value = process.adapter { found = (value, "command_line", "--adapter") }
+      let given =
+        switch option {
+        case "adapter": process.adapter
+        // The options have the values of the file if the user omits them.
+        case "color": process.color?.rawValue == general.values[option]?.text ? nil : process.color?.rawValue
+        case "timeout": step.timeout == general.timeout ? nil : step.timeout.map { "\(Duration.limited(seconds: $0).secondsText) s" }
+        default: nil as String?
+        }
+      if let given { found = (given, "command_line", "--\(option)") }
       if output.style.json {
         try await output.record {
           $0.string("event", "setting")

@@ -99,7 +99,7 @@ package struct Decode: LoopCommand {
     do { malformed = try await listing.show(packets: !summary) } catch let error as MalformedPacket {
       throw Failure(.input, "\(shown) cannot be read to its end: \(error)")
     }
-    if malformed > 0 { throw Failure(.protocolViolation, "\(malformed) packet(s) of \(shown) are malformed.") }
+    if malformed > 0 { throw Failure(.protocolViolation, "\(shown) has \(malformed.counted("malformed packet")).") }
   }
 
   @LoopActor

@@ -179,7 +179,7 @@ package struct MacFromAdv: LoopCommand {
       try await found.add(heard.data, sender: heard.sender, line: number)
       if first, found.search.found > 0 { return }
     }
-    if unreadable > 0 { throw Failure(.input, "Cannot read \(unreadable) line(s) of standard input.") }
+    if unreadable > 0 { throw Failure(.input, "Cannot read \(unreadable.counted("line")) of standard input.") }
   }
 
   /// The time limit for finding the device, which is the shorter of `--timeout` and `--duration`. One year if the user gave neither.

@@ -58,12 +58,13 @@ package struct Notify: ValueCommand {
   func validate() throws {
     try limit("--count", count, to: 1...)
     try limit("--duration", seconds: duration)
+    if svg == "-" { throw ValidationError("--svg takes the name of a file, because standard output has the values.") }
   }
 
   var runsUntilStopped: Bool { count == nil && duration ?? 0 == 0 && step.timeout == nil }
   /// Whether `--duration` or `--count` ends the command.
   var hasTimeLimit: Bool { duration.map { $0 > 0 } ?? (count != nil) }
-  var failureAtInputEnd: Failure? { count.map { Failure(.timeout, "The input ended before \($0) value(s) arrived.") } }
+  var failureAtInputEnd: Failure? { count.map { Failure(.timeout, "The input ended before \($0.counted("value")) arrived.") } }
 
   static func hint(_ value: String, for place: String) -> String? { place.hasPrefix("--write ") ? AssignmentArgument.hint(value) : nil }
 
@@ -181,7 +182,7 @@ package struct Notify: ValueCommand {
       }
       state.values += 1
     } onDrop: {
-      if !context.output.isBroken { context.output.note("Dropped \($0) value(s): the output was not read in time.") }
+      if !context.output.isBroken { context.output.note("Dropped \($0.counted("value")): the output was not read in time.") }
     }
     state.isOver = true
     return outcome
@@ -206,7 +207,7 @@ package struct Notify: ValueCommand {
     case .silence:
       throw Failure(
         .timeout,
-        "Received \(state.values)\(count.map { " of \($0)" } ?? "") value(s), then none for \((patience ?? .zero).secondsText) s. "
+        "Received \(count.map { "\(state.values) of \($0.counted("value"))" } ?? state.values.counted("value")), then none for \((patience ?? .zero).secondsText) s. "
           + "To wait longer, use --duration SECONDS (0: no limit)")
     }
   }

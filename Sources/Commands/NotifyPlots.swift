@@ -95,7 +95,7 @@ final class NotifyPlots {
   }
 
   private func lines() -> [LiveView.Line] {
-    guard !series.isEmpty else { return [line([("No numbers in \(values) value(s). Name their format, as in --as u16le", nil)])] }
+    guard !series.isEmpty else { return [line([("No numbers in \(values.counted("value")). Name their format, as in --as u16le", nil)])] }
     // The last line is for the cursor.
     let room = max(1, output.height - 2)
     let height = min(16, room / series.count)
@@ -140,7 +140,7 @@ final class NotifyPlots {
     }
     guard !drawn.isEmpty else {
       let advice = values == 0 ? "" : " Name the format of the values, as in --as u16le"
-      throw Failure(.notFound, "Cannot draw \(DisplayText.quote(path)): received no number in \(values) value(s).\(advice)")
+      throw Failure(.notFound, "Cannot draw \(DisplayText.quote(path)): received no number in \(values.counted("value")).\(advice)")
     }
     try await OutputFile.write(Array(SVGPlot.document(title: title ?? "", drawn).utf8), to: path, for: .everybody)
   }

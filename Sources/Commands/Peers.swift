@@ -39,7 +39,11 @@ package struct Peers: LoopCommand {
           $0.string("name", peer.name?.raw)
           $0.bool("connected", peer.isConnected)
           $0.bool("ours", peer.isOurs)
-          $0.string("last_connected", peer.lastConnected)
+          if let time = peer.lastConnected.flatMap(Timestamp.nanoseconds) {
+            $0.time("last_connected", time)
+          } else {
+            $0.string("last_connected", peer.lastConnected)
+          }
           $0.strings("aliases", peer.aliases)
           $0.string("found_by", peer.selector?.description)
           if output.resultsNamePeer { $0.string("peer", peer.address == nil ? nil : peer.text) }
@@ -48,14 +52,17 @@ package struct Peers: LoopCommand {
       return
     }
     guard !peers.isEmpty else { return output.note("No connections. No earlier connections are known.") }
-    var table = Table(["PEER", "NAME", "ALIASES", "STATE", "LAST CONNECTED (UTC)"])
+    let isFormed = output.style.times != nil
+    var table = Table(["PEER", "NAME", "ALIASES", "STATE", isFormed ? "LAST CONNECTED" : "LAST CONNECTED (UTC)"])
     for peer in peers {
       table.add([
         peer.text, peer.name.map { output.displayText("\($0)") } ?? "-",
         peer.aliases.isEmpty ? "-" : peer.aliases.map { "@\(DisplayText.escape($0))" }.joined(separator: " "),
         peer.isOurs ? "connected here" : peer.isConnected == true ? "connected" : "-",
-        // Show minutes, not seconds.
-        peer.lastConnected.map { String($0.prefix(16)).replacing("T", with: " ") } ?? "-",
+        // Show minutes, not seconds, unless the user asks for a form of times.
+        isFormed
+          ? peer.lastConnected.flatMap(Timestamp.nanoseconds).flatMap { output.timeText($0) } ?? "-"
+          : peer.lastConnected.map { String($0.prefix(16)).replacing("T", with: " ") } ?? "-",
       ])
     }
     try await output.show(table)

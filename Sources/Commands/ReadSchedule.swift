@@ -1,6 +1,7 @@
 import EventLoop
 import Presentation
 import Terminal
+import Text
 
 /// The rounds of `read --every`. Their times count from the first round, so that they do not drift.
 @LoopActor
@@ -47,7 +48,7 @@ final class ReadSchedule {
       isLate = isLate || !isInRound
       output.note(
         isInRound
-          ? "Skipped \(skipped) reading(s) while the connection was lost."
+          ? "Skipped \(skipped.counted("reading")) while the connection was lost."
           : "A reading took longer than --every. blectl skips the readings that are late.")
     }
     if isOver { return false }

@@ -124,7 +124,7 @@ package struct Scan: LoopCommand {
         others: ["phy", "secondary_phy", "sid", "truncated", "error", "decoded_error", "structures", "peer"])
   }
   var hasTimeLimit: Bool { duration > 0 }
-  var failureAtInputEnd: Failure? { count.map { Failure(.notFound, "The input ended before \($0) record(s) arrived.") } }
+  var failureAtInputEnd: Failure? { count.map { Failure(.notFound, "The input ended before \($0.counted("record")) arrived.") } }
 
   static func hint(_ value: String, for place: String) -> String? {
     place.hasPrefix("--service ")
@@ -180,12 +180,12 @@ package struct Scan: LoopCommand {
     if let count, results(view) < count {
       throw Failure(
         .notFound,
-        "Received \(results(view)) of \(count) \(showsDevices ? "devices" : "records") from \(view.deviceCount) device(s) in \(Duration.limited(seconds: duration).secondsText) s. "
+        "Received \(results(view)) of \(count) \(showsDevices ? "devices" : "records")\(showsDevices ? "" : " from \(view.deviceCount.counted("device"))") in \(Duration.limited(seconds: duration).secondsText) s. "
           + "To scan longer, use --duration."
       )
     }
     if view.records == 0, !options.filter.isEmpty {
-      context.output.note("No device matches the filters. Heard \(view.deviceCount) device(s).")
+      context.output.note("No device matches the filters. Heard \(view.deviceCount.counted("device")).")
     } else if view.deviceCount == 0, !phy.phys.contains(.le1M) {
       context.output.note("No device heard. Most devices, also in the simulator, advertise on 1m only. Use --phy 1m,coded")
     }

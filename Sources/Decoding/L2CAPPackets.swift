@@ -31,7 +31,7 @@ extension DecodedPacket {
     let known = Self.signals[code]
     self.init(known?.name ?? "Signal 0x\(Hex.encode([code]))", Array(head[1...]))
     guard head[2].value.number == Int64(reader.remaining) else {
-      self.problem = MalformedPacket("\(name): length \(head[2].value.number ?? 0), but \(reader.remaining) byte(s) follow", at: 2)
+      self.problem = MalformedPacket("\(name): length \(head[2].value.number ?? 0), but \(reader.remaining.counted("byte")) left", at: 2)
       fields.append(PacketField("octets", .octets(reader.rest())))
       return
     }

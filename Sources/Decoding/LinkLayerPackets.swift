@@ -109,7 +109,7 @@ extension DecodedPacket {
         }
         if !header.isAtEnd, problem == nil { fields.append(PacketField("additional_controller_data", .octets(header.rest()))) }
       }
-    } catch { problem = MalformedPacket("\(name): truncated extended header, \(reader.remaining) byte(s) left", at: reader.offset) }
+    } catch { problem = MalformedPacket("\(name): truncated extended header, \(reader.remaining.counted("byte")) left", at: reader.offset) }
     if !reader.isAtEnd { fields.append(PacketField("data", .advertising(reader.rest()))) }
   }
 

@@ -1,4 +1,5 @@
 package import Bluetooth
+import Text
 
 /// The names and types of a packet's parameters in order. A table writes them as `enable:bool interval:ms1.25 handles:rest`.
 ///
@@ -65,7 +66,7 @@ package struct PacketFormat: Sendable {
       let left = reader.remaining
       let position = reader.offset
       do throws(MalformedPacket) { found.append(PacketField(field.name, try field.type.read(&reader))) } catch {
-        return MalformedPacket("\(what): truncated \(field.name), \(left) byte(s) left", at: position)
+        return MalformedPacket("\(what): truncated \(field.name), \(left.counted("byte")) left", at: position)
       }
     }
     return nil
@@ -185,7 +186,7 @@ extension DecodedPacket {
     guard let format else { return rest(&reader, name) }
     problem = format.read(&reader, self.name, into: &fields)
     if problem == nil, !reader.isAtEnd {
-      problem = MalformedPacket("\(self.name): \(reader.remaining) trailing byte(s)", at: reader.offset)
+      problem = MalformedPacket("\(self.name): \(reader.remaining.counted("trailing byte"))", at: reader.offset)
     }
   }
 
@@ -196,7 +197,7 @@ extension DecodedPacket {
   /// Sets the problem of a packet whose length field does not match its size.
   /// - Parameter there: The number of bytes that follow the length field. Nil stands for the number of unread bytes.
   mutating func fail(length: Int, there: Int? = nil, _ reader: inout ByteReader) {
-    problem = MalformedPacket("\(name): length \(length), but \(there ?? reader.remaining) byte(s) follow", at: reader.offset)
+    problem = MalformedPacket("\(name): length \(length), but \((there ?? reader.remaining).counted("byte")) left", at: reader.offset)
     rest(&reader, "octets")
   }
 }

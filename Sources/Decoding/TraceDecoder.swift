@@ -4,6 +4,7 @@ package import Captures
 import HCI
 import L2CAP
 import Replay
+import Text
 
 /// A decoder that finds the type and the link of each packet in a trace, and the request and delay of each response. It collects a summary.
 package struct TraceDecoder: Sendable {
@@ -85,7 +86,7 @@ package struct TraceDecoder: Sendable {
   }
 
   private static func cut(_ missing: Int, at offset: Int) -> MalformedPacket {
-    MalformedPacket("the last \(missing) byte(s) were not recorded", at: offset)
+    MalformedPacket("the recording lacks the last \(missing.counted("byte"))", at: offset)
   }
 
   private mutating func decode(att octets: [UInt8], _ record: Snoop.Record, _ index: Int, isHost: Bool) -> Item {

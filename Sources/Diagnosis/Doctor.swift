@@ -48,11 +48,13 @@ package struct Doctor: LoopCommand {
   private func own(_ context: Context) -> [Finding] {
     let configuration = context.configuration
     func file(_ subject: String, _ path: String?, _ problem: Failure?) -> Finding {
-      if let problem { return .note(subject, problem.message) }
+      if let problem { return .failure(subject, problem.message) }
       let exists = path.map { (try? InputFile.readIfThere($0, limit: 1 << 20)) != nil } ?? false
       return .ok(subject, path.map { DisplayText.escape($0) + (exists ? "" : " (none)") } ?? "no HOME")
     }
     let variables = configuration.variables.map { "\($0.name)=\(DisplayText.escape($0.value))" }
+    // Reads the file: this command itself needs no names.
+    try? NamesFile.check()
     return [
       .ok("version", "blectl \(context.process.commands.set.version)"), file("config", configuration.configPath, configuration.problem),
       file("names", configuration.namesPath, NamesFile.failure), file("state", configuration.statePath, nil),

@@ -81,7 +81,7 @@ package struct H4Framer: Sendable {
   /// - Throws: `MalformedPacket` if the stream ends inside a packet.
   package func finish() throws(MalformedPacket) {
     if let failure { throw failure }
-    guard count == 0 else { throw MalformedPacket("H4: the stream ends after \(count) byte(s) of a packet", at: total) }
+    guard count == 0 else { throw MalformedPacket("H4: the stream ends after \(count.counted("byte")) of a packet", at: total) }
   }
 
   private func octet(_ index: Int) -> UInt8? { index < count ? buffer[start + index] : nil }

@@ -111,7 +111,7 @@ package struct Run: LoopCommand {
       }
       // The next run opens the adapter again, and reads the file of a simulator again.
       await context.process.session.close()
-      context.output.note("Waiting for a change of \(WatchedFiles.count) file(s). Press Ctrl-C to stop.")
+      context.output.note("Waiting for a change of \(WatchedFiles.count.counted("file")). Press Ctrl-C to stop.")
       context.output.note("\(DisplayText.escape(try await WatchedFiles.change())) changed. Running again.")
     }
   }
@@ -199,7 +199,7 @@ package struct Run: LoopCommand {
       }
     }
     let tests = run.count(scripts)
-    context.output.note("Checked \(Set(scripts.map(\.file)).count) script(s) with \(tests) test(s): no mistakes found.")
+    context.output.note("Checked \(Set(scripts.map(\.file)).count.counted("script")) with \(tests.counted("test")): no mistakes found.")
   }
 }
 

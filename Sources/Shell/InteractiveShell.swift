@@ -90,7 +90,7 @@ final class InteractiveShell {
 
   private func dropAhead() {
     let count = editor.forgetAhead()
-    if count > 0 { output.note("Dropped \(count) line(s) that were waiting.") }
+    if count > 0 { output.note("Dropped \(count.counted("line")) that were waiting.") }
   }
 
   /// Runs a command in the foreground. Ctrl-C ends only this command, not the session.

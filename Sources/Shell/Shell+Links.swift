@@ -132,7 +132,7 @@ extension Shell {
     let missing = restoration.missing.map {
       "\($0.characteristic.uuid): \($0.reason.map { Failure($0).message } ?? "no longer exists")"
     }
-    let restored = "\(restoration.subscriptions) subscription(s) restored"
+    let restored = "\(restoration.subscriptions.counted("subscription")) restored"
     let lost = missing.isEmpty ? "" : ". Not restored: \(missing.joined(separator: ", "))"
     tell(device, "reconnected", "Reconnected after \(restoration.time.secondsText) s, \(restored)\(lost)") { json in
       json.number("seconds", restoration.time.inSeconds)

@@ -279,7 +279,7 @@ package final class Shell {
     let output = output(of: device)
     return device.backgroundValues {
       BackgroundValues(connection) { count in
-        if !output.isBroken { output.note("Dropped \(count) value(s): the output was not read in time.") }
+        if !output.isBroken { output.note("Dropped \(count.counted("value")): the output was not read in time.") }
       } onMissing: { [weak device] missing in
         let device = device.map { "\($0.title): " } ?? ""
         for (uuid, reason) in missing.map({ ($0.characteristic.uuid, $0.reason) }) {

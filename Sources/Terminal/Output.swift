@@ -332,7 +332,7 @@ package final class Output {
     guard streams.lost > 0, streams.err.hasRoom else { return }
     let count = streams.lost
     streams.lost = 0
-    note("Lost \(count) message(s) here: standard error was not read in time.")
+    note("Lost \(count.counted("message")) here: standard error was not read in time.")
   }
 
   // MARK: Progress

@@ -10,3 +10,8 @@ extension String {
     return String(text)
   }
 }
+
+extension BinaryInteger {
+  /// Returns the number with a noun, which gets a plural `s` unless the number is 1: `1 device`, `2 devices`.
+  package func counted(_ noun: String) -> String { self == 1 ? "1 \(noun)" : "\(self) \(noun)s" }
+}

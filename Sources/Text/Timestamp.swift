@@ -6,6 +6,17 @@ package enum Timestamp {
     return String(decoding: text, as: UTF8.self)
   }
 
+  /// Parses a time that `text` returned. Nil for any other text.
+  package static func nanoseconds(_ time: String) -> Int64? {
+    let numbers = time.split { "-T:.Z".contains($0) }.compactMap { Int64($0) }
+    guard numbers.count == 7, (1678...2261).contains(numbers[0]), numbers.dropFirst().allSatisfy({ $0 < 1000 }) else { return nil }
+    let (year, month) = (numbers[1] > 2 ? numbers[0] : numbers[0] - 1, numbers[1] > 2 ? numbers[1] - 3 : numbers[1] + 9)
+    let day = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + numbers[2] - 719_469
+    let seconds = ((day * 24 + numbers[3]) * 60 + numbers[4]) * 60 + numbers[5]
+    let nanoseconds = (seconds * 1000 + numbers[6]) * 1_000_000
+    return text(nanoseconds) == time ? nanoseconds : nil
+  }
+
   /// Appends a time in RFC 3339 form to a text. `nanoseconds` counts from 1970-01-01T00:00:00Z.
   package static func append(_ nanoseconds: Int64, to text: inout [UInt8]) {
     text.append(addingCapacity: 24) { write(nanoseconds, to: &$0) }

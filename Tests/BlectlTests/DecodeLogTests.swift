@@ -8,7 +8,7 @@ import Testing
     let result = try Blectl.run("decode", "hci", Vectors.path("hcidump-raw.txt"), "--json")
     let record = try #require(result.records.first)
     #expect(
-      try result.status == 5 && result.records.count == 1 && result.errors.contains("length 33, but 32 byte(s) follow"), "\(result.errors)")
+      try result.status == 5 && result.records.count == 1 && result.errors.contains("length 33, but 32 bytes left"), "\(result.errors)")
     #expect(record.string("name") == "LE Advertising Report" && record.int("line") == 1)
     #expect(record.string("raw") == "043e2102010000f4830238c1a41502010611161a18a4c1380283f400a22f5f0bf819df")
   }

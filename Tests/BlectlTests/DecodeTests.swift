@@ -114,7 +114,7 @@ import Testing
         result.errors == """
           blectl: Line 2 of \(name) is not hex: "word"
           blectl: Line 6 of \(name) has an odd number of digits: "0a120"
-          blectl: Cannot read 2 of 6 lines of \(name). 1 of 4 ATT PDUs are malformed, line 5: Attribute Handle: needs 2 byte(s), has 1 (at byte 1)
+          blectl: Cannot read 2 of 6 lines of \(name). 1 of 4 ATT PDUs are malformed, line 5: Attribute Handle: needs 2 bytes, has 1 (at byte 1)
 
           """, "\(result.errors)")
     }
@@ -159,7 +159,7 @@ import Testing
     let advertisement = "{\"event\":\"advertisement\",\"raw\":\"020106\"}\n"
     for (lines, status, mention) in [
       ("{\"event\":\"summary\"}\n" + advertisement, 0, ""),
-      ("{\"x\":1}\n{}\n", 66, "None of the 2 record(s) in standard input is an advertisement."),
+      ("{\"x\":1}\n{}\n", 66, "No record in standard input is an advertisement."),
       ("# nothing\n", 0, ""),
     ] as [(String, Int32, String)] {
       let result = try Blectl.run(["decode", "adv", "-"], input: Array(lines.utf8))
@@ -169,8 +169,8 @@ import Testing
 
   /// The message gives the correct length, for authors of packets.
   @Test(arguments: [
-    ("043e0a0740" + "00fb004808fb004808", "length 10, but 11 byte(s) follow"),
-    ("043e0c0740" + "00fb004808fb004808", "length 12, but 11 byte(s) follow"),
+    ("043e0a0740" + "00fb004808fb004808", "length 10, but 11 bytes left"),
+    ("043e0c0740" + "00fb004808fb004808", "length 12, but 11 bytes left"),
   ])
   func theLengthOfAMetaEvent(_ hex: String, _ mention: String) throws {
     let result = try Blectl.run("decode", "hci", hex)

@@ -84,7 +84,7 @@ import Text
     let result = try Blectl.run(["decode", "trace", "-"], input: Snoop.header(.h4) + records.flatMap { $0 })
     let lines = result.text.split(whereSeparator: \.isNewline)
     #expect(lines.prefix(2).map { $0.split(separator: " ").dropFirst().first.map(String.init) } == times, "\(lines)")
-    #expect(lines.contains { $0.hasPrefix("2 packet(s) \(whole): ") }, "\(lines)")
+    #expect(lines.contains { $0.hasPrefix("2 packets \(whole): ") }, "\(lines)")
   }
 
   /// Nanoseconds are rounded, as for numbers in JSON.
@@ -106,10 +106,10 @@ import Text
 
   /// Captures of phones and older sniffers, which `decode` recognizes by their contents.
   @Test(arguments: [
-    ("own.btsnoop.gz", "4 packet(s) in 0.003000 s: 1 command(s), 1 event(s), 2 data packet(s)"),
-    ("own.pklg", "4 packet(s) in 0.003000 s: 1 command(s), 1 event(s), 2 data packet(s)"),
-    ("bugreport.txt", "2 packet(s) in 0.001000 s: 1 command(s), 1 event(s), 0 data packet(s)"),
-    ("own-ppi.pcap", "1 packet(s) in 0.000000 s: 1 advertising, 0 connection"),
+    ("own.btsnoop.gz", "4 packets in 0.003000 s: 1 command, 1 event, 2 data packets"),
+    ("own.pklg", "4 packets in 0.003000 s: 1 command, 1 event, 2 data packets"),
+    ("bugreport.txt", "2 packets in 0.001000 s: 1 command, 1 event, 0 data packets"),
+    ("own-ppi.pcap", "1 packet in 0.000000 s: 1 advertising, 0 connection"),
   ]) func capturesOfOtherPrograms(_ file: String, _ mention: String) throws {
     for words in [["trace", Vectors.path(file)], [Vectors.path(file)]] {
       let decoded = try Blectl.run(["decode"] + words)
@@ -154,7 +154,7 @@ import Text
     }
     for words in [[], ["--summary"], ["--json"]] {
       let result = try Blectl.run(["decode", "trace", "-"] + words, input: Snoop.header(.h4) + records.flatMap { $0 })
-      #expect(result.status == 5 && result.errors.contains("1 packet(s) of standard input are malformed."), "\(result.errors)")
+      #expect(result.status == 5 && result.errors.contains("standard input has 1 malformed packet."), "\(result.errors)")
     }
   }
 
@@ -164,7 +164,7 @@ import Text
     let result = try Blectl.run("decode", "trace", path)
     #expect(result.status == 0 && result.errors.isEmpty, "\(result.errors)")
     #expect(result.text.contains("> Vendor Data  handle 0x0edc, boundary first flushable, length 16, octets "), "\(result.text)")
-    #expect(result.text.contains("2 vendor-specific data packet(s)") && !result.text.contains("Connection 0x"), "\(result.text)")
+    #expect(result.text.contains("2 vendor-specific data packets") && !result.text.contains("Connection 0x"), "\(result.text)")
     let records = try Blectl.run("decode", "trace", path, "--json", "--summary").records
     #expect(records.count == 1 && records[0].int("vendor") == 2 && records[0].int("data") == 2 && records[0].int("malformed") == 0)
     // In a single packet, only an impossible handle shows that there is no link.

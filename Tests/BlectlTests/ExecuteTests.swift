@@ -84,7 +84,7 @@ import Testing
   @Test func waitSaysWhatCameInstead() throws {
     let result = try Blectl.run("-e", "write ff02 1b9901; wait ff01=ff -t 3", band)
     #expect(
-      result.status == 4 && result.errors.contains("Received 0 of 1 value(s) that start with ff on ff01 in 3 s. Last value: "),
+      result.status == 4 && result.errors.contains("Received 0 of 1 value starting with ff on ff01 in 3 s. Last value: "),
       "\(result.errors)")
   }
 }

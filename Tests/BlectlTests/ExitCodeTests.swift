@@ -11,7 +11,7 @@ import Testing
     (["read", "name:Band-7", "0x0fff"], 2, "0x0fff"), (["connect", "@last"], 2, "@last"), (["connect", "@door"], 2, "door"),
     (["connect", "AA:AA:AA:AA:AA:AA"], 2, "AA:AA:AA:AA:AA:AA"), (["connect", "AA:AA:AA:AA:AA:AA/public"], 4, "AA:AA:AA:AA:AA:AA"),
     (["read", "name:Band-7", "ff02"], 5, "ff02"), (["notify", "name:Band-7", "0x0001"], 2, "not the value of a characteristic"),
-    (["mac-from-adv", "--hex", "020106"], 2, "No MAC in 1 advertisement(s)"),
+    (["mac-from-adv", "--hex", "020106"], 2, "No MAC in 1 advertisement"),
     (["mac-from-adv", "--hex", "1a1695fe4855c211165068b6fe3c878095c8a5834f000000463221c6"], 2, "This advertisement has no MAC"),
     (["-i", "sim:/nonexistent", "scan"], 66, "/nonexistent"), (["-i", "tcp:127.0.0.1:1", "scan"], 3, "127.0.0.1"),
     (["-i", "unix:/nonexistent", "scan"], 3, "/nonexistent"),

@@ -58,8 +58,8 @@ import Text
   @Test(
     arguments: [
       (
-        .violation(.response(.write), [0x13, 0xFF], "Write Response: 1 trailing byte(s) (at byte 1)"), "protocol",
-        "The device violated the Attribute Protocol: Write Response [13ff]: Write Response: 1 trailing byte(s) (at byte 1)"
+        .violation(.response(.write), [0x13, 0xFF], "Write Response: 1 trailing byte (at byte 1)"), "protocol",
+        "The device violated the Attribute Protocol: Write Response [13ff]: Write Response: 1 trailing byte (at byte 1)"
       ),
       (
         .noResponse(to: .read, handle: 0x16, within: .seconds(30)), "timeout",

@@ -176,7 +176,7 @@ import Testing
     trace.ask([0x0A, 8, 0], [0x0B, 77])
     trace.file += [0, 0, 0, 9]
     let read = try run(trace, "read", Self.peer, "0x0008")
-    #expect(read.status == 0 && read.errors.contains("is used up to an invalid packet: btsnoop record: needs 4 byte(s)"), "\(read.errors)")
+    #expect(read.status == 0 && read.errors.contains("is used up to an invalid packet: btsnoop record: needs 4 bytes"), "\(read.errors)")
     #expect(try run(trace, "read", Self.peer, "0x0008", isStrict: true).status == 66)
     // The controller's answer to a command is lost.
     var silent = PhoneTrace()

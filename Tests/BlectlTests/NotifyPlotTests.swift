@@ -39,6 +39,11 @@ import Testing
     #expect(try String(contentsOfFile: file.path, encoding: .utf8).contains("ff01 [2]: "))
   }
 
+  @Test func standardOutputHasTheValues() throws {
+    let result = try Blectl.run(Self.band + ["-n", "1", "--svg", "-"])
+    #expect(result.status == 64 && result.errors.contains("--svg takes the name of a file"), "\(result.errors)")
+  }
+
   @Test(arguments: [[], ["--json"], ["--csv"], ["--format", "{value}"]]) func aPlotNeedsATerminal(_ options: [String]) throws {
     let result = try Blectl.run(Self.band + ["--plot", "-n", "1"] + options)
     #expect(result.status == 64 && result.output.isEmpty && result.errors.contains("--svg FILE"), "\(result.errors)")

@@ -5,8 +5,8 @@ import Testing
 /// `notify` ends at its limits.
 @Suite(.timeLimit(.minutes(1))) struct NotifyTests {
   @Test(arguments: [
-    (["--count", "1"], "Received 0 of 1 value(s), then none for 30 s"), (["--timeout", "3"], "Received 0 value(s), then none for 3 s"),
-    (["--count", "2", "--timeout", "4"], "Received 0 of 2 value(s), then none for 4 s"),
+    (["--count", "1"], "Received 0 of 1 value, then none for 30 s"), (["--timeout", "3"], "Received 0 values, then none for 3 s"),
+    (["--count", "2", "--timeout", "4"], "Received 0 of 2 values, then none for 4 s"),
   ])
   func aSilentCharacteristicIsNotWaitedForForEver(_ options: [String], _ mention: String) throws {
     let result = try Blectl.run(["notify", "name:Band-7", "ff01"] + options)

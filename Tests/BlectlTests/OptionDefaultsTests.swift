@@ -108,7 +108,7 @@ import Testing
     #expect(result.status == 66 && result.output.isEmpty && said.hasPrefix(path) && said.contains(message), "\(said)")
     #expect(try blectl("config").status == 66 && blectl("decode", "adv", "020106").status == 0)
     let doctor = try blectl("doctor")
-    #expect(doctor.status == 0 && doctor.text.contains("! config") && doctor.text.contains(message), "\(doctor.text)")
+    #expect(doctor.status == 3 && doctor.text.contains("✗ config") && doctor.text.contains(message), "\(doctor.text)")
   }
 
   @Test func theFileOfTheOptionMustExist() throws {
@@ -130,6 +130,9 @@ import Testing
     #expect(device.string("value") == "50" && device.string("place") == "\(path):1:80", "\(device)")
     #expect(try record("timeout")?.string("value") == "5s" && record("phy")?.isNull("value") == true)
     #expect(try record("adapter")?.string("place") == "BLECTL_ADAPTER" && record("adapter", "-i", "hci3")?.string("value") == "hci3")
+    let (color, timeout) = (try record("color", "--color", "never"), try record("timeout", "-t", "7"))
+    #expect(color?.string("value") == "never" && color?.string("source") == "command_line", "\(String(describing: color))")
+    #expect(timeout?.string("value") == "7 s" && timeout?.string("place") == "--timeout", "\(String(describing: timeout))")
     let text = try blectl("config").text
     #expect(text.contains("OPTION") && text.contains("mtu       100") && text.contains("built in"), "\(text)")
   }

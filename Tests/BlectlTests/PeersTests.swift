@@ -50,6 +50,9 @@ import Testing
     #expect(
       table.count == 3 && table[0].hasPrefix("PEER") && table[1].contains("Band-7")
         && table[2].contains(now.prefix(13).replacing("T", with: " ")), "\(table)")
+    #expect(try blectl("peers", "--time", "relative").lines[1].contains(" 0.000"))
+    let rows = try blectl("peers", "--csv", "--time", "none").lines
+    #expect(try rows.count == 3 && !rows.joined().contains(now.prefix(10)) && blectl("peers", "--csv").text.contains(now), "\(rows)")
     #expect(try blectl("read", "@last", "2a19").text == "3c  60 %\n")
   }
 

@@ -219,7 +219,7 @@ import Testing
     #expect(running.waitForOutput(containing: "Subscribed"))
     running.signal(SIGINT)
     let result = running.wait()
-    #expect(result.status == 130 && result.errors.contains("value(s): the output was not read in time"), "\(result.errors)")
+    #expect(result.status == 130 && result.errors.contains("values: the output was not read in time"), "\(result.errors)")
   }
 
   /// Losses are also reported as text on standard error, in case records are not read.

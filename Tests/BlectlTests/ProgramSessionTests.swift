@@ -152,7 +152,7 @@ import Testing
       "\(result.text.suffix(2000))")
     #expect(try result.records.count { $0.int("id") == 8 && $0.string("event") == "notification" } == 2)
     let second = try result.records.first { $0.string("event") == "done" && $0.int("id") == 2 }
-    #expect(second?["error"]?.string("message") == "The input ended before 5 value(s) arrived.", "\(result.text)")
+    #expect(second?["error"]?.string("message") == "The input ended before 5 values arrived.", "\(result.text)")
   }
 
   @Test func controlCEndsIt() throws {

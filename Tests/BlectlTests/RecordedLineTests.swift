@@ -192,8 +192,8 @@ extension RecordTests {
     let lines = try text(path).split(separator: "\n").dropFirst()
     #expect(
       lines == [
-        "  sleep 1s", "  sleep 2s", "  # 3 more command(s) left out: a recorded script has at most 2 commands and 4 MiB", "end",
+        "  sleep 1s", "  sleep 2s", "  # 3 more commands left out: a recorded script has at most 2 commands and 4 MiB", "end",
       ])
-    #expect(try text(errors).hasPrefix("note: Omitted 3 command(s) from "))
+    #expect(try text(errors).hasPrefix("note: Omitted 3 commands from "))
   }
 }

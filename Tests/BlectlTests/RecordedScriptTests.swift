@@ -56,7 +56,7 @@ import Testing
       command.isEndless = true
     }
     let lines = Self.script([notify])
-    #expect(lines.count == 258 && lines.last == "  # 2 more value(s) received")
+    #expect(lines.count == 258 && lines.last == "  # 2 more values received")
     #expect(lines.prefix(3) == ["  notify ff01 --duration 1", "  expect ff01 == 00 within 5s", "  expect ff01 == 01 within 8s"])
   }
 

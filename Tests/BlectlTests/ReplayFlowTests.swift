@@ -189,7 +189,7 @@ import Testing
     #expect(
       notes.count == 1
         && notes[0].hasSuffix(
-          " is incomplete: 3 packet(s) were lost and 1 packet(s) are cut. Replay has no answers for them."
+          " is incomplete: 3 lost packets and 1 cut packet. Replay has no answers for them."
         ), "\(result.errors)")
   }
 

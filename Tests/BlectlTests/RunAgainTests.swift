@@ -98,7 +98,7 @@ import Testing
     #expect(
       records.allSatisfy { $0.string("name") == "third time" && $0.int("line") == 1 && $0.string("file")?.hasSuffix("a.blectl") == true })
     let whole = try run("device name:Odd\nread fff1\n", "--list")
-    #expect(whole.text.hasSuffix("a.blectl:2: a.blectl\n") && whole.errors.contains("1 script(s) with 1 test(s)"), "\(whole.text)")
+    #expect(whole.text.hasSuffix("a.blectl:2: a.blectl\n") && whole.errors.contains("1 script with 1 test"), "\(whole.text)")
   }
 
   // MARK: --watch

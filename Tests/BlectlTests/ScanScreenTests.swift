@@ -45,14 +45,14 @@ import Text
     #expect(Set(rows.compactMap { $0.firstMatch(of: /D1:00:00:00:00:../)?.output }).count == count)
     let levels = rows.compactMap { Int($0.prefix(4).drop { $0 == " " }) }
     #expect(levels.count == count && levels == levels.sorted(by: >), "\(levels)")
-    #expect(screen.lines.contains { $0.hasPrefix("\(count) device(s), ") })
+    #expect(screen.lines.contains { $0.hasPrefix("\(count) devices, ") })
   }
 
   @Test func whatEachSaysFollowsTheTable() throws {
     let air = try Self.air(4)
     let (status, screen, _) = try scan(["-v"], air: "sim:\(air.path)", columns: 100, rows: 50)
     #expect(status == 0 && screen.unknown.isEmpty, "\(screen.unknown)")
-    let summary = try #require(screen.lines.lastIndex { $0.hasPrefix("4 device(s), ") })
+    let summary = try #require(screen.lines.lastIndex { $0.hasPrefix("4 devices, ") })
     let heads = screen.lines[(summary + 1)...].filter { $0.contains("  random · connectable · every ") }
     #expect(heads.count == 4 && heads.first?.contains("D1:00:00:00:00:00") == true, "\(screen.lines)")
     #expect(screen.lines.contains { $0.contains("\\x1b[31mEvil") }, "\(screen.lines)")
@@ -70,7 +70,7 @@ import Text
       ])
     }
     for number in 0..<400 { send(number) }
-    #expect(terminal.wait(for: "400 device(s) (379 below), 400 record(s)"))
+    #expect(terminal.wait(for: "400 devices (379 below), 400 records"))
     let live = Screen(String(decoding: terminal.octets, as: UTF8.self), rows: 24).lines
     #expect(live.suffix(24).first?.hasPrefix("RSSI") == true && live.suffix(23).first?.hasPrefix(" -40 ") == true, "\(live.suffix(24))")
     send(400)
@@ -103,7 +103,7 @@ import Text
     }
     if options.count == 1 {
       send(1, -60)
-      #expect(terminal.wait(for: "1 device(s), 1 record(s)"))
+      #expect(terminal.wait(for: "1 device, 1 record"))
       for rssi in [-62, -54, -54] { send(2, rssi) }
       send(3, -90)
     } else {
@@ -142,9 +142,9 @@ import Text
   @Test func narrowingLeavesNothingOfTheWideTable() throws {
     let terminal = try PseudoTerminal(
       [Blectl.path, "-i", "sim", "scan", "--duration", "0"], columns: 120, rows: 24, environment: ["NO_COLOR": "1"])
-    #expect(terminal.wait(for: "4 device(s)"))
+    #expect(terminal.wait(for: "4 devices"))
     terminal.resize(columns: 50, rows: 24)
-    for _ in 0..<2 { #expect(terminal.wait(for: "4 device(s)", after: terminal.octets.count)) }
+    for _ in 0..<2 { #expect(terminal.wait(for: "4 devices", after: terminal.octets.count)) }
     terminal.interrupt()
     let frames = terminal.finish().text.components(separatedBy: "\u{1B}[J").dropLast()
     let widths = frames.map { $0.split(separator: "\r\n").map { DisplayText.width(String($0.replacing(/\u{1B}\[\d*[AK]\r?/, with: ""))) } }
@@ -181,23 +181,23 @@ import Text
     // A reserved event type between two valid ones.
     for (type, number) in [(0, 1), (9, 2), (0, 3)] {
       controller.send([4, 0x3E, 15, 2, 1, UInt8(type), 1, UInt8(number), 0, 0, 0, 0, 0xD1, 3, 2, 1, 6, 0xC4])
-      if number == 1 { #expect(terminal.wait(for: "1 device(s)")) }
+      if number == 1 { #expect(terminal.wait(for: "1 device")) }
     }
     let (status, text) = terminal.finish()
     let lines = Screen(text, rows: 24).lines.filter { !$0.isEmpty }
     #expect(status == 0 && lines.drop { !$0.hasPrefix("RSSI") }.count == 4, "\(lines)")
-    #expect(lines.first?.hasPrefix("note: Skipped 1 advertising report(s) of") == true && !lines[1].contains("dBm"), "\(lines)")
-    #expect(lines.last?.hasPrefix("2 device(s), ") == true)
+    #expect(lines.first?.hasPrefix("note: Skipped 1 advertising report of") == true && !lines[1].contains("dBm"), "\(lines)")
+    #expect(lines.last?.hasPrefix("2 devices, ") == true)
   }
 
   /// In real time: the table is redrawn in the new width. Ctrl-C leaves the last one, with the prompt on a new line.
   @Test func resizeAndInterrupt() throws {
     let terminal = try PseudoTerminal(
       [Blectl.path, "-i", "sim", "scan", "--duration", "0"], columns: 120, rows: 24, environment: ["NO_COLOR": "1"])
-    #expect(terminal.wait(for: "4 device(s)"))
+    #expect(terminal.wait(for: "4 devices"))
     terminal.resize(columns: 50, rows: 10)
     // The second frame from now is complete, and was started in the new width.
-    for _ in 0..<2 { #expect(terminal.wait(for: "4 device(s)", after: terminal.octets.count)) }
+    for _ in 0..<2 { #expect(terminal.wait(for: "4 devices", after: terminal.octets.count)) }
     terminal.interrupt()
     let (status, text) = terminal.finish()
     #expect(status == 130)

@@ -170,7 +170,7 @@ import Testing
     let wait = "wait ff01 -t 3"
     let passed = try json(["connect name:Band-C", "subscribe ff01", "write ff02 1b9901", "sleep 1", "sleep 1", wait, wait])
     #expect(
-      passed.errors.components(separatedBy: "wait ignores 1 value(s) that ff01 sent before `sleep`").count == 2,
+      passed.errors.components(separatedBy: "wait ignores 1 value that ff01 sent before `sleep`").count == 2,
       "\(passed.errors)")
     #expect(passed.status == 4)
     let seen = try json(["connect name:Band-C", "wait ff01 -t 1", "subscribe ff01", "write ff02 1b9901", "wait ff01"])

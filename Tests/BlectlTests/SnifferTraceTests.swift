@@ -40,7 +40,7 @@ import Text
     return result.text.split(separator: "\n").compactMap { line in
       // Ignore numbers, channels and signal strengths. Damaged packets are not in every file.
       if line.contains("crc wrong") || line.contains("Empty PDU") { return nil }
-      if line.contains("ADV") || line.contains("SCAN") || line.contains(" packet(s) in ") { return nil }
+      if line.contains("ADV") || line.contains("SCAN") || line.contains(" packets in ") { return nil }
       return line.range(of: "0x50654321").map { String(line[$0.lowerBound...]) } ?? String(line)
     }
   }
@@ -55,7 +55,7 @@ import Text
       "> ch 3 -60 dBm 0x50654321 Read Response  0x0006 ffe1, value 010203",
       "Error Response  request Read Request, 0x0003 2a00 Device Name, error Read",
       "> ch 29 -60 dBm 0x50654321 LL_START_ENC_REQ", "< ch 13 -60 dBm 0x50654321 Encrypted PDU  kind control",
-      "53 packet(s) in 0.708974 s: 8 advertising, 43 connection, 2 with a wrong CRC\n",
+      "53 packets in 0.708974 s: 8 advertising, 43 connection, 2 with a wrong CRC\n",
       "Connection 0x50654321 with C0:FF:EE:00:00:07/public as peripheral, 11:22:33:44:55:66/random as central, ",
       "MTU 100, encrypted, end not captured",
       "  central     Read Request                0x0006 ffe1              1      60 ",

@@ -162,7 +162,7 @@ import Text
     #expect(try reader.uint8("first") == 1)
     let error = #expect(throws: MalformedPacket.self) { _ = try reader.uint32("word") }
     #expect(error?.offset == 1)
-    #expect(error?.description == "word: needs 4 byte(s), has 2 (at byte 1)")
+    #expect(error?.description == "word: needs 4 bytes, has 2 (at byte 1)")
     for count in [-1, 3, Int.max, Int.min] { #expect(throws: MalformedPacket.self) { _ = try reader.slice(count, "slice") } }
     #expect(try reader.uint16("rest") == 0x0302)
     #expect(throws: MalformedPacket.self) { _ = try reader.uint8("end") }

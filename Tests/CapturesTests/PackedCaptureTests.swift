@@ -96,12 +96,12 @@ import Text
     #expect(try await error([0x50, 0x4B, 3, 4]) == "a ZIP archive without a Bluetooth capture")
     for (octets, mention) in [
       ([3] + [UInt8](repeating: 0, count: 20), "btsnooz header: unsupported version 3"),
-      ([2, 1], "btsnooz header: needs 8 byte(s), has 1"),
+      ([2, 1], "btsnooz header: needs 8 bytes, has 1"),
       ([2] + [UInt8](repeating: 0, count: 8) + [0, 0], "btsnooz header: no zlib data"),
       ([2] + [UInt8](repeating: 0, count: 8) + [0x78, 1, 7], "compressed data: invalid block"),
       (
         [2] + [UInt8](repeating: 0, count: 8) + [0x78, 1] + PackedFiles.stored([9, 0, 9, 0, 0, 0, 0, 0, 0x10]),
-        "btsnooz record: needs 8 byte(s), has 0"
+        "btsnooz record: needs 8 bytes, has 0"
       ),
     ] as [([UInt8], String)] { #expect(try await error(PackedFiles.report(octets)) == mention) }
     #expect(try await error(Array("--- BEGIN:BTSNOOP_LOG_SUMMARY\n?".utf8)) == "btsnooz: invalid base64")

@@ -81,7 +81,7 @@ import Text
     let update = DecodedPacket(signalling: try #require(Hex.decode("12010800" + "0c0018000000" + "9001")))
     #expect(update.name == "Connection Parameter Update Request" && update.problem == nil)
     #expect(update["interval_max"] == .quantity(24, factor: 1.25, unit: "ms") && update["identifier"] == .number(1))
-    #expect(DecodedPacket(signalling: [0x13, 1, 3, 0, 0, 0]).problem?.reason.contains("length 3, but 2 byte(s)") ?? false)
+    #expect(DecodedPacket(signalling: [0x13, 1, 3, 0, 0, 0]).problem?.reason.contains("length 3, but 2 bytes") ?? false)
     let pairing = DecodedPacket(securityManager: [1, 3, 0, 1, 16, 7, 7])
     #expect(pairing.name == "Pairing Request" && pairing["io_capability"] == .choice(3, "no_input_no_output"))
     #expect(DecodedPacket(securityManager: [5]).problem != nil && DecodedPacket(securityManager: []).problem != nil)

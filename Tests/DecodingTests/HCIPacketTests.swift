@@ -94,7 +94,7 @@ import Text
   @Test func tellsWhatIsWrong() throws {
     for (hex, field, mention) in [
       ("010b2006011000200001", "scan_window", "truncated filter_policy"), ("010c2003010000", "enable", "1 trailing byte"),
-      ("010c20030100", "opcode", "length 3, but 2 byte(s) follow"), ("010c", nil, "truncated header"), ("043e", nil, "truncated header"),
+      ("010c20030100", "opcode", "length 3, but 2 bytes left"), ("010c", nil, "truncated header"), ("043e", nil, "truncated header"),
       ("043e00", nil, "no subevent"), ("043e0402020001", "num_reports", "truncated address"),
       ("0240200400010203", "length", "length 4, but 3"),
       ("0240000600" + "010004001e1e", "fragment", "longer than its L2CAP frame"),

@@ -57,7 +57,7 @@ extension KernelTests {
       air.say("away")
       try repl.shows("Lock-01 (lost)>", column: 16)
       air.say("back")
-      try repl.says { $0.contains("1 subscription(s) restored") }
+      try repl.says { $0.contains("1 subscription restored") }
       try repl.shows("Lock-01>", column: 9)
       try repl.enter("wait ffe5 -t 10")
       try repl.enter("params")

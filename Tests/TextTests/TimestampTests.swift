@@ -7,7 +7,15 @@ import Text
     (1_767_225_600_123_999_999, "2026-01-01T00:00:00.123Z"), (4_107_542_399_999_000_000, "2100-02-28T23:59:59.999Z"),
     (4_107_542_400_000_000_000, "2100-03-01T00:00:00.000Z"),
   ])
-  func isRFC3339(_ nanoseconds: Int64, _ text: String) { #expect(Timestamp.text(nanoseconds) == text) }
+  func isRFC3339(_ nanoseconds: Int64, _ text: String) {
+    #expect(Timestamp.text(nanoseconds) == text)
+    #expect(Timestamp.nanoseconds(text).map { Timestamp.text($0) } == text)
+  }
+
+  @Test(arguments: [
+    "", "2026-01-01T00:00:00Z", "2026-02-30T00:00:00.000Z", "9999-01-01T00:00:00.000Z", "2026-01-01T00:00:99999999999999999.000Z",
+  ])
+  func otherTextIsNoTime(_ text: String) { #expect(Timestamp.nanoseconds(text) == nil) }
 
   @Test(
     arguments: [

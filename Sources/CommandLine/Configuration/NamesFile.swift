@@ -27,7 +27,7 @@ package enum NamesFile {
 
   /// Reads the file of names, unless an earlier lookup has read it.
   /// - Throws: `Failure` if the file exists and is invalid.
-  static func check() throws(Failure) {
+  package static func check() throws(Failure) {
     _ = OwnNames.current
     if let failure { throw failure }
   }

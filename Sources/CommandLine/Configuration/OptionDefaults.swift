@@ -42,7 +42,7 @@ package struct OptionDefaults: Sendable {
   /// The options whose personal defaults scripts and programs ignore.
   private static let personal = ["mode", "as"]
 
-  private(set) var general = Options()
+  package private(set) var general = Options()
   private(set) var devices: [(peer: PeerArgument, options: Options)] = []
   /// The number of personal defaults that a script or a program ignores.
   package private(set) var ignored = 0

@@ -93,7 +93,7 @@ package struct Context {
   /// Reports how many records the output has dropped. Reports nothing after the reader closed the output or the user ended the command.
   package func reportDropped(_ count: Int) {
     guard !output.isBroken, !Task.isCancelled || !output.hasRoom else { return }
-    output.note("Dropped \(count) record(s) so far: the output was not read in time.")
+    output.note("Dropped \(count.counted("record")) so far: the output was not read in time.")
   }
 
   /// Returns the defaults of the configuration file for a connected device.

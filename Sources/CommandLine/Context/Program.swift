@@ -93,7 +93,7 @@ package enum Program {
     do { try await process.closeTrace() } catch { if failure == nil { failure = error } }
     do { try await flush(output, interrupted) } catch { if failure == nil { failure = error } }
     let unwritten = output.unwrittenLines
-    if unwritten > 0 { output.note("Discarded \(unwritten) line(s) of the result: the output was not read in time.") }
+    if unwritten > 0 { output.note("Discarded \(unwritten.counted("line")) of the result: the output was not read in time.") }
     let status = finalStatus(failure, signal, process)
     try? await flush(output, interrupted)
     return status
@@ -104,7 +104,8 @@ package enum Program {
     if !output.isFlushed, !interrupted.isSettled {
       // Without a note, a user would not see why the program does not end.
       let note = EventLoop.shared.schedule(after: .seconds(2)) {
-        output.note("Waiting for the reader of standard output to take \(output.unwrittenLines) line(s). Press Ctrl-C to discard them.")
+        output.note(
+          "Waiting for the reader of standard output to take \(output.unwrittenLines.counted("line")). Press Ctrl-C to discard them.")
       }
       defer { note.cancel() }
       try await race({ try await output.flush(until: nil) }, { try await interrupted.value() })

@@ -93,6 +93,10 @@ package struct UsageText {
         + (place == "<peer>" ? " A PEER is: \(PeerOptions.forms)." : "")
     case .unknownOption(let name):
       if let advice = FamiliarWords.advice[name] { return "Unknown option \(name). \(advice)" }
+      if ["--csv", "--format", "--output", "--time"].contains(name) {
+        return
+          "Unknown option \(name). adapters, call, mac-from-adv, notify, peers, read, run and scan take it. For records here, use --json."
+      }
       let known = command.map { CommandDescription(of: $0).options.compactMap(\.longName) } ?? []
       let familiar = FamiliarWords.options[name].flatMap { known.contains(String($0.prefix { $0 != " " })) ? $0 : nil }
       let meant =
@@ -113,10 +117,10 @@ package struct UsageText {
     return String(place.filter { !"<>. ".contains($0) }.uppercased().prefix { $0 != "[" })
   }
 
-  /// Returns the help of an option or argument as a sentence, such as `It takes: Bytes per segment, 1-512 (default: auto).`
+  /// Returns the help of an option or argument as a sentence, such as `It means: Bytes per segment, 1-512 (default: auto).`
   private static func taken(_ help: String) -> String {
     let text = help.firstRange(of: ">  ").map { String(help[$0.upperBound...]) } ?? help
-    return text.isEmpty ? "" : "It takes: \(text)".asSentence
+    return text.isEmpty ? "" : "It means: \(text)".asSentence
   }
 
   /// Returns a sentence about the valid values of an option in seconds or milliseconds. Nil for another option.

@@ -58,7 +58,7 @@ struct DecodeProblems {
   /// - Throws: Failure(.input) after an unreadable line, otherwise Failure(.protocolViolation) after a malformed packet.
   func finish() throws {
     var messages: [String] = []
-    if all == 0, others > 0 { throw Failure(.input, "None of the \(others) record(s) in \(input) is an \(kind).") }
+    if all == 0, others > 0 { throw Failure(.input, "No record in \(input) is an \(kind).") }
     if unreadable > 0 { messages.append("Cannot read \(unreadable) of \(all) lines of \(input).") }
     if let first {
       let decoded = all - unreadable

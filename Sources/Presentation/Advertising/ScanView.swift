@@ -149,10 +149,11 @@ package final class ScanView {
     let hidden = devices.count - rows.count
     let seconds = Int(begin.duration(to: EventLoop.shared.now).inSeconds)
     let below = hidden > 0 ? " (\(hidden) below)" : ""
-    let heard = devices.isEmpty && deviceCount > 0 ? ", \(deviceCount) device(s) filtered out" : ""
+    let heard = devices.isEmpty && deviceCount > 0 ? ", \(deviceCount.counted("device")) filtered out" : ""
     lines.append(
       table.summary(
-        "\(devices.count) device(s)\(below), \(records) record(s) in \(seconds) s\(heard)\(isLast ? "" : ". Press Ctrl-C to stop.")"))
+        "\(devices.count.counted("device"))\(below), \(records.counted("record")) in \(seconds) s\(heard)\(isLast ? "" : ". Press Ctrl-C to stop.")"
+      ))
     return lines
   }
 }

@@ -14,7 +14,7 @@ extension DeviceCallError: FailureConvertible {
         "\(command): the answer is incomplete after \(taken) packets (at most \(DeviceCommand.Answer.maximumPackets)). Check how the device "
           + "file ends the answer.")
     case .overrun(let command, let lost):
-      .protocolViolation("\(command): the answer is incomplete. \(lost) packet(s) arrived too fast and were lost.")
+      .protocolViolation("\(command): the answer is incomplete. It lost \(lost.counted("packet")), which arrived too fast.")
     case .failure(let command, let answer):
       Failure(
         .device,
@@ -36,7 +36,7 @@ extension DeviceCallError.Missing {
       switch (taken, of) {
       case (0, _): "no answer"
       case (let taken, let all?): "received \(taken) of \(all) packets of the answer"
-      case (let taken, nil): "received \(taken) packet(s) of an incomplete answer"
+      case (let taken, nil): "received \(taken.counted("packet")) of an incomplete answer"
       }
     var message = "\(command): \(arrived) in \(limit.secondsText) s."
     let ignored = refused.first.prefix(8).map { ($0.packet.isEmpty ? "(no bytes)" : "") + $0.text }

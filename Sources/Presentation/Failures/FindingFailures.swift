@@ -23,7 +23,9 @@ extension Failure {
     switch error {
     case .notFound(let selector, let devices, let names, let limit):
       let heard = PeerSearchError.heard(names, selector)
-      let what = isRecorded ? "the recording has \(devices) other device(s)" : "heard \(devices) other device(s) in \(limit.secondsText) s"
+      let what =
+        isRecorded
+        ? "the recording has \(devices.counted("other device"))" : "heard \(devices.counted("other device")) in \(limit.secondsText) s"
       let advice =
         isRecorded
         ? " Record again while it advertises."
@@ -59,9 +61,9 @@ extension MACSearchError: FailureConvertible {
       case .nothingHeard: "No advertisement was heard or given."
       case .noneInThisFrame(let reason): "This advertisement has no MAC: \(reason)"
       case .noRuleFits([], let count):
-        "No MAC in \(count) advertisement(s): no known layout fits. To name the place, use --rule. To find the sender's address: --learn"
+        "No MAC in \(count.counted("advertisement")): no known layout fits. To name the place, use --rule. To find the sender's address: --learn"
       case .noRuleFits(let rules, let count):
-        "No MAC in \(count) advertisement(s): no match for \(rules.map { DisplayText.escape($0) }.joined(separator: ", ")). To try the known "
+        "No MAC in \(count.counted("advertisement")): no match for \(rules.map { DisplayText.escape($0) }.joined(separator: ", ")). To try the known "
           + "layouts, omit --rule and --device."
       case .notSureEnough(let mac):
         "Found only a MAC of \(mac.confidence.name) confidence: \(mac.text) (\(mac.source), \(mac.rule)). To accept it: --min-confidence "
@@ -69,9 +71,10 @@ extension MACSearchError: FailureConvertible {
       case .malformed(let error, let line):
         "No MAC: \(line.map { "line \($0)" } ?? "an advertisement") is malformed (\(error)), and no layout fits the rest."
       case .senderUnknown: "Cannot learn a rule: the sender's address is missing. Write it before the data: ADDRESS HEX"
-      case .senderNotInData(let count): "The sender's address is not in its \(count) advertisement(s), neither forward nor reversed."
+      case .senderNotInData(let count):
+        "The sender's address is not in its \(count.counted("advertisement")), neither forward nor reversed."
       case .notInData(let address, let count, let devices):
-        "\(address) is not in \(count) advertisement(s)\(devices > 0 ? " of \(devices) device(s)" : ""): neither forward nor reversed, nor its "
+        "\(address) is not in \(count.counted("advertisement"))\(devices > 0 ? " of \(devices.counted("device"))" : ""): neither forward nor reversed, nor its "
           + "last or first three bytes.\(devices > 0 ? " To listen longer: -d SECONDS" : "")"
       case .noneInSystemID(let value, let peer): "The System ID \(Hex.encode(value)) of \(peer) has no MAC."
       }

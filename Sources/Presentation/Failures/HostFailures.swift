@@ -157,11 +157,11 @@ extension GAPNote {
       let change = "\(peer) changed the connection interval to \(interval.millisecondsText) ms."
       return wish.map { "\(change) Requesting \($0.millisecondsText) ms again." } ?? change
     case .unreadableReports(let adapter, let count):
-      return "Skipped \(count) advertising report(s) of \(adapter) that were malformed or of an unknown type."
+      return "Skipped \(count.counted("advertising report")) of \(adapter): malformed or of an unknown type."
     case .droppedPackets(let adapter, let count):
-      return "The kernel dropped \(count) HCI packet(s) of \(adapter), because blectl was too slow. Advertisements may be missing."
+      return "The kernel dropped \(count.counted("HCI packet")) of \(adapter), because blectl was too slow. Advertisements may be missing."
     case .malformedPackets(let adapter, let count):
-      return "Ignored \(count) unknown or malformed HCI packet(s) of \(adapter) so far. To see them, use --trace FILE."
+      return "Ignored \(count.counted("unknown or malformed HCI packet")) of \(adapter) so far. To see them, use --trace FILE."
     case .scan(let adapter, .piggyBack):
       return "Another program is scanning on \(adapter). Showing its results, which may lack repeated packets and scan responses."
     case .scan(let adapter, .noRepeats):

@@ -110,8 +110,8 @@ extension Recording {
   /// Returns a note about the packets that a recording lacks. Returns nil for a complete recording.
   package func holes(in file: String) -> String? {
     var parts: [String] = []
-    if drops > 0 { parts.append("\(drops) packet(s) were lost") }
-    if cut > 0 { parts.append("\(cut) packet(s) are cut") }
+    if drops > 0 { parts.append(drops.counted("lost packet")) }
+    if cut > 0 { parts.append(cut.counted("cut packet")) }
     guard !parts.isEmpty else { return nil }
     return "The recording \(DisplayText.quote(file)) is incomplete: \(parts.joined(separator: " and ")). Replay has no answers for them."
   }

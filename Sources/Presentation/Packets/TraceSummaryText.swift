@@ -47,8 +47,8 @@ package struct TraceSummaryText {
   package func totals(columns: Int?) -> [String] {
     var counts: [String] = []
     if summary.packets > summary.air || summary.air == 0 {
-      counts = ["\(summary.commands) command(s)", "\(summary.events) event(s)", "\(summary.data) data packet(s)"]
-      counts.append("\(summary.reports) advertising report(s)")
+      counts = [summary.commands.counted("command"), summary.events.counted("event"), summary.data.counted("data packet")]
+      counts.append(summary.reports.counted("advertising report"))
     }
     if summary.air > 0 {
       let rest = summary.air - summary.advertising - summary.isochronous - summary.damaged
@@ -56,11 +56,13 @@ package struct TraceSummaryText {
       if summary.isochronous > 0 { counts.append("\(summary.isochronous) isochronous") }
       counts.append("\(summary.damaged) with a wrong CRC")
     }
-    var lines = ["\(summary.packets) packet(s) in \(PacketText.seconds(duration)) s: " + counts.joined(separator: ", ")]
-    if summary.malformed > 0 { lines.append("\(summary.malformed) malformed packet(s)") }
-    if summary.vendorData > 0 { lines.append("\(summary.vendorData) vendor-specific data packet(s), on handles without a connection") }
-    if leftOut > 0 { lines.append("\(leftOut) packet(s) of unsupported interfaces skipped") }
-    if lost > 0 { lines.append("\(lost) packet(s) lost during the recording") }
+    var lines = ["\(summary.packets.counted("packet")) in \(PacketText.seconds(duration)) s: " + counts.joined(separator: ", ")]
+    if summary.malformed > 0 { lines.append(summary.malformed.counted("malformed packet")) }
+    if summary.vendorData > 0 {
+      lines.append("\(summary.vendorData.counted("vendor-specific data packet")), on handles without a connection")
+    }
+    if leftOut > 0 { lines.append("\(leftOut.counted("packet")) of unsupported interfaces skipped") }
+    if lost > 0 { lines.append("\(lost.counted("packet")) lost during the recording") }
     for (refusal, count) in refusals { lines.append("\(count) × \(Self.command(refusal.opcode)) refused: \(refusal.status)") }
     return fit(lines, columns)
   }

@@ -32,7 +32,7 @@ struct RecordedScript {
     case .command, .connection: guard addCommand(command) else { return }
     }
     for value in command.notifications { expect(value, command) }
-    if command.omitted > 0 { comment("\(command.omitted) more value(s) received") }
+    if command.omitted > 0 { comment("\(command.omitted.counted("more value")) received") }
   }
 
   /// Adds a command. Returns false if the script contains the command only as a comment.
@@ -62,7 +62,7 @@ struct RecordedScript {
     if !isInterrupted(command) { fails(command.failure) }
     for text in command.shown { comment(text) }
     for field in command.answer?.fields ?? [] { expect(field, typed) }
-    if let omitted = command.answer?.omitted, omitted > 0 { comment("\(omitted) more value(s) in the answer") }
+    if let omitted = command.answer?.omitted, omitted > 0 { comment("\(omitted.counted("more value")) in the answer") }
     return true
   }
 

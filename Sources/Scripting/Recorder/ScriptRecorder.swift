@@ -156,7 +156,7 @@ package final class ScriptRecorder: LineRecorder {
   package func write() async throws {
     let (text, leftOut) = made()
     try await OutputFile.write(Array(text.utf8), to: path, for: .user)
-    if leftOut > 0 { output.note("Omitted \(leftOut) command(s) from \(DisplayText.quote(path)): \(Self.reason(limit)).") }
+    if leftOut > 0 { output.note("Omitted \(leftOut.counted("command")) from \(DisplayText.quote(path)): \(Self.reason(limit)).") }
   }
 
   private static func reason(_ limit: Int) -> String {
@@ -181,7 +181,7 @@ package final class ScriptRecorder: LineRecorder {
       }
       text += part.text
     }
-    if leftOut > 0 { text += "  # \(leftOut) more command(s) left out: \(Self.reason(limit))\n" }
+    if leftOut > 0 { text += "  # \(leftOut.counted("more command")) left out: \(Self.reason(limit))\n" }
     return (head.text + text + "end\n", leftOut)
   }
 

@@ -81,7 +81,7 @@ package struct WaitForValue: SessionCommand, ValueCommand {
       return "wait cannot see earlier values of \(attribute): blectl was not subscribed to it. Run `subscribe \(attribute)` first."
     }
     return device.values.takeEarlier(characteristic.valueHandle).map {
-      "wait ignores \($0) value(s) that \(attribute) sent before `\(command)`. Put wait directly after its command."
+      "wait ignores \($0.counted("value")) that \(attribute) sent before `\(command)`. Put wait directly after its command."
     }
   }
 
@@ -94,7 +94,7 @@ package struct WaitForValue: SessionCommand, ValueCommand {
         $0.handle == characteristic.valueHandle && $0.value.starts(with: pattern.octets)
       }
       guard let found else {
-        let what = pattern.typed.map { " that start with \(DisplayText.escape($0))" } ?? ""
+        let what = pattern.typed.map { " starting with \(DisplayText.escape($0))" } ?? ""
         let attribute = DisplayText.escape(pattern.attribute)
         let typed = ShellWords.quote(pattern.attribute)
         // The values that the preceding command caused may have arrived before.
@@ -108,7 +108,7 @@ package struct WaitForValue: SessionCommand, ValueCommand {
           } ?? ""
         throw Failure(
           .timeout,
-          "Received \(number) of \(count) value(s)\(what) on \(attribute) in \(limit.secondsText) s.\(others)\(hint)")
+          "Received \(number) of \(count.counted("value"))\(what) on \(attribute) in \(limit.secondsText) s.\(others)\(hint)")
       }
       if !context.isShownBeside(found.event) {
         try await NotificationRecord.show(found.event, found.uuid, context.format(chosenFormat, of: connection), from: connection, context)
