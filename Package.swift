@@ -104,13 +104,13 @@ let package = Package(
       name: "Commands",
       dependencies: [
         "CommandLine", "Presentation", "Terminal", "TestReports", "Transfer", "Operations", "Finding", "LinuxBluetooth", "LinuxIO",
-        "Simulation", "Decoding", "Replay", "GAP", "DeviceFiles", "GATT", "ATT", "Captures", "HCI", "Values", "Bluetooth", "Crypto",
+        "Simulation", "Decoding", "GAP", "DeviceFiles", "GATT", "ATT", "Captures", "HCI", "Values", "Bluetooth", "Crypto",
         "EventLoop", "Text", argumentParser, system,
       ], swiftSettings: settings),
     .target(
       name: "Completion",
       dependencies: [
-        "CommandLine", "Presentation", "Terminal", "Operations", "Finding", "LinuxIO", "Simulation", "Peripherals", "GAP", "DeviceFiles",
+        "CommandLine", "Presentation", "Terminal", "Operations", "Finding", "LinuxIO", "Peripherals", "GAP", "DeviceFiles",
         "GATT", "ATT", "Bluetooth", "EventLoop", "Text", argumentParser,
       ], swiftSettings: settings),
     .target(

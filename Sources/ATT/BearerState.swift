@@ -1,6 +1,5 @@
 package import Bluetooth
 import DequeModule
-import Text
 
 /// The state machine of one ATT bearer (Vol 3 Part F §3.3), without I/O, which turns received PDUs into actions.
 ///

@@ -1,8 +1,6 @@
-import ATT
 import Bluetooth
 import Finding
 import GAP
-import GATT
 import Presentation
 import Text
 

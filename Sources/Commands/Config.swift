@@ -1,9 +1,7 @@
 import ArgumentParser
 import Bluetooth
 import CommandLine
-import EventLoop
 import Finding
-import Presentation
 import Terminal
 import Text
 

@@ -5,7 +5,6 @@ import Decoding
 import EventLoop
 import Finding
 import GAP
-import LinuxIO
 import Presentation
 import Terminal
 import Text

@@ -1,6 +1,5 @@
 import ATT
 import ArgumentParser
-import Bluetooth
 import CommandLine
 import EventLoop
 import GATT

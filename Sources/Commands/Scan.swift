@@ -6,7 +6,6 @@ import DeviceFiles
 import EventLoop
 import Finding
 import GAP
-import GATT
 import Presentation
 import Terminal
 import Text

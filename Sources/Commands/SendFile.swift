@@ -1,13 +1,10 @@
-import ATT
 import ArgumentParser
-import Bluetooth
 import CommandLine
 import EventLoop
 import GATT
 import LinuxIO
 import Operations
 import Presentation
-import Replay
 import Terminal
 import Text
 import Transfer

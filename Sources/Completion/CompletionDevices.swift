@@ -1,4 +1,3 @@
-import ATT
 import Bluetooth
 import CommandLine
 import DeviceFiles
@@ -8,7 +7,6 @@ import GATT
 import LinuxIO
 import Operations
 import Peripherals
-import Simulation
 import Text
 
 /// The devices and attributes that blectl knows without a radio, from earlier commands or from the file of a simulation.

@@ -1,7 +1,6 @@
 package import ATT
 package import Bluetooth
 package import Captures
-import HCI
 import L2CAP
 package import Replay
 

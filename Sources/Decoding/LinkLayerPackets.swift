@@ -1,6 +1,5 @@
 import Bluetooth
 package import Captures
-import HCI
 import Text
 
 extension DecodedPacket {

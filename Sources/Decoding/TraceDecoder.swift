@@ -3,7 +3,6 @@ import Bluetooth
 package import Captures
 import HCI
 import L2CAP
-import Replay
 import Text
 
 /// A decoder that finds the type and the link of each packet in a trace, and the request and delay of each response. It collects a summary.

@@ -1,5 +1,4 @@
 import Bluetooth
-import GATT
 package import Text
 
 /// A parser for device files, whose format blectl-device(5) describes.

@@ -1,5 +1,3 @@
-import Text
-
 /// Advertising data with parts that the device computes for each advertising event.
 struct AdvertisementTemplate: Sendable {
   enum Piece: Sendable {

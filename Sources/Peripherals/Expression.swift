@@ -1,5 +1,4 @@
 package import ATT
-import Bluetooth
 package import Crypto
 package import DeviceFiles
 package import Text

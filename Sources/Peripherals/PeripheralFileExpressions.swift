@@ -1,4 +1,3 @@
-import Bluetooth
 import Crypto
 import DeviceFiles
 import GATT

@@ -1,5 +1,4 @@
 package import ATT
-import EventLoop
 package import GATT
 
 /// A state machine that computes the effects of events on a virtual device without I/O. It holds the state, timers and waiting actions.

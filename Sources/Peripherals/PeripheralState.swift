@@ -1,5 +1,4 @@
 package import ATT
-import Bluetooth
 import Crypto
 import DeviceFiles
 package import GATT

@@ -1,4 +1,3 @@
-import ATT
 package import Bluetooth
 import DeviceFiles
 package import EventLoop
@@ -6,7 +5,6 @@ package import Finding
 package import GATT
 package import Operations
 package import Presentation
-import Terminal
 package import Text
 
 /// A device of a session, with its connection, its received values and the commands that wait for it.

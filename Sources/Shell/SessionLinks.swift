@@ -1,9 +1,7 @@
-import Bluetooth
 import CommandLine
 import DeviceFiles
 import EventLoop
 import Finding
-import GAP
 import GATT
 import Operations
 import Presentation

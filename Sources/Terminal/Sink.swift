@@ -1,6 +1,5 @@
 package import EventLoop
 import Glibc
-import Text
 
 /// A descriptor for output that never blocks the event loop. Bytes that the descriptor does not accept wait in a bounded queue, in order.
 @LoopActor

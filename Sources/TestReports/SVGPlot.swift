@@ -1,5 +1,4 @@
 import ATT
-import Text
 
 /// A plot of numbers over time as SVG. All series have the same unit.
 package struct SVGPlot {

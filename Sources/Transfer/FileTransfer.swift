@@ -1,4 +1,3 @@
-import ATT
 import Bluetooth
 package import EventLoop
 package import GAP

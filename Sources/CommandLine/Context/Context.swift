@@ -1,4 +1,3 @@
-import Bluetooth
 package import EventLoop
 package import GAP
 package import GATT

@@ -2,7 +2,6 @@ package import Bluetooth
 package import EventLoop
 import Finding
 import GAP
-import GATT
 package import Operations
 import Presentation
 package import Terminal

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Text
 
 /// The help of the program itself, which `blectl -h` and `blectl --help` print.
 package enum ProgramHelp {

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Bluetooth
 import Finding
 import GATT
 import Presentation

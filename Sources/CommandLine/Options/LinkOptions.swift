@@ -2,7 +2,6 @@ package import ArgumentParser
 import Bluetooth
 import EventLoop
 import Operations
-import Presentation
 
 /// The options that set how a command connects, and which connection parameters it requests.
 package struct LinkOptions: OptionSection {

@@ -1,6 +1,5 @@
 package import ArgumentParser
 package import Operations
-import Text
 
 /// The PEER argument, with the options that choose among several matches and the options for the connection.
 package struct PeerOptions: ParsableArguments {

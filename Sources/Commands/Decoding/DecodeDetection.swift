@@ -6,7 +6,6 @@ import Decoding
 import EventLoop
 import Finding
 import GAP
-import HCI
 import LinuxIO
 import Presentation
 import Terminal

@@ -1,5 +1,4 @@
 import ATT
-import Bluetooth
 package import DeviceFiles
 package import EventLoop
 package import Finding

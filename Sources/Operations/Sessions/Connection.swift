@@ -1,4 +1,3 @@
-import ATT
 package import Bluetooth
 package import DeviceFiles
 package import EventLoop

@@ -5,9 +5,7 @@ import Operations
 import Presentation
 import ScriptLanguage
 import Shell
-import Terminal
 import TestReports
-import Text
 
 /// A runner for the tests of one script on one device.
 @LoopActor

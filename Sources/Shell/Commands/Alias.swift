@@ -5,7 +5,6 @@ import EventLoop
 import Finding
 import Operations
 import Presentation
-import Terminal
 import Text
 
 package struct Alias: SessionCommand {

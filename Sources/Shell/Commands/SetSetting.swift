@@ -1,7 +1,6 @@
 import ArgumentParser
 import CommandLine
 import Presentation
-import Terminal
 import Text
 
 package struct SetSetting: SessionCommand {
