@@ -26,10 +26,4 @@ package struct Violation: Equatable, Sendable {
   package var reason: String
   /// Whether the bearer closed. It closes if it might match later responses to the wrong requests.
   package var endsBearer = false
-
-  package init(opcode: Opcode, octets: [UInt8], reason: String) {
-    self.opcode = opcode
-    self.octets = octets
-    self.reason = reason
-  }
 }

@@ -64,8 +64,8 @@ struct CommandLineCompletion {
   private func shape(after name: String?) -> CommandShape? {
     switch name {
     case nil:
-      CommandShape("", hint: "", options: CommandShape.options(CommandDescription(of: CompletedCommandLine.self)), words: [.command])
-    case "help": CommandShape("help", hint: "", words: [.command])
+      CommandShape(options: CommandShape.options(CommandDescription(of: CompletedCommandLine.self)), words: [.command])
+    case "help": CommandShape(words: [.command])
     case let name?: commands.type(named: name).map { CommandShape(of: $0) }
     }
   }

@@ -35,11 +35,6 @@ package struct DeviceMatch: Sendable, Equatable {
     /// The first bytes of the data after the company identifier. A nil element matches any byte.
     package let prefix: [UInt8?]
 
-    package init(company: UInt16, prefix: [UInt8?]) {
-      self.company = company
-      self.prefix = prefix
-    }
-
     package func matches(_ data: [UInt8]) -> Bool { data.count >= prefix.count && zip(prefix, data).allSatisfy { $0 == nil || $0 == $1 } }
   }
 

@@ -31,7 +31,6 @@ package struct Gatttool: LoopCommand {
   package init() {}
 
   package static let ownShape: CommandShape? = CommandShape(
-    name, hint: "",
     options: GatttoolOptions.Entry.all.map { entry in
       let value: CommandShape.Word =
         switch entry.name {

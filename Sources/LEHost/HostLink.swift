@@ -22,8 +22,6 @@ package final class HostLink: GAP.Link {
 
   let handle: ConnectionHandle
   let procedures: LinkProcedures
-  /// The number of invalid L2CAP frames and fragments, which the link dropped.
-  var dropped: Int { recombination.dropped }
 
   private let host: Host
   private let att: LinkChannel

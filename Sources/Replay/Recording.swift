@@ -52,7 +52,6 @@ package struct Recording: Sendable {
     /// The time at which the scan starts, in nanoseconds. `end` is the time at which the scan or the recording ends.
     var time: Int64
     var end: Int64
-    var isActive: Bool
     var isOver = false
     var reports: [Packet] = []
   }

@@ -23,7 +23,6 @@ struct RecordingReader {
   private var classic: Set<ConnectionHandle> = []
   private var vendorHandles = VendorHandles()
   private var streams: [Int: LinkStream] = [:]
-  private var isActive = true
   private var reports = 0
 
   /// The maximum number of unanswered commands per opcode. The reader forgets older commands.
@@ -106,14 +105,12 @@ struct RecordingReader {
     // LE Add Device To Filter Accept List.
     case HCI.Opcode(rawValue: 0x2011):
       if let peer = Self.address(command.parameters) { recording.awaited.insert(peer) }
-    case LESetScanParameters.opcode: isActive = command.parameters.first != 0
-    case LESetExtendedScanParameters.opcode: isActive = command.parameters.dropFirst(3).first != 0
     case LESetScanEnable.opcode, LESetExtendedScanEnable.opcode:
       if let last = recording.scans.indices.last, !recording.scans[last].isOver {
         recording.scans[last].isOver = true
         recording.scans[last].end = time
       }
-      if command.parameters.first == 1 { recording.scans.append(Recording.Scan(time: time, end: time, isActive: isActive)) }
+      if command.parameters.first == 1 { recording.scans.append(Recording.Scan(time: time, end: time)) }
     default:
       guard RecordedEvent.linkCommands.contains(opcode), command.parameters.count >= 2 else { break }
       let handle = ConnectionHandle(command.parameters.uint16(at: 0))
@@ -197,7 +194,7 @@ struct RecordingReader {
 
   private mutating func report(_ packet: Recording.Packet) {
     reports += 1
-    if recording.scans.isEmpty { recording.scans.append(Recording.Scan(time: time, end: time, isActive: true)) }
+    if recording.scans.isEmpty { recording.scans.append(Recording.Scan(time: time, end: time)) }
     let last = recording.scans.count - 1
     if !recording.scans[last].isOver { recording.scans[last].reports.append(packet) }
   }

@@ -231,7 +231,7 @@ package final class ReplayTransport: HCI.Transport {
     while links[handle] != nil { handle = ConnectionHandle((handle.rawValue + 1) % 0x0F00) }
     let others = recording.links.indices.filter { $0 != number && recording.links[$0].peer == recorded.peer && recorded.peer != nil }
     let link = ReplayedLink(
-      recorded, others: others.map { recording.links[$0] }, handle: handle, peer: peer, isWhole: recording.isWhole, self)
+      recorded, others: others.map { recording.links[$0] }, handle: handle, isWhole: recording.isWhole, self)
     links[handle] = link
     if let complete = attempt.complete {
       deliver(RecordedEvent.with(handle, complete.octets))

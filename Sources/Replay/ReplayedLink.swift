@@ -10,7 +10,6 @@ import L2CAP
 final class ReplayedLink {
   /// The connection handle that the host uses for the link. The recording may have another handle.
   let handle: ConnectionHandle
-  let peer: PeerAddress
   private var recorded: Recording.Link { answerer.link }
   private unowned let transport: ReplayTransport
   private var answerer: Answerer
@@ -32,12 +31,8 @@ final class ReplayedLink {
 
   private var used: [HCI.Opcode: Set<Int>] = [:]
 
-  init(
-    _ recorded: Recording.Link, others: [Recording.Link], handle: ConnectionHandle, peer: PeerAddress, isWhole: Bool,
-    _ transport: ReplayTransport
-  ) {
+  init(_ recorded: Recording.Link, others: [Recording.Link], handle: ConnectionHandle, isWhole: Bool, _ transport: ReplayTransport) {
     self.handle = handle
-    self.peer = peer
     self.transport = transport
     answerer = Answerer(recorded, others: others, isStrict: transport.isStrict)
     isInStep = isWhole

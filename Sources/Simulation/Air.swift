@@ -132,7 +132,7 @@ package final class Air {
     let fails =
       faults.failingConnections.contains(connections) || station.connections <= limits.failingConnections
     if fails { layer.failEstablishment() }
-    let link = VirtualLink(number: connections, peer: station.advertiser.address, rssi: settings.rssi, limits: limits, layer: layer)
+    let link = VirtualLink(peer: station.advertiser.address, rssi: settings.rssi, limits: limits, layer: layer)
     // The device does not notice a connection that fails, so it continues to advertise.
     guard !fails else { return link }
     station.link = link

@@ -5,7 +5,6 @@ import Peripherals
 /// A link that runs one link layer on the event loop's clock and delivers its actions to both ends.
 @LoopActor
 final class VirtualLink {
-  let number: Int
   let peer: PeerAddress
   /// The device's RSSI in dBm, without random variation.
   let rssi: Int8
@@ -25,8 +24,7 @@ final class VirtualLink {
   /// The function that makes the central's controller fail with a hardware error code, on behalf of the device.
   var failController: (@LoopActor (UInt8) -> Void)?
 
-  init(number: Int, peer: PeerAddress, rssi: Int8, limits: LinkLimits, layer: LinkLayer) {
-    self.number = number
+  init(peer: PeerAddress, rssi: Int8, limits: LinkLimits, layer: LinkLayer) {
     self.peer = peer
     self.rssi = rssi
     self.limits = limits

@@ -200,9 +200,6 @@ package final class Output {
     if !isResult || !resultsNamePeer { peer?(&record) }
   }
 
-  /// Waits until the queue has room. After that, one call of `offerLine` or `offerRecord` succeeds.
-  package func untilRoom() async throws { try await streams.out.untilRoom() }
-
   /// Writes a line of the result for a source that cannot wait.
   /// - Returns: False if the queue has no room. Then this function writes nothing.
   package func offerLine(_ text: @autoclosure () -> String) throws(OutputFailure) -> Bool {

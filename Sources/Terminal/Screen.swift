@@ -18,7 +18,6 @@ package final class Screen {
   /// The version of ncurses with which blectl was built.
   package nonisolated static let libraryVersion = NCURSES_VERSION
   private let handler: @LoopActor (Event) -> Void
-  private let isUTF8: Bool
   private let hasClipboard: Bool
   private var drawn = Frame([])
   private var isOpen = true
@@ -42,7 +41,6 @@ package final class Screen {
   /// Opens the screen. Nil if the terminal type is unknown.
   package init?(isUTF8: Bool, usesColor: Bool, environment: (String) -> String?, handler: @escaping @LoopActor (Event) -> Void) {
     self.handler = handler
-    self.isUTF8 = isUTF8
     // The Linux console shows the sequence, which other terminals hide.
     hasClipboard = environment("TERM").map { !$0.hasPrefix("linux") } ?? false
     var ends: [Int32] = [-1, -1]

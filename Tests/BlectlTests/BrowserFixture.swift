@@ -1,11 +1,11 @@
 import ATT
 import Bluetooth
 import GAP
-import GATT
 import Terminal
 import Text
 
 @testable import Browser
+@testable import GATT
 
 /// Browsers with devices and connections, for tests.
 enum BrowserFixture {

@@ -1,10 +1,10 @@
 import ATT
 import Bluetooth
-import GATT
 import Terminal
 import Testing
 
 @testable import Browser
+@testable import GATT
 
 /// Forms of the browser, and the equivalent command lines.
 @Suite(.timeLimit(.minutes(1))) struct BrowserFormTests {

@@ -1,12 +1,12 @@
 import ATT
 import Bluetooth
 import GAP
-import GATT
 import Terminal
 import Testing
 import Text
 
 @testable import Browser
+@testable import GATT
 
 /// The browser draws correctly at every size, with any input from the air.
 @Suite(.timeLimit(.minutes(1))) struct BrowserFrameTests {

@@ -1,8 +1,8 @@
-import ATT
 import Bluetooth
 import Testing
 import Text
 
+@testable import ATT
 @testable import GATT
 @testable import Presentation
 

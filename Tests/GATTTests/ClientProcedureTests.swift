@@ -1,10 +1,11 @@
 import ATT
 import Bluetooth
 import EventLoop
-import GATT
 import TestSupport
 import Testing
 import Text
+
+@testable import GATT
 
 /// Checks GATT procedures byte for byte against the tables of Vol 3 Part F §3.4 and Part G §4.
 @Suite(.timeLimit(.minutes(1))) struct ClientProcedureTests {

@@ -1,7 +1,8 @@
 import ATT
 import Bluetooth
-import GATT
 import Testing
+
+@testable import GATT
 
 @Suite(.timeLimit(.minutes(1))) struct ClientSelectorTests {
   static let table: AttributeTable = {

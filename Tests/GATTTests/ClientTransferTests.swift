@@ -1,10 +1,11 @@
 import ATT
 import Bluetooth
 import EventLoop
-import GATT
 import TestSupport
 import Testing
 import Text
+
+@testable import GATT
 
 /// Tests segmented writes and subscriptions, and how they end.
 @Suite(.timeLimit(.minutes(1))) struct ClientTransferTests {

@@ -1,9 +1,10 @@
 import ATT
 import Bluetooth
 import EventLoop
-import GATT
 import TestSupport
 import Testing
+
+@testable import GATT
 
 /// An empty Prepare Write reveals the refusal of commands that the peer would drop silently.
 @Suite(.timeLimit(.minutes(1))) struct CommandCheckTests {

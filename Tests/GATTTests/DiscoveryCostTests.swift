@@ -1,10 +1,11 @@
 import ATT
 import Bluetooth
 import EventLoop
-import GATT
 import TestSupport
 import Testing
 import Text
+
+@testable import GATT
 
 /// Counts the requests of a full discovery, including the MTU exchange. Each costs a connection interval or two.
 @Suite(.timeLimit(.minutes(1))) struct DiscoveryCostTests {

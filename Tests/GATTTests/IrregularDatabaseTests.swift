@@ -1,10 +1,11 @@
 import ATT
 import Bluetooth
 import EventLoop
-import GATT
 import TestSupport
 import Testing
 import Text
+
+@testable import GATT
 
 /// One irregular entry does not hide the rest, for every entry, fault and place in an answer.
 @Suite(.timeLimit(.minutes(1))) struct IrregularDatabaseTests {

@@ -27,15 +27,11 @@ package struct CommandDescription {
     let endings: [String]
   }
 
-  /// The command's purpose, without a full stop.
-  let hint: String
   /// The options and positional arguments, in the order of their declarations.
   let arguments: [Argument]
 
   package init(of command: any ParsableArguments.Type) {
     let dump = command.parserDescription
-    let abstract = dump?["abstract"]?.string ?? ""
-    hint = abstract.hasSuffix(".") ? String(abstract.dropLast()) : abstract
     let declared = if case .array(let items)? = dump?["arguments"]?.kind { items.map(Self.argument) } else { [Argument]() }
     let printsRecords = (command as? any LoopCommand.Type)?.traits.printsRecords ?? false
     let isCommand = command is any LoopCommand.Type

@@ -63,8 +63,6 @@ package struct CommandShape: Sendable, Equatable {
     }
   }
 
-  let name: String
-  let hint: String
   package let options: [Option]
   /// The kinds of the positional arguments, from the first to the last.
   package let words: [Word]
@@ -74,11 +72,7 @@ package struct CommandShape: Sendable, Equatable {
   /// Whether the command accepts a device only by its address without a type.
   package let takesPlainAddresses: Bool
 
-  package init(
-    _ name: String, hint: String, options: [Option] = [], words: [Word] = [], lastRepeats: Bool = false, takesPlainAddresses: Bool = false
-  ) {
-    self.name = name
-    self.hint = hint
+  package init(options: [Option] = [], words: [Word] = [], lastRepeats: Bool = false, takesPlainAddresses: Bool = false) {
     self.options = options
     self.words = words
     self.lastRepeats = lastRepeats
@@ -100,9 +94,7 @@ extension CommandShape {
     let positional = description.arguments.filter(\.names.isEmpty)
     var words = traits.completedWords ?? positional.filter { $0.values != ["-"] }.map { Self.word($0, traits.attributeUse) }
     if [.chooses, .disconnects].contains(traits.deviceChange) { words[0] = .link }
-    self.init(
-      command.commandName, hint: description.hint, options: Self.options(description), words: words,
-      lastRepeats: positional.last?.isRepeating ?? false)
+    self.init(options: Self.options(description), words: words, lastRepeats: positional.last?.isRepeating ?? false)
   }
 
   package static func options(_ description: CommandDescription) -> [Option] {

@@ -21,8 +21,6 @@ package struct RecordOptions: Sendable, Decodable {
 
   package init(from decoder: any Decoder) throws {}
 
-  static let names = arguments.flatMap(\.names)
-
   static var arguments: [CommandDescription.Argument] {
     [
       .record("csv", "", "Print records as a table of comma-separated values"),

@@ -13,13 +13,6 @@ package struct Service: Hashable, Sendable {
   package var includes: [Include] = []
   /// The characteristics in ascending order of handles.
   package var characteristics: [Characteristic] = []
-
-  package init(uuid: UUID, handle: AttributeHandle, endHandle: AttributeHandle, isPrimary: Bool) {
-    self.uuid = uuid
-    self.handle = handle
-    self.endHandle = endHandle
-    self.isPrimary = isPrimary
-  }
 }
 
 /// An include declaration, by which one service refers to another (Vol 3 Part G §3.2).
@@ -30,13 +23,6 @@ package struct Include: Hashable, Sendable {
   package var endHandle: AttributeHandle
   /// The UUID of the included service. Nil if the declaration has none and the client could not read the service declaration.
   package var uuid: UUID?
-
-  package init(handle: AttributeHandle, startHandle: AttributeHandle, endHandle: AttributeHandle, uuid: UUID?) {
-    self.handle = handle
-    self.startHandle = startHandle
-    self.endHandle = endHandle
-    self.uuid = uuid
-  }
 }
 
 /// A discovered characteristic with its descriptors (Vol 3 Part G §3.3).
@@ -52,14 +38,6 @@ package struct Characteristic: Hashable, Sendable {
   package var extendedProperties: UInt16?
   package var descriptors: [Descriptor] = []
 
-  package init(uuid: UUID, handle: AttributeHandle, valueHandle: AttributeHandle, endHandle: AttributeHandle, properties: Properties) {
-    self.uuid = uuid
-    self.handle = handle
-    self.valueHandle = valueHandle
-    self.endHandle = endHandle
-    self.properties = properties
-  }
-
   /// The first Client Characteristic Configuration descriptor (CCCD). Nil if the characteristic has none.
   package var clientConfiguration: Descriptor? { descriptors.first { $0.uuid == .clientCharacteristicConfiguration } }
 
@@ -71,11 +49,6 @@ package struct Characteristic: Hashable, Sendable {
 package struct Descriptor: Hashable, Sendable {
   package var uuid: UUID
   package var handle: AttributeHandle
-
-  package init(uuid: UUID, handle: AttributeHandle) {
-    self.uuid = uuid
-    self.handle = handle
-  }
 }
 
 /// The set of operations that a characteristic allows: the Characteristic Properties (Vol 3 Part G §3.3.1.1).
