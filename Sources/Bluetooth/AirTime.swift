@@ -69,12 +69,6 @@ package enum AirTime {
     return fragments
   }
 
-  /// Returns the number of exchanges of a payload of `octets` bytes that fit into a connection event.
-  /// - Parameters: `interval` and `guardTime` are in microseconds. Each event ends with an unused `guardTime`.
-  package static func packetsPerEvent(octets: Int, _ coding: Coding, interval: Int, guardTime: Int = 0, encrypted: Bool = false) -> Int {
-    max(0, interval - guardTime) / exchange(octets: octets, coding, encrypted: encrypted)
-  }
-
   /// Returns the throughput of back-to-back Write Commands or Handle Value Notifications, in value bytes per second.
   /// - Parameters:
   ///   - value: The length of a value in bytes.

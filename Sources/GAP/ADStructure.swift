@@ -1,5 +1,3 @@
-package import Bluetooth
-
 /// An AD structure: a type and its data (Vol 3 Part C §11). Only `encoded` contains the length byte, which is `data.count` + 1.
 package struct ADStructure: Hashable, Sendable {
   /// The AD type (Assigned Numbers §2.3). `ADType` names the types that blectl reads.
@@ -10,16 +8,6 @@ package struct ADStructure: Hashable, Sendable {
   package init(type: UInt8, data: [UInt8]) {
     self.type = type
     self.data = data
-  }
-
-  /// Creates a Manufacturer Specific Data structure: the company identifier, least significant byte first, then the vendor's data.
-  package static func manufacturer(_ company: UInt16, _ data: [UInt8]) -> Self {
-    Self(type: ADType.manufacturerData, data: [UInt8(truncatingIfNeeded: company), UInt8(company >> 8)] + data)
-  }
-
-  /// Creates Service Data with a 16-bit UUID if one exists, else with the 128-bit UUID.
-  package static func serviceData(_ uuid: UUID, _ data: [UInt8]) -> Self {
-    Self(type: uuid.short == nil ? ADType.serviceData128 : ADType.serviceData16, data: uuid.attBytes + data)
   }
 
   /// The encoded structure: length, type, data. Nil if `data` has more than 254 bytes.

@@ -27,14 +27,4 @@ package enum Packet: Sendable, Equatable {
     default: self = .unknown(indicator: indicator, octets: reader.rest())
     }
   }
-
-  /// The packet in H4 form.
-  package var encoded: [UInt8] {
-    switch self {
-    case .command(let command): command.encoded
-    case .event(let event): event.encoded
-    case .acl(let data): data.encoded
-    case .unknown(let indicator, let octets): [indicator] + octets
-    }
-  }
 }

@@ -23,10 +23,6 @@ extension Client {
     return try await resolve(selector)
   }
 
-  /// Finds a characteristic and subscribes to its notifications or indications.
-  /// - Throws: `NotACharacteristic`; the errors of `discover`, `AttributeTable.resolve` and `subscribe`.
-  package func subscribe(to selector: Selector) async throws -> Subscription { try await subscribe(characteristic(selector), kind: .auto) }
-
   /// Finds the characteristic to subscribe to. A CCCD (2902) selects its characteristic. An ambiguous selector selects its only match
   /// that sends values.
   /// - Throws: `NotACharacteristic`; the errors of `discover` and `AttributeTable.resolve`.

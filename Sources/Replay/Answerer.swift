@@ -269,12 +269,10 @@ extension Answerer {
     var items: [HandleType] = []
     var next = range.start.number
     for handle in database.handles[database.firstIndex(next)...] {
-      guard handle <= range.end.number, let type = database.types[handle] else { break }
-      guard isKnown(nil, next, handle - 1) else { return items.isEmpty ? nil : .answer(Response.findInformation(items).bytes) }
+      guard handle <= range.end.number, let type = database.types[handle], isKnown(nil, next, handle - 1) else { break }
       let isShort = type.short != nil
       // One response has one form (Vol 3 Part F §3.4.3.2).
-      if let first = items.first, (first.type.short != nil) != isShort { return .answer(Response.findInformation(items).bytes) }
-      guard 2 + (items.count + 1) * (isShort ? 4 : 18) <= mtu else { return .answer(Response.findInformation(items).bytes) }
+      guard items.first.map({ ($0.type.short != nil) == isShort }) ?? true, 2 + (items.count + 1) * (isShort ? 4 : 18) <= mtu else { break }
       items.append(HandleType(AttributeHandle(clamping: handle), type))
       next = handle + 1
     }

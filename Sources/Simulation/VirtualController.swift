@@ -120,15 +120,6 @@ package final class VirtualController: HCI.Transport {
     outgoing = []
   }
 
-  /// Unplugs the controller from its host, which receives `ControllerUnplugged`.
-  package func unplug() {
-    guard !isClosed else { return }
-    reset()
-    isClosed = true
-    outgoing.append(.closed(ControllerUnplugged()))
-    scheduleDelivery()
-  }
-
   /// Simulates a firmware fault: sends Hardware Error with `code` (Vol 4 Part E §7.7.16) and resets the controller.
   func fail(_ code: UInt8) {
     emit(.hardwareError(code))
@@ -221,9 +212,6 @@ package final class VirtualController: HCI.Transport {
     commandSet = nil
   }
 }
-
-/// The error of a transport whose controller disappeared without the host closing it.
-package struct ControllerUnplugged: Error, Sendable, Equatable { package init() {} }
 
 /// The commands that a virtual controller supports, and from which it derives its Supported Commands.
 extension VirtualController {

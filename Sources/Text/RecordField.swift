@@ -18,10 +18,9 @@ extension JSONTree {
     return tree
   }
 
-  /// The value on one line. A quantity is its number and unit, and a list is its items with spaces between them. Null is an empty text.
-  package var cell: String { text(unit: true) }
-
-  private func text(unit showsUnit: Bool) -> String {
+  /// Returns the value on one line. A quantity is its number and perhaps its unit. A list is its items with spaces between them.
+  /// Null is an empty text.
+  fileprivate func text(unit showsUnit: Bool) -> String {
     switch kind {
     case .null: return ""
     case .bool(let flag): return flag ? "true" : "false"
@@ -36,9 +35,6 @@ extension JSONTree {
       return members.map { "\(DisplayText.visible($0.key))=\($0.value.text(unit: true))" }.joined(separator: "; ")
     }
   }
-
-  /// The value of a column, whose header names the quantity, so the text has no unit.
-  fileprivate var columnCell: String { text(unit: false) }
 }
 
 /// A field of a record that a template or a column names: a member, a path such as `rssi.mean`, or a member of `decoded` or `values`.
@@ -56,9 +52,8 @@ package struct RecordField: Sendable, Equatable {
 
   /// Returns the text of the field in a record, without a unit. Returns nil if the record has no such field.
   package func text(in record: JSONTree) -> String? {
-    if let found = record.member(at: path) { return found.columnCell }
-    for name in Self.open { if let found = record[name]?.member(at: path) { return found.columnCell } }
-    return nil
+    let found = record.member(at: path) ?? Self.open.lazy.compactMap { record[$0]?.member(at: path) }.first
+    return found?.text(unit: false)
   }
 }
 

@@ -44,17 +44,9 @@ package struct RecordRows {
         omitted = valueFields == nil ? [] : fields.flatMap { Self.members(record, $0) }.filter { !columns.contains(RecordField($0)) }
         return row(record)
       }
-      var names: [String] = []
-      for field in fields {
-        guard RecordField.open.contains(field) else {
-          names.append(field)
-          continue
-        }
-        guard let valueFields else {
-          names.append(field)
-          continue
-        }
-        names += valueFields + Self.members(record, field).filter { !valueFields.contains($0) }
+      let names = fields.flatMap { field in
+        guard let valueFields, RecordField.open.contains(field) else { return [field] }
+        return valueFields + Self.members(record, field).filter { !valueFields.contains($0) }
       }
       columns = names.map(RecordField.init)
       return Self.row(names) + row(record)
@@ -75,7 +67,7 @@ package struct RecordRows {
     return members.map(\.key)
   }
 
-  private func row(_ record: JSONTree) -> String { Self.row(columns.map { column in Self.safe(column, record) }) }
+  private func row(_ record: JSONTree) -> String { Self.row(columns.map { Self.safe($0, record) }) }
 
   /// Returns the text of a column. A spreadsheet would run text from a device that starts like a formula, so it gets an apostrophe.
   private static func safe(_ column: RecordField, _ record: JSONTree) -> String {

@@ -7,14 +7,6 @@ package enum XMLText {
   /// Escapes an attribute value, which may be in single or double quotes.
   package static func attribute(_ text: String) -> String { escape(text, inAttribute: true) }
 
-  /// Returns whether XML permits a scalar (XML 1.0 §2.2, production 2).
-  package static func allows(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.value {
-    case 0x9, 0xA, 0xD, 0x20...0xD7FF, 0xE000...0xFFFD, 0x10000...0x10FFFF: true
-    default: false
-    }
-  }
-
   private static func escape(_ text: String, inAttribute: Bool) -> String {
     let octets = Array(text.utf8)
     var escaped: [UInt8] = []

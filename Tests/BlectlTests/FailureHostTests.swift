@@ -149,6 +149,5 @@ import Testing
       Failure(TransportError.lost(transport: "unix:/s", .brokenPipe))
         == Failure(
           .adapter, "unix:/s: the connection to the controller was lost: Broken pipe (EPIPE)", code: 32, name: "epipe"))
-    #expect(Failure(ControllerUnplugged()) == Failure(.adapter, "The simulated adapter was removed."))
   }
 }

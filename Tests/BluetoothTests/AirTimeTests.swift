@@ -34,14 +34,6 @@ import Testing
     #expect(AirTime.fragments(attOctets: 100, linkOctets: 27, hciOctets: 64) == [27, 27, 10, 27, 13])
   }
 
-  @Test func packetsThatFitAnEvent() {
-    #expect(AirTime.packetsPerEvent(octets: 251, .le1M, interval: 50_000) == 20)
-    #expect(AirTime.packetsPerEvent(octets: 251, .le2M, interval: 50_000) == 35)
-    #expect(AirTime.packetsPerEvent(octets: 251, .le1M, interval: 7_500) == 3)
-    #expect(AirTime.packetsPerEvent(octets: 251, .le1M, interval: 7_500, guardTime: 300) == 2)
-    #expect(AirTime.packetsPerEvent(octets: 251, .codedS8, interval: 7_500) == 0)
-  }
-
   /// Checks rates in kB/s.
   @Test(arguments: [
     (AirTime.Coding.le1M, 27, 20, 29.6, 28.2), (.le1M, 27, 182, 38.5, 36.7), (.le1M, 27, 236, 38.8, 37.0), (.le1M, 27, 514, 37.2, 35.4),

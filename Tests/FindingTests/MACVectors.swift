@@ -1,5 +1,6 @@
 import Bluetooth
 import GAP
+import TestSupport
 import Testing
 import Text
 

@@ -37,7 +37,7 @@ import Text
       #expect(band.isMeant(by: .name("band*")) && band.isMeant(by: .address(band.peer.address, nil)) && !panel.isMeant(by: .name("band*")))
       #expect(band.client.mtu == 185 && panel.client.mtu == 247)
 
-      let beats = try await band.client.subscribe(to: Selector("2a37"))
+      let beats = try await band.client.subscribe(band.client.characteristic(Selector("2a37")), kind: .auto)
       let target = try await panel.client.attribute(Selector("fff6"), discovering: true)
       let plan = try WritePlan(value: 20_000, properties: target.properties, mtu: panel.client.mtu, mode: .command)
       try await panel.client.send([UInt8](repeating: 7, count: 20_000), to: target.handle, plan: plan)

@@ -22,7 +22,7 @@ import Testing
     try await air.withPeer("panel") { _, client in
       if resetting { try await client.writeRequest([0], to: try await client.attribute(Selector("fff8"), discovering: true).handle) }
       let target = try await client.attribute(Selector("fff6"), discovering: true)
-      let subscription = try await client.subscribe(to: Selector("fff7"))
+      let subscription = try await client.subscribe(client.characteristic(Selector("fff7")), kind: .auto)
       let data = Array(Self.file[range])
       let options = TransferOptions()
       let segment = try options.segment(.command, mtu: client.mtu, link: LinkCapacity(dataLength: 251))

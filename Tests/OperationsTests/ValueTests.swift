@@ -117,7 +117,7 @@ import Testing
     try await onLoop {
       let air = try await TestAir()
       await #expect(throws: NotACharacteristic.self) {
-        try await air.withPeer("band-7") { _, client in _ = try await client.subscribe(to: Selector("0x0001")) }
+        try await air.withPeer("band-7") { _, client in _ = try await client.characteristic(Selector("0x0001")) }
       }
       await air.central.close()
     }

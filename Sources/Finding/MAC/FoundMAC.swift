@@ -59,9 +59,6 @@ package struct FoundMAC: Hashable, Sendable {
     return zip(mac.description.split(separator: ":"), known).map { $1 == 0xFF ? String($0) : "??" }.joined(separator: ":")
   }
 
-  /// Returns whether `address` matches the known bits.
-  package func matches(_ address: Address) -> Bool { address.rawValue & knownBits == mac.rawValue }
-
   /// Whether the known bits of the address are neither all zeros nor all ones.
   var isPlausible: Bool { mac.rawValue != 0 && mac.rawValue != knownBits }
 }

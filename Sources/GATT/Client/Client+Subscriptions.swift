@@ -248,14 +248,9 @@ package final class Subscription {
     self.client = client
   }
 
-  /// Waits for the next value and returns it. Values from before the end of the subscription remain available. Allows one caller at a time.
-  /// - Throws: the error that closed the bearer, GATTError.gone, CancellationError after the caller canceled the subscription or the task.
-  package func next() async throws -> ValueEvent {
-    guard let event = try await next(until: nil) else { throw CancellationError() }
-    return event
-  }
-
   /// Waits for the next value until `deadline`, and returns the value. Returns nil after the deadline. A nil deadline means no limit.
+  /// Values from before the end of the subscription remain available. Allows one caller at a time.
+  /// - Throws: the error that closed the bearer, GATTError.gone, CancellationError after the caller canceled the subscription or the task.
   package func next(until deadline: LoopClock.Instant?) async throws -> ValueEvent? { try await values.next(until: deadline) }
 
   /// Ends the subscription, and writes the CCCD if no other subscription needs the values. A call after an error writes the CCCD again.

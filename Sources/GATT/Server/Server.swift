@@ -59,15 +59,9 @@ package final class Server: BearerServer {
     self.init(store: store, bearer: Bearer(channel, rxMTU: rxMTU))
   }
 
-  package convenience init(database: AttributeDatabase, channel: any ATT.Channel, rxMTU: Int) {
-    self.init(store: AttributeStore(database), channel: channel, rxMTU: rxMTU)
-  }
-
   /// Starts to receive PDUs from the client. Set the handlers first, because PDUs may already be waiting.
   package func start() { bearer.start() }
 
-  /// The ATT_MTU in effect, 23…517.
-  package var mtu: Int { bearer.mtu }
   /// The error that closed the bearer. Nil while the bearer is open.
   package var closed: (any Error)? { bearer.closed }
 
@@ -156,15 +150,6 @@ package final class Server: BearerServer {
 
   /// Whether an indication waits for transmission or confirmation.
   package var isIndicating: Bool { bearer.isIndicating }
-
-  /// Sends a Handle Value Indication after all earlier ones, and waits for the client's confirmation.
-  /// - Returns: false if the client has no subscription, or unsubscribes before the indication's turn.
-  /// - Throws: the error that closed the bearer. ATTError after the transaction time limit, which closes the bearer.
-  package func indicate(_ handle: AttributeHandle, _ value: [UInt8]) async throws -> Bool {
-    if let closed { throw closed }
-    guard configuration(ofValue: handle) & 2 != 0 else { return false }
-    return try await bearer.indicate(HandleValue(handle, value)).value()
-  }
 
   /// Stops serving and closes the bearer. Idempotent.
   package func close() { bearer.close() }

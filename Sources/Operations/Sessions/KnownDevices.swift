@@ -50,8 +50,6 @@ package struct KnownDevices: Sendable, Equatable {
   /// The maximum number of devices and of aliases. Real radios and all other airs have separate limits.
   package static let capacity = 256
 
-  package init() {}
-
   package init(parsing log: [UInt8]) {
     var (seen, named): (Set<Key>, Set<Alias>) = ([], [])
     // From the end, because later records win.

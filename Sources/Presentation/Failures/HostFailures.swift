@@ -2,7 +2,6 @@ package import Bluetooth
 package import GAP
 package import HCI
 package import LEHost
-package import Simulation
 import Text
 
 extension ControllerError: FailureConvertible {
@@ -107,10 +106,6 @@ extension Disconnection: FailureConvertible {
     case .channelClosed: .linkLost("\(link) closed by blectl")
     }
   }
-}
-
-extension ControllerUnplugged: FailureConvertible {
-  package var failure: Failure { .adapter("The simulated adapter was removed.") }
 }
 
 extension MalformedPacket: FailureConvertible { package var failure: Failure { .protocolViolation("\(self)") } }

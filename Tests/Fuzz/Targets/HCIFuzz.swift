@@ -4,6 +4,7 @@ import GAP
 import HCI
 import HostCommon
 import L2CAP
+import TestSupport
 
 extension FuzzTarget {
   /// An H4 stream, whole and in pieces. The host, the controller and `decode` read each packet.

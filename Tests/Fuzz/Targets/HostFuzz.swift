@@ -142,7 +142,7 @@ private final class Interference: HCI.Transport {
     case ..<247:
       pass(packet)
       pass(packet)
-    case ..<250: handler?(.closed(ControllerUnplugged()))
+    case ..<250: handler?(.closed(CancellationError()))
     default: break
     }
   }
