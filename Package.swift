@@ -90,7 +90,7 @@ let package = Package(
     .target(
       name: "Presentation",
       dependencies: [
-        "Terminal", "ScriptLanguage", "Transfer", "Operations", "Finding", "LinuxBluetooth", "LinuxIO", "LEHost", "Simulation", "Decoding",
+        "Terminal", "ScriptLanguage", "Transfer", "Operations", "Finding", "LinuxBluetooth", "LinuxIO", "LEHost", "Decoding",
         "Replay", "GAP", "DeviceFiles", "GATT", "ATT", "HCI", "Values", "Bluetooth", "EventLoop", "Text", system,
       ], swiftSettings: settings),
     .target(
