@@ -22,9 +22,7 @@ package struct AttributeHandle: RawRepresentable, Hashable, Comparable, Sendable
   package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 
   /// The handle as hexadecimal text, such as `0x0012`.
-  package var description: String {
-    "0x" + Hex.encode(rawValue)
-  }
+  package var description: String { "0x" + Hex.encode(rawValue) }
 }
 
 /// The handle range of a request, including both ends. Servers refuse an invalid range with Invalid Handle (Vol 3 Part F §3.4.3.1).

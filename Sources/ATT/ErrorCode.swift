@@ -38,9 +38,7 @@ package struct ErrorCode: RawRepresentable, Hashable, Sendable, CustomStringConv
   }
 
   /// The specification's name in snake case for JSON, such as `write_not_permitted`.
-  package var snakeName: String {
-    name.lowercased().split(whereSeparator: { !$0.isLetter && !$0.isNumber }).joined(separator: "_")
-  }
+  package var snakeName: String { name.lowercased().split(whereSeparator: { !$0.isLetter && !$0.isNumber }).joined(separator: "_") }
 
   private static let names: [UInt8: String] = [
     0x01: "Invalid Handle",

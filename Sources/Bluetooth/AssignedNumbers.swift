@@ -10,9 +10,7 @@ package enum AssignedNumbers {
   }
 
   /// Returns the name of a UUID in snake case, which `uuid(named:)` accepts: `battery_level` for 2a19. Nil for a UUID without a name.
-  package static func snakeName(of uuid: UUID) -> String? {
-    name(of: uuid).map { snake($0) }
-  }
+  package static func snakeName(of uuid: UUID) -> String? { name(of: uuid).map { snake($0) } }
 
   /// Converts a name to snake case: `heart_rate` for `Heart Rate`.
   package static func snake(_ name: String) -> String { String(decoding: snake(Array(name.utf8)[...]), as: UTF8.self) }
@@ -116,9 +114,7 @@ package enum AssignedNumbers {
   }
 
   /// Returns the name of an appearance's sub-category: `Keyboard` for 0x03C1. Without an assigned sub-category, returns the category.
-  package static func appearance(_ value: UInt16) -> String? {
-    search(appearances, hex(value)) ?? search(appearances, hex(value & ~0x3F))
-  }
+  package static func appearance(_ value: UInt16) -> String? { search(appearances, hex(value)) ?? search(appearances, hex(value & ~0x3F)) }
 
   // MARK: Search
 

@@ -24,9 +24,7 @@ package struct ByteReader: Sendable {
     return bytes[position]
   }
 
-  package mutating func int8(_ what: StaticString) throws(MalformedPacket) -> Int8 {
-    Int8(bitPattern: try uint8(what))
-  }
+  package mutating func int8(_ what: StaticString) throws(MalformedPacket) -> Int8 { Int8(bitPattern: try uint8(what)) }
 
   package mutating func uint16(_ what: StaticString) throws(MalformedPacket) -> UInt16 {
     UInt16(truncatingIfNeeded: try uint(what, octets: 2))
@@ -36,18 +34,12 @@ package struct ByteReader: Sendable {
     UInt32(truncatingIfNeeded: try uint(what, octets: 4))
   }
 
-  package mutating func uint64(_ what: StaticString) throws(MalformedPacket) -> UInt64 {
-    try uint(what, octets: 8)
-  }
+  package mutating func uint64(_ what: StaticString) throws(MalformedPacket) -> UInt64 { try uint(what, octets: 8) }
 
   /// Reads an address of six bytes, least significant first (Vol 6 Part B §1.3).
-  package mutating func address(_ what: StaticString) throws(MalformedPacket) -> Address {
-    Address(rawValue: try uint(what, octets: 6))
-  }
+  package mutating func address(_ what: StaticString) throws(MalformedPacket) -> Address { Address(rawValue: try uint(what, octets: 6)) }
 
-  package mutating func bytes(_ count: Int, _ what: StaticString) throws(MalformedPacket) -> [UInt8] {
-    Array(try slice(count, what))
-  }
+  package mutating func bytes(_ count: Int, _ what: StaticString) throws(MalformedPacket) -> [UInt8] { Array(try slice(count, what)) }
 
   package mutating func slice(_ count: Int, _ what: StaticString) throws(MalformedPacket) -> ArraySlice<UInt8> {
     guard count >= 0, remaining >= count else { throw truncated(what, count) }

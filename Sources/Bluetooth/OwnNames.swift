@@ -19,9 +19,7 @@ package struct OwnNames: Equatable, Sendable {
   private static let state = Mutex(State.known(nil))
 
   /// Sets the source of the names. The first look-up calls `source` once, on any thread. `source` must not look up names itself.
-  package static func come(from source: @escaping @Sendable () -> OwnNames?) {
-    state.withLock { $0 = .notAsked(source) }
-  }
+  package static func come(from source: @escaping @Sendable () -> OwnNames?) { state.withLock { $0 = .notAsked(source) } }
 
   package static var current: OwnNames? {
     state.withLock { state in

@@ -39,9 +39,7 @@ package struct UUID: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// Creates a UUID from 2, 4 or 16 bytes, least significant first. ATT has 2 or 16 bytes, advertisements also 4. Nil for other counts.
-  package init?(littleEndian bytes: some Collection<UInt8>) {
-    self.init(littleEndian: Array(bytes)[...])
-  }
+  package init?(littleEndian bytes: some Collection<UInt8>) { self.init(littleEndian: Array(bytes)[...]) }
 
   /// Creates a UUID from a slice of 2, 4 or 16 bytes, least significant first. Nil for other counts.
   package init?(littleEndian bytes: ArraySlice<UInt8>) {

@@ -213,9 +213,7 @@ extension Browser {
     }
   }
 
-  private func isTree(_ row: Int, _ column: Int) -> Bool {
-    layout.isWide ? layout.tree.contains(row: row, column: column) : pane == .tree
-  }
+  private func isTree(_ row: Int, _ column: Int) -> Bool { layout.isWide ? layout.tree.contains(row: row, column: column) : pane == .tree }
 
   // MARK: Help, prompts, the form
 

@@ -80,9 +80,7 @@ struct CommandLineCompletion {
 
   /// Returns the candidates for `--adapter`, which are local adapters, serial ports and prefixes such as `tcp:`.
   private func adapters() -> [CompletionModel.Entry] {
-    func entry(_ text: String, _ hint: String) -> CompletionModel.Entry {
-      .init(text, hint: hint, goesOn: text.hasSuffix(":"))
-    }
+    func entry(_ text: String, _ hint: String) -> CompletionModel.Entry { .init(text, hint: hint, goesOn: text.hasSuffix(":")) }
     let numbers = FolderNames.list("/sys/class/bluetooth/", home: nil).compactMap { name in
       name.after("hci").flatMap { Int($0.prefix { $0 != "/" }) }
     }.sorted()
@@ -95,9 +93,7 @@ struct CommandLineCompletion {
 }
 
 extension CommandShape {
-  fileprivate var namesDevices: Bool {
-    words.contains(.peer) || options.contains { $0.value == .peer || $0.value == .address }
-  }
+  fileprivate var namesDevices: Bool { words.contains(.peer) || options.contains { $0.value == .peer || $0.value == .address } }
 }
 
 extension Completer.Given {

@@ -98,9 +98,7 @@ package struct Completer {
     }
   }
 
-  private var commands: [CompletionModel.Entry] {
-    model.commands.map { CompletionModel.Entry($0.name, hint: $0.hint) }
-  }
+  private var commands: [CompletionModel.Entry] { model.commands.map { CompletionModel.Entry($0.name, hint: $0.hint) } }
 
   func answer(_ shape: CommandShape, _ given: Given, _ last: String) -> Answer {
     if let pending = given.pending { return value(of: pending, last, shape, given) }

@@ -138,9 +138,7 @@ extension DecodedPacket {
     return [place("start_handle", handle)] + (range?.start == handle ? range.map { [end($0.end)] } ?? [] : [])
   }
 
-  private static func fields(_ range: HandleRange) -> [PacketField] {
-    [place("start_handle", range.start), end(range.end)]
-  }
+  private static func fields(_ range: HandleRange) -> [PacketField] { [place("start_handle", range.start), end(range.end)] }
 
   private static func attribute(_ handle: AttributeHandle) -> PacketField { PacketField("handle", .attribute(handle)) }
   private static func end(_ handle: AttributeHandle) -> PacketField { place("end_handle", handle) }

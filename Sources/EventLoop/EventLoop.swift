@@ -61,9 +61,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     }
   }
 
-  package func checkIsolated() {
-    precondition(isOnThread, "called off the event loop's thread")
-  }
+  package func checkIsolated() { precondition(isOnThread, "called off the event loop's thread") }
 
   package func isIsolatingCurrentContext() -> Bool? { isOnThread }
 

@@ -11,9 +11,7 @@ package struct Interest: OptionSet, Sendable {
 
   package init(isReading: Bool, isWriting: Bool) { rawValue = (isReading ? 1 : 0) | (isWriting ? 2 : 0) }
 
-  var pollEvents: Int16 {
-    (rawValue & 1 != 0 ? Int16(POLLIN) : 0) | (rawValue & 2 != 0 ? Int16(POLLOUT) : 0)
-  }
+  var pollEvents: Int16 { (rawValue & 1 != 0 ? Int16(POLLIN) : 0) | (rawValue & 2 != 0 ? Int16(POLLOUT) : 0) }
 }
 
 /// The state of a descriptor according to poll(2).

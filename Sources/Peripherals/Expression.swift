@@ -40,9 +40,7 @@ package struct Template: Sendable, Equatable {
   }
 
   /// The total length, in bytes, of the parts that never change.
-  var leastLength: Int {
-    parts.reduce(0) { if case .octets(let octets) = $1 { $0 + octets.count } else { $0 } }
-  }
+  var leastLength: Int { parts.reduce(0) { if case .octets(let octets) = $1 { $0 + octets.count } else { $0 } } }
 }
 
 /// An expression whose value is a 64-bit integer. Arithmetic wraps around, and a division by zero gives 0.

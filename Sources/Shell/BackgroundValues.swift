@@ -38,7 +38,5 @@ final class BackgroundValues {
   func contains(_ handle: AttributeHandle) -> Bool { values.characteristics.contains { $0.valueHandle == handle } }
 
   /// Waits until the output has all received values. Call this after `values.end()`. A canceled call reports how many values are lost.
-  func untilShown() async {
-    await withTaskCancellationHandler(operation: { await showing.value }, onCancel: { showing.cancel() })
-  }
+  func untilShown() async { await withTaskCancellationHandler(operation: { await showing.value }, onCancel: { showing.cancel() }) }
 }

@@ -318,7 +318,5 @@ extension VirtualController {
   /// Returns the air time in µs of a data PDU with MIC on 1M, for the time fields of data length commands and events.
   static func time(octets: Int) -> UInt16 { UInt16(clamping: (octets + 14) * 8) }
 
-  static func isDataLength(_ octets: UInt16, _ time: UInt16) -> Bool {
-    (27...251).contains(octets) && (328...17_040).contains(time)
-  }
+  static func isDataLength(_ octets: UInt16, _ time: UInt16) -> Bool { (27...251).contains(octets) && (328...17_040).contains(time) }
 }

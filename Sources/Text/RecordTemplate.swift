@@ -47,9 +47,7 @@ package struct RecordTemplate: Sendable, Equatable {
     if fields.isEmpty { throw .noField }
   }
 
-  package var fields: [RecordField] {
-    pieces.compactMap { if case .field(let field) = $0 { field } else { nil } }
-  }
+  package var fields: [RecordField] { pieces.compactMap { if case .field(let field) = $0 { field } else { nil } } }
 
   /// Returns the line of a record. A field that the record lacks is empty.
   func line(_ record: JSONTree) -> String {

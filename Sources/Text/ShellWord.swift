@@ -28,9 +28,7 @@ package struct ShellWord: Sendable, Hashable {
   /// The text of the word if it may be a keyword. Nil for a quoted word and for a word with variables.
   package var keyword: String? { isQuoted ? nil : text }
 
-  package var variables: [String] {
-    pieces.compactMap { if case .variable(let name) = $0 { name } else { nil } }
-  }
+  package var variables: [String] { pieces.compactMap { if case .variable(let name) = $0 { name } else { nil } } }
 
   /// Returns the text of the word, with each variable replaced by its value.
   package func replaced<E: Error>(_ value: (_ name: String) throws(E) -> String) throws(E) -> String {

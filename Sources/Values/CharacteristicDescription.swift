@@ -59,9 +59,7 @@ package struct CharacteristicDescription: Sendable {
   }
 
   /// The UUIDs of all described attribute types. Declarations start with 28, and descriptors with 29.
-  package static var all: [UUID] {
-    table.split(separator: "\n").compactMap { $0.hasPrefix(" ") ? nil : UUID(String($0.prefix(4))) }
-  }
+  package static var all: [UUID] { table.split(separator: "\n").compactMap { $0.hasPrefix(" ") ? nil : UUID(String($0.prefix(4))) } }
 
   /// Finds the record whose first line starts with `key`, by binary search in the table. Returns nil if no record does.
   private static func record(_ key: String) -> String? {

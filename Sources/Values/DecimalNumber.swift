@@ -20,9 +20,7 @@ package struct DecimalNumber: Equatable, Sendable, CustomStringConvertible {
     self.isBinaryFraction = isBinaryFraction
   }
 
-  package init(_ value: some BinaryInteger) {
-    self.init(isNegative: value < 0, magnitude: UInt128(value.magnitude))
-  }
+  package init(_ value: some BinaryInteger) { self.init(isNegative: value < 0, magnitude: UInt128(value.magnitude)) }
 
   /// Creates the number `value` × multiplier × 10^`decimalExponent` × 2^`binaryExponent` (GATT Specification Supplement §2.4).
   /// Nil if the number exceeds 128 bits, which the SIG's characteristics never do.

@@ -211,9 +211,7 @@ package struct Configuration: Sendable {
   }
 
   /// Returns the contents of a state file. Empty if the file is unreadable.
-  private func log(_ path: String?) -> [UInt8] {
-    path.flatMap { try? InputFile.readIfThere($0, limit: 17 * Self.logLimit) } ?? []
-  }
+  private func log(_ path: String?) -> [UInt8] { path.flatMap { try? InputFile.readIfThere($0, limit: 17 * Self.logLimit) } ?? [] }
 
   /// The size in bytes at which `StateLog` compacts a log.
   private static let logLimit = 64 << 10

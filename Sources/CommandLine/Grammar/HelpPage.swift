@@ -31,9 +31,7 @@ package struct HelpPage {
     return ([isSession ? name : "blectl \(name)", "[<options>]"] + required + words).joined(separator: " ")
   }
 
-  var globalOptions: [String] {
-    section(Self.globalTitle, arguments.filter { Self.title($0) == Self.globalTitle }, isShort: false)
-  }
+  var globalOptions: [String] { section(Self.globalTitle, arguments.filter { Self.title($0) == Self.globalTitle }, isShort: false) }
 
   package func text(isShort: Bool) -> String {
     let configuration = type.configuration

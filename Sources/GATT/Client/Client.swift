@@ -129,9 +129,7 @@ package final class Client: BearerClient {
 
   /// Waits until the peer has received all commands sent so far: sends Find Information for `handle` and waits for the response.
   /// The request has no side effects, and the bearer keeps the order. An Error Response is also a confirmation.
-  package func barrier(after handle: AttributeHandle) async throws {
-    _ = try await bearer.request(barrierRequest(after: handle))
-  }
+  package func barrier(after handle: AttributeHandle) async throws { _ = try await bearer.request(barrierRequest(after: handle)) }
 
   func barrierRequest(after handle: AttributeHandle) -> Request { .findInformation(HandleRange(handle, handle)) }
 

@@ -171,9 +171,7 @@ package struct TransferPace: Sendable, Equatable {
   /// Returns the length of the next burst: a third longer, and at least 2 segments longer.
   private static func more(_ segments: Int) -> Int { segments + max(2, segments / 3) }
 
-  private mutating func setFree() {
-    (stage, gap, isKnown) = (.free, .zero, true)
-  }
+  private mutating func setFree() { (stage, gap, isKnown) = (.free, .zero, true) }
 
   private mutating func adapt(_ burst: Burst, _ isSettled: Bool, _ isAsQuick: Bool) {
     // The time is only known to one connection interval. Whether the device kept up is more certain than its speed.
@@ -207,15 +205,11 @@ extension TransferPace.Burst {
   fileprivate var isQuick: Bool { lateness.map { $0 + roundTrip <= min(interval / 2, max(.milliseconds(7.5), airTime * 3)) } ?? false }
 
   /// The longest time that the device may have taken per segment.
-  fileprivate var longest: Duration {
-    (lateness.map { max(.zero, $0 + roundTrip) + airTime * segments } ?? time) / max(1, segments)
-  }
+  fileprivate var longest: Duration { (lateness.map { max(.zero, $0 + roundTrip) + airTime * segments } ?? time) / max(1, segments) }
 
   /// The likely time that the device took per segment.
   fileprivate var likely: Duration { max(.zero, time - roundTrip - interval / 2) / max(1, segments) }
 
   /// Returns whether the device took at most `gap` per segment, with a tolerance of 10 % and two connection intervals.
-  fileprivate func tookAsLong(as gap: Duration) -> Bool {
-    time - roundTrip - interval * 2 <= gap * Double(segments) * 1.1
-  }
+  fileprivate func tookAsLong(as gap: Duration) -> Bool { time - roundTrip - interval * 2 <= gap * Double(segments) * 1.1 }
 }

@@ -85,9 +85,7 @@ package struct ScanTable {
   }
 
   /// Formats a number of seconds in at most five columns, such as `104ms` or `1.5s`.
-  static func interval(_ seconds: Double) -> String {
-    seconds < 0.9995 ? "\(Int((seconds * 1000).rounded()))ms" : duration(seconds)
-  }
+  static func interval(_ seconds: Double) -> String { seconds < 0.9995 ? "\(Int((seconds * 1000).rounded()))ms" : duration(seconds) }
 
   private static func tenths(_ seconds: Double) -> String {
     let tenths = Int((seconds * 10).rounded())

@@ -24,9 +24,7 @@ extension RestorationError: FailureConvertible {
 }
 
 extension NotACharacteristic: FailureConvertible {
-  package var failure: Failure {
-    .notFound("Cannot subscribe to \(selector) (handle \(handle)): it is not the value of a characteristic.")
-  }
+  package var failure: Failure { .notFound("Cannot subscribe to \(selector) (handle \(handle)): it is not the value of a characteristic.") }
 }
 
 extension FailedRead: FailureConvertible {

@@ -111,9 +111,7 @@ package enum PacketText {
     return (nanoseconds < 0 ? "-" : "") + "\(micro / 1_000_000)." + String(repeating: "0", count: 6 - rest.utf8.count) + rest
   }
 
-  package static func milliseconds(_ nanoseconds: Int64) -> String {
-    "\(((Double(nanoseconds) / 10_000).rounded() / 100).plainText) ms"
-  }
+  package static func milliseconds(_ nanoseconds: Int64) -> String { "\(((Double(nanoseconds) / 10_000).rounded() / 100).plainText) ms" }
 }
 
 /// The JSON form of a decoded packet: its name, fields and bytes, and an error if the packet is malformed.

@@ -177,9 +177,7 @@ final class ScriptRun {
 
   private func device(of script: Script) -> String? { script.device?.lowercased() }
 
-  private func setupFailure(of script: Script) -> SetupFailure? {
-    setupFailures[""] ?? device(of: script).flatMap { setupFailures[$0] }
-  }
+  private func setupFailure(of script: Script) -> SetupFailure? { setupFailures[""] ?? device(of: script).flatMap { setupFailures[$0] } }
 
   /// Runs the selected tests of a script and reports their results. Stores a failed setup for later scripts.
   private func run(_ script: Script, _ repetition: Int?) async throws {

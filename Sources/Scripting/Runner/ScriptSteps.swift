@@ -348,9 +348,7 @@ final class ScriptSteps: ResultObserver {
   /// A table or a template has a line for each test, not for each step.
   var showsRecords: Bool { shell.process.output.style.writesMessagesAsJSON }
 
-  func didRecord(_ record: JSONTree, isCommand: Bool) {
-    step.take(record, at: elapsed, isCommand: isCommand) { meaning(of: $0, in: $1) }
-  }
+  func didRecord(_ record: JSONTree, isCommand: Bool) { step.take(record, at: elapsed, isCommand: isCommand) { meaning(of: $0, in: $1) } }
 
   func didSay(_ text: String, isNote: Bool) { if isNote { record.note(text) } else { shell.process.output.verbose(1, text) } }
 

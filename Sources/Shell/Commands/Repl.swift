@@ -22,9 +22,7 @@ package struct Repl: LoopCommand {
 
   var isShared: Bool { process.json }
 
-  func run(in context: Context) async throws {
-    try await Self.converse(Shell(context.process, timeout: step.timeout), connecting: peer)
-  }
+  func run(in context: Context) async throws { try await Self.converse(Shell(context.process, timeout: step.timeout), connecting: peer) }
 
   /// Runs a session with the user or the program at standard input. Connects to `peer` first, unless `peer` is nil.
   /// - Parameter link: The device whose loss ends the session, unless the session restores lost connections. Nil for no such device.
