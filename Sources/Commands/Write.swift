@@ -157,8 +157,7 @@ package struct Write: PeerCommand {
     else { return nil }
     let name = ShellWords.quoteForShell(client.table?.name(at: item.valueHandle) ?? "\(item.valueHandle)")
     let command = context.isInSession ? "subscribe \(name)" : "blectl notify \(ShellWords.quoteForShell("\(who.peer)")) \(name)"
-    return
-      "The device now sends values of \(name), but nothing shows them. To see them: \(command)"
+    return "The device now sends values of \(name), but nothing shows them. To see them: \(command)"
   }
 
   @LoopActor

@@ -14,9 +14,7 @@ package enum Signalling {
   ///   - deciding: a central's decision on requested parameters. Returns the parameters for the link, or nil to refuse.
   ///     Nil for a peripheral, which cannot receive such a request (Vol 3 Part A §4.20).
   /// - Returns: nil for responses and for packets without an identifier, which need no answer.
-  package static func answer(
-    _ payload: [UInt8], deciding: ((ConnectionParameters) -> ConnectionParameters?)? = nil
-  ) -> Answer? {
+  package static func answer(_ payload: [UInt8], deciding: ((ConnectionParameters) -> ConnectionParameters?)? = nil) -> Answer? {
     let request: SignallingPDU
     do throws(MalformedPacket) {
       request = try SignallingPDU(payload)

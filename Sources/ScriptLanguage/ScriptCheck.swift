@@ -120,9 +120,7 @@ package struct ScriptCheck {
     }
   }
 
-  private mutating func check(
-    _ name: ShellWord, _ tags: [ShellWord], _ body: [ScriptStatement], _ lines: inout [String: Int]
-  ) {
+  private mutating func check(_ name: ShellWord, _ tags: [ShellWord], _ body: [ScriptStatement], _ lines: inout [String: Int]) {
     let line = line
     let title = known(name, "The name of a test")
     if title?.isEmpty == true { note(at: name, "The test needs a name.") }

@@ -129,8 +129,7 @@ package final class Air {
     layer.guardTime = max(layer.guardTime, faults.guardTime)
     layer.packetErrorRate = max(layer.packetErrorRate, faults.packetErrorRate)
     if let octets = faults.cutAfterOctets { layer.cutAfterOctets = octets }
-    let fails =
-      faults.failingConnections.contains(connections) || station.connections <= limits.failingConnections
+    let fails = faults.failingConnections.contains(connections) || station.connections <= limits.failingConnections
     if fails { layer.failEstablishment() }
     let link = VirtualLink(peer: station.advertiser.address, rssi: settings.rssi, limits: limits, layer: layer)
     // The device does not notice a connection that fails, so it continues to advertise.

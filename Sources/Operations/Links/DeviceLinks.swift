@@ -133,9 +133,7 @@ extension DeviceLinks {
   }
 
   /// Connects to the device that a search found.
-  private func connect(
-    _ match: PeerMatch, _ request: LinkRequest, until deadline: LoopClock.Instant
-  ) async throws -> Connection {
+  private func connect(_ match: PeerMatch, _ request: LinkRequest, until deadline: LoopClock.Instant) async throws -> Connection {
     reporter.report(.connecting(match.peer, name: match.name))
     var limits = request.limits
     if request.waits { limits.connecting = min(limits.connecting, EventLoop.shared.now.duration(to: deadline)) }

@@ -107,9 +107,7 @@ extension GATTError: FailureConvertible {
       .att, "\(attempt(request, attribute)): \(reason) (\(code.tag))." + (advice.map { " \($0)" } ?? ""), code)
   }
 
-  private static func explanation(
-    _ code: ErrorCode, _ request: Request, _ properties: Properties?
-  ) -> (reason: String, advice: String?) {
+  private static func explanation(_ code: ErrorCode, _ request: Request, _ properties: Properties?) -> (reason: String, advice: String?) {
     switch code {
     case .invalidHandle: return ("the device has no such attribute", uuidHint(request.handle) + listing)
     case .readNotPermitted:

@@ -177,9 +177,7 @@ final class ScriptSteps: ResultObserver {
 
   // MARK: Repetition
 
-  private func run(
-    _ repetition: Repetition, _ body: [ScriptStatement], then following: [ArraySlice<ScriptStatement>]
-  ) async throws {
+  private func run(_ repetition: Repetition, _ body: [ScriptStatement], then following: [ArraySlice<ScriptStatement>]) async throws {
     let count = try count(repetition.count)
     let pause = try repetition.every.map { try time($0) } ?? .zero
     if repetition.endsWithSuccess { retryDepth += 1 }
