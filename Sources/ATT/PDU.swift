@@ -192,9 +192,7 @@ extension Request {
       writer.handle(handle)
       writer.uint16(offset)
     case .readMultiple(let handles), .readMultipleVariable(let handles): for handle in handles { writer.handle(handle) }
-    case .write(let handle, let value):
-      writer.handle(handle)
-      writer.append(value)
+    case .write(let handle, let value): writer.handle(handle, value)
     case .prepareWrite(let handle, let offset, let value):
       writer.handle(handle)
       writer.uint16(offset)
@@ -297,25 +295,18 @@ extension Response {
     case .findInformation(let items):
       let isShort = items.first?.type.short != nil
       writer.uint8(isShort ? 1 : 2)
-      for item in items.prefix(while: { ($0.type.short != nil) == isShort }) {
-        writer.handle(item.handle)
-        writer.append(item.type.attBytes)
-      }
+      for item in items.prefix(while: { ($0.type.short != nil) == isShort }) { writer.handle(item.handle, item.type.attBytes) }
     case .findByTypeValue(let ranges): for range in ranges { writer.range(range) }
     case .readByType(let items):
       let count = items.first?.value.count ?? 0
       writer.uint8(UInt8(clamping: count + 2))
-      for item in items.prefix(while: { $0.value.count == count }) {
-        writer.handle(item.handle)
-        writer.append(item.value)
-      }
+      for item in items.prefix(while: { $0.value.count == count }) { writer.handle(item.handle, item.value) }
     case .readByGroupType(let groups):
       let count = groups.first?.value.count ?? 0
       writer.uint8(UInt8(clamping: count + 4))
       for group in groups.prefix(while: { $0.value.count == count }) {
         writer.handle(group.handle)
-        writer.handle(group.endHandle)
-        writer.append(group.value)
+        writer.handle(group.endHandle, group.value)
       }
     case .read(let value), .readBlob(let value), .readMultiple(let value): writer.append(value)
     case .readMultipleVariable(let values, let truncated):
@@ -361,12 +352,9 @@ extension Command {
     var writer = ByteWriter()
     writer.uint8(opcode.rawValue)
     switch self {
-    case .write(let handle, let value):
-      writer.handle(handle)
-      writer.append(value)
+    case .write(let handle, let value): writer.handle(handle, value)
     case .signedWrite(let handle, let value, let signature):
-      writer.handle(handle)
-      writer.append(value)
+      writer.handle(handle, value)
       writer.append(signature)
     }
     return writer.bytes
@@ -412,9 +400,7 @@ extension Unsolicited {
     var writer = ByteWriter()
     writer.uint8(opcode.rawValue)
     switch self {
-    case .notification(let item), .indication(let item):
-      writer.handle(item.handle)
-      writer.append(item.value)
+    case .notification(let item), .indication(let item): writer.handle(item.handle, item.value)
     case .multipleNotification(let items, _):
       for item in items {
         writer.handle(item.handle)
@@ -489,6 +475,12 @@ extension ByteReader {
 
 extension ByteWriter {
   fileprivate mutating func handle(_ handle: AttributeHandle) { uint16(handle.rawValue) }
+
+  /// Writes a handle and the value after it.
+  fileprivate mutating func handle(_ handle: AttributeHandle, _ value: [UInt8]) {
+    uint16(handle.rawValue)
+    append(value)
+  }
 
   fileprivate mutating func range(_ range: HandleRange) {
     handle(range.start)

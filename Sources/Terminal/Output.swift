@@ -46,7 +46,7 @@ package final class Output {
     set { rows.valueFields = newValue }
   }
   private var rows: RecordRows
-  private var times: RecordTimes?
+  private var times: RecordTimes
   private var hasNotedOmission = false
   /// The function that receives notes and progress, which then do not go to stderr. Nil writes them to stderr.
   package var onMessage: (@LoopActor (_ text: String, _ isNote: Bool) -> Void)?
@@ -74,7 +74,7 @@ package final class Output {
     self.style = style
     self.streams = streams
     rows = RecordRows(style.form)
-    times = style.times
+    times = style.times ?? .utc
     func allows(_ isTerminal: Bool) -> Bool {
       if style.writesMessagesAsJSON { return false }
       return switch style.color {
@@ -155,9 +155,9 @@ package final class Output {
 
   /// Returns a record of the result in the form of the output.
   private func result(of build: (inout RecordWriter) -> Void) throws(UnknownRecordField) -> [UInt8] {
-    if style.form.isJSON, times == nil { return line(of: build) }
-    var form = times ?? .utc
-    defer { if times != nil { times = form } }
+    if style.form.isJSON, style.times == nil { return line(of: build) }
+    var form = times
+    defer { times = form }
     guard !style.form.isJSON else {
       var json = RecordWriter()
       json.times = form
@@ -180,11 +180,7 @@ package final class Output {
 
   /// Returns a time of a line in the user's form, or in UTC. Returns nil if the user wants no times.
   /// - Parameter nanoseconds: Nanoseconds since 1970-01-01T00:00:00Z.
-  package func timeText(_ nanoseconds: Int64) -> String? {
-    var form = times ?? .utc
-    defer { if times != nil { times = form } }
-    return form.text(nanoseconds)
-  }
+  package func timeText(_ nanoseconds: Int64) -> String? { times.text(nanoseconds) }
 
   private func observe(_ build: (inout RecordWriter) -> Void) { onRecord?(RecordWriter.value { complete(&$0, build) }) }
 
