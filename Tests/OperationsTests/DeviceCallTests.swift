@@ -1,6 +1,5 @@
 import ATT
 import Bluetooth
-import DeviceFiles
 import EventLoop
 import Foundation
 import GAP
@@ -10,6 +9,7 @@ import Simulation
 import TestSupport
 import Testing
 
+@testable import DeviceFiles
 @testable import Finding
 @testable import Operations
 
