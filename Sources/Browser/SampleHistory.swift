@@ -32,7 +32,7 @@ struct SampleHistory {
   /// - Parameter interval: The shortest time between two samples, in nanoseconds. The history drops samples that arrive sooner.
   mutating func add(_ value: Double, at time: Int64, every interval: Int64 = 0) {
     guard value.isFinite, last.map({ time >= $0.time && time - $0.time >= interval }) ?? true else { return }
-    ring.append(Plot.Sample(time: time, value: value))
+    ring.append((time, value))
   }
 
   var last: Plot.Sample? { ring.last }

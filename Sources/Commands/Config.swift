@@ -21,10 +21,10 @@ package struct Config: LoopCommand {
   var recordFields: RecordFields? { RecordFields(["name", "value", "source", "place"]) }
   var usesAdapter: Bool { false }
 
-  /// The values without a default in the file.
+  /// The values without a default in the file. The other options have none.
   private static let builtIn = [
     "adapter": "the first hciN that is up", "color": "auto", "timeout": "11 s to find, 20 s to connect, 30 s to answer", "mtu": "517",
-    "phy": "-", "interval": "-", "retries": "1", "mode": "auto", "as": "auto", "device": "-",
+    "retries": "1", "mode": "auto", "as": "auto",
   ]
 
   func run(in context: Context) async throws {

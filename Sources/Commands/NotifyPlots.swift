@@ -134,8 +134,9 @@ final class NotifyPlots {
     timer?.cancel()
     if isLive, drawnAt != nil { try await live.finish(lines(), on: output) }
     guard let path else { return }
-    let drawn: [SVGPlot.Series] = series.filter { !$0.samples.isEmpty }.map { series in
-      let points = series.samples.map { SVGPlot.Point(at: .nanoseconds($0.time - begin), number: $0.value) }
+    let begin = series.compactMap { $0.samples.first?.time }.min() ?? 0
+    let drawn = series.filter { !$0.samples.isEmpty }.map { series in
+      let points = series.samples.map { (at: .nanoseconds($0.time - begin), number: $0.value) as SVGPlot.Point }
       return SVGPlot.Series(name: series.name, unit: series.unit, points: points, count: series.count)
     }
     guard !drawn.isEmpty else {
@@ -144,6 +145,4 @@ final class NotifyPlots {
     }
     try await OutputFile.write(Array(SVGPlot.document(title: title ?? "", drawn).utf8), to: path, for: .everybody)
   }
-
-  private var begin: Int64 { series.compactMap { $0.samples.first?.time }.min() ?? 0 }
 }

@@ -16,7 +16,7 @@ package struct NumberSeries {
   package mutating func add(_ value: Double, at time: Int64) {
     guard value.isFinite else { return }
     if samples.count >= Self.limit { thinOut() }
-    samples.append(Plot.Sample(time: max(time, samples.last?.time ?? time), value: value))
+    samples.append((max(time, samples.last?.time ?? time), value))
     count += 1
     (low, high) = (min(low, value), max(high, value))
   }

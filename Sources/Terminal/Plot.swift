@@ -1,12 +1,7 @@
 /// A plot of numbers over time. Draws Braille dots, or asterisks on an ASCII terminal.
 package struct Plot {
-  package struct Sample: Equatable {
-    /// The time of the sample, in nanoseconds since 1970-01-01T00:00:00Z.
-    package let time: Int64
-    package let value: Double
-
-    package init(time: Int64, value: Double) { (self.time, self.value) = (time, value) }
-  }
+  /// A number and its time, in nanoseconds since 1970-01-01T00:00:00Z.
+  package typealias Sample = (time: Int64, value: Double)
 
   private let isUTF8: Bool
   private let width: Int

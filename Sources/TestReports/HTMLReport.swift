@@ -211,7 +211,7 @@ extension HTMLReport {
       guard let number = value.number, number.isFinite else { continue }
       let series = Series(name: value.name, unit: value.unit)
       if points[series] == nil { order.append(series) }
-      points[series, default: []].append(SVGPlot.Point(at: value.at, number: number))
+      points[series, default: []].append((value.at, number))
     }
     return order.compactMap { series in
       guard let points = points[series], points.count > 1 else { return nil }

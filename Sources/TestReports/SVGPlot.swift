@@ -2,13 +2,8 @@ import ATT
 
 /// A plot of numbers over time as SVG. All series have the same unit.
 package struct SVGPlot {
-  package struct Point {
-    let at: Duration
-    /// The number to plot, which must be finite.
-    let number: Double
-
-    package init(at: Duration, number: Double) { (self.at, self.number) = (at, number) }
-  }
+  /// A finite number and its time.
+  package typealias Point = (at: Duration, number: Double)
 
   package struct Series {
     let name: String

@@ -211,7 +211,7 @@ import Text
   }
 
   @Test func plotsHaveTheirEnds() {
-    let samples = (0...100).map { Plot.Sample(time: BrowserFixture.begin + Int64($0) * BrowserFixture.second, value: Double($0)) }
+    let samples: [Plot.Sample] = (0...100).map { (BrowserFixture.begin + Int64($0) * BrowserFixture.second, Double($0)) }
     let now = BrowserFixture.begin + 100 * BrowserFixture.second
     func plot(_ samples: [Plot.Sample], isUTF8: Bool) -> [String] {
       LineRenderer(isUTF8: isUTF8).plot(samples, width: 40, height: 11, now: now).map(\.text)
@@ -223,7 +223,7 @@ import Text
     let ascii = plot(samples, isUTF8: false)
     #expect(ascii[0].hasSuffix("*") && ascii[9].dropFirst(4).hasPrefix("*"), "\(ascii)")
     // A constant value has an axis too.
-    let flat = samples.map { Plot.Sample(time: $0.time, value: 5) }
+    let flat: [Plot.Sample] = samples.map { ($0.time, 5) }
     #expect(plot(flat, isUTF8: false).contains { $0.hasPrefix("5|**") })
     #expect(plot([], isUTF8: true).first?.hasPrefix("no numbers yet") == true)
   }

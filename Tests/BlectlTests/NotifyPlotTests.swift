@@ -89,7 +89,7 @@ import Testing
 
   /// Numbers at the ends of the range of a double, whose difference overflows.
   @Test func hugeNumbersAreDrawn() {
-    let samples = [-1.7e308, 1.7e308, 0, .leastNonzeroMagnitude].enumerated().map { Plot.Sample(time: Int64($0), value: $1) }
+    let samples: [Plot.Sample] = [-1.7e308, 1.7e308, 0, .leastNonzeroMagnitude].enumerated().map { (Int64($0), $1) }
     #expect(Plot(isUTF8: true, width: 40, height: 8).rows(samples, now: 9)?.rows.count == 7)
     #expect(Plot.spark(samples.map(\.value)).count == 4 && Plot.spark([0, .leastNonzeroMagnitude], isUTF8: false) == "==")
   }
