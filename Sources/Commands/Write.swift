@@ -152,8 +152,7 @@ package struct Write: PeerCommand {
   /// Returns advice if the write has enabled notifications or indications that no command shows. Nil for any other write.
   @LoopActor private func unheard(_ bytes: [UInt8], _ target: Attribute, _ client: Client, _ context: Context) -> String? {
     guard case .descriptor(let descriptor, of: let item, _) = target, descriptor.uuid == .clientCharacteristicConfiguration,
-      bytes.count == 2,
-      (1...3).contains(bytes[0]), bytes[1] == 0, !client.isSubscribed(to: item)
+      bytes.count == 2, (1...3).contains(bytes[0]), bytes[1] == 0, !client.isSubscribed(to: item)
     else { return nil }
     let name = ShellWords.quoteForShell(client.table?.name(at: item.valueHandle) ?? "\(item.valueHandle)")
     let command = context.isInSession ? "subscribe \(name)" : "blectl notify \(ShellWords.quoteForShell("\(who.peer)")) \(name)"

@@ -44,8 +44,7 @@ package struct Script: Sendable {
       switch statement.kind {
       case .device, .set, .note: false
       case .command, .capture, .expectResult, .expectValue, .expectSilence, .expectAttribute, .expectDisconnection, .repetition, .sleep,
-        .include,
-        .skip, .setup, .teardown, .test, .unreadable:
+        .include, .skip, .setup, .teardown, .test, .unreadable:
         true
       }
     }

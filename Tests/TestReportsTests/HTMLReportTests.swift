@@ -125,7 +125,7 @@ extension String {
   /// A standalone plot has an area for each unit, a color for each series in it, and minutes for a long time.
   @Test func aStandalonePlotHasAnAreaForEachUnit() {
     func series(_ name: String, _ unit: String?) -> SVGPlot.Series {
-      .init(name: name, unit: unit, points: (0..<10).map { .init(at: .seconds($0 * 60), number: Double($0)) }, count: 12)
+      .init(name: name, unit: unit, points: (0..<10).map { (.seconds($0 * 60), Double($0)) }, count: 12)
     }
     let text = SVGPlot.document(title: "<T>", [series("a&b", "bpm"), series("c", "s"), series("d", "bpm"), series("e", nil)])
     #expect(text.contains(">&lt;T&gt;</text>") && text.contains(">a&amp;b, bpm: 12 values from 0 to 9 bpm</text>"), "\(text)")

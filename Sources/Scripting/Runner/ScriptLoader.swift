@@ -95,8 +95,7 @@ struct ScriptLoader {
       case .repetition(let repetition, let body): statement.kind = .repetition(repetition, try await including(body, file, stack))
       case .unreadable(let body): statement.kind = .unreadable(try await including(body, file, stack))
       case .device, .set, .command, .capture, .expectResult, .expectValue, .expectSilence, .expectAttribute, .expectDisconnection, .sleep,
-        .skip,
-        .note:
+        .skip, .note:
         break
       }
       all.append(statement)
