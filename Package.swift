@@ -166,7 +166,7 @@ let package = Package(
 
     .target(
       name: "TestSupport",
-      dependencies: ["TestReports", "LinuxIO", "GAP", "DeviceFiles", "GATT", "ATT", "HCI", "Bluetooth", "EventLoop", "Text"],
+      dependencies: ["TestReports", "LinuxIO", "GAP", "DeviceFiles", "GATT", "ATT", "Captures", "HCI", "Bluetooth", "EventLoop", "Text"],
       path: "Tests/TestSupport"),
     .testTarget(name: "TextTests", dependencies: ["Text", "TestSupport"]),
     .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"]),

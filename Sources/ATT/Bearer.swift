@@ -414,8 +414,6 @@ extension Bearer {
     /// The number of requests and indications that the bearer did not answer, because `answerLimit` PDUs were unacknowledged.
     package var unanswered = 0
 
-    package var total: Int { empty + malformed + stray + unknownCommands + lost + unanswered }
-
     mutating func count(_ fault: BearerState.Fault) {
       switch fault {
       case .empty: empty &+= 1

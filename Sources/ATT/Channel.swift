@@ -30,8 +30,6 @@ extension Channel {
     get { nil }
     set {}
   }
-
-  package func waitUntilWritable() async throws { _ = try await waitUntilWritable(until: nil) }
 }
 
 /// The error of a channel without a device, such as a recording that ended. No device received the PDUs that blectl sent.

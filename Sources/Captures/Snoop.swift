@@ -1,4 +1,3 @@
-package import Bluetooth
 package import HCI
 
 /// The btsnoop file format of `btmon` and Wireshark. All fields are big-endian.
@@ -62,15 +61,6 @@ package enum Snoop {
 
   /// The microseconds from the year 0, the epoch of btsnoop, to 1970-01-01.
   static let epoch: Int64 = 0x00DC_DDB3_0F2F_8000
-
-  /// Parses a whole btsnoop file.
-  /// - Throws: `MalformedPacket` for an unknown datalink, impossible lengths, and a truncated record.
-  package static func parse(_ file: [UInt8]) throws(MalformedPacket) -> [Record] {
-    var reader = try SnoopReader(file)
-    var records: [Record] = []
-    while let record = try reader.next() { records.append(record) }
-    return records
-  }
 
   private static func append(_ value: UInt64, _ octets: Int, to bytes: inout [UInt8]) {
     for index in (0..<octets).reversed() { bytes.append(UInt8(truncatingIfNeeded: value >> (8 * UInt64(index)))) }

@@ -64,7 +64,7 @@ import Text
       task.cancel()
       #expect(await task.value)
       #expect(try await bearer.request(.read(2)) == .read([2]))
-      #expect(peer.received.count == 2 && bearer.faults.total == 0)
+      #expect(peer.received.count == 2 && bearer.faults == Bearer.Faults())
       bearer.close()
     }
   }

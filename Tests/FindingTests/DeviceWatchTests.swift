@@ -137,8 +137,7 @@ import Text
     #expect(set.insert(2) == (false, nil))
     #expect(set.insert(4) == (true, 1))
     #expect(set.insert(5) == (true, 2))
-    #expect(set.elements == [3, 4, 5] && set.count == 3)
-    #expect(!set.contains(1) && set.contains(5))
+    #expect(set.elements == [3, 4, 5])
     var one = RecentSet<Int>(capacity: 0)
     #expect(one.insert(1) == (true, nil) && one.insert(2) == (true, 1) && one.elements == [2])
   }

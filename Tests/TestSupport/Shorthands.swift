@@ -1,5 +1,6 @@
 package import ATT
 package import Bluetooth
+package import Captures
 import EventLoop
 package import GAP
 package import GATT
@@ -16,6 +17,10 @@ extension ADStructure {
   package static func serviceData(_ uuid: UUID, _ data: [UInt8]) -> Self {
     Self(type: uuid.short == nil ? ADType.serviceData128 : ADType.serviceData16, data: uuid.attBytes + data)
   }
+}
+
+extension ATT.Channel {
+  package func waitUntilWritable() async throws { _ = try await waitUntilWritable(until: nil) }
 }
 
 extension HCI.Packet {
@@ -43,6 +48,16 @@ extension Server {
     if let closed { throw closed }
     guard configuration(ofValue: handle) & 2 != 0 else { return false }
     return try await bearer.indicate(HandleValue(handle, value)).value()
+  }
+}
+
+extension Snoop {
+  /// Parses a whole btsnoop file.
+  package static func parse(_ file: [UInt8]) throws(MalformedPacket) -> [Record] {
+    var reader = try SnoopReader(file)
+    var records: [Record] = []
+    while let record = try reader.next() { records.append(record) }
+    return records
   }
 }
 

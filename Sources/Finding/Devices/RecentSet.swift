@@ -10,10 +10,6 @@ package struct RecentSet<Element: Hashable> {
   /// - Parameter capacity: The maximum number of elements, at least 1.
   package init(capacity: Int) { self.capacity = max(1, capacity) }
 
-  package var count: Int { ring.count }
-
-  package func contains(_ element: Element) -> Bool { members.contains(element) }
-
   /// The elements in the order of insertion, oldest first.
   package var elements: [Element] { ring.indices.map { ring[(oldest + $0) % ring.count] } }
 
