@@ -10,5 +10,7 @@
 
   /// Suspends the calling task until other code resumes the continuation that `body` receives.
   @LoopActor
-  static func suspend(_ body: @LoopActor (Self) -> Void) async -> Value { await unsafe withUnsafeContinuation { unsafe body(Self($0)) } }
+  static func suspend(_ body: @LoopActor (Self) -> Void) async -> Value {
+    await unsafe withUnsafeContinuation { unsafe body(Self($0)) }
+  }
 }
