@@ -173,7 +173,7 @@ let package = Package(
     .testTarget(name: "BluetoothTests", dependencies: ["Bluetooth", "Text", "TestSupport"]),
     .testTarget(name: "CryptoTests", dependencies: ["Crypto", "Text", "TestSupport"]),
     .testTarget(name: "ValuesTests", dependencies: ["Values", "Bluetooth", "Text", "TestSupport"]),
-    .testTarget(name: "CapturesTests", dependencies: ["Captures", "HCI", "Bluetooth", "EventLoop", "Text", "TestSupport"]),
+    .testTarget(name: "CapturesTests", dependencies: ["Captures", "HCI", "Bluetooth", "Text", "TestSupport"]),
     .testTarget(
       name: "HostCommonTests", dependencies: ["HostCommon", "GAP", "HCI", "Bluetooth", "EventLoop", "TestSupport"]),
     .testTarget(name: "HCITests", dependencies: ["HCI", "Bluetooth", "EventLoop", "Text", "TestSupport"]),
@@ -185,7 +185,7 @@ let package = Package(
     .testTarget(name: "GAPTests", dependencies: ["GAP", "Bluetooth", "Text", "TestSupport"]),
     .testTarget(
       name: "ReplayTests",
-      dependencies: ["Replay", "ATT", "L2CAP", "Captures", "HCI", "Bluetooth", "EventLoop", "TestSupport"]),
+      dependencies: ["Replay", "L2CAP", "Captures", "HCI", "Bluetooth", "EventLoop", "TestSupport"]),
     .testTarget(
       name: "DecodingTests", dependencies: ["Decoding", "Replay", "ATT", "L2CAP", "Captures", "HCI", "Bluetooth", "Text", "TestSupport"]),
     .testTarget(
@@ -202,13 +202,13 @@ let package = Package(
       ]),
     .testTarget(
       name: "LEHostTests",
-      dependencies: ["LEHost", "Simulation", "Peripherals", "GAP", "GATT", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "TestSupport"]),
+      dependencies: ["LEHost", "Simulation", "Peripherals", "GAP", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "TestSupport"]),
     .testTarget(
-      name: "LinuxIOTests", dependencies: ["LinuxIO", "Captures", "HCI", "Bluetooth", "EventLoop", "Text", "TestSupport", system]),
+      name: "LinuxIOTests", dependencies: ["LinuxIO", "Captures", "HCI", "EventLoop", "Text", "TestSupport", system]),
     .testTarget(
       name: "LinuxBluetoothTests",
       dependencies: [
-        "LinuxBluetooth", "LinuxIO", "CBluetooth", "HostCommon", "GATT", "GAP", "ATT", "HCI", "Bluetooth", "EventLoop", "Text",
+        "LinuxBluetooth", "LinuxIO", "CBluetooth", "HostCommon", "GATT", "GAP", "ATT", "HCI", "Bluetooth", "EventLoop",
         "TestSupport", system,
       ]),
     .testTarget(
@@ -235,7 +235,7 @@ let package = Package(
     .testTarget(
       name: "InteropTests",
       dependencies: [
-        "blectl", "TestReports", "LinuxIO", "LEHost", "GAP", "Captures", "Values", "Bluetooth", "EventLoop", "Text", "TestSupport",
+        "blectl", "TestReports", "LinuxIO", "LEHost", "Captures", "Values", "Bluetooth", "Text", "TestSupport",
       ],
       exclude: [
         "ant-junit.xsd", "bthome_frames.py", "bumble_air.py", "bumble_client.py", "foreign_values.py", "junit_facts.py", "tap_facts.pl",
@@ -244,7 +244,7 @@ let package = Package(
     .testTarget(
       name: "KernelTests",
       dependencies: [
-        "blectl", "Operations", "LinuxBluetooth", "LinuxIO", "Peripherals", "GAP", "GATT", "ATT", "Captures", "HCI", "Bluetooth",
+        "blectl", "Operations", "LinuxBluetooth", "LinuxIO", "Peripherals", "GATT", "ATT", "Captures", "Bluetooth",
         "EventLoop",
         "TestSupport", system,
       ]),

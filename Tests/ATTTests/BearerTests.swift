@@ -1,4 +1,3 @@
-import Bluetooth
 import EventLoop
 import TestSupport
 import Testing

@@ -1,4 +1,3 @@
-import Bluetooth
 import DeviceFiles
 import Finding
 import Foundation

@@ -2,7 +2,6 @@ import ATT
 import Bluetooth
 import GAP
 import Terminal
-import Text
 
 @testable import Browser
 @testable import GATT

@@ -1,6 +1,4 @@
 import ATT
-import Bluetooth
-import GATT
 import Terminal
 import Testing
 

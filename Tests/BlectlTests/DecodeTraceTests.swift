@@ -3,7 +3,6 @@ import Foundation
 import HCI
 import TestSupport
 import Testing
-import Text
 
 @testable import CommandLine
 @testable import Commands

@@ -1,5 +1,4 @@
 import Bluetooth
-import GATT
 import TestSupport
 import Testing
 import Text

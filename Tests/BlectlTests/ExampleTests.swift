@@ -1,4 +1,3 @@
-import Bluetooth
 import Crypto
 import Foundation
 import TestSupport

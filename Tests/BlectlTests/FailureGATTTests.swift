@@ -1,6 +1,5 @@
 import Bluetooth
 import Testing
-import Text
 
 @testable import ATT
 @testable import GATT

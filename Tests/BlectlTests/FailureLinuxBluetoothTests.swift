@@ -1,5 +1,4 @@
 import Bluetooth
-import GAP
 import HCI
 import LinuxIO
 import SystemPackage

@@ -2,7 +2,6 @@ import Bluetooth
 import Foundation
 import TestSupport
 import Testing
-import Text
 
 @testable import Gatttool
 

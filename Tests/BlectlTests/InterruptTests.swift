@@ -1,7 +1,6 @@
 import Captures
 import EventLoop
 import Glibc
-import HCI
 import LinuxIO
 import Terminal
 import TestSupport

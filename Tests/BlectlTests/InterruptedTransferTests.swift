@@ -1,7 +1,5 @@
 import Captures
-import EventLoop
 import Glibc
-import HCI
 import LinuxIO
 import TestSupport
 import Testing

@@ -1,5 +1,4 @@
 import Foundation
-import HCI
 import TestSupport
 import Testing
 

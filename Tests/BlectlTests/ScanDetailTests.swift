@@ -1,4 +1,3 @@
-import Bluetooth
 import Finding
 import GAP
 import TestSupport

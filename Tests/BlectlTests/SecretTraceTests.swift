@@ -1,6 +1,5 @@
 import Captures
 import Foundation
-import HCI
 import TestSupport
 import Testing
 

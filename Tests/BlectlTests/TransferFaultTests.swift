@@ -1,5 +1,4 @@
 import ATT
-import Bluetooth
 import EventLoop
 import GATT
 import TestSupport

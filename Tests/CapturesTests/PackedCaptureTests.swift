@@ -1,5 +1,4 @@
 import Bluetooth
-import EventLoop
 import HCI
 import TestSupport
 import Testing

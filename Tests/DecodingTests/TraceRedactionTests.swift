@@ -1,4 +1,3 @@
-import Bluetooth
 import Decoding
 import HCI
 import L2CAP

@@ -1,4 +1,3 @@
-import Bluetooth
 import Testing
 
 /// One advertisement with all its decoded fields. Fields that are not given must be absent.

@@ -1,7 +1,6 @@
 import ATT
 import Bluetooth
 import EventLoop
-import GATT
 import TestSupport
 import Text
 

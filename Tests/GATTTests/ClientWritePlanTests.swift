@@ -1,4 +1,3 @@
-import Bluetooth
 import GATT
 import Testing
 

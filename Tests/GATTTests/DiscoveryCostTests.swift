@@ -1,6 +1,5 @@
 import ATT
 import Bluetooth
-import EventLoop
 import TestSupport
 import Testing
 import Text

@@ -1,4 +1,3 @@
-import ATT
 import EventLoop
 import GATT
 import TestSupport

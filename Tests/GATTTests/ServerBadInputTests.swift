@@ -1,6 +1,4 @@
 import ATT
-import Bluetooth
-import EventLoop
 import Foundation
 import GATT
 import TestSupport

@@ -1,5 +1,4 @@
 import ATT
-import Bluetooth
 import GATT
 import Peripherals
 import TestSupport

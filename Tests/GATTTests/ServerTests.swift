@@ -1,5 +1,4 @@
 import ATT
-import Bluetooth
 import EventLoop
 import GATT
 import TestSupport
@@ -23,7 +22,7 @@ import Testing
       fixture.channel.deliver("1213000100")
       #expect(fixture.server.notify(0x12, [UInt8](repeating: 5, count: 100)))
       fixture.channel.deliver("022800")
-      #expect(fixture.server.mtu == 40)
+      #expect(fixture.server.bearer.mtu == 40)
       fixture.server.notify(0x12, [UInt8](repeating: 6, count: 100))
       fixture.channel.deliver("1213000000")
       #expect(!fixture.server.notify(0x12, [1]))
@@ -139,7 +138,7 @@ import Testing
     try await onLoop {
       let fixture = try Fixture(rxMTU: wanted)
       fixture.channel.deliver("02ffff")
-      #expect(fixture.server.mtu == own)
+      #expect(fixture.server.bearer.mtu == own)
     }
   }
 

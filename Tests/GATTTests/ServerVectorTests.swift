@@ -1,11 +1,8 @@
 import ATT
-import Bluetooth
-import EventLoop
 import Foundation
 import GATT
 import TestSupport
 import Testing
-import Text
 
 /// Replays 94 conversations of GATT.TS server test purposes byte for byte. Our own are in ServerProcedureTests.
 @Suite(.timeLimit(.minutes(1))) struct ServerVectorTests {

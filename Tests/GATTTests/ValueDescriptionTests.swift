@@ -3,7 +3,6 @@ import Bluetooth
 import EventLoop
 import TestSupport
 import Testing
-import Text
 import Values
 
 @testable import GATT

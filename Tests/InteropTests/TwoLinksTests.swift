@@ -1,7 +1,4 @@
-import Bluetooth
-import EventLoop
 import Foundation
-import GAP
 import LEHost
 import LinuxIO
 import TestSupport

@@ -1,7 +1,6 @@
 import Bluetooth
 import Captures
 import Foundation
-import HCI
 import TestSupport
 import Testing
 

@@ -1,5 +1,3 @@
-import EventLoop
-import GAP
 import LinuxBluetooth
 import TestSupport
 import Testing

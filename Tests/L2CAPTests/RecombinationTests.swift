@@ -1,4 +1,3 @@
-import Bluetooth
 import HCI
 import L2CAP
 import TestSupport

@@ -2,7 +2,6 @@ import ATT
 import Bluetooth
 import EventLoop
 import Peripherals
-import Simulation
 
 /// A simulated device that sends back every PDU.
 @LoopActor

@@ -2,7 +2,6 @@ import ATT
 import Bluetooth
 import EventLoop
 import GAP
-import GATT
 import HCI
 import L2CAP
 import TestSupport

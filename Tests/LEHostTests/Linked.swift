@@ -1,10 +1,5 @@
-import ATT
-import Bluetooth
 import EventLoop
 import GAP
-import GATT
-import HCI
-import L2CAP
 import TestSupport
 import Testing
 

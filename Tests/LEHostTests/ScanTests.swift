@@ -1,7 +1,6 @@
 import Bluetooth
 import EventLoop
 import GAP
-import GATT
 import HCI
 import LEHost
 import TestSupport

@@ -1,9 +1,6 @@
 import ATT
-import Bluetooth
 import EventLoop
 import GAP
-import GATT
-import HCI
 import Simulation
 import TestSupport
 import Testing

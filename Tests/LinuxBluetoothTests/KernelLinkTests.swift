@@ -4,7 +4,6 @@ import EventLoop
 import GAP
 import Glibc
 import HCI
-import LinuxIO
 import TestSupport
 import Testing
 

@@ -3,7 +3,6 @@ import EventLoop
 import GAP
 import Glibc
 import HCI
-import LinuxIO
 import TestSupport
 import Testing
 

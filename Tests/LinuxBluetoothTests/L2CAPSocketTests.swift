@@ -3,8 +3,6 @@ import Bluetooth
 import EventLoop
 import GATT
 import Glibc
-import HCI
-import LinuxIO
 import SystemPackage
 import TestSupport
 import Testing

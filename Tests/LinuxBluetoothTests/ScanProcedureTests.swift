@@ -3,9 +3,7 @@ import EventLoop
 import GAP
 import HCI
 import HostCommon
-import LinuxIO
 import Testing
-import Text
 
 @testable import LinuxBluetooth
 

@@ -3,7 +3,6 @@ import EventLoop
 import GAP
 import HCI
 import HostCommon
-import LinuxIO
 import TestSupport
 import Testing
 

@@ -1,4 +1,3 @@
-import Bluetooth
 import EventLoop
 import Glibc
 import HCI

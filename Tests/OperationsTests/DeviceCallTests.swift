@@ -1,11 +1,7 @@
-import ATT
 import Bluetooth
 import EventLoop
 import Foundation
-import GAP
 import GATT
-import LEHost
-import Simulation
 import TestSupport
 import Testing
 

@@ -1,6 +1,5 @@
 import Bluetooth
 import EventLoop
-import GAP
 import Simulation
 import TestSupport
 import Testing

@@ -1,7 +1,6 @@
 import Bluetooth
 import EventLoop
 import GAP
-import GATT
 import Testing
 
 @testable import Transfer

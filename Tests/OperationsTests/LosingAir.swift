@@ -1,7 +1,6 @@
 import ATT
 import Bluetooth
 import EventLoop
-import GAP
 import GATT
 import LEHost
 import Peripherals

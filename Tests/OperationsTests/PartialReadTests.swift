@@ -1,6 +1,5 @@
 import ATT
 import Bluetooth
-import EventLoop
 import GATT
 import TestSupport
 import Testing

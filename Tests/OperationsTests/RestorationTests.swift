@@ -4,7 +4,6 @@ import EventLoop
 import GAP
 import GATT
 import Peripherals
-import Simulation
 import TestSupport
 import Testing
 

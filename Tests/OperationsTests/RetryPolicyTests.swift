@@ -1,4 +1,3 @@
-import EventLoop
 import Testing
 
 @testable import Operations

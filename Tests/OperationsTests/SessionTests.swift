@@ -1,10 +1,8 @@
-import ATT
 import Bluetooth
 import EventLoop
 import GAP
 import GATT
 import LEHost
-import Simulation
 import TestSupport
 import Testing
 import Text

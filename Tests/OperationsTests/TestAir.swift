@@ -1,4 +1,3 @@
-import ATT
 import EventLoop
 import GAP
 import GATT

@@ -1,7 +1,5 @@
 import ATT
-import Bluetooth
 import EventLoop
-import GAP
 import GATT
 import LEHost
 import TestSupport

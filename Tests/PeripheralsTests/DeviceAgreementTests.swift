@@ -1,7 +1,4 @@
-import ATT
-import Bluetooth
 import DeviceFiles
-import EventLoop
 import Foundation
 import GATT
 import TestSupport

@@ -1,4 +1,3 @@
-import Bluetooth
 import Crypto
 import EventLoop
 import TestSupport

@@ -1,7 +1,6 @@
 import DeviceFiles
 import Foundation
 import Testing
-import Text
 
 @testable import Peripherals
 

@@ -1,6 +1,5 @@
 import ATT
 import Bluetooth
-import DeviceFiles
 import EventLoop
 import GATT
 import Peripherals

@@ -1,6 +1,4 @@
-import Bluetooth
 import EventLoop
-import GATT
 import Peripherals
 import TestSupport
 import Testing

@@ -1,5 +1,3 @@
-import ATT
-import Bluetooth
 import GATT
 import Text
 

@@ -2,7 +2,6 @@ import DeviceFiles
 import Foundation
 import TestSupport
 import Testing
-import Text
 
 @testable import Peripherals
 

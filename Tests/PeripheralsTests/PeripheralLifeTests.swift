@@ -1,5 +1,3 @@
-import ATT
-import Bluetooth
 import EventLoop
 import GAP
 import GATT

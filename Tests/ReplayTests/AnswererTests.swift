@@ -1,6 +1,4 @@
-import ATT
 import Bluetooth
-import EventLoop
 import HCI
 import TestSupport
 import Testing

@@ -1,4 +1,3 @@
-import ATT
 import Bluetooth
 import Captures
 import EventLoop

@@ -2,7 +2,6 @@ import Foundation
 import ScriptLanguage
 import TestSupport
 import Testing
-import Text
 
 @Suite(.timeLimit(.minutes(1))) struct ScriptParserTests {
   static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent(

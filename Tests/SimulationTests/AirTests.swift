@@ -1,7 +1,5 @@
 import Bluetooth
 import EventLoop
-import GAP
-import HCI
 import Peripherals
 import TestSupport
 import Testing

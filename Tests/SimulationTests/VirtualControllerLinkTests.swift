@@ -1,7 +1,6 @@
 import Bluetooth
 import EventLoop
 import HCI
-import L2CAP
 import Peripherals
 import TestSupport
 import Testing

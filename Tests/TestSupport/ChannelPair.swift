@@ -1,5 +1,4 @@
 package import ATT
-import Bluetooth
 package import EventLoop
 
 /// The error with which a channel in memory ends.

@@ -1,6 +1,5 @@
 package import ATT
 package import Bluetooth
-import GATT
 
 /// A minimal ATT server, which tests the client independently of our own server.
 package struct PlainServer: Sendable {

@@ -40,8 +40,6 @@ extension Server {
     self.init(store: AttributeStore(database), channel: channel, rxMTU: rxMTU)
   }
 
-  package var mtu: Int { bearer.mtu }
-
   /// Sends an indication to a client that subscribed, and waits for its confirmation.
   /// - Returns: False if the client has no subscription, or unsubscribes before the indication's turn.
   package func indicate(_ handle: AttributeHandle, _ value: [UInt8]) async throws -> Bool {
