@@ -79,7 +79,6 @@ import Testing
 
   @Test func theDescriptionHasEverything() throws {
     let description = CommandDescription(of: Example.self)
-    #expect(description.hint == "An example")
     func argument(_ name: String) throws -> CommandDescription.Argument {
       try #require(description.arguments.first { $0.longName == name || $0.names.isEmpty && $0.valueName == name }, "\(name)")
     }
