@@ -1,7 +1,9 @@
 import ArgumentParser
 import Bluetooth
 import CommandLine
+import EventLoop
 import Finding
+import Presentation
 import Terminal
 import Text
 
