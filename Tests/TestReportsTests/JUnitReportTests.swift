@@ -22,6 +22,8 @@ import Text
         <properties>
         <property name="peer" value="GateLock &amp; co"/>
         <property name="tags of refuses a wrong code" value="slow refuses a wrong code"/>
+        <property name="warning of refuses a wrong code" value="lock.ble:14: refuses a wrong code \
+        Expected: &quot;FAIL&quot;  4641494c. Actual: &quot;BUSY&quot;  42555359."/>
         </properties>
         <testcase name="refuses a wrong code" classname="lock" time="0.420"/>
         <testcase name="refuses a wrong code" classname="lock" time="2.010"><failure type="expectation" message="refuses a wrong code">\

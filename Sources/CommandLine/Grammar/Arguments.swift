@@ -17,6 +17,11 @@ package enum Arguments {
     return [command] + valueLast(leading + rest.dropFirst()) { type(command) }
   }
 
+  /// Replaces `--help` by `-h`, the only name that the parser of a command knows.
+  static func shortenHelp(_ words: inout [String]) {
+    if let index = words.prefix(while: { $0 != "--" }).firstIndex(of: "--help") { words[index] = "-h" }
+  }
+
   /// The options that the root command parses for every command.
   static let ofRoot = ["--version", "--help", "-h", "--generate-completion-script", "--experimental-dump-help"]
 

@@ -42,6 +42,7 @@ package struct CommandSet: Sendable {
   package func command(from arguments: [String]) throws -> any ParsableCommand {
     if let command = try namedCommand(from: arguments) { return command }
     var words = Array(arguments.dropFirst())
+    Arguments.shortenHelp(&words)
     _ = try RecordOptions(taking: &words, printsRecords: arguments.first.flatMap { type(named: $0) }?.traits.printsRecords ?? false)
     if arguments.first == option.commandName { return try option.parseAsRoot(words) }
     if let wrong = unknownCommand(in: arguments) { throw wrong }

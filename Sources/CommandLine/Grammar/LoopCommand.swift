@@ -128,7 +128,7 @@ extension LoopCommand {
     var arguments = arguments
     // The parser cannot omit an argument before others.
     if let index { arguments.insert("\(PeerArgument.current)", at: index) }
-    if let help = arguments.prefix(while: { $0 != "--" }).firstIndex(of: "--help") { arguments[help] = "-h" }
+    Arguments.shortenHelp(&arguments)
     let records = try RecordOptions(taking: &arguments, printsRecords: traits.printsRecords)
     let parsed = try parseAsRoot(arguments)
     // The cast to Self is fast. A check for protocol conformance takes 2 % of the startup time.

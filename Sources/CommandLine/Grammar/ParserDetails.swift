@@ -7,7 +7,7 @@ import Text
 extension CommandConfiguration {
   /// Creates the configuration of a command that parses its own words.
   ///
-  /// For the parser, only `-h` asks for help: the check for `--help` takes 5 % of the startup time. `LoopCommand.command(from:)` replaces `--help`.
+  /// For the parser, only `-h` asks for help: the check for `--help` takes 5 % of the startup time. `Arguments.shortenHelp` replaces `--help`.
   package init(named name: String, abstract: String, discussion: String = "", aliases: [String] = []) {
     self.init(
       commandName: name, _superCommandName: "blectl", abstract: abstract, discussion: discussion, helpNames: .short, aliases: aliases)
