@@ -15,7 +15,7 @@ package struct Decode: LoopCommand {
     discussion: """
       WHAT is adv (AD structures), att (a PDU), hci (an H4 packet), value UUID (a value of that type) or trace. Traces are btsnoop, pcap, pcapng and pklg files and Android bug reports, also in gzip and ZIP. Without WHAT, blectl detects the kind of the input.
 
-      Lines of a FILE or of standard input are hex. Lines of scan --raw or --json, of -vv and of hcidump --raw work, too, and bytes after a label with a colon: "ACL Data RX: 02 0b 20". Quote such a line on the command line. blectl decodes input that is not text as bytes.
+      Lines of a FILE or of standard input are hex. Lines of scan --raw or --json, of -vv and of hcidump --raw work, too. So do bytes after a label with a colon: "ACL Data RX: 02 0b 20". Quote such a line on the command line. blectl decodes input that is not text as bytes.
 
       trace prints the packets with the names of attributes, then a summary of each connection: requests, timing, errors.
 
