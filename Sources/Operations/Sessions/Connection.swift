@@ -125,7 +125,7 @@ package final class Connection {
   func isRestored() { priorLink = nil }
 
   /// Disconnects and closes the client. Also works in a canceled task.
-  func takeDown() async {
+  package func takeDown() async {
     await shielded { [link, client] in
       await link.disconnect()
       client.close()
