@@ -90,10 +90,8 @@ import Testing
     try browser.see("▸◉ Heart Rate Measurement", not: ["Client Ch…iguration"])
     browser.type("s" + Terminal.left)
     try browser.see("││Heart Rate 180d", "││primary service, handles 0x0013–0x0016")
-    // The next match, cyclically.
+    // An attribute before its service, and then the next match, cyclically.
     browser.type("/battery\r")
-    try browser.see("││Battery Service 180f")
-    browser.type("n")
     try browser.see("││Battery Level 2a19")
     browser.type("n")
     try browser.see("││Battery Service 180f")
