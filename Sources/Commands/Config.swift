@@ -23,7 +23,7 @@ package struct Config: LoopCommand {
   var recordFields: RecordFields? { RecordFields(["name", "value", "source", "place"]) }
   var usesAdapter: Bool { false }
 
-  /// The values without a default in the file. The other options have none.
+  /// The values that blectl uses if neither the command line nor the file gives one. Options that are not here have no such value.
   private static let builtIn = [
     "adapter": "the first hciN that is up", "color": "auto", "timeout": "11 s to find, 20 s to connect, 30 s to answer", "mtu": "517",
     "retries": "1", "mode": "auto", "as": "auto",

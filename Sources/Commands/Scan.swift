@@ -177,11 +177,10 @@ package struct Scan: LoopCommand {
     }
     try await view.finish()
     if let count, results(view) < count {
+      let wanted = showsDevices ? count.counted("device") : "\(count.counted("record")) from \(view.deviceCount.counted("device"))"
       throw Failure(
         .notFound,
-        "Received \(results(view)) of \(count) \(showsDevices ? "devices" : "records")\(showsDevices ? "" : " from \(view.deviceCount.counted("device"))") in \(Duration.limited(seconds: duration).secondsText) s. "
-          + "To scan longer, use --duration."
-      )
+        "Received \(results(view)) of \(wanted) in \(Duration.limited(seconds: duration).secondsText) s. To scan longer, use --duration.")
     }
     if view.records == 0, !options.filter.isEmpty {
       context.output.note("No device matches the filters. Heard \(view.deviceCount.counted("device")).")

@@ -262,7 +262,7 @@ package enum ReplayNote: Sendable, Equatable {
   case unheard(PeerAddress)
   /// The recording lacks the address of a device. The replay uses this address.
   case unnamed(PeerAddress)
-  /// A recorded connection attempt took longer than ten seconds, which the replay shortens to ten.
+  /// A connection attempt in the recording took longer than ten seconds. The replay shortens it to ten.
   case slowAttempt
   /// The file is invalid from here on.
   case cut(MalformedPacket)

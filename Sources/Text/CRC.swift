@@ -26,7 +26,7 @@ package struct CRC: Hashable, Sendable {
   }
 
   /// Finds an algorithm by name or alias. Only letters and digits count, in upper or lower case: `crc16_modbus` means `CRC-16/MODBUS`.
-  /// Nil for a name that is not in the catalogue.
+  /// The result is nil for a name that is not in the catalogue.
   package init?(named name: String) {
     func key(_ name: String) -> String { name.uppercased().filter { $0.isASCII && ($0.isLetter || $0.isNumber) } }
     let wanted = key(name)

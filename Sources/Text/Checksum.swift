@@ -20,7 +20,8 @@ package enum Checksum: Hashable, Sendable {
     }
   }
 
-  /// Returns the names of the checksums that an unknown name may mean, separated by commas: if it has a width, only the checks of this width.
+  /// Returns the names of the checksums that an unknown name may mean, separated by commas. A width in the name, such as the 16 of `crc16`,
+  /// excludes the checksums of other widths.
   package static func names(like name: String) -> String {
     let width = [8, 16, 32].first { name.contains("\($0)") }
     let others = width ?? 8 == 8 ? ["sum8", "sum8_complement", "xor8"] : []

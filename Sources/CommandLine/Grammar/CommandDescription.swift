@@ -48,6 +48,7 @@ package struct CommandDescription {
     if kind != "positional", case .array(let all)? = item["names"]?.kind {
       names = all.compactMap { name in name["name"]?.string.map { (name["kind"]?.string == "short" ? "-" : "--") + $0 } }
     }
+    // The parser does not know --help, see Arguments.shortenHelp.
     if names == ["-h"] { names.append("--help") }
     func strings(_ tree: JSONTree?) -> [String] { if case .array(let items)? = tree?.kind { items.compactMap(\.string) } else { [] } }
     return Argument(
