@@ -12,14 +12,7 @@ package enum ChildProcess {
   /// - Returns: The exit status, or 128 + N if signal N ended the command.
   /// - Throws: Errno or CancellationError.
   package static func shell(_ command: String, input: [UInt8]? = nil, signals: SignalWatch? = nil) async throws -> Int32 {
-    let process: pid_t
-    if let input {
-      let file = try file(input)
-      process = try start(["sh", "-c", command], input: file.rawValue)
-    } else {
-      process = try start(["sh", "-c", command])
-    }
-    // Only after the start: before, there is no process that Ctrl-C could be for.
+    // Before the start: the command could print at once, and a user could press Ctrl-C in answer.
     let ignoresInterrupt = isTyped && signals?.ignore(SIGINT) ?? false
     // No watch exists for this signal.
     let ignoresQuit = isTyped && shim_is_ignored(SIGQUIT) == 0 && shim_ignore_signal(SIGQUIT) == 0
@@ -27,6 +20,10 @@ package enum ChildProcess {
       if ignoresInterrupt { signals?.rearm(SIGINT) }
       if ignoresQuit { _ = shim_default_signal(SIGQUIT) }
     }
+    let contents = try file(input ?? [])
+    let defaults = (ignoresInterrupt ? [SIGINT] : []) + (ignoresQuit ? [SIGQUIT] : [])
+    let process = try start(["sh", "-c", command], input: input == nil ? nil : contents.rawValue, defaults: defaults)
+    _ = contents.rawValue  // Open until here.
     do {
       let ended = OwnedDescriptor(try SystemCall.call { shim_pidfd_open(process) })
       do { _ = try await EventLoop.shared.wait(for: ended.rawValue, .readable) } catch {
@@ -111,7 +108,10 @@ package enum ChildProcess {
   /// - Parameters:
   ///   - input: The descriptor for standard input. Nil for the terminal, or for no input.
   ///   - output: The descriptor for standard output. With nil, the process inherits standard output and standard error.
-  private static func start(_ arguments: [String], input: Int32? = nil, output: Int32? = nil) throws(Errno) -> pid_t {
+  ///   - defaults: Signals that this process ignores for now and the new process does not.
+  private static func start(
+    _ arguments: [String], input: Int32? = nil, output: Int32? = nil, defaults ownSignals: [Int32] = []
+  ) throws(Errno) -> pid_t {
     var process: pid_t = 0
     var attributes = posix_spawnattr_t()
     unsafe posix_spawnattr_init(&attributes)
@@ -119,7 +119,7 @@ package enum ChildProcess {
     // The process would inherit the signals that we ignore.
     var defaults = sigset_t()
     unsafe sigemptyset(&defaults)
-    for signal in SignalWatch.ofWriting { unsafe sigaddset(&defaults, signal) }
+    for signal in SignalWatch.ofWriting + ownSignals { unsafe sigaddset(&defaults, signal) }
     unsafe posix_spawnattr_setsigdefault(&attributes, &defaults)
     // On a terminal it shares our process group, which Ctrl-C goes to. Otherwise it gets its own group, so that all of it can be killed.
     let isTyped = output == nil && Self.isTyped
