@@ -1,3 +1,4 @@
+import Bluetooth
 import Text
 
 /// An error code of an Error Response (Vol 3 Part F §3.4.1.1). Common profile and service error codes are in CSS Part B §1.
@@ -38,7 +39,7 @@ package struct ErrorCode: RawRepresentable, Hashable, Sendable, CustomStringConv
   }
 
   /// The specification's name in snake case for JSON, such as `write_not_permitted`.
-  package var snakeName: String { name.lowercased().split(whereSeparator: { !$0.isLetter && !$0.isNumber }).joined(separator: "_") }
+  package var snakeName: String { AssignedNumbers.snake(name) }
 
   private static let names: [UInt8: String] = [
     0x01: "Invalid Handle",

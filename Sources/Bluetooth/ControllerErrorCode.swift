@@ -34,7 +34,7 @@ package struct ControllerErrorCode: RawRepresentable, Error, Hashable, Sendable,
   package var name: String { Self.names[rawValue] ?? "Unknown Error" }
 
   /// The name of the error in JSON: `command_disallowed`.
-  package var snakeName: String { name.lowercased().split(whereSeparator: { !$0.isLetter && !$0.isNumber }).joined(separator: "_") }
+  package var snakeName: String { AssignedNumbers.snake(name) }
 
   private static let names: [UInt8: String] = [
     0x00: "Success",
