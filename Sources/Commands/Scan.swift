@@ -107,7 +107,7 @@ package struct Scan: LoopCommand {
 
   var runsUntilStopped: Bool { duration == 0 && (count == nil || listensToEnd) }
   /// Whether the user asked for devices instead of packets. `--sort` has no meaning for packets.
-  private var showsDevices: Bool { devices || sort != nil && !process.json && !raw && !duplicates }
+  private var showsDevices: Bool { devices || sort != nil && !raw && !duplicates }
   /// Whether the scan takes its whole time even if `--count` devices were heard: the first ones in an order are known only then.
   private var listensToEnd: Bool { showsDevices && (sort != nil || every != nil) }
 
@@ -128,6 +128,13 @@ package struct Scan: LoopCommand {
   static func hint(_ value: String, for place: String) -> String? {
     place.hasPrefix("--service ")
       ? ServiceArgument.hint(value) : place.hasPrefix("--manufacturer ") ? ManufacturerArgument.hint(value) : nil
+  }
+
+  static func advice(on mistake: ParserMistake.Kind, in words: [String]) -> String? {
+    guard case .missingValue = mistake, let index = words.firstIndex(of: "--sort"), index + 1 < words.count,
+      let key = DeviceOrder.Key(rawValue: String(words[index + 1].drop { $0 == "-" }))
+    else { return nil }
+    return "Write the key of --sort without a hyphen: --sort \(key.rawValue)"
   }
 
   func checkForScript() throws {
@@ -165,8 +172,9 @@ package struct Scan: LoopCommand {
       options, sort: sort ?? .rssi, showsOctets: raw, showsDevices: showsDevices, repeats: every != nil, limit: listensToEnd ? count : nil,
       formats: AdvertisingFormats(keys: key.keys, device: device), context.output, log)
     if sort != nil, !showsDevices, !view.isLive {
-      context.output.note("--sort has no effect on packets, which appear as they arrive. To sort devices, add --devices.")
-    } else if process.json, !showsDevices, context.output.errIsTerminal, context.configuration.isNew(hint: "scan --devices") {
+      throw Failure(.usage, "--sort orders devices, but --\(raw ? "raw" : "duplicates") prints packets as they arrive. Omit one of them.")
+    }
+    if process.json, !showsDevices, context.output.errIsTerminal, context.configuration.isNew(hint: "scan --devices") {
       context.output.note("Each record is a packet. For one record per device, use --devices.")
     }
     defer { context.process.memory.hear(view.heard) }
@@ -183,10 +191,23 @@ package struct Scan: LoopCommand {
         "Received \(results(view)) of \(wanted) in \(Duration.limited(seconds: duration).secondsText) s. To scan longer, use --duration.")
     }
     if view.records == 0, !options.filter.isEmpty {
-      context.output.note("No device matches the filters. Heard \(view.deviceCount.counted("device")).")
+      context.output.note("No device matches the filters. Heard \(view.deviceCount.counted("device"))." + (meant ?? ""))
+    } else if view.deviceCount == 0, case .replay(let file)? = try? context.process.adapter() {
+      context.output.note(
+        "The recording has no advertisement and no connection, so it shows no device. To see what it has: blectl decode trace "
+          + ShellWords.quoteForShell(file))
     } else if view.deviceCount == 0, !phy.phys.contains(.le1M) {
       context.output.note("No device heard. Most devices, also in the simulator, advertise on 1m only. Use --phy 1m,coded")
     }
+  }
+
+  /// What a name that matched no device may mean instead. Nil without a guess.
+  private var meant: String? {
+    guard names.count == 1, let word = names.first else { return nil }
+    if word == "help" { return " For the help: blectl scan --help" }
+    let shown = DisplayText.clip(ShellWords.quoteForShell(word), to: 60)
+    if ServiceArgument(argument: word) != nil { return " For devices with a service: --service \(shown)" }
+    return (try? TimeText.seconds(word)).map { _ in " For the scan time: --duration \(shown)" }
   }
 
   /// Returns the number of results that `--count` limits: devices or records.

@@ -110,14 +110,15 @@ import Testing
     #expect(try Blectl.run("scan", "--address", "name:Panel").status == 64)
   }
 
-  /// `--sort` orders devices, so a pipe gets devices. JSON records stay packets.
+  /// `--sort` orders devices, so a pipe gets devices, also as records.
   @Test func anOrderInAPipeShowsDevices() throws {
     let devices = try Blectl.run("scan", "--duration", "1", "--sort", "rssi")
     #expect(devices.status == 0 && devices.errors.isEmpty, "\(devices.errors)")
     let lines = devices.text.split(separator: "\n")
     #expect(lines.map { $0.prefix(17) } == ["D1:00:00:00:00:10", "D1:00:00:00:00:01", "C0:FF:EE:00:00:07", "D1:00:00:00:00:02"])
-    let json = try Blectl.run("scan", "--duration", "1", "--sort", "name", "--json")
-    #expect(json.status == 0 && json.errors.hasPrefix(#"{"note":"--sort has no effect on packets"#), "\(json.errors)")
+    let json = try Blectl.run("scan", "--duration", "1", "--sort", "name", "--json", "-n", "2")
+    #expect(try json.records.map { $0.string("name") } == ["Band-7", "GateLock"] && json.errors.isEmpty, "\(json.text) \(json.errors)")
+    #expect(try json.records.allSatisfy { $0.string("event") == "device" })
     #expect(try Blectl.run("scan", "--duration", "1").errors.isEmpty)
     let terminal = try PseudoTerminal(
       [Blectl.path, "-i", "sim", "scan", "--duration", "1", "--sort", "name"], columns: 80, rows: 24,

@@ -109,7 +109,11 @@ package final class ProcessContext {
     let options = command.process
     let given = ["--adapter": options.adapter != nil, "--timeout": options.timeout != nil, "--record": options.record != nil]
     for option in type(of: command).unusedOptions where given[option] ?? false {
-      output.note("\(option) has no effect on \(command.commandName).")
+      var note = "\(option) has no effect on \(command.commandName)."
+      if option == "--timeout", let timeout = options.timeout, CommandOptions(of: type(of: command)).takesValue("--duration") {
+        note += " To limit its time: --duration \(timeout.plainText)"
+      }
+      output.note(note)
     }
   }
 
