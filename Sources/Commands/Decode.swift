@@ -38,7 +38,7 @@ package struct Decode: LoopCommand {
   var others: [String] = []
 
   /// The kind of input that the user named. Nil if the first word is not a kind, so that `decode` must detect the kind.
-  private var what: What? { first.flatMap { What(rawValue: $0) } }
+  private var what: What? { first.flatMap { What(rawValue: $0.lowercased()) } }
   private var input: [String] { what == nil ? (first.map { [$0] } ?? []) + others : others }
 
   @Option(help: KeyArgument.help) var key: [KeyArgument] = []
@@ -92,7 +92,11 @@ package struct Decode: LoopCommand {
     let file = if let read { read } else { try await DecodedInput.file(name, Self.traceLimit, isTrace: true, context) }
     var listing: TraceListing
     do { listing = try await TraceListing(file, context.output) } catch let error as MalformedPacket {
-      throw Failure(.input, "\(shown) cannot be read as a trace: \(ForeignFile.explain(file) ?? "\(error)")")
+      if DecodedOctets.isLog(file) {
+        context.output.note("\(shown) is a log of -vv, not a trace. Decoding its lines as att.")
+        return try await packets(file, context, "ATT PDU", layer: "att") { DecodedPacket(att: $0) }
+      }
+      throw Failure(.input, "\(shown) cannot be read as a trace: \(ForeignFile.explain(file, named: name) ?? "\(error)")")
     }
     let malformed: Int
     do { malformed = try await listing.show(packets: !summary) } catch let error as MalformedPacket {
@@ -178,6 +182,9 @@ package struct Decode: LoopCommand {
     }
     guard let uuid = UUID(name) ?? AssignedNumbers.uuid(named: name) else {
       let meant = SpellingSuggestion.nearest(to: name.lowercased(), among: AssignedNumbers.snakeNames.map(\.name))
+      if let (_, command) = DecodeDetection.value(input) {
+        throw Failure(.usage, "\(DisplayText.quote(name)) is no UUID. The UUID comes before the value: \(command)")
+      }
       throw Failure(
         .usage,
         "\(DisplayText.quote(name)) is neither a UUID nor a name such as \(meant ?? "heart_rate_measurement"). The UUID comes before the value: "

@@ -125,7 +125,7 @@ import Testing
       ([0xFD, 0x37, 0x7A, 0x58, 0x5A, 0], "xz"), (Array("BZh9".utf8), "bzip2"), ([0x28, 0xB5, 0x2F, 0xFD], "zstd"),
       (Array("=====\n== dumpstate: 2026-01-01\n=====\n".utf8), "HCI snoop log"), ([], nil), (Array("text that nobody knows".utf8), nil),
     ] as [([UInt8], String?)] {
-      let text = ForeignFile.explain(file)
+      let text = ForeignFile.explain(file, named: "FILE")
       #expect(mention.map { text?.contains($0) == true } ?? (text == nil), "\(file.prefix(20)): \(text ?? "nil")")
     }
   }

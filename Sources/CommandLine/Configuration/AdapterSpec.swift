@@ -103,7 +103,7 @@ extension AdapterSpec {
       if let error = recording.end { note(ReplayNote.cut(error).text(file)) }
       return recording
     } catch let error as MalformedPacket {
-      let reason = ForeignFile.explain(octets) ?? "\(error)"
+      let reason = ForeignFile.explain(octets, named: file) ?? "\(error)"
       throw Failure(.input, "Cannot replay \(DisplayText.quote(file)): \(reason)")
     }
   }

@@ -28,8 +28,11 @@ enum DecodeDetection {
       context.output.note("Decoding \(shown) as \(only.rawValue).")
       return (only, read)
     }
-    if fits.isEmpty, words.count > 1, let uuid = words.first.flatMap({ UUID($0) }), let name = AssignedNumbers.name(of: uuid) {
-      throw Failure(.usage, "Cannot tell what \(shown) is. To decode a value of \(name): blectl decode value \(shown)")
+    if fits.isEmpty, read != nil, let reason = ForeignFile.explain(sample, named: words.first ?? "-") {
+      throw Failure(.input, "Cannot decode \(shown): \(reason)")
+    }
+    if fits.isEmpty, let (name, command) = value(words) {
+      throw Failure(.usage, "Cannot tell what \(shown) is. To decode a value of \(name): \(command)")
     }
     let command = "blectl decode \(fits.first?.rawValue ?? "KIND") \(typed)"
     guard !fits.isEmpty else {
@@ -42,6 +45,18 @@ enum DecodeDetection {
     throw Failure(.usage, "\(shown) may be \(fits.map(\.rawValue).joined(separator: " or ")). Name its kind: \(command)")
   }
 
+  /// Returns the command line for a value and its UUID, in either order, and the name of the UUID. Nil if no word is an assigned UUID.
+  static func value(_ words: [String]) -> (name: String, command: String)? {
+    for index in [0, words.count - 1] where words.count > 1 {
+      guard let name = (UUID(words[index]) ?? AssignedNumbers.uuid(named: words[index])).flatMap({ AssignedNumbers.name(of: $0) }) else {
+        continue
+      }
+      let value = (words[..<index] + words[(index + 1)...]).joined(separator: " ")
+      return (name, "blectl decode value \(DisplayText.clip(DisplayText.escape("\(words[index]) \(value)"), to: 60))")
+    }
+    return nil
+  }
+
   /// Returns the kinds that fit the first line with content. Nil if there is none.
   /// - Parameter isCut: Whether the last line may be incomplete.
   static func kinds(inLinesOf text: [UInt8], isCut: Bool = false) -> [Decode.What]? {
@@ -50,6 +65,7 @@ enum DecodeDetection {
       return nil
     }
     let octets = Hex.decode(DecodedOctets.hex(line)) ?? []
+    if octets.isEmpty, DecodedOctets.isLog(text) { return [.att] }
     if octets.isEmpty { return (try? OfflineAdvertisement.parse(line.utf8, number: 1)) == nil ? [] : [.adv] }
     // The first line of a packet of hcidump may continue.
     let fits = kinds(of: octets)

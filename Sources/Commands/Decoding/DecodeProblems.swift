@@ -15,6 +15,8 @@ struct DecodeProblems {
   private var malformed = 0
   /// The number of lines with a JSON record that has no packet of this kind.
   private var others = 0
+  /// The number of lines of a log without a packet.
+  private var passed = 0
   private var first: (problem: String, line: Int?)?
 
   /// Creates the counter. `kind` is the kind of packet, such as `ATT PDU`.
@@ -47,6 +49,9 @@ struct DecodeProblems {
   /// Skips a line without a packet, such as a comment. Counts the line if it contains a JSON record.
   mutating func pass(_ text: String) { if text.hasPrefix("{") { others += 1 } }
 
+  /// Skips and counts a line of a log that is no packet, such as a progress message.
+  mutating func passOver() { passed += 1 }
+
   mutating func add(_ problem: (some CustomStringConvertible)?, _ line: Int?) {
     all += 1
     guard let problem else { return }
@@ -58,6 +63,7 @@ struct DecodeProblems {
   /// - Throws: Failure(.input) after an unreadable line, otherwise Failure(.protocolViolation) after a malformed packet.
   func finish() throws {
     var messages: [String] = []
+    if passed > 0 { output.note("Skipped \(passed.counted("line")) of \(input) without a packet.") }
     if all == 0, others > 0 { throw Failure(.input, "No record in \(input) is an \(kind).") }
     if unreadable > 0 { messages.append("Cannot read \(unreadable) of \(all) lines of \(input).") }
     if let first {

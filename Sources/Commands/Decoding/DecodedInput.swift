@@ -24,6 +24,8 @@ struct DecodedInput {
   let name: String
   private var source: Source
   private var number = 0
+  /// Whether the input is a log of `-vv`, with progress messages among the packets.
+  fileprivate var isLog = false
 
   private enum Source {
     case octets([UInt8]?)
@@ -56,6 +58,7 @@ struct DecodedInput {
     let contents =
       if let read { read } else if isStream { try await Self.beginning(context) } else { try await Self.file(word, limit, context) }
     if Self.isText(contents, isCut: isStream) {
+      isLog = DecodedOctets.isLog(contents)
       // Without bytes, standard input has ended. On a terminal, the user would have to end it twice.
       source = isStream && !contents.isEmpty ? .stream(LineReader(limit: Self.lineLimit, beginning: contents)) : .text(contents[...])
       return
@@ -119,7 +122,12 @@ struct DecodedInput {
   /// Reads as much of an input as tells its kind: the first line with content of a stream, or everything if this line is not hex.
   /// Returns the words themselves if they are hex or a line of a log. `read` is the bytes that were read. Nil if none were.
   static func sample(_ words: [String], _ context: Context) async throws -> (sample: [UInt8], read: [UInt8]?) {
-    switch try? typed(words) {
+    let typed: Source?
+    do throws(HexError) { typed = try Self.typed(words) } catch {
+      guard words.count == 1, InputFile.exists(words[0]) else { throw Failure(.usage, "\(error)") }
+      typed = nil
+    }
+    switch typed {
     case .octets(let octets?): return (Array(Hex.encode(octets).utf8), nil)
     case .text(let line): return (Array(line), nil)
     default: if words.count > 1 { return ([], nil) }
@@ -188,6 +196,10 @@ struct DecodedOctets {
       isBehindDump = isBehindDump && Self.isIndented(whole)
       if Self.isComment(text) { continue }
       let hex = Self.hex(text)
+      if input.isLog, !Self.isPacket(text), !hex.allSatisfy({ $0.isHexDigit || $0 == " " }) {
+        problems.passOver()
+        continue
+      }
       guard let octets = problems.octets(hex, line, text) else { continue }
       guard !isBehindDump else {
         problems.refuse("Line \(line) of \(input.name) continues a complete packet: \(DisplayText.quote(text))")
@@ -227,6 +239,21 @@ struct DecodedOctets {
     do { return try framer.next() == nil } catch { return false }
   }
 
+  /// Returns whether a text is a log of `-vv`: one of its lines has an arrow, the name of an opcode and a PDU.
+  static func isLog(_ text: [UInt8]) -> Bool {
+    text.prefix(1 << 16).split(separator: UInt8(ascii: "\n")).contains { line in
+      (line.first == UInt8(ascii: "<") || line.first == UInt8(ascii: ">")) && isPacket(String(decoding: line, as: UTF8.self).trimmed)
+    }
+  }
+
+  /// Returns whether a line has an arrow, the name of an ATT opcode and a PDU, as lines of `-vv` have.
+  private static func isPacket(_ line: String) -> Bool {
+    guard line.hasPrefix("< ") || line.hasPrefix("> "), let space = line.lastIndex(of: " "), space > line.index(after: line.startIndex),
+      let first = Hex.decode(String(line[space...]))?.first
+    else { return false }
+    return line[..<space].dropFirst(2) == ATT.Opcode(rawValue: first).description
+  }
+
   /// Returns whether a line has no packet. hcidump starts with a banner and the name of the adapter.
   static func isComment(_ text: String) -> Bool {
     text.isEmpty || ["#", "HCI sniffer - ", "device: hci"].contains { text.hasPrefix($0) }
@@ -237,12 +264,8 @@ struct DecodedOctets {
   static func hex(_ line: String) -> String {
     let rest = line.hasPrefix("< ") || line.hasPrefix("> ") ? String(line.dropFirst(2)).trimmed : line
     if rest.allSatisfy({ $0.isHexDigit || $0 == " " }) { return rest }
-    if let space = rest.lastIndex(of: " "), let first = Hex.decode(String(rest[space...]))?.first,
-      rest[..<space] == ATT.Opcode(rawValue: first).description
-    {
-      return String(rest[space...].dropFirst())
-    }
-    let words = (line.split(separator: ": ").last ?? "").split { ", []{}()".contains($0) }.map { String($0) }
+    if isPacket(line) { return String(rest.split(separator: " ").last ?? "") }
+    let words = (rest.split(separator: ": ").last ?? "").split { ", []{}()".contains($0) }.map { String($0) }
     return words.allSatisfy { (try? Hex.parse($0, loneDigits: false)) != nil } ? words.joined(separator: " ") : line
   }
 }
