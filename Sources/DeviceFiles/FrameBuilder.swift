@@ -15,7 +15,13 @@ struct FrameBuilder {
   init(name: String) { frame = Frame(name: name) }
 
   func finished(_ entry: FileEntry) throws(FileEntryError) -> Frame {
-    if let missing = sized.first { throw missing.entry.error("No later field is called \(DisplayText.quote(missing.name)).") }
+    if let missing = sized.first {
+      let (name, known) = (DisplayText.quote(missing.name), names.sorted().prefix(8).joined(separator: ", "))
+      guard !missing.countsItems else { throw missing.entry.error("No later field is called \(name).") }
+      throw missing.entry.error(
+        "No later field is called \(name)\(known.isEmpty ? "" : " (fields: \(known))"). Use \"all\" for the length of the packet, or \"rest\" for "
+          + "the length after this number. If N of these bytes do not count, such as a checksum: \"add\": -N")
+    }
     guard !frame.pieces.isEmpty else { throw entry.error("The frame is empty.") }
     let least = frame.leastLength
     guard least <= Frame.maximumCommand else { throw entry.error("Too long: \(least) bytes (maximum \(Frame.maximumCommand)).") }

@@ -39,7 +39,8 @@ struct ExpectationParser {
     case let word? where word == "=" || ValueFormat.names.contains(word): throw unknown(first)
     case "not":
       let isCondition = words.dropFirst().first?.keyword.map(Predicate.words.contains) ?? true
-      throw line.error(at: first, isCondition ? "There is no `not`. Use `!=` or `lacks`." : "Use `no`: `expect no …`")
+      let rest = words.dropFirst().compactMap(\.text).joined(separator: " ")
+      throw line.error(at: first, isCondition ? "There is no `not`. Use `!=` or `lacks`." : "Use `no`: `expect no \(rest)`")
     default:
       if let sort = takeSort() { return .expectAttribute(try attribute(sort, within, isAbsent: false)) }
       return try value(within)
@@ -59,6 +60,9 @@ struct ExpectationParser {
     guard let attribute = words.popFirst() else {
       let example = sort == .service ? "service 180d" : "characteristic 180d/2a37"
       throw line.error("`\(sort.rawValue)` needs a UUID or a name: `expect \(example)`")
+    }
+    if !isAbsent, attribute.keyword == "not" || attribute.keyword == "no" {
+      throw line.error(at: attribute, "Write `no` before `\(sort.rawValue)`: `expect no \(sort.rawValue) \(words.first?.text ?? "180d")`")
     }
     var expected = ExpectedAttribute(sort: sort, attribute: attribute, isAbsent: isAbsent)
     guard sort == .characteristic, !isAbsent else {

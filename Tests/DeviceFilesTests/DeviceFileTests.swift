@@ -84,7 +84,11 @@ import Text
     (#""frames": {"a": {"fields": [{"name": "k", "type": "u8"}, {"name": "k", "type": "u8"}]}}"#, "The packet already has a field \"k\""),
     (#""frames": {"a": {"fields": [{"name": "all", "type": "u8"}]}}"#, "all has a meaning in \"length_of\""),
     (#""frames": {"a": {"fields": [{"name": "k", "type": "bytes"}, {"name": "l", "type": "bytes"}]}}"#, "The field needs a fixed size"),
-    (#""frames": {"a": {"fields": [{"length_of": "k", "type": "u8"}]}}"#, "No later field is called \"k\""),
+    (#""frames": {"a": {"fields": [{"length_of": "k", "type": "u8"}]}}"#, "No later field is called \"k\". Use \"all\" for"),
+    (
+      #""frames": {"a": {"fields": [{"length_of": "body", "type": "u8"}, {"name": "k", "type": "bytes"}, {"checksum": "sum8"}]}}"#,
+      "\"body\" (fields: k). Use \"all\" for the length of the packet, or \"rest\" for the length after this number. If N of these bytes do not count, such as a checksum: \"add\": -N"
+    ),
     (
       #""frames": {"a": {"fields": [{"name": "k", "type": "bytes"}, {"length_of": "k", "type": "u8"}]}}"#,
       "The size of k must be before k"
