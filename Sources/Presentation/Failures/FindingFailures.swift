@@ -5,11 +5,14 @@ extension PeerSearchError: FailureConvertible {
   package var failure: Failure { Failure(self, isRecorded: false) }
 
   /// Lists the names of the devices that a search heard. Suggests a wider pattern if one of the names contains the user's pattern.
-  fileprivate static func heard(_ names: [UntrustedText], _ selector: PeerSelector) -> String {
-    guard case .name(let pattern) = selector, !names.isEmpty else { return "" }
+  fileprivate static func heard(_ names: [UntrustedText], of devices: Int, _ selector: PeerSelector) -> String {
+    guard case .name(let pattern) = selector else { return "" }
+    if names.isEmpty { return devices > 0 ? ", none with a name" : "" }
     let list = names.prefix(8).map(\.description).joined(separator: ", ") + (names.count > 8 ? ", …" : "")
     let wider = "*\(pattern)*"
-    guard names.contains(where: { Glob.matches(wider, $0.raw) }) else {
+    let wide = Set(names.map(\.raw)).filter { Glob.matches(wider, $0) }
+    if wide.count == 1, let meant = wide.first { return " (\(list)). Did you mean \(ShellWords.quoteForShell("\(UntrustedText(meant))"))?" }
+    guard !wide.isEmpty else {
       let nearest = SpellingSuggestion.nearest(to: pattern, among: names.map(\.raw)).map { ". Did you mean \(UntrustedText($0))?" } ?? ""
       return " (\(list))\(nearest)"
     }
@@ -22,7 +25,7 @@ extension Failure {
   package init(_ error: PeerSearchError, isRecorded: Bool) {
     switch error {
     case .notFound(let selector, let devices, let names, let limit):
-      let heard = PeerSearchError.heard(names, selector)
+      let heard = PeerSearchError.heard(names, of: devices, selector)
       let what =
         isRecorded
         ? "the recording has \(devices.counted("other device"))" : "heard \(devices.counted("other device")) in \(limit.secondsText) s"
