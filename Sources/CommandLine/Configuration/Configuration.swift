@@ -112,7 +112,7 @@ package struct Configuration: Sendable {
         let shown = Failure.head(name)
         throw Failure(
           .notFound,
-          "Unknown alias @\(shown). \(there) Add it to \(configPath ?? "the configuration"), or in a session run: alias \(shown) PEER")
+          "Unknown alias @\(shown). \(there) To define it: blectl alias \(shown) PEER")
       }
       guard let peer = PeerArgument(argument: text) else {
         throw Failure(.input, "Invalid alias @\(Failure.head(name)) in \(configPath ?? ""): \(DisplayText.quote(text)) is not a PEER.")
@@ -143,6 +143,7 @@ package struct Configuration: Sendable {
       throw Failure(
         .usage,
         "Invalid alias \(DisplayText.quote(name)). Use up to 64 characters, except spaces, quotes and @ ; , # { }, and not the word last."
+          + (name.after("@").map { KnownDevices.isAlias($0) ? " Omit the @: \($0)" : "" } ?? "")
       )
     }
     if try aliases()[name] != nil {

@@ -5,6 +5,7 @@ import EventLoop
 import Finding
 import Operations
 import Presentation
+import Terminal
 import Text
 
 package struct Alias: SessionCommand {
@@ -39,18 +40,42 @@ package struct Alias: SessionCommand {
       }
       try context.configuration.setAlias(name, to: nil)
     } else {
-      try context.configuration.setAlias(name, to: try await meant(context, session))
+      let meant = try await meant(context, session)
+      if let note = try unknown(name, meant, context) { context.output.note(note) }
+      try context.configuration.setAlias(name, to: meant)
     }
     session?.shell.onAliasChange?()
   }
 
   @LoopActor private func meant(_ context: Context, _ session: SessionLinks?) async throws -> PeerSelector {
     if let peer, peer != .current { return try await context.configuration.resolve(peer) }
-    guard let session else { throw Failure(.usage, "Name the device: blectl alias \(ShellWords.quoteForShell(name ?? "NAME")) PEER") }
+    guard let session else {
+      // `door=Band-7` is NAME and PEER in one word.
+      let parts = (name ?? "NAME").split(separator: "=", maxSplits: 1).map { ShellWords.quoteForShell(String($0)) }
+      let words = parts.count == 2 ? parts : [parts.first ?? "NAME", "PEER"]
+      throw Failure(.usage, "Name the device: blectl alias \(words.joined(separator: " "))")
+    }
     guard let connection = session.sessionDevice?.connection else { throw Failure.notConnected(session.sessionDevice) }
     // A resolvable private address changes, so an alias for it would soon be wrong.
     if let selector = connection.selector, connection.peer.randomKind == .resolvablePrivate { return selector }
     return .address(connection.peer.address, connection.peer.type)
+  }
+
+  /// Returns a note about a PEER that is the name of no known device.
+  /// - Throws: `Failure(.usage)` if NAME is a device instead, because the user has swapped them.
+  @LoopActor private func unknown(_ name: String, _ meant: PeerSelector, _ context: Context) throws -> String? {
+    guard case .name(let other) = meant else { return nil }
+    var known = context.process.memory.names + (try context.configuration.knownDevices().devices.compactMap(\.name))
+    if let air = (try? context.process.adapter())?.air {
+      known += context.configuration.heard(on: air).records.flatMap(\.devices).compactMap(\.name)
+    }
+    func isKnown(_ pattern: String) -> Bool { known.contains { Glob.matches(pattern, $0.raw) } }
+    if isKnown(other) { return nil }
+    if KnownDevices.isAlias(other), PeerSelector(name) != nil || isKnown(name) {
+      let words = [other, name].map { ShellWords.quoteForShell($0) }.joined(separator: " ")
+      throw Failure(.usage, "\(DisplayText.quote(name)) is a device. The alias comes first: blectl alias \(words)")
+    }
+    return "@\(DisplayText.escape(name)) means \(DisplayText.escape("\(meant)")), which blectl has not heard yet."
   }
 
   @LoopActor private func list(_ context: Context) async throws {
