@@ -57,6 +57,12 @@ package enum AssignedNumbers {
       }
   }
 
+  /// Returns the name that two to four neighboring words form: `battery_level` for `Battery` and `Level`. Nil if they form no name.
+  package static func snakeName(in words: [String]) -> String? {
+    let ranges = words.indices.flatMap { start in (2...4).map { start..<start + $0 }.filter { $0.upperBound <= words.count } }
+    return ranges.lazy.compactMap { uuid(named: words[$0].joined(separator: " ")) }.first.flatMap { snakeName(of: $0) }
+  }
+
   /// Returns whether a part of the text, converted to snake case, equals `wanted`.
   private static func reads(_ text: Span<UInt8>, _ part: Range<Int>, _ wanted: [UInt8]) -> Bool {
     var at = 0

@@ -40,8 +40,10 @@ package struct Call: PeerCommand {
   func validate() throws {
     if list, command != nil { throw ValidationError("--list takes no command. Omit --list or the command.") }
     if !list, command == nil { throw ValidationError("Name a command of the device. List them: blectl call PEER --list") }
-    for word in parameters where !word.contains("=") {
-      throw ValidationError("\(DisplayText.quote(word)) is not a parameter. Write parameters as name=value.")
+    for (index, word) in parameters.enumerated() where !word.contains("=") {
+      let value = index + 1 < parameters.count && !parameters[index + 1].contains("=") ? parameters[index + 1] : nil
+      let example = value.map { ": " + DisplayText.clip(ShellWords.quoteForShell("\(word)=\($0)"), to: 60) } ?? "."
+      throw ValidationError("\(DisplayText.quote(word)) is not a parameter. Write parameters as name=value\(example)")
     }
   }
 

@@ -91,7 +91,8 @@ package struct Read: ValueCommand {
   }
 
   func run(in context: Context) async throws {
-    let choices = try attributes.map { try Choice($0) }
+    let choices: [Choice]
+    do { choices = try attributes.map { try Choice($0) } } catch { throw Failure(error, in: attributes) }
     if raw, context.output.style.json { throw Failure(.usage, "--raw and --json exclude each other.") }
     let isWide = all || choices.contains { $0.selector == nil }
     if let every { return try await read(choices, isWide, ReadSchedule(every, count, duration), context) }

@@ -50,6 +50,7 @@ package struct Tune: PeerCommand {
   var svg: String?
 
   func validate() throws {
+    if svg == "-" { throw ValidationError("--svg takes the name of a file, because standard output has the results.") }
     try limit("--size", size, to: 1000...1_000_000, "bytes")
     guard verify.notifying != nil else { throw ValidationError("--verify takes notify:ATTR here, the characteristic that counts bytes.") }
     _ = try (modes(), chunks(), windows(), gaps())

@@ -72,11 +72,20 @@ package struct Write: PeerCommand {
   @LoopActor func name(_ files: inout CommandFiles) { files.readsValue(value, as: "VALUE") }
 
   static func advice(on mistake: ParserMistake.Kind, in words: [String]) -> String? {
+    if case .missingArgument(place: "<value>") = mistake {
+      // ATTRIBUTE and VALUE in one word.
+      let word = CommandOptions(of: Self.self).arguments(in: Array(words.dropFirst())).last ?? ""
+      let parts = word.split(maxSplits: 1) { "=:".contains($0) }.map(String.init)
+      guard parts.count == 2, (try? Selector(parts[0])) != nil else { return nil }
+      let typed = words.flatMap { $0 == word ? parts : [$0] }.map { ShellWords.quoteForShell($0) }.joined(separator: " ")
+      return "ATTRIBUTE and VALUE are two words: \(DisplayText.clip(typed, to: 120))"
+    }
     guard case .unexpectedArguments(let extra, _) = mistake else { return nil }
     if let index = words.firstIndex(of: "--wait"), index + 1 < words.count, extra.contains(words[index + 1]) {
       let answer = DisplayText.clip(ShellWords.quoteForShell(words[index + 1]), to: 60)
       return "--wait waits for the device and takes no value. To wait for an answer: --expect \(answer)"
     }
+    if let name = AssignedNumbers.snakeName(in: words) { return "The attribute is one word: \(name)" }
     // An unquoted VALUE of several words.
     guard let begin = words.indices.last(where: { words[$0...].starts(with: extra) }), begin > 0, !words[begin - 1].hasPrefix("-") else {
       return nil
@@ -127,7 +136,8 @@ package struct Write: PeerCommand {
     do { target = try await client.attribute(selector, discovering: mode == .auto || readBack) } catch let error as GATTError {
       guard case .notFound = error, let other = try? Selector(value), (try? client.table?.resolve(other)) != nil else { throw error }
       var failure = Failure(error)
-      failure.add("The attribute comes before the value: write \(ShellWords.quoteForShell("\(who.peer)")) \(value) \(attribute)")
+      let peer = who.peer == .current ? "" : " " + ShellWords.quoteForShell("\(who.peer)")
+      failure.add("The attribute comes before the value: write\(peer) \(value) \(attribute)")
       throw failure
     }
     if readBack, let characteristic = target.characteristic, !characteristic.properties.contains(.read) {

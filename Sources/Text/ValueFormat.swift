@@ -25,7 +25,8 @@ package enum ValueFormat: Hashable, Sendable {
     let word = name.lowercased()
     let meant = words[word] ?? word.replacing("uint", with: "u").replacing("int", with: "i").replacing("float", with: "f")
     if names.contains(meant) { return "Did you mean \(meant)?" }
-    return names.contains(meant + "le") ? "Did you mean \(meant)le or \(meant)be?" : nil
+    if names.contains(meant + "le") { return "Did you mean \(meant)le or \(meant)be?" }
+    return SpellingSuggestion.nearest(to: meant, among: names).map { "Did you mean \($0)?" }
   }
 
   /// Finds a format by name, in upper or lower case.

@@ -159,6 +159,7 @@ import Testing
       (["decode", "ACL Data RX: 02 0b 20 09 00 05 00 04 00 1b 15 00 00 48"], nil, "as hci", "Handle Value Notification"),
       (["decode", "ACL", "Data", "RX:", "04", "0e", "04", "01", "03", "0c", "00"], nil, "as hci", "Command Complete"),
       (["decode", "< Read Request 0a1100"], nil, "as att", "Read Request"), (["decode", "att", "Sent: 0a1100"], nil, "", "Read Request"),
+      (["decode", "ATT", "> 0x0a, 0x11, 0x00"], nil, "", "Read Request"),
       (["decode", "{0x0a, 0x11, 0x00}"], nil, "as att", "Read Request"), (["decode", #"{"raw":"020106"}"#], nil, "as adv", "Flags"),
       // Standard input.
       (["decode"], "# log\n\n0a1100\n0b64\n", "Decoding standard input as att.", "Read Response"),
@@ -230,10 +231,80 @@ import Testing
     (["write", "Panel", "fff8", "\\x1b"], "without \\x"), (["write", "Panel", "fff8", "300", "--as", "u8"], "use u16le or u16be"),
     (["write", "Band-7", "ff02", "01", "--expect", "ff01:567b"], "ff01=567b"), (["scan", "--min-rssi", "60"], "Did you mean -60?"),
     (["scan", "Band-7", "D1:00:00:00:00:02"], "Give names or addresses, not both."), (["scan", "AA:BB"], "Invalid address"),
+    (["alias", "D1:00:00:00:00:01", "door"], "The alias comes first: blectl alias door D1:00:00:00:00:01"),
+    (["alias", "door"], "blectl alias door PEER"), (["alias", "door=Band-7"], "blectl alias door Band-7"),
+    (["alias", "@door", "Band-7"], "Omit the @: door"), (["connect", "@door"], "To define it: blectl alias door PEER"),
+    (["man", "scan"], "man blectl. For the help of a command: blectl scan --help"), (["man"], "man blectl."),
+    (["replay", "my trace"], "blectl -i replay:'my trace' scan"),
+    (["wait", "-i", "sim", "ff01=567b", "Band-7", "-n", "3"], "blectl -e 'wait ff01=567b -n 3' Band-7"),
+    (["sleep", "2"], "blectl -e 'sleep 2', or start a session with blectl repl"), (["rssi"], "blectl -e rssi PEER"),
+    (["subscribe", "Band-7", "2a37"], "blectl -e 'subscribe 2a37' Band-7, or start a session with blectl repl. Did you mean notify?"),
+    (["raed", "-h"], "Did you mean read?"),
+    (["-e", "read 2a19", "read 2a00", "Band-7"], "blectl -e 'read 2a19; read 2a00' Band-7"),
+    (["-e", "read 2a19", "read 2a00"], "blectl -e 'read 2a19; read 2a00' PEER"),
+    (["connect", "name", "Band-7"], "as one word: blectl connect name:Band-7"),
+    (["read", "service", "180d", "2a19", "--json"], "as one word: blectl read service:180d 2a19"),
+    (["connect", "name=Band-7"], "Did you mean name:Band-7?"), (["connect", "name"], "as in name:Band-7"),
+    (["connect", "Ba", "-t", "2"], "(Band-7, GateLock, Panel). Did you mean Band-7?"),
+    (["connect", "an", "-t", "2"], "Try 'name:*an*'"),
+    (["scan", "Band-7", "--sort", "-rssi"], "without a hyphen: --sort rssi"),
+    (["scan", "--sort", "rssi", "--raw"], "--raw prints packets as they arrive. Omit one of them."),
+    (["decode", "value", "3c", "2a19"], "blectl decode value 2a19 3c"), (["decode", "3c", "2a19"], "blectl decode value 2a19 3c"),
+    (["decode", "0a120"], "odd number of digits"),
+    (["write", "Band-7", "1b9901", "ff02"], "comes before the value: write name:Band-7 ff02 1b9901"),
+    (["-e", "write 1b9901 ff02", "Band-7"], "comes before the value: write ff02 1b9901"),
+    (["write", "Band-7", "ff02=1b9901"], "two words: write Band-7 ff02 1b9901"),
+    (["-e", "write ff02:1b9901", "Band-7"], "two words: write ff02 1b9901"),
+    (["read", "Band-7", "Battery", "Level"], "Did you mean battery_level?"),
+    (["write", "Band-7", "Battery", "Level", "01"], "one word: battery_level"),
+    (["read", "Band-7", "2a19", "--format", "json"], "Use --json"), (["read", "Band-7", "2a19", "--format", "u8"], "--as u8"),
+    (["read", "Band-7", "2a19", "--as", "hexx"], "Did you mean hex?"),
+    (["call", "Band-7", "history", "from", "3"], "name=value: from=3"),
+    (["services", "Band-7", "--csv"], "read, run and scan take it. For records here, use --json."),
+    (["tune", "Panel", "fff6", "--verify", "notify:fff7", "--svg", "-"], "--svg takes the name of a file"),
   ])
   func whatWasMeant(_ arguments: [String], _ mention: String) throws {
     let result = try Blectl.run(arguments)
     #expect(result.status != 0 && result.errors.contains(mention), "\(result.errors)")
+  }
+
+  /// A scan for a word that no device has as its name succeeds, but the note shows what the word may mean.
+  @Test(arguments: [
+    (["5"], "For the scan time: --duration 5"), (["180d"], "For devices with a service: --service 180d"),
+    (["help"], "For the help: blectl scan --help"), (["-t", "2", "-d", "1"], "no effect on scan. To limit its time: --duration 2"),
+  ])
+  func whatAScanMayMean(_ words: [String], _ mention: String) throws {
+    let result = try Blectl.run(["scan"] + words)
+    #expect(result.status == 0 && result.errors.contains(mention), "\(result.errors)")
+  }
+
+  @Test func aSwappedAlias() throws {
+    let state = ["XDG_STATE_HOME": TemporaryFolder.path()]
+    let unheard = try Blectl.run(["alias", "door", "Band-7"], environment: state)
+    #expect(unheard.status == 0 && unheard.errors.contains("@door means name:Band-7, which blectl has not heard yet."), "\(unheard.errors)")
+    #expect(try Blectl.run(["connect", "@door"], environment: state).status == 0)
+    let swapped = try Blectl.run(["alias", "Band-7", "gate"], environment: state)
+    #expect(swapped.status == 64 && swapped.errors.contains("The alias comes first: blectl alias gate Band-7"), "\(swapped.errors)")
+    let known = try Blectl.run(["alias", "gate", "Band-7"], environment: state)
+    #expect(known.status == 0 && known.errors.isEmpty, "\(known.errors)")
+  }
+
+  /// A log of `-vv` has progress messages. A recorded script is no recording.
+  @Test func filesThatAreNoTraces() throws {
+    let log = try TemporaryFolder.file(Array(try Blectl.run("-vv", "read", "Band-7", "2a19").errors.utf8))
+    for words in [["decode", log], ["decode", "trace", log], ["decode", "att", log]] {
+      let result = try Blectl.run(words)
+      #expect(result.status == 0 && result.text.contains("Read By Type Response  handle 0x0011"), "\(result.errors)")
+      #expect(result.errors.contains("Skipped 2 lines of \"\(log)\" without a packet."), "\(result.errors)")
+    }
+    let script = try TemporaryFolder.file(Array("device Band-7\n\ntest \"recorded\"\n  read 2a19\nend\n".utf8))
+    for words in [["decode", script], ["decode", "trace", script], ["scan", "-i", "replay:\(script)"]] {
+      let result = try Blectl.run(words)
+      #expect(result.status == 66 && result.errors.contains("Run it: blectl run \(script)"), "\(result.errors)")
+    }
+    let empty = try TemporaryFolder.file(Array("btsnoop\0\0\0\0\u{1}\0\0\u{3}".utf8) + [0xEA])
+    let scan = try Blectl.run("scan", adapter: "replay:\(empty)")
+    #expect(scan.errors.contains("shows no device. To see what it has: blectl decode trace \(empty)"), "\(scan.errors)")
   }
 
   @Test func onATerminalTheTimeIsCountedDown() throws {

@@ -37,6 +37,16 @@ package struct CommandOptions {
     return nil
   }
 
+  /// Returns the words that are neither options nor values of options.
+  package func arguments(in words: [String]) -> [String] {
+    var (found, rest) = ([String](), words)
+    while let index = firstArgument(in: rest) {
+      found.append(rest[index])
+      rest.removeFirst(index + 1)
+    }
+    return found
+  }
+
   /// Returns the index in `words` at which to insert the PEER that the user omitted. Nil if the words name a PEER or ask for help.
   package func omittedPeer(in words: [String]) -> Int? {
     let first = firstArgument(in: words)

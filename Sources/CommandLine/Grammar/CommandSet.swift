@@ -87,20 +87,40 @@ package struct CommandSet: Sendable {
     }
     if !first.hasPrefix("-") {
       if names.contains(first) { return nil }
-      if arguments.count > 1, names.contains(arguments[1]) {
+      if arguments.count > 1, names.contains(arguments[1]), FamiliarWords.advice[first] == nil {
         let words = [arguments[1], first] + arguments.dropFirst(2)
         return ValidationError("The command comes first: blectl \(words.map { ShellWords.quoteForShell($0) }.joined(separator: " "))")
       }
-      return misplacedOption(in: arguments.dropFirst()) ?? noCommand(first)
+      return misplacedOption(in: arguments.dropFirst()) ?? noCommand(first, Array(arguments.dropFirst()))
     }
     if arguments.contains(where: { word in Arguments.ofRoot.contains { word == $0 || word.hasPrefix($0 + "=") } }) { return nil }
     return wrongOption(in: arguments) ?? missingCommand
   }
 
-  private func noCommand(_ name: String) -> ValidationError {
-    if let advice = FamiliarWords.advice[name] { return ValidationError("Unknown command \(name). \(advice)") }
-    let meant = (FamiliarWords.commands[name] ?? SpellingSuggestion.nearest(to: name, among: names)).map { "Did you mean \($0)?" }
+  private func noCommand(_ name: String, _ words: [String] = []) -> ValidationError {
+    let (leading, rest) = Arguments.leading(words, self)
+    if let advice = FamiliarWords.advice(on: name, leading.isEmpty ? rest.first : nil) {
+      return ValidationError("Unknown command \(name). \(advice)")
+    }
+    let familiar = FamiliarWords.commands[name]
+    if let type = sessionOnly.first(where: { $0.commandName == name || $0.configuration.aliases.contains(name) }) {
+      let line = "\(name) is a command of sessions. Use \(Self.executing([name] + rest, type)), or start a session with blectl repl."
+      return ValidationError(line + (familiar.map { " Did you mean \($0)?" } ?? ""))
+    }
+    let meant = (familiar ?? SpellingSuggestion.nearest(to: name, among: names)).map { "Did you mean \($0)?" }
     return ValidationError("Unknown command \(DisplayText.quote(name)). \(meant ?? "The commands are \(names.joined(separator: ", ")).")")
+  }
+
+  /// Returns the command line that runs a command of sessions, with the device after the commands: `blectl -e 'wait ff01' Band-7`.
+  private static func executing(_ words: [String], _ type: any LoopCommand.Type) -> String {
+    var (words, device) = (words, type.takesPeer ? "PEER" : "")
+    let arguments = type.takesPeer ? CommandOptions(of: type).arguments(in: Array(words.dropFirst())) : []
+    if let found = arguments.first(where: { !$0.contains("=") && Int($0) == nil && PeerArgument(argument: $0) != nil }) {
+      words.removeAll { $0 == found }
+      device = ShellWords.quoteForShell(found)
+    }
+    let line = words.map { ShellWords.quoteForShell($0) }.joined(separator: " ")
+    return "blectl -e \(DisplayText.clip(ShellWords.quoteForShell(line), to: 60)) \(DisplayText.clip(device, to: 60))".trimmed
   }
 
   /// Returns the error for a non-global option before the command. Nil if the first word is not such an option.
@@ -120,7 +140,7 @@ package struct CommandSet: Sendable {
         continue
       }
       let name = String(word.prefix { $0 != "=" })
-      let known = ProcessOptions.namesWithValue + ProcessOptions.flags + ["--version", "--help"]
+      let known = ProcessOptions.namesWithValue + ProcessOptions.flags + ["--version", "--help", "-h"]
       if known.contains(name) || word.dropFirst().allSatisfy({ "qv".contains($0) }) { continue }
       let meant = word == "-V" ? "--version" : SpellingSuggestion.nearest(to: name, among: known)
       return ValidationError("Unknown global option \(DisplayText.quote(name))." + (meant.map { " Did you mean \($0)?" } ?? ""))

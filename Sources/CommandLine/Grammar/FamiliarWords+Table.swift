@@ -1,3 +1,5 @@
+import Text
+
 /// Words of other programs (bluetoothctl, gatttool, bleak, nRF Connect, LightBlue), with blectl's words for the same purpose.
 enum FamiliarWords {
   static let commands = [
@@ -36,11 +38,21 @@ enum FamiliarWords {
     "--characteristic": "Write the characteristic without an option.", "--value": "Write the value without an option, after the attribute.",
     "--latency": "blectl cannot change the latency.",
     "blectl": "In a session, type commands without blectl.",
+    "man": "For the manual: man blectl. For the help of a command: blectl COMMAND --help",
+    "replay": "A recording is an adapter: blectl -i replay:FILE scan", "record": "To record: blectl --trace FILE COMMAND",
     "pair": "blectl cannot pair yet. In bluetoothctl: pair ADDRESS, then menu gatt",
   ]
+
+  /// Returns the advice on a command without a counterpart. The user's next word replaces the placeholder COMMAND or FILE.
+  static func advice(on name: String, _ next: String?) -> String? {
+    guard let advice = advice[name], let next else { return advice[name] }
+    let word = DisplayText.clip(ShellWords.quoteForShell(next), to: 60)
+    return name == "man" ? advice.replacing("COMMAND", with: word) : advice.replacing("FILE", with: word)
+  }
 
   /// Prefixes of a device in other programs, with blectl's prefix for the same purpose.
   static let prefixes = [
     "addr:": "", "address:": "", "bdaddr:": "", "device:": "", "uuid:": "service:", "svc:": "service:", "srv:": "service:", "alias:": "@",
+    "name=": "name:", "mac=": "mac:", "service=": "service:", "address=": "", "alias=": "@",
   ]
 }

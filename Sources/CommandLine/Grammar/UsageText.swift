@@ -60,6 +60,10 @@ package struct UsageText {
       default: nil
       }
     guard let command, let index else { return nil }
+    if PeerArgument.prefixes.contains("\(arguments[index]):"), index + 1 < arguments.count {
+      let words = arguments[..<index] + ["\(arguments[index]):\(arguments[index + 1])"] + arguments[(index + 2)...]
+      return "Write the device as one word: \(commandLine(Array(words), isSession: isSession))"
+    }
     let options = CommandDescription(of: command).options.filter(\.takesValue).flatMap(\.names)
     func isPeer(_ index: Int) -> Bool {
       let word = arguments[index]
@@ -76,7 +80,11 @@ package struct UsageText {
   static func deviceFirst(_ words: [String], moving index: Int, to place: Int, isSession: Bool) -> String {
     var words = words
     words.insert(words.remove(at: index), at: place)
-    return "The device comes first: \(isSession ? "" : "blectl ")\(words.map { ShellWords.quoteForShell($0) }.joined(separator: " "))"
+    return "The device comes first: \(commandLine(words, isSession: isSession))"
+  }
+
+  private static func commandLine(_ words: [String], isSession: Bool) -> String {
+    "\(isSession ? "" : "blectl ")\(words.map { ShellWords.quoteForShell($0) }.joined(separator: " "))"
   }
 
   private static func words(_ mistake: ParserMistake.Kind, _ help: String, _ command: (any LoopCommand.Type)?) -> String {

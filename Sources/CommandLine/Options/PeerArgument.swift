@@ -50,11 +50,15 @@ extension PeerArgument: ExpressibleByArgument {
     }
   }
 
+  /// The prefixes that select a device by one of its properties.
+  static let prefixes = ["name:", "mac:", "service:"]
+
   /// Returns the reason why a text is not the plain name of a device. Nil if it is a valid name.
   static func mistake(in text: String) -> String? {
     if text.isEmpty { return "it is empty. Is a variable unset?" }
     if text == "name:" { return "the name is missing" }
-    if let kind = ["name:", "mac:", "service:"].first(where: { text.lowercased().hasPrefix($0) && !text.hasPrefix($0) }) {
+    if prefixes.contains("\(text):") { return "write it with a colon and the rest, as in \(text):\(text == "name" ? "Band-7" : "…")" }
+    if let kind = prefixes.first(where: { text.lowercased().hasPrefix($0) && !text.hasPrefix($0) }) {
       return "write \(kind) in lower case"
     }
     if let (wrong, right) = FamiliarWords.prefixes.first(where: { text.lowercased().hasPrefix($0.key) }) {

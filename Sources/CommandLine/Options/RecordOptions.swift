@@ -180,6 +180,9 @@ extension RecordTemplate {
         case .brace(let brace, let position):
           "--format has \(brace) at position \(position) without its counterpart. For a brace as text, write \(brace)\(brace)."
         case .emptyField(let position): "--format has no name between the braces at position \(position)."
+        case .noField where ["json", "csv"].contains(text.lowercased()): "--format takes a template. Use --\(text.lowercased())"
+        case .noField where (try? ValueFormat(text)) != nil:
+          "--format takes a template. For the format of values: --as \(text.lowercased())"
         case .noField: "--format has no field, as in '{time} {name}'."
         }
       throw ValidationError(sentence)

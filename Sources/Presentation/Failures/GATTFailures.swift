@@ -174,6 +174,12 @@ extension Failure {
         + "(battery_level).")
   }
 
+  /// Creates the failure for an invalid attribute among several words. Suggests the name that two to four words form: `Battery Level`.
+  package init(_ error: any Error, in words: [String]) {
+    self.init(error)
+    if let name = AssignedNumbers.snakeName(in: words) { add("Did you mean \(name)?") }
+  }
+
   private static func problem(_ text: String, _ fault: Selector.Fault, _ advice: String?) -> String {
     let text = head(text)
     return switch fault {

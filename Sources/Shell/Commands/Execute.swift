@@ -32,9 +32,21 @@ package struct Execute: LoopCommand {
       guard let words = try? ShellWords.words(of: line), let name = Arguments.leading(words, set).rest.first else { return false }
       return set.isInSessions(name)
     }
-    guard let line = peer?.description.after("name:"), !isCommand(commands), isCommand(line) else { return }
+    guard let line = peer?.description.after("name:"), isCommand(line) else { return }
+    if isCommand(commands) { throw ValidationError(Self.joined([commands, line], "PEER")) }
     throw ValidationError(
       "The commands come before the device: blectl -e \(ShellWords.quoteForShell(line)) \(ShellWords.quoteForShell(commands))")
+  }
+
+  static func advice(on mistake: ParserMistake.Kind, in words: [String]) -> String? {
+    guard case .unexpectedArguments(let extra, _) = mistake else { return nil }
+    let words = CommandOptions(of: Self.self).arguments(in: Array(words.dropFirst()))
+    guard let device = words.last, words.count > 2, extra.last == device else { return nil }
+    return joined(words.dropLast(), ShellWords.quoteForShell(device))
+  }
+
+  private static func joined(_ commands: [String], _ device: String) -> String {
+    "Put all commands in one pair of quotes: blectl -e \(ShellWords.quoteForShell(commands.joined(separator: "; "))) \(device)"
   }
 
   func validate() throws {
