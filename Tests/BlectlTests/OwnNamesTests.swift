@@ -147,6 +147,8 @@ import Testing
     try write("[]")
     #expect(try blectl("connect", "name:gatelock").status == 0)
     #expect(try blectl("adapters").status == 0)
+    let doctor = try blectl("doctor")
+    #expect(doctor.status == 3 && doctor.text.contains("✗ names"), "\(doctor.text)")
     #expect(try blectl("--version").status == 0)
     #expect(try blectl("help").status == 0)
     try FileManager.default.removeItem(atPath: path)
