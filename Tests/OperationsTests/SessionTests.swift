@@ -1,8 +1,10 @@
+import ATT
 import Bluetooth
 import EventLoop
 import GAP
 import GATT
 import LEHost
+import Peripherals
 import TestSupport
 import Testing
 import Text
@@ -60,6 +62,25 @@ import Text
       let configuration = try #require(table.characteristics.first { $0.uuid == UUID(0x2A05) }?.clientConfiguration)
       #expect(try await band.client.read(configuration.handle) == (staysOpen ? [2, 0] : [0, 0]))
       await session.close()
+    }
+  }
+
+  /// After the time limit of a transaction, nothing may be sent on the bearer (Vol 3 Part F §3.3.3). The device sees the end of its link.
+  @Test func aTransactionTimeoutEndsTheLink() async throws {
+    try await onLoop {
+      let air = try await LosingAir(
+        """
+        {"name": "Mute", "address": "D1:00:00:00:00:77/random", "advertisement": {"name": "Mute"}, "services": [{"uuid": "fff0",
+          "characteristics": [{"uuid": "fff1", "properties": ["write"], "reactions": [{"answer": false}]}]}]}
+        """)
+      let connection = try await air.connect(.name("mute"))
+      let characteristic = try await connection.client.characteristic(Selector("fff1"))
+      let plan = try WritePlan(value: 1, properties: nil, mtu: connection.client.mtu, mode: .request)
+      await #expect(throws: ATTError.self) { try await connection.client.write([0], to: characteristic.valueHandle, plan: plan) }
+      #expect(!connection.isOpen)
+      try await EventLoop.shared.sleep(for: .seconds(1))
+      #expect(air.device.present.connectionCount == 0)
+      await air.session.close()
     }
   }
 

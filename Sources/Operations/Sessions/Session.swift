@@ -108,6 +108,8 @@ package final class Session {
     client.followsServiceChanges = staysOpen
     onClient?(client)
     observer?.onClient(client)
+    // After a transaction timeout, only the bearer is closed (Vol 3 Part F §3.3.3). The device accepts connections again without the link.
+    if staysOpen { EventLoop.shared.spawn { if (try? await client.untilClosed()) != nil { await link.disconnect() } } }
     return client
   }
 
