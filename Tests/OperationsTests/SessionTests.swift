@@ -84,6 +84,22 @@ import Text
     }
   }
 
+  @Test func aConnectionIsMeantByItsServicesAndItsData() async throws {
+    try await onLoop {
+      let session = try await self.session()
+      let panel = try await self.connect("panel", in: session)
+      let isMeant = { (text: String) in PeerSelector(text).map { panel.isMeant(by: $0) } }
+      // Without its advertisement, only the discovered services are known.
+      #expect(isMeant("service:fff0") == false)
+      _ = try await panel.client.discover()
+      #expect(isMeant("service:fff0") == true && isMeant("service:180d") == false)
+      panel.payloads = [[3, 3, 0x0D, 0x18], [9, 0xFF, 0x4C, 1, 0xA4, 0xC1, 0x38, 0, 0x11, 0x22]]
+      #expect(isMeant("service:180d") == true && isMeant("mac:A4:C1:38:00:11:22") == true && isMeant("mac:A4:C1:38:00:11:23") == false)
+      await session.close()
+      #expect(isMeant("service:fff0") == false)
+    }
+  }
+
   /// Two connections may be requested at the same time.
   @Test func twoConnectionsSideBySide() async throws {
     try await onLoop {

@@ -57,9 +57,4 @@ package struct DeviceView {
     if hasWantedManufacturer || manufacturers.isEmpty { return }
     hasWantedManufacturer = advertisement.manufacturerData.contains { item in manufacturers.contains { $0.matches(item) } }
   }
-
-  /// Returns whether any payload contains the whole `mac`, forward or reversed, anywhere in its data.
-  package func carries(_ mac: Address) -> Bool {
-    payloads.values.contains { MACFinder.learn(in: Advertisement($0), sender: mac).contains { !$0.isPartial } }
-  }
 }

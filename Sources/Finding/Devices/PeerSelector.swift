@@ -1,4 +1,5 @@
 package import Bluetooth
+import GAP
 package import Text
 
 /// A rule that selects a device by address, name, MAC or service.
@@ -71,8 +72,21 @@ package enum PeerSelector: Sendable, Equatable, CustomStringConvertible {
   package func matches(_ device: DeviceView) -> Bool {
     switch self {
     case .address, .name: means(device.peer, named: device.name)
-    case .mac(let address): device.carries(address)
+    case .mac: isIn(device.payloads.values)
     case .service(let uuid): device.services.contains(uuid)
+    }
+  }
+
+  /// Returns whether advertising payloads contain the selector's service, or its whole MAC, forward or reversed, anywhere in the data.
+  /// False for an address or a name.
+  package func isIn(_ payloads: some Collection<[UInt8]>) -> Bool {
+    payloads.contains {
+      let data = Advertisement($0)
+      return switch self {
+      case .address, .name: false
+      case .mac(let mac): MACFinder.learn(in: data, sender: mac).contains { !$0.isPartial }
+      case .service(let uuid): data.serviceUUIDs.contains(uuid) || data.serviceData.contains { $0.uuid == uuid }
+      }
     }
   }
 }

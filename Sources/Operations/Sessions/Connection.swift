@@ -64,8 +64,14 @@ package final class Connection {
   package var isOpen: Bool { client.closed == nil && !isBeingRestored }
   package var isBeingRestored: Bool { restoring != nil }
 
-  /// Returns whether `selector` matches the peer's address or name, or equals the connection's original selector. Does not search.
-  package func isMeant(by selector: PeerSelector) -> Bool { selector == self.selector || selector.means(peer, named: name) }
+  /// Returns whether `selector` matches the peer's address, its name, the services or data of an open connection, or equals the
+  /// connection's original selector. Does not search.
+  package func isMeant(by selector: PeerSelector) -> Bool {
+    if selector == self.selector || selector.means(peer, named: name) { return true }
+    guard client.closed == nil || isBeingRestored else { return false }
+    if case .service(let uuid) = selector, client.table?.services.contains(where: { $0.uuid == uuid }) ?? false { return true }
+    return selector.isIn(payloads)
+  }
 
   /// Waits for the end of a running restoration.
   /// - Throws: `CancellationError`.
