@@ -56,7 +56,7 @@ final class SessionLinks: DeviceLinks {
       try await self.request(request.parameters, of: connection)
       return connection
     }
-    guard request.connects, !isBeingRestored else { throw Failure.notConnected(sessionDevice) }
+    guard request.connects, !isBeingRestored else { throw shell.notConnected(sessionDevice) }
     return try await open(request)
   }
 

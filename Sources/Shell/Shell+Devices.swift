@@ -13,7 +13,8 @@ import Text
 extension Shell {
   /// Marks a plain first word as the name of a device if an earlier line named this device, if the session has no device and the command takes
   /// the word as PEER on the command line, or if a user types the beginning of a name that the session has heard. Changes no attribute.
-  /// - Throws: Failure(.ambiguous) if several names match.
+  /// - Throws: Failure(.ambiguous) if several names match; Failure(.usage) for a device without the attribute that the command needs;
+  ///   Failure(.notFound) for the name of a device that the session has only heard.
   func withFullName(_ typed: [String]) throws -> [String] {
     let words = process.commands.commandFirst(typed)
     guard let name = words.first, let type = process.commands.type(named: name), type.takesPeer || type.traits.deviceChange == .chooses
@@ -23,8 +24,17 @@ extension Shell {
     guard isTyped || !options.takesOnlyPeer, let index = options.firstArgument(in: rest), PeerArgument(form: rest[index]) == nil
     else { return typed }
     let word = rest[index].lowercased()
-    let mayBeHeard = type.traits.completesNames && (options.takesOnlyPeer || options.firstArgument(in: Array(rest[(index + 1)...])) != nil)
-    guard options.takesOnlyPeer || (mayBeHeard || current == nil) && (try? Selector(word, abbreviating: false)) == nil else { return typed }
+    let isAlone = options.firstArgument(in: Array(rest[(index + 1)...])) == nil
+    let mayBeHeard = type.traits.completesNames && (options.takesOnlyPeer || !isAlone)
+    // Alone, * means all attributes.
+    let meant = PeerSelector.name(isAlone ? Glob.literal(rest[index]) : rest[index])
+    let isKnown = type.traits.completesNames && devices.contains { $0.isMeant(by: meant) }
+    // Names of attributes have no capitals, but a device may have such a name: Mute.
+    let isName = { [self] in rest[index] != word && (isKnown || process.memory.names.contains { $0.raw == rest[index] }) }
+    guard
+      options.takesOnlyPeer
+        || (type.traits.completesNames || current == nil) && ((try? Selector(word, abbreviating: false)) == nil || isName())
+    else { return typed }
     func named(_ name: String) -> [String] { words[...index] + ["name:\(name)"] + words[(index + 2)...] }
     let connected = devices.compactMap { $0.connection?.name }
     let isOfConnected = [.chooses, .disconnects].contains(type.traits.deviceChange)
@@ -32,11 +42,23 @@ extension Shell {
     let same = heard.filter { $0.raw.lowercased() == word }
     let names = same.isEmpty && !word.isEmpty ? heard.filter { $0.raw.lowercased().hasPrefix(word) } : same
     guard let full = names.first else {
-      let isKnown = mayBeHeard && devices.contains { $0.isMeant(by: .name(rest[index])) }
-      guard isKnown || current == nil && (try? type.command(from: rest)) != nil, !options.takesOnlyPeer,
+      if options.takesOnlyPeer { return typed }
+      let line = named(rest[index])
+      if isKnown, !isAlone { return line }
+      func isComplete(_ words: some Sequence<String>) -> Bool { (try? type.command(from: Array(words))) != nil }
+      if isKnown {
+        if isComplete(line.dropFirst()) || isComplete(["name:\(rest[index])"]) || rest.contains("-h") || rest.contains("--help") {
+          return line
+        }
+        throw missingAttribute(of: type, rest[index])
+      }
+      if current == nil, isComplete(line.dropFirst()),
         type.traits.completesNames || (try? type.command(from: rest, currentDeviceAt: index)) == nil
-      else { return typed }
-      return named(rest[index])
+      {
+        return line
+      }
+      guard type.traits.completesNames, process.memory.names.contains(where: { $0.raw.lowercased() == word }) else { return typed }
+      throw notConnected(.name(rest[index]))
     }
     guard names.count == 1 else {
       let list = names.sorted { $0.raw < $1.raw }.map(\.description).joined(separator: ", ")
@@ -44,6 +66,38 @@ extension Shell {
     }
     if same.isEmpty { process.output.note("\(DisplayText.escape(rest[index])) means \(full)") }
     return named(Glob.literal(full.raw))
+  }
+
+  /// Returns the failure of a line that names a device but not the attribute that its command needs.
+  private func missingAttribute(of type: any LoopCommand.Type, _ name: String) -> Failure {
+    let table = devices.last { $0.isMeant(by: .name(name)) }?.connection?.client.table
+    let attribute = table?.characteristics.last.map { "\($0.uuid)" } ?? "2a00"
+    let rest = (try? type.command(from: ["name:\(name)", attribute])) == nil ? " …" : ""
+    return Failure(
+      .usage,
+      "Missing ATTRIBUTE of the device \(DisplayText.escape(name)). For example: `\(type.commandName) \(ShellWords.quote(name)) \(attribute)\(rest)`"
+    )
+  }
+
+  /// Returns the failure of a command whose `device` is not connected. Names the connected devices if the user named another one.
+  func notConnected(_ device: SessionDevice?, isLeaving: Bool = false) -> Failure {
+    guard let device, device !== current, device.problem == nil, devices.contains(where: \.isConnected) else {
+      return .notConnected(device)
+    }
+    return notConnected(device.selector, isLeaving: isLeaving)
+  }
+
+  /// Returns the failure of a command for a device that is not connected, with the names of the connected devices.
+  /// - Parameter isLeaving: Whether the command ends a connection.
+  func notConnected(_ selector: PeerSelector, isLeaving: Bool = false) -> Failure {
+    let known = devices.filter(\.isConnected).compactMap { $0.connection?.title }
+    let name = selector.description.after("name:") ?? selector.description
+    let word = PeerArgument(argument: name) == nil ? selector.description : name
+    let (verb, next) = isLeaving ? ("disconnect", known.last ?? word) : ("connect", word)
+    return Failure(
+      .notFound,
+      "\(name) is not connected." + (known.isEmpty ? "" : " Connected: \(known.joined(separator: ", ")).")
+        + " To \(verb): `\(verb) \(ShellWords.quote(next))`")
   }
 
   func device(for line: ShellLine) async throws -> SessionDevice? {

@@ -67,7 +67,7 @@ import Testing
   @Test func aConnectThatFailsLeavesTheCurrentDevice() throws {
     let result = try text(["connect name:Band-7", "connect name:Nobody -t 1", "read 2a19", "use name:Panel"])
     #expect(result.lines.last == "3c  60 %", "\(result.text)\(result.errors)")
-    #expect(result.errors.contains("line 4: name:Panel is not connected. Connected: Band-7. To connect: `connect"), "\(result.errors)")
+    #expect(result.errors.contains("line 4: Panel is not connected. Connected: Band-7. To connect: `connect"), "\(result.errors)")
   }
 
   @Test func alsoOneThatIsInterrupted() throws {

@@ -29,9 +29,50 @@ import Testing
       try Blectl.run(["repl", "--json"], input: Array(line.replacing("; ", with: "\n").utf8)),
     ] {
       #expect((result.status == 0) == isDevice, "\(result.text.suffix(500)) \(result.errors)")
-      let refused = (result.errors + result.text).contains(/No device is connected|Unknown attribute .{1,2}Band-7/)
+      let refused = (result.errors + result.text).contains(/No device is connected|Unknown attribute .{1,2}Band-7|Band-7 is not connected/)
       #expect(refused != isDevice, "\(result.errors)")
     }
+  }
+
+  private func errors(_ lines: String...) throws -> String {
+    try Blectl.run("repl", input: Array(lines.joined(separator: "\n").utf8)).errors
+  }
+
+  @Test func aConnectedDeviceAlone() throws {
+    let errors = try errors(
+      "connect Band-7", "connect Panel", "subscribe Band-7", "unsubscribe band-7", "read Panel", "services Panel", "write Panel",
+      "subscribe '*'; read Panel -h; read Panel --all; unsubscribe", "subscribe Panel --nonsense")
+    #expect(!errors.contains("line 3") && !errors.contains("line 4"), "\(errors)")
+    #expect(errors.contains("line 5: Missing ATTRIBUTE of the device Panel. For example: `read Panel 2a00`\n"), "\(errors)")
+    #expect(errors.contains("line 7: Missing ATTRIBUTE of the device Panel. For example: `write Panel fff8 …`\n"), "\(errors)")
+    #expect(!errors.contains("line 8") && errors.contains("line 9: Unknown option --nonsense."), "\(errors)")
+  }
+
+  @Test func aDeviceThatIsNotConnected() throws {
+    let errors = try errors(
+      "scan -d 2 -q", "connect Band-7", "read Panel fff7", "write panel fff8 00", "subscribe Panel", "disconnect Panel",
+      "disconnect name:Nobody", "unsubscribe name:Panel")
+    for number in 3...8 where number != 7 { #expect(errors.lowercased().contains("line \(number): panel is not connected. "), "\(errors)") }
+    #expect(errors.contains("line 3: Panel is not connected. Connected: Band-7. To connect: `connect Panel`\n"), "\(errors)")
+    #expect(errors.contains("line 6: Panel is not connected. Connected: Band-7. To disconnect: `disconnect Band-7`\n"), "\(errors)")
+    #expect(errors.contains("line 7: Nobody is not connected. "), "\(errors)")
+  }
+
+  /// Mute is an assigned attribute, too.
+  @Test func aDeviceWithTheNameOfAnAttribute() throws {
+    let devices = ["Mute", "Band"].enumerated().map {
+      #"{"name": "\#($0.element)", "address": "D1:00:00:00:01:0\#($0.offset)/random", "advertisement": {"name": "\#($0.element)"}}"#
+    }
+    let adapter = "sim:\(try TemporaryFolder.file(Array("[\(devices.joined(separator: ", "))]".utf8)))"
+    let lines = ["scan -d 2 -q", "connect Band", "read Mute 2a00", "write Mute 2a00 ff", "read mute", "connect name:Mute", "use Band"]
+    let result = try Blectl.run(["repl"], input: Array((lines + ["read Mute 2a00"]).joined(separator: "\n").utf8), adapter: adapter)
+    for number in [3, 4] {
+      #expect(
+        result.errors.contains("line \(number): Mute is not connected. Connected: Band. To connect: `connect name:Mute`\n"),
+        "\(result.errors)")
+    }
+    #expect(result.errors.contains("has no attribute mute") && !result.errors.contains("line 8"), "\(result.errors)")
+    #expect(result.lines.last == "Mute", "\(result.text)")
   }
 
   @Test func inAScript() throws {
@@ -115,7 +156,7 @@ import Testing
     try repl.enter("-v read Pan fff7 -t 20")
     try repl.says { $0.hasPrefix("note: Pan means Panel") }
     try repl.enter("use gate")
-    try repl.says { $0.contains("name:gate is not connected") }
+    try repl.says { $0.contains("gate is not connected") }
     _ = repl.leave()
   }
 

@@ -83,7 +83,7 @@ package struct Disconnect: SessionCommand, PeerCommand {
 
   func run(in context: Context, _ session: SessionLinks) async throws {
     guard let device = session.sessionDevice else { return }
-    guard let connection = device.connection else { throw Failure.notConnected(device) }
+    guard let connection = device.connection else { throw session.shell.notConnected(device, isLeaving: true) }
     let isOpen = connection.isOpen
     await session.shell.disconnect(device)
     try await context.output.show(

@@ -15,11 +15,7 @@ package struct Use: SessionCommand {
   func run(in context: Context, _ session: SessionLinks) async throws {
     let shell = session.shell
     guard let device = try await shell.device(for: peer) else {
-      let known = shell.devices.compactMap { $0.connection?.title }
-      throw Failure(
-        .notFound,
-        "\(peer) is not connected." + (known.isEmpty ? "" : " Connected: \(known.joined(separator: ", ")).")
-          + " To connect: `connect \(ShellWords.quote("\(peer)"))`")
+      throw shell.notConnected(try await context.configuration.resolve(peer))
     }
     shell.use(device)
   }
