@@ -291,9 +291,10 @@ package final class Shell {
         if case .characteristic(let item, _)? = connection.client.table?.attribute(at: event.handle) {
           try? await connection.client.readDescription(of: item)
         }
-        let device = self?.isOneOfSeveral(connection.peer) ?? false ? device?.title : nil
+        // After the loss of the current device, another one may be the only connected device.
+        let isNamed = if let self { device !== current || isOneOfSeveral(connection.peer) } else { false }
         observer?.didReceive(event, uuid, connection.client)
-        try await NotificationRecord(event, uuid, format, from: connection, memory).show(of: device, output)
+        try await NotificationRecord(event, uuid, format, from: connection, memory).show(of: isNamed ? device?.title : nil, output)
       }
     }
   }

@@ -99,6 +99,27 @@ import Testing
     _ = repl.leave()
   }
 
+  @Test func afterTheLossOfTheCurrentDeviceValuesKeepTheirName() throws {
+    let one = { (name: String, number: Int) in
+      """
+      { "name": "\(name)", "address": "D1:00:00:00:00:5\(number)/random", "advertisement": { "name": "\(name)" }, "services": [
+        { "uuid": "fff0", "characteristics": [
+          { "uuid": "fff1", "properties": ["notify"], "periodic": { "every_ms": 1000, "values": ["cafe"] } },
+          { "uuid": "fff2", "properties": ["write"], "reactions": [ { "then": [ { "disconnect": true } ] } ] } ] } ] }
+      """
+    }
+    let repl = try ReplTerminal(adapter: try Self.air("[\(one("Beat", 1)), \(one("Brief", 2))]"))
+    try repl.enter("connect Beat")
+    try repl.enter("subscribe fff1")
+    try repl.enter("connect Brief")
+    try repl.enter("write fff2 00")
+    try repl.enter("sleep 3")
+    let screen = repl.leave()
+    let lost = try #require(screen.lines.firstIndex { $0.contains("Brief:") }, "\(screen.lines)")
+    let values = screen.lines[lost...].filter { $0.hasSuffix("fff1  cafe") }
+    #expect(!values.isEmpty && values.allSatisfy { $0.contains("  Beat  fff1") }, "\(screen.lines)")
+  }
+
   // MARK: Completion
 
   @Test func tabCompletes() throws {
