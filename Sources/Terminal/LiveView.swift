@@ -20,9 +20,9 @@ package final class LiveView {
   /// Draws the last view, and waits until the output has room for it.
   /// - Throws: OutputFailure or CancellationError.
   package func finish(_ lines: [Line], on output: Output) async throws {
+    output.live = nil
     try await output.write(frame(lines, width: output.width))
     drawn = lines.map(\.columns)
-    output.live = nil
   }
 
   /// Returns the bytes that erase the block. The next block starts at the same place.

@@ -144,7 +144,9 @@ package final class Output {
 
   private func put(_ bytes: [UInt8]) throws(OutputFailure) {
     onResult?(bytes)
-    if !hidesResults { try streams.out.take(bytes) }
+    if hidesResults { return }
+    try streams.makeWay()
+    try streams.out.take(bytes)
   }
 
   private func put(_ build: (inout RecordWriter) -> Void) throws {
@@ -217,7 +219,10 @@ package final class Output {
   }
 
   private func offer(_ bytes: [UInt8], reserve: Int) throws(OutputFailure) -> Bool {
-    if !hidesResults { guard try streams.out.offer(bytes, reserve: reserve) else { return false } }
+    if !hidesResults {
+      try streams.makeWay()
+      guard try streams.out.offer(bytes, reserve: reserve) else { return false }
+    }
     onResult?(bytes)
     return true
   }

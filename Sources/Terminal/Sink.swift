@@ -310,6 +310,13 @@ final class StandardStreams {
     if !emit(text + "\n") { lost += 1 }
   }
 
+  /// Erases the progress line and the live view, so that a result on the terminal does not continue their last line.
+  func makeWay() throws(OutputFailure) {
+    guard eraseTransient != nil || live != nil, outIsTerminal else { return }
+    clearTransient()
+    if let live { try out.take(Array(live.wipe(width: size.columns).utf8)) }
+  }
+
   func clearTransient() {
     guard let erase = eraseTransient else { return }
     eraseTransient = nil

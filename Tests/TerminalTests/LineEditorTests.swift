@@ -79,6 +79,30 @@ import Testing
     }
   }
 
+  /// A value that arrives beside a progress line or a live view replaces them.
+  @Test func aResultDoesNotContinueTheProgressLine() async throws {
+    try await onLoop {
+      let terminal = try PseudoTerminal()
+      let output = Output(Output.Style(), out: terminal.slave, err: terminal.slave) { _ in nil }
+      let other = Output(Output.Style(), sharing: output)
+      output.progress("half")
+      try await other.line("value")
+      #expect(terminal.shown() == "\r\u{1B}[Khalf\r\u{1B}[Kvalue\r\n")
+      output.progress("most")
+      #expect(try other.offerLine("value"))
+      try await other.flush(until: nil)
+      #expect(terminal.shown() == "\r\u{1B}[Kmost\r\u{1B}[Kvalue\r\n")
+      let view = LiveView()
+      try view.draw(["row"], on: output)
+      try await other.line("value")
+      try view.draw(["row"], on: output)
+      try await view.finish(["end"], on: output)
+      try await output.flush(until: nil)
+      #expect(
+        terminal.shown() == "row\u{1B}[K\r\n\u{1B}[J\u{1B}[1A\r\u{1B}[Jvalue\r\nrow\u{1B}[K\r\n\u{1B}[J\u{1B}[1A\rend\u{1B}[K\r\n\u{1B}[J")
+    }
+  }
+
   @Test(arguments: [
     ([:], false), (["LANG": "C"], true), (["LC_ALL": "", "LC_CTYPE": "C.UTF-8", "LANG": "C"], false), (["LANG": "de_DE"], true),
   ])
