@@ -79,6 +79,9 @@ final class BrowserSession {
       onClient?(client)
       self?.observe(client)
     }
+    let onSignal = context.process.onSignal
+    context.process.onSignal = { [weak self] in self?.closesOverlay(at: $0) ?? false || onSignal?($0) ?? false }
+    defer { context.process.onSignal = onSignal }
     for connection in before where connection.isOpen { adopt(connection) }
     spawn { await $0.listen(radio, selector, target) }
     spawn { await $0.followSignals() }
@@ -106,6 +109,14 @@ final class BrowserSession {
     case .changed: draw(within: Self.keyInterval)
     case .hangup: ended.resume(returning: ())
     }
+  }
+
+  /// Closes the prompt, the form or the help at Ctrl-C. Returns false if none is open, so that the browser ends.
+  private func closesOverlay(at signal: Int32) -> Bool {
+    guard signal == SignalWatch.interrupt, browser.overlay != nil else { return false }
+    take(.key(.escape))
+    context.process.signals?.rearm(signal)
+    return true
   }
 
   /// Requests a redraw after a change of the browser's state.

@@ -47,6 +47,20 @@ import Testing
     #expect(browser.finish() == 0 && browser.isAsBefore)
   }
 
+  /// Ctrl-C closes what is open over the lists, and then ends the browser.
+  @Test func controlCClosesAPromptFirst() throws {
+    let browser = try BrowserTerminal(["name:Band-7"], environment: Self.real)
+    try browser.see("Battery Level", "60 %")
+    for (key, text) in [("/", "find:"), ("?", "Keys"), ("T", "trace to file: ")] {
+      browser.type(key)
+      try browser.see(text)
+      browser.type("\u{3}")
+      try browser.see(not: [text])
+    }
+    browser.type("\u{3}")
+    #expect(browser.finish() == 130 && browser.isAsBefore)
+  }
+
   // MARK: The end
 
   @Test(arguments: [("q", 0, 0), ("\u{3}", 0, 130), ("", SIGTERM, 143), ("", SIGHUP, 129), ("", SIGINT, 130)] as [(String, Int32, Int32)])
