@@ -1,4 +1,5 @@
 import Foundation
+import Presentation
 import TestSupport
 import Testing
 
@@ -25,6 +26,14 @@ import Testing
       line.use(.last)
       #expect(line.command.peerOptions?.peer == .last && !line.isAboutCurrent)
     }
+  }
+
+  @Test(arguments: [
+    ("sub", "Did you mean subscribe?"), ("dis", "Did you mean disconnect?"), ("ser", "Did you mean services?"),
+    ("raed", "Did you mean read?"),
+    ("history", "history works only in a session on a terminal"),
+  ]) func anUnknownCommand(_ word: String, _ advice: String) async throws {
+    try await onLoop { #expect(SessionCommands(blectl.Blectl.commands).unknown(word).message.contains(advice)) }
   }
 
   // MARK: The end

@@ -29,9 +29,12 @@ package final class SessionCommands {
 
   package func unknown(_ name: String) -> Failure {
     if let advice = FamiliarWords.advice[name] { return Failure(.usage, "Unknown command \(DisplayText.quote(name)). \(advice)") }
+    if name == "history" { return Failure(.usage, "history works only in a session on a terminal, on a line of its own.") }
     let names = all.map { $0.commandName }
     let familiar = FamiliarWords.commands[name].flatMap { names.contains($0) ? $0 : nil }
-    let meant = (familiar ?? SpellingSuggestion.nearest(to: name, among: names)).map { "Did you mean \($0)? " } ?? ""
+    let begun = names.filter { $0.hasPrefix(name) }
+    let nearest = familiar ?? (begun.count == 1 ? begun[0] : SpellingSuggestion.nearest(to: name, among: names))
+    let meant = nearest.map { "Did you mean \($0)? " } ?? ""
     return Failure(.usage, "Unknown command \(DisplayText.quote(name)). \(meant)List the commands: `help`")
   }
 
