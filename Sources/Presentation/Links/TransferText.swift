@@ -89,17 +89,16 @@ package final class TransferText: DeliveryObserver {
     let seconds = transfer.use.seconds
     let shown = (seconds * 1000).rounded() / 1000
     let limit = transfer.use.capacity.flatMap { seconds > 0 && $0 > 0 ? $0 / seconds : nil }
-    let (segment, mode) = (transfer.segment ?? 0, transfer.mode?.rawValue ?? "")
     if output.style.json {
       try await output.record {
         $0.string("event", "sent")
         $0.integer("bytes", octets)
         $0.integer("segments", transfer.segments)
-        $0.integer("chunk", segment)
+        $0.integer("chunk", transfer.segment)
         $0.integer("mtu", transfer.use.mtu)
         $0.number("seconds", shown)
         $0.number("bytes_per_second", (seconds > 0 ? Double(octets) / seconds : 0).rounded())
-        $0.string("mode", mode)
+        $0.string("mode", transfer.mode?.rawValue)
         $0.bool("verified", verdict.isPassed)
         $0.integer("offset", transfer.offset)
         $0.integer("acknowledged", transfer.progress.confirmed)
@@ -127,7 +126,8 @@ package final class TransferText: DeliveryObserver {
     }
     let share = limit.map { ", \(Int((100 * Double(octets) / seconds / $0).rounded())) % of link capacity" } ?? ""
     let known = Self.facts(transfer.use.parameters)
-    let plan = "MTU \(transfer.use.mtu), \(Quantity.segments(transfer.segments)) of \(segment) by \(mode)"
+    let plan =
+      "MTU \(transfer.use.mtu), \(Quantity.segments(transfer.segments)) of \(transfer.segment ?? 0) by \(transfer.mode?.rawValue ?? "")"
     let links = transfer.use.count > 1 ? ", over \(transfer.use.count) connections" : ""
     let gap = ((transfer.gap ?? .zero).inMilliseconds * 10).rounded() / 10
     let pace = gap > 0 ? " One segment every \(gap.plainText) ms: the device is slower than the link." : ""
