@@ -46,7 +46,8 @@ package enum AirTime {
       + pdu(octets: peripheral, peripheralCoding, encrypted: encrypted) + interFrameSpace
   }
 
-  /// Returns the duration in microseconds of a PDU, its empty answer, and the space after both. `octets` is the payload in bytes.
+  /// Returns the duration of a PDU, its empty answer, and the space after both, in microseconds.
+  /// - Parameter octets: The length of the payload in bytes.
   package static func exchange(octets: Int, _ coding: Coding, encrypted: Bool = false) -> Int {
     exchange(central: octets, coding, peripheral: 0, coding, encrypted: encrypted)
   }

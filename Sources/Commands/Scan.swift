@@ -201,7 +201,7 @@ package struct Scan: LoopCommand {
     }
   }
 
-  /// What a name that matched no device may mean instead. Nil without a guess.
+  /// Advice on a name that matched no device but looks like another argument. Nil without a guess.
   private var meant: String? {
     guard names.count == 1, let word = names.first else { return nil }
     if word == "help" { return " For the help: blectl scan --help" }

@@ -68,7 +68,7 @@ final class SessionLinks: DeviceLinks {
     sessionDevice?.giveUp()
     try await sessionDevice?.connection?.untilRestored()
     let begin = EventLoop.shared.now
-    // After a timeout of ATT, the link may still be up, and the device does not advertise.
+    // After a timeout of ATT, the session disconnects the link. Until it is down, the device does not advertise.
     await sessionDevice?.connection?.takeDown()
     let connection = try await open(request)
     guard let device = sessionDevice, connection !== device.connection else { return (connection, false) }

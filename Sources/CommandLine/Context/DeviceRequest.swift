@@ -49,7 +49,8 @@ package struct DeviceRequest {
     return Self.parts(word).text.after("@")
   }
 
-  /// Adds a parameter such as `name=value`. `octets` is the contents of the file in `name=@FILE`, and nil for a parameter without a file.
+  /// Adds a parameter such as `name=value`.
+  /// - Parameter octets: The contents of the file that `name=@FILE` names. Nil for a parameter without a file.
   /// - Throws: `Failure(.usage)` for an unknown name, a repeated name or an invalid value.
   package mutating func add(_ word: String, octets: [UInt8]? = nil) throws {
     let parameter = try parameter(word)

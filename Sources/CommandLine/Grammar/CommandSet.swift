@@ -111,7 +111,7 @@ package struct CommandSet: Sendable {
     return ValidationError("Unknown command \(DisplayText.quote(name)). \(meant ?? "The commands are \(names.joined(separator: ", ")).")")
   }
 
-  /// Returns the command line that runs a command of sessions, with the device after the commands: `blectl -e 'wait ff01' Band-7`.
+  /// Returns the command line that runs one command of a session: `blectl -e 'wait ff01' Band-7` for `wait Band-7 ff01`.
   private static func executing(_ words: [String], _ type: any LoopCommand.Type) -> String {
     var (words, device) = (words, type.takesPeer ? "PEER" : "")
     let arguments = type.takesPeer ? CommandOptions(of: type).arguments(in: Array(words.dropFirst())) : []

@@ -49,7 +49,7 @@ struct DecodeProblems {
   /// Skips a line without a packet, such as a comment. Counts the line if it contains a JSON record.
   mutating func pass(_ text: String) { if text.hasPrefix("{") { others += 1 } }
 
-  /// Skips and counts a line of a log that is no packet, such as a progress message.
+  /// Counts a line of a log without a packet, such as a progress message.
   mutating func passOver() { passed += 1 }
 
   mutating func add(_ problem: (some CustomStringConvertible)?, _ line: Int?) {
