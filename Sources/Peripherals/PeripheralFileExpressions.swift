@@ -87,7 +87,7 @@ struct ExpressionReader {
       let wanted = lengths.count == 1 ? "\(lengths.lowerBound)" : "\(lengths.lowerBound)–\(lengths.upperBound)"
       throw value.error("\"\(kind.name)\" needs a key of \(wanted) bytes, not \(count).")
     }
-    guard MessageAuthentication.isAvailable else {
+    guard algorithm.isAvailable else {
       throw kind.entry.error("\"\(kind.name)\" needs \(MessageAuthentication.library) (OpenSSL 3), which is not installed.")
     }
     return .authentication(algorithm, of: try template(kind.entry), key: key)
