@@ -20,7 +20,7 @@ let system = Target.Dependency.product(name: "SystemPackage", package: "swift-sy
 let fuzzed: [Target.Dependency] = [
   "blectl", "Gatttool", "Diagnosis", "Shell", "Completion", "Commands", "CommandLine", "Terminal", "ScriptLanguage", "Transfer",
   "Operations", "Finding", "LinuxIO", "LEHost", "Simulation", "Decoding", "Replay", "Peripherals", "HostCommon", "GAP", "DeviceFiles",
-  "GATT", "ATT", "L2CAP", "Captures", "HCI", "Values", "Bluetooth", "Crypto", "EventLoop", "Text", "TestSupport",
+  "GATT", "ATT", "SMP", "L2CAP", "Captures", "HCI", "Values", "Bluetooth", "Crypto", "EventLoop", "Text", "TestSupport",
 ]
 
 let package = Package(
@@ -51,6 +51,7 @@ let package = Package(
       name: "HCI", dependencies: ["Bluetooth", "EventLoop", "Text"], exclude: ["Commands/Commands.txt"], swiftSettings: settings),
     .target(name: "Captures", dependencies: ["HCI", "Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
     .target(name: "L2CAP", dependencies: ["HCI", "Bluetooth"], swiftSettings: settings),
+    .target(name: "SMP", dependencies: ["Bluetooth", "Crypto"], swiftSettings: settings),
     .target(name: "ATT", dependencies: ["Bluetooth", "EventLoop", "Text", deque], swiftSettings: settings),
     .target(name: "GATT", dependencies: ["ATT", "Values", "Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
     .target(name: "DeviceFiles", dependencies: ["GATT", "ATT", "Bluetooth", "Text"], swiftSettings: settings),
@@ -178,6 +179,7 @@ let package = Package(
       name: "HostCommonTests", dependencies: ["HostCommon", "GAP", "HCI", "Bluetooth", "EventLoop", "TestSupport"]),
     .testTarget(name: "HCITests", dependencies: ["HCI", "Bluetooth", "EventLoop", "Text", "TestSupport"]),
     .testTarget(name: "L2CAPTests", dependencies: ["L2CAP", "HCI", "Bluetooth", "Text", "TestSupport"]),
+    .testTarget(name: "SMPTests", dependencies: ["SMP", "L2CAP", "Crypto", "Bluetooth", "Text", "TestSupport"]),
     .testTarget(name: "ATTTests", dependencies: ["ATT", "Bluetooth", "EventLoop", "Text", "TestSupport"]),
     .testTarget(
       name: "GATTTests", dependencies: ["Peripherals", "GATT", "ATT", "Values", "Bluetooth", "EventLoop", "Text", "TestSupport"]),

@@ -13,7 +13,8 @@ struct FuzzTarget: Sendable {
   let run: @LoopActor @Sendable ([UInt8]) async -> Void
 
   static let all: [FuzzTarget] = [
-    .h4, .l2cap, .att, .bearer, .client, .server, .host, .controller, .credits, .advertisement, .value, .words, .json, .lines, .arguments,
+    .h4, .l2cap, .initiator, .responder, .att, .bearer, .client, .server, .host, .controller, .credits, .advertisement, .value, .words,
+    .json, .lines, .arguments,
     .script, .expression, .predicate, .device, .packets, .peripheral, .recording, .replay, .trace, .packed,
   ]
 

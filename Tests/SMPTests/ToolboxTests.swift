@@ -1,0 +1,83 @@
+import Bluetooth
+import Crypto
+import SMP
+import Testing
+import Text
+
+/// Vectors: Vol 3 Part H Appendix D, and the examples in the sections of the functions.
+@Suite(.timeLimit(.minutes(1))) struct ToolboxTests {
+  private func number(_ hex: String) -> UInt128 { octets(hex).reduce(0) { $0 << 8 | UInt128($1) } }
+  private func octets(_ hex: String) -> [UInt8] { Hex.decode(hex) ?? [] }
+  private func address(_ raw: UInt64, _ type: AddressType = .public) -> PeerAddress { PeerAddress(Address(rawValue: raw), type) }
+
+  private let u = "20b003d2f297be2c5e2c83a7e9f9a5b9eff49111acf4fddbcc0301480e359de6"
+  private let v = "55188b3d32f6bb9a900afcfbeed4e72a59cb9ac2f19d7cfb6b4fdd49f47fc5fd"
+  private let secret = "ec0234a357c8ad05341010a60a397d9b99796b13b4f866f1868d34f373bfa698"
+  private let n1 = "d5cb8454d177733effffb2ec712baeab", n2 = "a6e8e7cc25a75f6e216583f7ff3dc4cf"
+  private let a1: UInt64 = 0x5612_3737_BFCE, a2: UInt64 = 0xA713_702D_CFC1
+
+  @Test func ah() {
+    #expect(Toolbox.ah(irk: number("ec0234a357c8ad05341010a60a397d9b"), prand: 0x708194) == 0x0DFBAA)
+    // Only 24 bits of the random part count.
+    #expect(Toolbox.ah(irk: number("ec0234a357c8ad05341010a60a397d9b"), prand: 0xFF70_8194) == 0x0DFBAA)
+  }
+
+  @Test func c1() {
+    let confirm = Toolbox.c1(
+      k: 0, r: number("5783d52156ad6f0e6388274ec6702ee0"), request: 0x0707_1000_0001_01, response: 0x0500_0800_0003_02,
+      initiator: address(0xA1A2_A3A4_A5A6, .random), responder: address(0xB1B2_B3B4_B5B6))
+    #expect(confirm == number("1e1e3fef878988ead2a74dc5bef13b86"))
+  }
+
+  @Test func s1() {
+    let key = Toolbox.s1(k: 0, r1: number("000f0e0d0c0b0a091122334455667788"), r2: number("010203040506070899aabbccddeeff00"))
+    #expect(key == number("9a1fe1f0e8b0f49b5b4216ae796da062"))
+  }
+
+  @Test func f4() {
+    #expect(Toolbox.f4(u: octets(u), v: octets(v), x: number(n1), z: 0) == number("f2c916f107a9bd1cf1eda1bea974872d"))
+  }
+
+  @Test func f5() {
+    let keys = Toolbox.f5(w: octets(secret), n1: number(n1), n2: number(n2), a1: address(a1), a2: address(a2))
+    #expect(keys.longTermKey == number("6986791169d7cd23980522b594750a38"))
+    #expect(keys.macKey == number("2965f176a1084a02fd3f6a20ce636e20"))
+  }
+
+  @Test func f6() {
+    let check = Toolbox.f6(
+      w: number("2965f176a1084a02fd3f6a20ce636e20"), n1: number(n1), n2: number(n2), r: number("12a3343bb453bb5408da42d20c2d0fc8"),
+      ioCapabilities: 0x010102, a1: address(a1), a2: address(a2))
+    #expect(check == number("e3c473989cd0e8c5d26c0b09da958f61"))
+  }
+
+  @Test func g2() {
+    let value = Toolbox.g2(u: octets(u), v: octets(v), x: number(n1), y: number(n2))
+    #expect(value == 0x2F9E_D5BA)
+    #expect(SixDigits(lastOf: value).description == "938554")
+  }
+
+  @Test func h6AndH7() {
+    let key = number("ec0234a357c8ad05341010a60a397d9b")
+    #expect(Toolbox.h6(w: key, keyID: 0x6C65_6272) == number("2d9ae102e76dc91ce8d3a9e280b16399"))
+    #expect(Toolbox.h7(salt: 0x746D_7031, w: key) == number("fb173597c6a3c0ecd2998c2a75a57011"))
+  }
+
+  /// The link key of a long term key, and the reverse, with and without h7.
+  @Test func crossTransportKeys() {
+    let longTermKey = number("368df9bce3264b58bd066c33334fbf64"), linkKey = number("05040302010009080706050403020100")
+    let (tmp1, tmp2, lebr, brle): (UInt128, UInt128, UInt32, UInt32) = (0x746D_7031, 0x746D_7032, 0x6C65_6272, 0x6272_6C65)
+    #expect(Toolbox.h6(w: Toolbox.h6(w: longTermKey, keyID: UInt32(tmp1)), keyID: lebr) == number("bc1ca4ef633fc1bd0d8230afee388fb0"))
+    #expect(Toolbox.h6(w: Toolbox.h7(salt: tmp1, w: longTermKey), keyID: lebr) == number("287ad379dca402530a39f1f43047b835"))
+    #expect(Toolbox.h6(w: Toolbox.h6(w: linkKey, keyID: UInt32(tmp2)), keyID: brle) == number("a813fb72f1a3dfa18a2c9a43f10d0a30"))
+    #expect(Toolbox.h6(w: Toolbox.h7(salt: tmp2, w: linkKey), keyID: brle) == number("e85e09eb5eccb3e269418a133211bc79"))
+  }
+
+  @Test func sixDigits() {
+    #expect(SixDigits(12345)?.description == "012345")
+    #expect(SixDigits("012345")?.number == 12345)
+    #expect(SixDigits(0)?.description == "000000")
+    #expect(SixDigits(1_000_000) == nil)
+    for text in ["", "12345", "1234567", "-12345", "+12345", "12 345", "１２３４５６", "abcdef"] { #expect(SixDigits(text) == nil) }
+  }
+}
