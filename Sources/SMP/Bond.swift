@@ -36,8 +36,8 @@ package struct Bond: Equatable, Sendable {
   package var security: LinkSecurity? { keys.first?.security }
 
   package func isWeaker(than other: Bond) -> Bool {
-    guard let security, let other = other.security else { return false }
-    return security.isWeaker(than: other)
+    guard let old = other.security else { return false }
+    return security?.isWeaker(than: old) ?? true
   }
 
   /// The key with which a central in this bond encrypts a link.
@@ -53,7 +53,7 @@ package struct Bond: Equatable, Sendable {
 package struct PairingResult: Equatable, Sendable {
   package let method: PairingMethod
   package let security: LinkSecurity
-  /// The bond to store. Nil if one of the devices does not bond.
+  /// The bond to store. Nil if one of the devices does not bond, or if they exchanged no long term key.
   package let bond: Bond?
 
   package init(method: PairingMethod, security: LinkSecurity, bond: Bond?) {

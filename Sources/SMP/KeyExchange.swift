@@ -59,7 +59,7 @@ struct KeyExchange: Sendable {
     expected.removeFirst()
   }
 
-  /// The bond of a complete exchange. Nil if one of the devices does not bond.
+  /// The bond of a complete exchange. Nil if one of the devices does not bond, or if they exchanged no long term key.
   func bond(with peer: PeerAddress) -> Bond? {
     guard isComplete, terms.isBonding else { return nil }
     var keys: [LongTermKey] = []
@@ -72,6 +72,7 @@ struct KeyExchange: Sendable {
       }
       if let ownKey { keys.append(ownKey) }
     }
+    guard !keys.isEmpty else { return nil }
     return Bond(identity: peerIdentity ?? peer, irk: irk, keys: keys, method: terms.method)
   }
 }

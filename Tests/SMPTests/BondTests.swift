@@ -1,0 +1,58 @@
+import Bluetooth
+import SMP
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct BondTests {
+  private static let strong = LinkSecurity(keySize: 16, isAuthenticated: true, isSecureConnections: true)
+
+  private static func bond(_ keys: [LongTermKey]) -> Bond {
+    Bond(identity: TwoPairings.peripheralAddress, irk: nil, keys: keys, method: .justWorks)
+  }
+
+  @Test func levels() {
+    #expect(Self.strong.level == .secureConnections)
+    #expect(LinkSecurity(keySize: 15, isAuthenticated: true, isSecureConnections: true).level == .authenticated)
+    #expect(LinkSecurity(keySize: 16, isAuthenticated: true, isSecureConnections: false).level == .authenticated)
+    #expect(LinkSecurity(keySize: 16, isAuthenticated: false, isSecureConnections: true).level == .encrypted)
+    #expect(SecurityLevel.allCases == SecurityLevel.allCases.sorted())
+  }
+
+  /// Each property counts on its own: more of one does not make up for less of another.
+  @Test func weakerBonds() {
+    let weaker = [
+      LinkSecurity(keySize: 15, isAuthenticated: true, isSecureConnections: true),
+      LinkSecurity(keySize: 16, isAuthenticated: false, isSecureConnections: true),
+      LinkSecurity(keySize: 16, isAuthenticated: true, isSecureConnections: false),
+    ]
+    let old = Self.bond([LongTermKey(key: 1, security: Self.strong)])
+    #expect(!old.isWeaker(than: old))
+    for security in weaker {
+      let new = Self.bond([LongTermKey(key: 2, security: security)])
+      #expect(new.isWeaker(than: old))
+      #expect(!old.isWeaker(than: new))
+    }
+    #expect(Self.bond([LongTermKey(key: 2, security: weaker[0])]).isWeaker(than: Self.bond([LongTermKey(key: 3, security: weaker[1])])))
+    #expect(Self.bond([]).isWeaker(than: old))
+    #expect(!old.isWeaker(than: Self.bond([])))
+  }
+
+  @Test func keysOfBothRoles() {
+    let central = LongTermKey(key: 1, ediv: 2, rand: 3, role: .central, security: Self.strong)
+    let peripheral = LongTermKey(key: 4, ediv: 5, rand: 6, role: .peripheral, security: Self.strong)
+    let legacy = Self.bond([central, peripheral])
+    #expect(legacy.centralKey == central)
+    #expect(legacy.peripheralKey(ediv: 5, rand: 6) == peripheral)
+    for (ediv, rand) in [(UInt16(2), UInt64(3)), (0, 0), (5, 7), (4, 6)] { #expect(legacy.peripheralKey(ediv: ediv, rand: rand) == nil) }
+    let secure = Self.bond([LongTermKey(key: 7, security: Self.strong)])
+    #expect(secure.centralKey?.key == 7)
+    #expect(secure.peripheralKey(ediv: 0, rand: 0)?.key == 7)
+    #expect(secure.peripheralKey(ediv: 5, rand: 6) == nil)
+    #expect(Self.bond([peripheral]).centralKey == nil)
+  }
+
+  @Test func names() {
+    let methods: [PairingMethod] = [.justWorks, .numericComparison, .passkeyEntry(displayedBy: nil), .passkeyEntry(displayedBy: .central)]
+    #expect(methods.map(\.snakeName) == ["just_works", "numeric_comparison", "passkey", "passkey"])
+    #expect(methods.map(\.isAuthenticated) == [false, true, true, true])
+  }
+}
