@@ -364,4 +364,32 @@ import Testing
     #expect(ended.disconnected(.remoteUserTerminated).isEmpty)
     #expect(ended.timedOut().isEmpty)
   }
+
+  /// The key of a pairing has the identifiers 0. The controller of the peripheral gets it once, and only after the checks.
+  @Test(arguments: PairingKind.all) func keyRequests(_ kind: PairingKind) throws {
+    let air = TwoPairings(peripheral: kind.peripheral)
+    var states: [Pairing] = []
+    air.change = { from, bytes in
+      if from == .peripheral { states.append(air[.peripheral]) }
+      return bytes
+    }
+    air.pair(kind.central)
+    air.change = nil
+    let key = try #require(air.linkKeys.first)
+    var given = 0
+    for var state in states where state.security == nil {
+      for (ediv, rand) in [(UInt16(7), UInt64(9)), (7, 0), (0, 9)] {
+        #expect(state.longTermKeyRequested(ediv: ediv, rand: rand) == [.answerKeyRequest(nil)])
+      }
+      let actions = state.longTermKeyRequested(ediv: 0, rand: 0)
+      guard actions == [.answerKeyRequest(key)] else {
+        #expect(actions == [.answerKeyRequest(nil)])
+        continue
+      }
+      given += 1
+      #expect(state.longTermKeyRequested(ediv: 0, rand: 0) == [.answerKeyRequest(nil)])
+    }
+    // The last PDU before the encryption is the peripheral's random number or check.
+    #expect(given == 1)
+  }
 }
