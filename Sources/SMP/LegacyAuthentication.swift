@@ -11,6 +11,8 @@ enum AuthenticationStep {
 protocol Authentication: Sendable {
   /// The key with which the link is encrypted, in 16 bytes. Nil until the peer proved that it has the key too.
   var key: UInt128? { get }
+  /// Whether the user compares numbers now.
+  var isComparing: Bool { get }
 
   /// Begins after the Pairing Response.
   mutating func begin(_ random: inout RandomSource) throws(PairingFailure) -> [AuthenticationStep]
@@ -38,6 +40,7 @@ struct LegacyAuthentication: Authentication {
   private var ownConfirm: UInt128?
   private var peerConfirm: UInt128?
   private(set) var key: UInt128?
+  let isComparing = false
 
   /// - Parameter passkey: The displayed passkey. Nil if the user enters it, or for Just Works.
   init(_ terms: PairingTerms, passkey: SixDigits?) {

@@ -135,9 +135,9 @@ package struct Pairing: Sendable {
     }
   }
 
-  /// Continues with the user's answer whether the numbers are the same. Ignored if no number was shown.
+  /// Continues with the user's answer whether the numbers are the same. Ignored if no comparison is open.
   package mutating func answerComparison(_ isSame: Bool) -> [Action] {
-    guard case .authenticating(let authentication, let terms, let identity) = phase, terms.method == .numericComparison else { return [] }
+    guard case .authenticating(let authentication, let terms, let identity) = phase, authentication.isComparing else { return [] }
     guard isSame else { return fail(.numberRefused(.us)) }
     return proceed(authentication, terms, identity) { (authentication, _) throws(PairingFailure) in authentication.confirmNumber() }
   }
@@ -191,6 +191,7 @@ package struct Pairing: Sendable {
   }
 
   package mutating func encryptionChanged(_ change: EncryptionChange) -> [Action] {
+    if case .failed = change { security = nil }
     switch (change, phase) {
     case (.on, .encrypting(let key, let terms, let identity, isRequested: true)):
       security = terms.security

@@ -45,6 +45,7 @@ struct SecureAuthentication: Authentication {
   }
 
   var key: UInt128? { stage == .done ? keys?.longTermKey : nil }
+  var isComparing: Bool { keys != nil && !isConfirmed }
 
   private var isCentral: Bool { terms.role == .central }
   private var usesPasskey: Bool { terms.method.usesPasskey }
@@ -59,7 +60,7 @@ struct SecureAuthentication: Authentication {
   }
 
   mutating func confirmNumber() -> [AuthenticationStep] {
-    guard terms.method == .numericComparison, !isConfirmed, let keys else { return [] }
+    guard isComparing, let keys else { return [] }
     isConfirmed = true
     if isCentral {
       stage = .check

@@ -46,6 +46,24 @@ import Testing
     #expect(air.linkKeys.isEmpty)
   }
 
+  /// Answers before the number is shown, and second answers, have no meaning.
+  @Test func answersWithoutAQuestion() throws {
+    let air = TwoPairings(peripheral: .device(.peripheral, .displayYesNo))
+    var answered: Set<LinkRole> = []
+    air.onDelivery = { to, _ in
+      for isSame in [true, false] where !answered.contains(to) { #expect(air[to].answerComparison(isSame).isEmpty) }
+    }
+    air.absentUsers = Set(LinkRole.allCases)
+    air.pair(.device(.central, .displayYesNo, mitm: true)) {
+      answered = Set(LinkRole.allCases)
+      for role in LinkRole.allCases {
+        air.take(air[role].answerComparison(true), role)
+        #expect(air[role].answerComparison(false).isEmpty)
+      }
+    }
+    for role in LinkRole.allCases { #expect(air.result(role)?.method == .numericComparison) }
+  }
+
   /// The number is confirmed by one user only. The other does not answer for 30 s.
   @Test(arguments: LinkRole.allCases) func unansweredQuestion(_ role: LinkRole) {
     for capability in [IOCapability.displayYesNo, .keyboardOnly] {

@@ -76,8 +76,11 @@ final class TwoPairings {
   }
 
   /// Starts a pairing and carries it to its end.
-  func pair(_ parameters: PairingParameters, by role: LinkRole = .central) {
+  /// - Parameter whenSilent: Called after all PDUs that need no user arrived.
+  func pair(_ parameters: PairingParameters, by role: LinkRole = .central, whenSilent: (() -> Void)? = nil) {
     do throws(PairingFailure) { take(try self[role].start(parameters), role) } catch { outcomes[role]?.append(.failed(error)) }
+    while !waiting.isEmpty { deliverNext() }
+    whenSilent?()
     run()
   }
 
