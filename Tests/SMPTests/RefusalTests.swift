@@ -333,6 +333,11 @@ import Testing
     let air = TwoPairings(peripheral: .device(.peripheral))
     air.pair(.device(.central))
     let bond = try #require(air.result(.central)?.bond)
+    // The old encryption says nothing after the new one failed.
+    #expect(air[.central].security != nil)
+    _ = try air[.central].encrypt()
+    #expect(air[.central].encryptionChanged(.failed(.connectionTimeout)) == [.stopTimer, .failed(.bondRejected(.connectionTimeout))])
+    #expect(air[.central].security == nil)
     let next = TwoPairings(centralBond: bond)
     next.encrypt()
     #expect(next.outcomes[.central] == [.failed(.bondRejected(ControllerErrorCode(rawValue: 0x06)))])
