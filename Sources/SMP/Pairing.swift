@@ -209,8 +209,8 @@ package struct Pairing: Sendable {
     case (.failed(let code), .resuming):
       phase = .idle
       return [.stopTimer, .failed(.bondRejected(code))]
+    case (.failed, .distributing), (.off, .distributing): return fail(.encryptionLost)
     case (.failed, _): return []
-    case (.off, .distributing): return fail(.encryptionLost)
     case (.off, _):
       security = nil
       return []

@@ -378,6 +378,11 @@ import Testing
     #expect(lost.encryptionChanged(.off) == [.stopTimer, .failed(.encryptionLost)])
     #expect(lost.security == nil)
     #expect(lost.bond == nil)
+    // A failed refresh of the key ends it too. Found by fuzzing.
+    var refreshed = try encrypting()
+    #expect(refreshed.encryptionChanged(.on).isEmpty)
+    #expect(refreshed.encryptionChanged(.failed(.connectionTimeout)) == [.stopTimer, .failed(.encryptionLost)])
+    #expect(refreshed.security == nil)
     // Keys on an unencrypted link are an attack.
     var early = try encrypting()
     #expect(
