@@ -51,7 +51,7 @@ let package = Package(
       name: "HCI", dependencies: ["Bluetooth", "EventLoop", "Text"], exclude: ["Commands/Commands.txt"], swiftSettings: settings),
     .target(name: "Captures", dependencies: ["HCI", "Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
     .target(name: "L2CAP", dependencies: ["HCI", "Bluetooth"], swiftSettings: settings),
-    .target(name: "SMP", dependencies: ["Bluetooth", "Crypto"], swiftSettings: settings),
+    .target(name: "SMP", dependencies: ["Bluetooth", "Crypto", "EventLoop"], swiftSettings: settings),
     .target(name: "ATT", dependencies: ["Bluetooth", "EventLoop", "Text", deque], swiftSettings: settings),
     .target(name: "GATT", dependencies: ["ATT", "Values", "Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
     .target(name: "DeviceFiles", dependencies: ["GATT", "ATT", "Bluetooth", "Text"], swiftSettings: settings),
@@ -60,12 +60,15 @@ let package = Package(
     .target(name: "Replay", dependencies: ["ATT", "L2CAP", "Captures", "HCI", "Bluetooth", "EventLoop", deque], swiftSettings: settings),
     .target(name: "Decoding", dependencies: ["Replay", "ATT", "L2CAP", "Captures", "HCI", "Bluetooth", "Text"], swiftSettings: settings),
     .target(
-      name: "Peripherals", dependencies: ["DeviceFiles", "GATT", "ATT", "Bluetooth", "Crypto", "EventLoop", "Text"], swiftSettings: settings
+      name: "Peripherals", dependencies: ["DeviceFiles", "GATT", "SMP", "ATT", "Bluetooth", "Crypto", "EventLoop", "Text"],
+      swiftSettings: settings
     ),
     .target(
-      name: "Simulation", dependencies: ["Peripherals", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", deque], swiftSettings: settings),
+      name: "Simulation", dependencies: ["Peripherals", "SMP", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", deque],
+      swiftSettings: settings),
     .target(
-      name: "LEHost", dependencies: ["HostCommon", "GAP", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", deque], swiftSettings: settings),
+      name: "LEHost", dependencies: ["HostCommon", "GAP", "SMP", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", deque],
+      swiftSettings: settings),
     .target(
       name: "LinuxIO", dependencies: ["CLinux", "Captures", "HCI", "Bluetooth", "EventLoop", "Text", deque, system], swiftSettings: settings
     ),
@@ -199,7 +202,8 @@ let package = Package(
     .testTarget(
       name: "SimulationTests",
       dependencies: [
-        "Simulation", "LEHost", "Peripherals", "HostCommon", "GAP", "GATT", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", "Text",
+        "Simulation", "LEHost", "SMP", "DeviceFiles", "Peripherals", "HostCommon", "GAP", "GATT", "ATT", "L2CAP", "HCI", "Bluetooth",
+        "EventLoop", "Text",
         "TestSupport",
       ]),
     .testTarget(

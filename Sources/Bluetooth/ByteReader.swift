@@ -36,6 +36,11 @@ package struct ByteReader: Sendable {
 
   package mutating func uint64(_ what: StaticString) throws(MalformedPacket) -> UInt64 { try uint(what, octets: 8) }
 
+  package mutating func uint128(_ what: StaticString) throws(MalformedPacket) -> UInt128 {
+    let low = UInt128(try uint64(what))
+    return UInt128(try uint64(what)) << 64 | low
+  }
+
   /// Reads an address of six bytes, least significant first (Vol 6 Part B §1.3).
   package mutating func address(_ what: StaticString) throws(MalformedPacket) -> Address { Address(rawValue: try uint(what, octets: 6)) }
 

@@ -17,6 +17,11 @@ package struct ByteWriter: Sendable {
 
   package mutating func uint64(_ value: UInt64) { integer(value, octets: 8) }
 
+  package mutating func uint128(_ value: UInt128) {
+    uint64(UInt64(truncatingIfNeeded: value))
+    uint64(UInt64(truncatingIfNeeded: value >> 64))
+  }
+
   package mutating func address(_ value: Address) { integer(value.rawValue, octets: 6) }
 
   package mutating func append(_ value: some Sequence<UInt8>) { bytes.append(contentsOf: value) }

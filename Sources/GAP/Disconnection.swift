@@ -21,6 +21,15 @@ package struct Disconnection: Error, Sendable, Equatable, ConnectionError {
     self.cause = cause
   }
 
+  /// The controller's reason. Nil without one.
+  package var reason: ControllerErrorCode? {
+    switch cause {
+    case .lost(let reason): reason
+    case .endedHere(let reason): reason
+    case .handleReused, .channelClosed: nil
+    }
+  }
+
   /// The reason for a retry. Nil if no retry can help. A link may fail even after LE Connection Complete (Vol 6 Part B §4.5).
   package var retryReason: RetryReason? { if case .lost(let reason) = cause { RetryReason(reason) } else { nil } }
 }

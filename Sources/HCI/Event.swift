@@ -3,6 +3,9 @@ package import Bluetooth
 /// An HCI event from controller to host (Vol 4 Part E §7.7). The host decodes events, and the virtual controller encodes them.
 package enum Event: Sendable, Equatable {
   case disconnectionComplete(status: ControllerErrorCode, handle: ConnectionHandle, reason: ControllerErrorCode)
+  /// The Encryption Change event, v1 or v2. The key size is in bytes, nil in v1.
+  case encryptionChange(status: ControllerErrorCode, handle: ConnectionHandle, isEnabled: Bool, keySize: UInt8? = nil)
+  case encryptionKeyRefreshComplete(status: ControllerErrorCode, handle: ConnectionHandle)
   case readRemoteVersionComplete(status: ControllerErrorCode, handle: ConnectionHandle, version: UInt8, company: UInt16, subversion: UInt16)
   case commandComplete(CommandComplete)
   case commandStatus(CommandStatus)
@@ -120,6 +123,11 @@ package enum Event: Sendable, Equatable {
     case 0x05:
       self = .disconnectionComplete(
         status: try reader.status(), handle: try reader.handle(), reason: ControllerErrorCode(rawValue: try reader.uint8("reason")))
+    case 0x08, 0x59:
+      self = .encryptionChange(
+        status: try reader.status(), handle: try reader.handle(), isEnabled: try reader.uint8("encryption") != 0,
+        keySize: code == 0x59 ? try reader.uint8("key size") : nil)
+    case 0x30: self = .encryptionKeyRefreshComplete(status: try reader.status(), handle: try reader.handle())
     case 0x0C:
       self = .readRemoteVersionComplete(
         status: try reader.status(), handle: try reader.handle(), version: try reader.uint8("version"),
@@ -161,6 +169,17 @@ package enum Event: Sendable, Equatable {
       writer.handle(handle)
       writer.uint8(reason.rawValue)
       return 0x05
+    case .encryptionChange(let status, let handle, let isEnabled, let keySize):
+      writer.uint8(status.rawValue)
+      writer.handle(handle)
+      writer.uint8(isEnabled ? 1 : 0)
+      guard let keySize else { return 0x08 }
+      writer.uint8(keySize)
+      return 0x59
+    case .encryptionKeyRefreshComplete(let status, let handle):
+      writer.uint8(status.rawValue)
+      writer.handle(handle)
+      return 0x30
     case .readRemoteVersionComplete(let status, let handle, let version, let company, let subversion):
       writer.uint8(status.rawValue)
       writer.handle(handle)
@@ -302,8 +321,8 @@ extension Event {
     case .leOther(let subevent, let octets):
       if let subevent { writer.uint8(subevent) }
       writer.append(octets)
-    case .disconnectionComplete, .readRemoteVersionComplete, .commandComplete, .commandStatus, .hardwareError, .numberOfCompletedPackets,
-      .other:
+    case .disconnectionComplete, .encryptionChange, .encryptionKeyRefreshComplete, .readRemoteVersionComplete, .commandComplete,
+      .commandStatus, .hardwareError, .numberOfCompletedPackets, .other:
       break
     }
   }

@@ -4,6 +4,7 @@ import GAP
 import HCI
 import HostCommon
 import L2CAP
+import SMP
 
 /// The part of blectl's LE host that all roles share. It owns the controller, the links, and the queue for the controller's buffers.
 @LoopActor
@@ -123,6 +124,10 @@ final class Host: LinkController {
     case .leConnectionUpdateComplete(_, let handle, _, _, _), .leReadRemoteFeaturesComplete(_, let handle, _),
       .lePHYUpdateComplete(_, let handle, _, _), .leDataLengthChange(let handle, _, _, _, _):
       links[handle]?.procedures.receive(event)
+    case .encryptionChange(let status, let handle, let isEnabled, _):
+      links[handle]?.security.encryptionChanged(status == .success ? isEnabled ? .on : .off : .failed(status))
+    case .encryptionKeyRefreshComplete(let status, let handle):
+      links[handle]?.security.encryptionChanged(status == .success ? .on : .failed(status))
     case .leRemoteConnectionParameterRequest(let handle, let intervalMin, let intervalMax, let latency, let supervisionTimeout):
       answer(
         handle,
@@ -194,8 +199,9 @@ extension Host {
   }
 
   /// The event mask of an LE host (Vol 4 Part E §7.3.1). It enables Disconnection Complete, Encryption Change, Read Remote Version
-  /// Information Complete, Hardware Error, Data Buffer Overflow and LE Meta. The mask has no effect on events about commands and buffers.
-  static let events: UInt64 = 1 << 4 | 1 << 7 | 1 << 11 | 1 << 15 | 1 << 25 | 1 << 61
+  /// Information Complete, Hardware Error, Data Buffer Overflow, Encryption Key Refresh Complete and LE Meta.
+  /// The mask has no effect on events about commands and buffers.
+  static let events: UInt64 = 1 << 4 | 1 << 7 | 1 << 11 | 1 << 15 | 1 << 25 | 1 << 47 | 1 << 61
 
   private func setLEEventMask(_ info: ControllerInfo) async throws {
     // Connection Complete, Advertising Report, Connection Update, Remote Features. The others need features of the controller.

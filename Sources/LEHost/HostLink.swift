@@ -5,6 +5,7 @@ package import GAP
 import HCI
 import HostCommon
 import L2CAP
+package import SMP
 
 /// An LE ACL link of blectl's host.
 @LoopActor
@@ -22,6 +23,8 @@ package final class HostLink: GAP.Link {
 
   let handle: ConnectionHandle
   let procedures: LinkProcedures
+  /// The Security Manager of the link, as central.
+  package let security: SecurityManager
 
   private let host: Host
   private let att: LinkChannel
@@ -37,7 +40,9 @@ package final class HostLink: GAP.Link {
     self.host = host
     att = LinkChannel(peer)
     procedures = LinkProcedures(peer, handle: complete.handle, LinkState(complete), host)
+    security = SecurityManager(Pairing(role: .central, own: host.adapterInfo.ownAddress, peer: peer))
     att.attach(self)
+    security.link = self
   }
 
   // MARK: GAP.Link
@@ -81,7 +86,7 @@ package final class HostLink: GAP.Link {
     switch frame.channel {
     case .att: att.receive(frame.payload)
     case .signalling: signal(frame.payload)
-    case .securityManager: if let reply = SecurityManager.answer(frame.payload) { answer(.securityManager, reply) }
+    case .securityManager: security.receive(frame.payload)
     default: break
     }
   }
@@ -101,6 +106,7 @@ package final class HostLink: GAP.Link {
     ended = error
     att.end(error)
     procedures.end(error)
+    security.disconnected((error as? Disconnection)?.reason ?? .connectionTimeout)
     idle.fire(())
     ending.fire(())
   }
@@ -153,4 +159,17 @@ package final class HostLink: GAP.Link {
     guard host.sendQueue.queued(handle) < Self.answerLimit else { return }
     host.transmit(channel, payload, self)
   }
+}
+
+extension HostLink: SecurityLink {
+  package func sendSecurity(_ pdu: [UInt8]) { answer(.securityManager, pdu) }
+
+  package func encrypt(key: UInt128, ediv: UInt16, rand: UInt64) {
+    host.controller.submit(LEEnableEncryption(handle: handle, random: rand, ediv: ediv, longTermKey: key)) { [weak self] answer in
+      guard case .failure(let error) = answer else { return }
+      self?.security.encryptionChanged(.failed((error as? ControllerError)?.status ?? .hardwareFailure))
+    }
+  }
+
+  package func answerKeyRequest(_ key: UInt128?) {}
 }

@@ -1,6 +1,7 @@
 package import ATT
 package import Bluetooth
 package import EventLoop
+package import SMP
 
 /// A simulated device that a radio can run. It advertises and serves connections.
 /// The radio provides the link layer, and passes whole ATT PDUs to the device on a channel.
@@ -22,6 +23,8 @@ package protocol AdvertiserDescription {
 /// A channel through which a simulated device can delay PDUs, lose radio contact or make the central's controller fail.
 @LoopActor
 package protocol DeviceChannel: ATT.Channel {
+  /// The Security Manager of the link, as peripheral. It refuses to pair until the device says otherwise.
+  var security: SecurityManager { get }
   /// Keeps the device's firmware busy for `time`. Received PDUs wait in the buffers of the firmware.
   func keepBusy(for time: Duration)
   /// Makes the central's controller fail with a vendor-specific hardware code.

@@ -8,6 +8,8 @@ package struct PeripheralDescription: Sendable {
   package var address: PeerAddress
   package var advertising = AdvertisingSettings()
   package var linkLimits = LinkLimits()
+  /// How the device pairs. Nil if it does not.
+  package var security: DeviceSecurity?
   /// The Server Rx MTU, 23–517 bytes.
   package var mtu = 517
   package var database: AttributeDatabase

@@ -38,7 +38,8 @@ package enum PeripheralFile {
 
   private static let keys = [
     "name", "address", "appearance", "connectable", "interval_ms", "rssi", "advertisement", "scan_response", "mtu", "data_length", "phys",
-    "packets_per_event", "starts_after_ms", "failing_connections", "link", "firmware", "variables", "timers", "on_connect", "on_disconnect",
+    "packets_per_event", "starts_after_ms", "failing_connections", "link", "firmware", "security", "variables", "timers", "on_connect",
+    "on_disconnect",
     "services",
   ]
 
@@ -85,6 +86,7 @@ package enum PeripheralFile {
     if let value = fields["scan_response"] {
       (peripheral.advertising.scanResponse, peripheral.scanResponse) = try advertisements.data(value)
     }
+    if let value = fields["security"] { peripheral.security = try SecurityReader.read(value) }
     if let value = fields["mtu"] { peripheral.mtu = try value.integer(23...517) }
     if let value = fields["data_length"] { peripheral.linkLimits.dataLength = try value.integer(27...251) }
     if let value = fields["phys"] { peripheral.linkLimits.phys = try phys(value) }

@@ -2,6 +2,7 @@ package import ATT
 package import Bluetooth
 package import EventLoop
 package import GATT
+import SMP
 
 /// A virtual peripheral that advertises, serves each link and reacts as its `PeripheralDescription` says.
 /// Values, variables, timers and counters survive a disconnection. A client's configurations and prepared writes do not.
@@ -20,6 +21,7 @@ package final class VirtualPeripheral: Advertiser {
   }
   private var links: [Link] = []
   private var servers: [Server] { links.map(\.server) }
+  private var bonds: [PeerAddress: Bond] = [:]
   private var machine: PeripheralMachine
   private var timer: LoopTimer?
   /// The due time of `timer` in nanoseconds. Nil if no timer runs.
@@ -62,7 +64,9 @@ package final class VirtualPeripheral: Advertiser {
   package func connected(_ channel: any ATT.Channel) {
     catchUp()
     let server = Server(store: store, bearer: Bearer(channel, rxMTU: description.mtu))
-    links.append(Link(server: server, channel: channel as? any DeviceChannel))
+    let deviceChannel = channel as? any DeviceChannel
+    links.append(Link(server: server, channel: deviceChannel))
+    if let security = description.security, let manager = deviceChannel?.security { secure(server, security, manager) }
     server.unasked = description.behaviours.compactMapValues(\.unasked)
     server.onAccess = { [weak self] access in self?.accessed(access) ?? Server.Decision() }
     server.onWrite = { [weak self] handle, value, _ in self?.written(handle, value) }
@@ -71,6 +75,17 @@ package final class VirtualPeripheral: Advertiser {
     for handle in server.unasked.keys.sorted() { subscriptionChanged(handle) }
     begin(description.onConnect)
     server.start()
+  }
+
+  private func secure(_ server: Server, _ security: DeviceSecurity, _ manager: SecurityManager) {
+    let peer = manager.pairing.peer
+    manager.bond = bonds[peer]
+    manager.acceptance = security.acceptance
+    manager.user = DeviceUser(passkey: security.passkey)
+    manager.onEncrypted = { [weak self, weak server] level, pairing in
+      server?.security = level.isAuthenticated ? .authenticated : .encrypted
+      if let bond = pairing?.bond, !security.forgets { self?.bonds[peer] = bond }
+    }
   }
 
   package var connectionCount: Int { links.count }

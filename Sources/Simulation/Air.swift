@@ -113,7 +113,7 @@ package final class Air {
 
   /// Answers an advertisement with CONNECT_IND. The first connection event follows in about 2 ms.
   /// - Returns: The link, or nil if the device accepts no connection.
-  func connect(to advertisement: Advertisement, parameters: LinkLayer.Parameters) -> VirtualLink? {
+  func connect(to advertisement: Advertisement, from initiator: PeerAddress, parameters: LinkLayer.Parameters) -> VirtualLink? {
     let station = advertisement.station
     guard advertisement.settings.isConnectable, station.link == nil else { return nil }
     connections += 1
@@ -131,7 +131,8 @@ package final class Air {
     if let octets = faults.cutAfterOctets { layer.cutAfterOctets = octets }
     let fails = faults.failingConnections.contains(connections) || station.connections <= limits.failingConnections
     if fails { layer.failEstablishment() }
-    let link = VirtualLink(peer: station.advertiser.address, rssi: settings.rssi, limits: limits, layer: layer)
+    let link = VirtualLink(
+      peer: station.advertiser.address, initiator: initiator, rssi: settings.rssi, limits: limits, layer: layer)
     // The device does not notice a connection that fails, so it continues to advertise.
     guard !fails else { return link }
     station.link = link

@@ -30,16 +30,30 @@ struct LinkLayer {
     /// The coding that each side uses after the procedure.
     case phy(central: AirTime.Coding, peripheral: AirTime.Coding)
     case connectionUpdate(Parameters)
+    /// LL_ENC_REQ with the key of the central's host. Its arrival pauses data until `LinkLayer.answer` (Vol 6 Part B §5.1.3).
+    case encryptionRequest(EncryptionRequest)
+    /// LL_START_ENC_REQ and the responses. Only with equal keys can the sides read each other.
+    case encryptionStart(hasSameKey: Bool)
+    /// LL_REJECT_EXT_IND of a peripheral without a key.
+    case encryptionRefusal
 
     /// The number of connection events from the first control PDU to the end of the procedure. A response follows its request one event
     /// later. An instant is at least 6 events after the indication that names it (Vol 6 Part B §5.5).
     var events: Int {
       switch self {
-      case .featureExchange, .versionExchange, .dataLength: 1
+      case .featureExchange, .versionExchange, .dataLength, .encryptionRequest, .encryptionRefusal: 1
+      case .encryptionStart: 2
       case .connectionUpdate: 6
       case .phy: 8
       }
     }
+  }
+
+  /// The parameters of LE Enable Encryption. `rand` and `ediv` name the key to the peripheral.
+  struct EncryptionRequest: Equatable, Sendable {
+    var key: UInt128
+    var rand: UInt64
+    var ediv: UInt16
   }
 
   /// A result of the link layer for one or both hosts.
@@ -82,8 +96,9 @@ struct LinkLayer {
   private(set) var parameters: Parameters
   /// The inter-frame space (T_IFS) in µs.
   var interFrameSpace = AirTime.interFrameSpace
-  /// Whether data PDUs have a Message Integrity Check (MIC), as on an encrypted link.
-  var isEncrypted = false
+  /// Whether data PDUs always have a Message Integrity Check (MIC), as on an encrypted link.
+  var hasIntegrityCheck = false
+  private(set) var isEncrypted = false
   /// The time in µs for which an event continues with empty packets after the last data. The hosts can answer in the same event.
   var pollingTime = 0
   /// The time in µs that the central's scheduler leaves unused at the end of each event.
@@ -123,6 +138,8 @@ struct LinkLayer {
 
   private var waiting: Deque<Procedure> = []
   private var current: (procedure: Procedure, event: Int)?
+  /// The request that waits for the peripheral's key. Until the link is encrypted or the request refused, neither side sends data.
+  private var encryption: EncryptionRequest?
   private var termination: (by: Side, reason: ControllerErrorCode, event: Int)?
   /// The time, in ns, at which both sides notice a loss of radio contact, and the reason that they report. Nil during contact.
   var deadline: (time: Int64, reason: ControllerErrorCode)?
@@ -172,6 +189,14 @@ struct LinkLayer {
     guard !isClosed else { return }
     waiting.append(procedure)
     startNextProcedure(from: nextEvent(notBefore: now))
+    if case .between = phase { plan(at: now) }
+  }
+
+  /// Answers `encryptionRequest` with the peripheral's key, or with nil if it has none. Does nothing without a request.
+  mutating func answer(_ key: UInt128?, at now: Int64) {
+    guard !isClosed, let encryption, current == nil else { return }
+    let procedure = key.map { Procedure.encryptionStart(hasSameKey: $0 == encryption.key) } ?? .encryptionRefusal
+    current = (procedure, nextEvent(notBefore: now) + procedure.events)
     if case .between = phase { plan(at: now) }
   }
 
@@ -235,7 +260,7 @@ struct LinkLayer {
     func consider(_ event: Int) { next = min(next ?? event, event) }
     if let termination { consider(termination.event) }
     if let current { consider(max(current.event, lastEvent + 1)) }
-    if !peripheral.queue.isEmpty || !central.queue.isEmpty {
+    if hasData {
       var event = nextEvent(notBefore: max(wantedSince, now - Self.patience))
       let skip = Int(parameters.latency) + 1
       // A peripheral without data listens only to every (latency + 1)th event.
@@ -270,9 +295,9 @@ struct LinkLayer {
     var actions: [Action] = []
     let start = anchor(of: event)
     while let current, current.event <= event {
-      apply(current.procedure, at: event)
-      actions.append(.done(current.procedure))
       self.current = nil
+      if let failure = apply(current.procedure, at: event) { return actions + close(central: failure, failure) }
+      actions.append(.done(current.procedure))
       startNextProcedure(from: event)
     }
     if let termination, termination.event <= event {
@@ -297,13 +322,24 @@ struct LinkLayer {
   }
 
   private mutating func startNextProcedure(from event: Int) {
-    guard current == nil, let procedure = waiting.popFirst() else { return }
+    guard current == nil, encryption == nil, let procedure = waiting.popFirst() else { return }
     current = (procedure, event + procedure.events)
   }
 
-  private mutating func apply(_ procedure: Procedure, at event: Int) {
+  /// Returns the reason for which both sides end the link. Nil if the link goes on.
+  private mutating func apply(_ procedure: Procedure, at event: Int) -> ControllerErrorCode? {
     switch procedure {
     case .featureExchange, .versionExchange: break
+    case .encryptionRequest(let request): encryption = request
+    case .encryptionStart(let hasSameKey):
+      // The first encrypted packet fails its integrity check (Vol 6 Part B §5.1.3.1).
+      guard hasSameKey else { return .micFailure }
+      encryption = nil
+      isEncrypted = true
+    case .encryptionRefusal:
+      // A link that paused its encryption cannot go on without it (Vol 6 Part B §5.1.3.2).
+      guard !isEncrypted else { return .pinOrKeyMissing }
+      encryption = nil
     case .dataLength(let centralOctets, let peripheralOctets):
       central.maxOctets = min(max(centralOctets, 27), 251)
       peripheral.maxOctets = min(max(peripheralOctets, 27), 251)
@@ -315,7 +351,11 @@ struct LinkLayer {
       base = event
       parameters = new
     }
+    return nil
   }
+
+  /// Whether a side has queued data and may send it.
+  private var hasData: Bool { encryption == nil && !(central.queue.isEmpty && peripheral.queue.isEmpty) }
 }
 
 extension LinkLayer {
@@ -328,7 +368,7 @@ extension LinkLayer {
     guardTime = limits.guardTime
     interFrameSpace = limits.interFrameSpace
     pollingTime = limits.pollingTime
-    isEncrypted = limits.isEncrypted
+    hasIntegrityCheck = limits.isEncrypted
     guard let firmware = limits.firmware else { return }
     // The firmware's drops depend on the arrival time of each packet.
     batchLimit = 1
@@ -377,7 +417,7 @@ extension LinkLayer {
 
   /// Whether a side has queued data that fits in the rest of the event. The first exchange of an event always fits.
   var hasExchange: Bool {
-    guard !(central.queue.isEmpty && peripheral.queue.isEmpty) else { return false }
+    guard hasData else { return false }
     return exchangesInEvent == 0 || cursor + airTime(central) + airTime(peripheral) <= eventEnd
   }
 
@@ -385,7 +425,7 @@ extension LinkLayer {
   private func airTime(_ transmitter: Transmitter) -> Int64 { airTime(transmitter.queue.nextCount(limit: transmitter.limit), transmitter) }
 
   private func airTime(_ octets: Int, _ transmitter: Transmitter) -> Int64 {
-    Int64(AirTime.pdu(octets: octets, transmitter.coding, encrypted: isEncrypted) + interFrameSpace) * 1000
+    Int64(AirTime.pdu(octets: octets, transmitter.coding, encrypted: isEncrypted || hasIntegrityCheck) + interFrameSpace) * 1000
   }
 
   /// Exchanges one PDU of each side. Returns false if a missed packet or a loss of radio contact ends the event.
@@ -456,36 +496,5 @@ extension LinkLayer {
     }
     if counts.central > 0 { results.append(.completed(by: .central, counts.central)) }
     if counts.peripheral > 0 { results.append(.completed(by: .peripheral, counts.peripheral)) }
-  }
-}
-
-/// A queue of the HCI packets that one side of a link has not transferred completely.
-struct PacketQueue {
-  struct PDU {
-    let octets: ArraySlice<UInt8>
-    /// Whether the PDU starts an L2CAP frame (LLID).
-    let isStart: Bool
-  }
-
-  /// The waiting packets in order. The first packet lacks the bytes that the peer has acknowledged.
-  private var packets: Deque<PDU> = []
-
-  var isEmpty: Bool { packets.isEmpty }
-  var count: Int { packets.count }
-
-  mutating func append(_ octets: [UInt8], isStart: Bool) { packets.append(PDU(octets: octets[...], isStart: isStart)) }
-
-  /// Returns the payload length of the next LL PDU in bytes, 0 for an empty one.
-  func nextCount(limit: Int) -> Int { min(limit, packets.first?.octets.count ?? 0) }
-
-  func next(limit: Int) -> PDU? { packets.first.map { PDU(octets: $0.octets.prefix(limit), isStart: $0.isStart) } }
-
-  /// Removes this number of acknowledged bytes from the first packet. Returns whether the packet is complete.
-  mutating func advance(_ octets: Int) -> Bool {
-    guard let first = packets.popFirst() else { return false }
-    let rest = first.octets.dropFirst(octets)
-    guard !rest.isEmpty else { return true }
-    packets.prepend(PDU(octets: rest, isStart: first.isStart && octets == 0))
-    return false
   }
 }

@@ -7,6 +7,7 @@ extension VirtualController {
   /// A host's command to connect, which waits for the peer to advertise.
   struct Initiator {
     let peer: PeerAddress
+    let own: PeerAddress
     let parameters: LinkLayer.Parameters
     let isExtended: Bool
     let hears1M: Bool
@@ -27,6 +28,8 @@ extension VirtualController {
     var phyOutcomes: [ControllerErrorCode] = []
     /// The data lengths that the controller reported last, in bytes: of the central, then of the peripheral.
     var reportedDataLength = (27, 27)
+    var isEncrypting = false
+    var isEncrypted = false
 
     init(_ link: VirtualLink) { self.link = link }
 
@@ -48,6 +51,13 @@ extension VirtualController {
     commands.on(LEReadRemoteFeatures.self) { (controller, command) throws(ControllerErrorCode) in
       try controller.start(.featureExchange, on: command.handle)
     }
+    commands.on(LEEnableEncryption.self) { (controller, command) throws(ControllerErrorCode) in
+      let connection = try controller.connection(command.handle)
+      guard !connection.isEncrypting else { throw .commandDisallowed }
+      try controller.start(
+        .encryptionRequest(.init(key: command.longTermKey, rand: command.random, ediv: command.ediv)), on: command.handle)
+      connection.isEncrypting = true
+    }
     commands.on(LEConnectionUpdate.self) { (controller, command) throws(ControllerErrorCode) in
       _ = try controller.connection(command.handle)
       guard command.parameters.isValid else { throw .invalidParameters }
@@ -59,7 +69,8 @@ extension VirtualController {
     try use(.legacy, for: command)
     guard command.filterPolicy == 0, isOwnAddress(command.ownAddressType) else { throw .invalidParameters }
     try initiate(
-      command.peer, command.parameters, scanInterval: command.scanInterval, scanWindow: command.scanWindow, isExtended: false, hears1M: true
+      command.peer, ownAddress(command.ownAddressType), command.parameters, scanInterval: command.scanInterval,
+      scanWindow: command.scanWindow, isExtended: false, hears1M: true
     )
   }
 
@@ -71,19 +82,26 @@ extension VirtualController {
     else { throw .invalidParameters }
     guard PHYMask(configuration.phys).isSuperset(of: command.phys) else { throw .unsupportedFeature }
     try initiate(
-      command.peer, first.parameters, scanInterval: first.scanInterval, scanWindow: first.scanWindow, isExtended: true,
+      command.peer, ownAddress(command.ownAddressType), first.parameters, scanInterval: first.scanInterval, scanWindow: first.scanWindow,
+      isExtended: true,
       hears1M: command.phys.contains(.le1M))
   }
 
+  private func ownAddress(_ type: UInt8) -> PeerAddress {
+    if type & 1 == 1, let randomAddress { PeerAddress(randomAddress, .random) } else { PeerAddress(address, .public) }
+  }
+
   private func initiate(
-    _ peer: PeerAddress, _ parameters: ConnectionParameters, scanInterval: Slots, scanWindow: Slots, isExtended: Bool, hears1M: Bool
+    _ peer: PeerAddress, _ own: PeerAddress, _ parameters: ConnectionParameters, scanInterval: Slots, scanWindow: Slots, isExtended: Bool,
+    hears1M: Bool
   ) throws(ControllerErrorCode) {
     guard parameters.isValid, scanInterval >= 4, (4...scanInterval).contains(scanWindow) else { throw .invalidParameters }
     guard initiator == nil else { throw .commandDisallowed }
     guard !connections.values.contains(where: { $0.link.peer == peer }) else { throw .connectionAlreadyExists }
     guard connections.count < configuration.maxConnections else { throw .connectionLimitExceeded }
     initiator = Initiator(
-      peer: peer, parameters: LinkLayer.Parameters(parameters), isExtended: isExtended, hears1M: hears1M, scanInterval: scanInterval,
+      peer: peer, own: own, parameters: LinkLayer.Parameters(parameters), isExtended: isExtended, hears1M: hears1M,
+      scanInterval: scanInterval,
       scanWindow: scanWindow, start: EventLoop.shared.now.nanoseconds)
     updateListening()
   }
@@ -108,7 +126,7 @@ extension VirtualController {
   private func connect(_ advertisement: Air.Advertisement, for initiator: Initiator) {
     let handles = configuration.firstHandle..<configuration.firstHandle + UInt16(configuration.maxConnections)
     guard let handle = handles.lazy.map({ ConnectionHandle($0) }).first(where: { connections[$0] == nil }),
-      let link = air.connect(to: advertisement, parameters: initiator.parameters)
+      let link = air.connect(to: advertisement, from: initiator.own, parameters: initiator.parameters)
     else { return }
     self.initiator = nil
     updateListening()
@@ -226,6 +244,8 @@ extension VirtualController {
       case .completed(by: .central, let count):
         emit(.numberOfCompletedPackets([Event.CompletedPackets(handle: handle, count: UInt16(clamping: count))]))
       case .done(let procedure):
+        // The procedure that starts encryption, or refuses it, goes on with this one.
+        if case .encryptionRequest = procedure { continue }
         // The peer may have started the procedure.
         connection.procedures = max(0, connection.procedures - 1)
         finish(procedure, handle, connection)
@@ -242,11 +262,22 @@ extension VirtualController {
     switch procedure {
     case .featureExchange:
       let limits = connection.link.limits
-      var features: LEFeatures = [.peripheralInitiatedFeatures]
+      var features: LEFeatures = [.encryption, .peripheralInitiatedFeatures]
       if limits.dataLength > 27 { features.insert(.dataLengthExtension) }
       if limits.phys.contains(.le2M) { features.insert(.phy2M) }
       if limits.phys.contains(.coded) { features.insert(.phyCoded) }
       emit(.leReadRemoteFeaturesComplete(status: .success, handle: handle, features: features))
+    case .encryptionRequest: break
+    case .encryptionStart:
+      connection.isEncrypting = false
+      emit(
+        connection.isEncrypted
+          ? .encryptionKeyRefreshComplete(status: .success, handle: handle)
+          : .encryptionChange(status: .success, handle: handle, isEnabled: true))
+      connection.isEncrypted = true
+    case .encryptionRefusal:
+      connection.isEncrypting = false
+      emit(.encryptionChange(status: .pinOrKeyMissing, handle: handle, isEnabled: false))
     case .versionExchange: emit(.readRemoteVersionComplete(status: .success, handle: handle, version: 13, company: 0xFFFF, subversion: 1))
     case .connectionUpdate(let new):
       emit(

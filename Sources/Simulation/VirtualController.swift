@@ -179,7 +179,9 @@ package final class VirtualController: HCI.Transport {
     func subevent(_ code: UInt8) -> Bool { eventMask & 1 << 61 != 0 && leEventMask & 1 << (UInt64(code) - 1) != 0 }
     return switch event {
     case .disconnectionComplete: eventMask & 1 << 4 != 0
+    case .encryptionChange: eventMask & 1 << 7 != 0
     case .readRemoteVersionComplete: eventMask & 1 << 11 != 0
+    case .encryptionKeyRefreshComplete: eventMask & 1 << 47 != 0
     case .leConnectionComplete(let complete): subevent(complete.form.rawValue)
     case .leAdvertisingReports: subevent(0x02)
     case .leConnectionUpdateComplete: subevent(0x03)
@@ -284,7 +286,7 @@ extension VirtualController {
   private var bufferCount: UInt8 { UInt8(clamping: configuration.buffers) }
 
   private var localFeatures: LEFeatures {
-    var features: LEFeatures = [.extendedReject, .peripheralInitiatedFeatures]
+    var features: LEFeatures = [.encryption, .extendedReject, .peripheralInitiatedFeatures]
     if configuration.dataLength > 27 { features.insert(.dataLengthExtension) }
     if configuration.phys.contains(.le2M) { features.insert(.phy2M) }
     if configuration.phys.contains(.coded) { features.insert(.phyCoded) }

@@ -6,6 +6,8 @@ import Peripherals
 @LoopActor
 final class VirtualLink {
   let peer: PeerAddress
+  /// The central's address in CONNECT_IND.
+  let initiator: PeerAddress
   /// The device's RSSI in dBm, without random variation.
   let rssi: Int8
   /// The limits of the device's controller, including the changes that the device has requested.
@@ -24,8 +26,9 @@ final class VirtualLink {
   /// The function that makes the central's controller fail with a hardware error code, on behalf of the device.
   var failController: (@LoopActor (UInt8) -> Void)?
 
-  init(peer: PeerAddress, rssi: Int8, limits: LinkLimits, layer: LinkLayer) {
+  init(peer: PeerAddress, initiator: PeerAddress, rssi: Int8, limits: LinkLimits, layer: LinkLayer) {
     self.peer = peer
+    self.initiator = initiator
     self.rssi = rssi
     self.limits = limits
     self.layer = layer
@@ -48,6 +51,12 @@ final class VirtualLink {
 
   func start(_ procedure: LinkLayer.Procedure) {
     layer.start(procedure, at: now)
+    arm()
+  }
+
+  /// Answers the central's request for encryption with the peripheral's key, or with nil if the peripheral has none.
+  func answer(_ key: UInt128?) {
+    layer.answer(key, at: now)
     arm()
   }
 

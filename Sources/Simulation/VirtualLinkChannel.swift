@@ -3,6 +3,7 @@ package import Bluetooth
 package import EventLoop
 package import L2CAP
 import Peripherals
+package import SMP
 
 /// The peripheral's end of a link, which exchanges ATT PDUs with a virtual device over L2CAP (Vol 3 Part A §3).
 /// It refuses requests on other fixed channels if `otherChannels` is nil.
@@ -11,6 +12,8 @@ package final class VirtualLinkChannel: DeviceChannel {
   package var handler: (@LoopActor (ATT.ChannelEvent) -> Void)? { didSet { deliver() } }
   /// The function that receives the frames of all channels except ATT. If it is nil, the channel refuses requests itself.
   package var otherChannels: (@LoopActor (ChannelIdentifier, [UInt8]) -> Void)?
+
+  package let security: SecurityManager
 
   private let link: VirtualLink
   private var pending: [ATT.ChannelEvent] = []
@@ -32,6 +35,8 @@ package final class VirtualLinkChannel: DeviceChannel {
   init(_ link: VirtualLink, _ firmware: FirmwareQueue? = nil) {
     self.link = link
     self.firmware = firmware
+    security = SecurityManager(Pairing(role: .peripheral, own: link.peer, peer: link.initiator))
+    security.link = self
     link.peripheral = { actions in self.take(actions) }
   }
 
@@ -95,6 +100,8 @@ package final class VirtualLinkChannel: DeviceChannel {
       case .completed(by: .peripheral, _):
         resumeWaiters()
         if isClosed { terminateWhenSent() }
+      case .done(.encryptionRequest(let request)): security.longTermKeyRequested(ediv: request.ediv, rand: request.rand)
+      case .done(.encryptionStart): security.encryptionChanged(.on)
       case .closed(_, let reason): end(reason)
       default: break
       }
@@ -157,7 +164,7 @@ package final class VirtualLinkChannel: DeviceChannel {
   private func answer(_ frame: L2CAPFrame) {
     switch frame.channel {
     case .signalling: if let answer = Signalling.answer(frame.payload) { send(answer.reply.encoded, onChannel: .signalling) }
-    case .securityManager: if let answer = SecurityManager.answer(frame.payload) { send(answer, onChannel: .securityManager) }
+    case .securityManager: security.receive(frame.payload)
     default: break
     }
   }
@@ -168,6 +175,7 @@ package final class VirtualLinkChannel: DeviceChannel {
     // PDUs that still wait are lost with the link.
     firmwareTimer?.cancel()
     firmware = nil
+    security.disconnected(reason)
     pending.append(.closed(reason))
     resumeWaiters()
   }
@@ -184,4 +192,13 @@ package final class VirtualLinkChannel: DeviceChannel {
     defer { isDelivering = false }
     while let handler, !pending.isEmpty { handler(pending.removeFirst()) }
   }
+}
+
+extension VirtualLinkChannel: SecurityLink {
+  package func sendSecurity(_ pdu: [UInt8]) { send(pdu, onChannel: .securityManager) }
+
+  /// Does nothing: only a central starts encryption.
+  package func encrypt(key: UInt128, ediv: UInt16, rand: UInt64) {}
+
+  package func answerKeyRequest(_ key: UInt128?) { link.answer(key) }
 }

@@ -35,6 +35,11 @@ let commandVectors: [(any Command, String)] = [
   (LECreateConnectionCancel(), "010e2000"),
   (LEConnectionUpdate(handle: 0x40, fast), "0113200e40000c0018000000900100000000"),
   (LEReadRemoteFeatures(handle: 0x40), "011620024000"),
+  (
+    LEEnableEncryption(
+      handle: 0x40, random: 0x1122_3344_5566_7788, ediv: 0x99AA, longTermKey: 0x0011_2233_4455_6677_8899_AABB_CCDD_EEFF),
+    "0119201c400088776655443322" + "11aa99ffeeddccbbaa99887766554433221100"
+  ),
   (LERemoteConnectionParameterRequestReply(handle: 0x40, fast), "0120200e40000c0018000000900100000000"),
   (LERemoteConnectionParameterRequestNegativeReply(handle: 0x40, reason: .unacceptableParameters), "0121200340003b"),
   (LESetDataLength(handle: 0x40, txOctets: 251, txTime: 2120), "012220064000fb004808"),

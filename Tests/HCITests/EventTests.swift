@@ -16,6 +16,9 @@ private var enhancedV2: Event.ConnectionComplete {
 /// Events with their bytes, from the specification's tables and from captures.
 private let vectors: [(Event, String)] = [
   (.disconnectionComplete(status: .success, handle: 0x40, reason: .connectionTimeout), "04050400400008"),
+  (.encryptionChange(status: .success, handle: 0x40, isEnabled: true), "04080400400001"),
+  (.encryptionChange(status: .pinOrKeyMissing, handle: 0x40, isEnabled: false, keySize: 16), "04590506400000" + "10"),
+  (.encryptionKeyRefreshComplete(status: .success, handle: 0x40), "043003004000"),
   (.readRemoteVersionComplete(status: .success, handle: 0x40, version: 12, company: 0x0059, subversion: 0x1234), "040c080040000c59003412"),
   (.commandComplete(Event.CommandComplete(Reset.self, .init())), "040e0401030c00"),
   (.commandComplete(Event.CommandComplete(credits: 3, opcode: .none, parameters: [])), "040e03030000"),

@@ -60,13 +60,3 @@ import Text
     for count in 0..<octets.count { #expect(throws: MalformedPacket.self) { try SignallingPDU(Array(octets.prefix(count))) } }
   }
 }
-
-@Suite(.timeLimit(.minutes(1))) struct SecurityManagerTests {
-  @Test func whatIsRefusedAndWhatIsIgnored() {
-    for code in UInt8.min...UInt8.max {
-      let isAnswered = (0x01...0x0E).contains(code) && code != 0x05
-      #expect(SecurityManager.answer([code, 0, 0]) == (isAnswered ? [0x05, 0x05] : nil), "\(code)")
-    }
-    #expect(SecurityManager.answer([]) == nil)
-  }
-}

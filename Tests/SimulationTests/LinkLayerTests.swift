@@ -57,6 +57,57 @@ import Testing
     #expect((answer?.at ?? .max) < 10_000)
   }
 
+  // MARK: Encryption
+
+  private static let request = LinkLayer.EncryptionRequest(key: 5, rand: 1, ediv: 2)
+
+  /// Returns the log of a link whose peripheral answers a request for encryption with this key, or with none.
+  private static func encrypt(_ bench: inout LinkLayerBench, key: UInt128?) -> [LinkLayer.Action] {
+    bench.log = []
+    bench.link.start(.encryptionRequest(request), at: bench.now)
+    bench.run(until: .max)
+    // Data waits, and so does the next procedure.
+    bench.link.send(by: .central, [1], isStart: true, at: bench.now)
+    bench.link.start(.versionExchange, at: bench.now)
+    bench.run(until: .max)
+    bench.link.answer(key, at: bench.now)
+    bench.run(until: .max)
+    return bench.log.map(\.action)
+  }
+
+  @Test func dataWaitsForEncryption() {
+    var bench = LinkLayerBench(interval: 24)
+    let wanted: [LinkLayer.Action] = [
+      .done(.encryptionRequest(Self.request)), .done(.encryptionStart(hasSameKey: true)), .received(by: .peripheral, [1], isStart: true),
+      .completed(by: .central, 1), .done(.versionExchange),
+    ]
+    #expect(Self.encrypt(&bench, key: 5) == wanted)
+    #expect(bench.link.isEncrypted)
+    // A new key for the encrypted link.
+    #expect(Self.encrypt(&bench, key: 5) == wanted)
+  }
+
+  @Test func aPeripheralWithoutTheKeyRefuses() {
+    var bench = LinkLayerBench(interval: 24)
+    #expect(
+      Self.encrypt(&bench, key: nil) == [
+        .done(.encryptionRequest(Self.request)), .done(.encryptionRefusal), .received(by: .peripheral, [1], isStart: true),
+        .completed(by: .central, 1), .done(.versionExchange),
+      ])
+    #expect(!bench.link.isEncrypted)
+    // A link that was encrypted does not go on without encryption.
+    _ = Self.encrypt(&bench, key: 5)
+    #expect(Self.encrypt(&bench, key: nil).last == .closed(central: .pinOrKeyMissing, peripheral: .pinOrKeyMissing))
+  }
+
+  @Test func anotherKeyEndsTheLink() {
+    var bench = LinkLayerBench(interval: 24)
+    #expect(
+      Self.encrypt(&bench, key: 6) == [
+        .done(.encryptionRequest(Self.request)), .closed(central: .micFailure, peripheral: .micFailure),
+      ])
+  }
+
   @Test func framesAreCutIntoPDUs() {
     var bench = LinkLayerBench(interval: 24)
     bench.link.send(by: .central, Array(0..<60), isStart: true, at: 0)

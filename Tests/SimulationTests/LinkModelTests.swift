@@ -55,7 +55,7 @@ import Testing
   @Test func encryptedPacketsAreLonger() {
     for coding in AirTime.Coding.allCases {
       let expected = AirTime.throughput(value: 182, linkOctets: 27, coding, interval: 30_000, encrypted: true)
-      #expect(abs(Self.rate(coding, octets: 27, value: 182, interval: 24) { $0.isEncrypted = true } / expected - 1) < 0.01)
+      #expect(abs(Self.rate(coding, octets: 27, value: 182, interval: 24) { $0.hasIntegrityCheck = true } / expected - 1) < 0.01)
       #expect(expected <= AirTime.throughput(value: 182, linkOctets: 27, coding, interval: 30_000))
     }
   }

@@ -3,6 +3,7 @@ import EventLoop
 import HCI
 import L2CAP
 import Peripherals
+import SMP
 import TestSupport
 import Testing
 
@@ -26,7 +27,7 @@ import Testing
       let features: LEFeatures = try await it.host.event {
         if case .leReadRemoteFeaturesComplete(.success, handle, let f) = $0 { f } else { nil }
       }
-      #expect(features == [.peripheralInitiatedFeatures, .dataLengthExtension, .phy2M])
+      #expect(features == [.encryption, .peripheralInitiatedFeatures, .dataLengthExtension, .phy2M])
 
       try await it.host.status(ReadRemoteVersion(handle: handle))
       try await it.host.event { if case .readRemoteVersionComplete(.success, handle, 13, _, _) = $0 { () } else { nil } }
@@ -51,6 +52,35 @@ import Testing
       var bad = new
       bad.supervisionTimeout = 10
       #expect(try await it.host.status(LEConnectionUpdate(handle: handle, bad)) == .invalidParameters)
+      it.host.controller.close()
+    }
+  }
+
+  @Test func encryptionNeedsTheSameKey() async throws {
+    try await onLoop {
+      let it = try await LinkedController()
+      let handle = try await it.host.connect(it.device.address).handle
+      let enable = LEEnableEncryption(handle: handle, random: 7, ediv: 8, longTermKey: 9)
+      // The device has no key.
+      #expect(try await it.host.status(enable) == .success)
+      #expect(try await it.host.status(enable) == .commandDisallowed)
+      try await it.host.event { if case .encryptionChange(.pinOrKeyMissing, handle, false, nil) = $0 { () } else { nil } }
+
+      let channel = try #require(it.device.channel)
+      let security = LinkSecurity(keySize: 16, isAuthenticated: false, isSecureConnections: true)
+      channel.security.bond = Bond(
+        identity: it.device.address, irk: nil,
+        keys: [LongTermKey(key: 9, ediv: 8, rand: 7, security: security), LongTermKey(key: 10, security: security)], method: .justWorks)
+      var changes = 0
+      channel.security.onEncrypted = { _, _ in changes += 1 }
+      #expect(try await it.host.status(enable) == .success)
+      try await it.host.event { if case .encryptionChange(.success, handle, true, nil) = $0 { () } else { nil } }
+      #expect(try await it.host.status(enable) == .success)
+      try await it.host.event { if case .encryptionKeyRefreshComplete(.success, handle) = $0 { () } else { nil } }
+      #expect(changes == 2)
+
+      try await it.host.status(LEEnableEncryption(handle: handle, random: 0, ediv: 0, longTermKey: 9))
+      try await it.host.event { if case .disconnectionComplete(.success, handle, .micFailure) = $0 { () } else { nil } }
       it.host.controller.close()
     }
   }

@@ -68,6 +68,12 @@ package final class Server: BearerServer {
   /// Returns the CCCD bits that the client wrote for a characteristic value: bit 0 notifications, bit 1 indications.
   package func configuration(ofValue handle: AttributeHandle) -> UInt16 { session.configuration(ofValue: handle) }
 
+  /// The security level of the link, which the server compares with the permissions of attributes (default: none).
+  package var security: ServerSession.Security {
+    get { session.security }
+    set { session.security = newValue }
+  }
+
   // MARK: BearerServer
 
   package func serve(_ request: Request) -> (response: Response?, then: [@LoopActor () -> Void]) {

@@ -633,6 +633,42 @@ package struct LEReadRemoteFeatures: Command {
   }
 }
 
+/// The command LE Enable Encryption (Vol 4 Part E §7.8.24).
+package struct LEEnableEncryption: Command {
+  package static let opcode = Opcode(0x2019, "LE Enable Encryption", bit: (28, 0))
+  package typealias Return = AnsweredByStatus
+
+  /// The controller's number for the link.
+  package var handle: ConnectionHandle
+  /// The random number of the key from LE legacy pairing, otherwise 0.
+  package var random: UInt64
+  /// The encrypted diversifier of the key from LE legacy pairing, otherwise 0.
+  package var ediv: UInt16
+  /// The Long Term Key, or the Short Term Key during LE legacy pairing.
+  package var longTermKey: UInt128
+
+  package init(handle: ConnectionHandle, random: UInt64, ediv: UInt16, longTermKey: UInt128) {
+    self.handle = handle
+    self.random = random
+    self.ediv = ediv
+    self.longTermKey = longTermKey
+  }
+
+  package init(parsing reader: inout ByteReader) throws(MalformedPacket) {
+    handle = try reader.handle()
+    random = try reader.uint64("random")
+    ediv = try reader.uint16("ediv")
+    longTermKey = try reader.uint128("long term key")
+  }
+
+  package func encode(into writer: inout ByteWriter) {
+    writer.handle(handle)
+    writer.uint64(random)
+    writer.uint16(ediv)
+    writer.uint128(longTermKey)
+  }
+}
+
 /// The command LE Remote Connection Parameter Request Reply (Vol 4 Part E §7.8.31).
 package struct LERemoteConnectionParameterRequestReply: Command {
   package static let opcode = Opcode(0x2020, "LE Remote Connection Parameter Request Reply", bit: (33, 4))

@@ -79,7 +79,6 @@ extension FuzzTarget {
       let head = tape.octet()
       guard let frame = recombination.add(tape.octets(Int(head >> 1)), isStart: head & 1 == 1) else { continue }
       expect(joined(frame.fragments(length: Int(tape.octet()))) == frame, "its own fragments make another frame")
-      _ = SecurityManager.answer(frame.payload)
       _ = (DecodedPacket(signalling: frame.payload), DecodedPacket(securityManager: frame.payload))
       if let pdu = try? SignallingPDU(frame.payload) {
         expect((try? SignallingPDU(pdu.encoded)) == pdu, "what is written of a signalling PDU is read as another")

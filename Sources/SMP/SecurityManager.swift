@@ -1,0 +1,173 @@
+package import Bluetooth
+package import EventLoop
+
+/// The link of a `SecurityManager`.
+@LoopActor
+package protocol SecurityLink: AnyObject {
+  /// Sends a PDU on the Security Manager channel.
+  func sendSecurity(_ pdu: [UInt8])
+  /// Encrypts the link as central (LE Enable Encryption). `SecurityManager.encryptionChanged` reports the result.
+  func encrypt(key: UInt128, ediv: UInt16, rand: UInt64)
+  /// Answers the peripheral's controller. Nil is a negative reply.
+  func answerKeyRequest(_ key: UInt128?)
+}
+
+/// The user of our device, or whatever answers the questions of a pairing in place of a user.
+@LoopActor
+package protocol PairingUser: AnyObject {
+  /// Returns the passkey that the peer displays. Nil cancels the pairing.
+  func passkey() async -> SixDigits?
+  /// Shows the passkey for the user to enter on the peer. Returns immediately.
+  func show(_ passkey: SixDigits)
+  /// Returns whether the peer displays the same number.
+  func isSame(_ number: SixDigits) async -> Bool
+}
+
+/// Runs the `Pairing` of one link on the event loop: its timer, the questions to the user, and the wait for the result.
+@LoopActor
+package final class SecurityManager {
+  /// A pairing, or an encryption with the key of a bond, that a caller waits for.
+  private struct Procedure {
+    let result: Wait<PairingResult?>
+    let user: (any PairingUser)?
+  }
+
+  /// The time after which a silent peer ends the pairing (Vol 3 Part H §3.4).
+  package static let timeout = Duration.seconds(30)
+
+  package private(set) var pairing: Pairing
+  /// The handler of a Security Request of the peripheral, which `pair`, `encrypt` or `decline` answers.
+  package var onRequest: (@LoopActor (AuthenticationRequirements) -> Void)?
+  /// The handler that runs when the link is encrypted, with the result of a pairing.
+  package var onEncrypted: (@LoopActor (LinkSecurity, PairingResult?) -> Void)?
+  /// The user who answers the questions of a pairing that the peer starts.
+  package var user: (any PairingUser)?
+
+  /// The link, which the owner sets.
+  package weak var link: (any SecurityLink)?
+  private var procedure: Procedure?
+  private var timer: LoopTimer?
+  private var question: Task<Void, Never>?
+
+  package init(_ pairing: Pairing) { self.pairing = pairing }
+
+  /// The security of the link. Nil while it is not encrypted.
+  package var security: LinkSecurity? { pairing.security }
+
+  package var bond: Bond? {
+    get { pairing.bond }
+    set { pairing.bond = newValue }
+  }
+
+  package var acceptance: Pairing.Acceptance {
+    get { pairing.acceptance }
+    set { pairing.acceptance = newValue }
+  }
+
+  // MARK: Procedures
+
+  /// Pairs with the peer. A cancellation of the task cancels the pairing.
+  /// - Throws: PairingFailure, CancellationError.
+  package func pair(_ parameters: PairingParameters, user: any PairingUser) async throws -> PairingResult {
+    guard let result = try await run(user, { (pairing) throws(PairingFailure) in try pairing.start(parameters) }) else {
+      throw CancellationError()
+    }
+    return result
+  }
+
+  /// Encrypts the link as central with the key of a bond.
+  /// - Throws: PairingFailure, CancellationError.
+  package func encrypt(with bond: Bond) async throws {
+    self.bond = bond
+    _ = try await run(nil) { (pairing) throws(PairingFailure) in try pairing.encrypt() }
+  }
+
+  /// Tells the peripheral that its Security Request is not fulfilled.
+  package func decline() { perform(pairing.declineRequest()) }
+
+  private func run(
+    _ user: (any PairingUser)?, _ start: (inout Pairing) throws(PairingFailure) -> [Pairing.Action]
+  ) async throws -> PairingResult? {
+    let actions = try start(&pairing)
+    let procedure = Procedure(result: Wait(), user: user)
+    self.procedure = procedure
+    perform(actions)
+    do { return try await procedure.result.value() } catch is CancellationError {
+      perform(pairing.cancel())
+      throw CancellationError()
+    }
+  }
+
+  // MARK: From the link
+
+  package func receive(_ pdu: [UInt8]) { perform(pairing.receive(pdu)) }
+
+  package func longTermKeyRequested(ediv: UInt16, rand: UInt64) { perform(pairing.longTermKeyRequested(ediv: ediv, rand: rand)) }
+
+  package func encryptionChanged(_ change: Pairing.EncryptionChange) { perform(pairing.encryptionChanged(change)) }
+
+  package func disconnected(_ code: ControllerErrorCode) { perform(pairing.disconnected(code)) }
+
+  // MARK: Actions
+
+  private func perform(_ actions: [Pairing.Action]) {
+    for action in actions {
+      switch action {
+      case .send(let pdu): link?.sendSecurity(pdu)
+      case .startTimer:
+        timer?.cancel()
+        timer = EventLoop.shared.schedule(after: Self.timeout) { [weak self] in
+          guard let self else { return }
+          perform(pairing.timedOut())
+        }
+      case .stopTimer: timer?.cancel()
+      case .encrypt(let key, let ediv, let rand): link?.encrypt(key: key, ediv: ediv, rand: rand)
+      case .answerKeyRequest(let key): link?.answerKeyRequest(key)
+      case .displayPasskey(let passkey): present?.show(passkey)
+      case .askPasskey:
+        ask { manager, user in
+          let passkey = await user.passkey()
+          guard !Task.isCancelled else { return }
+          manager.perform(passkey.map { manager.pairing.enter($0) } ?? manager.pairing.cancel())
+        }
+      case .compare(let number):
+        ask { manager, user in
+          let isSame = await user.isSame(number)
+          guard !Task.isCancelled else { return }
+          manager.perform(manager.pairing.answerComparison(isSame))
+        }
+      case .securityRequested(let requirements):
+        if let onRequest { onRequest(requirements) } else { decline() }
+      case .encrypted(let security):
+        onEncrypted?(security, nil)
+        finish(.success(nil))
+      case .paired(let result):
+        onEncrypted?(result.security, result)
+        finish(.success(result))
+      case .failed(let failure): finish(.failure(failure))
+      }
+    }
+  }
+
+  /// The user of the running pairing.
+  private var present: (any PairingUser)? { procedure?.user ?? user }
+
+  private func ask(_ body: @escaping @LoopActor @Sendable (SecurityManager, any PairingUser) async -> Void) {
+    guard let user = present else { return perform(pairing.cancel()) }
+    question = EventLoop.shared.spawn { [weak self] in
+      guard let self else { return }
+      await body(self, user)
+    }
+  }
+
+  private func finish(_ outcome: Result<PairingResult?, PairingFailure>) {
+    question?.cancel()
+    question = nil
+    let procedure = procedure
+    self.procedure = nil
+    switch outcome {
+    case .success(let result): procedure?.result.resume(returning: result)
+    case .failure(let failure): procedure?.result.resume(throwing: failure)
+    }
+  }
+}
