@@ -67,7 +67,7 @@ private let vectors: [(Event, String)] = [
   (.lePHYUpdateComplete(status: .success, handle: 0x40, tx: 2, rx: 2), "043e060c0040000202"),
   (.leOther(subevent: 0xFF, []), "043e01ff"),
   (.leOther(subevent: nil, []), "043e00"),
-  (.other(code: 0x08, [6, 0x40, 0, 0]), "04080406400000"),
+  (.other(code: 0x12, [6, 0x40, 0, 0]), "04120406400000"),
 ]
 
 @Suite(.timeLimit(.minutes(1))) struct EventTests {
@@ -127,6 +127,8 @@ private let vectors: [(Event, String)] = [
       throw BadInputs.Missing(id: "T15")
     }
     #expect(failed.status == .connectionFailedToBeEstablished)
-    #expect(try Packet(try BadInputs.packets("T17")[0]) == .event(.other(code: 0x08, [6, 0x40, 0, 0])))
+    #expect(
+      try Packet(try BadInputs.packets("T17")[0])
+        == .event(.encryptionChange(status: .pinOrKeyMissing, handle: 0x40, isEnabled: false)))
   }
 }

@@ -68,7 +68,7 @@ func readReturn(of complete: Event.CommandComplete) throws {
     #expect(
       statuses == [
         "Disconnect", "Read Remote Version Information", "LE Create Connection", "LE Connection Update", "LE Read Remote Features",
-        "LE Set PHY", "LE Extended Create Connection",
+        "LE Enable Encryption", "LE Set PHY", "LE Extended Create Connection",
       ])
   }
 }

@@ -89,7 +89,8 @@ import Testing
       #expect(
         controller.frames == [
           L2CAPFrame(channel: 5, payload: [1, 1, 2, 0, 0, 0]), L2CAPFrame(channel: 6, payload: [5, 5]),
-          L2CAPFrame(channel: 6, payload: [5, 5]),
+          // A peripheral may not send a Pairing Request: Command Not Supported.
+          L2CAPFrame(channel: 6, payload: [5, 7]),
         ])
       // Neither side answers an answer.
       controller.frame(6, [5, 5])

@@ -20,7 +20,7 @@ import Testing
           LEReadBufferSize.opcode, SetEventMask.opcode, LESetEventMask.opcode, ReadBDADDR.opcode, LEReadMaximumDataLength.opcode,
           LEWriteSuggestedDefaultDataLength.opcode,
         ])
-      #expect(controller.commands.contains(SetEventMask(0x2000_0000_0200_8890)))
+      #expect(controller.commands.contains(SetEventMask(0x2000_8000_0200_8890)))
       #expect(controller.commands.contains(LESetEventMask(0x184F)))
       let info = central.adapterInfo
       #expect(info.address == controller.address)

@@ -62,7 +62,7 @@ struct PairingCase: Sendable, CustomTestStringConvertible {
       device: #"{"passkey": "000001", "io": "keyboard"}"#, capability: .displayOnly, shows: "000001",
       result: (.passkeyEntry(displayedBy: .central), .secureConnections)),
     .init(device: #"{"io": "yesno"}"#, capability: .displayYesNo, result: (.numericComparison, .secureConnections)),
-    .init(device: #"{"passkey": "246810"}"#, capability: .keyboardOnly, passkey: "246811", failure: .wrongPasskey(.us)),
+    .init(device: #"{"passkey": "246810"}"#, capability: .keyboardOnly, passkey: "246811", failure: .wrongPasskey(.peer)),
     .init(device: #"{"passkey": "246810", "sc": false}"#, capability: .keyboardOnly, passkey: "246811", failure: .wrongPasskey(.peer)),
     .init(device: #"{"passkey": "246810"}"#, capability: .keyboardOnly, failure: .passkeyNotEntered(.us)),
     .init(device: #"{"io": "yesno"}"#, capability: .displayYesNo, agrees: false, failure: .numberRefused(.us)),
