@@ -51,11 +51,11 @@ let package = Package(
       name: "HCI", dependencies: ["Bluetooth", "EventLoop", "Text"], exclude: ["Commands/Commands.txt"], swiftSettings: settings),
     .target(name: "Captures", dependencies: ["HCI", "Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
     .target(name: "L2CAP", dependencies: ["HCI", "Bluetooth"], swiftSettings: settings),
-    .target(name: "SMP", dependencies: ["Bluetooth", "Crypto", "EventLoop"], swiftSettings: settings),
+    .target(name: "SMP", dependencies: ["Bluetooth", "Crypto", "EventLoop", "Text"], swiftSettings: settings),
     .target(name: "ATT", dependencies: ["Bluetooth", "EventLoop", "Text", deque], swiftSettings: settings),
     .target(name: "GATT", dependencies: ["ATT", "Values", "Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
     .target(name: "DeviceFiles", dependencies: ["GATT", "ATT", "Bluetooth", "Text"], swiftSettings: settings),
-    .target(name: "GAP", dependencies: ["ATT", "Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
+    .target(name: "GAP", dependencies: ["SMP", "ATT", "Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
     .target(name: "HostCommon", dependencies: ["GAP", "HCI", "Bluetooth", "EventLoop"], swiftSettings: settings),
     .target(name: "Replay", dependencies: ["ATT", "L2CAP", "Captures", "HCI", "Bluetooth", "EventLoop", deque], swiftSettings: settings),
     .target(name: "Decoding", dependencies: ["Replay", "ATT", "L2CAP", "Captures", "HCI", "Bluetooth", "Text"], swiftSettings: settings),
@@ -78,7 +78,7 @@ let package = Package(
       swiftSettings: settings),
     .target(name: "Finding", dependencies: ["GAP", "DeviceFiles", "Bluetooth", "Crypto", "EventLoop", "Text"], swiftSettings: settings),
     .target(
-      name: "Operations", dependencies: ["Finding", "GAP", "DeviceFiles", "GATT", "ATT", "Values", "Bluetooth", "EventLoop", "Text"],
+      name: "Operations", dependencies: ["Finding", "GAP", "SMP", "DeviceFiles", "GATT", "ATT", "Values", "Bluetooth", "EventLoop", "Text"],
       swiftSettings: settings),
     .target(
       name: "Transfer", dependencies: ["Operations", "Finding", "GAP", "GATT", "ATT", "Bluetooth", "EventLoop", "Text"],
@@ -95,20 +95,20 @@ let package = Package(
       name: "Presentation",
       dependencies: [
         "Terminal", "ScriptLanguage", "Transfer", "Operations", "Finding", "LinuxBluetooth", "LinuxIO", "LEHost", "Decoding",
-        "Replay", "GAP", "DeviceFiles", "GATT", "ATT", "HCI", "Values", "Bluetooth", "EventLoop", "Text", system,
+        "Replay", "GAP", "SMP", "DeviceFiles", "GATT", "ATT", "HCI", "Values", "Bluetooth", "Crypto", "EventLoop", "Text", system,
       ], swiftSettings: settings),
     .target(
       name: "CommandLine",
       dependencies: [
         "Presentation", "Terminal", "ScriptLanguage", "Transfer", "Operations", "Finding", "LinuxBluetooth", "LinuxIO", "LEHost",
-        "Simulation", "Decoding", "Replay", "Peripherals", "GAP", "DeviceFiles", "GATT", "ATT", "HCI", "Values", "Bluetooth", "EventLoop",
+        "Simulation", "Decoding", "Replay", "Peripherals", "GAP", "SMP", "DeviceFiles", "GATT", "ATT", "HCI", "Values", "Bluetooth", "EventLoop",
         "Crypto", "Text", argumentParser, system,
       ], swiftSettings: settings),
     .target(
       name: "Commands",
       dependencies: [
         "CommandLine", "Presentation", "Terminal", "TestReports", "Transfer", "Operations", "Finding", "LinuxBluetooth", "LinuxIO",
-        "Simulation", "Decoding", "GAP", "DeviceFiles", "GATT", "ATT", "Captures", "HCI", "Values", "Bluetooth", "Crypto",
+        "Simulation", "Decoding", "GAP", "SMP", "DeviceFiles", "GATT", "ATT", "Captures", "HCI", "Values", "Bluetooth", "Crypto",
         "EventLoop", "Text", argumentParser, system,
       ], swiftSettings: settings),
     .target(

@@ -10,6 +10,7 @@ package struct ControllerErrorCode: RawRepresentable, Error, Hashable, Sendable,
   package static let unknownCommand = Self(rawValue: 0x01)
   package static let unknownConnectionIdentifier = Self(rawValue: 0x02)
   package static let hardwareFailure = Self(rawValue: 0x03)
+  package static let authenticationFailure = Self(rawValue: 0x05)
   package static let pinOrKeyMissing = Self(rawValue: 0x06)
   package static let connectionTimeout = Self(rawValue: 0x08)
   package static let connectionLimitExceeded = Self(rawValue: 0x09)

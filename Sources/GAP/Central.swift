@@ -1,6 +1,7 @@
 package import ATT
 package import Bluetooth
 package import EventLoop
+package import SMP
 
 /// The interface of a host that scans and connects. The kernel's sockets and blectl's own host implement the interface.
 @LoopActor
@@ -10,6 +11,9 @@ package protocol Central: AnyObject {
 
   /// The reason why the adapter is unusable, for example because the user unplugged it. Nil while the adapter works.
   var failure: (any Error)? { get }
+
+  /// The identity address of the adapter, for which the key store keeps bonds. Nil if this host does not pair.
+  var identity: PeerAddress? { get }
 
   /// The controller of blectl's own host. Nil if the kernel's host uses the controller.
   var controllerFacts: ControllerFacts? { get }
@@ -42,6 +46,7 @@ package protocol Central: AnyObject {
 
 extension Central {
   package var controllerFacts: ControllerFacts? { nil }
+  package var identity: PeerAddress? { nil }
 }
 
 /// The properties of the controller that blectl's own host uses.
@@ -76,6 +81,9 @@ package protocol Link: AnyObject, Sendable {
   var peer: PeerAddress { get }
   var channel: any ATT.Channel { get }
 
+  /// The pairing and the encryption of the link. Nil if this host does not pair.
+  var security: (any SecurityProcedures)? { get }
+
   /// The handler of the link's known parameters. Runs after each change, until the link is down.
   var onParameters: (@LoopActor (LinkParameters) -> Void)? { get set }
 
@@ -93,6 +101,10 @@ package protocol Link: AnyObject, Sendable {
 
   /// Disconnects the link. Returns when the link is down, or after a few seconds. Idempotent. Works in a canceled task.
   func disconnect() async
+}
+
+extension Link {
+  package var security: (any SecurityProcedures)? { nil }
 }
 
 package struct LinkParameters: Sendable, Equatable {

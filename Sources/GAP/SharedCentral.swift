@@ -41,6 +41,8 @@ package final class SharedCentral: Central {
 
   package var failure: (any Error)? { central.failure }
 
+  package var identity: PeerAddress? { central.identity }
+
   package var controllerFacts: ControllerFacts? { central.controllerFacts }
 
   // MARK: Scanning

@@ -125,9 +125,9 @@ final class Host: LinkController {
       .lePHYUpdateComplete(_, let handle, _, _), .leDataLengthChange(let handle, _, _, _, _):
       links[handle]?.procedures.receive(event)
     case .encryptionChange(let status, let handle, let isEnabled, _):
-      links[handle]?.security.encryptionChanged(status == .success ? isEnabled ? .on : .off : .failed(status))
+      links[handle]?.securityManager.encryptionChanged(status == .success ? isEnabled ? .on : .off : .failed(status))
     case .encryptionKeyRefreshComplete(let status, let handle):
-      links[handle]?.security.encryptionChanged(status == .success ? .on : .failed(status))
+      links[handle]?.securityManager.encryptionChanged(status == .success ? .on : .failed(status))
     case .leRemoteConnectionParameterRequest(let handle, let intervalMin, let intervalMax, let latency, let supervisionTimeout):
       answer(
         handle,

@@ -47,6 +47,7 @@ package final class HostCentral: GAP.Central {
   package var name: String { host.name }
   /// The abilities of the controller, which `start` reads.
   package var adapterInfo: ControllerInfo { host.adapterInfo }
+  package var identity: PeerAddress? { adapterInfo.ownAddress }
   package var controllerFacts: ControllerFacts? {
     ControllerFacts(name: name, address: adapterInfo.address, features: adapterInfo.features)
   }

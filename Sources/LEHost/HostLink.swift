@@ -23,8 +23,7 @@ package final class HostLink: GAP.Link {
 
   let handle: ConnectionHandle
   let procedures: LinkProcedures
-  /// The Security Manager of the link, as central.
-  package let security: SecurityManager
+  package let securityManager: SecurityManager
 
   private let host: Host
   private let att: LinkChannel
@@ -40,12 +39,14 @@ package final class HostLink: GAP.Link {
     self.host = host
     att = LinkChannel(peer)
     procedures = LinkProcedures(peer, handle: complete.handle, LinkState(complete), host)
-    security = SecurityManager(Pairing(role: .central, own: host.adapterInfo.ownAddress, peer: peer))
+    securityManager = SecurityManager(Pairing(role: .central, own: host.adapterInfo.ownAddress, peer: peer))
     att.attach(self)
-    security.link = self
+    securityManager.link = self
   }
 
   // MARK: GAP.Link
+
+  package var security: (any SecurityProcedures)? { securityManager }
 
   package var onParameters: (@LoopActor (LinkParameters) -> Void)? {
     get { procedures.onParameters }
@@ -86,7 +87,7 @@ package final class HostLink: GAP.Link {
     switch frame.channel {
     case .att: att.receive(frame.payload)
     case .signalling: signal(frame.payload)
-    case .securityManager: security.receive(frame.payload)
+    case .securityManager: securityManager.receive(frame.payload)
     default: break
     }
   }
@@ -106,7 +107,7 @@ package final class HostLink: GAP.Link {
     ended = error
     att.end(error)
     procedures.end(error)
-    security.disconnected((error as? Disconnection)?.reason ?? .connectionTimeout)
+    securityManager.disconnected((error as? Disconnection)?.reason ?? .connectionTimeout)
     idle.fire(())
     ending.fire(())
   }
@@ -167,7 +168,7 @@ extension HostLink: SecurityLink {
   package func encrypt(key: UInt128, ediv: UInt16, rand: UInt64) {
     host.controller.submit(LEEnableEncryption(handle: handle, random: rand, ediv: ediv, longTermKey: key)) { [weak self] answer in
       guard case .failure(let error) = answer else { return }
-      self?.security.encryptionChanged(.failed((error as? ControllerError)?.status ?? .hardwareFailure))
+      self?.securityManager.encryptionChanged(.failed((error as? ControllerError)?.status ?? .hardwareFailure))
     }
   }
 

@@ -12,6 +12,12 @@ package protocol Advertiser: AnyObject {
   var linkLimits: LinkLimits { get }
   /// Serves a central that connected, until `channel` reports `.closed`.
   func connected(_ channel: any ATT.Channel)
+  /// Adds a bond of an earlier process with a central.
+  func restore(_ bond: Bond, with central: PeerAddress)
+}
+
+extension Advertiser {
+  package func restore(_ bond: Bond, with central: PeerAddress) {}
 }
 
 /// The description of a device that a radio can run.

@@ -10,7 +10,8 @@ package enum Presets {
     [
       \(ShippedDevices.lock),
       \(ShippedDevices.band),
-      \(panel)
+      \(panel),
+      \(safe)
     ]
 
     """
@@ -37,6 +38,42 @@ package enum Presets {
               },
               {"uuid": "fff7", "properties": ["read", "notify"], "descriptors": [{"uuid": "2901", "value": {"utf8": "Received"}}]},
               {"uuid": "fff8", "properties": ["write"], "reactions": [{"when": "00", "then": [{"reset": "fff6"}]}]}
+            ]
+          }
+        ]
+      }
+    """
+
+  private static let safe = """
+    {
+        "name": "SafeLock",
+        "address": "D1:00:00:00:00:50/random",
+        "rssi": -66,
+        "advertisement": {"flags": 6, "name": "SafeLock", "services": ["ff50"]},
+        "mtu": 185,
+        // Displays its passkey, which never changes. Real ones should display a new one each time.
+        "security": {"io": "display", "passkey": "246810"},
+        "services": [
+          {
+            "uuid": "ff50",
+            "characteristics": [
+              {
+                "uuid": "ff51",
+                "properties": ["read", "notify"],
+                "permissions": ["read_authenticated"],
+                "value": {"utf8": "locked"},
+                "descriptors": [{"uuid": "2901", "value": {"utf8": "State"}}]
+              },
+              {
+                "uuid": "ff52",
+                "properties": ["write"],
+                "permissions": ["write_authenticated"],
+                "descriptors": [{"uuid": "2901", "value": {"utf8": "Command"}}],
+                "reactions": [
+                  {"when": "01", "then": [{"set": "ff51", "value": {"utf8": "open"}}, {"notify": "ff51"}]},
+                  {"when": "00", "then": [{"set": "ff51", "value": {"utf8": "locked"}}, {"notify": "ff51"}]}
+                ]
+              }
             ]
           }
         ]

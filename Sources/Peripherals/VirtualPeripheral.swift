@@ -2,7 +2,7 @@ package import ATT
 package import Bluetooth
 package import EventLoop
 package import GATT
-import SMP
+package import SMP
 
 /// A virtual peripheral that advertises, serves each link and reacts as its `PeripheralDescription` says.
 /// Values, variables, timers and counters survive a disconnection. A client's configurations and prepared writes do not.
@@ -75,6 +75,11 @@ package final class VirtualPeripheral: Advertiser {
     for handle in server.unasked.keys.sorted() { subscriptionChanged(handle) }
     begin(description.onConnect)
     server.start()
+  }
+
+  package func restore(_ bond: Bond, with central: PeerAddress) {
+    guard let security = description.security, !security.forgets else { return }
+    bonds[central] = bond
   }
 
   private func secure(_ server: Server, _ security: DeviceSecurity, _ manager: SecurityManager) {

@@ -14,13 +14,19 @@ package protocol SecurityLink: AnyObject {
 
 /// The user of our device, or whatever answers the questions of a pairing in place of a user.
 @LoopActor
-package protocol PairingUser: AnyObject {
+package protocol PairingUser: AnyObject, Sendable {
   /// Returns the passkey that the peer displays. Nil cancels the pairing.
   func passkey() async -> SixDigits?
   /// Shows the passkey for the user to enter on the peer. Returns immediately.
   func show(_ passkey: SixDigits)
   /// Returns whether the peer displays the same number.
   func isSame(_ number: SixDigits) async -> Bool
+  /// Returns the error for a failure that this user caused, or the failure itself.
+  func explained(_ failure: PairingFailure) -> any Error
+}
+
+extension PairingUser {
+  package func explained(_ failure: PairingFailure) -> any Error { failure }
 }
 
 /// Runs the `Pairing` of one link on the event loop: its timer, the questions to the user, and the wait for the result.

@@ -1,6 +1,7 @@
 package import Bluetooth
 package import EventLoop
 package import Peripherals
+package import SMP
 
 /// The simulated radio environment, in which devices advertise, radios listen and links run. The seed determines all random events.
 /// No timer runs while no radio listens and no link is busy.
@@ -50,6 +51,13 @@ package final class Air {
   /// Adds the described devices. The seed determines their random numbers.
   package func add(_ descriptions: [some AdvertiserDescription]) {
     for description in descriptions { add(description.advertiser(seed: seed)) }
+  }
+
+  /// Gives a device the bond that a central has with it.
+  package func restore(_ bond: Bond, with central: PeerAddress) {
+    for station in stations where station.advertiser.address == bond.identity {
+      station.advertiser.restore(bond.seenByPeer(of: central), with: central)
+    }
   }
 
   // MARK: Listening

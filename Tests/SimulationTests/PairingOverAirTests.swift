@@ -119,13 +119,13 @@ struct PairingCase: Sendable, CustomTestStringConvertible {
       var parameters = PairingParameters(ioCapability: row.capability)
       parameters.passkey = row.shows.flatMap { SixDigits($0) }
       guard let (method, level) = row.result else {
-        let failure = await pairingFailure { _ = try await link.security.pair(parameters, user: bench.user) }
+        let failure = await pairingFailure { _ = try await link.securityManager.pair(parameters, user: bench.user) }
         #expect(failure == row.failure)
-        #expect(link.security.security == nil && link.security.bond == nil)
+        #expect(link.securityManager.security == nil && link.securityManager.bond == nil)
         #expect(try await bench.errors(on: link) == [.insufficientEncryption, .insufficientAuthentication])
         return await bench.central.close()
       }
-      let result = try await link.security.pair(parameters, user: bench.user)
+      let result = try await link.securityManager.pair(parameters, user: bench.user)
       #expect(result.method == method && result.security.level == level)
       if let shows = row.shows { #expect(bench.user.shown == [shows]) }
       let isAuthenticated = level >= .authenticated
@@ -147,7 +147,7 @@ struct PairingCase: Sendable, CustomTestStringConvertible {
     try await onLoop {
       let bench = try Bench(#"{"forgets": true}"#)
       let link = try await bench.connect()
-      let bond = try #require(try await link.security.pair(PairingParameters(), user: bench.user).bond)
+      let bond = try #require(try await link.securityManager.pair(PairingParameters(), user: bench.user).bond)
       await link.disconnect()
       let second = try await bench.connect()
       let lost = await pairingFailure { try await second.security.encrypt(with: bond) }
@@ -161,7 +161,7 @@ struct PairingCase: Sendable, CustomTestStringConvertible {
     try await onLoop {
       let bench = try Bench("{}")
       let link = try await bench.connect()
-      let bond = try #require(try await link.security.pair(PairingParameters(), user: bench.user).bond)
+      let bond = try #require(try await link.securityManager.pair(PairingParameters(), user: bench.user).bond)
       await link.disconnect()
       let key = try #require(bond.centralKey)
       let wrong = Bond(

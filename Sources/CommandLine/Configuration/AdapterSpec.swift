@@ -8,6 +8,7 @@ import LinuxBluetooth
 package import LinuxIO
 import Peripherals
 import Presentation
+import SMP
 import Replay
 package import Simulation
 import Text
@@ -65,10 +66,11 @@ extension AdapterSpec {
   /// Opens the radio that `--adapter` selects. `tap` receives the HCI packets, and is nil if the process writes no trace.
   /// - Parameters:
   ///   - isStrict: Whether a request that a recording lacks ends the connection.
+  ///   - bonds: The key store. The devices of the simulator have the same bonds.
   ///   - note: A function that tells the user what a recording lacks.
   ///   - discovered: A function that receives the devices whose services a recording contains.
   @LoopActor func open(
-    tap: (any HCI.Tap)?, isStrict: Bool = false, note: @escaping @LoopActor (String) -> Void,
+    tap: (any HCI.Tap)?, isStrict: Bool = false, bonds: BondStore, note: @escaping @LoopActor (String) -> Void,
     discovered: @LoopActor (Set<PeerAddress>) -> Void = { _ in }
   ) async throws -> any Central {
     switch self {
@@ -79,7 +81,11 @@ extension AdapterSpec {
     case .stream(let address):
       return try await host(StreamTransport.connect(to: address, timeout: .seconds(10)), "\(address)", tap)
     case .simulation(let file):
-      return try await host(VirtualController(air: try await Self.air(file)), file.map { "sim:\($0)" } ?? "sim", tap)
+      let air = try await Self.air(file)
+      let central = try await host(VirtualController(air: air), file.map { "sim:\($0)" } ?? "sim", tap)
+      // Without them, each process would have to pair again.
+      for stored in try bonds.bonds(of: central.adapterInfo.ownAddress) { air.restore(stored.bond, with: central.adapterInfo.ownAddress) }
+      return central
     case .replay(let file):
       let recording = try await Self.recording(file, isStrict: isStrict, note)
       if let sentence = recording.holes(in: file) { note(sentence) }

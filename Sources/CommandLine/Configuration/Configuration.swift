@@ -62,7 +62,7 @@ package struct Configuration: Sendable {
   /// The environment variables that affect blectl and are set.
   package var variables: [(name: String, value: String)] {
     environment.filter { $0.key.hasPrefix("BLECTL_") || ["NO_COLOR", "CI", "XDG_CONFIG_HOME", "XDG_STATE_HOME"].contains($0.key) }
-      .sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+      .sorted { $0.key < $1.key }.map { ($0.key, $0.key == "BLECTL_PASSKEY" ? "(set)" : $0.value) }
   }
 
   package func variable(_ name: String) -> String? { environment[name] }
@@ -270,6 +270,8 @@ package struct Configuration: Sendable {
   package var devicesPath: String? { path("XDG_CONFIG_HOME", ".config", "devices") }
   package var configPath: String? { file ?? path("XDG_CONFIG_HOME", ".config", "config.json") }
   package var historyPath: String? { path("XDG_STATE_HOME", ".local/state", "history") }
+  /// The folder of the key store. Nil if neither `XDG_STATE_HOME` nor `HOME` is an absolute path.
+  package var bondsPath: String? { path("XDG_STATE_HOME", ".local/state", "bonds") }
   private var transfersPath: String? { path("XDG_STATE_HOME", ".local/state", "transfers") }
   private var heardPath: String? { path("XDG_STATE_HOME", ".local/state", "heard") }
   private var attributesPath: String? { path("XDG_STATE_HOME", ".local/state", "attributes") }

@@ -20,6 +20,7 @@ package final class ProcessContext {
   /// The commands that sessions and scripts may use.
   package let commands: SessionCommands
   package private(set) lazy var session = Session { [unowned self] in try await openAdapter() }
+  package private(set) lazy var bonds = BondStore(folder: configuration.bondsPath)
   package private(set) lazy var memory = CompletionMemory(configuration) { [unowned self] in try adapter() }
   /// The devices whose services a recording contains. Nil if the adapter is not a recording.
   package private(set) var discoverable: Set<PeerAddress>?
@@ -43,6 +44,10 @@ package final class ProcessContext {
     self.configuration = configuration
     self.commands = SessionCommands(commands)
     session.onDisconnect = { [unowned self] in memory.keep($0) }
+    session.onSecurity = { event, connection in
+      let text = event.text(connection.typedName)
+      if event.isProgress { output.status(text) } else { output.note(text) }
+    }
     session.onClient = { client in
       client.onNote = { output.note($0.text) }
       if output.style.verbosity >= 2 { client.onPDU = { output.verbose(2, PDUText.line($0, $1)) } }
@@ -54,8 +59,10 @@ package final class ProcessContext {
 
   private func openAdapter() async throws -> any Central {
     if let note = try configuration.adapterNote() { output.note(note) }
+    // A recording contains whatever encryption there was.
+    if case .replay = try adapter() { session.bonds = nil } else { session.bonds = bonds }
     let central = try await adapter().open(
-      tap: try await openTrace(), isStrict: options.records.strict, note: { [output] in output.note($0) }, discovered: { discoverable = $0 }
+      tap: try await openTrace(), isStrict: options.records.strict, bonds: bonds, note: { [output] in output.note($0) }, discovered: { discoverable = $0 }
     )
     central.onNote = { [output] in output.note($0.text) }
     return central

@@ -25,6 +25,8 @@ package struct LinkOptions: OptionSection {
 
   @Flag(help: "Wait for the device to appear, for up to --timeout (default: 1 hour)") package var wait = false
 
+  @Flag(help: "Pair if the device demands it") package var pair = false
+
   package init() {}
 
   package func validate() throws {

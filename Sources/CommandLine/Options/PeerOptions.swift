@@ -50,6 +50,8 @@ package struct Target: Sendable {
   package var retries: Int?
   /// Whether to wait until the device appears.
   package var waits = false
+  /// Whether to pair if the device demands it.
+  package var pairs = false
   package var requested = LinkParameterRequest()
 
   package init(peer: PeerArgument, takesFirst: Bool, demandsOne: Bool, link: LinkOptions) {
@@ -58,6 +60,7 @@ package struct Target: Sendable {
     self.demandsOne = demandsOne
     retries = link.retries
     waits = link.wait
+    pairs = link.pair
     requested = link.requested
   }
 }

@@ -17,9 +17,9 @@ package final class Client: BearerClient {
     get { bearer.limit }
     set { bearer.limit = newValue }
   }
-  /// The handler that raises the security level after Insufficient Authentication or Insufficient Encryption.
-  /// If the handler returns true, the client repeats the refused request once.
-  package var onSecurityNeeded: (@LoopActor (ErrorCode) async -> Bool)?
+  /// The handler that raises the security of the link after Insufficient Authentication, Encryption or Encryption Key Size.
+  /// If the handler returns true, the client repeats the refused request once. If it throws, the request fails with its error.
+  package var onSecurityNeeded: (@LoopActor (ErrorCode) async throws -> Bool)?
 
   /// Whether discovery subscribes to Service Changed, so that long sessions notice changes of the table.
   package var followsServiceChanges = false
@@ -216,7 +216,7 @@ package final class Client: BearerClient {
   /// - Parameter tolerated: error codes for which the function returns nil instead of throwing an error.
   func answer(_ request: Request, tolerating tolerated: [ErrorCode] = []) async throws -> Response? {
     var response = try await bearer.request(request)
-    if case .error(_, _, let code) = response, code.needsSecurity, let onSecurityNeeded, await onSecurityNeeded(code) {
+    if case .error(_, _, let code) = response, code.needsSecurity, let onSecurityNeeded, try await onSecurityNeeded(code) {
       response = try await bearer.request(request)
     }
     guard case .error(_, _, let code) = response else { return response }
@@ -235,5 +235,5 @@ package final class Client: BearerClient {
 }
 
 extension ErrorCode {
-  var needsSecurity: Bool { self == .insufficientAuthentication || self == .insufficientEncryption }
+  var needsSecurity: Bool { [.insufficientAuthentication, .insufficientEncryption, .encryptionKeySizeTooShort].contains(self) }
 }

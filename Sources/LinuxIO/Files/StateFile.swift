@@ -12,11 +12,33 @@ package enum StateFile {
     } catch { throw .unwritable(path, error) }
   }
 
+  /// Replaces the file at an absolute path by a function of its contents, while other processes of blectl wait. Syncs the new file.
+  /// - Parameter change: Receives the contents, which are empty without a file. Nil keeps the file.
+  /// - Throws: FileError, also if another process keeps the lock for 2 s; the errors of `change`.
+  package static func update(_ path: String, limit: Int, _ change: ([UInt8]) throws -> [UInt8]?) throws {
+    let lock = try lockFile(of: path)
+    guard let new = try change(try InputFile.readIfThere(path, limit: limit) ?? []) else { return }
+    do throws(Errno) { try replace(path, with: new, mode: 0o600, isSynced: true) } catch { throw FileError.unwritable(path, error) }
+    _ = lock.rawValue  // Locked until here.
+  }
+
+  private static func lockFile(of path: String) throws(FileError) -> OwnedDescriptor {
+    do throws(Errno) {
+      try makeFolders(above: path)
+      let file = try SystemCall.open("\(path).lock", O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600)
+      guard try StateLog.lock(file.rawValue, LOCK_EX, tries: 2000) else { throw .wouldBlock }
+      return file
+    } catch { throw .unwritable(path, error) }
+  }
+
   /// Writes a temporary file in the same folder and renames it to `path`. After an error the old file is unchanged.
   /// - Parameters:
   ///   - mode: The mode of a new file, before the umask.
   ///   - old: The status of the replaced file, whose mode and owner the new file gets. Nil if there is no old file.
-  static func replace(_ path: String, with bytes: [UInt8], mode: mode_t, like old: stat? = nil) throws(Errno) {
+  ///   - isSynced: Whether the new file survives a power failure from now on.
+  static func replace(
+    _ path: String, with bytes: [UInt8], mode: mode_t, like old: stat? = nil, isSynced: Bool = false
+  ) throws(Errno) {
     let temporary = beside(path)
     do throws(Errno) {
       let file = try SystemCall.open(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: old == nil ? mode : 0o600)
@@ -27,7 +49,11 @@ package enum StateFile {
       }
       var rest = bytes[...]
       while !rest.isEmpty { rest = rest.dropFirst(try SystemCall.write(file.rawValue, rest)) }
+      if isSynced { _ = try SystemCall.call { fsync(file.rawValue) } }
       _ = try SystemCall.call { unsafe rename(temporary, path) }
+      if isSynced, let folder = try? SystemCall.open(String(path.prefix(through: path.lastIndex(of: "/") ?? path.startIndex)), O_RDONLY) {
+        _ = fsync(folder.rawValue)
+      }
     } catch {
       if error != .fileExists { _ = unsafe unlink(temporary) }
       throw error
@@ -110,7 +136,7 @@ package enum StateLog {
   }
 
   /// Locks the file. Returns false if another process still holds the lock after `tries` attempts, 1 ms apart.
-  private static func lock(_ descriptor: Int32, _ operation: Int32, tries: Int) throws(Errno) -> Bool {
+  static func lock(_ descriptor: Int32, _ operation: Int32, tries: Int) throws(Errno) -> Bool {
     for number in 1...tries {
       do throws(Errno) {
         try SystemCall.call { flock(descriptor, operation | LOCK_NB) }

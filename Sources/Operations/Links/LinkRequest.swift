@@ -2,6 +2,7 @@ package import Bluetooth
 import EventLoop
 package import Finding
 import GAP
+import SMP
 package import Text
 
 /// A command's request for a link: the device and the link parameters.
@@ -26,6 +27,8 @@ package struct LinkRequest: Sendable {
   package var parameters = LinkParameterRequest()
   /// The defaults for the parameters of a new link to the device that the search found.
   package var defaults: @LoopActor @Sendable (PeerAddress, UntrustedText?) -> LinkParameterRequest = { _, _ in LinkParameterRequest() }
+  /// The wish to pair if the device demands it. Nil without `--pair`.
+  package var pairing: PairingWish?
   /// Whether to exchange the MTU while connecting. False if the caller exchanges the MTU later.
   package var exchangesMTU = true
 

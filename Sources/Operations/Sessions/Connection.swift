@@ -24,6 +24,8 @@ package final class Connection {
   package var payloads: [[UInt8]] = []
   /// The JSON members that `identify(in:)` caches. Nil before the first call on a link.
   var identity: RecordWriter.Members?
+  /// The security of the link. Nil if the host of the adapter does not pair.
+  package internal(set) var security: ConnectionSecurity?
   /// The queue that serializes the commands of the device file.
   let calls = TurnQueue()
   /// The number of device file commands called on this connection.

@@ -113,6 +113,7 @@ extension Session {
     let link = try await central.connect(peer, timeout: rest, retries: connection.limits.retries)
     connection.move(to: link, client(on: link, connection.limits, connection.clientObserver))
     do {
+      try await secure(connection, connection.security?.wish)
       let part = try await restore(connection)
       if let closed = connection.client.closed { throw closed }
       return part

@@ -34,6 +34,10 @@ package final class Session {
   package var onReport: (@LoopActor (AdvertisingReport) -> Void)?
   /// The observer of disconnections. The session calls it before a connection ends.
   package var onDisconnect: (@LoopActor (Connection) -> Void)?
+  /// The key store. Nil if the session uses no bonds.
+  package var bonds: (any BondKeeper)?
+  /// The observer of security events.
+  package var onSecurity: (@LoopActor (SecurityEvent, Connection) -> Void)?
   /// Whether the session stays open for more commands. If so, its clients enable Service Changed indications at the cost of one round trip.
   package var staysOpen = false
   /// The connections in the order of their creation, without those that the session closed.
@@ -88,19 +92,36 @@ package final class Session {
   /// - Throws: The errors of `Central.connect`; the error that ended the link. No link stays open after an error.
   package func connect(
     _ peer: PeerAddress, name: UntrustedText? = nil, foundBy selector: PeerSelector? = nil, limits: Limits = Limits(),
-    observer: ClientObserver? = nil,
+    observer: ClientObserver? = nil, pairing wish: PairingWish? = nil,
     asking: @escaping @LoopActor (Connection) async throws -> Void = { try await $0.client.exchangeMTU() }
   ) async throws -> Connection {
     try await central().connect(peer, timeout: limits.connecting, retries: limits.retries) { [self] link, retries in
       let client = client(on: link, limits, observer)
       let connection = Connection(link, client, name: name, selector: selector, limits: limits, retries: retries, clientObserver: observer)
       connections.append(connection)
-      do { try await asking(connection) } catch {
+      do {
+        try await secure(connection, wish)
+        try await asking(connection)
+      } catch {
         await disconnect(connection)
         throw error
       }
       return connection
     }
+  }
+
+  /// Encrypts a new link if there is a bond with its device. Does nothing if the host of the adapter does not pair.
+  func secure(_ connection: Connection, _ wish: PairingWish?) async throws {
+    guard let procedures = connection.link.security, let adapter = try await central().identity else { return }
+    let security = ConnectionSecurity(
+      procedures, connection.peer, name: connection.name?.raw, adapter: adapter, bonds, wish)
+    connection.security = security
+    security.onEvent = { [weak self, weak connection] event in
+      guard let self, let connection else { return }
+      onSecurity?(event, connection)
+    }
+    connection.client.onSecurityNeeded = { [weak security] in try await security?.raise(for: $0) ?? false }
+    try await security.begin()
   }
 
   func client(on link: any Link, _ limits: Limits, _ observer: ClientObserver?) -> Client {

@@ -23,7 +23,7 @@ extension Failure {
     case .notFound, .ambiguous: .notFound
     case .adapter: .adapter
     case .timeout: .timeout
-    case .att, .protocolViolation, .device, .hci: .refused
+    case .att, .protocolViolation, .device, .hci, .pairing: .refused
     case .linkLost: .linkLost
     case .expectation: .expectation
     case .usage: .usage

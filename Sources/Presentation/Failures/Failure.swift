@@ -26,6 +26,8 @@ package struct Failure: Error, Equatable {
     case device
     /// A controller refused a command. `code` is the HCI status.
     case hci
+    /// Pairing or encryption failed. `code` and `name` are the reason of the Security Manager if one of the devices sent it.
+    case pairing
     /// The connection is lost. `code` is the reason if known.
     case linkLost = "link_lost"
     /// A result does not meet the user's expectation.

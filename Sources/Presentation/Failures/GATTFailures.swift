@@ -89,7 +89,6 @@ extension GATTError: FailureConvertible {
   // MARK: Refusals
 
   static let listing = "To list the attributes, use services."
-  private static let pairing = "blectl cannot pair yet. In bluetoothctl: pair ADDRESS, then menu gatt"
 
   private static func attempt(_ request: Request, _ attribute: Attribute?) -> String {
     switch request {
@@ -119,10 +118,10 @@ extension GATTError: FailureConvertible {
       guard let properties, !properties.contains(.write) else { return ("the device does not allow it", nil) }
       if properties.contains(.writeWithoutResponse) { return ("it takes only Write Commands", "Use --mode command.") }
       return ("it is not writable", list(properties))
-    case .insufficientAuthentication: return ("it needs pairing", pairing)
-    case .insufficientEncryption: return ("it needs encryption", pairing)
-    case .encryptionKeySizeTooShort: return ("the encryption key of the connection is too short", "Pair again with a longer key.")
-    case .insufficientAuthorization: return ("the owner of the device must allow it first", "Trying again does not help.")
+    case .insufficientAuthentication: return ("it needs pairing", nil)
+    case .insufficientEncryption: return ("it needs encryption", nil)
+    case .encryptionKeySizeTooShort: return ("the encryption key of the connection is too short", nil)
+    case .insufficientAuthorization: return ("the device does not authorize this client", "Pairing does not change that.")
     case .requestNotSupported: return ("the device does not support the \(request.opcode)", nil)
     case .invalidOffset, .invalidAttributeValueLength:
       switch request {

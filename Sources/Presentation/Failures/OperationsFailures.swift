@@ -170,9 +170,12 @@ extension Connection {
   package func explained(_ error: any Error) -> any Error {
     if var write = error as? IncompleteWrite {
       write.device = title
-      return write
+      let failure = explainedBySecurity(write.failure)
+      return failure == write.failure ? write : failure
     }
-    guard client.endedInDiscovery, case var failure = Failure(error), failure.kind == .linkLost else { return error }
+    let plain = Failure(error)
+    var failure = explainedBySecurity(plain)
+    guard client.endedInDiscovery, failure.kind == .linkLost else { return failure == plain ? error : failure }
     failure.message = "\(title) disconnected during discovery: \(failure.message)"
     failure.add("To skip discovery, use a handle: read 0x0012, notify 0x0012, or write 0x0012 VALUE --mode request")
     return failure

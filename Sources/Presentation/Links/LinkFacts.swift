@@ -3,14 +3,22 @@ package import EventLoop
 import GAP
 import GATT
 package import Operations
+package import SMP
 package import Terminal
 import Text
+
+extension LinkSecurity {
+  /// The security in a few words.
+  package var text: String { isAuthenticated ? "encrypted, authenticated" : "encrypted, not authenticated" }
+}
 
 /// The current parameters of a connection, with their output as JSON and text.
 package struct LinkFacts {
   /// The current ATT_MTU in bytes.
   let mtu: Int
   let parameters: LinkParameters
+  /// The security of the connection. Nil while it is not encrypted, or if the host of the adapter does not tell.
+  let security: LinkSecurity?
 
   /// Reads the current parameters of a connection.
   /// - Throws: The reason for the disconnection if the connection is lost.
@@ -18,6 +26,7 @@ package struct LinkFacts {
   package init(of connection: Connection) async throws {
     parameters = try await connection.link.parameters()
     mtu = connection.client.mtu
+    security = connection.security?.level
   }
 
   func write(_ json: inout RecordWriter) {
@@ -28,6 +37,9 @@ package struct LinkFacts {
     json.string("phy", parameters.phy?.name)
     json.integer("data_length", parameters.maxTxOctets)
     json.integer("rssi", parameters.rssi)
+    guard let security else { return }
+    json.bool("encrypted", true)
+    json.bool("authenticated", security.isAuthenticated)
   }
 
   /// The known parameters, with one line for each.
@@ -37,7 +49,7 @@ package struct LinkFacts {
       ("latency", parameters.latency.map { "\($0) events" }),
       ("supervision timeout", parameters.supervisionTimeout.map { "\($0.millisecondsText) ms" }),
       ("PHY", parameters.phy?.name), ("data length", parameters.maxTxOctets.map(Quantity.octets)),
-      ("RSSI", parameters.rssi.map { "\($0) dBm" }),
+      ("RSSI", parameters.rssi.map { "\($0) dBm" }), ("security", security.map(\.text)),
     ]
     return facts.compactMap { name, value in value.map { "\(name): \($0)" } }
   }
@@ -46,7 +58,7 @@ package struct LinkFacts {
   package var short: String {
     let facts = [
       "MTU \(mtu)", parameters.interval.map { "\($0.millisecondsText) ms" }, parameters.phy.map { $0.name.uppercased() },
-      parameters.maxTxOctets.map(Quantity.octets), parameters.rssi.map { "\($0) dBm" },
+      parameters.maxTxOctets.map(Quantity.octets), parameters.rssi.map { "\($0) dBm" }, security?.text,
     ]
     return facts.compactMap(\.self).joined(separator: ", ")
   }

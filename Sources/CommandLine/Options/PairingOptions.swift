@@ -1,0 +1,135 @@
+package import ArgumentParser
+import EventLoop
+import LinuxIO
+package import Operations
+import Presentation
+import SMP
+import Terminal
+import Text
+
+/// The options that say how our device pairs.
+package struct PairingOptions: OptionSection {
+  package static let title = "PAIRING"
+
+  @Option(help: ArgumentHelp("none, display, yesno, keyboard or keyboard-display", valueName: "ability"), completion: .list(IOName.all))
+  var io: String?
+
+  @Option(help: ArgumentHelp("The passkey: six digits, @FILE, or - for standard input", valueName: "n"), completion: .file())
+  var passkey: String?
+
+  @Option(help: ArgumentHelp("Answer whether both numbers are the same: yes or no", valueName: "answer"), completion: .list(["yes", "no"]))
+  var confirm: String?
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Least security: 2 encrypted, 3 authenticated, 4 Secure Connections (default: 2)", valueName: "n"))
+  package var level: Int?
+
+  @Option(parsing: .unconditional, help: ArgumentHelp("Shortest key to accept, 7-16 bytes (default: 16)", valueName: "n"))
+  var minKeySize: Int?
+
+  @Flag(help: "Store no keys: the pairing ends with the connection") var noBond = false
+
+  @Option(
+    help: ArgumentHelp("allow or refuse LE legacy pairing (default: allow)", valueName: "what"), completion: .list(["allow", "refuse"]))
+  var legacy: String?
+
+  package init() {}
+
+  package func validate() throws {
+    try limit("--level", level, to: 2...4)
+    try limit("--min-key-size", minKeySize, to: 7...16, "bytes")
+    try choose("--io", io, IOName.all)
+    try choose("--confirm", confirm, ["yes", "no"])
+    try choose("--legacy", legacy, ["allow", "refuse"])
+    if let passkey, passkey != "-", !passkey.hasPrefix("@"), Self.digits(passkey) == nil {
+      throw ValidationError("--passkey takes six digits, @FILE or -.")
+    }
+    guard let io else { return }
+    if passkey != nil, io == "none" || io == "yesno" { throw ValidationError("--passkey has no effect with --io \(io).") }
+    if confirm != nil, io != "yesno", io != "keyboard-display" { throw ValidationError("--confirm has no effect with --io \(io).") }
+  }
+
+  private func choose(_ option: String, _ value: String?, _ choices: [String]) throws {
+    guard let value, !choices.contains(value) else { return }
+    throw ValidationError("\(option) takes \(choices.joined(separator: ", ")), not \(DisplayText.quote(value))")
+  }
+
+  /// Whether the passkey comes from standard input.
+  package var readsInput: Bool { passkey == "-" }
+  /// The file of the passkey. Nil without one.
+  package var file: String? { passkey.flatMap { $0.hasPrefix("@") ? String($0.dropFirst()) : nil } }
+
+  /// Parses a passkey of one to six digits.
+  private static func digits(_ text: String) -> SixDigits? {
+    text.utf8.count <= 6 && text.allSatisfy(\.isNumber) ? UInt32(text).flatMap { SixDigits($0) } : nil
+  }
+
+  /// Returns the wish to pair, and reads the passkey's file.
+  /// - Throws: `Failure` or `FileError` if the passkey cannot be read.
+  @LoopActor package func wish(_ context: Context) async throws -> PairingWish {
+    let asks = PairingDialogue.canAsk(context.output) && !context.isInSession && !readsInput
+    var answers = PairingAnswers()
+    answers.confirms = confirm.map { $0 == "yes" }
+    if readsInput { try context.refuseInput() }
+    if let passkey {
+      let text = readsInput || file != nil ? try await Self.contents(file ?? "-") : passkey
+      guard let digits = Self.digits(text) else {
+        throw Failure(.input, "\(file.map { DisplayText.quote($0) } ?? "Standard input") contains no passkey of six digits.")
+      }
+      answers.passkey = digits
+    }
+    var parameters = Self.parameters(io.flatMap { IOName($0) }, answers, asks: asks)
+    parameters.level = level.flatMap { SecurityLevel(rawValue: $0) } ?? .encrypted
+    parameters.keySizes = UInt8(clamping: minKeySize ?? 16)...16
+    parameters.isBonding = !noBond
+    if legacy == "refuse" { parameters.secureConnections = .required }
+    return PairingWish(parameters, user: PairingDialogue(context.output, answers, asks: asks))
+  }
+
+  /// Returns the wish to pair of `--pair`: the terminal or the variable BLECTL_PASSKEY answers questions.
+  @LoopActor static func usualWish(_ context: Context) throws -> PairingWish {
+    let asks = PairingDialogue.canAsk(context.output) && !context.isInSession
+    var answers = PairingAnswers()
+    if let text = context.configuration.variable("BLECTL_PASSKEY") {
+      guard let digits = digits(text) else { throw Failure(.usage, "BLECTL_PASSKEY is not a passkey of six digits.") }
+      answers.passkey = digits
+    }
+    return PairingWish(parameters(nil, answers, asks: asks), user: PairingDialogue(context.output, answers, asks: asks))
+  }
+
+  /// Returns parameters with abilities that fit the available answers. A device then asks no question that has no answer.
+  private static func parameters(_ io: IOName?, _ answers: PairingAnswers, asks: Bool) -> PairingParameters {
+    let fitting: IOCapability =
+      switch (answers.passkey != nil, answers.confirms != nil) {
+      case (true, true): .keyboardDisplay
+      case (true, false): asks ? .keyboardDisplay : .keyboardOnly
+      case (false, true): asks ? .keyboardDisplay : .displayYesNo
+      case (false, false): asks ? .keyboardDisplay : .noInputNoOutput
+      }
+    let capability = io?.capability ?? fitting
+    var parameters = PairingParameters(ioCapability: capability, requestsMITM: capability != .noInputNoOutput)
+    parameters.passkey = answers.passkey
+    return parameters
+  }
+
+  @LoopActor private static func contents(_ path: String) async throws -> String {
+    String(decoding: try await InputFile.read(path, limit: 64), as: UTF8.self).trimmed
+  }
+}
+
+/// The value of `--io`.
+struct IOName {
+  let capability: IOCapability
+
+  private static let names: [(String, IOCapability)] = [
+    ("none", .noInputNoOutput), ("display", .displayOnly), ("yesno", .displayYesNo), ("keyboard", .keyboardOnly),
+    ("keyboard-display", .keyboardDisplay),
+  ]
+  static let all = names.map(\.0)
+
+  init?(_ name: String) {
+    guard let found = Self.names.first(where: { $0.0 == name }) else { return nil }
+    capability = found.1
+  }
+}

@@ -1,0 +1,72 @@
+import ArgumentParser
+import Bluetooth
+import CommandLine
+import EventLoop
+import Operations
+import Presentation
+import SMP
+import Terminal
+import Text
+
+package struct Pair: PeerCommand {
+  static let configuration = CommandConfiguration(
+    named: "pair", abstract: "Pair with a device, and store the keys.",
+    discussion: """
+      On a terminal, asks for the passkey or whether the numbers are the same. Elsewhere, give --passkey or --confirm. All commands then encrypt their connections to the device. Other users can see a command line: to hide the passkey, use @FILE or -.
+      """)
+  static let examples = ["blectl -i sim pair SafeLock --passkey 246810", "blectl -i sim pair SafeLock --passkey 246810 --no-bond --json"]
+  static let rareOptions = ["--min-key-size", "--legacy", "--no-bond"]
+
+  @OptionGroup var process: ProcessOptions
+  @OptionGroup var who: PeerOptions
+  @OptionGroup var pairing: PairingOptions
+
+  var usesNames: Bool { false }
+  // The line could contain a passkey.
+  var recordedForm: RecordedForm { RecordedForm(isLeftOut: true) }
+
+  @LoopActor func name(_ files: inout CommandFiles) { files.reads(pairing.file, as: "--passkey") }
+
+  func run(in context: Context) async throws {
+    try context.refuseKernel()
+    let wish = try await pairing.wish(context)
+    try await context.withPeer(who.target, exchangingMTU: false) { connection in
+      guard let security = connection.security else { throw Failure(.usage, "The adapter cannot pair.") }
+      if let bond = security.bond, let level = security.level, level.level >= wish.parameters.level,
+        level.isAuthenticated || !wish.parameters.requestsMITM
+      {
+        context.output.status("The bond with \(connection.title) exists already. To pair anew, unpair first.")
+        return try await show(bond.bond.method, level, bond.bond, connection, context.output)
+      }
+      let result = try await security.pair(wish)
+      try await show(result.method, result.security, result.bond, connection, context.output)
+    }
+  }
+
+  @LoopActor private func show(
+    _ method: PairingMethod, _ security: LinkSecurity, _ bond: Bond?, _ connection: Connection, _ output: Output
+  ) async throws {
+    let result = PairingResult(method: method, security: security, bond: bond)
+    try await output.show("Paired with \(connection.title): \(result.text)") {
+      $0.string("event", "paired")
+      connection.identify(in: &$0)
+      $0.string("method", method.snakeName)
+      $0.bool("secure_connections", security.isSecureConnections)
+      $0.bool("authenticated", security.isAuthenticated)
+      $0.integer("key_size", Int(security.keySize))
+      $0.bool("bonded", bond != nil)
+      $0.address("identity", bond?.identity.address)
+      $0.string("identity_type", bond?.identity.type.rawValue)
+    }
+  }
+}
+
+extension Context {
+  /// Refuses an adapter that the kernel's host uses.
+  /// - Throws: `Failure(.usage)`.
+  @LoopActor func refuseKernel() throws {
+    guard case .kernel = try process.adapter() else { return }
+    throw Failure(
+      .usage, "blectl pairs with its own host only: -i user:N, tcp:, unix:, serial: or sim. With hciN, use bluetoothctl: pair ADDRESS")
+  }
+}

@@ -1,0 +1,167 @@
+import ATT
+package import Bluetooth
+package import EventLoop
+import GAP
+package import SMP
+
+/// The key store of one user.
+@LoopActor
+package protocol BondKeeper: AnyObject {
+  /// Returns the bond of an adapter with a device, by the device's identity or by a resolvable private address.
+  func bond(of adapter: PeerAddress, with peer: PeerAddress) throws -> StoredBond?
+  /// Stores a bond, and replaces an earlier one with the same identity. After an error, the earlier bond is unchanged.
+  func keep(_ bond: StoredBond, of adapter: PeerAddress) throws
+}
+
+/// A wish to pair with a device, with the user who answers its questions.
+package struct PairingWish: Sendable {
+  package let parameters: PairingParameters
+  package let user: any PairingUser
+
+  package init(_ parameters: PairingParameters, user: any PairingUser) { (self.parameters, self.user) = (parameters, user) }
+}
+
+/// An event in the security of a link, for the user.
+package enum SecurityEvent: Sendable {
+  /// The device sent a Security Request, but there is neither a bond nor a wish to pair.
+  case pairingWanted
+  case paired(PairingResult)
+  /// The device demands pairing, which starts now.
+  case pairing
+  /// The answer to a Security Request failed.
+  case failed(any Error)
+}
+
+/// The security of one link: uses the bond with the device, pairs, and answers the Security Requests of the device.
+@LoopActor
+package final class ConnectionSecurity {
+  /// The reason why a refused request stays refused.
+  package enum Shortage: Sendable {
+    /// There is no bond with the device.
+    case noBond
+    /// The link is encrypted, but nobody checked for an attacker in the middle.
+    case notAuthenticated
+    /// The link is encrypted with a key of this many bytes.
+    case shortKey(UInt8)
+  }
+
+  /// The handler of events.
+  package var onEvent: (@LoopActor (SecurityEvent) -> Void)?
+  /// The reason why the device's last refusal of a request stands. Nil without such a refusal.
+  package private(set) var shortage: Shortage?
+  /// Whether the device asked for pairing on this link in vain.
+  package private(set) var askedInVain = false
+
+  private let procedures: any SecurityProcedures
+  private let peer: PeerAddress
+  private let adapter: PeerAddress
+  private let keeper: (any BondKeeper)?
+  /// The wish to pair when the device demands it. Nil without `--pair`.
+  package var wish: PairingWish?
+  private var stored: StoredBond?
+  private var name: String?
+
+  init(
+    _ procedures: any SecurityProcedures, _ peer: PeerAddress, name: String?, adapter: PeerAddress, _ keeper: (any BondKeeper)?,
+    _ wish: PairingWish?
+  ) {
+    (self.procedures, self.peer, self.name, self.adapter, self.keeper, self.wish) = (procedures, peer, name, adapter, keeper, wish)
+    procedures.onRequest = { [weak self] in self?.requested($0) }
+  }
+
+  /// The security of the link. Nil while it is not encrypted.
+  package var level: LinkSecurity? { procedures.security }
+
+  /// The bond with the device. Nil without one.
+  package var bond: StoredBond? { stored }
+
+  /// Encrypts the link if there is a bond with the device.
+  /// - Throws: PairingFailure, CancellationError; the errors of the key store.
+  func begin() async throws {
+    stored = try keeper?.bond(of: adapter, with: peer)
+    guard let stored, stored.bond.centralKey != nil else { return }
+    do { try await procedures.encrypt(with: stored.bond) } catch PairingFailure.disconnected(let code)
+      where [.pinOrKeyMissing, .authenticationFailure, .micFailure].contains(code)
+    {
+      throw PairingFailure.bondRejected(code)
+    }
+  }
+
+  // MARK: Pairing
+
+  /// Pairs, and stores the bond. An earlier bond stays until the new one is complete.
+  /// - Throws: PairingFailure, CancellationError; the errors of the key store.
+  package func pair(_ wish: PairingWish) async throws -> PairingResult {
+    let result: PairingResult
+    do { result = try await procedures.pair(wish.parameters, user: wish.user) } catch let failure as PairingFailure {
+      throw wish.user.explained(failure)
+    }
+    if let bond = result.bond, let keeper {
+      // A device can claim the identity of another one.
+      if let other = try keeper.bond(of: adapter, with: bond.identity), bond.isWeaker(than: other.bond) {
+        throw PairingFailure.weakerThanBond
+      }
+      let kept = StoredBond(bond, created: EventLoop.shared.wallClock, name: name)
+      try keeper.keep(kept, of: adapter)
+      stored = kept
+    }
+    // The device may refuse even now.
+    shortage = result.security.isAuthenticated ? nil : .notAuthenticated
+    onEvent?(.paired(result))
+    return result
+  }
+
+  /// Raises the security of the link after the device refused a request.
+  /// - Returns: Whether to repeat the request.
+  /// - Throws: PairingFailure, CancellationError; the errors of the key store.
+  func raise(for code: ErrorCode) async throws -> Bool {
+    guard let level = procedures.security else {
+      if let stored, stored.bond.centralKey != nil {
+        try await procedures.encrypt(with: stored.bond)
+        return true
+      }
+      return try await pair(because: .noBond)
+    }
+    switch code {
+    case .insufficientAuthentication where !level.isAuthenticated: return try await pair(because: .notAuthenticated, .authenticated)
+    case .encryptionKeySizeTooShort where level.keySize < 16: return try await pair(because: .shortKey(level.keySize))
+    // More security is not possible.
+    default: return false
+    }
+  }
+
+  private func pair(because reason: Shortage, _ level: SecurityLevel = .encrypted) async throws -> Bool {
+    guard let wish else {
+      shortage = reason
+      return false
+    }
+    onEvent?(.pairing)
+    var parameters = wish.parameters
+    parameters.level = max(parameters.level, level)
+    _ = try await pair(PairingWish(parameters, user: wish.user))
+    return true
+  }
+
+  /// Answers a Security Request.
+  private func requested(_ requirements: AuthenticationRequirements) {
+    let isMet = procedures.security.map { $0.isAuthenticated || !requirements.contains(.mitm) } ?? false
+    if isMet { return }
+    if procedures.security == nil, let stored, stored.bond.centralKey != nil {
+      answer { try await $0.procedures.encrypt(with: stored.bond) }
+    } else if wish != nil {
+      answer { _ = try await $0.pair(because: .noBond, requirements.contains(.mitm) ? .authenticated : .encrypted) }
+    } else {
+      if !askedInVain { onEvent?(.pairingWanted) }
+      askedInVain = true
+      procedures.decline()
+    }
+  }
+
+  private func answer(_ body: @escaping @LoopActor @Sendable (ConnectionSecurity) async throws -> Void) {
+    EventLoop.shared.spawn { [weak self] in
+      guard let self else { return }
+      // `busy`: a command already encrypts or pairs.
+      do { try await body(self) } catch PairingFailure.busy {} catch { onEvent?(.failed(error)) }
+    }
+  }
+}

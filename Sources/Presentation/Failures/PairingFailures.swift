@@ -1,0 +1,144 @@
+import Bluetooth
+import Crypto
+import EventLoop
+import Finding
+package import Operations
+package import SMP
+import Text
+
+extension PairingFailure: FailureConvertible {
+  package var failure: Failure {
+    let (kind, code): (Failure.Kind, (any FailureCode)?) =
+      switch self {
+      case .timedOut: (.timeout, nil)
+      case .disconnected(let code): (.linkLost, code)
+      case .closed: (.linkLost, nil)
+      case .encryptionFailed(let code), .bondRejected(let code): (.pairing, code)
+      case .cryptography(.libraryMissing): (.internal, nil)
+      default: (.pairing, reason)
+      }
+    return Failure(kind, "Cannot \(isOfBond ? "encrypt the connection" : "pair"): \(sentence)", code)
+  }
+
+  private var isOfBond: Bool {
+    switch self {
+    case .bondRejected, .noBond: true
+    default: false
+    }
+  }
+
+  /// The cause, and what to do next.
+  private var sentence: String {
+    switch self {
+    case .wrongPasskey:
+      "the passkey differs from the one of the device. Pair again: a device shows a new passkey each time, or has a fixed one."
+    case .numberRefused(.us): "you said that the numbers differ. If they really did, another device may be in the middle."
+    case .numberRefused(.peer): "the user of the device said that the numbers differ."
+    case .passkeyNotEntered(.us): "nobody entered the passkey."
+    case .passkeyNotEntered(.peer): "nobody entered the passkey on the device."
+    case .canceled: "canceled."
+    case .refused(let reason): "the device refused (\(reason.name), SMP 0x\(Hex.encode(reason.rawValue))).\(Self.advice(reason))"
+    case .timedOut: "the device sent nothing for 30 s."
+    case .disconnected(let code): "the connection ended (\(code.name), \(code.tag))."
+    case .keySize(let agreed, let minimum):
+      "the device offers a key of \(agreed) bytes, and the minimum is \(minimum). To accept it: --min-key-size \(agreed)"
+    case .legacyPairing: "the device has only LE legacy pairing, which --legacy refuse and --level 4 exclude."
+    case .notAuthenticated:
+      "the abilities of the devices allow only Just Works, which checks for no attacker in the middle. Try --io keyboard-display."
+    case .weakerThanBond: "it offers less security than the bond with it. Another device may pretend to be it. To start anew, unpair first."
+    case .outOfBandWanted: "the device wants out-of-band data, which blectl does not support."
+    case .invalidPublicKey: "the device sent a public key that is not on the curve (an attack, or a defect)."
+    case .debugKey: "the device uses the public debug key, with which anybody can listen."
+    case .reflected: "the device sent our own values back (an attack, or a defect)."
+    case .confirmMismatch, .checkMismatch: "the check values of the device are wrong (an attack, or a defect)."
+    case .unrequestedKeys: "the device announced keys that blectl did not ask for."
+    case .unexpectedPDU(let code): "the device sent an unexpected packet (SMP code 0x\(Hex.encode(code)))."
+    case .malformedPDU(let error): "the device sent a malformed packet: \(error)."
+    case .encryptionFailed(let code): "the controllers did not encrypt the connection (\(code.name), \(code.tag))."
+    case .encryptionLost: "the encryption ended before the devices had all keys."
+    case .bondRejected(.pinOrKeyMissing): "the device has lost the bond."
+    case .bondRejected(let code): "the device rejects the key of the bond (\(code.name), \(code.tag)). It may have lost the bond."
+    case .cryptography(.libraryMissing): "libcrypto.so.3 is missing. Install OpenSSL 3 (Debian: apt install libssl3)."
+    case .cryptography: "no key could be computed."
+    case .busy: "another pairing on this connection has not ended."
+    case .closed: "the connection takes no more pairing. Connect again."
+    case .noBond: "there is no bond with the device."
+    }
+  }
+
+  private static func advice(_ reason: PairingFailedReason) -> String {
+    switch reason {
+    case .pairingNotSupported: " It does not pair now. Some devices pair only after a key is pressed."
+    case .authenticationRequirements: " It demands protection against an attacker in the middle. Try --io keyboard-display."
+    case .repeatedAttempts: " Wait before the next attempt."
+    default: ""
+    }
+  }
+
+  /// Whether only the removal of the bond helps.
+  package var needsUnpairing: Bool {
+    switch self {
+    case .bondRejected, .weakerThanBond: true
+    default: false
+    }
+  }
+}
+
+extension PairingFailedReason: FailureCode { package var number: Int { Int(rawValue) } }
+
+extension SecurityEvent {
+  /// One line for users. - Parameter device: The device as the user names it in commands.
+  package func text(_ device: String) -> String {
+    switch self {
+    case .pairingWanted: "The device asks for pairing, which blectl declined. To pair: blectl pair \(device)"
+    case .pairing: "The device demands pairing. Pairing …"
+    case .paired(let result): "Paired: \(result.text)."
+    case .failed(let error): Failure(error).message
+    }
+  }
+
+  /// Whether the line is progress rather than a note.
+  package var isProgress: Bool {
+    switch self {
+    case .pairing, .paired: true
+    case .pairingWanted, .failed: false
+    }
+  }
+}
+
+extension PairingResult {
+  /// The method, the security and the bond in a few words.
+  package var text: String {
+    let method =
+      switch method {
+      case .justWorks: "Just Works (not authenticated)"
+      case .numericComparison: "numeric comparison"
+      case .passkeyEntry: "passkey"
+      }
+    return "\(method), \(security.isSecureConnections ? "LE Secure Connections" : "LE legacy pairing"), \(security.keySize)-byte key, "
+      + (bond == nil ? "no bond" : "bonded")
+  }
+}
+
+extension Connection {
+  /// The device in the form in which a command finds it again.
+  package var typedName: String { ShellWords.quoteForShell(selector.map { "\($0)" } ?? "\(peer)") }
+
+  /// Adds the reason of the security to the error of a request that needs more security, or of a link that ended after a Security Request.
+  @LoopActor
+  func explainedBySecurity(_ failure: Failure) -> Failure {
+    var failure = failure
+    let needsSecurity = [0x05, 0x0C, 0x0F].contains(failure.code)
+    if let shortage = security?.shortage, failure.kind == .att, needsSecurity {
+      switch shortage {
+      case .noBond: failure.add("To pair: blectl pair \(typedName)")
+      case .notAuthenticated:
+        failure.add("The bond with \(title) is not authenticated. To pair again: blectl pair \(typedName) --passkey N")
+      case .shortKey(let size): failure.add("The bond with \(title) has a key of \(size) bytes. To pair again: blectl pair \(typedName)")
+      }
+    } else if failure.kind == .linkLost, security?.askedInVain ?? false {
+      failure.add("The device had asked for pairing. To pair: blectl pair \(typedName)")
+    }
+    return failure
+  }
+}

@@ -1,0 +1,25 @@
+package import EventLoop
+
+/// The pairing and the encryption of one link, as central. Every host that can pair implements this protocol for its links.
+@LoopActor
+package protocol SecurityProcedures: AnyObject {
+  /// The security of the link. Nil while it is not encrypted.
+  var security: LinkSecurity? { get }
+  /// The bond with the peer. A new pairing must not be weaker, and does not replace this bond in the caller's store.
+  var bond: Bond? { get set }
+  /// The handler of a Security Request of the peripheral, which `pair`, `encrypt` or `decline` answers. Without a handler, the host declines.
+  var onRequest: (@LoopActor (AuthenticationRequirements) -> Void)? { get set }
+
+  /// Pairs with the peer. A cancellation of the task cancels the pairing.
+  /// - Throws: PairingFailure, CancellationError.
+  func pair(_ parameters: PairingParameters, user: any PairingUser) async throws -> PairingResult
+
+  /// Encrypts the link with the key of a bond.
+  /// - Throws: PairingFailure, CancellationError.
+  func encrypt(with bond: Bond) async throws
+
+  /// Tells the peripheral that its Security Request is not fulfilled.
+  func decline()
+}
+
+extension SecurityManager: SecurityProcedures {}

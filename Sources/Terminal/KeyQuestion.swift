@@ -1,0 +1,63 @@
+package import EventLoop
+import Glibc
+
+/// A question on the terminal that the user answers with single keys, and that shows the remaining time.
+@LoopActor
+package final class KeyQuestion {
+  private let output: Output
+  private let deadline: LoopClock.Instant
+  private let text: (_ typed: String, _ secondsLeft: Int64) -> String
+  private var typed = ""
+
+  private init(_ output: Output, _ deadline: LoopClock.Instant, _ text: @escaping (String, Int64) -> String) {
+    (self.output, self.deadline, self.text) = (output, deadline, text)
+  }
+
+  /// Shows the question until a key answers it.
+  /// - Parameters:
+  ///   - limit: The time that the question shows as remaining. It does not end the question.
+  ///   - text: The line, from the typed text and the remaining seconds.
+  ///   - answer: Receives each key, and returns the answer. Nil waits for another key.
+  /// - Returns: Nil if standard input is not a terminal, or at Ctrl-D.
+  /// - Throws: CancellationError.
+  package static func ask<Answer: Sendable>(
+    _ output: Output, limit: Duration, _ text: @escaping (_ typed: String, _ secondsLeft: Int64) -> String,
+    answer: (inout String, Character) -> Answer?
+  ) async throws -> Answer? {
+    guard let mode = TerminalMode(STDIN_FILENO) else { return nil }
+    let loop = EventLoop.shared
+    let question = KeyQuestion(output, loop.now.advanced(by: limit), text)
+    mode.enter(undoing: "")
+    // The user types in real time.
+    let stoodStill = loop.timeStandsStill
+    loop.timeStandsStill = loop.isVirtual
+    let clock = loop.spawn {
+      repeat { question.show() } while (try? await EventLoop.shared.sleep(for: .seconds(1))) != nil
+    }
+    defer {
+      clock.cancel()
+      loop.timeStandsStill = stoodStill
+      mode.leave()
+      output.clearTransient()
+    }
+    while true {
+      _ = try await loop.wait(for: STDIN_FILENO, .readable)
+      var buffer = [UInt8](repeating: 0, count: 64)
+      let count = unsafe read(STDIN_FILENO, &buffer, buffer.count)
+      guard count > 0 else { return nil }
+      for octet in buffer[..<count] {
+        let key = Character(UnicodeScalar(octet))
+        switch key {
+        case "\u{4}": return nil
+        case "\u{7F}", "\u{8}": question.typed = String(question.typed.dropLast())
+        default: if let answer = answer(&question.typed, key) { return answer }
+        }
+      }
+      question.show()
+    }
+  }
+
+  private func show() {
+    output.progress(text(typed, max(0, EventLoop.shared.now.duration(to: deadline).components.seconds)))
+  }
+}
