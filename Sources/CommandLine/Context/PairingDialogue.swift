@@ -23,6 +23,8 @@ package final class PairingDialogue: PairingUser {
   private let asks: Bool
   /// The question that nobody could answer. Nil without one.
   private var unanswered: Failure?
+  /// Whether a question on the terminal waits for its answer.
+  private var isAsking = false
 
   /// - Parameter asks: Whether to ask on the terminal.
   package init(_ output: Output, _ answers: PairingAnswers, asks: Bool) { (self.output, self.answers, self.asks) = (output, answers, asks) }
@@ -36,6 +38,8 @@ package final class PairingDialogue: PairingUser {
       unanswered = Failure(.usage, "The device displays a passkey. Give it on the command line: --passkey N")
       return nil
     }
+    isAsking = true
+    defer { isAsking = false }
     return try? await KeyQuestion.ask(output, limit: SecurityManager.timeout) { typed, left in
       "Passkey that the device displays: \(typed)\(String(repeating: "_", count: max(0, 6 - typed.count)))  (\(left) s left)"
     } answer: { typed, key in
@@ -57,6 +61,8 @@ package final class PairingDialogue: PairingUser {
       return false
     }
     output.message((["The number on this side:", ""] + LargeDigits.lines("\(number)")).joined(separator: "\n  ") + "\n")
+    isAsking = true
+    defer { isAsking = false }
     let answer = try? await KeyQuestion.ask(output, limit: SecurityManager.timeout) { _, left in
       "Does the device display \(number)? y or n  (\(left) s left)"
     } answer: { _, key -> Bool? in
@@ -69,7 +75,12 @@ package final class PairingDialogue: PairingUser {
     return answer ?? false
   }
 
-  package func explained(_ failure: PairingFailure) -> any Error { unanswered ?? failure }
+  package func explained(_ failure: PairingFailure) -> any Error {
+    if failure == .timedOut, isAsking {
+      return Failure(.timeout, "Cannot pair: nobody answered in \(SecurityManager.timeout.secondsText) s.")
+    }
+    return unanswered ?? failure
+  }
 }
 
 /// Digits of three lines, in the form of a seven-segment display.

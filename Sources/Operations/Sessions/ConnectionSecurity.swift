@@ -107,7 +107,6 @@ package final class ConnectionSecurity {
     }
     // The device may refuse even now.
     shortage = result.security.isAuthenticated ? nil : .notAuthenticated
-    onEvent?(.paired(result))
     return result
   }
 
@@ -138,7 +137,7 @@ package final class ConnectionSecurity {
     onEvent?(.pairing)
     var parameters = wish.parameters
     parameters.level = max(parameters.level, level)
-    _ = try await pair(PairingWish(parameters, user: wish.user))
+    onEvent?(.paired(try await pair(PairingWish(parameters, user: wish.user))))
     return true
   }
 
