@@ -136,8 +136,8 @@ struct PairingCase: Sendable, CustomTestStringConvertible {
       let bond = try #require(result.bond)
       let second = try await bench.connect()
       #expect(try await bench.errors(on: second) == [.insufficientEncryption, .insufficientAuthentication])
-      try await second.security.encrypt(with: bond)
-      #expect(second.security.security == result.security)
+      try await second.securityManager.encrypt(with: bond)
+      #expect(second.securityManager.security == result.security)
       #expect(try await bench.errors(on: second) == [nil, isAuthenticated ? nil : .insufficientAuthentication])
       await bench.central.close()
     }
@@ -150,7 +150,7 @@ struct PairingCase: Sendable, CustomTestStringConvertible {
       let bond = try #require(try await link.securityManager.pair(PairingParameters(), user: bench.user).bond)
       await link.disconnect()
       let second = try await bench.connect()
-      let lost = await pairingFailure { try await second.security.encrypt(with: bond) }
+      let lost = await pairingFailure { try await second.securityManager.encrypt(with: bond) }
       #expect(lost == .bondRejected(.pinOrKeyMissing))
       #expect(second.ended == nil)
       await bench.central.close()
@@ -167,7 +167,7 @@ struct PairingCase: Sendable, CustomTestStringConvertible {
       let wrong = Bond(
         identity: bond.identity, irk: nil, keys: [LongTermKey(key: key.key ^ 1, security: key.security)], method: bond.method)
       let second = try await bench.connect()
-      let failed = await pairingFailure { try await second.security.encrypt(with: wrong) }
+      let failed = await pairingFailure { try await second.securityManager.encrypt(with: wrong) }
       #expect(failed == .disconnected(.micFailure))
       await bench.central.close()
     }
