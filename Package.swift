@@ -78,7 +78,8 @@ let package = Package(
       swiftSettings: settings),
     .target(name: "Finding", dependencies: ["GAP", "DeviceFiles", "Bluetooth", "Crypto", "EventLoop", "Text"], swiftSettings: settings),
     .target(
-      name: "Operations", dependencies: ["Finding", "GAP", "SMP", "DeviceFiles", "GATT", "ATT", "Values", "Bluetooth", "EventLoop", "Text"],
+      name: "Operations",
+      dependencies: ["Finding", "GAP", "SMP", "DeviceFiles", "GATT", "ATT", "Values", "Bluetooth", "EventLoop", "Text"],
       swiftSettings: settings),
     .target(
       name: "Transfer", dependencies: ["Operations", "Finding", "GAP", "GATT", "ATT", "Bluetooth", "EventLoop", "Text"],
@@ -101,8 +102,8 @@ let package = Package(
       name: "CommandLine",
       dependencies: [
         "Presentation", "Terminal", "ScriptLanguage", "Transfer", "Operations", "Finding", "LinuxBluetooth", "LinuxIO", "LEHost",
-        "Simulation", "Decoding", "Replay", "Peripherals", "GAP", "SMP", "DeviceFiles", "GATT", "ATT", "HCI", "Values", "Bluetooth", "EventLoop",
-        "Crypto", "Text", argumentParser, system,
+        "Simulation", "Decoding", "Replay", "Peripherals", "GAP", "SMP", "DeviceFiles", "GATT", "ATT", "HCI", "Values", "Bluetooth",
+        "EventLoop", "Crypto", "Text", argumentParser, system,
       ], swiftSettings: settings),
     .target(
       name: "Commands",
@@ -121,12 +122,12 @@ let package = Package(
       name: "Shell",
       dependencies: [
         "Completion", "CommandLine", "Presentation", "Terminal", "ScriptLanguage", "Operations", "Finding", "LinuxIO", "Replay", "GAP",
-        "DeviceFiles", "GATT", "ATT", "Bluetooth", "EventLoop", "Text", argumentParser, deque,
+        "SMP", "DeviceFiles", "GATT", "ATT", "Bluetooth", "EventLoop", "Text", argumentParser, deque,
       ], swiftSettings: settings),
     .target(
       name: "Scripting",
       dependencies: [
-        "Shell", "CommandLine", "Presentation", "Terminal", "ScriptLanguage", "TestReports", "Operations", "Finding", "LinuxIO", "GAP",
+        "Shell", "CommandLine", "Presentation", "Terminal", "ScriptLanguage", "TestReports", "Operations", "Finding", "LinuxIO", "GAP", "SMP",
         "DeviceFiles", "GATT", "ATT", "Bluetooth", "EventLoop", "Text", argumentParser, system,
       ], swiftSettings: settings),
     .target(

@@ -26,6 +26,11 @@ struct ExpectationParser {
       }
       try nothingMore()
       return .expectSilence(attribute, within: within)
+    case "encrypted", "authenticated":
+      words = words.dropFirst()
+      try nothingMore()
+      if let within { throw line.error(at: within, "`within` has no effect on the security of the connection.") }
+      return .expectSecurity(isAuthenticated: first.keyword == "authenticated")
     case "disconnect":
       words = words.dropFirst()
       let reason = words.popFirst()

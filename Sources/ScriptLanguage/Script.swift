@@ -43,7 +43,8 @@ package struct Script: Sendable {
     statements.contains { statement in
       switch statement.kind {
       case .device, .set, .note: false
-      case .command, .capture, .expectResult, .expectValue, .expectSilence, .expectAttribute, .expectDisconnection, .repetition, .sleep,
+      case .command, .capture, .expectResult, .expectValue, .expectSilence, .expectAttribute, .expectSecurity, .expectDisconnection, .repetition,
+        .sleep,
         .include, .skip, .setup, .teardown, .test, .unreadable:
         true
       }
@@ -64,6 +65,8 @@ package struct ScriptStatement: Sendable {
     /// `expect no ATTR`, which fails if a value of the attribute arrives in time.
     case expectSilence(ShellWord, within: ShellWord?)
     case expectAttribute(ExpectedAttribute)
+    /// `expect encrypted` or `expect authenticated`, which checks the connection.
+    case expectSecurity(isAuthenticated: Bool)
     case expectDisconnection(reason: ShellWord?, within: ShellWord?)
     case repetition(Repetition, [ScriptStatement])
     case sleep(ShellWord)

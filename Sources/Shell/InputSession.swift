@@ -156,6 +156,13 @@ final class InputSession {
     if line.octets < 4096, let words = try? ShellWords.words(of: line.command), words.first == Self.cancel {
       return try await answers.write(line.id, number, try await cancel(words))
     }
+    // A running command waits for it.
+    if isJSON, line.octets < 4096, let words = try? ShellWords.words(of: line.command), words.first == Self.answer {
+      let failure =
+        words.count == 3
+        ? shell.process.questions.answer(words[1], words[2]) : Failure(.usage, "answer takes the ID of a command and the answer to its question.")
+      return try await answers.write(line.id, number, failure)
+    }
     // A file does not wait for answers, so its remaining lines can wait there.
     while octets + line.octets > Self.octetLimit, StandardInput.isFile { try await change.value() }
     guard octets + line.octets <= Self.octetLimit else {
@@ -215,6 +222,9 @@ final class InputSession {
     }
     running.append((line.id, job, task))
   }
+
+  /// The name of the command `answer ID TEXT`, which answers the question of a command.
+  static let answer = "answer"
 
   /// The name of the command `cancel ID`, which stops another command.
   static let cancel = "cancel"

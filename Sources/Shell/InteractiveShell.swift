@@ -10,6 +10,7 @@ import GATT
 import LinuxIO
 import Operations
 import Presentation
+import SMP
 import Terminal
 import Text
 
@@ -52,10 +53,12 @@ final class InteractiveShell {
       // The end of the session may take a while, and signals of the terminal may still arrive.
       process.onSignal = { [process] in Self.ignores($0, process) }
       (shell.onChange, shell.onAliasChange) = (nil, nil)
+      process.questions.releaseTerminal = nil
       learning?.cancel()
       editor.close()
     }
     remember()
+    process.questions.releaseTerminal = { [editor] in editor.release() }
     shell.pager = { [weak self] in try await self?.page($0) ?? false }
     process.session.onReport = { [seen] in seen.add($0) }
     learnKnownDevices()
@@ -158,8 +161,10 @@ final class InteractiveShell {
     // Leave half of the line for typed text.
     let width = max(8, output.width / 2 - 12)
     let name = DisplayText.clip(DisplayText.escape(device.title), to: width)
+    let security = device.connection?.security?.level.map { $0.isAuthenticated ? " (authenticated)" : " (encrypted)" }
     let state = device.isConnected ? "" : device.isBeingRestored || device.problem != nil ? " (lost)" : " (not connected)"
-    editor.prompt = [.init(name, .bold)] + (state.isEmpty ? [] : [.init(state, .red)]) + [.init("> ")]
+    editor.prompt =
+      [.init(name, .bold)] + (state.isEmpty ? security.map { [.init($0)] } ?? [] : [.init(state, .red)]) + [.init("> ")]
   }
 
   // MARK: History
@@ -170,6 +175,8 @@ final class InteractiveShell {
     editor.remember(lines)
     var isBroken = false
     editor.onRemember = { [weak self] line in
+      // A secret must not outlive the session.
+      guard !line.contains("--passkey") else { return }
       self?.lines.append(line)
       guard !isBroken else { return }
       // Report only once that the home directory is not writable.

@@ -43,6 +43,15 @@ final class SessionLinks: DeviceLinks {
     set { sessionDevice?.description = newValue }
   }
 
+  var pairs: Bool { shell.settings.pair }
+
+  var commandID: String? {
+    switch RecordWriter.value({ $0.members(members) })["id"]?.kind {
+    case .string(let text)?, .number(let text)?: text
+    default: nil
+    }
+  }
+
   func showsInBackground(_ event: ValueEvent) -> Bool { sessionDevice?.link?.background?.contains(event.handle) ?? false }
 
   func keeps(_ connection: Connection) -> Bool { connection === sessionDevice?.connection }
@@ -103,6 +112,7 @@ final class SessionLinks: DeviceLinks {
     if sessionDevice?.connection != nil { try await untilRestored(within: request.limits.transaction) }
     guard let connection = sessionDevice?.connection, connection.isOpen else { return nil }
     connection.client.limit = request.limits.transaction
+    connection.security?.wish = request.pairing
     try await self.request(request.parameters, of: connection)
     return connection
   }

@@ -121,7 +121,7 @@ import Testing
     let rule = try Blectl.run("mac-from-adv", "--rule", "mfg:0x0305@-6:le", "--first", "--json").records
     #expect(rule.count == 1 && rule[0].string("mac")?.hasPrefix("A4:C1:38:00:11:") == true)
     let none = try Blectl.run("mac-from-adv", "--learn", "A4:C1:38:99:99:99", "-d", "2")
-    #expect(none.status == 2 && none.errors.contains("of 4 devices"), "\(none.errors)")
+    #expect(none.status == 2 && none.errors.contains("of 5 devices"), "\(none.errors)")
     let line = Array("0aff0503 22110038c1a4 00\n".utf8)
     let offline = try Blectl.run("mac-from-adv", "--learn", "A4:C1:38:00:11:22", input: line)
     #expect(offline.status == 0 && offline.text.contains("mfg:0x0305@0:le  line 1"), "\(offline.text)\(offline.errors)")

@@ -156,9 +156,10 @@ import Testing
   /// Users may type a part of a name. The error suggests the whole name.
   @Test func aPartOfANameIsRecognised() throws {
     let part = try Blectl.run("read", "name:band", "2a19")
-    #expect(part.status == 2 && part.errors.contains("(Band-7, GateLock, Panel). Did you mean Band-7? "), "\(part.errors)")
+    #expect(part.status == 2 && part.errors.contains("(Band-7, GateLock, Panel, SafeLock). Did you mean Band-7? "), "\(part.errors)")
     let other = try Blectl.run("read", "name:nobody", "2a19")
-    #expect(other.status == 2 && other.errors.contains("(Band-7, GateLock, Panel). Check that it is on, in range"), "\(other.errors)")
+    #expect(
+      other.status == 2 && other.errors.contains("(Band-7, GateLock, Panel, SafeLock). Check that it is on, in range"), "\(other.errors)")
     #expect(try Blectl.run("read", "name:*band*", "2a19").status == 0)
     let nameless = try TemporaryFolder.file(Array(#"{"name": "Cell", "address": "D1:00:00:00:00:30/random", "services": []}"#.utf8))
     let none = try Blectl.run("read", "Band-7", "2a19", adapter: "sim:\(nameless)")

@@ -121,14 +121,17 @@ import Testing
 
   @Test func eachDeviceIsARecord() throws {
     let records = try Blectl.run("scan", "-d", "3", "--devices", "--json").records
-    #expect(records.map { $0.string("address") } == ["D1:00:00:00:00:10", "D1:00:00:00:00:01", "C0:FF:EE:00:00:07", "D1:00:00:00:00:02"])
+    #expect(
+      records.map { $0.string("address") }
+        == ["D1:00:00:00:00:10", "D1:00:00:00:00:01", "C0:FF:EE:00:00:07", "D1:00:00:00:00:50", "D1:00:00:00:00:02"])
     let band = records[2]
     #expect(records.allSatisfy { $0["decoded"] != nil })
     #expect(band.string("event") == "device" && band.string("name") == "Band-7" && band.bool("connectable") == true)
     #expect(band["rssi"]?.int("last") != nil && band["rssi"]?.double("mean") != nil && (band.double("interval_ms") ?? 0) > 100)
     #expect(band.string("mac") == "C0:FF:EE:00:00:07" && band["manufacturer_data"]?.string("0157") != nil)
     #expect(
-      try lines("scan", "-d", "3", "--devices", "--sort", "name", "--format", "{name}") == ["Band-7", "GateLock", "GateLock", "Panel"])
+      try lines("scan", "-d", "3", "--devices", "--sort", "name", "--format", "{name}")
+        == ["Band-7", "GateLock", "GateLock", "Panel", "SafeLock"])
     #expect(try lines("scan", "--devices", "-n", "2", "--format", "{address}").count == 2)
     #expect(try lines("scan", "-d", "3", "--devices", "--every", "1", "--name", "Panel", "--format", "{rssi}").count == 3)
     let rows = try lines("scan", "-d", "3", "--devices", "--every", "1", "-n", "2", "--time", "relative", "--csv").map { $0.prefix(7) }

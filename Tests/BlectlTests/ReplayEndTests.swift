@@ -118,7 +118,7 @@ import Testing
     #expect(result.status == 2)
     #expect(
       result.errors.contains(
-        "blectl: Cannot find name:nobody: the recording has 4 other devices (Band-7, GateLock, Panel)."),
+        "blectl: Cannot find name:nobody: the recording has 5 other devices (Band-7, GateLock, Panel, SafeLock)."),
       "\(result.errors)")
     #expect(!result.errors.contains("in range"))
   }

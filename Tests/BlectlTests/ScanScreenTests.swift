@@ -52,7 +52,7 @@ import Text
     let air = try Self.air(4)
     let (status, screen, _) = try scan(["-v"], air: "sim:\(air.path)", columns: 100, rows: 50)
     #expect(status == 0 && screen.unknown.isEmpty, "\(screen.unknown)")
-    let summary = try #require(screen.lines.lastIndex { $0.hasPrefix("4 devices, ") })
+    let summary = try #require(screen.lines.lastIndex { $0.hasPrefix("5 devices, ") })
     let heads = screen.lines[(summary + 1)...].filter { $0.contains("  random · connectable · every ") }
     #expect(heads.count == 4 && heads.first?.contains("D1:00:00:00:00:00") == true, "\(screen.lines)")
     #expect(screen.lines.contains { $0.contains("\\x1b[31mEvil") }, "\(screen.lines)")
@@ -142,9 +142,9 @@ import Text
   @Test func narrowingLeavesNothingOfTheWideTable() throws {
     let terminal = try PseudoTerminal(
       [Blectl.path, "-i", "sim", "scan", "--duration", "0"], columns: 120, rows: 24, environment: ["NO_COLOR": "1"])
-    #expect(terminal.wait(for: "4 devices"))
+    #expect(terminal.wait(for: "5 devices"))
     terminal.resize(columns: 50, rows: 24)
-    for _ in 0..<2 { #expect(terminal.wait(for: "4 devices", after: terminal.octets.count)) }
+    for _ in 0..<2 { #expect(terminal.wait(for: "5 devices", after: terminal.octets.count)) }
     terminal.interrupt()
     let frames = terminal.finish().text.components(separatedBy: "\u{1B}[J").dropLast()
     let widths = frames.map { $0.split(separator: "\r\n").map { DisplayText.width(String($0.replacing(/\u{1B}\[\d*[AK]\r?/, with: ""))) } }
@@ -194,10 +194,10 @@ import Text
   @Test func resizeAndInterrupt() throws {
     let terminal = try PseudoTerminal(
       [Blectl.path, "-i", "sim", "scan", "--duration", "0"], columns: 120, rows: 24, environment: ["NO_COLOR": "1"])
-    #expect(terminal.wait(for: "4 devices"))
+    #expect(terminal.wait(for: "5 devices"))
     terminal.resize(columns: 50, rows: 10)
     // The second frame from now is complete, and was started in the new width.
-    for _ in 0..<2 { #expect(terminal.wait(for: "4 devices", after: terminal.octets.count)) }
+    for _ in 0..<2 { #expect(terminal.wait(for: "5 devices", after: terminal.octets.count)) }
     terminal.interrupt()
     let (status, text) = terminal.finish()
     #expect(status == 130)

@@ -286,7 +286,7 @@ import Testing
     (["connect", "name", "Band-7"], "as one word: blectl connect name:Band-7"),
     (["read", "service", "180d", "2a19", "--json"], "as one word: blectl read service:180d 2a19"),
     (["connect", "name=Band-7"], "Did you mean name:Band-7?"), (["connect", "name"], "as in name:Band-7"),
-    (["connect", "Ba", "-t", "2"], "(Band-7, GateLock, Panel). Did you mean Band-7?"),
+    (["connect", "Ba", "-t", "2"], "(Band-7, GateLock, Panel, SafeLock). Did you mean Band-7?"),
     (["connect", "an", "-t", "2"], "Try 'name:*an*'"),
     (["scan", "Band-7", "--sort", "-rssi"], "without a hyphen: --sort rssi"),
     (["scan", "--sort", "rssi", "--raw"], "--raw prints packets as they arrive. Omit one of them."),
@@ -353,6 +353,6 @@ import Testing
       [Blectl.path, "-i", "sim", "read", "Nobody", "2a19", "-t", "3"], columns: 80, rows: 24, environment: ["BLECTL_CLOCK": "virtual"])
     let (status, text) = terminal.finish()
     #expect(status == 2)
-    #expect(text.contains("Looking for name:Nobody: 2 s left, 4 devices heard"), "\(text)")
+    #expect(text.contains("Looking for name:Nobody: 2 s left, 5 devices heard"), "\(text)")
   }
 }

@@ -8,8 +8,8 @@ import LinuxBluetooth
 package import LinuxIO
 import Peripherals
 import Presentation
-import SMP
 import Replay
+import SMP
 package import Simulation
 import Text
 

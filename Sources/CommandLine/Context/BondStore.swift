@@ -1,6 +1,6 @@
 package import Bluetooth
-import LinuxIO
 package import EventLoop
+import LinuxIO
 import Operations
 import Presentation
 package import SMP

@@ -139,7 +139,7 @@ package struct Context {
     request.parameters = target.requested
     request.defaults = { [configuration] in configuration.options(for: $0, named: $1, selector).parameters }
     request.exchangesMTU = exchangingMTU
-    if target.pairs { request.pairing = try PairingOptions.usualWish(self) }
+    if target.pairs || links.pairs { request.pairing = try PairingOptions.usualWish(self) }
     // Looking up the name is too slow for one command with an address.
     if case .selector = target.peer { request.looksUpName = isInSession } else { request.looksUpName = true }
     return request

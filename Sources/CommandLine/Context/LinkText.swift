@@ -4,6 +4,7 @@ import Finding
 import GAP
 package import Operations
 import Presentation
+import SMP
 package import Terminal
 package import Text
 
@@ -95,6 +96,10 @@ package final class LinkText: LinkReporter {
     if let error = error as? PeerSearchError {
       if case .replay? = try? process.adapter() { return Failure(error, isRecorded: true) }
       if case .notFound = error { addAdvice(to: &failure, search.selector) }
+    }
+    if (error as? PairingFailure)?.needsUnpairing ?? false {
+      let device = ShellWords.quoteForShell("\(search.selector)")
+      failure.add("To pair anew: blectl unpair \(device) && blectl pair \(device)")
     }
     if let heard = search.heard, failure.linkProblem.isLoss {
       func seconds(_ from: Int64, _ to: Int64) -> String { Duration.milliseconds((to &- from) / 100_000_000 * 100).secondsText + " s" }

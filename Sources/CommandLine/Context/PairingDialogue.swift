@@ -2,7 +2,8 @@ package import EventLoop
 import LinuxIO
 import Presentation
 package import SMP
-package import Terminal
+import Operations
+import Terminal
 import Text
 
 /// The answers to the questions of a pairing that the command line gives.
@@ -20,59 +21,103 @@ package struct PairingAnswers: Sendable {
 package final class PairingDialogue: PairingUser {
   private let output: Output
   private let answers: PairingAnswers
-  private let asks: Bool
+  private let way: Way
   /// The question that nobody could answer. Nil without one.
   private var unanswered: Failure?
   /// Whether a question on the terminal waits for its answer.
   private var isAsking = false
 
-  /// - Parameter asks: Whether to ask on the terminal.
-  package init(_ output: Output, _ answers: PairingAnswers, asks: Bool) { (self.output, self.answers, self.asks) = (output, answers, asks) }
+  /// The way to ask questions that the command line does not answer.
+  enum Way {
+    case never
+    /// Asks on the terminal. The closure releases the terminal, which a session may use.
+    case terminal(@LoopActor () -> Void)
+    /// Asks the program that controls the session, as the command with this identifier.
+    case program(id: String, OpenQuestions)
+  }
 
-  /// Whether a user can answer on the terminal.
-  package static func canAsk(_ output: Output) -> Bool { StandardInput.isTerminal && output.canAnimateErr }
+  init(_ output: Output, _ answers: PairingAnswers, _ way: Way) { (self.output, self.answers, self.way) = (output, answers, way) }
+
+  /// Returns the way to ask the user of a command.
+  static func way(_ context: Context) -> Way {
+    if context.caller == .program, let id = context.links.commandID { return .program(id: id, context.process.questions) }
+    guard StandardInput.isTerminal, context.output.canAnimateErr, context.caller != .script else { return .never }
+    guard context.isInSession else { return .terminal {} }
+    return context.process.questions.releaseTerminal.map { .terminal($0) } ?? .never
+  }
 
   package func passkey() async -> SixDigits? {
     if let passkey = answers.passkey { return passkey }
-    guard asks else {
+    switch way {
+    case .never:
       unanswered = Failure(.usage, "The device displays a passkey. Give it on the command line: --passkey N")
       return nil
-    }
-    isAsking = true
-    defer { isAsking = false }
-    return try? await KeyQuestion.ask(output, limit: SecurityManager.timeout) { typed, left in
-      "Passkey that the device displays: \(typed)\(String(repeating: "_", count: max(0, 6 - typed.count)))  (\(left) s left)"
-    } answer: { typed, key in
-      if key.isASCII, key.isNumber, typed.count < 6 { typed.append(key) }
-      return key == "\r" || key == "\n" ? SixDigits(typed) : nil
+    case .program(let id, let questions):
+      record { $0.string("event", "passkey_request") }
+      return try? await SixDigits(questions.ask(id, "six digits") { SixDigits($0) != nil })
+    case .terminal(let release):
+      release()
+      isAsking = true
+      defer { isAsking = false }
+      return try? await KeyQuestion.ask(output, limit: SecurityManager.timeout) { typed, left in
+        "Passkey that the device displays: \(typed)\(String(repeating: "_", count: max(0, 6 - typed.count)))  (\(left) s left)"
+      } answer: { typed, key in
+        if key.isASCII, key.isNumber, typed.count < 6 { typed.append(key) }
+        return key == "\r" || key == "\n" ? SixDigits(typed) : nil
+      }
     }
   }
 
   package func show(_ passkey: SixDigits) {
-    guard !output.style.json, output.canAnimateErr else { return output.note("Enter this passkey on the device: \(passkey)") }
-    output.message((["Enter this passkey on the device:", ""] + LargeDigits.lines("\(passkey)")).joined(separator: "\n  ") + "\n")
+    switch way {
+    case .program:
+      record {
+        $0.string("event", "passkey_display")
+        $0.string("passkey", "\(passkey)")
+      }
+    case .never: output.note("Enter this passkey on the device: \(passkey)")
+    case .terminal: show("Enter this passkey on the device:", passkey)
+    }
   }
 
   package func isSame(_ number: SixDigits) async -> Bool {
     if let confirms = answers.confirms { return confirms }
-    guard asks else {
+    switch way {
+    case .never:
       unanswered = Failure(
         .usage, "The device displays a number to compare with \(number). Answer on the command line: --confirm yes or no")
       return false
-    }
-    output.message((["The number on this side:", ""] + LargeDigits.lines("\(number)")).joined(separator: "\n  ") + "\n")
-    isAsking = true
-    defer { isAsking = false }
-    let answer = try? await KeyQuestion.ask(output, limit: SecurityManager.timeout) { _, left in
-      "Does the device display \(number)? y or n  (\(left) s left)"
-    } answer: { _, key -> Bool? in
-      switch key {
-      case "y", "Y": true
-      case "n", "N": false
-      default: nil
+    case .program(let id, let questions):
+      record {
+        $0.string("event", "numeric_comparison")
+        $0.string("number", "\(number)")
       }
+      let answer = try? await questions.ask(id, "yes or no") { $0 == "yes" || $0 == "no" }
+      return answer == "yes"
+    case .terminal(let release):
+      release()
+      isAsking = true
+      defer { isAsking = false }
+      show("The number on this side:", number)
+      let answer = try? await KeyQuestion.ask(output, limit: SecurityManager.timeout) { _, left in
+        "Does the device display \(number)? y or n  (\(left) s left)"
+      } answer: { _, key -> Bool? in
+        switch key {
+        case "y", "Y": true
+        case "n", "N": false
+        default: nil
+        }
+      }
+      return answer ?? false
     }
-    return answer ?? false
+  }
+
+  private func show(_ title: String, _ digits: SixDigits) {
+    output.message(([title, ""] + LargeDigits.lines("\(digits)")).joined(separator: "\n  ") + "\n")
+  }
+
+  private func record(_ build: (inout RecordWriter) -> Void) {
+    do { _ = try output.recordWithoutWaiting(build) } catch { unanswered = Failure(error) }
   }
 
   package func explained(_ failure: PairingFailure) -> any Error {

@@ -20,7 +20,8 @@ package final class ProcessContext {
   /// The commands that sessions and scripts may use.
   package let commands: SessionCommands
   package private(set) lazy var session = Session { [unowned self] in try await openAdapter() }
-  package private(set) lazy var bonds = BondStore(folder: configuration.bondsPath)
+  package var bonds: BondStore { BondStore(folder: configuration.bondsPath) }
+  package let questions = OpenQuestions()
   package private(set) lazy var memory = CompletionMemory(configuration) { [unowned self] in try adapter() }
   /// The devices whose services a recording contains. Nil if the adapter is not a recording.
   package private(set) var discoverable: Set<PeerAddress>?
@@ -62,7 +63,8 @@ package final class ProcessContext {
     // A recording contains whatever encryption there was.
     if case .replay = try adapter() { session.bonds = nil } else { session.bonds = bonds }
     let central = try await adapter().open(
-      tap: try await openTrace(), isStrict: options.records.strict, bonds: bonds, note: { [output] in output.note($0) }, discovered: { discoverable = $0 }
+      tap: try await openTrace(), isStrict: options.records.strict, bonds: bonds, note: { [output] in output.note($0) },
+      discovered: { discoverable = $0 }
     )
     central.onNote = { [output] in output.note($0.text) }
     return central

@@ -2,13 +2,16 @@ import ArgumentParser
 
 /// The help of the program itself, which `blectl -h` and `blectl --help` print.
 package enum ProgramHelp {
+  /// The commands that only the long help lists, because the short one fits 24 lines.
+  private static let rare = ["unpair", "bonds", "config"]
+
   static func text(_ commands: CommandSet, isShort: Bool) -> String {
     let overview = "OVERVIEW: \(commands.root.configuration.abstract)"
-    let all = commands.commandLine + (isShort ? [] : [commands.option])
+    let all = isShort ? commands.commandLine.filter { !rare.contains($0.commandName) } : commands.commandLine + [commands.option]
     // Without a title, the short help fits 24 lines.
     let list = (isShort ? [] : ["COMMANDS:"]) + rows(all.map { ($0.commandName, $0.configuration.abstract) })
     let usage = "USAGE: blectl [<options>] <command> [<arguments>]"
-    let more = "More: blectl COMMAND -h, blectl --help, man blectl"
+    let more = "More: blectl COMMAND -h, blectl --help (all commands), man blectl"
     // A command that takes all global options.
     let complete = all.first { $0.traits.printsRecords && $0.unusedOptions.isEmpty }
     guard !isShort else { return ([overview, usage] + list + [more]).joined(separator: "\n") }

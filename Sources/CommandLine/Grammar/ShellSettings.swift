@@ -9,12 +9,14 @@ package struct ShellSettings: Equatable {
   package var timeout: Double?
   /// Whether the session restores lost connections.
   package var reconnect = false
+  /// Whether commands pair if the device demands it.
+  package var pair = false
 
   package init() {}
 
-  package static let names = ["format", "timeout", "reconnect"]
+  package static let names = ["format", "timeout", "reconnect", "pair"]
   /// The permitted words of each setting, by the setting's name. `timeout` also accepts a time.
-  package static let choices = ["format": ValueFormat.names, "timeout": ["default"], "reconnect": ["on", "off"]]
+  package static let choices = ["format": ValueFormat.names, "timeout": ["default"], "reconnect": ["on", "off"], "pair": ["on", "off"]]
 
   /// Changes the setting `name` to a value that the user typed.
   /// - Throws: `Failure(.usage)` for an unknown setting or an invalid value.
@@ -36,9 +38,9 @@ package struct ShellSettings: Equatable {
         )
       }
       timeout = seconds
-    case "reconnect":
-      guard value == "on" || value == "off" else { throw Failure(.usage, "Invalid reconnect \(DisplayText.quote(value)). Use on or off.") }
-      reconnect = value == "on"
+    case "reconnect", "pair":
+      guard value == "on" || value == "off" else { throw Failure(.usage, "Invalid \(name) \(DisplayText.quote(value)). Use on or off.") }
+      if name == "pair" { pair = value == "on" } else { reconnect = value == "on" }
     default:
       let meant = SpellingSuggestion.nearest(to: name, among: Self.names).map { " Did you mean \($0)?" } ?? ""
       throw Failure(.usage, "Unknown setting \(DisplayText.quote(name)).\(meant) The settings are \(Self.names.joined(separator: ", ")).")
@@ -47,6 +49,9 @@ package struct ShellSettings: Equatable {
 
   /// The names and values of all settings, in the form that `set` accepts.
   package var values: [(name: String, value: String)] {
-    [("format", format?.name ?? "auto"), ("timeout", timeout.map { "\($0)" } ?? "default"), ("reconnect", reconnect ? "on" : "off")]
+    [
+      ("format", format?.name ?? "auto"), ("timeout", timeout.map { "\($0)" } ?? "default"), ("reconnect", reconnect ? "on" : "off"),
+      ("pair", pair ? "on" : "off"),
+    ]
   }
 }

@@ -68,7 +68,7 @@ package struct PairingOptions: OptionSection {
   /// Returns the wish to pair, and reads the passkey's file.
   /// - Throws: `Failure` or `FileError` if the passkey cannot be read.
   @LoopActor package func wish(_ context: Context) async throws -> PairingWish {
-    let asks = PairingDialogue.canAsk(context.output) && !context.isInSession && !readsInput
+    let way = readsInput ? .never : PairingDialogue.way(context)
     var answers = PairingAnswers()
     answers.confirms = confirm.map { $0 == "yes" }
     if readsInput { try context.refuseInput() }
@@ -79,27 +79,28 @@ package struct PairingOptions: OptionSection {
       }
       answers.passkey = digits
     }
-    var parameters = Self.parameters(io.flatMap { IOName($0) }, answers, asks: asks)
+    var parameters = Self.parameters(io.flatMap { IOName($0) }, answers, way)
     parameters.level = level.flatMap { SecurityLevel(rawValue: $0) } ?? .encrypted
     parameters.keySizes = UInt8(clamping: minKeySize ?? 16)...16
     parameters.isBonding = !noBond
     if legacy == "refuse" { parameters.secureConnections = .required }
-    return PairingWish(parameters, user: PairingDialogue(context.output, answers, asks: asks))
+    return PairingWish(parameters, user: PairingDialogue(context.output, answers, way))
   }
 
   /// Returns the wish to pair of `--pair`: the terminal or the variable BLECTL_PASSKEY answers questions.
   @LoopActor static func usualWish(_ context: Context) throws -> PairingWish {
-    let asks = PairingDialogue.canAsk(context.output) && !context.isInSession
+    let way = PairingDialogue.way(context)
     var answers = PairingAnswers()
     if let text = context.configuration.variable("BLECTL_PASSKEY") {
       guard let digits = digits(text) else { throw Failure(.usage, "BLECTL_PASSKEY is not a passkey of six digits.") }
       answers.passkey = digits
     }
-    return PairingWish(parameters(nil, answers, asks: asks), user: PairingDialogue(context.output, answers, asks: asks))
+    return PairingWish(parameters(nil, answers, way), user: PairingDialogue(context.output, answers, way))
   }
 
   /// Returns parameters with abilities that fit the available answers. A device then asks no question that has no answer.
-  private static func parameters(_ io: IOName?, _ answers: PairingAnswers, asks: Bool) -> PairingParameters {
+  private static func parameters(_ io: IOName?, _ answers: PairingAnswers, _ way: PairingDialogue.Way) -> PairingParameters {
+    let asks = if case .never = way { false } else { true }
     let fitting: IOCapability =
       switch (answers.passkey != nil, answers.confirms != nil) {
       case (true, true): .keyboardDisplay

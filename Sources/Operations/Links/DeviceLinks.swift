@@ -25,6 +25,11 @@ package protocol DeviceLinks: AnyObject {
   /// Returns whether the session itself shows this value in the background, so that a command need not show it.
   func showsInBackground(_ event: ValueEvent) -> Bool
 
+  /// Whether commands pair if the device demands it, also without `--pair`.
+  var pairs: Bool { get }
+  /// The identifier of the command in a session for programs. Nil elsewhere.
+  var commandID: String? { get }
+
   /// Finds the device of a request, or a session's existing link to the device.
   func search(for request: LinkRequest, within limit: Duration) async throws -> FoundDevice
   /// Tells the provider that a connection attempt to the found device follows.
@@ -47,6 +52,8 @@ package enum FoundDevice: Sendable {
 }
 
 extension DeviceLinks {
+  package var pairs: Bool { false }
+  package var commandID: String? { nil }
   package func willConnect(to match: PeerMatch) {}
   package func willUse(_ connection: Connection) throws {}
   package func didNotConnect() {}
@@ -141,7 +148,9 @@ extension DeviceLinks {
     let connection: Connection
     do {
       let name = match.name ?? (request.looksUpName ? reporter.storedName(of: match.peer) : nil)
-      connection = try await session.connect(match.peer, name: name, foundBy: request.selector, limits: limits, observer: clientObserver, pairing: request.pairing) {
+      connection = try await session.connect(
+        match.peer, name: name, foundBy: request.selector, limits: limits, observer: clientObserver, pairing: request.pairing
+      ) {
         try self.willUse($0)
         if request.exchangesMTU || request.parameters.mtu != nil { try await self.exchangeMTU(request.parameters.mtu, on: $0.client) }
       }

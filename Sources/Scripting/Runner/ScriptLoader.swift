@@ -4,6 +4,7 @@ import CommandLine
 import EventLoop
 import LinuxIO
 import Presentation
+import SMP
 import ScriptLanguage
 import Shell
 import Text
@@ -94,7 +95,8 @@ struct ScriptLoader {
       case .test(let name, let tags, let body): statement.kind = .test(name: name, tags: tags, try await including(body, file, stack))
       case .repetition(let repetition, let body): statement.kind = .repetition(repetition, try await including(body, file, stack))
       case .unreadable(let body): statement.kind = .unreadable(try await including(body, file, stack))
-      case .device, .set, .command, .capture, .expectResult, .expectValue, .expectSilence, .expectAttribute, .expectDisconnection, .sleep,
+      case .device, .set, .command, .capture, .expectResult, .expectValue, .expectSilence, .expectAttribute, .expectSecurity, .expectDisconnection,
+        .sleep,
         .skip, .note:
         break
       }
@@ -229,6 +231,6 @@ struct ScriptLoader {
   }
 
   private nonisolated static var reasons: [String] {
-    Set((UInt8.min...UInt8.max).map { ControllerErrorCode(rawValue: $0).snakeName }).sorted()
+    Set((UInt8.min...UInt8.max).map { ControllerErrorCode(rawValue: $0).snakeName } + PairingFailedReason.all.map(\.snakeName)).sorted()
   }
 }

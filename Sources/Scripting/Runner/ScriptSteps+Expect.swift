@@ -6,6 +6,7 @@ import GAP
 import GATT
 import Operations
 import Presentation
+import SMP
 import ScriptLanguage
 import Shell
 import TestReports
@@ -128,6 +129,15 @@ extension ScriptSteps {
   }
 
   // MARK: What the device sends
+
+  func expectSecurity(_ isAuthenticated: Bool, _ connection: Connection) throws {
+    let level = connection.security?.level
+    guard let level, level.isAuthenticated || !isAuthenticated else {
+      throw StepFailure(
+        "The connection is not \(isAuthenticated ? "authenticated" : "encrypted").", expected: isAuthenticated ? "authenticated" : "encrypted",
+        actual: level?.text ?? "not encrypted")
+    }
+  }
 
   private func characteristic(_ word: ShellWord, _ connection: Connection) async throws -> (Characteristic, isLate: Bool) {
     let characteristic = try await connection.client.characteristic(try Selector(try text(word)))

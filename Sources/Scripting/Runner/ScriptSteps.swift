@@ -92,7 +92,8 @@ final class ScriptSteps: ResultObserver {
     case .note(let word): record.note(try text(word))
     case .set(let name, let word): variables.set(name, try text(word))
     case .device, .include, .setup, .teardown, .test, .unreadable: break
-    case .command, .capture, .expectResult, .expectValue, .expectSilence, .expectAttribute, .expectDisconnection, .sleep:
+    case .command, .capture, .expectResult, .expectValue, .expectSilence, .expectAttribute, .expectSecurity, .expectDisconnection,
+      .sleep:
       try await runStep(statement, before: following)
     }
   }
@@ -139,6 +140,7 @@ final class ScriptSteps: ResultObserver {
       let names = try expected.properties.map { try text($0.name) }
       let check = StructureCheck(expected: expected, selector: try Selector(try text(expected.attribute)), names: names)
       try await check.check(try await link().connection.client)
+    case .expectSecurity(let isAuthenticated): try expectSecurity(isAuthenticated, try await link().connection)
     case .expectDisconnection(let reason, let within): try await expectDisconnection(reason, within)
     case .sleep(let word):
       let text = try text(word)
@@ -333,7 +335,7 @@ final class ScriptSteps: ResultObserver {
         else { return true }
         attributes.append(attribute)
       case .capture: return true
-      case .device, .set, .expectResult, .expectAttribute, .expectDisconnection, .sleep, .include, .skip, .note, .setup, .teardown, .test,
+      case .device, .set, .expectResult, .expectAttribute, .expectSecurity, .expectDisconnection, .sleep, .include, .skip, .note, .setup, .teardown, .test,
         .unreadable:
         break
       }

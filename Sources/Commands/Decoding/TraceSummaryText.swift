@@ -1,14 +1,15 @@
 import ATT
 import Bluetooth
-package import Decoding
+import Decoding
 import EventLoop
 import HCI
 import Replay
-package import Terminal
+import Presentation
+import Terminal
 import Text
 
 /// The summary of a trace: packets, refused commands, and the requests, timing and errors of each connection.
-package struct TraceSummaryText {
+struct TraceSummaryText {
   private let decoder: TraceDecoder
   private let duration: Int64
   private let lost: Int
@@ -16,7 +17,7 @@ package struct TraceSummaryText {
   private let showsAdapter: Bool
 
   /// Creates the summary. `duration` is the time from the first packet to the last in nanoseconds.
-  package init(_ decoder: TraceDecoder, duration: Int64, lost: Int, leftOut: Int) {
+  init(_ decoder: TraceDecoder, duration: Int64, lost: Int, leftOut: Int) {
     (self.decoder, self.duration, self.lost, self.leftOut) = (decoder, duration, lost, leftOut)
     showsAdapter = Set(decoder.allLinks.map(\.adapter)).count > 1
   }
@@ -31,9 +32,9 @@ package struct TraceSummaryText {
   // MARK: Text
 
   /// The indices of the LE connections, for `lines(of:)`. A long trace may have too many connections for one array of lines.
-  package var links: [Int] { decoder.allLinks.indices.filter { !decoder.allLinks[$0].isClassic } }
+  var links: [Int] { decoder.allLinks.indices.filter { !decoder.allLinks[$0].isClassic } }
 
-  package func lines(of link: Int, columns: Int?) -> [String] {
+  func lines(of link: Int, columns: Int?) -> [String] {
     fit(["", head(decoder.allLinks[link], link)] + table(link, columns), columns)
   }
 
@@ -44,7 +45,7 @@ package struct TraceSummaryText {
 
   /// Returns the lines with the totals of the trace.
   /// - Parameter columns: The width of the terminal in columns. Nil disables folding.
-  package func totals(columns: Int?) -> [String] {
+  func totals(columns: Int?) -> [String] {
     var counts: [String] = []
     if summary.packets > summary.air || summary.air == 0 {
       counts = [summary.commands.counted("command"), summary.events.counted("event"), summary.data.counted("data packet")]
@@ -172,7 +173,7 @@ package struct TraceSummaryText {
   }
 
   @LoopActor
-  package func records(_ output: Output) async throws {
+  func records(_ output: Output) async throws {
     try await output.record { json in
       json.string("event", "trace")
       for (name, count) in [
@@ -240,7 +241,7 @@ package struct TraceSummaryText {
 }
 
 extension TraceLinks.Link {
-  package var text: String {
+  var text: String {
     switch identity {
     case .handle(let handle): PacketText.hex(UInt64(handle.rawValue), 2)
     case .accessAddress(let address): PacketText.hex(UInt64(address), 4)

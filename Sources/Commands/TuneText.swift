@@ -1,14 +1,15 @@
-package import EventLoop
-package import Operations
-package import Terminal
+import EventLoop
+import Operations
+import Presentation
+import Terminal
 import Text
-package import Transfer
+import Transfer
 
 /// The output of the command `tune`.
 @LoopActor
-package enum TuneText {
+enum TuneText {
   /// Formats the settings of a trial, such as `command, 244 bytes, 4 in flight, 6 ms pause`.
-  package static func name(_ trial: TransferTrial) -> String {
+  static func name(_ trial: TransferTrial) -> String {
     var parts = [trial.mode.rawValue, Quantity.octets(trial.segment)]
     if let window = trial.window { parts.append("\(window) in flight") }
     switch trial.gap {
@@ -19,7 +20,7 @@ package enum TuneText {
     return parts.joined(separator: ", ")
   }
 
-  package static func table(_ results: [TransferTrial.Result], width: Int?) -> [String] {
+  static func table(_ results: [TransferTrial.Result], width: Int?) -> [String] {
     var table = Table(["mode", "bytes", "in flight", "pause", "kB/s", "lost"])
     for result in results {
       let trial = result.trial
@@ -39,7 +40,7 @@ package enum TuneText {
     ((1000 * Double(result.lost) / Double(max(1, result.sent))).rounded() / 10).plainText
   }
 
-  package static func record(_ result: TransferTrial.Result, _ event: String, _ connection: Connection, _ output: Output) async throws {
+  static func record(_ result: TransferTrial.Result, _ event: String, _ connection: Connection, _ output: Output) async throws {
     try await output.record {
       $0.string("event", event)
       $0.string("mode", result.trial.mode.rawValue)

@@ -1,0 +1,159 @@
+import Foundation
+import TestSupport
+import Testing
+import Text
+
+/// Pairing, bonds and encrypted connections on the command line.
+@Suite(.timeLimit(.minutes(1))) struct PairTests {
+  /// A user's folder for state, with the key store in it.
+  private struct User {
+    let state = TemporaryFolder.path()
+
+    func run(_ arguments: String..., adapter: String = "sim", input: String? = nil, passkey: String? = nil) throws -> Blectl.Result {
+      var environment = ["XDG_STATE_HOME": state]
+      environment["BLECTL_PASSKEY"] = passkey
+      return try Blectl.run(arguments, input: input.map { Array($0.utf8) }, environment: environment, adapter: adapter)
+    }
+
+    var bonds: String { "\(state)/blectl/bonds" }
+    var file: String { "\(bonds)/00:00:5E:00:53:01-public.json" }
+  }
+
+  @Test func aBondIsKeptAndUsed() throws {
+    let user = User()
+    let before = try user.run("read", "SafeLock", "ff51")
+    #expect(
+      before.status == 5 && before.errors.contains("it needs pairing (ATT 0x05). To pair: blectl pair name:SafeLock"), "\(before.errors)")
+    let paired = try #require(try user.run("pair", "SafeLock", "--passkey", "246810", "--json").records.first)
+    #expect(paired.string("event") == "paired" && paired.string("method") == "passkey" && paired.int("key_size") == 16)
+    #expect(paired.bool("secure_connections") == true && paired.bool("authenticated") == true && paired.bool("bonded") == true)
+    #expect(paired.string("identity") == "D1:00:00:00:00:50" && paired.string("identity_type") == "random")
+    #expect(try user.run("read", "SafeLock", "ff51").text == "locked\n")
+    #expect(try user.run("-e", "write ff52 01; read ff51", "SafeLock").text.contains("open"))
+    let connected = try #require(try user.run("connect", "SafeLock", "--json").records.first)
+    #expect(connected.bool("encrypted") == true && connected.bool("authenticated") == true)
+    #expect(try user.run("connect", "Band-7", "--json").records.first?["encrypted"] == nil)
+    // A bond of an unknown passkey: none is needed any more.
+    #expect(try user.run("pair", "SafeLock").text.hasPrefix("Paired with SafeLock: passkey, LE Secure Connections, 16-byte key, bonded"))
+    let bond = try #require(try user.run("bonds", "--json").records.first)
+    #expect(bond.string("event") == "bond" && bond.string("name") == "SafeLock" && bond.string("adapter") == "00:00:5E:00:53:01")
+    #expect(try user.run("bonds").lines.last?.hasPrefix("D1:00:00:00:00:50/random  SafeLock  passkey  16 bytes") == true)
+    let unknown = try user.run("unpair", "Band-7")
+    #expect(unknown.status == 2 && unknown.errors.contains("There is no bond with name:Band-7"), "\(unknown.errors)")
+    #expect(try user.run("unpair", "D1:00:00:00:00:50").text == "Removed the bond with SafeLock (D1:00:00:00:00:50/random)\n")
+    #expect(try user.run("read", "SafeLock", "ff51").status == 5 && (try user.run("bonds", "--json").text.isEmpty))
+  }
+
+  /// No output, trace or other file contains the key, in either byte order.
+  @Test func keysAreInOneFileOnly() throws {
+    let user = User()
+    let trace = TemporaryFolder.path()
+    let results = [
+      try user.run("pair", "SafeLock", "--passkey", "246810", "-vv", "--trace", trace), try user.run("read", "SafeLock", "ff51", "-vv"),
+      try user.run("bonds"), try user.run("bonds", "--json"), try user.run("doctor"), try user.run("decode", trace),
+    ]
+    let contents = try String(contentsOfFile: user.file, encoding: .utf8)
+    let key = String(try #require(contents.firstMatch(of: /"key":"([0-9a-f]{32})"/)?.1))
+    let octets = try #require(Hex.decode(key))
+    for order in [octets, octets.reversed()] {
+      for result in results { #expect(!(result.text + result.errors).contains(Hex.encode(order))) }
+      #expect(try !Data(contentsOf: URL(fileURLWithPath: trace)).contains(sequence: order))
+    }
+    let modes = try [user.bonds, user.file].map { try FileManager.default.attributesOfItem(atPath: $0)[.posixPermissions] as? Int }
+    #expect(modes == [0o700, 0o600])
+    #expect(!results.contains { ($0.text + $0.errors).contains("246810") })
+  }
+
+  /// What each way to fail says, its exit code, and that it stores nothing.
+  @Test(
+    arguments: [
+      (["--passkey", "111111"], 5, "the passkey differs"),
+      (["--io", "keyboard"], 64, "The device displays a passkey. Give it on the command line: --passkey N"),
+      (["--io", "none", "--level", "3"], 5, "the abilities of the devices allow only Just Works"),
+      (["--passkey", "12345x"], 64, "--passkey takes six digits, @FILE or -."),
+      (["--io", "none", "--passkey", "246810"], 64, "--passkey has no effect with --io none."),
+      (["--io", "display", "--confirm", "yes"], 64, "--confirm has no effect with --io display."),
+      (["--io", "mouse"], 64, "--io takes none, display, yesno, keyboard, keyboard-display"),
+      (["--level", "1"], 64, "--level takes 2 to 4"),
+      (["--passkey", "-"], 66, "Standard input contains no passkey of six digits."),
+    ] as [([String], Int32, String)])
+  func failures(_ options: [String], _ status: Int32, _ message: String) throws {
+    let state = TemporaryFolder.path()
+    let result = try Blectl.run(["pair", "SafeLock"] + options, input: [], environment: ["XDG_STATE_HOME": state])
+    #expect(result.status == status && result.errors.contains(message), "\(result.errors)")
+    #expect(!FileManager.default.fileExists(atPath: "\(state)/blectl/bonds/00:00:5E:00:53:01-public.json"))
+  }
+
+  @Test func thePasskeyNeedNotBeOnTheCommandLine() throws {
+    #expect(try User().run("pair", "SafeLock", "--passkey", "-", input: "246810\n").status == 0)
+    let file = try TemporaryFolder.file(Array("246810\n".utf8))
+    #expect(try User().run("pair", "SafeLock", "--passkey", "@\(file)").status == 0)
+    #expect(try User().run("read", "SafeLock", "ff51", "--pair", passkey: "246810").text == "locked\n")
+    let wrong = try User().run("read", "SafeLock", "ff51", "--pair", passkey: "24681x")
+    #expect(wrong.status == 64 && wrong.errors.contains("BLECTL_PASSKEY is not a passkey"), "\(wrong.errors)")
+    #expect(try !User().run("doctor", passkey: "246810").text.contains("246810"))
+  }
+
+  /// Just Works is not enough for this device. A new bond with a passkey replaces the bond.
+  @Test func aBetterBondReplacesOne() throws {
+    let user = User()
+    let weak = try user.run("read", "SafeLock", "ff51", "--pair")
+    #expect(
+      weak.status == 5 && weak.errors.contains("The bond with SafeLock is not authenticated. To pair again: blectl pair"), "\(weak.errors)")
+    #expect(try user.run("write", "SafeLock", "ff52", "01").errors.contains("is not authenticated"))
+    #expect(try user.run("pair", "SafeLock", "--passkey", "246810").status == 0)
+    #expect(try user.run("bonds", "--json").records.map { $0.string("method") } == ["passkey"])
+    #expect(try user.run("read", "SafeLock", "ff51").text == "locked\n")
+  }
+
+  private static let forgetful = """
+    {"name": "Forgetful", "address": "D1:00:00:00:00:60/random", "advertisement": {"name": "Forgetful"},
+     "security": {"io": "none", "forgets": true},
+     "services": [{"uuid": "ff00", "characteristics": [
+       {"uuid": "ff01", "properties": ["read"], "permissions": ["read_encrypted"], "value": "01"}]}]}
+    """
+
+  /// blectl never pairs again by itself: another device could pretend to be this one.
+  @Test func aDeviceThatLostItsBond() throws {
+    let user = User()
+    let adapter = "sim:\(try TemporaryFolder.file(Array(Self.forgetful.utf8)))"
+    #expect(try user.run("read", "Forgetful", "ff01", "--pair", adapter: adapter).text == "01\n")
+    for arguments in [["read", "Forgetful", "ff01"], ["read", "Forgetful", "ff01", "--pair"], ["pair", "Forgetful"]] {
+      let result = try Blectl.run(arguments, environment: ["XDG_STATE_HOME": user.state], adapter: adapter)
+      #expect(result.status == 5 && result.errors.contains("the device has lost the bond. To pair anew: blectl unpair"), "\(result.errors)")
+    }
+    #expect(try user.run("unpair", "--all").status == 0)
+    #expect(try user.run("pair", "Forgetful", adapter: adapter).text.contains("Just Works (not authenticated)"))
+  }
+
+  /// A file with a mistake is neither used nor changed.
+  @Test func anInvalidFileOfBonds() throws {
+    let user = User()
+    #expect(try user.run("pair", "SafeLock", "--passkey", "246810").status == 0)
+    let contents = try String(contentsOfFile: user.file, encoding: .utf8).replacing("\"key_size\":16", with: "\"key_size\":17")
+    try contents.write(toFile: user.file, atomically: true, encoding: .utf8)
+    for arguments in [["read", "SafeLock", "ff51"], ["bonds"], ["unpair", "--all"]] {
+      let result = try Blectl.run(arguments, environment: ["XDG_STATE_HOME": user.state])
+      #expect(result.status == 66 && result.errors.contains(".json:1: key_size: Expected 7 to 16"), "\(result.errors)")
+    }
+    #expect(try String(contentsOfFile: user.file, encoding: .utf8) == contents)
+  }
+
+  @Test func aPersonEntersThePasskey() throws {
+    let terminal = try PseudoTerminal(
+      [Blectl.path, "pair", "SafeLock"], columns: 100, rows: 20,
+      environment: ["BLECTL_ADAPTER": "sim", "BLECTL_CLOCK": "virtual", "XDG_STATE_HOME": TemporaryFolder.path()], hasKeys: true)
+    #expect(terminal.wait(for: "Passkey that the device displays: ______"))
+    terminal.type("24691\u{7F}\u{7F}810\r")
+    #expect(terminal.wait(for: "Paired with SafeLock: passkey"))
+  }
+
+  @Test func theKernelsAdaptersDoNotPairYet() throws {
+    let result = try Blectl.run("pair", "C0:FF:EE:00:00:07", adapter: "hci0")
+    #expect(result.status == 64 && result.errors.contains("blectl pairs with its own host only"), "\(result.errors)")
+  }
+}
+
+extension Data {
+  fileprivate func contains(sequence: some Collection<UInt8>) -> Bool { range(of: Data(sequence)) != nil }
+}
