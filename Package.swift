@@ -127,7 +127,8 @@ let package = Package(
     .target(
       name: "Scripting",
       dependencies: [
-        "Shell", "CommandLine", "Presentation", "Terminal", "ScriptLanguage", "TestReports", "Operations", "Finding", "LinuxIO", "GAP", "SMP",
+        "Shell", "CommandLine", "Presentation", "Terminal", "ScriptLanguage", "TestReports", "Operations", "Finding", "LinuxIO", "GAP",
+        "SMP",
         "DeviceFiles", "GATT", "ATT", "Bluetooth", "EventLoop", "Text", argumentParser, system,
       ], swiftSettings: settings),
     .target(

@@ -87,6 +87,8 @@ package final class VirtualPeripheral: Advertiser {
     manager.bond = bonds[peer]
     manager.acceptance = security.acceptance
     manager.user = DeviceUser(passkey: security.passkey)
+    // Lets its user try again at once.
+    manager.onEnd = { [weak manager] in manager?.acceptance = security.acceptance }
     manager.onEncrypted = { [weak self, weak server] level, pairing in
       server?.security = level.isAuthenticated ? .authenticated : .encrypted
       if let bond = pairing?.bond, !security.forgets { self?.bonds[peer] = bond }

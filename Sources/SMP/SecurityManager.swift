@@ -46,6 +46,8 @@ package final class SecurityManager {
   package var onRequest: (@LoopActor (AuthenticationRequirements) -> Void)?
   /// The handler that runs when the link is encrypted, with the result of a pairing.
   package var onEncrypted: (@LoopActor (LinkSecurity, PairingResult?) -> Void)?
+  /// The handler that runs when a pairing or an encryption has ended, with or without success.
+  package var onEnd: (@LoopActor () -> Void)?
   /// The user who answers the questions of a pairing that the peer starts.
   package var user: (any PairingUser)?
 
@@ -175,5 +177,6 @@ package final class SecurityManager {
     case .success(let result): procedure?.result.resume(returning: result)
     case .failure(let failure): procedure?.result.resume(throwing: failure)
     }
+    onEnd?()
   }
 }

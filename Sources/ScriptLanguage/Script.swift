@@ -43,7 +43,8 @@ package struct Script: Sendable {
     statements.contains { statement in
       switch statement.kind {
       case .device, .set, .note: false
-      case .command, .capture, .expectResult, .expectValue, .expectSilence, .expectAttribute, .expectSecurity, .expectDisconnection, .repetition,
+      case .command, .capture, .expectResult, .expectValue, .expectSilence, .expectAttribute, .expectSecurity, .expectDisconnection,
+        .repetition,
         .sleep,
         .include, .skip, .setup, .teardown, .test, .unreadable:
         true

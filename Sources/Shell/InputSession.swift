@@ -118,7 +118,7 @@ final class InputSession {
   }
 
   private func readLine() async throws {
-    EventLoop.shared.timeStandsStill = isIdle
+    EventLoop.shared.timeStandsStill = isIdle || shell.process.questions.areOpen
     let line = try await reader.next()
     EventLoop.shared.timeStandsStill = false
     if shell.isOver { return }
@@ -160,7 +160,8 @@ final class InputSession {
     if isJSON, line.octets < 4096, let words = try? ShellWords.words(of: line.command), words.first == Self.answer {
       let failure =
         words.count == 3
-        ? shell.process.questions.answer(words[1], words[2]) : Failure(.usage, "answer takes the ID of a command and the answer to its question.")
+        ? shell.process.questions.answer(words[1], words[2])
+        : Failure(.usage, "answer takes the ID of a command and the answer to its question.")
       return try await answers.write(line.id, number, failure)
     }
     // A file does not wait for answers, so its remaining lines can wait there.

@@ -74,6 +74,7 @@ final class InteractiveShell {
         try await runInForeground { try await self.showHistory(String(text.dropFirst(7)).trimmed) }
       case let text:
         try await runInForeground { try await self.execute(text) }
+        showState()
         if shell.isOver { return }
       }
     }

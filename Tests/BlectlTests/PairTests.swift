@@ -148,6 +148,65 @@ import Text
     #expect(terminal.wait(for: "Paired with SafeLock: passkey"))
   }
 
+  @Test func aProgramAnswers() throws {
+    let running = try Blectl.start(["repl", "--json"], environment: ["XDG_STATE_HOME": TemporaryFolder.path()])
+    running.send(line: "connect SafeLock")
+    running.send(line: #"{"id":"p","command":"pair --io keyboard"}"#)
+    let request = running.nextLine { $0.contains("passkey_request") }.flatMap { try? Record($0) }
+    #expect(request?.string("id") == "p")
+    for line in ["answer x 246810", "answer p yes", "answer p 246810", "read ff51"] { running.send(line: line) }
+    #expect(running.nextLine { $0.contains(#""event":"value""#) } != nil)
+    running.endInput()
+    let result = running.wait()
+    #expect(try result.statuses == ["1": 0, "p": 0, "3": 2, "4": 64, "5": 0, "6": 0], "\(result.text)")
+  }
+
+  /// The session asks on its terminal, shows the security in its prompt, and keeps passkeys out of its history.
+  @Test func aSessionPairs() throws {
+    let repl = try ReplTerminal()
+    try repl.enter("connect SafeLock")
+    try repl.enter("read ff51")
+    try repl.says { $0.hasPrefix("blectl: Cannot read ff51 (handle 0x000c): it needs pairing") }
+    repl.type("pair\r")
+    #expect(repl.terminal.wait(for: "Passkey that the device displays: ______"))
+    repl.type("246810\r")
+    try repl.shows("SafeLock (authenticated)>", column: 26)
+    repl.type("read ff51\r")
+    try repl.says("locked")
+    try repl.shows("SafeLock (authenticated)>", column: 26)
+    repl.type("pair --passkey 135790 --level 3\r")
+    try repl.says { $0.hasPrefix("Paired with SafeLock: passkey") }
+    _ = repl.leave()
+    let history = try String(contentsOfFile: "\(repl.state)/blectl/history", encoding: .utf8)
+    #expect(history.contains("read ff51") && !history.contains("135790"), "\(history)")
+  }
+
+  @Test func aScriptChecksTheSecurity() throws {
+    let script = """
+      device SafeLock
+      test "a"
+        read ff51
+        fails insufficient_authentication
+        pair --passkey 111111
+        fails confirm_value_failed
+        pair --passkey 246810
+        expect authenticated
+        expect encrypted
+        read ff51
+        expect == "locked"
+      end
+      device Band-7
+      test "b"
+        expect encrypted or warn
+        expect encrypted
+      end
+      """
+    let result = try User().run("run", try TemporaryFolder.file(Array(script.utf8)))
+    #expect(result.status == 7 && result.text.contains("1 passed, 1 failed"), "\(result.text)\(result.errors)")
+    #expect(result.text.contains(":16  expect encrypted\n      The connection is not encrypted."), "\(result.text)")
+    #expect(!(result.text + result.errors).contains("246810") && !(result.text + result.errors).contains("111111"))
+  }
+
   @Test func theKernelsAdaptersDoNotPairYet() throws {
     let result = try Blectl.run("pair", "C0:FF:EE:00:00:07", adapter: "hci0")
     #expect(result.status == 64 && result.errors.contains("blectl pairs with its own host only"), "\(result.errors)")

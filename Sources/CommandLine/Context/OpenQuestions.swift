@@ -18,6 +18,8 @@ package final class OpenQuestions {
 
   package nonisolated init() {}
 
+  package var areOpen: Bool { !open.isEmpty }
+
   /// Waits for the answer to the question of a command.
   /// - Parameters:
   ///   - id: The identifier of the command.
@@ -26,7 +28,12 @@ package final class OpenQuestions {
   func ask(_ id: String, _ wanted: String, accepts: @escaping (String) -> Bool) async throws -> String {
     let question = Question(wanted: wanted, accepts: accepts, answer: Wait())
     open[id] = question
-    defer { open[id] = nil }
+    // The program answers in real time.
+    EventLoop.shared.timeStandsStill = EventLoop.shared.isVirtual
+    defer {
+      open[id] = nil
+      EventLoop.shared.timeStandsStill = areOpen && EventLoop.shared.isVirtual
+    }
     return try await question.answer.value()
   }
 

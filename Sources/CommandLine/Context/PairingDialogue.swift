@@ -1,8 +1,8 @@
 package import EventLoop
 import LinuxIO
+import Operations
 import Presentation
 package import SMP
-import Operations
 import Terminal
 import Text
 

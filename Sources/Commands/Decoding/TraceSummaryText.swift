@@ -3,8 +3,8 @@ import Bluetooth
 import Decoding
 import EventLoop
 import HCI
-import Replay
 import Presentation
+import Replay
 import Terminal
 import Text
 

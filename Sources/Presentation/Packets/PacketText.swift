@@ -91,7 +91,9 @@ package enum PacketText {
     }
   }
 
-  package static func named(_ uuid: UUID) -> String { AssignedNumbers.name(of: uuid).map { "\(uuid) \(DisplayText.escape($0))" } ?? "\(uuid)" }
+  package static func named(_ uuid: UUID) -> String {
+    AssignedNumbers.name(of: uuid).map { "\(uuid) \(DisplayText.escape($0))" } ?? "\(uuid)"
+  }
 
   private static func advertising(_ octets: [UInt8]) -> String {
     let advertisement = Advertisement(octets)

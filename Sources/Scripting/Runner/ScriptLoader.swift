@@ -95,7 +95,8 @@ struct ScriptLoader {
       case .test(let name, let tags, let body): statement.kind = .test(name: name, tags: tags, try await including(body, file, stack))
       case .repetition(let repetition, let body): statement.kind = .repetition(repetition, try await including(body, file, stack))
       case .unreadable(let body): statement.kind = .unreadable(try await including(body, file, stack))
-      case .device, .set, .command, .capture, .expectResult, .expectValue, .expectSilence, .expectAttribute, .expectSecurity, .expectDisconnection,
+      case .device, .set, .command, .capture, .expectResult, .expectValue, .expectSilence, .expectAttribute, .expectSecurity,
+        .expectDisconnection,
         .sleep,
         .skip, .note:
         break

@@ -134,7 +134,8 @@ extension ScriptSteps {
     let level = connection.security?.level
     guard let level, level.isAuthenticated || !isAuthenticated else {
       throw StepFailure(
-        "The connection is not \(isAuthenticated ? "authenticated" : "encrypted").", expected: isAuthenticated ? "authenticated" : "encrypted",
+        "The connection is not \(isAuthenticated ? "authenticated" : "encrypted").",
+        expected: isAuthenticated ? "authenticated" : "encrypted",
         actual: level?.text ?? "not encrypted")
     }
   }

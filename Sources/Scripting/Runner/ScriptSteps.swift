@@ -335,7 +335,8 @@ final class ScriptSteps: ResultObserver {
         else { return true }
         attributes.append(attribute)
       case .capture: return true
-      case .device, .set, .expectResult, .expectAttribute, .expectSecurity, .expectDisconnection, .sleep, .include, .skip, .note, .setup, .teardown, .test,
+      case .device, .set, .expectResult, .expectAttribute, .expectSecurity, .expectDisconnection, .sleep, .include, .skip, .note, .setup,
+        .teardown, .test,
         .unreadable:
         break
       }
