@@ -35,7 +35,7 @@ package struct Pair: PeerCommand {
       if let bond = security.bond, let level = security.level, level.level >= wish.parameters.level,
         level.isAuthenticated || !wish.parameters.requestsMITM
       {
-        context.output.status("The bond with \(connection.title) exists already. To pair anew, unpair first.")
+        context.output.status("The bond with \(connection.title) exists already. To pair again, unpair first.")
         return try await show(bond.bond.method, level, bond.bond, connection, context.output)
       }
       let result = try await security.pair(wish)

@@ -26,7 +26,7 @@ import Testing
       (0x02, .read(0x16), "Cannot read ffe1 (handle 0x0016): it is write-only (ATT 0x02)."),
       (
         0x0F, .read(0x16),
-        "Cannot read ffe1 (handle 0x0016): it needs encryption (ATT 0x0f). blectl cannot pair yet. In bluetoothctl: pair ADDRESS, then menu gatt"
+        "Cannot read ffe1 (handle 0x0016): it needs encryption (ATT 0x0f)."
       ),
       (0x81, .read(0x16), "Cannot read ffe1 (handle 0x0016): vendor-defined error (ATT 0x81)."),
       (

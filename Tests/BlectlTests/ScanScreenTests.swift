@@ -52,7 +52,7 @@ import Text
     let air = try Self.air(4)
     let (status, screen, _) = try scan(["-v"], air: "sim:\(air.path)", columns: 100, rows: 50)
     #expect(status == 0 && screen.unknown.isEmpty, "\(screen.unknown)")
-    let summary = try #require(screen.lines.lastIndex { $0.hasPrefix("5 devices, ") })
+    let summary = try #require(screen.lines.lastIndex { $0.hasPrefix("4 devices, ") })
     let heads = screen.lines[(summary + 1)...].filter { $0.contains("  random · connectable · every ") }
     #expect(heads.count == 4 && heads.first?.contains("D1:00:00:00:00:00") == true, "\(screen.lines)")
     #expect(screen.lines.contains { $0.contains("\\x1b[31mEvil") }, "\(screen.lines)")
@@ -124,10 +124,10 @@ import Text
   @Test func orders() throws {
     func names(_ sort: String) throws -> [Substring] {
       let screen = try scan(["--sort", sort], air: "sim", columns: 100).1
-      return screen.lines.suffix(6).compactMap { $0.split(separator: " ").dropFirst(2).first }
+      return screen.lines.suffix(7).compactMap { $0.split(separator: " ").dropFirst(2).first }
     }
-    #expect(try names("name").starts(with: ["Band-7", "GateLock", "GateLock", "Panel"]))
-    #expect(try names("rssi").starts(with: ["Panel", "GateLock", "Band-7", "GateLock"]))
+    #expect(try names("name").starts(with: ["Band-7", "GateLock", "GateLock", "Panel", "SafeLock"]))
+    #expect(try names("rssi").starts(with: ["Panel", "GateLock", "Band-7", "SafeLock", "GateLock"]))
     #expect(try Blectl.run("scan", "--sort", "colour").status == 64)
   }
 

@@ -14,7 +14,7 @@ import Testing
     let records = try result.records
     #expect(
       Set(records.compactMap { $0.string("address") }) == [
-        "D1:00:00:00:00:01", "D1:00:00:00:00:02", "C0:FF:EE:00:00:07", "D1:00:00:00:00:10",
+        "D1:00:00:00:00:01", "D1:00:00:00:00:02", "C0:FF:EE:00:00:07", "D1:00:00:00:00:10", "D1:00:00:00:00:50",
       ])
     for record in records {
       #expect(record.keys.isSuperset(of: Self.fields), "\(Self.fields.subtracting(record.keys))")
@@ -72,7 +72,7 @@ import Testing
   @Test(arguments: [
     (["--name", "gate*"], ["D1:00:00:00:00:01", "D1:00:00:00:00:02"]), (["--address", "d1:00:00:00:00:02"], ["D1:00:00:00:00:02"]),
     (["--manufacturer", "0x0157"], ["C0:FF:EE:00:00:07"]), (["--manufacturer", "0305:ffff"], []),
-    (["--service", "fff0"], ["D1:00:00:00:00:10"]), (["--name", "lock"], ["D1:00:00:00:00:01", "D1:00:00:00:00:02"]),
+    (["--service", "fff0"], ["D1:00:00:00:00:10"]), (["--name", "lock"], ["D1:00:00:00:00:01", "D1:00:00:00:00:02", "D1:00:00:00:00:50"]),
     (["--name", "panel", "--name", "band*"], ["D1:00:00:00:00:10", "C0:FF:EE:00:00:07"]), (["--name", "ate?"], []),
     (["--service", "fff0", "--service", "heart_rate"], ["D1:00:00:00:00:10", "C0:FF:EE:00:00:07"]),
     (["--manufacturer", "0157", "--manufacturer", "0305:01", "--name", "band-7"], ["C0:FF:EE:00:00:07"]),
@@ -115,7 +115,10 @@ import Testing
     let devices = try Blectl.run("scan", "--duration", "1", "--sort", "rssi")
     #expect(devices.status == 0 && devices.errors.isEmpty, "\(devices.errors)")
     let lines = devices.text.split(separator: "\n")
-    #expect(lines.map { $0.prefix(17) } == ["D1:00:00:00:00:10", "D1:00:00:00:00:01", "C0:FF:EE:00:00:07", "D1:00:00:00:00:02"])
+    #expect(
+      lines.map { $0.prefix(17) } == [
+        "D1:00:00:00:00:10", "D1:00:00:00:00:01", "C0:FF:EE:00:00:07", "D1:00:00:00:00:50", "D1:00:00:00:00:02",
+      ])
     let json = try Blectl.run("scan", "--duration", "1", "--sort", "name", "--json", "-n", "2")
     #expect(try json.records.map { $0.string("name") } == ["Band-7", "GateLock"] && json.errors.isEmpty, "\(json.text) \(json.errors)")
     #expect(try json.records.allSatisfy { $0.string("event") == "device" })

@@ -99,7 +99,7 @@ package final class LinkText: LinkReporter {
     }
     if (error as? PairingFailure)?.needsUnpairing ?? false {
       let device = ShellWords.quoteForShell("\(search.selector)")
-      failure.add("To pair anew: blectl unpair \(device) && blectl pair \(device)")
+      failure.add("To pair again: blectl unpair \(device) && blectl pair \(device)")
     }
     if let heard = search.heard, failure.linkProblem.isLoss {
       func seconds(_ from: Int64, _ to: Int64) -> String { Duration.milliseconds((to &- from) / 100_000_000 * 100).secondsText + " s" }

@@ -122,7 +122,7 @@ package final class PairingDialogue: PairingUser {
 
   package func explained(_ failure: PairingFailure) -> any Error {
     if failure == .timedOut, isAsking {
-      return Failure(.timeout, "Cannot pair: nobody answered in \(SecurityManager.timeout.secondsText) s.")
+      return Failure(.timeout, "Cannot pair: you did not answer in \(SecurityManager.timeout.secondsText) s.")
     }
     return unanswered ?? failure
   }

@@ -40,7 +40,6 @@ enum FamiliarWords {
     "blectl": "In a session, type commands without blectl.",
     "man": "For the manual: man blectl. For the help of a command: blectl COMMAND --help",
     "replay": "A recording is an adapter: blectl -i replay:FILE scan", "record": "To record: blectl --trace FILE COMMAND",
-    "pair": "blectl cannot pair yet. In bluetoothctl: pair ADDRESS, then menu gatt",
   ]
 
   /// Returns the advice on a command without a counterpart. The user's next word replaces the placeholder COMMAND or FILE.

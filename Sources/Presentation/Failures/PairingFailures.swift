@@ -31,11 +31,11 @@ extension PairingFailure: FailureConvertible {
   private var sentence: String {
     switch self {
     case .wrongPasskey:
-      "the passkey differs from the one of the device. Pair again: a device shows a new passkey each time, or has a fixed one."
+      "the passkey differs from the passkey of the device."
     case .numberRefused(.us): "you said that the numbers differ. If they really did, another device may be in the middle."
     case .numberRefused(.peer): "the user of the device said that the numbers differ."
-    case .passkeyNotEntered(.us): "nobody entered the passkey."
-    case .passkeyNotEntered(.peer): "nobody entered the passkey on the device."
+    case .passkeyNotEntered(.us): "you entered no passkey."
+    case .passkeyNotEntered(.peer): "the user of the device entered no passkey."
     case .canceled: "canceled."
     case .refused(let reason): "the device refused (\(reason.name), SMP 0x\(Hex.encode(reason.rawValue))).\(Self.advice(reason))"
     case .timedOut: "the device sent nothing for 30 s."
@@ -45,7 +45,7 @@ extension PairingFailure: FailureConvertible {
     case .legacyPairing: "the device has only LE legacy pairing, which --legacy refuse and --level 4 exclude."
     case .notAuthenticated:
       "the abilities of the devices allow only Just Works, which checks for no attacker in the middle. Try --io keyboard-display."
-    case .weakerThanBond: "it offers less security than the bond with it. Another device may pretend to be it. To start anew, unpair first."
+    case .weakerThanBond: "it offers less security than the bond with it. Another device may pretend to be it. To pair again, unpair first."
     case .outOfBandWanted: "the device wants out-of-band data, which blectl does not support."
     case .invalidPublicKey: "the device sent a public key that is not on the curve (an attack, or a defect)."
     case .debugKey: "the device uses the public debug key, with which anybody can listen."
