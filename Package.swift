@@ -74,7 +74,9 @@ let package = Package(
     ),
     .target(
       name: "LinuxBluetooth",
-      dependencies: ["LinuxIO", "CBluetooth", "Decoding", "HostCommon", "GAP", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", system],
+      dependencies: [
+        "LinuxIO", "CBluetooth", "Decoding", "HostCommon", "GAP", "SMP", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", system,
+      ],
       swiftSettings: settings),
     .target(name: "Finding", dependencies: ["GAP", "DeviceFiles", "Bluetooth", "Crypto", "EventLoop", "Text"], swiftSettings: settings),
     .target(
@@ -216,7 +218,7 @@ let package = Package(
     .testTarget(
       name: "LinuxBluetoothTests",
       dependencies: [
-        "LinuxBluetooth", "LinuxIO", "CBluetooth", "HostCommon", "GATT", "GAP", "ATT", "HCI", "Bluetooth", "EventLoop",
+        "LinuxBluetooth", "LinuxIO", "CBluetooth", "HostCommon", "GATT", "GAP", "SMP", "ATT", "HCI", "Bluetooth", "EventLoop",
         "TestSupport", system,
       ]),
     .testTarget(

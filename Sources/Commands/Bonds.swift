@@ -3,6 +3,7 @@ import Bluetooth
 import CommandLine
 import EventLoop
 import Finding
+import LinuxBluetooth
 import LinuxIO
 import Presentation
 import SMP
@@ -23,7 +24,6 @@ package struct Unpair: LoopCommand {
   @Flag(help: "Remove the keys of all devices") var all = false
 
   var usesNames: Bool { false }
-  var usesAdapter: Bool { false }
   var recordedForm: RecordedForm { RecordedForm(isLeftOut: true) }
 
   func validate() throws {
@@ -40,6 +40,9 @@ package struct Unpair: LoopCommand {
     try context.process.bonds.remove(entries)
     for entry in entries {
       let bond = entry.stored
+      if !KernelKeyring.forget(bond.bond.identity, of: entry.adapter) {
+        context.output.note("The kernel keeps its copy of the keys until a restart: removing them needs CAP_NET_ADMIN.")
+      }
       try await context.output.show("Removed the bond with \(bond.title)") {
         $0.string("event", "unpaired")
         $0.address("identity", bond.bond.identity.address)

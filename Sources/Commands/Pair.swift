@@ -28,7 +28,7 @@ package struct Pair: PeerCommand {
   @LoopActor func name(_ files: inout CommandFiles) { files.reads(pairing.file, as: "--passkey") }
 
   func run(in context: Context) async throws {
-    try context.refuseKernel()
+    try pairing.checkAdapter(context)
     let wish = try await pairing.wish(context)
     try await context.withPeer(who.target, exchangingMTU: false) { connection in
       guard let security = connection.security else { throw Failure(.usage, "The adapter cannot pair.") }
@@ -58,15 +58,5 @@ package struct Pair: PeerCommand {
       $0.address("identity", bond?.identity.address)
       $0.string("identity_type", bond?.identity.type.rawValue)
     }
-  }
-}
-
-extension Context {
-  /// Refuses an adapter that the kernel's host uses.
-  /// - Throws: `Failure(.usage)`.
-  @LoopActor func refuseKernel() throws {
-    guard case .kernel = try process.adapter() else { return }
-    throw Failure(
-      .usage, "blectl pairs with its own host only: -i user:N, tcp:, unix:, serial: or sim. With hciN, use bluetoothctl: pair ADDRESS")
   }
 }

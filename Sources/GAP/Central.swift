@@ -15,6 +15,9 @@ package protocol Central: AnyObject {
   /// The identity address of the adapter, for which the key store keeps bonds. Nil if this host does not pair.
   var identity: PeerAddress? { get }
 
+  /// Gives the host the bonds of the adapter, which the kernel needs as a whole.
+  func useBonds(_ bonds: @escaping @LoopActor () throws -> [Bond])
+
   /// The controller of blectl's own host. Nil if the kernel's host uses the controller.
   var controllerFacts: ControllerFacts? { get }
 
@@ -47,6 +50,7 @@ package protocol Central: AnyObject {
 extension Central {
   package var controllerFacts: ControllerFacts? { nil }
   package var identity: PeerAddress? { nil }
+  package func useBonds(_ bonds: @escaping @LoopActor () throws -> [Bond]) {}
 }
 
 /// The properties of the controller that blectl's own host uses.

@@ -41,9 +41,10 @@ struct HCIFilter: Equatable {
   /// The events, a bit mask. Bit n is event code n, modulo 64.
   var events: UInt64
 
-  /// The filter without a trace. Selects commands of other programs, Disconnection Complete, Command Complete, Command Status and LE Meta.
+  /// The filter without a trace. Selects commands of other programs, Disconnection Complete, Encryption Change, Command
+  /// Complete, Command Status and LE Meta.
   /// Without CAP_NET_RAW, the kernel removes the commands and LE Meta.
-  static let needed = Self(indicators: [1, 4], events: [0x05, 0x0E, 0x0F, 0x3E])
+  static let needed = Self(indicators: [1, 4], events: [0x05, 0x08, 0x0E, 0x0F, 0x3E])
   /// The filter for a trace. Selects commands of other programs and all events.
   static let trace = Self(types: 1 << 1 | 1 << 4, events: .max)
 

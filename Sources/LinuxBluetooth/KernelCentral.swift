@@ -3,6 +3,7 @@ package import EventLoop
 package import GAP
 package import HCI
 import HostCommon
+package import SMP
 
 /// A Central on the kernel's Bluetooth stack. It scans over a raw HCI socket and connects over L2CAP sockets, also while bluetoothd runs.
 @LoopActor
@@ -10,8 +11,10 @@ package final class KernelCentral: GAP.Central, LinkController {
   package let adapter: AdapterInfo
   package var onNote: (@LoopActor (GAPNote) -> Void)?
   package var failure: (any Error)? { hci.failure }
+  package var identity: PeerAddress? { adapter.address.map { PeerAddress($0, .public) } }
 
   let hci: HCISocket
+  let keyring: KernelKeyring
   private let tap: (any HCI.Tap)?
   private(set) var table = LinkTable()
   private var scan: KernelScan?
@@ -37,9 +40,12 @@ package final class KernelCentral: GAP.Central, LinkController {
     self.adapter = adapter
     self.hci = hci
     self.tap = tap
+    keyring = KernelKeyring(adapter)
     // Observe before any connection, so that no event about it is missed.
     _ = hci.addObserver { [weak self] in self?.table.handle($0) }
   }
+
+  package func useBonds(_ bonds: @escaping @LoopActor () throws -> [Bond]) { keyring.bonds = bonds }
 
   // MARK: Scanning
 
@@ -108,26 +114,27 @@ package final class KernelCentral: GAP.Central, LinkController {
       try await scan.over.value()
     }
     let deadline = EventLoop.shared.now.advanced(by: timeout)
+    let destination = try await keyring.destination(of: peer)
     do {
-      return try await retrying(peer, times: retries, confirm: confirm) { try await establish(peer, deadline) }
+      return try await retrying(peer, times: retries, confirm: confirm) { try await establish(peer, at: destination, deadline) }
     } catch let failure as ConnectFailure {
       throw failure.error(peer, adapter: adapter.name, limit: timeout)
     }
   }
 
-  private func establish(_ peer: PeerAddress, _ deadline: LoopClock.Instant) async throws -> KernelLink {
+  private func establish(_ peer: PeerAddress, at destination: PeerAddress, _ deadline: LoopClock.Instant) async throws -> KernelLink {
     let before = table.latest
     table.attemptStarts(peer)
     hci.trace?.attemptStarts(peer)
     var connected: ConnectionHandle?
     defer { hci.trace?.attemptEnds(peer, connected) }
     do {
-      let socket = try await makeChannel(adapter, peer, deadline)
+      let socket = try await makeChannel(adapter, destination, deadline)
       hci.pump()
       let handle = socket.connectionHandle
       connected = handle
       let isOurs = handle.flatMap { table.entries[$0] }.map { $0.number > before } ?? false
-      let link = KernelLink(self, peer, socket, handle: handle, madeByUs: isOurs, tap: tap)
+      let link = KernelLink(self, peer, at: destination, socket, handle: handle, madeByUs: isOurs, tap: tap)
       links.append(link)
       return link
     } catch var failure as ConnectFailure {
@@ -155,6 +162,7 @@ package final class KernelCentral: GAP.Central, LinkController {
         _ = try? await scan.over.value()
       }
       for link in links { await link.disconnect() }
+      keyring.close()
       hci.close()
     }
   }

@@ -5,6 +5,7 @@ package import GAP
 import HCI
 import HostCommon
 import L2CAP
+package import SMP
 
 /// A link over the kernel's stack. Without CAP_NET_RAW, the process receives no LE events. Unknown parameters are then nil, and requests
 /// to change the link fail.
@@ -12,6 +13,8 @@ import L2CAP
 package final class KernelLink: GAP.Link {
   package let peer: PeerAddress
   package var channel: any ATT.Channel { socket }
+  package var security: (any SecurityProcedures)? { kernelSecurity }
+  private let kernelSecurity: KernelSecurity
 
   private let central: KernelCentral
   private let socket: L2CAPSocket
@@ -25,9 +28,15 @@ package final class KernelLink: GAP.Link {
   private let procedures: LinkProcedures?
   private var observer: Int?
 
+  /// - Parameter destination: The address of the peer that the kernel uses, if it differs from `peer`.
   init(
-    _ central: KernelCentral, _ peer: PeerAddress, _ socket: L2CAPSocket, handle: ConnectionHandle?, madeByUs: Bool, tap: (any HCI.Tap)?
+    _ central: KernelCentral, _ peer: PeerAddress, at destination: PeerAddress? = nil, _ socket: L2CAPSocket, handle: ConnectionHandle?,
+    madeByUs: Bool, tap: (any HCI.Tap)?
   ) {
+    kernelSecurity = KernelSecurity(central.keyring, socket, destination ?? peer) { [weak central] in
+      central?.hci.pump()
+      return handle.flatMap { central?.table.entries[$0]?.state.reason }
+    }
     self.central = central
     self.peer = peer
     self.socket = socket
@@ -55,6 +64,7 @@ package final class KernelLink: GAP.Link {
 
   private func receive(_ event: HCI.Event) {
     procedures?.receive(event)
+    if case .encryptionChange(let status, handle, _, _) = event, status != .success { kernelSecurity.encryptionFailed(status) }
     if case .disconnectionComplete(.success, handle, let reason) = event { procedures?.end(SocketEnd(peer, .reason(reason))) }
   }
 

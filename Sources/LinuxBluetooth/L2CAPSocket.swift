@@ -5,11 +5,12 @@ import EventLoop
 import Glibc
 import HCI
 import LinuxIO
+import SMP
 import SystemPackage
 
 /// The ATT fixed channel of an LE link, over a SEQPACKET socket with one PDU per packet. Opening the socket needs no capability.
 @LoopActor
-final class L2CAPSocket: ATT.Channel {
+final class L2CAPSocket: ATT.Channel, SecuredSocket {
   private let socket: PacketSocket
   /// The number of bytes that TIOCOUTQ reports for an empty send queue. 0 on old kernels, the free room on current kernels.
   private var idleOutput: Int32?
@@ -126,6 +127,29 @@ final class L2CAPSocket: ATT.Channel {
     let table: [(Int32, PHY)] = [(BT_PHY_LE_1M_TX, .le1M), (BT_PHY_LE_2M_TX, .le2M), (BT_PHY_LE_CODED_TX, .coded)]
     let found = table.filter { bits & UInt32(bitPattern: $0.0) != 0 }
     return found.count == 1 ? found[0].1 : nil
+  }
+
+  // MARK: SecuredSocket
+
+  var security: LinkSecurity? {
+    guard !isOver, let value = try? SystemCall.option(socket.rawDescriptor, SOL_BLUETOOTH, BT_SECURITY, bt_security()),
+      let level = SecurityLevel(rawValue: Int(value.level)), level > .unencrypted
+    else { return nil }
+    // Level 2 does not tell how the key was made.
+    return LinkSecurity(keySize: value.key_size, isAuthenticated: level >= .authenticated, isSecureConnections: level == .secureConnections)
+  }
+
+  func raiseSecurity(to level: SecurityLevel, until deadline: LoopClock.Instant) async throws -> Bool {
+    try SystemCall.setOption(
+      socket.rawDescriptor, SOL_BLUETOOTH, BT_SECURITY, bt_security(level: UInt8(clamping: level.rawValue), key_size: 0))
+    // Until the link is encrypted, send() fails.
+    socket.hold()
+    return try await waitUntilWritable(until: deadline)
+  }
+
+  func abandon() {
+    socket.fail(.permissionDenied)
+    socket.pump()
   }
 
   /// Whether the controller has taken all sent data, or the socket has ended.

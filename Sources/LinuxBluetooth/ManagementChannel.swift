@@ -18,19 +18,29 @@ enum ManagementChannel {
   private static let commandComplete: UInt16 = 0x0001
   private static let commandStatus: UInt16 = 0x0002
 
+  /// Opens the channel. Without CAP_NET_ADMIN, the kernel later refuses most requests.
+  static func open() throws(Errno) -> OwnedDescriptor {
+    let descriptor = try SystemCall.hciSocket()
+    let number = descriptor.rawValue
+    // The kernel checks CAP_NET_ADMIN only at bind: the socket may send any request later.
+    try Capabilities.raised(.netAdmin) { () throws(Errno) in
+      try SystemCall.bind(number, .hci(adapter: noIndex, channel: HCI_CHANNEL_CONTROL))
+    }
+    return descriptor
+  }
+
+  static func request(_ command: UInt16, adapter: UInt16, _ parameters: [UInt8]) -> [UInt8] {
+    var request = ByteWriter(capacity: 6 + parameters.count)
+    for field in [command, adapter, UInt16(clamping: parameters.count)] { request.uint16(field) }
+    request.append(parameters)
+    return request.bytes
+  }
+
   /// Sends a request. Returns nil if the kernel does not answer.
   static func ask(_ command: UInt16, adapter: UInt16 = noIndex, _ parameters: [UInt8] = []) -> Answer? {
     do throws(Errno) {
-      let descriptor = try SystemCall.hciSocket()
-      let number = descriptor.rawValue
-      // The kernel checks CAP_NET_ADMIN only at bind: the socket may send any request later.
-      try Capabilities.raised(.netAdmin) { () throws(Errno) in
-        try SystemCall.bind(number, .hci(adapter: noIndex, channel: HCI_CHANNEL_CONTROL))
-      }
-      var request = ByteWriter(capacity: 6 + parameters.count)
-      for field in [command, adapter, UInt16(clamping: parameters.count)] { request.uint16(field) }
-      request.append(parameters)
-      _ = try SystemCall.write(descriptor.rawValue, request.bytes[...])
+      let descriptor = try open()
+      _ = try SystemCall.write(descriptor.rawValue, request(command, adapter: adapter, parameters)[...])
       var buffer = [UInt8](repeating: 0, count: 4096)
       // The answer is available once the request was taken. Events before it go to all sockets.
       for _ in 0..<64 {

@@ -10,6 +10,8 @@ After READY, standard output carries one JSON object per line for what happens. 
 Lines on standard input: "away" takes the peripheral out of range (links are lost, no advertisement is heard), "back" returns it
 (neither with --transport); "bye" lets it end its link; "slow" lets it ask its central for a connection interval of 100 ms;
 "secure:KEY" lets it ask its central for encryption, with KEY (32 hex digits) as the key of their bond.
+"pairing:none" lets it pair without display and keyboard (the default), "pairing:legacy" likewise but without LE Secure Connections,
+"pairing:246810" lets it display that passkey, "pairing:compare" lets it compare numbers; "forget" removes its keys.
 
 Service FFE0:
   FFE1 write, write without response   counted; "burst" also sends 100 notifications of FFE5 and 10 indications of FFE6 to who
@@ -40,6 +42,8 @@ from bumble import att, gatt, hci, link, ll
 from bumble.controller import Controller
 from bumble.core import AdvertisingData, PhysicalTransport
 from bumble.device import Device, DeviceConfiguration
+from bumble.keys import MemoryKeyStore
+from bumble.pairing import PairingConfig, PairingDelegate
 from bumble.gatt import Characteristic, CharacteristicValue, Descriptor, Service
 from bumble.transport import open_transport
 from bumble.transport.common import AsyncPipeSink, PacketParser
@@ -224,6 +228,42 @@ class Lock:
             await self.device.gatt_server.indicate_subscriber(connection, self.indicator, b'burst %d' % number)
 
 
+class Display(PairingDelegate):
+    """Pairs with a fixed passkey, as many products do."""
+
+    def __init__(self, ability, passkey=0):
+        super().__init__(ability)
+        self.passkey = passkey
+
+    async def generate_passkey(self):
+        return self.passkey
+
+    async def display_number(self, number, digits):
+        report('displayed', number=f'{number:06}')
+
+    async def compare_numbers(self, number, digits):
+        report('compared', number=f'{number:06}')
+        return True
+
+
+class Keys(MemoryKeyStore):
+    """Bumble's peripheral stores the two keys of legacy pairing the wrong way round, and would use the key of its own role."""
+
+    async def update(self, name, keys):
+        keys.ltk_central, keys.ltk_peripheral = keys.ltk_peripheral, keys.ltk_central
+        await super().update(name, keys)
+
+
+def pairing_config(kind):
+    # Its identity: its public address may be missing.
+    own = PairingConfig.AddressType.RANDOM
+    if kind in ('none', 'legacy'):
+        return PairingConfig(sc=kind == 'none', mitm=False, identity_address_type=own)
+    if kind == 'compare':
+        return PairingConfig(delegate=Display(PairingDelegate.DISPLAY_OUTPUT_AND_YES_NO_INPUT), identity_address_type=own)
+    return PairingConfig(delegate=Display(PairingDelegate.DISPLAY_OUTPUT_ONLY, int(kind)), identity_address_type=own)
+
+
 # btvirt answers this one with the status only, which Bumble takes for a broken packet, and then waits for an answer for ever.
 hci.HCI_LE_Remote_Connection_Parameter_Request_Reply_Command.return_parameters_class = hci.HCI_StatusReturnParameters
 
@@ -239,6 +279,7 @@ async def peripheral(source, sink, options, vanish=None, name='Lock-01', address
     ]))
     device.scan_response_data = bytes(AdvertisingData([(AdvertisingData.COMPLETE_LIST_OF_16_BIT_SERVICE_CLASS_UUIDS, b'\xe0\xff')]))
     await device.power_on()
+    device.keystore = Keys()
     await device.start_advertising(
         own_address_type=hci.OwnAddressType.PUBLIC if options.public else hci.OwnAddressType.RANDOM,
         auto_restart=True, advertising_interval_min=100, advertising_interval_max=100)
@@ -511,6 +552,13 @@ async def main():
             device.host.long_term_key_provider = provide
             for connection in device.connections.values():
                 connection.request_pairing()
+
+        elif device and word.startswith('pairing:'):
+            device.pairing_config_factory = lambda _: pairing_config(word.removeprefix('pairing:'))
+            report('pairing')
+        elif device and word == 'forget':
+            device.keystore.all_keys.clear()
+            report('forgotten')
 
     def watch_input():   # a thread, because epoll takes neither files nor /dev/null
         while text := os.read(0, 4096):

@@ -189,7 +189,7 @@ import Testing
     #expect(MemoryLayout<hci_filter>.size == 16)
     let needed = HCIFilter.needed.structure
     #expect(needed.type_mask == 0x12)
-    #expect(needed.event_mask.0 == 1 << 5 | 1 << 14 | 1 << 15)
+    #expect(needed.event_mask.0 == 1 << 5 | 1 << 8 | 1 << 14 | 1 << 15)
     #expect(needed.event_mask.1 == 1 << 30)
   }
 

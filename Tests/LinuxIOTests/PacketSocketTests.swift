@@ -49,6 +49,22 @@ import Testing
     }
   }
 
+  /// After a change for which the kernel blocks the socket, packets wait until it is writable.
+  @Test func heldPackets() async throws {
+    try await onLoop {
+      let pair = SocketPair()
+      let socket = PacketSocket(pair.takeOther(), largest: 4)
+      socket.hold()
+      try socket.send([1])
+      #expect(socket.hasBacklog)
+      #expect(pair.read() == nil)
+      let hasRoom = try await socket.waitForRoom()
+      #expect(hasRoom)
+      #expect(pair.read() == [1])
+      socket.close()
+    }
+  }
+
   @Test func aPacketLongerThanTheBufferIsCutAndSaidToBe() async throws {
     try await onLoop {
       let pair = SocketPair()

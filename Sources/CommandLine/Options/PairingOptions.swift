@@ -50,6 +50,21 @@ package struct PairingOptions: OptionSection {
     if confirm != nil, io != "yesno", io != "keyboard-display" { throw ValidationError("--confirm has no effect with --io \(io).") }
   }
 
+  /// Refuses options that the kernel cannot honor, before the command connects.
+  /// - Throws: `Failure(.usage)`.
+  @LoopActor package func checkAdapter(_ context: Context) throws {
+    guard case .kernel = try context.process.adapter() else { return }
+    let reason =
+      if minKeySize != nil {
+        "--min-key-size needs blectl's own host: the kernel has no call for it."
+      } else if passkey != nil, io == "display" {
+        "--passkey with --io display needs blectl's own host: the kernel chooses the passkey that it displays."
+      } else if legacy == "refuse" {
+        "--legacy refuse needs blectl's own host: the kernel refuses LE legacy pairing only together with Just Works."
+      } else { "" }
+    if !reason.isEmpty { throw Failure(.usage, "\(reason) Use -i user:N, tcp:, unix: or serial:.") }
+  }
+
   private func choose(_ option: String, _ value: String?, _ choices: [String]) throws {
     guard let value, !choices.contains(value) else { return }
     throw ValidationError("\(option) takes \(choices.joined(separator: ", ")), not \(DisplayText.quote(value))")

@@ -30,6 +30,8 @@ package final class PacketSocket {
   private var pendingError: Errno?
   package private(set) var isOver = false
   private var isReading = false
+  /// Whether packets wait in the queue until the socket is writable.
+  private var isHeld = false
 
   /// The maximum number of packets that the socket receives per turn of the event loop.
   private static let packetsPerTurn = 256
@@ -62,7 +64,7 @@ package final class PacketSocket {
   /// - Throws: The kernel's error for this packet. Failures of queued packets arrive as `.ended`.
   package func send(_ packet: [UInt8]) throws(Errno) {
     guard !isOver else { throw .socketNotConnected }
-    guard queue.isEmpty else { return queue.append(packet) }
+    guard !hasBacklog else { return queue.append(packet) }
     do throws(Errno) {
       try transmit(packet[...])
     } catch .wouldBlock {
@@ -79,8 +81,14 @@ package final class PacketSocket {
 
   private func receiveSoon() { EventLoop.shared.schedule(after: .zero) { [weak self] in self?.receive() } }
 
-  /// Whether unsent packets wait in the queue of this process.
-  package var hasBacklog: Bool { !queue.isEmpty }
+  /// Whether unsent packets wait in the queue of this process, or `hold` has blocked the socket.
+  package var hasBacklog: Bool { isHeld || !queue.isEmpty }
+
+  /// Keeps packets in the queue until the socket is writable. Call it after a change for which the kernel blocks the socket.
+  package func hold() {
+    isHeld = true
+    updateWatch()
+  }
 
   /// Waits until the queue of this process is empty.
   /// - Parameter deadline: The time limit of the wait. Nil means no limit.
@@ -117,12 +125,13 @@ package final class PacketSocket {
 
   private func updateWatch() {
     guard !isOver else { return }
-    let interest = Interest(isReading: handler != nil, isWriting: !queue.isEmpty)
+    let interest = Interest(isReading: handler != nil, isWriting: hasBacklog)
     if watch.set(interest) { return }
     watch.open(descriptor.rawValue, interest, flush: { [weak self] in self?.flush() }, receive: { [weak self] in self?.receive() })
   }
 
   private func flush() {
+    isHeld = false
     do throws(Errno) {
       while let packet = queue.front {
         try transmit(packet)

@@ -9,6 +9,8 @@ package import SMP
 package protocol BondKeeper: AnyObject {
   /// Returns the bond of an adapter with a device, by the device's identity or by a resolvable private address.
   func bond(of adapter: PeerAddress, with peer: PeerAddress) throws -> StoredBond?
+  /// Returns all bonds of an adapter, the oldest first.
+  func bonds(of adapter: PeerAddress) throws -> [StoredBond]
   /// Stores a bond, and replaces an earlier one with the same identity. After an error, the earlier bond is unchanged.
   func keep(_ bond: StoredBond, of adapter: PeerAddress) throws
 }

@@ -3,6 +3,7 @@ package import EventLoop
 package import Finding
 package import GAP
 package import GATT
+import SMP
 package import Text
 
 /// An adapter with its links, clients and subscriptions. A one-shot command uses a session for one step. An open session runs many
@@ -68,6 +69,7 @@ package final class Session {
     }
     do {
       let made = try await open()
+      if let bonds, let adapter = made.identity { made.useBonds { try bonds.bonds(of: adapter).map(\.bond) } }
       let central = staysOpen ? shared(made) : made
       opened = central
       opening.resume(returning: central)

@@ -48,6 +48,30 @@ extension AdapterProblem: FailureConvertible {
   }
 }
 
+extension KernelPairingProblem: FailureConvertible {
+  package var failure: Failure {
+    switch self {
+    case .bluetoothdRuns(let peer):
+      .adapter(
+        "Cannot use blectl's keys: bluetoothd runs, and keeps keys of its own. Pair with `bluetoothctl pair \(peer.address)`, then "
+          + "`bluetoothctl disconnect \(peer.address)`. If blectl has a bond with the device, remove it: blectl unpair \(peer.address)")
+    case .notPermitted(let name):
+      .adapter(
+        "Cannot use keys on \(name): this needs CAP_NET_ADMIN. "
+          + "Run once: `\(Failure.setcap(ThisProcess.executable() ?? "blectl"))`, or use sudo.", .notPermitted)
+    case .noSecurityManager(let name):
+      .adapter(
+        "\(name) cannot encrypt (dmesg: security requested but not available). The kernel prepares no keys for an adapter that "
+          + "`hciconfig up` switched on. Run: `sudo btmgmt -i \(name) power off && sudo btmgmt -i \(name) power on`")
+    case .choosesPasskey(let name):
+      Failure(.usage, "The kernel chooses the passkey that \(name) displays. To display your own, use blectl's own host: -i user:N")
+    case .refused(let name, let command, let status):
+      .adapter("\(name) refused the management command 0x\(Hex.encode(command)) (status 0x\(Hex.encode(status))).")
+    case .silent(let name, let command): .adapter("\(name) did not answer the management command 0x\(Hex.encode(command)).")
+    }
+  }
+}
+
 extension NoConnection: FailureConvertible {
   package var failure: Failure {
     let (kind, reason): (Failure.Kind, String) =

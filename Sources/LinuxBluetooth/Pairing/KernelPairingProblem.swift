@@ -1,0 +1,17 @@
+package import Bluetooth
+
+/// The reason why blectl cannot use keys or pair through the kernel.
+package enum KernelPairingProblem: Error, Sendable, Equatable {
+  /// bluetoothd runs. It has its own keys, and answers the questions of each pairing before blectl could.
+  case bluetoothdRuns(PeerAddress)
+  /// The process lacks CAP_NET_ADMIN.
+  case notPermitted(String)
+  /// The kernel has no Security Manager for the adapter, because `hciconfig up` switched it on.
+  case noSecurityManager(String)
+  /// The kernel displays a passkey of its own choice, but the user chose one.
+  case choosesPasskey(String)
+  /// The kernel refused the management command with a status of the management channel.
+  case refused(String, command: UInt16, status: UInt8)
+  /// The kernel did not answer the management command.
+  case silent(String, command: UInt16)
+}

@@ -1,0 +1,416 @@
+import Bluetooth
+import EventLoop
+import SMP
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import LinuxBluetooth
+
+private let device = PeerAddress(Address(rawValue: 0xF0F1_F2F3_F4F5), .random)
+private let other = PeerAddress(Address(rawValue: 0x0011_2233_4455), .public)
+private let changing = PeerAddress(Address(rawValue: 0x7FFF_FFFF_FFFF), .random)
+private let secure = LinkSecurity(keySize: 16, isAuthenticated: true, isSecureConnections: true)
+private let plain = LinkSecurity(keySize: 16, isAuthenticated: false, isSecureConnections: true)
+private let notKept = LinkSecurity(keySize: 16, isAuthenticated: false, isSecureConnections: false)
+
+private func bond(_ identity: PeerAddress, _ security: LinkSecurity = secure, irk: UInt128? = nil) -> Bond {
+  let method: PairingMethod = security.isAuthenticated ? .passkeyEntry(displayedBy: .peripheral) : .justWorks
+  return Bond(identity: identity, irk: irk, keys: [LongTermKey(key: 7, security: security)], method: method)
+}
+
+@LoopActor final class FakeSocket: SecuredSocket {
+  var security: LinkSecurity?
+  /// The result of raising the security. Nil leaves the socket blocked.
+  var raised: Result<LinkSecurity, any Error>?
+  private(set) var levels: [SecurityLevel] = []
+  var onRaise: () -> Void = {}
+  private(set) var isAbandoned = false
+
+  func raiseSecurity(to level: SecurityLevel, until deadline: LoopClock.Instant) async throws -> Bool {
+    levels.append(level)
+    onRaise()
+    guard let raised else {
+      try await EventLoop.shared.sleep(until: deadline)
+      return false
+    }
+    security = try raised.get()
+    return true
+  }
+
+  func abandon() { isAbandoned = true }
+}
+
+@LoopActor final class FakeUser: PairingUser {
+  var digits: SixDigits? = SixDigits(246_810)
+  var agrees = true
+  private(set) var shown: [SixDigits] = []
+  private(set) var compared: [SixDigits] = []
+
+  func passkey() async -> SixDigits? { digits }
+  func show(_ passkey: SixDigits) { shown.append(passkey) }
+  func isSame(_ number: SixDigits) async -> Bool {
+    compared.append(number)
+    return agrees
+  }
+}
+
+/// The kernel's end of the management channel: answers every command with success, except those of `statuses`.
+@LoopActor final class KernelRig {
+  let pair = SocketPair()
+  let socket = FakeSocket()
+  let user = FakeUser()
+  let keyring: KernelKeyring
+  let security: KernelSecurity
+  var reason: ControllerErrorCode?
+  /// The opcodes and parameters of all commands.
+  private(set) var commands: [(UInt16, [UInt8])] = []
+  var statuses: [UInt16: UInt8] = [:]
+  /// The current settings of the adapter: powered, LE.
+  var settings: UInt32 = 0x0201
+  /// What the kernel does after a command, in place of an answer.
+  var reactions: [UInt16: (KernelRig) -> Void] = [:]
+  private var watch: Watch?
+
+  init(_ bonds: [Bond] = [], peer: PeerAddress = device) {
+    let adapter = AdapterInfo(index: 3, address: other.address, isUp: true, bus: "virtual", le: true)
+    keyring = KernelKeyring(adapter)
+    keyring.bonds = { bonds }
+    keyring.hasDaemon = { false }
+    security = KernelSecurity(keyring, socket, peer) { nil }
+    let end = pair
+    keyring.open = { adapter throws(AdapterProblem) in ManagementSocket(end.takeOther(), adapter) }
+  }
+
+  /// Answers commands for as long as `body` runs.
+  func serving<T: Sendable>(_ body: @escaping @LoopActor () async throws -> T) async throws -> T {
+    let task = EventLoop.shared.spawn { [self] in
+      while !Task.isCancelled {
+        while let packet = pair.read(), packet.count >= 6 { answer(packet) }
+        try? await EventLoop.shared.sleep(for: .milliseconds(1))
+      }
+    }
+    defer { task.cancel() }
+    return try await body()
+  }
+
+  private func answer(_ packet: [UInt8]) {
+    let opcode = packet.uint16(at: 0)
+    commands.append((opcode, Array(packet.dropFirst(6))))
+    if let reaction = reactions[opcode] { return reaction(self) }
+    complete(opcode)
+  }
+
+  func complete(_ opcode: UInt16) {
+    var writer = ByteWriter()
+    writer.uint16(opcode)
+    writer.uint8(statuses[opcode] ?? 0)
+    if opcode == 0x0004 {
+      writer.append([UInt8](repeating: 0, count: 13))
+      writer.uint32(settings)
+    }
+    event(1, writer.bytes)
+  }
+
+  /// Sends an event of the adapter.
+  func event(_ code: UInt16, _ parameters: [UInt8]) {
+    try? pair.write(Octets.u16le(code) + [3, 0] + Octets.u16le(UInt16(parameters.count)) + parameters)
+  }
+
+  func event(_ code: UInt16, of peer: PeerAddress = device, _ parameters: UInt8...) {
+    event(code, peer.address.littleEndianBytes + [peer.type == .public ? 1 : 2] + parameters)
+  }
+
+  /// Sends a New Long Term Key event.
+  func key(_ type: UInt8, of peer: PeerAddress = device, size: UInt8 = 16, hint: UInt8 = 1, initiator: UInt8 = 0) {
+    let head = [hint] + peer.address.littleEndianBytes + [peer.type == .public ? 1 : 2, type, initiator, size]
+    event(0x0A, head + [UInt8](repeating: 0, count: 10) + [7] + [UInt8](repeating: 0, count: 15))
+  }
+
+  var opcodes: [UInt16] { commands.map(\.0) }
+}
+
+extension Octets {
+  fileprivate static func u16le(_ number: UInt16) -> [UInt8] { [UInt8(truncatingIfNeeded: number), UInt8(number >> 8)] }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct KernelSecurityTests {
+  /// Runs `body` with virtual time.
+  private func with(_ bonds: [Bond] = [], peer: PeerAddress = device, _ body: @escaping @LoopActor (KernelRig) async throws -> Void)
+    async throws
+  {
+    try await onLoop {
+      let rig = KernelRig(bonds, peer: peer)
+      try await rig.serving { try await body(rig) }
+    }
+  }
+
+  static let keyboard = PairingParameters(ioCapability: .keyboardOnly, requestsMITM: true)
+
+  // MARK: Encryption
+
+  /// The kernel gets all bonds at once, except one whose address changes, before the security is raised.
+  @Test func encryption() async throws {
+    let own = bond(device)
+    try await with([own, bond(other, plain, irk: 9), bond(changing)]) { rig in
+      rig.socket.raised = .success(secure)
+      try await rig.security.encrypt(with: own)
+      #expect(rig.opcodes == [0x0030, 0x0013])
+      #expect(rig.commands.map { $0.1[0] } == [1, 2])
+      #expect(rig.socket.levels == [.secureConnections])
+      #expect(rig.security.security == secure)
+      // The link is already encrypted.
+      try await rig.security.encrypt(with: own)
+      #expect(rig.opcodes.count == 2 && rig.socket.levels.count == 1)
+    }
+  }
+
+  @Test func encryptionFailures() async throws {
+    let own = bond(device)
+    let cases: [(Result<LinkSecurity, any Error>?, any Error, Bool)] = [
+      (.failure(Errno.invalidArgument), KernelPairingProblem.noSecurityManager("hci3"), false),
+      (.failure(SocketEnd(device, .errno(.permissionDenied))), PairingFailure.bondRejected(.authenticationFailure), true),
+      (nil, PairingFailure.bondRejected(.authenticationFailure), true),
+    ]
+    for (raised, error, isAbandoned) in cases {
+      try await with([own]) { rig in
+        rig.socket.raised = raised
+        let thrown = await #expect(throws: (any Error).self) { try await rig.security.encrypt(with: own) }
+        #expect(thrown.map { "\($0)" } == "\(error)")
+        #expect(rig.socket.isAbandoned == isAbandoned)
+      }
+    }
+  }
+
+  /// Nothing is sent next to bluetoothd, and a missing capability is named.
+  @Test func refusals() async throws {
+    let own = bond(device)
+    try await with([own]) { rig in
+      rig.keyring.hasDaemon = { true }
+      await #expect(throws: KernelPairingProblem.bluetoothdRuns(device)) { try await rig.security.encrypt(with: own) }
+      await #expect(throws: KernelPairingProblem.bluetoothdRuns(device)) { _ = try await rig.security.pair(Self.keyboard, user: rig.user) }
+      #expect(rig.commands.isEmpty && rig.socket.levels.isEmpty)
+      rig.keyring.hasDaemon = { false }
+      rig.statuses[0x0030] = 0x14
+      await #expect(throws: KernelPairingProblem.notPermitted("hci3")) { try await rig.security.encrypt(with: own) }
+      rig.statuses[0x0030] = 0x0D
+      await #expect(throws: KernelPairingProblem.refused("hci3", command: 0x0030, status: 0x0D)) {
+        try await rig.security.encrypt(with: own)
+      }
+    }
+    // The kernel has no key of this device, so that it would pair.
+    try await with([]) { rig in
+      await #expect(throws: PairingFailure.noBond) { try await rig.security.encrypt(with: own) }
+      #expect(rig.socket.levels.isEmpty)
+    }
+  }
+
+  /// The kernel finds a device with a changing address by its identity.
+  @Test func destination() async throws {
+    // The hash of the address under this key: see the sample data of ah.
+    let irk: UInt128 = 0xEC02_34A3_57C8_AD05_3410_10A6_0A39_7D9B
+    let resolvable = PeerAddress(Address(rawValue: 0x7081_940D_FBAA), .random)
+    try await with([bond(device, irk: irk)]) { rig in
+      let destinations = [try await rig.keyring.destination(of: resolvable), try await rig.keyring.destination(of: changing)]
+      #expect(destinations == [device, changing])
+      #expect(rig.opcodes == [0x0030, 0x0013])
+    }
+  }
+
+  // MARK: Pairing
+
+  /// A passkey, with the settings before and after it.
+  @Test func passkey() async throws {
+    try await with([bond(other, plain)]) { rig in
+      rig.reactions[0x19] = { $0.event(0x10) }
+      rig.reactions[0x1E] = { rig in
+        rig.complete(0x1E)
+        rig.socket.security = secure
+        rig.key(3)
+        rig.event(1, [0x19, 0, 0] + device.address.littleEndianBytes + [2])
+      }
+      let result = try await rig.security.pair(Self.keyboard, user: rig.user)
+      #expect(result == PairingResult(method: .passkeyEntry(displayedBy: .peripheral), security: secure, bond: bond(device)))
+      #expect(rig.security.security == secure && rig.security.bond == bond(device))
+      #expect(rig.opcodes == [0x04, 0x09, 0x2D, 0x30, 0x13, 0x19, 0x1E, 0x2D, 0x09])
+      #expect(rig.commands.map(\.1)[1...2] == [[1], [1]] && rig.commands.map(\.1).suffix(2) == [[0], [0]])
+    }
+  }
+
+  /// Settings that fit are not touched, and Just Works is confirmed without a question.
+  @Test func justWorks() async throws {
+    try await with { rig in
+      rig.settings = 0x0A11
+      rig.reactions[0x19] = { $0.event(0x0F, 1, 0, 0, 0, 0) }
+      rig.reactions[0x1C] = { rig in
+        rig.complete(0x1C)
+        rig.socket.security = notKept
+        rig.key(2)
+        rig.complete(0x19)
+      }
+      let result = try await rig.security.pair(PairingParameters(), user: rig.user)
+      #expect(result.security == plain && result.bond == bond(device, plain))
+      // The socket reports only level 2.
+      #expect(rig.security.security == plain)
+      #expect(rig.opcodes == [0x04, 0x30, 0x13, 0x19, 0x1C] && rig.user.compared.isEmpty)
+    }
+  }
+
+  /// Numbers, a device that distributes its identity, and a passkey on our side, which is shown once.
+  @Test func displays() async throws {
+    try await with { rig in
+      rig.reactions[0x19] = { $0.event(0x0F, 0, 0x1A, 0xC4, 3, 0) }
+      rig.reactions[0x1C] = { rig in
+        rig.complete(0x1C)
+        rig.socket.security = secure
+        rig.event(
+          0x18, [1] + device.address.littleEndianBytes + other.address.littleEndianBytes + [1, 9] + [UInt8](repeating: 0, count: 15))
+        rig.key(3, of: other)
+        rig.complete(0x19)
+      }
+      let result = try await rig.security.pair(Self.keyboard, user: rig.user)
+      #expect(rig.user.compared == [SixDigits(246_810)])
+      #expect(result.method == .numericComparison && result.bond?.identity == other && result.bond?.irk == 9)
+    }
+    try await with { rig in
+      rig.reactions[0x19] = { rig in
+        for entered: UInt8 in 0...2 { rig.event(0x17, 1, 0, 0, 0, entered) }
+        rig.socket.security = secure
+        rig.key(3)
+        rig.complete(0x19)
+      }
+      let result = try await rig.security.pair(Self.keyboard, user: rig.user)
+      #expect(result.method == .passkeyEntry(displayedBy: .central))
+      #expect(rig.user.shown == [SixDigits(lastOf: 1)])
+    }
+  }
+
+  struct Failing: CustomTestStringConvertible {
+    let testDescription: String
+    let error: any Error
+    var parameters = KernelSecurityTests.keyboard
+    var prepare: @LoopActor (KernelRig) -> Void = { _ in }
+    var bonds: [Bond] = []
+  }
+
+  private static func failing(_ event: @escaping @LoopActor (KernelRig) -> Void, status: UInt8 = 5, answers: [UInt16] = [])
+    -> @LoopActor (KernelRig) -> Void
+  {
+    { rig in
+      rig.statuses[0x19] = status
+      rig.reactions[0x19] = { rig in
+        event(rig)
+        if answers.isEmpty { rig.complete(0x19) }
+      }
+      for opcode in answers {
+        rig.reactions[opcode] = { rig in
+          rig.complete(opcode)
+          rig.complete(0x19)
+        }
+      }
+    }
+  }
+
+  private static func accepted(_ type: UInt8, size: UInt8 = 16) -> @LoopActor (KernelRig) -> Void {
+    { rig in
+      rig.reactions[0x19] = { rig in
+        rig.socket.security = type & 1 == 1 ? secure : notKept
+        rig.event(0x10)
+        rig.key(type, size: size)
+        rig.complete(0x19)
+      }
+    }
+  }
+
+  private static var fourth: PairingParameters {
+    var parameters = keyboard
+    parameters.level = .secureConnections
+    return parameters
+  }
+
+  private static var chosen: PairingParameters {
+    var parameters = PairingParameters(ioCapability: .keyboardDisplay, requestsMITM: true)
+    parameters.passkey = SixDigits(1)
+    return parameters
+  }
+
+  private static var authenticated: PairingParameters {
+    var parameters = PairingParameters()
+    parameters.level = .authenticated
+    return parameters
+  }
+
+  static let failureCases = [
+    Failing(
+      testDescription: "wrong passkey", error: PairingFailure.wrongPasskey(.peer),
+      prepare: failing({ $0.event(0x10) }, answers: [0x1E])),
+    Failing(
+      testDescription: "no passkey", error: PairingFailure.passkeyNotEntered(.us),
+      prepare: { rig in
+        rig.user.digits = nil
+        failing({ $0.event(0x10) }, answers: [0x1F])(rig)
+      }),
+    Failing(
+      testDescription: "number refused here", error: PairingFailure.numberRefused(.us),
+      prepare: { rig in
+        rig.user.agrees = false
+        failing({ $0.event(0x0F, 0, 1, 0, 0, 0) }, answers: [0x1D])(rig)
+      }),
+    Failing(
+      testDescription: "number refused there", error: PairingFailure.numberRefused(.peer),
+      prepare: failing({ $0.event(0x0F, 0, 1, 0, 0, 0) }, answers: [0x1C])),
+    Failing(testDescription: "refused", error: PairingFailure.refused(.unspecifiedReason), prepare: failing({ _ in })),
+    Failing(testDescription: "silent", error: PairingFailure.timedOut, prepare: failing({ _ in }, status: 8)),
+    Failing(
+      testDescription: "disconnected", error: PairingFailure.disconnected(.remoteUserTerminated), prepare: failing({ _ in }, status: 0x0E)),
+    Failing(
+      testDescription: "rejected", error: KernelPairingProblem.refused("hci3", command: 0x19, status: 0x0B),
+      prepare: failing({ _ in }, status: 0x0B)),
+    Failing(
+      testDescription: "no answer", error: PairingFailure.timedOut, prepare: { rig in rig.reactions[0x19] = { _ in } }),
+    Failing(testDescription: "hciconfig up", error: KernelPairingProblem.noSecurityManager("hci3")),
+    Failing(
+      testDescription: "Just Works only", error: PairingFailure.notAuthenticated, parameters: fourth,
+      prepare: failing({ $0.event(0x0F, 1, 0, 0, 0, 0) }, answers: [0x1D])),
+    Failing(testDescription: "no keyboard", error: PairingFailure.notAuthenticated, parameters: authenticated),
+    Failing(testDescription: "legacy", error: PairingFailure.legacyPairing, parameters: fourth, prepare: accepted(1)),
+    Failing(testDescription: "short key", error: PairingFailure.keySize(agreed: 7, minimum: 16), prepare: accepted(3, size: 7)),
+    Failing(testDescription: "debug key", error: PairingFailure.debugKey, prepare: accepted(4)),
+    Failing(testDescription: "weaker", error: PairingFailure.weakerThanBond, prepare: accepted(2), bonds: [bond(device)]),
+    Failing(
+      testDescription: "own passkey", error: KernelPairingProblem.choosesPasskey("hci3"), parameters: chosen,
+      prepare: failing({ $0.event(0x17, 1, 0, 0, 0, 0) }, status: 0x10, answers: [0x1A])),
+  ]
+
+  /// A failed pairing restores the settings and the keys.
+  @Test(arguments: failureCases) func failures(_ failing: Failing) async throws {
+    try await with(failing.bonds) { rig in
+      rig.security.bond = failing.bonds.first
+      failing.prepare(rig)
+      let thrown = await #expect(throws: (any Error).self) { _ = try await rig.security.pair(failing.parameters, user: rig.user) }
+      #expect(thrown.map { "\($0)" } == "\(failing.error)")
+      guard !rig.commands.isEmpty else { return }
+      #expect(rig.opcodes.suffix(4) == [0x2D, 0x09, 0x30, 0x13])
+      #expect(rig.commands.last?.1[0] == UInt8(failing.bonds.count))
+      // Keys that the kernel accepted, and we do not, are removed.
+      let isAccepted = rig.socket.security != nil
+      #expect(rig.opcodes.contains(0x1B) == isAccepted)
+    }
+  }
+
+  /// On an encrypted link, the kernel pairs only when the socket demands more security.
+  @Test func upgrade() async throws {
+    try await with([bond(device, plain)]) { rig in
+      rig.security.bond = bond(device, plain)
+      rig.socket.security = notKept
+      rig.socket.raised = .success(secure)
+      rig.socket.onRaise = { [unowned rig] in rig.event(0x10) }
+      rig.reactions[0x1E] = { rig in
+        rig.complete(0x1E)
+        rig.key(3)
+      }
+      let result = try await rig.security.pair(Self.keyboard, user: rig.user)
+      #expect(result.bond == bond(device) && rig.socket.levels == [.authenticated])
+    }
+  }
+}
