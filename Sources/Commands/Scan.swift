@@ -7,6 +7,7 @@ import EventLoop
 import Finding
 import GAP
 import Presentation
+import SMP
 import Terminal
 import Text
 
@@ -25,7 +26,7 @@ package struct Scan: LoopCommand {
   static let examples = ["blectl -i sim scan band -d 3", "blectl -i sim scan --devices --sort rssi | head -n 10"]
   static let traits = CommandTraits(printsRecords: true, runsBesideOthers: true, recordsNamePeers: true)
   static let unusedOptions = ["--timeout"]
-  static let rareOptions = ["--key", "--device", "--log", "--phy"]
+  static let rareOptions = ["--key", "--irk", "--device", "--log", "--phy"]
 
   @OptionGroup var process: ProcessOptions
 
@@ -77,6 +78,8 @@ package struct Scan: LoopCommand {
 
   @Option(help: KeyArgument.help) var key: [KeyArgument] = []
 
+  @Option(help: IdentityKeyArgument.help) var irk: [IdentityKeyArgument] = []
+
   @OptionGroup var file: DeviceOptions
 
   @Flag(help: "Print records as hex instead of a table") var raw = false
@@ -117,10 +120,10 @@ package struct Scan: LoopCommand {
       ? RecordFields(
         (every == nil ? [] : ["time"]) + ["address", "address_type", "name", "rssi.last", "rssi.mean", "interval_ms", "connectable"] + data
           + ["mac", "packets", "decoded"],
-        others: ["rssi", "first_seen", "last_seen", "decoded_error", "peer"])
+        others: ["rssi", "identity", "identity_type", "first_seen", "last_seen", "decoded_error", "peer"])
       : RecordFields(
         ["time", "address", "address_type", "name", "rssi", "pdu", "connectable"] + data + ["raw", "decoded"],
-        others: ["phy", "secondary_phy", "sid", "truncated", "error", "decoded_error", "structures", "peer"])
+        others: ["identity", "identity_type", "phy", "secondary_phy", "sid", "truncated", "error", "decoded_error", "structures", "peer"])
   }
   var hasTimeLimit: Bool { duration > 0 }
   var failureAtInputEnd: Failure? { count.map { Failure(.notFound, "The input ended before \($0.counted("record")) arrived.") } }
@@ -218,11 +221,12 @@ package struct Scan: LoopCommand {
     var parameters = ScanParameters()
     parameters.isActive = !passive
     parameters.phys = phy.phys
+    let resolver = try await context.session.resolver(adding: irk.map { ($0.key, $0.address) })
     try view.start()
     // Local copies, because each access to an argument is a lookup.
     let (count, showsDevices) = (listensToEnd ? nil : count, showsDevices)
     @LoopActor func listen() async throws {
-      try await radio.listen(parameters, for: duration > 0 ? .limited(seconds: duration) : nil) { report, time in
+      try await radio.listen(parameters, for: duration > 0 ? .limited(seconds: duration) : nil, resolving: resolver) { report, time in
         try await view.add(report, at: time)
         return count.map { (showsDevices ? view.shownDevices : view.records) >= $0 } ?? false ? .end : .goOn
       } onDrop: {
@@ -351,6 +355,28 @@ struct KeyArgument: ExpressibleByArgument, Sendable {
     self.key = key
     address = parts.count == 2 ? Address(parts[0]) : nil
     if parts.count == 2, address == nil { return nil }
+  }
+}
+
+/// A value of `--irk`.
+struct IdentityKeyArgument: ExpressibleByArgument, Sendable {
+  static let help = ArgumentHelp(
+    "Resolve private addresses with this identity resolving key", discussion: "An address before the key is the identity.",
+    valueName: "[address=]hex")
+
+  let address: PeerAddress?
+  let key: UInt128
+
+  init?(argument: String) {
+    let parts = argument.split(separator: "=", omittingEmptySubsequences: false)
+    guard parts.count <= 2, let digits = parts.last, let key = StoredBond.number(String(digits)) else { return nil }
+    self.key = key
+    guard parts.count == 2 else {
+      address = nil
+      return
+    }
+    guard case .address(let identity, let type)? = PeerSelector(String(parts[0])) else { return nil }
+    address = PeerAddress(identity, type ?? .public)
   }
 }
 

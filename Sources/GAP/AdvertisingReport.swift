@@ -1,4 +1,5 @@
 package import Bluetooth
+package import SMP
 
 /// An advertisement or scan response that the controller has reported
 /// (LE Advertising Report, Vol 4 Part E §7.7.65.2, or LE Extended Advertising Report, §7.7.65.13).
@@ -18,6 +19,8 @@ package struct AdvertisingReport: Sendable, Equatable {
   package var isScannable: Bool
   /// The advertiser's address. Nil for an anonymous advertisement (address type 0xFF).
   package var peer: PeerAddress?
+  /// The identity behind the advertiser's address. Nil if nobody resolved it.
+  package var identity: ResolvedIdentity?
   /// The RSSI in dBm, −127…20. Nil if the controller does not know the RSSI (value 127).
   package var rssi: Int8?
   /// The AD structures of the advertising or scan response data, at most 1650 bytes. `Advertisement` parses them.

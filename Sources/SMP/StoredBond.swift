@@ -112,6 +112,11 @@ extension LinkRole {
 }
 
 extension Bond {
+  /// Returns whether an IRK resolves a resolvable private address.
+  static func resolves(_ address: Address, irk: UInt128) -> Bool {
+    Toolbox.ah(irk: irk, prand: UInt32(address.rawValue >> 24)) == UInt32(address.rawValue & 0xFF_FFFF)
+  }
+
   /// Returns this bond from the peer's side.
   /// - Parameter own: Our identity address.
   package func seenByPeer(of own: PeerAddress) -> Bond {
@@ -123,7 +128,6 @@ extension Bond {
   package func isOf(_ peer: PeerAddress) -> Bool {
     if peer == identity { return true }
     guard let irk, peer.randomKind == .resolvablePrivate else { return false }
-    let (prand, hash) = (UInt32(peer.address.rawValue >> 24), UInt32(peer.address.rawValue & 0xFF_FFFF))
-    return Toolbox.ah(irk: irk, prand: prand) == hash
+    return Self.resolves(peer.address, irk: irk)
   }
 }

@@ -207,9 +207,11 @@ import Text
     #expect(!(result.text + result.errors).contains("246810") && !(result.text + result.errors).contains("111111"))
   }
 
-  @Test func theKernelsAdaptersDoNotPairYet() throws {
-    let result = try Blectl.run("pair", "C0:FF:EE:00:00:07", adapter: "hci0")
-    #expect(result.status == 64 && result.errors.contains("blectl pairs with its own host only"), "\(result.errors)")
+  /// What the kernel's host cannot do is refused before blectl opens the adapter.
+  @Test(arguments: [["--min-key-size", "7"], ["--passkey", "1", "--io", "display"], ["--legacy", "refuse"]])
+  func theKernelsAdaptersRefuse(_ options: [String]) throws {
+    let result = try Blectl.run(["pair", "C0:FF:EE:00:00:07"] + options, adapter: "hci0")
+    #expect(result.status == 64 && result.errors.contains("needs blectl's own host"), "\(result.errors)")
   }
 }
 

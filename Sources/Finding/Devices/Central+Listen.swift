@@ -1,5 +1,6 @@
 import EventLoop
 package import GAP
+package import SMP
 
 /// The decision of a report's receiver on whether the scan continues.
 package enum Listening: Sendable, Equatable {
@@ -16,11 +17,13 @@ extension Central {
   /// receives the reports that the controller heard before the limit. `.end` stops the reports, also those of the same HCI event.
   /// - Parameters:
   ///   - limit: The time from the moment at which the controller starts to listen. Nil means no limit.
+  ///   - resolver: Adds identities to the reports. Nil adds none.
   ///   - onDrop: The callback with the number of reports that the scan dropped because `take` was seconds behind, repeatedly and at the
   ///     end. After a cancellation, the number includes the reports that `take` had not received.
   /// - Throws: The error of `take` or of the scan, or `CancellationError`.
   package func listen(
-    _ parameters: ScanParameters, for limit: Duration?, take: @escaping @LoopActor (AdvertisingReport, Int64) async throws -> Listening,
+    _ parameters: ScanParameters, for limit: Duration?, resolving resolver: IdentityResolver? = nil,
+    take: @escaping @LoopActor (AdvertisingReport, Int64) async throws -> Listening,
     onDrop: (@LoopActor (Int) -> Void)? = nil
   ) async throws {
     let reports = BoundedQueue<(AdvertisingReport, Int64)>(capacity: 8192, onDrop: onDrop)
@@ -38,7 +41,8 @@ extension Central {
     do {
       taking: while true {
         let item = if let ready = try reports.ready() { ready } else { try await reports.next() }
-        guard let (report, time) = item else { break }
+        guard var (report, time) = item else { break }
+        if let resolver { report.identity = resolver.identity(of: report.peer) }
         switch try await take(report, time) {
         case .goOn: break
         case .end: break taking

@@ -1,10 +1,13 @@
 package import Bluetooth
 package import GAP
+package import SMP
 package import Text
 
 /// The facts that all advertisements of one device have shown so far, for filters and the table.
 package struct DeviceView {
   package let peer: PeerAddress
+  /// The identity behind the device's address. Nil if unknown.
+  package private(set) var identity: ResolvedIdentity?
   package private(set) var name: UntrustedText?
   package private(set) var services: Set<UUID> = []
   /// Whether the device sent manufacturer data that a filter requests.
@@ -43,6 +46,7 @@ package struct DeviceView {
     _ report: AdvertisingReport, _ advertisement: Advertisement, at time: Int64? = nil, wanted manufacturers: [ScanFilter.Manufacturer] = []
   ) {
     reports += 1
+    identity = report.identity ?? identity
     if let time { signal.add(report.rssi, isEvent: report.pdu != .scanResponse, at: time) }
     if let power = report.txPower { txPowerOfReports = power }
     rssi = report.rssi ?? rssi

@@ -1,6 +1,7 @@
 package import Bluetooth
 import EventLoop
 package import GAP
+package import SMP
 package import Text
 
 /// The device that a search looks for, and the rules for choosing among several matches.
@@ -69,20 +70,22 @@ package enum PeerSearchError: Error, Sendable, Equatable {
 extension Central {
   /// Finds the device that a search selects. Scans, unless the address type is known or the adapter is already connected to the address.
   /// - Parameters:
+  ///   - resolver: Finds a device with a changing address by its identity address. Nil finds none.
   ///   - onDevice: Receives the number of devices heard so far, after each report.
   ///   - heard: Receives all heard devices at the end of the search, also if no device matches.
   /// - Throws: `PeerSearchError`, the error of the scan, or `CancellationError`.
   package func find(
-    _ search: PeerSearch, onDevice: (@LoopActor (Int) -> Void)? = nil, heard: (@LoopActor ([DeviceView]) -> Void)? = nil
+    _ search: PeerSearch, resolving resolver: IdentityResolver? = nil, onDevice: (@LoopActor (Int) -> Void)? = nil, heard: (@LoopActor ([DeviceView]) -> Void)? = nil
   ) async throws -> PeerMatch {
     if case .address(let address, let type) = search.selector {
-      if let peer = type.map({ PeerAddress(address, $0) }) ?? connectedPeer(address) {
+      let isChanging = resolver?.mayHide(address) ?? false
+      if let peer = isChanging ? connectedPeer(address) : type.map({ PeerAddress(address, $0) }) ?? connectedPeer(address) {
         return PeerMatch(peer: peer, name: nil, rssi: nil, others: [], payloads: [], heard: nil)
       }
     }
     var candidates = PeerCandidates(search.selector)
     defer { heard?(candidates.all) }
-    try await listen(ScanParameters(), for: search.limit) { report, time in
+    try await listen(ScanParameters(), for: search.limit, resolving: resolver) { report, time in
       let isMatch = candidates.add(report, at: time)
       onDevice?(candidates.count)
       guard isMatch else { return .goOn }

@@ -1,5 +1,6 @@
 package import Bluetooth
 import GAP
+import SMP
 package import Text
 
 /// A rule that selects a device by address, name, MAC or service.
@@ -71,7 +72,9 @@ package enum PeerSelector: Sendable, Equatable, CustomStringConvertible {
 
   package func matches(_ device: DeviceView) -> Bool {
     switch self {
-    case .address, .name: means(device.peer, named: device.name)
+    case .address:
+      means(device.peer, named: nil) || device.identity?.address.map { means($0, named: nil) } ?? false
+    case .name: means(device.peer, named: device.name)
     case .mac: isIn(device.payloads.values)
     case .service(let uuid): device.services.contains(uuid)
     }

@@ -212,7 +212,8 @@ extension Session {
     reporter.report(.searching(search.selector, within: search.limit))
     let match: PeerMatch
     do {
-      match = try await central().find(search, onDevice: { reporter.report(.heard($0)) }, heard: { reporter.report(.searched($0)) })
+      match = try await central().find(
+        search, resolving: try await resolver(), onDevice: { reporter.report(.heard($0)) }, heard: { reporter.report(.searched($0)) })
       reporter.report(.searchEnded)
     } catch {
       reporter.report(.searchEnded)

@@ -108,7 +108,7 @@ extension Session {
   private func tryToRestore(_ connection: Connection, within limit: Duration) async throws -> Part {
     let central = try await central()
     let deadline = EventLoop.shared.now.advanced(by: limit)
-    let peer = try await central.findAgain(connection, within: limit)
+    let peer = try await central.findAgain(connection, within: limit, try await resolver())
     let rest = max(.milliseconds(1), EventLoop.shared.now.duration(to: deadline))
     let link = try await central.connect(peer, timeout: rest, retries: connection.limits.retries)
     connection.move(to: link, client(on: link, connection.limits, connection.clientObserver))
@@ -159,12 +159,12 @@ extension Connection {
 extension Central {
   /// Finds the peer of a lost connection again. Searches only if the peer's address may have changed. Otherwise returns the known address.
   /// Uses the original selector if it is unique. If not, uses the peer's name.
-  fileprivate func findAgain(_ connection: Connection, within limit: Duration) async throws -> PeerAddress {
+  fileprivate func findAgain(_ connection: Connection, within limit: Duration, _ resolver: IdentityResolver?) async throws -> PeerAddress {
     guard var selector = connection.selector, selector.mayFindNewAddress(of: connection.peer) else { return connection.peer }
     if !selector.isUnique, let name = connection.name, !name.isEmpty { selector = .name(Glob.literal(name.raw)) }
     var search = PeerSearch(selector, demandsOne: !selector.isUnique, limit: limit)
     search.preferred = connection.peer
-    return try await find(search).peer
+    return try await find(search, resolving: resolver).peer
   }
 }
 

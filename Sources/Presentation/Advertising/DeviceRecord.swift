@@ -1,6 +1,7 @@
 import Bluetooth
 import Finding
 import GAP
+import SMP
 import Text
 
 /// The output of a device that a scan heard, with the facts of all its packets, as text or JSON.
@@ -18,6 +19,7 @@ enum DeviceRecord {
     if let time { json.time("time", time) }
     json.address("address", device.peer.address)
     json.string("address_type", device.peer.type.rawValue)
+    ScanRecord.identity(&json, device.identity)
     json.string("name", device.name?.raw)
     json.object("rssi") {
       $0.integer("last", device.rssi.map { Int($0) })
@@ -39,6 +41,7 @@ enum DeviceRecord {
   static func line(_ device: DeviceView, _ formats: AdvertisingFormats) -> String {
     let facts = ScanFacts(device, formats)
     var fields = ["\(device.peer)", device.signal.mean.map { "\(Int($0.rounded())) dBm" } ?? "?"]
+    if let identity = device.identity { fields.append("identity \(identity.address.map { "\($0)" } ?? "unknown")") }
     if let name = device.name { fields.append("\"\(name)\"") }
     if let interval = device.signal.interval { fields.append("every \(ScanTable.interval(interval))") }
     if let mac = facts.mac { fields.append("MAC \(mac)") }

@@ -1,6 +1,7 @@
 package import Bluetooth
 package import Finding
 package import GAP
+import SMP
 package import Text
 
 /// The output of an advertisement during a scan, as text or JSON.
@@ -13,6 +14,7 @@ enum ScanRecord {
     json.time("time", time)
     json.address("address", report.peer?.address)
     json.string("address_type", report.peer?.type.rawValue)
+    identity(&json, report.identity)
     json.integer("rssi", report.rssi.map { Int($0) })
     json.string("pdu", report.pdu.rawValue)
     json.bool("connectable", report.isConnectable)
@@ -32,6 +34,13 @@ enum ScanRecord {
       PacketRecord.structures(&json, advertisement, formats, sender: report.peer?.address)
     }
     if namesPeer { json.string("peer", report.peer?.description) }
+  }
+
+  /// Writes the identity behind a private address, if a key resolved it. The value is null if only the key is known.
+  static func identity(_ json: inout RecordWriter, _ identity: ResolvedIdentity?) {
+    guard let identity else { return }
+    json.address("identity", identity.address?.address)
+    json.string("identity_type", identity.address?.type.rawValue)
   }
 
   /// Writes the services, the manufacturer data and the service data.
@@ -64,6 +73,7 @@ enum ScanRecord {
 
   static func line(_ report: AdvertisingReport, _ advertisement: Advertisement, _ formats: AdvertisingFormats) -> String {
     var fields = [who(report), strength(report.rssi), report.pdu.rawValue]
+    if let identity = report.identity { fields.append("identity:\(identity.address.map { "\($0)" } ?? "unknown")") }
     if let name = advertisement.name { fields.append("\"\(DisplayText.escape(name))\"") }
     fields += advertisement.serviceUUIDs.map(\.description)
     fields += advertisement.manufacturerData.map { "mfg:\(Hex.encode($0.company))=\(Hex.encode($0.data))" }
