@@ -78,7 +78,8 @@ let package = Package(
         "LinuxIO", "CBluetooth", "Decoding", "HostCommon", "GAP", "SMP", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", system,
       ],
       swiftSettings: settings),
-    .target(name: "Finding", dependencies: ["GAP", "SMP", "DeviceFiles", "Bluetooth", "Crypto", "EventLoop", "Text"], swiftSettings: settings),
+    .target(
+      name: "Finding", dependencies: ["GAP", "SMP", "DeviceFiles", "Bluetooth", "Crypto", "EventLoop", "Text"], swiftSettings: settings),
     .target(
       name: "Operations",
       dependencies: ["Finding", "GAP", "SMP", "DeviceFiles", "GATT", "ATT", "Values", "Bluetooth", "EventLoop", "Text"],

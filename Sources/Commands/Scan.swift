@@ -6,6 +6,7 @@ import DeviceFiles
 import EventLoop
 import Finding
 import GAP
+import Operations
 import Presentation
 import SMP
 import Terminal

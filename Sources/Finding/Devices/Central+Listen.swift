@@ -41,7 +41,7 @@ extension Central {
     do {
       taking: while true {
         let item = if let ready = try reports.ready() { ready } else { try await reports.next() }
-        guard var (report, time) = item else { break }
+        guard case (var report, let time)? = item else { break }
         if let resolver { report.identity = resolver.identity(of: report.peer) }
         switch try await take(report, time) {
         case .goOn: break

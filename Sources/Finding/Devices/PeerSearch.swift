@@ -75,7 +75,8 @@ extension Central {
   ///   - heard: Receives all heard devices at the end of the search, also if no device matches.
   /// - Throws: `PeerSearchError`, the error of the scan, or `CancellationError`.
   package func find(
-    _ search: PeerSearch, resolving resolver: IdentityResolver? = nil, onDevice: (@LoopActor (Int) -> Void)? = nil, heard: (@LoopActor ([DeviceView]) -> Void)? = nil
+    _ search: PeerSearch, resolving resolver: IdentityResolver? = nil, onDevice: (@LoopActor (Int) -> Void)? = nil,
+    heard: (@LoopActor ([DeviceView]) -> Void)? = nil
   ) async throws -> PeerMatch {
     if case .address(let address, let type) = search.selector {
       let isChanging = resolver?.mayHide(address) ?? false

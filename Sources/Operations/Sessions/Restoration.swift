@@ -3,6 +3,7 @@ package import EventLoop
 import Finding
 import GAP
 package import GATT
+import SMP
 import Text
 
 package enum RestorationEvent: Sendable {

@@ -3,7 +3,7 @@ package import EventLoop
 package import Finding
 package import GAP
 package import GATT
-import SMP
+package import SMP
 package import Text
 
 /// An adapter with its links, clients and subscriptions. A one-shot command uses a session for one step. An open session runs many
