@@ -19,7 +19,7 @@ import Text
         "GateLock D1:00:00:00:00:02/random 23 27 0201060909476174654c6f636b0303e0ff0bff05030101" + "33110038c1a4 ",
         "Band-7 C0:FF:EE:00:00:07/public 185 251 0201061bff5701020a0700ffffffffffffffffffffffffff03c0ffee000007 070942616e642d3705030d18e0fe",
         "Panel D1:00:00:00:00:10/random 247 251 020106060950616e656c0303f0ff020a04 ",
-        "SafeLock D1:00:00:00:00:50/random 185 27 0201060909536166654c6f636b030350ff ",
+        "SafeLock D1:00:00:00:00:50/random 185 251 0201060909536166654c6f636b030350ff ",
       ])
     #expect(all.map(\.linkLimits.phys) == [[.le1M], [.le1M], [.le1M, .le2M], [.le1M, .le2M], [.le1M, .le2M]])
     for peripheral in all {
