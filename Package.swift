@@ -137,7 +137,7 @@ let package = Package(
     .target(
       name: "Browser",
       dependencies: [
-        "CommandLine", "Presentation", "Terminal", "Operations", "Finding", "LinuxIO", "GAP", "DeviceFiles", "GATT", "ATT", "Values",
+        "CommandLine", "Presentation", "Terminal", "Operations", "Finding", "LinuxIO", "GAP", "DeviceFiles", "GATT", "ATT", "SMP", "Values",
         "Bluetooth", "EventLoop", "Text", argumentParser,
       ], swiftSettings: settings),
     .target(

@@ -55,13 +55,23 @@ package struct Unpair: LoopCommand {
 
 package struct Bonds: LoopCommand {
   static let configuration = CommandConfiguration(
-    named: "bonds", abstract: "List the devices that blectl is paired with.",
-    discussion: "Shows no keys. The keys are in the folder bonds, see FILES in blectl(1).")
-  static let examples = ["blectl bonds", "blectl bonds --json"]
+    named: "bonds", abstract: "List the devices that blectl is paired with, or copy the bonds.",
+    discussion: """
+      Shows no keys. The keys are in the folder bonds, see FILES in blectl(1).
+
+      export writes all bonds with their keys to a file that only you can read. import adds the bonds of such a file, or those of bluetoothd: a file info, or a folder of them. A bond works only with the adapter of the same address.
+      """)
+  static let examples = ["blectl bonds", "blectl bonds --json", "sudo blectl bonds import /var/lib/bluetooth"]
   static let traits = CommandTraits(printsRecords: true)
   static let unusedOptions = ["--adapter", "--timeout", "--trace", "--trace-secrets"]
 
+  enum Action: String, CaseIterable, ExpressibleByArgument { case export, `import` }
+
   @OptionGroup var process: ProcessOptions
+
+  @Argument(help: ArgumentHelp("export or import (default: list the bonds)", valueName: "action")) var action: Action?
+
+  @Argument(help: "The file to write or read", completion: .file()) var file: String?
 
   var usesNames: Bool { false }
   var usesAdapter: Bool { false }
@@ -73,32 +83,64 @@ package struct Bonds: LoopCommand {
     ])
   }
 
+  func validate() throws {
+    guard let action else { return }
+    guard let file else { throw ValidationError("Name the file: blectl bonds \(action.rawValue) FILE") }
+    if action == .export, file == "-" || file.hasPrefix("/dev/std") {
+      throw ValidationError("blectl does not print keys. Name a file: blectl bonds export FILE")
+    }
+  }
+
+  @LoopActor func name(_ files: inout CommandFiles) {
+    if action == .export { files.writes(file, as: "FILE") } else { files.reads(file, as: "FILE") }
+  }
+
   func run(in context: Context) async throws {
-    let output = context.output
-    let entries = try context.process.bonds.all()
-    guard !output.style.json else {
-      for entry in entries {
+    let store = context.process.bonds
+    switch (action, file) {
+    case (.export?, let file?):
+      let entries = try store.all()
+      guard !entries.isEmpty else { throw Failure(.notFound, "There are no bonds to export.") }
+      if OutputFile.isShared(file) {
+        throw Failure(.output, "Other users can read \(DisplayText.quote(file)). Remove it, or name another file.")
+      }
+      try await OutputFile.write(BondStore.export(entries), to: file, for: .user)
+      context.output.status(
+        "Wrote \(entries.count.counted("bond")) to \(DisplayText.quote(file)). Keep the file secret: it contains the keys.")
+    case (.import?, let file?):
+      let found = try await BondSource.read(file)
+      try store.add(found.entries)
+      try await show(found.entries, context.output)
+      context.output.status("Imported \(found.entries.count.counted("bond")).")
+      if let failure = found.failure { throw failure }
+    default:
+      let entries = try store.all()
+      if entries.isEmpty, !context.output.style.json { return context.output.note("No bonds. To pair: blectl pair PEER") }
+      try await show(entries, context.output)
+    }
+  }
+
+  @LoopActor private func show(_ entries: [BondStore.Entry], _ output: Output) async throws {
+    var table = Table(["IDENTITY", "NAME", "METHOD", "KEY", "ADAPTER", "PAIRED (UTC)"])
+    for entry in entries {
+      let stored = entry.stored
+      if output.style.json {
         try await output.record {
           $0.string("event", "bond")
-          entry.stored.describe(in: &$0)
+          stored.describe(in: &$0)
           $0.address("adapter", entry.adapter.address)
           $0.string("adapter_type", entry.adapter.type.rawValue)
         }
+        continue
       }
-      return
-    }
-    guard !entries.isEmpty else { return output.note("No bonds. To pair: blectl pair PEER") }
-    var table = Table(["IDENTITY", "NAME", "METHOD", "KEY", "ADAPTER", "PAIRED (UTC)"])
-    for entry in entries {
-      let bond = entry.stored
-      let size = bond.bond.security.map { "\($0.keySize) bytes" + ($0.isSecureConnections ? "" : ", legacy") } ?? "-"
+      let size = stored.bond.security.map { "\($0.keySize) bytes" + ($0.isSecureConnections ? "" : ", legacy") } ?? "-"
       table.add([
-        "\(bond.bond.identity)", bond.name.map { output.displayText("\(UntrustedText($0))") } ?? "-",
-        bond.bond.method.snakeName.replacing("_", with: " "), size, "\(entry.adapter)",
-        String(Timestamp.text(bond.created).prefix(16)).replacing("T", with: " "),
+        "\(stored.bond.identity)", stored.name.map { output.displayText("\(UntrustedText($0))") } ?? "-",
+        stored.bond.method.snakeName.replacing("_", with: " "), size, "\(entry.adapter)",
+        String(Timestamp.text(stored.created).prefix(16)).replacing("T", with: " "),
       ])
     }
-    try await output.show(table)
+    if !output.style.json, !entries.isEmpty { try await output.show(table) }
   }
 }
 

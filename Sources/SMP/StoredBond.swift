@@ -75,9 +75,13 @@ package struct StoredBond: Equatable, Sendable {
       guard role == nil || LinkRole(name: role) != nil else { throw Fault(line: item.line, reason: "role: Expected central or peripheral") }
       keys.append(LongTermKey(key: key, ediv: ediv, rand: number, role: LinkRole(name: role), security: security))
     }
-    let irk = tree["irk"]?.string.map(Self.number)
-    if case .some(nil) = irk { throw fault("irk", "32 hex digits") }
-    bond = Bond(identity: PeerAddress(address, type), irk: irk ?? nil, keys: keys, method: method)
+    let irk: UInt128?
+    switch tree["irk"]?.kind {
+    case nil, .null?: irk = nil
+    case .string(let digits)? where Self.number(digits) != nil: irk = Self.number(digits)
+    default: throw fault("irk", "32 hex digits")
+    }
+    bond = Bond(identity: PeerAddress(address, type), irk: irk, keys: keys, method: method)
     self.created = created
     name = tree["name"]?.string
   }

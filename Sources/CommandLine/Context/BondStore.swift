@@ -2,7 +2,7 @@ package import Bluetooth
 package import EventLoop
 import LinuxIO
 import Operations
-import Presentation
+package import Presentation
 package import SMP
 import Text
 
@@ -13,6 +13,8 @@ package final class BondStore: BondKeeper {
   package struct Entry: Sendable {
     package let adapter: PeerAddress
     package let stored: StoredBond
+
+    package init(adapter: PeerAddress, stored: StoredBond) { (self.adapter, self.stored) = (adapter, stored) }
   }
 
   /// The largest file that blectl reads: about 4,000 bonds.
@@ -31,10 +33,7 @@ package final class BondStore: BondKeeper {
   }
 
   package func keep(_ bond: StoredBond, of adapter: PeerAddress) throws {
-    try update(adapter) { bonds in
-      bonds.removeAll { bond.replaces($0) }
-      bonds.append(bond)
-    }
+    try add([Entry(adapter: adapter, stored: bond)])
   }
 
   // MARK: All adapters
@@ -51,6 +50,18 @@ package final class BondStore: BondKeeper {
   package func bonds(of adapter: PeerAddress) throws -> [StoredBond] {
     guard let path = path(adapter), let contents = try InputFile.readIfThere(path, limit: Self.limit) else { return [] }
     return try Self.parse(contents, path)
+  }
+
+  /// Stores bonds, and replaces those with the same identity on the same adapter.
+  package func add(_ entries: [Entry]) throws {
+    for (adapter, entries) in Dictionary(grouping: entries, by: \.adapter).sorted(by: { "\($0.key)" < "\($1.key)" }) {
+      try update(adapter) { bonds in
+        for entry in entries {
+          bonds.removeAll { entry.stored.replaces($0) }
+          bonds.append(entry.stored)
+        }
+      }
+    }
   }
 
   package func remove(_ entries: [Entry]) throws {
@@ -83,14 +94,44 @@ package final class BondStore: BondKeeper {
 
   /// - Throws: `Failure(.input)`. A file with one invalid bond is not rewritten, so that no key gets lost.
   static func parse(_ contents: [UInt8], _ path: String) throws(Failure) -> [StoredBond] {
+    try parse(contents, path) { item throws(StoredBond.Fault) in try StoredBond(item) }
+  }
+
+  private static func parse<T>(
+    _ contents: [UInt8], _ path: String, _ entry: (JSONTree) throws(StoredBond.Fault) -> T
+  ) throws(Failure) -> [T] {
     do {
       let tree = try JSONTree.parse(contents)
       guard case .array(let items)? = tree["bonds"]?.kind else { throw StoredBond.Fault(line: 1, reason: "bonds: Expected a list") }
-      return try items.map { item throws(StoredBond.Fault) in try StoredBond(item) }
+      return try items.map { item throws(StoredBond.Fault) in try entry(item) }
     } catch let error as JSONTree.Failure {
       throw Failure(.input, "\(path):\(error.line): \(error.reason)")
     } catch let fault as StoredBond.Fault { throw Failure(.input, "\(path):\(fault.line): \(fault.reason)") } catch {
       throw Failure(error)
+    }
+  }
+
+  // MARK: Export
+
+  /// Returns the contents of an exported file: bonds with their keys and adapters.
+  package static func export(_ entries: [Entry]) -> [UInt8] {
+    var json = RecordWriter()
+    json.objects("bonds", entries) {
+      $0.address("adapter", $1.adapter.address)
+      $0.string("adapter_type", $1.adapter.type.rawValue)
+      $1.stored.write(&$0)
+    }
+    return json.finished()
+  }
+
+  /// Parses an exported file.
+  /// - Throws: `Failure(.input)` for the first mistake.
+  package static func entries(_ contents: [UInt8], _ path: String) throws(Failure) -> [Entry] {
+    try parse(contents, path) { item throws(StoredBond.Fault) in
+      guard let address = item["adapter"]?.string.flatMap({ Address($0) }),
+        let type = item["adapter_type"]?.string.flatMap(AddressType.init(rawValue:))
+      else { throw StoredBond.Fault(line: item.line, reason: "adapter: Expected adapter and adapter_type") }
+      return Entry(adapter: PeerAddress(address, type), stored: try StoredBond(item))
     }
   }
 

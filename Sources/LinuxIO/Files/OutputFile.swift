@@ -69,6 +69,9 @@ package enum OutputFile {
     return (try followed(path), old)
   }
 
+  /// Whether other users may read or change an existing file.
+  package nonisolated static func isShared(_ path: String) -> Bool { (SystemCall.status(of: path)?.st_mode ?? 0) & 0o077 != 0 }
+
   package nonisolated static func isPipe(_ path: String) -> Bool { SystemCall.status(of: path)?.kind == S_IFIFO }
 
   /// Returns whether to write into the old file. The error must show that the folder takes no new file or that the file is a mount point.

@@ -1,0 +1,56 @@
+import Bluetooth
+import CommandLine
+import EventLoop
+import LinuxIO
+import Presentation
+import SMP
+import Text
+
+/// Reads the bonds that `bonds import` adds: an exported file, or files of bluetoothd.
+@LoopActor
+enum BondSource {
+  /// Returns the bonds at a path, and the failure to report after their import.
+  /// - Throws: `Failure(.input)` if there are no bonds.
+  static func read(_ path: String) async throws -> (entries: [BondStore.Entry], failure: Failure?) {
+    let isFolder = FolderNames.isFolder(path)
+    if !isFolder {
+      let contents = try await InputFile.read(path, limit: 1 << 20)
+      if contents.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) == UInt8(ascii: "{") {
+        return (try BondStore.entries(contents, path), nil)
+      }
+    }
+    let files = isFolder ? infoFiles(in: path, depth: 2) : [path]
+    var (entries, faults): ([BondStore.Entry], [String]) = ([], [])
+    for file in files {
+      do throws(Failure) { entries.append(try entry(file)) } catch { faults.append(error.message) }
+    }
+    if entries.isEmpty {
+      throw Failure(.input, faults.first ?? "\(DisplayText.quote(path)) contains no file info of bluetoothd. Is it readable? Try sudo.")
+    }
+    return (entries, faults.isEmpty ? nil : Failure(.input, "Not imported: \(faults.joined(separator: "; "))"))
+  }
+
+  /// Returns the paths of the files `info` in a folder and in its folders.
+  private static func infoFiles(in folder: String, depth: Int) -> [String] {
+    let names = FolderNames.list(folder, home: nil).sorted()
+    let inner = depth == 0 ? [] : names.filter { $0.hasSuffix("/") && Address($0.dropLast()) != nil }
+    return (names.contains("info") ? ["\(folder)/info"] : [])
+      + inner.flatMap { infoFiles(in: "\(folder)/\($0.dropLast())", depth: depth - 1) }
+  }
+
+  private static func entry(_ file: String) throws(Failure) -> BondStore.Entry {
+    // bluetoothd names the two folders by the addresses.
+    let folders = file.split(separator: "/").dropLast().suffix(2).map { Address($0) }
+    guard folders.count == 2, let adapter = folders[0], let device = folders[1] else {
+      throw Failure(
+        .input, "\(file): Expected bonds of blectl, or a file of bluetoothd with its whole path, /var/lib/bluetooth/ADAPTER/DEVICE/info")
+    }
+    do {
+      let text = String(decoding: try InputFile.readIfThere(file, limit: 1 << 16) ?? [], as: UTF8.self)
+      let stored = try BlueZInfo.bond(in: text, of: device, created: EventLoop.shared.wallClock)
+      return BondStore.Entry(adapter: PeerAddress(adapter, .public), stored: stored)
+    } catch let fault as BlueZInfo.Fault {
+      throw Failure(.input, "\(file):\(fault.line.map { "\($0):" } ?? "") \(fault.reason)")
+    } catch { throw Failure(error) }
+  }
+}

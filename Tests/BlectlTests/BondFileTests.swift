@@ -1,0 +1,76 @@
+import Foundation
+import TestSupport
+import Testing
+import Text
+
+/// `bonds export` and `bonds import`.
+@Suite(.timeLimit(.minutes(1))) struct BondFileTests {
+  private let state = TemporaryFolder.path()
+
+  private func run(_ arguments: String...) throws -> Blectl.Result {
+    try Blectl.run(arguments, input: [], environment: ["XDG_STATE_HOME": state])
+  }
+
+  private func write(_ text: String, _ folders: String...) throws -> String {
+    let folder = TemporaryFolder.path()
+    let place = ([folder] + folders).joined(separator: "/")
+    try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+    try text.write(toFile: "\(place)/info", atomically: true, encoding: .utf8)
+    return folder
+  }
+
+  @Test func exportedBondsWorkAfterTheirImport() throws {
+    #expect(try run("bonds", "export", TemporaryFolder.path()).status == 2)
+    #expect(try run("pair", "SafeLock", "--passkey", "246810").status == 0)
+    let (file, before) = (TemporaryFolder.path(), try run("bonds", "--json").text)
+    let exported = try run("bonds", "export", file)
+    #expect(exported.status == 0 && exported.text.isEmpty && exported.errors.contains("Wrote 1 bond to"), "\(exported.errors)")
+    #expect(try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int == 0o600)
+    #expect(try run("unpair", "--all").status == 0 && run("read", "SafeLock", "ff51").status == 5)
+    #expect(try run("bonds", "import", file, "--json").text == before)
+    // A second import changes nothing.
+    #expect(try run("bonds", "import", file).status == 0)
+    #expect(try run("bonds", "--json").text == before && run("read", "SafeLock", "ff51").text == "locked\n")
+    let key = try #require(try String(contentsOfFile: file, encoding: .utf8).firstMatch(of: /"key":"([0-9a-f]{32})"/)?.1)
+    #expect(try !(run("bonds", "import", file).text + run("bonds", "import", file).errors).contains(key))
+  }
+
+  @Test func filesOfBluetoothd() throws {
+    #expect(try run("pair", "SafeLock", "--passkey", "246810").status == 0)
+    let own = "\(state)/blectl/bonds/00:00:5E:00:53:01-public.json"
+    let key = String(try #require(try String(contentsOfFile: own, encoding: .utf8).firstMatch(of: /"key":"([0-9a-f]{32})"/)?.1))
+    let reversed = Hex.encode(try #require(Hex.decode(key)).reversed())
+    #expect(try run("unpair", "--all").status == 0)
+    let info =
+      "[General]\nName=Lock\nAddressType=static\n[PeripheralLongTermKey]\nKey=\(reversed)\nAuthenticated=3\nEncSize=16\nEDiv=0\nRand=0\n"
+    let folder = try write(info, "00:00:5E:00:53:01", "D1:00:00:00:00:50")
+    let broken = "\(folder)/00:00:5E:00:53:01/D1:00:00:00:00:51"
+    try FileManager.default.createDirectory(atPath: broken, withIntermediateDirectories: true)
+    try "[LongTermKey]\nKey=5\n".write(toFile: "\(broken)/info", atomically: true, encoding: .utf8)
+    let result = try run("bonds", "import", folder)
+    #expect(result.status == 66 && result.errors.contains("\(broken)/info:2: Key: Expected 32 hex digits"), "\(result.errors)")
+    #expect(result.text.contains("D1:00:00:00:00:50/random  Lock  passkey  16 bytes"), "\(result.text)")
+    #expect(try run("read", "SafeLock", "ff51").text == "locked\n")
+    let single = try run("bonds", "import", "\(folder)/00:00:5E:00:53:01/D1:00:00:00:00:50/info")
+    #expect(single.status == 0 && single.errors.contains("Imported 1 bond"), "\(single.errors)")
+    let elsewhere = try run("bonds", "import", try write(info))
+    #expect(elsewhere.status == 66 && elsewhere.errors.contains("/var/lib/bluetooth/ADAPTER/DEVICE/info"), "\(elsewhere.errors)")
+  }
+
+  @Test func wrongFiles() throws {
+    let other = try TemporaryFolder.file(Array("x".utf8))
+    try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: other)
+    #expect(try run("pair", "SafeLock", "--passkey", "246810").status == 0)
+    for (arguments, status, message) in [
+      (["export", "-"], 64, "blectl does not print keys."), (["export", "/dev/stdout"], 64, "blectl does not print keys."),
+      (["export"], 64, "Name the file: blectl bonds export FILE"), (["copy", "x"], 64, "copy"),
+      (["export", other], 74, "Other users can read"), (["import", "/nowhere"], 66, "/nowhere"),
+      (["import", TemporaryFolder.path()], 66, "No such file"),
+      (["import", try TemporaryFolder.file(Array("{\n \"bonds\": [{}]}".utf8))], 66, ":2: adapter: Expected adapter and adapter_type"),
+    ] as [([String], Int32, String)] {
+      let result = try Blectl.run(["bonds"] + arguments, input: [], environment: ["XDG_STATE_HOME": state])
+      #expect(result.status == status && result.errors.contains(message), "\(arguments): \(result.status) \(result.errors)")
+    }
+    #expect(try String(contentsOfFile: other, encoding: .utf8) == "x")
+  }
+}
