@@ -31,6 +31,8 @@ final class BrowserSession {
   private var drawDue: LoopClock.Instant?
   private var drawnAt: LoopClock.Instant?
   private let isUTF8: Bool
+  /// The user of the current pairing. Nil without a pairing.
+  var pairing: BrowserPairing?
 
   /// The minimum time between two frames after events other than keys.
   private static let frameInterval = Duration.milliseconds(100)
@@ -188,6 +190,8 @@ final class BrowserSession {
       note(isCopied ? "Copied: \(text)" : text)
     case .trace(let path): spawn { await $0.trace(path) }
     case .save(let text, let path, let count): spawn { await $0.save(text, to: path, count) }
+    case .pair(let peer): request(peer) { try await $0.pair(on: $1) }
+    case .answer(let text): pairing?.answer(text)
     case .redraw: screen?.redraw()
     case .quit: ended.resume(returning: ())
     }
@@ -302,7 +306,10 @@ final class BrowserSession {
 
   func read(_ handle: AttributeHandle, from connection: Connection) async throws {
     let value = try await take(handle, from: connection)
-    if case .failure(let error) = value { problem(error, of: connection.peer) }
+    guard case .failure(let error) = value else { return }
+    var failure = Failure(error)
+    if connection.security?.shortage != nil, [0x05, 0x0C, 0x0F].contains(failure.code) { failure.add("Press P to pair.") }
+    problem(failure, of: connection.peer)
   }
 
   /// Reads a value and stores it in the browser. If the device refuses, stores and returns the error instead.

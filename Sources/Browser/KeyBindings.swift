@@ -23,6 +23,9 @@ enum BrowserAction: Equatable {
   case trace(String?)
   /// A redraw of the whole screen, for example after another program has written to the terminal.
   case redraw
+  case pair(PeerAddress)
+  /// The answer to the question of the pairing. Nil cancels the pairing.
+  case answer(String?)
   /// A new file with a text, which has the given number of values.
   case save(String, _ path: String, Int)
   case quit
@@ -59,6 +62,7 @@ extension Browser {
     case "d": return disconnect()
     case "y": return copy()
     case "p": plot()
+    case "P": return pair()
     case "/":
       overlay = .prompt(
         isInTree
@@ -243,6 +247,12 @@ extension Browser {
     case (.escape, _):
       returnToOrigin(of: prompt)
       overlay = nil
+      return prompt.purpose.isOfPairing ? [.answer(nil)] : []
+    case (.enter, .passkey):
+      if text.utf8.count == 6 { return answer(text) }
+    case ("y", .comparison), ("n", .comparison): return answer(key == "y" ? "yes" : "no")
+    case (_, .comparison), (_, .display): break
+    case (.character(let digit), .passkey) where !(digit.isASCII && digit.isNumber && text.utf8.count < 6): break
     case (.enter, .filter): overlay = nil
     case (.enter, .search):
       overlay = nil
@@ -264,6 +274,11 @@ extension Browser {
       }
     }
     return []
+  }
+
+  private mutating func answer(_ text: String) -> [BrowserAction] {
+    overlay = nil
+    return [.answer(text)]
   }
 
   private mutating func returnToOrigin(of prompt: Prompt) {
@@ -374,6 +389,11 @@ extension Browser {
   }
 
   private func name(_ item: Characteristic) -> String { AssignedNumbers.name(of: item.uuid).map { renderer.safe($0) } ?? "\(item.uuid)" }
+
+  private mutating func pair() -> [BrowserAction] {
+    guard let peer = devices.shown, devices.shownPeer?.isConnected == true else { return say("Press Enter to connect first.") }
+    return started(peer, .pair(peer))
+  }
 
   private mutating func readAll() -> [BrowserAction] { devices.shown.map { started($0, .readAll($0)) } ?? [] }
 

@@ -11,6 +11,7 @@ enum KeyHelp {
         ("Enter", "connect and show the services; reconnect after a lost connection"),
         ("→", "show its advertisement"),
         ("/", "show only devices with a text in name, address or data; Esc shows all"),
+        ("P", "pair, and store the keys"),
         ("d", "disconnect (● marks connected devices; there may be several)"),
       ]
     ),

@@ -60,23 +60,31 @@ struct LineField: Equatable {
   }
 }
 
-/// A prompt in the last line of the screen that asks for a text.
+/// A prompt in the last line of the screen that asks for a text, or for the answer to a question of a pairing.
 struct Prompt: Equatable {
   enum Purpose: String {
     case filter = "filter: "
     case search = "find: "
     case trace = "trace to file: "
     case export = "save as CSV: "
+    case passkey = "Passkey that the device displays: "
+    case comparison = "Does the device display this number? y or n: "
+    case display = "Enter this passkey on the device (Esc cancels): "
+
+    /// Whether the prompt belongs to a pairing.
+    var isOfPairing: Bool { self == .passkey || self == .comparison || self == .display }
   }
 
   let purpose: Purpose
   var field: LineField
   /// The tree at the start of a search, to which each new letter and Escape return. Nil for other prompts.
   var origin: AttributeTree?
+  /// The digits before the label, for the user to compare or to enter.
+  var digits = ""
 
   /// Returns the line of the prompt and the zero-based column of the cursor.
   func line(width: Int, _ renderer: LineRenderer) -> (Frame.Line, cursor: Int) {
-    let label = purpose.rawValue
+    let label = digits + purpose.rawValue
     let (text, cursor) = field.visible(width - label.count, renderer)
     return (renderer.line([Span(label, .bold), Span(text)], width: width), min(width - 1, label.count + cursor))
   }

@@ -48,6 +48,28 @@ import Testing
     #expect(browser.press(.enter) == [.connect(peer)])
   }
 
+  @Test func thePromptsOfAPairing() {
+    var browser = Fixture.browser()
+    #expect(browser.press("P") == [] && browser.message?.text == "Press Enter to connect first.")
+    browser = Fixture.connected()
+    #expect(browser.press("P") == [.pair(peer)])
+    func ask(_ purpose: Prompt.Purpose) { browser.overlay = .prompt(Prompt(purpose: purpose, field: LineField(), digits: "012345  ")) }
+    ask(.passkey)
+    for digit in "24x68" { #expect(browser.press(.character(digit)) == []) }
+    #expect(browser.press(.enter) == [] && browser.overlay != nil)
+    for digit in "100" { #expect(browser.press(.character(digit)) == []) }
+    #expect(browser.press(.enter) == [.answer("246810")] && browser.overlay == nil)
+    for (purpose, key, answer) in [
+      (Prompt.Purpose.comparison, Key.character("y"), "yes"), (.comparison, .character("n"), "no"), (.comparison, .escape, nil),
+      (.passkey, .escape, nil), (.display, .escape, nil),
+    ] as [(Prompt.Purpose, Key, String?)] {
+      ask(purpose)
+      #expect(browser.text().last?.contains("012345  \(purpose.rawValue)") == true)
+      if purpose != .passkey { #expect(browser.press("x") == [] && browser.press(.enter) == [] && browser.overlay != nil) }
+      #expect(browser.press(key) == [.answer(answer)] && browser.overlay == nil, "\(purpose)")
+    }
+  }
+
   @Test func aBeaconIsNotConnected() {
     var browser = Browser(isUTF8: true)
     browser.devices.heard(Fixture.report(1, rssi: -50, connectable: false), at: Fixture.begin)

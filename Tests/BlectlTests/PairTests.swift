@@ -149,6 +149,23 @@ import Text
     #expect(terminal.wait(for: "Paired with SafeLock: passkey"))
   }
 
+  @Test func thePairingOfTheBrowser() throws {
+    let state = TemporaryFolder.path()
+    let browser = try BrowserTerminal(["name:SafeLock"], environment: ["XDG_STATE_HOME": state])
+    try browser.see("SafeLock · connected", "(needs pairing)")
+    browser.type("P")
+    try browser.see("Passkey that the device displays:")
+    browser.type(BrowserTerminal.escape)
+    try browser.see("Cannot pair", not: ["Passkey that the device displays:"])
+    browser.type("P")
+    try browser.see("Passkey that the device displays:")
+    browser.type("246810\r")
+    try browser.see("locked", not: ["(needs pairing)"])
+    browser.type("P")
+    try browser.see("The bond with SafeLock exists already.")
+    browser.quit()
+  }
+
   @Test func aProgramAnswers() throws {
     let running = try Blectl.start(["repl", "--json"], environment: ["XDG_STATE_HOME": TemporaryFolder.path()])
     running.send(line: "connect SafeLock")
