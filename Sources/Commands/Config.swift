@@ -26,7 +26,7 @@ package struct Config: LoopCommand {
   /// The values that blectl uses if neither the command line nor the file gives one. Options that are not here have no such value.
   private static let builtIn = [
     "adapter": "the first hciN that is up", "color": "auto", "timeout": "11 s to find, 20 s to connect, 30 s to answer", "mtu": "517",
-    "retries": "1", "mode": "auto", "as": "auto",
+    "retries": "1", "mode": "auto", "as": "auto", "pair": "false",
   ]
 
   func run(in context: Context) async throws {
@@ -39,7 +39,7 @@ package struct Config: LoopCommand {
     let options = configuration.options(for: address ?? PeerAddress(Address(rawValue: 0), .public), named: name, selector)
     if let path = configuration.configPath { output.status("Configuration file: \(DisplayText.escape(path))") }
     if configuration.defaults.ignored > 0 {
-      output.note("CI=true: ignored \(configuration.defaults.ignored.counted("default")) of mode and as.")
+      output.note("CI=true: ignored \(configuration.defaults.ignored.counted("default")) of mode, as and pair.")
     }
     let general = configuration.defaults.general
     var table = Table(["OPTION", "VALUE", "FROM"])

@@ -61,6 +61,14 @@ import Testing
     #expect(call.status == 66 && call.errors.contains("\(folder)/blectl/none.json"), "\(call.errors)")
   }
 
+  @Test func aDeviceThatPairs() throws {
+    try write(#"{"devices": {"name:Safe*": {"pair": true}}}"#)
+    let pairs = ["BLECTL_PASSKEY": "246810", "XDG_STATE_HOME": TemporaryFolder.path()]
+    #expect(try blectl("read", "SafeLock", "ff51", with: pairs.merging(["CI": "true"]) { $1 }).status == 5)
+    #expect(try blectl("read", "D1:00:00:00:00:50", "ff51", with: pairs).text == "locked\n")
+    #expect(try blectl("config", "SafeLock", "--json").records.first { $0.string("name") == "pair" }?.string("value") == "true")
+  }
+
   // MARK: Scripts
 
   @Test func scriptsIgnorePersonalDefaults() throws {
@@ -94,7 +102,8 @@ import Testing
       (#"{"defaults": {"adapter": "x"}}"#, "1:26: defaults.adapter: Invalid value \"x\". Unknown adapter"),
       (#"{"defaults": {"timeout": 0}}"#, "1:26: defaults.timeout: Invalid value \"0\". --timeout takes seconds"),
       (#"{"defaults": {"retries": 101}}"#, "1:26: defaults.retries: Invalid value \"101\". --retries takes 0 to 100"),
-      (#"{"defaults": {"pair": true}}"#, "1:23: defaults.pair: Unknown key. Use adapter, color,"),
+      (#"{"defaults": {"pair": "on"}}"#, "1:23: defaults.pair: Expected true or false, found a string."),
+      (#"{"defaults": {"bond": true}}"#, "1:23: defaults.bond: Unknown key. Use adapter, color,"),
       (#"{"devices": {"@last": {}}}"#, "1:23: devices.@last: Not a device."),
       (#"{"devices": {"a": {"timeout": 3}}}"#, "1:31: devices.a.timeout: Unknown key. Use mtu, phy,"),
       (#"{"devices": []}"#, "1:13: devices: Expected an object, found a list"), (#"{"defaults": ["#, "1:15: Expected a value"),

@@ -25,6 +25,7 @@ package struct OptionDefaults: Sendable {
     package var timeout: Double? { values["timeout"].flatMap { try? TimeText.seconds($0.text) } }
     package var mode: WriteMode? { values["mode"].flatMap { WriteMode(rawValue: $0.text) } }
     package var format: ValueFormat? { values["as"].flatMap { try? ValueFormat($0.text) } }
+    package var pairs: Bool { values["pair"]?.text == "true" }
     /// The path of the device file.
     package var device: String? { values["device"]?.text }
 
@@ -36,11 +37,11 @@ package struct OptionDefaults: Sendable {
   }
 
   /// The options that `defaults` accepts.
-  package static let names = ["adapter", "color", "timeout", "mtu", "phy", "interval", "retries", "mode", "as"]
+  package static let names = ["adapter", "color", "timeout", "mtu", "phy", "interval", "retries", "mode", "as", "pair"]
   /// The options that an entry of `devices` accepts.
-  package static let deviceNames = ["mtu", "phy", "interval", "mode", "as", "device"]
+  package static let deviceNames = ["mtu", "phy", "interval", "mode", "as", "pair", "device"]
   /// The options whose personal defaults scripts and programs ignore.
-  private static let personal = ["mode", "as"]
+  private static let personal = ["mode", "as", "pair"]
 
   package private(set) var general = Options()
   private(set) var devices: [(peer: PeerArgument, options: Options)] = []
@@ -93,9 +94,11 @@ package struct OptionDefaults: Sendable {
     let isNumber = ["timeout", "mtu", "interval", "retries"].contains(name)
     let text: String
     switch entry.tree.kind {
+    case .bool(let value) where name == "pair": return "\(value)"
     case .number(let number) where isNumber: text = number
-    case .string(let string) where !["mtu", "retries"].contains(name): text = string
-    default: throw entry.error("Expected \(isNumber ? "a number" : "a string"), found \(entry.tree.noun).")
+    case .string(let string) where !["mtu", "retries", "pair"].contains(name): text = string
+    default:
+      throw entry.error("Expected \(name == "pair" ? "true or false" : isNumber ? "a number" : "a string"), found \(entry.tree.noun).")
     }
     do {
       switch name {

@@ -139,7 +139,10 @@ package struct Context {
     request.parameters = target.requested
     request.defaults = { [configuration] in configuration.options(for: $0, named: $1, selector).parameters }
     request.exchangesMTU = exchangingMTU
-    if target.pairs || links.pairs { request.pairing = try PairingOptions.usualWish(self) }
+    let wish = target.pairs || links.pairs ? try PairingOptions.usualWish(self) : nil
+    request.pairing = { [self] in
+      try wish ?? (configuration.options(for: $0, named: $1, selector).pairs ? PairingOptions.usualWish(self) : nil)
+    }
     // Looking up the name is too slow for one command with an address.
     if case .selector = target.peer { request.looksUpName = isInSession } else { request.looksUpName = true }
     return request

@@ -149,7 +149,8 @@ extension DeviceLinks {
     do {
       let name = match.name ?? (request.looksUpName ? reporter.storedName(of: match.peer) : nil)
       connection = try await session.connect(
-        match.peer, name: name, foundBy: request.selector, limits: limits, observer: clientObserver, pairing: request.pairing
+        match.peer, name: name, foundBy: request.selector, limits: limits, observer: clientObserver,
+        pairing: try request.pairing(match.peer, name)
       ) {
         try self.willUse($0)
         if request.exchangesMTU || request.parameters.mtu != nil { try await self.exchangeMTU(request.parameters.mtu, on: $0.client) }
