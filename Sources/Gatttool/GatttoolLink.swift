@@ -46,7 +46,7 @@ enum GatttoolLink {
   static func unsafeLevel(_ level: String) -> Failure {
     Failure(
       .usage,
-      "security level \(level) is not supported: blectl cannot pair or encrypt yet. Use bluetoothctl for both: pair ADDRESS")
+      "gatttool has no security level \(level) here. Pair first: blectl pair ADDRESS. blectl then encrypts all connections to the device")
   }
 
   /// Returns gatttool's message for a failed connection, with the kernel's errno if the error has one.

@@ -1,3 +1,5 @@
+import Bluetooth
+
 /// The reason in a Pairing Failed PDU (Vol 3 Part H §3.5.5).
 package struct PairingFailedReason: RawRepresentable, Hashable, Sendable {
   package let rawValue: UInt8
@@ -21,9 +23,7 @@ package struct PairingFailedReason: RawRepresentable, Hashable, Sendable {
   package var name: String { Self.names[rawValue] ?? "Reserved Reason" }
 
   /// The specification's name in snake case, for JSON and scripts: `passkey_entry_failed`.
-  package var snakeName: String {
-    name.lowercased().split(whereSeparator: { !$0.isLetter && !$0.isNumber }).joined(separator: "_")
-  }
+  package var snakeName: String { AssignedNumbers.snake(name) }
 
   /// All reasons that the specification names.
   package static let all = names.keys.sorted().map(Self.init(rawValue:))
