@@ -15,6 +15,8 @@ final class Host: LinkController {
   var adapterInfo = ControllerInfo()
   var sendQueue = SendQueue(length: 27, total: 1)
   private(set) var links: [ConnectionHandle: HostLink] = [:]
+  /// The static address for a controller without a public address. Nil means a random one.
+  var staticAddress: Address?
   var isStarted = false
   /// The callback for the events that concern a role, which are advertising reports and LE Connection Complete.
   var onEvent: (@LoopActor (Event) -> Void)?
@@ -225,7 +227,7 @@ extension Host {
       return
     }
     // Static: the two upper bits set, the others neither all zero nor all one (Vol 6 Part B §1.3.2.1).
-    let random = Address(rawValue: 0b11 << 46 | UInt64.random(in: 1..<(1 << 46) - 1))
+    let random = staticAddress ?? Address(rawValue: 0b11 << 46 | UInt64.random(in: 1..<(1 << 46) - 1))
     try await controller.perform(LESetRandomAddress(random))
     info.ownAddress = PeerAddress(random, .random)
   }

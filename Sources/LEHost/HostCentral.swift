@@ -24,8 +24,10 @@ package final class HostCentral: GAP.Central {
   /// The devices whose advertisements arrived on the coded PHY, at most 256. The host connects to these devices on the coded PHY.
   var codedPeers: Set<PeerAddress> = []
 
-  package init(_ transport: any HCI.Transport, name: String, tap: (any HCI.Tap)? = nil) {
+  /// - Parameter staticAddress: The static address for a controller without a public address. Nil means a random one.
+  package init(_ transport: any HCI.Transport, name: String, tap: (any HCI.Tap)? = nil, staticAddress: Address? = nil) {
     host = Host(tap.map { TappedTransport(transport, tap: $0) } ?? transport, name: name)
+    host.staticAddress = staticAddress
     host.onEvent = { [weak self] event in self?.handle(event) }
     host.onFailure = { [weak self] error in
       self?.initiation?.settle(.failure(error))

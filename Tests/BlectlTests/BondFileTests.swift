@@ -1,7 +1,11 @@
+import Bluetooth
 import Foundation
+import SMP
 import TestSupport
 import Testing
 import Text
+
+@testable import CommandLine
 
 /// `bonds export` and `bonds import`.
 @Suite(.timeLimit(.minutes(1))) struct BondFileTests {
@@ -55,6 +59,21 @@ import Text
     #expect(single.status == 0 && single.errors.contains("Imported 1 bond"), "\(single.errors)")
     let elsewhere = try run("bonds", "import", try write(info))
     #expect(elsewhere.status == 66 && elsewhere.errors.contains("/var/lib/bluetooth/ADAPTER/DEVICE/info"), "\(elsewhere.errors)")
+  }
+
+  /// A controller without a public address takes the address of the bonds.
+  @Test func theStaticAddress() async throws {
+    try await onLoop {
+      let store = BondStore(folder: state)
+      let peer = PeerAddress(Address(rawValue: 1), .public)
+      let key = LongTermKey(key: 1, security: LinkSecurity(keySize: 16, isAuthenticated: false, isSecureConnections: true))
+      let stored = StoredBond(Bond(identity: peer, irk: nil, keys: [key], method: .justWorks), created: 0, name: nil)
+      try store.add([.init(adapter: peer, stored: stored)])
+      #expect(try store.staticAddress() == nil)
+      let random = Address(rawValue: 0xC000_0000_0002)
+      try store.add([.init(adapter: PeerAddress(random, .random), stored: stored)])
+      #expect(try store.staticAddress() == random)
+    }
   }
 
   @Test func wrongFiles() throws {

@@ -48,6 +48,12 @@ import Testing
       let own = central.adapterInfo.ownAddress
       #expect(own.randomKind == .static)
       #expect(controller.commands.contains(LESetRandomAddress(own.address)))
+      // Bonds belong to an address, so the host can have the same one again.
+      let other = ScriptedController()
+      other.address = Address(rawValue: 0)
+      let again = HostCentral(other, name: "test", staticAddress: own.address)
+      try await again.start()
+      #expect(again.adapterInfo.ownAddress == own && other.commands.contains(LESetRandomAddress(own.address)))
     }
   }
 

@@ -77,9 +77,9 @@ extension AdapterSpec {
     case .kernel(let index):
       return try await KernelCentral.open(adapter: index, tap: tap)
     case .user(let index):
-      return try await host(UserChannel.open(index), "user:\(index)", tap)
+      return try await host(UserChannel.open(index), "user:\(index)", tap, bonds)
     case .stream(let address):
-      return try await host(StreamTransport.connect(to: address, timeout: .seconds(10)), "\(address)", tap)
+      return try await host(StreamTransport.connect(to: address, timeout: .seconds(10)), "\(address)", tap, bonds)
     case .simulation(let file):
       let air = try await Self.air(file)
       let central = try await host(VirtualController(air: air), file.map { "sim:\($0)" } ?? "sim", tap)
@@ -114,8 +114,10 @@ extension AdapterSpec {
     }
   }
 
-  @LoopActor private func host(_ transport: any HCI.Transport, _ name: String, _ tap: (any HCI.Tap)?) async throws -> HostCentral {
-    let central = HostCentral(transport, name: name, tap: tap)
+  @LoopActor private func host(
+    _ transport: any HCI.Transport, _ name: String, _ tap: (any HCI.Tap)?, _ bonds: BondStore? = nil
+  ) async throws -> HostCentral {
+    let central = HostCentral(transport, name: name, tap: tap, staticAddress: try bonds?.staticAddress())
     do {
       try await central.start()
       return central

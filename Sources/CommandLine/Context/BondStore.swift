@@ -72,6 +72,10 @@ package final class BondStore: BondKeeper {
     }
   }
 
+  /// Returns the static random address of our oldest bond under such an address, which a controller without a public address takes.
+  /// With another address in each process, no bond would last. Nil without such a bond.
+  func staticAddress() throws -> Address? { try all().first { $0.adapter.type == .random }?.adapter.address }
+
   // MARK: Files
 
   private func update(_ adapter: PeerAddress, _ change: (inout [StoredBond]) -> Void) throws {
