@@ -61,7 +61,10 @@ package struct Bonds: LoopCommand {
 
       export writes all bonds with their keys to a file that only you can read. import adds the bonds of such a file, or those of bluetoothd: a file info, or a folder of them. A bond works only with the adapter of the same address.
       """)
-  static let examples = ["blectl bonds", "blectl bonds --json", "sudo blectl bonds import /var/lib/bluetooth"]
+  static let examples = [
+    "blectl bonds", "blectl bonds --json",
+    "blectl -i sim pair SafeLock --passkey 246810 && blectl bonds export b.json",
+  ]
   static let traits = CommandTraits(printsRecords: true)
   static let unusedOptions = ["--adapter", "--timeout", "--trace", "--trace-secrets"]
 
@@ -105,13 +108,13 @@ package struct Bonds: LoopCommand {
         throw Failure(.output, "Other users can read \(DisplayText.quote(file)). Remove it, or name another file.")
       }
       try await OutputFile.write(BondStore.export(entries), to: file, for: .user)
-      context.output.status(
-        "Wrote \(entries.count.counted("bond")) to \(DisplayText.quote(file)). Keep the file secret: it contains the keys.")
+      if context.output.style.json { return try await show(entries, context.output) }
+      let exported = "Exported \(entries.count.counted("bond")) to \(DisplayText.quote(file))"
+      try await context.output.show("\(exported). Keep the file secret: it contains the keys.") { _ in }
     case (.import?, let file?):
       let found = try await BondSource.read(file)
       try store.add(found.entries)
       try await show(found.entries, context.output)
-      context.output.status("Imported \(found.entries.count.counted("bond")).")
       if let failure = found.failure { throw failure }
     default:
       let entries = try store.all()

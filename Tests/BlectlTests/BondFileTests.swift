@@ -28,7 +28,7 @@ import Text
     #expect(try run("pair", "SafeLock", "--passkey", "246810").status == 0)
     let (file, before) = (TemporaryFolder.path(), try run("bonds", "--json").text)
     let exported = try run("bonds", "export", file)
-    #expect(exported.status == 0 && exported.text.isEmpty && exported.errors.contains("Wrote 1 bond to"), "\(exported.errors)")
+    #expect(exported.status == 0 && exported.text.hasPrefix("Exported 1 bond to"), "\(exported.text)")
     #expect(try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int == 0o600)
     #expect(try run("unpair", "--all").status == 0 && run("read", "SafeLock", "ff51").status == 5)
     #expect(try run("bonds", "import", file, "--json").text == before)
@@ -50,13 +50,13 @@ import Text
     let folder = try write(info, "00:00:5E:00:53:01", "D1:00:00:00:00:50")
     let broken = "\(folder)/00:00:5E:00:53:01/D1:00:00:00:00:51"
     try FileManager.default.createDirectory(atPath: broken, withIntermediateDirectories: true)
-    try "[LongTermKey]\nKey=5\n".write(toFile: "\(broken)/info", atomically: true, encoding: .utf8)
+    try "[LongTermKey]\nKey=5\nEncSize=16\n".write(toFile: "\(broken)/info", atomically: true, encoding: .utf8)
     let result = try run("bonds", "import", folder)
     #expect(result.status == 66 && result.errors.contains("\(broken)/info:2: Key: Expected 32 hex digits"), "\(result.errors)")
     #expect(result.text.contains("D1:00:00:00:00:50/random  Lock  passkey  16 bytes"), "\(result.text)")
     #expect(try run("read", "SafeLock", "ff51").text == "locked\n")
     let single = try run("bonds", "import", "\(folder)/00:00:5E:00:53:01/D1:00:00:00:00:50/info")
-    #expect(single.status == 0 && single.errors.contains("Imported 1 bond"), "\(single.errors)")
+    #expect(single.status == 0 && single.text.contains("D1:00:00:00:00:50"), "\(single.text)\(single.errors)")
     let elsewhere = try run("bonds", "import", try write(info))
     #expect(elsewhere.status == 66 && elsewhere.errors.contains("/var/lib/bluetooth/ADAPTER/DEVICE/info"), "\(elsewhere.errors)")
   }
@@ -84,7 +84,7 @@ import Text
       (["export", "-"], 64, "blectl does not print keys."), (["export", "/dev/stdout"], 64, "blectl does not print keys."),
       (["export"], 64, "Name the file: blectl bonds export FILE"), (["copy", "x"], 64, "copy"),
       (["export", other], 74, "Other users can read"), (["import", "/nowhere"], 66, "/nowhere"),
-      (["import", TemporaryFolder.path()], 66, "No such file"),
+      (["import", TemporaryFolder.path()], 66, "no such file"),
       (["import", try TemporaryFolder.file(Array("{\n \"bonds\": [{}]}".utf8))], 66, ":2: adapter: Expected adapter and adapter_type"),
     ] as [([String], Int32, String)] {
       let result = try Blectl.run(["bonds"] + arguments, input: [], environment: ["XDG_STATE_HOME": state])

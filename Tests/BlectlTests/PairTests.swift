@@ -159,7 +159,7 @@ import Text
     try browser.see("Cannot pair", not: ["Passkey that the device displays:"])
     browser.type("P")
     try browser.see("Passkey that the device displays:")
-    browser.type("246810\r")
+    browser.type("246810\r" + BrowserTerminal.second + BrowserTerminal.second)
     try browser.see("locked", not: ["(needs pairing)"])
     browser.type("P")
     try browser.see("The bond with SafeLock exists already.")
