@@ -40,6 +40,10 @@ package struct Pair: PeerCommand {
       }
       let result = try await security.pair(wish)
       try await show(result.method, result.security, result.bond, connection, context.output)
+      if result.bond == nil, wish.parameters.isBonding, !context.isInSession {
+        context.output.note(
+          "The device stores no keys, so this pairing is over. Pair in the command itself: blectl read \(connection.typedName) ATTR --pair")
+      }
     }
   }
 

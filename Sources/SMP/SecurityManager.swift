@@ -43,7 +43,13 @@ package final class SecurityManager {
 
   package private(set) var pairing: Pairing
   /// The handler of a Security Request of the peripheral, which `pair`, `encrypt` or `decline` answers.
-  package var onRequest: (@LoopActor (AuthenticationRequirements) -> Void)?
+  package var onRequest: (@LoopActor (AuthenticationRequirements) -> Void)? {
+    didSet {
+      guard let onRequest, let unheard else { return }
+      self.unheard = nil
+      onRequest(unheard)
+    }
+  }
   /// The handler that runs when the link is encrypted, with the result of a pairing.
   package var onEncrypted: (@LoopActor (LinkSecurity, PairingResult?) -> Void)?
   /// The handler that runs when a pairing or an encryption has ended, with or without success.
@@ -53,6 +59,8 @@ package final class SecurityManager {
 
   /// The link, which the owner sets.
   package weak var link: (any SecurityLink)?
+  /// A Security Request that arrived before the link had a handler. A peripheral may send one right after the connection.
+  private var unheard: AuthenticationRequirements?
   private var procedure: Procedure?
   private var timer: LoopTimer?
   private var question: Task<Void, Never>?
@@ -145,7 +153,7 @@ package final class SecurityManager {
           manager.perform(manager.pairing.answerComparison(isSame))
         }
       case .securityRequested(let requirements):
-        if let onRequest { onRequest(requirements) } else { decline() }
+        if let onRequest { onRequest(requirements) } else { unheard = requirements }
       case .encrypted(let security):
         onEncrypted?(security, nil)
         finish(.success(nil))

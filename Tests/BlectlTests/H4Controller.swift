@@ -15,6 +15,7 @@ final class H4Controller: @unchecked Sendable {
   private var received: [[UInt8]] = []
   private var isSilent = false
   private var advertisement: [UInt8]?
+  private var greeting: [UInt8] = []
   private var server: PlainServer?
   private let device: (@Sendable ([UInt8]) -> [Answer]?)?
 
@@ -44,6 +45,12 @@ final class H4Controller: @unchecked Sendable {
 
   /// Answers ATT requests from the attributes of this server.
   func serve(_ server: PlainServer) { locked { self.server = server } }
+
+  /// Sends an SMP PDU of the device together with each new connection.
+  func greet(smp pdu: [UInt8]) {
+    let count = UInt8(pdu.count)
+    locked { greeting = [2] + Self.handle + [count + 4, 0, count, 0, 6, 0] + pdu }
+  }
 
   /// Stops answering anything.
   func fallSilent() { locked { isSilent = true } }
@@ -125,7 +132,12 @@ final class H4Controller: @unchecked Sendable {
         let packet = Array(data.prefix(length))
         data.removeFirst(length)
         if !locked({ isSilent }) {
-          if let octets = scripted(packet) { send(octets) } else { for answer in Self.answers(packet) { send(answer) } }
+          if let octets = scripted(packet) {
+            send(octets)
+          } else {
+            let isConnection = packet.starts(with: [1, 0x0D, 0x20])
+            send(Self.answers(packet).flatMap { $0 } + (isConnection ? locked { greeting } : []))
+          }
           if packet.starts(with: [1, 0x0C, 0x20, 2, 1]), let report = locked({ advertisement }) { send(report) }
           if packet[0] == 2, packet.count > 9, packet[9] != 2, let pdu = locked({ server?.answer(Array(packet[9...])) }) { send(att: pdu) }
         }

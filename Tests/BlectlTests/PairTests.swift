@@ -127,6 +127,28 @@ import Text
     #expect(try user.run("pair", "Forgetful", adapter: adapter).text.contains("Just Works (not authenticated)"))
   }
 
+  /// The request may arrive together with the connection. Without a handler at that moment, it was refused without a word.
+  @Test func aDeviceThatAsksForPairingAtOnce() throws {
+    let controller = try H4Controller()
+    controller.greet(smp: [0x0B, 0x0D])
+    let result = try Blectl.run(["connect", "D1:00:00:00:00:01/random"], input: [], adapter: controller.adapter)
+    let note = "The device asks for pairing, which blectl declined. To pair: blectl pair D1:00:00:00:00:01"
+    #expect(result.errors.components(separatedBy: note).count == 2, "\(result.errors)")
+    // Pairing Failed: Pairing Not Supported.
+    #expect(controller.next { $0.first == 2 && $0.dropFirst(7).elementsEqual([6, 0, 5, 5]) } != nil)
+  }
+
+  @Test func aDeviceThatKeepsNoKeys() throws {
+    let user = User()
+    let text = Self.forgetful.replacing("\"forgets\": true", with: "\"bonding\": false")
+    let adapter = "sim:\(try TemporaryFolder.file(Array(text.utf8)))"
+    let paired = try user.run("pair", "Forgetful", adapter: adapter)
+    #expect(paired.text.contains("no bond") && paired.errors.contains("blectl read name:Forgetful ATTR --pair"), "\(paired.errors)")
+    #expect(try user.run("pair", "Forgetful", "--no-bond", adapter: adapter).errors.isEmpty)
+    #expect(try user.run("bonds", "--json").text.isEmpty && user.run("read", "Forgetful", "ff01", adapter: adapter).status == 5)
+    #expect(try user.run("read", "Forgetful", "ff01", "--pair", adapter: adapter).text == "01\n")
+  }
+
   /// A file with a mistake is neither used nor changed.
   @Test func anInvalidFileOfBonds() throws {
     let user = User()

@@ -68,7 +68,6 @@ package final class ConnectionSecurity {
     _ wish: PairingWish?
   ) {
     (self.procedures, self.peer, self.name, self.adapter, self.keeper, self.wish) = (procedures, peer, name, adapter, keeper, wish)
-    procedures.onRequest = { [weak self] in self?.requested($0) }
   }
 
   /// The security of the link. Nil while it is not encrypted.
@@ -77,9 +76,10 @@ package final class ConnectionSecurity {
   /// The bond with the device. Nil without one.
   package var bond: StoredBond? { stored }
 
-  /// Encrypts the link if there is a bond with the device.
+  /// Encrypts the link if there is a bond with the device. Then answers the Security Requests of the device, also earlier ones.
   /// - Throws: PairingFailure, CancellationError; the errors of the key store.
   func begin() async throws {
+    defer { procedures.onRequest = { [weak self] in self?.requested($0) } }
     stored = try keeper?.bond(of: adapter, with: peer)
     guard let stored, stored.bond.centralKey != nil else { return }
     do { try await procedures.encrypt(with: stored.bond) } catch PairingFailure.disconnected(let code)
