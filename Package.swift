@@ -175,7 +175,9 @@ let package = Package(
 
     .target(
       name: "TestSupport",
-      dependencies: ["TestReports", "LinuxIO", "GAP", "DeviceFiles", "GATT", "ATT", "Captures", "HCI", "Bluetooth", "EventLoop", "Text"],
+      dependencies: [
+        "TestReports", "LinuxIO", "GAP", "SMP", "DeviceFiles", "GATT", "ATT", "Captures", "HCI", "Bluetooth", "EventLoop", "Text",
+      ],
       path: "Tests/TestSupport"),
     .testTarget(name: "TextTests", dependencies: ["Text", "TestSupport"]),
     .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"]),
@@ -227,8 +229,8 @@ let package = Package(
     .testTarget(
       name: "OperationsTests",
       dependencies: [
-        "Transfer", "Operations", "Finding", "LEHost", "Simulation", "Peripherals", "GAP", "DeviceFiles", "GATT", "ATT", "Values",
-        "Bluetooth", "EventLoop", "Text", "TestSupport",
+        "Transfer", "Operations", "Finding", "LEHost", "Simulation", "Peripherals", "GAP", "SMP", "DeviceFiles", "GATT", "ATT", "L2CAP",
+        "Values", "Bluetooth", "EventLoop", "Text", "TestSupport",
       ]),
     .testTarget(name: "TestReportsTests", dependencies: ["TestReports", "ATT", "Text", "TestSupport"]),
     .testTarget(name: "ScriptLanguageTests", dependencies: ["ScriptLanguage", "Text", "TestSupport"]),
@@ -238,15 +240,15 @@ let package = Package(
       dependencies: [
         "blectl", "Scripting", "Browser", "Gatttool", "Diagnosis", "Shell", "Completion", "Commands", "CommandLine", "Presentation",
         "Terminal", "ScriptLanguage", "Transfer", "Operations", "Finding", "LinuxBluetooth", "LinuxIO", "LEHost", "Simulation",
-        "Peripherals", "GAP", "DeviceFiles", "GATT", "ATT", "L2CAP", "Captures", "HCI", "Values", "Bluetooth", "Crypto", "EventLoop",
-        "Text",
-        "TestSupport", argumentParser, system,
+        "Peripherals", "GAP", "SMP", "DeviceFiles", "GATT", "ATT", "L2CAP", "Captures", "HCI", "Values", "Bluetooth", "Crypto",
+        "EventLoop", "Text", "TestSupport", argumentParser, system,
       ]),
     .testTarget(name: "Fuzz", dependencies: fuzzed, path: "Tests/Fuzz", exclude: ["Fuzz.swift", "CLibFuzzer", "Corpus"]),
     .testTarget(
       name: "InteropTests",
       dependencies: [
-        "blectl", "TestReports", "LinuxIO", "LEHost", "Captures", "Values", "Bluetooth", "Text", "TestSupport",
+        "blectl", "TestReports", "LinuxIO", "LEHost", "Simulation", "Peripherals", "GAP", "SMP", "ATT", "Captures", "Values", "Bluetooth",
+        "EventLoop", "Text", "TestSupport",
       ],
       exclude: [
         "ant-junit.xsd", "bthome_frames.py", "bumble_air.py", "bumble_client.py", "foreign_values.py", "junit_facts.py", "tap_facts.pl",

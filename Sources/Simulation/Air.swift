@@ -55,7 +55,7 @@ package final class Air {
 
   /// Gives a device the bond that a central has with it.
   package func restore(_ bond: Bond, with central: PeerAddress) {
-    for station in stations where station.advertiser.address == bond.identity {
+    for station in stations where bond.isOf(station.advertiser.address) {
       station.advertiser.restore(bond.seenByPeer(of: central), with: central)
     }
   }
