@@ -18,6 +18,7 @@ final class H4Controller: @unchecked Sendable {
   private var greeting: [UInt8] = []
   private var server: PlainServer?
   private let device: (@Sendable ([UInt8]) -> [Answer]?)?
+  private let pairing: (@Sendable ([UInt8]) -> [[UInt8]])?
 
   /// A device's reaction to an ATT PDU.
   enum Answer: Sendable {
@@ -30,9 +31,11 @@ final class H4Controller: @unchecked Sendable {
 
   static let handle: [UInt8] = [0x40, 0x00]
 
-  /// - Parameter device: Answers each ATT PDU with packets that the host reads in one piece. Nil: the test sends answers with `send(att:)`.
-  init(_ device: (@Sendable ([UInt8]) -> [Answer]?)? = nil) throws {
-    self.device = device
+  /// - Parameters:
+  ///   - device: Answers each ATT PDU with packets that the host reads in one piece. Nil: the test sends answers with `send(att:)`.
+  ///   - pairing: Answers each Security Manager PDU. Nil: nothing does.
+  init(_ device: (@Sendable ([UInt8]) -> [Answer]?)? = nil, pairing: (@Sendable ([UInt8]) -> [[UInt8]])? = nil) throws {
+    (self.device, self.pairing) = (device, pairing)
     adapter = "unix:\(path.path)"
     guard let address = SocketAddress.unix(path.path) else { throw POSIXError(.ENAMETOOLONG) }
     listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
@@ -74,9 +77,9 @@ final class H4Controller: @unchecked Sendable {
   /// Sends an ATT PDU of the device.
   func send(att pdu: [UInt8]) { send(Self.packet(pdu)) }
 
-  private static func packet(_ pdu: [UInt8]) -> [UInt8] {
+  private static func packet(_ pdu: [UInt8], _ channel: UInt8 = 4) -> [UInt8] {
     let count = UInt8(pdu.count)
-    return [2] + handle + [count + 4, 0, count, 0, 4, 0] + pdu
+    return [2] + handle + [count + 4, 0, count, 0, channel, 0] + pdu
   }
 
   /// Sends `count` batches of advertising reports of 250 devices. - Returns: False if the host does not take them within a minute.
@@ -153,6 +156,9 @@ final class H4Controller: @unchecked Sendable {
 
   /// Returns the device's answers in H4, or nil if it has none.
   private func scripted(_ packet: [UInt8]) -> [UInt8]? {
+    if packet[0] == 2, packet.count > 9, packet[7...8] == [6, 0], let pairing {
+      return pairing(Array(packet[9...])).reduce([4, 0x13, 5, 1] + Self.handle + [1, 0]) { $0 + Self.packet($1, 6) }
+    }
     guard packet[0] == 2, packet.count > 9, packet[7...8] == [4, 0], let answers = device?(Array(packet[9...])) else { return nil }
     return answers.reduce([4, 0x13, 5, 1] + Self.handle + [1, 0]) { octets, answer in
       switch answer {
@@ -182,6 +188,8 @@ final class H4Controller: @unchecked Sendable {
       let peer = Array(parameters[5..<12])
       return [accepted, [4, 0x3E, 19, 1, 0] + handle + [0] + peer + [24, 0, 0, 0, 0x90, 1, 0]]
     case 0x2016: return [accepted, [4, 0x3E, 12, 4, 0] + handle + [UInt8](repeating: 0, count: 8)]
+    // LE Enable Encryption: any key is right.
+    case 0x2019: return [accepted, [4, 8, 4, 0] + handle + [1]]
     case 0x0406: return [accepted, [4, 5, 4, 0] + handle + [0x16]]
     default:
       let body = [1] + opcode + [0] + (values[UInt16(opcode[0]) | UInt16(opcode[1]) << 8] ?? [])

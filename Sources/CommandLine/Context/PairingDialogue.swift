@@ -24,7 +24,7 @@ package final class PairingDialogue: PairingUser {
   private let way: Way
   /// The question that nobody could answer. Nil without one.
   private var unanswered: Failure?
-  /// Whether a question on the terminal waits for its answer.
+  /// Whether a question waits for its answer, or waited for it when the pairing ended.
   private var isAsking = false
 
   /// The way to ask questions that the command line does not answer.
@@ -48,6 +48,8 @@ package final class PairingDialogue: PairingUser {
 
   package func passkey() async -> SixDigits? {
     if let passkey = answers.passkey { return passkey }
+    isAsking = true
+    defer { isAsking = Task.isCancelled }
     switch way {
     case .never:
       unanswered = Failure(.usage, "The device displays a passkey. Give it on the command line: --passkey N")
@@ -57,8 +59,6 @@ package final class PairingDialogue: PairingUser {
       return try? await SixDigits(questions.ask(id, "six digits") { SixDigits($0) != nil })
     case .terminal(let release):
       release()
-      isAsking = true
-      defer { isAsking = false }
       return try? await KeyQuestion.ask(output, limit: SecurityManager.timeout) { typed, left in
         "Passkey that the device displays: \(typed)\(String(repeating: "_", count: max(0, 6 - typed.count)))  (\(left) s left)"
       } answer: { typed, key in
@@ -82,6 +82,8 @@ package final class PairingDialogue: PairingUser {
 
   package func isSame(_ number: SixDigits) async -> Bool {
     if let confirms = answers.confirms { return confirms }
+    isAsking = true
+    defer { isAsking = Task.isCancelled }
     switch way {
     case .never:
       unanswered = Failure(
@@ -96,8 +98,6 @@ package final class PairingDialogue: PairingUser {
       return answer == "yes"
     case .terminal(let release):
       release()
-      isAsking = true
-      defer { isAsking = false }
       show("The number on this side:", number)
       let answer = try? await KeyQuestion.ask(output, limit: SecurityManager.timeout) { _, left in
         "Does the device display \(number)? y or n  (\(left) s left)"
@@ -121,6 +121,7 @@ package final class PairingDialogue: PairingUser {
   }
 
   package func explained(_ failure: PairingFailure) -> any Error {
+    defer { isAsking = false }
     if failure == .timedOut, isAsking {
       return Failure(.timeout, "Cannot pair: you did not answer in \(SecurityManager.timeout.secondsText) s.")
     }
