@@ -177,7 +177,7 @@ final class InteractiveShell {
     var isBroken = false
     editor.onRemember = { [weak self] line in
       // A secret must not outlive the session.
-      guard !line.contains("--passkey") else { return }
+      guard SecretOptions.hidden(in: line) == line else { return }
       self?.lines.append(line)
       guard !isBroken else { return }
       // Report only once that the home directory is not writable.

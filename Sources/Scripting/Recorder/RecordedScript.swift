@@ -1,3 +1,4 @@
+import CommandLine
 import EventLoop
 import Presentation
 import Text
@@ -15,7 +16,7 @@ struct RecordedScript {
 
   mutating func line(_ line: String) { text += (Self.isOneLine(line) ? line : "  # " + DisplayText.escape(line)) + "\n" }
 
-  private mutating func comment(_ text: String) { line("  # " + DisplayText.escape(text)) }
+  private mutating func comment(_ text: String) { line("  # " + DisplayText.escape(SecretOptions.hidden(in: text))) }
 
   mutating func begin(_ device: String?, at time: String) {
     if let device {
@@ -54,7 +55,7 @@ struct RecordedScript {
       comment("\(words.first ?? "") failed: \(failure.message)")
       return false
     }
-    guard Self.isOneLine(typed) else {
+    guard Self.isOneLine(typed), SecretOptions.hidden(in: typed) == typed else {
       comment("a script cannot contain this line: \(typed)")
       return false
     }

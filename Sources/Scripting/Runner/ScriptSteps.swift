@@ -156,11 +156,12 @@ final class ScriptSteps: ResultObserver {
 
   /// Returns the text of a line with the values of its variables, for the report.
   private func shown(_ line: ScriptLine) -> String {
-    guard line.words.contains(where: { !$0.variables.isEmpty }) else { return line.source }
-    return line.words.map { word in
+    guard line.words.contains(where: { !$0.variables.isEmpty }) else { return SecretOptions.hidden(in: line.source) }
+    let words = line.words.map { word in
       let text = word.replaced { variables.value($0) ?? "$\($0)" }
       return word.isQuoted ? "\"\(text)\"" : text
-    }.joined(separator: " ")
+    }
+    return SecretOptions.hidden(in: words.joined(separator: " "))
   }
 
   /// Returns the time in a word of a line.

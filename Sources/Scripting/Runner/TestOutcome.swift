@@ -1,3 +1,4 @@
+import CommandLine
 import Presentation
 import ScriptLanguage
 import Terminal
@@ -69,7 +70,8 @@ struct StepFailure: Error {
   func placed(at line: ScriptLine) -> Self {
     guard problem.line == 0 else { return self }
     var error = self
-    (error.problem.file, error.problem.line, error.problem.source) = (line.place.file, line.place.line, line.source)
+    (error.problem.file, error.problem.line) = (line.place.file, line.place.line)
+    error.problem.source = SecretOptions.hidden(in: line.source)
     return error
   }
 
