@@ -18,41 +18,6 @@ import Testing
     """
   static let (board, other) = ("D1:00:00:00:02:01", "D1:00:00:00:02:02")
 
-  private struct Failed: Error { let text: String }
-
-  /// Bumble's client, in a separate process.
-  private final class Bumble: Sendable {
-    let process: RunningProcess
-    /// The address of its controller.
-    let address: String?
-
-    init(_ transport: String) throws {
-      guard let python = ProcessInfo.processInfo.environment["BLECTL_PYTHON"] else { throw BumbleAir.NoPython() }
-      let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("bumble_client.py").path
-      process = try RunningProcess([python, script, transport], limit: 300)
-      guard let ready = process.nextLine(where: { $0.contains("ready") }) else { throw Failed(text: process.wait().errors) }
-      address = try Record(ready).string("address")
-    }
-
-    /// - Throws: An error if its answer reports a failure.
-    @discardableResult
-    func ask(_ line: String) throws -> Record {
-      process.send(line: line)
-      let answer = process.nextLine { $0.contains(#""event": "done""#) || $0.contains(#""event": "error""#) }
-      guard let answer, answer.contains("done") else { throw Failed(text: "\(line): \(answer ?? "no answer")") }
-      return try Record(answer)
-    }
-
-    func next(_ event: String) throws -> Record? {
-      try process.nextLine { $0.contains("\"event\": \"\(event)\"") }.map { try Record($0) }
-    }
-
-    func end() {
-      process.endInput()
-      _ = process.wait()
-    }
-  }
-
   /// The shared air, with the names that blectl and Bumble use for it.
   private final class Air {
     let process: RunningProcess
@@ -65,7 +30,7 @@ import Testing
       process = try Blectl.start(
         ["sim", "--stay", "--json", "--listen", tcp ? "tcp:127.0.0.1:0" : "unix:\(path.path)", file], hasInput: false)
       guard let line = process.nextLine(where: { $0.contains("listening") }), let address = try Record(line).string("address") else {
-        throw Failed(text: process.wait().errors)
+        throw BumbleClient.Failed(text: process.wait().errors)
       }
       adapter = address
       transport = tcp ? "tcp-client:" + address.dropFirst(4) : address
@@ -81,7 +46,7 @@ import Testing
 
   @Test(arguments: [true, false]) func bothUseTheSameDevices(tcp: Bool) throws {
     let air = try Air(tcp: tcp)
-    let bumble = try Bumble(air.transport)
+    let bumble = try BumbleClient(air.transport)
     #expect(bumble.address == "00:00:5E:00:53:01")
     #expect(try bumble.ask("scan").strings("addresses") == [Self.board, Self.other])
     let link = try bumble.ask("connect \(Self.board)")
@@ -118,7 +83,7 @@ import Testing
   /// The link of a killed host ends like that of an unplugged adapter, and the device is available again.
   @Test func aKilledHostFreesItsDevice() throws {
     let air = try Air(tcp: true)
-    let bumble = try Bumble(air.transport)
+    let bumble = try BumbleClient(air.transport)
     try bumble.ask("connect \(Self.board)")
     try bumble.ask("subscribe fff2")
     #expect(try bumble.next("value") != nil)

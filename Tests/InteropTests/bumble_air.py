@@ -11,7 +11,8 @@ Lines on standard input: "away" takes the peripheral out of range (links are los
 (neither with --transport); "bye" lets it end its link; "slow" lets it ask its central for a connection interval of 100 ms;
 "secure:KEY" lets it ask its central for encryption, with KEY (32 hex digits) as the key of their bond.
 "pairing:none" lets it pair without display and keyboard (the default), "pairing:legacy" likewise but without LE Secure Connections,
-"pairing:246810" lets it display that passkey, "pairing:compare" lets it compare numbers; "forget" removes its keys.
+"pairing:246810" lets it display that passkey, "pairing:compare" lets it compare numbers; "pairing:IO/SC/MITM" sets the three numbers
+of its features, with the passkey 246810; "forget" removes its keys. A pairing ends with the event "paired" or "failed".
 
 Service FFE0:
   FFE1 write, write without response   counted; "burst" also sends 100 notifications of FFE5 and 10 indications of FFE6 to who
@@ -129,6 +130,8 @@ class Lock:
         connection.on('connection_data_length_change', lambda: self.report(
             'data_length', tx=connection.data_length.max_tx_octets, rx=connection.data_length.max_rx_octets))
         connection.on('connection_encryption_change', lambda: self.report('encryption', on=bool(connection.encryption)))
+        connection.on('pairing', lambda keys: self.report('paired', **outcome(self.device.pairing_config_factory(connection), keys)))
+        connection.on('pairing_failure', lambda reason: self.report('failed', reason=int(reason)))
         connection.on('disconnection', self.disconnected)
 
     def disconnected(self, reason):
@@ -229,20 +232,29 @@ class Lock:
 
 
 class Display(PairingDelegate):
-    """Pairs with a fixed passkey, as many products do."""
+    """Displays or enters a fixed passkey, as many products do, and agrees with each number."""
 
     def __init__(self, ability, passkey=0):
         super().__init__(ability)
         self.passkey = passkey
+        self.question = None    # the last one, with its number
+
+    def note(self, question, number):
+        self.question = f'{question} {number:06}'
+        report(question, number=f'{number:06}')
 
     async def generate_passkey(self):
         return self.passkey
 
+    async def get_number(self):
+        self.note('entered', self.passkey)
+        return self.passkey
+
     async def display_number(self, number, digits):
-        report('displayed', number=f'{number:06}')
+        self.note('displayed', number)
 
     async def compare_numbers(self, number, digits):
-        report('compared', number=f'{number:06}')
+        self.note('compared', number)
         return True
 
 
@@ -257,11 +269,21 @@ class Keys(MemoryKeyStore):
 def pairing_config(kind):
     # Its identity: its public address may be missing.
     own = PairingConfig.AddressType.RANDOM
+    if '/' in kind:
+        ability, secure, mitm = map(int, kind.split('/'))
+        return PairingConfig(sc=bool(secure), mitm=bool(mitm), identity_address_type=own,
+                             delegate=Display(PairingDelegate.IoCapability(ability), 246810))
     if kind in ('none', 'legacy'):
         return PairingConfig(sc=kind == 'none', mitm=False, identity_address_type=own)
     if kind == 'compare':
         return PairingConfig(delegate=Display(PairingDelegate.DISPLAY_OUTPUT_AND_YES_NO_INPUT), identity_address_type=own)
     return PairingConfig(delegate=Display(PairingDelegate.DISPLAY_OUTPUT_ONLY, int(kind)), identity_address_type=own)
+
+
+def outcome(config, keys):
+    """How a pairing went, as this side sees it. Bumble calls every link authenticated, but not every key."""
+    return {'authenticated': (keys.ltk or keys.ltk_central).authenticated, 'secure_connections': keys.ltk is not None,
+            'question': getattr(config.delegate, 'question', None)}
 
 
 # btvirt answers this one with the status only, which Bumble takes for a broken packet, and then waits for an answer for ever.
@@ -554,7 +576,8 @@ async def main():
                 connection.request_pairing()
 
         elif device and word.startswith('pairing:'):
-            device.pairing_config_factory = lambda _: pairing_config(word.removeprefix('pairing:'))
+            config = pairing_config(word.removeprefix('pairing:'))
+            device.pairing_config_factory = lambda _: config
             report('pairing')
         elif device and word == 'forget':
             device.keystore.all_keys.clear()

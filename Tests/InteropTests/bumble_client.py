@@ -10,6 +10,7 @@ bumble_client.py TRANSPORT      Bumble's name for it: tcp-client:127.0.0.1:PORT,
     command UUID HEX    without
     subscribe UUID      from then on {"event": "value", "uuid": …, "value": "hex"}
     link                RSSI and PHYs
+    pair ADDRESS N KIND connects, pairs N times with the KIND of bumble_air.py, and ends the link: {"event": "done", "pairings": […]}
     disconnect
 
 Every line is answered by one "done", or "error". Ends, link and all, with standard input.
@@ -18,10 +19,12 @@ import asyncio
 import json
 import sys
 
-from bumble.core import UUID
-from bumble.device import Device, Peer
-from bumble.hci import Address
+from bumble.core import ProtocolError, UUID
+from bumble.device import ConnectionParametersPreferences, Device, Peer
+from bumble.hci import Address, Phy
 from bumble.transport import open_transport
+
+from bumble_air import outcome, pairing_config
 
 
 def report(event, **fields):
@@ -73,6 +76,21 @@ class Client:
     async def link(self):
         phy = await self.peer.connection.get_phy()
         return {'rssi': await self.peer.connection.get_rssi(), 'tx': int(phy.tx_phy), 'rx': int(phy.rx_phy)}
+
+    async def pair(self, address, count, kind):
+        fast = ConnectionParametersPreferences(connection_interval_min=7.5, connection_interval_max=7.5)
+        connection = await self.device.connect(address, timeout=60, connection_parameters_preferences={Phy.LE_1M: fast})
+        pairings = []
+        connection.on('pairing', lambda keys: pairings.append(outcome(config, keys)))
+        for _ in range(int(count)):
+            config = pairing_config(kind)
+            self.device.pairing_config_factory = lambda _: config
+            try:
+                await connection.pair()
+            except ProtocolError as error:
+                pairings.append({'reason': error.error_code})
+        await connection.disconnect()
+        return {'pairings': pairings}
 
     async def disconnect(self):
         await self.peer.connection.disconnect()

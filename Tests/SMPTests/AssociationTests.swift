@@ -1,29 +1,16 @@
 import SMP
+import TestSupport
 import Testing
 
 /// Pairs two of our state machines with all capabilities (Vol 3 Part H Table 2.8).
 @Suite(.timeLimit(.minutes(1))) struct AssociationTests {
   private static let capabilities: [IOCapability] = [.displayOnly, .displayYesNo, .keyboardOnly, .noInputNoOutput, .keyboardDisplay]
 
-  /// The table: a row for each responder, a column for each initiator, in the order of `capabilities`.
-  /// J: Just Works. N: Numeric Comparison. i, r: the initiator or the responder displays the passkey. b: the user enters it on both.
-  private static let legacy = ["JJrJr", "JJrJr", "iibJi", "JJJJJ", "iirJi"]
-  private static let secure = ["JJrJr", "JNrJN", "iibJi", "JJJJJ", "iNrJN"]
-
-  private static func expected(_ initiator: Int, _ responder: Int, _ isSecure: Bool) -> PairingMethod {
-    switch Array((isSecure ? secure : legacy)[responder])[initiator] {
-    case "N": .numericComparison
-    case "i": .passkeyEntry(displayedBy: .central)
-    case "r": .passkeyEntry(displayedBy: .peripheral)
-    case "b": .passkeyEntry(displayedBy: nil)
-    default: .justWorks
-    }
-  }
-
   @Test(arguments: 0..<5, [true, false]) func allCapabilities(_ initiator: Int, _ isSecure: Bool) throws {
     for responder in 0..<5 {
       for (centralMITM, peripheralMITM) in [(false, false), (true, false), (false, true), (true, true)] {
-        let method = centralMITM || peripheralMITM ? Self.expected(initiator, responder, isSecure) : .justWorks
+        let method = AssociationTable.method(
+          initiator: initiator, responder: responder, mitm: centralMITM || peripheralMITM, isSecure: isSecure)
         #expect(
           PairingMethod(
             initiator: Self.capabilities[initiator], responder: Self.capabilities[responder], mitm: centralMITM || peripheralMITM,

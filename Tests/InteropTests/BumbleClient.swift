@@ -1,0 +1,37 @@
+import Foundation
+import TestSupport
+
+/// Bumble's client, in a separate process.
+final class BumbleClient: Sendable {
+  struct Failed: Error { let text: String }
+
+  let process: RunningProcess
+  /// The address of its controller.
+  let address: String?
+
+  init(_ transport: String) throws {
+    guard let python = ProcessInfo.processInfo.environment["BLECTL_PYTHON"] else { throw BumbleAir.NoPython() }
+    let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("bumble_client.py").path
+    process = try RunningProcess([python, script, transport], limit: 300)
+    guard let ready = process.nextLine(where: { $0.contains("ready") }) else { throw Failed(text: process.wait().errors) }
+    address = try Record(ready).string("address")
+  }
+
+  /// - Throws: An error if its answer reports a failure.
+  @discardableResult
+  func ask(_ line: String) throws -> Record {
+    process.send(line: line)
+    let answer = process.nextLine { $0.contains(#""event": "done""#) || $0.contains(#""event": "error""#) }
+    guard let answer, answer.contains("done") else { throw Failed(text: "\(line): \(answer ?? "no answer")") }
+    return try Record(answer)
+  }
+
+  func next(_ event: String) throws -> Record? {
+    try process.nextLine { $0.contains("\"event\": \"\(event)\"") }.map { try Record($0) }
+  }
+
+  func end() {
+    process.endInput()
+    _ = process.wait()
+  }
+}
