@@ -22,7 +22,10 @@ extension ScriptSteps {
     guard case .fails(let reason) = try verdict(predicate, on: value) else { return }
     // The user may expect the record of an earlier service.
     let isService = result?.record["event"]?.string == "service"
-    let hint = isService ? " The result is the last service. To check any of them: `expect characteristic 180d/2a37 has notify`" : ""
+    let hint =
+      isService
+      ? " The result is the last service. To check any of them: `expect characteristic 180d/2a37 has notify`"
+      : try numberHint(predicate, value, of: result?.record)
     throw StepFailure(
       "The result does not match" + (reason.map { ": \($0)." } ?? ".") + hint, expected: try expected(predicate, extraction),
       actual: shown(value, of: result))
@@ -61,6 +64,20 @@ extension ScriptSteps {
 
   private func verdict(_ predicate: Predicate, on value: ScriptValue) throws -> Predicate.Verdict {
     try predicate.verdict(on: value) { word throws(MissingVariable) in try text(word) }
+  }
+
+  /// Returns advice to name a format, if the operand of `==` or `!=` may be a decimal number. Empty otherwise.
+  /// - Parameter attribute: The attribute of the line, with a space. Empty for the last result.
+  private func numberHint(_ predicate: Predicate, _ value: ScriptValue, of record: JSONTree?, _ attribute: String = "") throws -> String {
+    guard case .octets(let octets) = value, case .compares(let comparison, let words) = predicate, words.count == 1, !words[0].isQuoted,
+      case let typed = try text(words[0]), let number = Int(typed), "\(number)" == typed, number > 9 || octets.count > 1
+    else { return "" }
+    let formats = ["u8", "i8", "u16le", "u16be", "i16le", "u24le", "u32le", "u32be"].compactMap { try? ValueFormat($0) }
+    let isNumber = record?["decoded"] != nil || typed.utf8.count != 2 * octets.count
+    let fitting = formats.first { $0.render(octets) == typed } ?? formats.first { isNumber && $0.numberOctets == octets.count }
+    return fitting.map {
+      " Without a format, \(typed) is hex. To compare the number: `expect \(attribute)as \($0.name) \(comparison.rawValue) \(typed)`"
+    } ?? ""
   }
 
   // MARK: For people
@@ -204,13 +221,15 @@ extension ScriptSteps {
     let wanted = try expected.predicate.map { try self.expected($0, expected.extraction) } ?? "a value"
     // Report the count: the values that did not fit have their own row.
     var actual = number > 0 ? "\(number) of \(count)" : "nothing"
+    var numbers = ""
     if number == 0, let last = seen.last {
       let came = shell.current?.connection.map { self.result(of: last.event, last.uuid, $0) }
       let value = came.flatMap { try? self.value(expected.extraction, of: $0) } ?? ScriptValue.octets(last.event.value)
       actual = shown(value, of: came)
+      numbers = try expected.predicate.map { try numberHint($0, value, of: came?.record, "\(name) ") } ?? ""
     }
     return StepFailure(
-      "\(what) on \(DisplayText.escape(name)) in \(limit.secondsText) s.\(hint)\(before)",
+      "\(what) on \(DisplayText.escape(name)) in \(limit.secondsText) s.\(hint)\(numbers)\(before)",
       expected: count == 1 ? "\(name) \(wanted)" : "\(count) of \(name) \(wanted)", actual: actual)
   }
 
