@@ -189,7 +189,10 @@ package struct FileEntry: Sendable {
     let members = try members()
     let names = kinds.map(\.name)
     let known = Set(names + common + kinds.flatMap(\.takes))
-    for (key, entry) in members where !known.contains(key) { throw entry.unknownKey(names) }
+    for (key, entry) in members where !known.contains(key) {
+      let others = (common + kinds.flatMap(\.takes)).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+      throw entry.unknownKey(names, others.isEmpty ? "" : " Beside one of them: \(others.joined(separator: ", ")).")
+    }
     let found = members.filter { names.contains($0.key) }
     guard let first = found.first, found.count == 1 else {
       throw error("Expected exactly one key of \(noun): \(names.joined(separator: ", ")).")
@@ -228,6 +231,9 @@ package struct FileEntry: Sendable {
   }
 
   package func hex() throws(FileEntryError) -> [UInt8] {
+    if case .number(let text) = tree.kind, let number = UInt16(text) {
+      throw error("Expected a string, found a number. For a number: {\"\(number < 256 ? "u8" : "u16le")\": \(number)}")
+    }
     let text = try string()
     do { return try Hex.parse(text) } catch let problem {
       throw error(
