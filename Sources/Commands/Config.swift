@@ -29,6 +29,23 @@ package struct Config: LoopCommand {
     "retries": "1", "mode": "auto", "as": "auto", "pair": "false",
   ]
 
+  func check(_ words: [String], _ commands: CommandSet, isSession: Bool) throws {
+    if case .selector(.name(let word))? = peer, let advice = Self.advice([word]) { throw ValidationError(advice) }
+  }
+
+  static func advice(on mistake: ParserMistake.Kind, in words: [String]) -> String? {
+    guard case .unexpectedArguments = mistake else { return nil }
+    return advice(words.dropFirst().filter { !["set", "get"].contains($0) })
+  }
+
+  /// Returns advice on words that are a setting and perhaps its new value. Nil for other words.
+  private static func advice(_ words: [String]) -> String? {
+    guard let name = words.first, OptionDefaults.names.contains(name) else { return nil }
+    let json = words.count < 2 ? "VALUE" : Double(words[1]) == nil ? "\"\(words[1])\"" : words[1]
+    let entry = DisplayText.clip(#"{"defaults": {"\#(name)": \#(json)}}"#, to: 60)
+    return "config shows all settings with their file: blectl config. To set this one, write \(entry) into the file."
+  }
+
   func run(in context: Context) async throws {
     let (configuration, output) = (context.configuration, context.output)
     var (selector, address): (PeerSelector?, PeerAddress?)

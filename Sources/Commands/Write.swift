@@ -85,13 +85,22 @@ package struct Write: PeerCommand {
       let answer = DisplayText.clip(ShellWords.quoteForShell(words[index + 1]), to: 60)
       return "--wait waits for the device and takes no value. To wait for an answer: --expect \(answer)"
     }
+    // A pattern in two words.
+    if let index = words.firstIndex(where: { $0 == "--expect" || $0 == "--fail-on" }), words.count > index + 2,
+      extra.first == words[index + 2]
+    {
+      let pattern = ShellWords.quoteForShell("\(words[index + 1])=\(words[index + 2])")
+      return "Write = between the attribute and its first bytes: \(words[index]) \(DisplayText.clip(pattern, to: 60))"
+    }
     if let name = AssignedNumbers.snakeName(in: words) { return "The attribute is one word: \(name)" }
     // An unquoted VALUE of several words.
     guard let begin = words.indices.last(where: { words[$0...].starts(with: extra) }), begin > 0, !words[begin - 1].hasPrefix("-") else {
       return nil
     }
-    let value = ([words[begin - 1]] + extra).joined(separator: " ")
-    return "write takes one VALUE. Put it in quotes: \(DisplayText.clip(ShellWords.quoteForShell(value), to: 60))"
+    let bytes = [words[begin - 1]] + extra
+    let value = DisplayText.clip(ShellWords.quoteForShell(bytes.joined(separator: " ")), to: 60)
+    let isDecimal = bytes.allSatisfy { UInt8($0) != nil } && !words.contains("--as")
+    return "write takes one VALUE. Put it in quotes: \(value)\(isDecimal ? " --as u8 (decimal), or without --as (hex)" : "")"
   }
 
   static func hint(_ value: String, for place: String) -> String? {
@@ -136,8 +145,9 @@ package struct Write: PeerCommand {
     do { target = try await client.attribute(selector, discovering: mode == .auto || readBack) } catch let error as GATTError {
       guard case .notFound = error, let other = try? Selector(value), (try? client.table?.resolve(other)) != nil else { throw error }
       var failure = Failure(error)
+      let command = context.isInSession ? "write" : "blectl write"
       let peer = who.peer == .current ? "" : " " + ShellWords.quoteForShell("\(who.peer)")
-      failure.add("The attribute comes before the value: write\(peer) \(value) \(attribute)")
+      failure.add("The attribute comes before the value: \(command)\(peer) \(value) \(attribute)")
       throw failure
     }
     if readBack, let characteristic = target.characteristic, !characteristic.properties.contains(.read) {

@@ -67,6 +67,9 @@ final class InteractiveShell {
     shell.onChange = { [weak self] in self?.showState() }
     if let peer { try await runInForeground { try await self.shell.run(["connect", peer.description]) } }
     showState()
+    if shell.current == nil, !CommandLine.arguments.contains(Repl.commandName) {
+      output.status("To find devices: scan. To connect: connect NAME. All commands: help. To leave: Ctrl-D")
+    }
     while let line = try await editor.line() {
       switch line.trimmed {
       case "": continue

@@ -47,6 +47,7 @@ package final class Shell {
     self.process = process
     settings.timeout = timeout
     process.session.staysOpen = true
+    process.commands.program = ""
   }
 
   // MARK: Commands

@@ -31,7 +31,7 @@ import Testing
   @Test(arguments: [
     ("sub", "Did you mean subscribe?"), ("dis", "Did you mean disconnect?"), ("ser", "Did you mean services?"),
     ("raed", "Did you mean read?"),
-    ("history", "history works only in a session on a terminal"),
+    ("history", "history needs a terminal and its own line."),
   ]) func anUnknownCommand(_ word: String, _ advice: String) async throws {
     try await onLoop { #expect(SessionCommands(blectl.Blectl.commands).unknown(word).message.contains(advice)) }
   }

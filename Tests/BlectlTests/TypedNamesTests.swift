@@ -279,7 +279,7 @@ import Testing
     (["replay", "my trace"], "blectl -i replay:'my trace' scan"),
     (["wait", "-i", "sim", "ff01=567b", "Band-7", "-n", "3"], "blectl -e 'wait ff01=567b -n 3' Band-7"),
     (["sleep", "2"], "blectl -e 'sleep 2', or start a session with blectl repl"), (["rssi"], "blectl -e rssi PEER"),
-    (["subscribe", "Band-7", "2a37"], "blectl -e 'subscribe 2a37' Band-7, or start a session with blectl repl. Did you mean notify?"),
+    (["subscribe", "Band-7", "2a37"], "subscribe is a command of sessions. Did you mean blectl notify Band-7 2a37\n"),
     (["raed", "-h"], "Did you mean read?"),
     (["-e", "read 2a19", "read 2a00", "Band-7"], "blectl -e 'read 2a19; read 2a00' Band-7"),
     (["-e", "read 2a19", "read 2a00"], "blectl -e 'read 2a19; read 2a00' PEER"),
@@ -292,7 +292,7 @@ import Testing
     (["scan", "--sort", "rssi", "--raw"], "--raw prints packets as they arrive. Omit one of them."),
     (["decode", "value", "3c", "2a19"], "blectl decode value 2a19 3c"), (["decode", "3c", "2a19"], "blectl decode value 2a19 3c"),
     (["decode", "0a120"], "odd number of digits"),
-    (["write", "Band-7", "1b9901", "ff02"], "comes before the value: write name:Band-7 ff02 1b9901"),
+    (["write", "Band-7", "1b9901", "ff02"], "comes before the value: blectl write name:Band-7 ff02 1b9901"),
     (["-e", "write 1b9901 ff02", "Band-7"], "comes before the value: write ff02 1b9901"),
     (["write", "Band-7", "ff02=1b9901"], "two words: write Band-7 ff02 1b9901"),
     (["-e", "write ff02:1b9901", "Band-7"], "two words: write ff02 1b9901"),
@@ -303,6 +303,44 @@ import Testing
     (["call", "Band-7", "history", "from", "3"], "name=value: from=3"),
     (["services", "Band-7", "--csv"], "read, run and scan take it. For records here, use --json."),
     (["tune", "Panel", "fff6", "--verify", "notify:fff7", "--svg", "-"], "--svg takes the name of a file"),
+    // Values and addresses in several words.
+    (["write", "Band-7", "ff02", "1b9901", "--expect", "ff01", "567b"], "first bytes: --expect ff01=567b\n"),
+    (["write", "Band-7", "ff02", "1b9901", "--expect", "567b"], "write its attribute before it: ATTRIBUTE=567b"),
+    (["write", "Band-7", "ff02", "1b9901", "--expect", "567b3c0d00"], "write its attribute before it: ATTRIBUTE=567b3c0d00"),
+    (["call", "Band-7", "battery", "--expect", "ff01"], "Without a file: write PEER ATTRIBUTE VALUE --expect ff01=567b"),
+    (["notify", "Band-7", "ff01", "--expect", "ff01"], "blectl -e 'wait ff01=567b' PEER"),
+    (["write", "Band-7", "ff02", "27", "153", "1"], "'27 153 1' --as u8 (decimal)"),
+    (["write", "Band-7", "ff02", "27,153,1"], "For decimal numbers, use --as u8."),
+    (["mac-from-adv", "A4", "C1", "38", "00", "11", "22"], "as one word: blectl mac-from-adv A4:C1:38:00:11:22\n"),
+    (["connect", "A4", "C1", "38", "00", "11", "22", "-q"], "as one word: blectl connect A4:C1:38:00:11:22 -q\n"),
+    (["mac-from-adv", "learn", "A4:C1:38:00:11:22"], "Did you mean --learn?"), (["mac-from-adv", "Panel"], "on the label: --learn MAC"),
+    // Commands of other programs, and commands in the place of an option.
+    (["send", "Band-7", "ff02", "f"], "For a file: send-file."), (["record", "my log"], "blectl --record 'my log' COMMAND"),
+    (["hcitool", "lescan"], "Did you mean scan?"), (["read_gatt_char", "Band-7"], "Did you mean read?"),
+    (["power", "on"], "blectl doctor"),
+    (["alias", "delete", "door"], "blectl alias --delete door"), (["alias", "rm", "@door"], "blectl alias --delete door"),
+    (["config", "timeout"], #"{"defaults": {"timeout": VALUE}}"#), (["config", "timeout", "5"], #"{"defaults": {"timeout": 5}}"#),
+    (["config", "set", "mode", "request"], #"{"defaults": {"mode": "request"}}"#), (["config", "--set", "timeout=5"], "into config.json"),
+    (["completion", "bash"], "source <(blectl --generate-completion-script bash)"),
+    (["--completion", "fish"], "blectl --generate-completion-script fish | source"),
+    // Options in the wrong place, and those of other programs.
+    (["-b", "C0:FF:EE:00:00:07", "read", "2a19"], "Use blectl read C0:FF:EE:00:00:07 2a19\n"),
+    (["--char-read", "-a", "0x2a", "-b", "C0:FF:EE:00:00:07"], "Use blectl gatttool --char-read -a 0x2a -b C0:FF:EE:00:00:07\n"),
+    (["--replay", "s.btsnoop", "scan"], "blectl -i replay:s.btsnoop scan"), (["-n", "3", "--json", "scan"], "blectl --json scan -n 3"),
+    (["-i", "sim", "Band-7", "-e", "read 2a19", "--json"], "blectl -i sim --json -e 'read 2a19' Band-7"),
+    (["replay:s.btsnoop", "scan", "-d", "1"], "needs -i: blectl -i replay:s.btsnoop scan -d 1\n"),
+    (["scan", "replay:s.btsnoop"], "needs -i: blectl scan -i replay:s.btsnoop"),
+    (["scan", "-i", "my.json"], "Did you mean sim:my.json?"), (["scan", "-i", "s.pcapng"], "Did you mean replay:s.pcapng?"),
+    (["scan", "-i", "simulator"], "Did you mean sim?"), (["scan", "-i", "1"], "Did you mean hci1?"),
+    (["scan", "--company", "apple"], "Did you mean --manufacturer?"), (["scan", "--uuids", "180d"], "Did you mean --service?"),
+    (["scan", "-u", "180d"], "Did you mean --service?"), (["read", "Band-7", "-u", "2a19"], "Write the attribute without an option"),
+    (["send-file", "Panel", "fff6", "f", "--continue"], "Did you mean --resume?"),
+    (["run", "--continue", "f"], "Did you mean --keep-going?"),
+    (["write", "Panel", "fff6", "00", "--chunk-size", "9"], "Did you mean --chunk?"), (["scan", "--list"], "Did you mean --devices?"),
+    (["scan", "--time", "5s"], "For a time limit: --duration 5s"), (["run", "--report", "x", "f"], "Reports are --junit FILE"),
+    (["run", "--test", "x", "f"], "Did you mean --only?"), (["services", "Band-7", "--svg", "x"], "It belongs to notify, tune."),
+    (["notify", "Band-7", "2a37", "--every", "5"], "read PEER ATTRIBUTE --every SECONDS"),
+    (["services", "Band-7", "-d", "5"], "For a time limit: --timeout."), (["services", "Band-7", "-o", "x"], "use --json"),
   ])
   func whatWasMeant(_ arguments: [String], _ mention: String) throws {
     let result = try Blectl.run(arguments)
@@ -312,11 +350,25 @@ import Testing
   /// A scan for a word that no device has as its name succeeds, but the note shows what the word may mean.
   @Test(arguments: [
     (["5"], "For the scan time: --duration 5"), (["180d"], "For devices with a service: --service 180d"),
-    (["help"], "For the help: blectl scan --help"), (["-t", "2", "-d", "1"], "no effect on scan. To limit its time: --duration 2"),
+    (["help"], "For the help: blectl scan --help"), (["on"], "To scan for all devices: blectl scan\n"),
+    (["-t", "2", "-d", "1"], "no effect on scan. To limit its time: --duration 2"),
   ])
   func whatAScanMayMean(_ words: [String], _ mention: String) throws {
     let result = try Blectl.run(["scan"] + words)
     #expect(result.status == 0 && result.errors.contains(mention), "\(result.errors)")
+  }
+
+  @Test func aFileAsAValue() throws {
+    let path = try TemporaryFolder.file([1, 2])
+    let result = try Blectl.run("write", "Panel", "fff8", path)
+    #expect(result.status == 64 && result.errors.contains("is a file. To write its bytes as one value: @\(path). "), "\(result.errors)")
+    #expect(try Blectl.run("write", "Panel", "fff8", "@\(path)").status == 0)
+  }
+
+  @Test func aConnectionIntervalOfASecond() throws {
+    let result = try Blectl.run("read", "Band-7", "2a19", "--interval", "1000")
+    #expect(result.status == 0 && result.errors.contains("To read every 1 s: --every 1\n"), "\(result.errors)")
+    #expect(try !Blectl.run("read", "Band-7", "2a19", "--interval", "30").errors.contains("--every"))
   }
 
   @Test func aSwappedAlias() throws {

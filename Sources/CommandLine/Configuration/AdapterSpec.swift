@@ -54,10 +54,16 @@ package enum AdapterSpec: Sendable, Equatable {
 
   private static func index(_ text: String) -> Int? { Int(text).flatMap { (0..<65_535).contains($0) ? $0 : nil } }
 
+  /// Whether a word without `-i` names an adapter, such as `replay:TRACE`.
+  package static func isPlain(_ text: String) -> Bool { (try? Self(text)) != nil }
+
   private static func unknown(_ text: String) -> Failure {
-    Failure(
+    let ending = text.split(separator: ".").last.map(String.init) ?? ""
+    let prefixed = FamiliarWords.adapters[ending].map { $0 + text }
+    let meant = (text == "simulator" ? "sim" : prefixed ?? Int(text).map { "hci\($0)" }).map { "Did you mean \(DisplayText.escape($0))? " }
+    return Failure(
       .usage,
-      "Unknown adapter \(DisplayText.quote(text)). Use hci0, user:0, tcp:HOST:PORT, unix:PATH, "
+      "Unknown adapter \(DisplayText.quote(text)). \(meant ?? "")Use hci0, user:0, tcp:HOST:PORT, unix:PATH, "
         + "serial:/dev/ttyACM0[@BAUD], sim, sim:FILE or replay:TRACE.")
   }
 }

@@ -53,7 +53,7 @@ package enum DeviceLibrary {
           + "or use --device \(DisplayText.escape(file))")
     }
     let folder = DisplayText.escape(configuration.devicesPath ?? "the configuration")
-    let there = own.isEmpty ? "\(folder) contains none" : "\(folder) contains \(own.count) others"
+    let there = own.isEmpty ? "\(folder) contains none" : "\(folder) contains \(own.count.counted("other"))"
     throw Failure(.notFound, "No device file matches \(connection.title) (\(there)). Name one with --device FILE, see man blectl-device")
   }
 

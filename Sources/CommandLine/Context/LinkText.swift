@@ -87,7 +87,9 @@ package final class LinkText: LinkReporter {
 
   package func storedName(of peer: PeerAddress) -> UntrustedText? { process.configuration.name(of: peer) }
 
-  package func explained(_ error: any Error, on connection: Connection) -> any Error { connection.explained(error) }
+  package func explained(_ error: any Error, on connection: Connection) -> any Error {
+    connection.explained(error, process.commands.program)
+  }
 
   package func explained(_ error: any Error, _ search: FailedSearch) -> any Error {
     if error is CancellationError { return error }
@@ -99,7 +101,8 @@ package final class LinkText: LinkReporter {
     }
     if (error as? PairingFailure)?.needsUnpairing ?? false {
       let device = ShellWords.quoteForShell("\(search.selector)")
-      failure.add("To pair again: blectl unpair \(device) && blectl pair \(device)")
+      let program = process.commands.program
+      failure.add("To pair again: \(program)unpair \(device)\(program.isEmpty ? ";" : " &&") \(program)pair \(device)")
     }
     if let heard = search.heard, failure.linkProblem.isLoss {
       func seconds(_ from: Int64, _ to: Int64) -> String { Duration.milliseconds((to &- from) / 100_000_000 * 100).secondsText + " s" }

@@ -45,8 +45,8 @@ package final class ProcessContext {
     self.configuration = configuration
     self.commands = SessionCommands(commands)
     session.onDisconnect = { [unowned self] in memory.keep($0) }
-    session.onSecurity = { event, connection in
-      let text = event.text(connection.typedName)
+    session.onSecurity = { [unowned self] event, connection in
+      let text = event.text("\(self.commands.program)pair \(connection.typedName)")
       if event.isProgress { output.status(text) } else { output.note(text) }
     }
     session.onClient = { client in

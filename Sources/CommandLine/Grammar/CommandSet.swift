@@ -88,10 +88,11 @@ package struct CommandSet: Sendable {
     if !first.hasPrefix("-") {
       if names.contains(first) { return nil }
       if arguments.count > 1, names.contains(arguments[1]), FamiliarWords.advice[first] == nil {
-        let words = [arguments[1], first] + arguments.dropFirst(2)
-        return ValidationError("The command comes first: blectl \(words.map { ShellWords.quoteForShell($0) }.joined(separator: " "))")
+        let isAdapter = AdapterSpec.isPlain(first)
+        let words = (isAdapter ? ["-i", first, arguments[1]] : [arguments[1], first]) + arguments.dropFirst(2)
+        return ValidationError("The \(isAdapter ? "adapter needs -i" : "command comes first"): \(Self.line(words))")
       }
-      return misplacedOption(in: arguments.dropFirst()) ?? noCommand(first, Array(arguments.dropFirst()))
+      return misplacedOption(in: Array(CommandLine.arguments.dropFirst())) ?? noCommand(first, Array(arguments.dropFirst()))
     }
     if arguments.contains(where: { word in Arguments.ofRoot.contains { word == $0 || word.hasPrefix($0 + "=") } }) { return nil }
     return wrongOption(in: arguments) ?? missingCommand
@@ -103,9 +104,12 @@ package struct CommandSet: Sendable {
       return ValidationError("Unknown command \(name). \(advice)")
     }
     let familiar = FamiliarWords.commands[name]
+    if let familiar, sessionOnly.contains(where: { $0.commandName == name }) {
+      return ValidationError("\(name) is a command of sessions. Did you mean \(Self.line([familiar] + words))")
+    }
     if let type = sessionOnly.first(where: { $0.commandName == name || $0.configuration.aliases.contains(name) }) {
-      let line = "\(name) is a command of sessions. Use \(Self.executing([name] + rest, type)), or start a session with blectl repl."
-      return ValidationError(line + (familiar.map { " Did you mean \($0)?" } ?? ""))
+      return ValidationError(
+        "\(name) is a command of sessions. Use \(Self.executing([name] + rest, type)), or start a session with blectl repl.")
     }
     let meant = (familiar ?? SpellingSuggestion.nearest(to: name, among: names)).map { "Did you mean \($0)?" }
     return ValidationError("Unknown command \(DisplayText.quote(name)). \(meant ?? "The commands are \(names.joined(separator: ", ")).")")
@@ -123,12 +127,46 @@ package struct CommandSet: Sendable {
     return "blectl -e \(DisplayText.clip(ShellWords.quoteForShell(line), to: 60)) \(DisplayText.clip(device, to: 60))".trimmed
   }
 
-  /// Returns the error for a non-global option before the command. Nil if the first word is not such an option.
-  private func misplacedOption(in words: ArraySlice<String>) -> ValidationError? {
-    guard let word = words.first, word.hasPrefix("-"), word.count > 1, wrongOption(in: [word]) != nil,
-      !ProcessOptions.namesWithValue.contains(word)
-    else { return nil }
-    return ValidationError("\(DisplayText.quote(word)) is not a global option. Put it after the command.")
+  private static func line(_ words: [String]) -> String {
+    "blectl " + DisplayText.clip(words.map { ShellWords.quoteForShell($0) }.joined(separator: " "), to: 160)
+  }
+
+  /// Returns the error for a non-global option before the command, with the line that the user may mean. Nil without such an option.
+  /// - Parameter typed: The words in the order in which the user typed them.
+  private func misplacedOption(in typed: [String]) -> ValidationError? {
+    var (global, others, rest) = ([String](), [String](), typed[...])
+    while let word = rest.first, !names.contains(word) {
+      rest = rest.dropFirst()
+      if ProcessOptions.namesWithValue.contains(word) {
+        global += [word] + rest.prefix(1)
+        rest = rest.dropFirst()
+      } else if word.hasPrefix("-"), wrongOption(in: [word]) == nil {
+        global.append(word)
+      } else {
+        others.append(word)
+      }
+    }
+    let isFirst = others.first.map { $0.hasPrefix("-") && $0.count > 1 } ?? false
+    guard let place = others.firstIndex(of: option.commandName) ?? (isFirst ? 0 : nil) else { return nil }
+    let (name, next) = (others[place], place + 1 < others.count ? others[place + 1] : nil)
+    if typed.contains(where: FamiliarWords.ofGatttool.contains) {
+      return ValidationError("\(DisplayText.quote(name)) is an option of gatttool. Use \(Self.line(["gatttool"] + typed))")
+    }
+    if name == option.commandName {
+      let words = others[place...].prefix(2) + others[..<place] + others[place...].dropFirst(2)
+      return ValidationError("The commands come before the device: \(Self.line(global + words + rest))")
+    }
+    if let advice = FamiliarWords.advice(on: String(name.drop { $0 == "-" }), next) {
+      return ValidationError("Unknown option \(DisplayText.quote(name)). \(advice)")
+    }
+    guard let command = rest.first.flatMap({ type(named: $0) }) else {
+      let advice = FamiliarWords.advice[name] ?? "Put it after the command."
+      return ValidationError("\(DisplayText.quote(name)) is not a global option. \(advice)")
+    }
+    let isKnown = CommandDescription(of: command).options.contains { $0.names.contains(name) }
+    if !isKnown, FamiliarWords.ofDevice.contains(name) { others.remove(at: place) }
+    return ValidationError(
+      "\(DisplayText.quote(name)) is not a global option. Use \(Self.line(global + rest.prefix(1) + others + rest.dropFirst()))")
   }
 
   /// Returns the error for the first option that is not global or lacks its value. Nil if all words are global options.

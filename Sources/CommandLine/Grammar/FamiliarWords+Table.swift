@@ -6,7 +6,9 @@ enum FamiliarWords {
     "devices": "scan", "list": "scan", "lescan": "scan", "find": "scan", "search": "scan", "discover": "services", "primary": "services",
     "characteristics": "services", "char-desc": "services", "chars": "services", "info": "services", "list-attributes": "services",
     "attributes": "services", "gatt": "services", "explore": "services", "inspect": "services", "char-write-req": "write",
-    "char-write-cmd": "write", "set-value": "write", "send": "write", "char-read-hnd": "read", "char-read-uuid": "read", "get": "read",
+    "char-write-cmd": "write", "set-value": "write", "write-request": "write", "write-command": "write", "write_gatt_char": "write",
+    "char-read-hnd": "read", "char-read-uuid": "read", "get": "read", "read_gatt_char": "read", "start_notify": "notify",
+    "hcitool": "scan", "bluetoothctl": "repl",
     "cat": "read", "select-attribute": "read", "upload": "send-file", "push": "send-file", "flash": "send-file", "dfu": "send-file",
     "put": "send-file", "listen": "notify", "subscribe": "notify", "monitor": "notify", "watch": "notify", "indicate": "notify",
     "mac": "mac-from-adv", "test": "run", "script": "run", "exec": "run", "shell": "repl", "interactive": "repl", "session": "repl",
@@ -17,9 +19,11 @@ enum FamiliarWords {
 
   /// Options of other programs, with the option of blectl to suggest if the command has it.
   static let options = [
-    "--limit": "--count", "-o": "--log", "--output": "--log", "--filter": "--name", "--time": "--duration", "--seconds": "--duration",
-    "--format": "--as", "--type": "--as", "--hci": "--adapter", "--interface": "--adapter", "--sec": "--timeout", "-a": "--adapter",
-    "--uuid": "--service", "--services": "--service", "--addr": "--address", "--mac": "--address", "--bdaddr": "--address",
+    "--limit": "--count", "-o": "--output", "--filter": "--name", "--time": "--duration", "--seconds": "--duration",
+    "--format": "--as", "--type": "--as", "--hci": "--adapter", "--interface": "--adapter", "--sec": "--timeout",
+    "--uuid": "--service", "-u": "--service", "--uuids": "--service", "--company": "--manufacturer", "--vendor": "--manufacturer",
+    "--continue": "--resume", "--chunk-size": "--chunk", "--list": "--devices", "--test": "--only", "--services": "--service",
+    "--addr": "--address", "--mac": "--address", "--bdaddr": "--address",
     "--with-response": "--mode request", "--response": "--mode request", "--no-response": "--mode command",
     "--without-response": "--mode command", "--write-without-response": "--mode command", "--conn-interval": "--interval",
     "--connection-interval": "--interval", "--retry": "--retries", "--verify-with": "--verify", "--block-size": "--chunk",
@@ -30,21 +34,53 @@ enum FamiliarWords {
     "--rssi": "--min-rssi", "--listen": "--duration", "--xml": "--junit", "--filter-name": "--name",
   ]
 
-  /// Words without a counterpart in blectl, with advice for the user.
-  static let advice = [
-    "--active": "A scan is active unless you add --passive.", "-b": "Write the device without an option, as the first argument.",
-    "--peer": "Write the device without an option.", "--device-address": "Write the device without an option, as the first argument.",
-    "--handle": "Write the handle without an option: 0x0011.", "--char": "Write the characteristic without an option.",
-    "--characteristic": "Write the characteristic without an option.", "--value": "Write the value without an option, after the attribute.",
-    "--latency": "blectl cannot change the latency.",
-    "blectl": "In a session, type commands without blectl.",
-    "man": "For the manual: man blectl. For the help of a command: blectl COMMAND --help",
-    "replay": "A recording is an adapter: blectl -i replay:FILE scan", "record": "To record: blectl --trace FILE COMMAND",
+  /// Endings of files, with the prefix that makes such a file an adapter.
+  static let adapters = [
+    "json": "sim:", "btsnoop": "replay:", "pcap": "replay:", "pcapng": "replay:", "pklg": "replay:", "log": "replay:", "cfa": "replay:",
   ]
+
+  /// Options by which other programs take the device.
+  static let ofDevice = ["-b", "--device", "--peer", "--address", "--addr", "--mac", "--bdaddr", "--device-address"]
+
+  /// Options that show that a command line is one of gatttool.
+  static let ofGatttool = [
+    "--char-read", "--char-write", "--char-write-req", "--char-desc", "--primary", "--characteristics", "--interactive", "-I",
+  ]
+
+  /// Words without a counterpart in blectl, with advice for the user. A key of two words is a command with an option or its next word.
+  static let advice = [
+    "--active": "A scan is active unless you add --passive.", "-b": device, "--peer": device, "--device-address": device,
+    "--handle": attribute, "-a": attribute, "--char": attribute, "--characteristic": attribute, "-u": attribute, "--uuid": attribute,
+    "-d": "For a time limit: --timeout. The device needs no option: it is the first argument.",
+    "scan -a": "For the adapter: --adapter. For an address: --address", "adapters -a": "It lists all adapters.",
+    "--value": "Write the value without an option, after the attribute.", "--latency": "blectl cannot change the latency.",
+    "--output": records, "--csv": records, "--format": records, "--time": records, "-o": records,
+    "--list": "To list devices: blectl scan. Attributes: blectl services PEER. Adapters: blectl adapters",
+    "notify --every": "The device decides when it notifies. To read at fixed times: read PEER ATTRIBUTE --every SECONDS",
+    "notify --expect":
+      "To wait for a value: blectl -e 'wait ff01=567b' PEER. To write first: write PEER ATTRIBUTE VALUE --expect ff01=567b",
+    "call --expect": "The device file describes the answer. Without a file: write PEER ATTRIBUTE VALUE --expect ff01=567b",
+    "run --report": "Reports are --junit FILE, --html FILE, --tap and --json.", "run --continue": "Did you mean --keep-going?",
+    "config --set": settings, "config --timeout": settings,
+    "--sim": "The simulator is an adapter: blectl -i sim scan", "blectl": "In a session, type commands without blectl.",
+    "send": "For a file: send-file. For a value: write.",
+    "man": "For the manual: man blectl. For the help of a command: blectl COMMAND --help",
+    "replay": "A recording is an adapter: blectl -i replay:FILE scan",
+    "record": "To record a script: blectl --record FILE COMMAND. To capture packets: blectl --trace FILE COMMAND",
+    "power": "blectl does not switch adapters on. Their state, and how to switch one on: blectl doctor",
+    "completion": "In ~/.bashrc: source <(blectl --generate-completion-script bash). For zsh or fish: man blectl, COMPLETION",
+    "completion zsh": "In ~/.zshrc, after compinit: source <(blectl --generate-completion-script zsh)",
+    "completion fish": "In config.fish: blectl --generate-completion-script fish | source",
+  ]
+
+  private static let device = "Write the device without an option, as the first argument."
+  private static let attribute = "Write the attribute without an option, after the device: 0x0011, 2a19 or battery_level."
+  private static let records = "adapters, call, mac-from-adv, notify, peers, read, run and scan take it. For records here, use --json."
+  private static let settings = #"Write defaults into config.json: {"defaults": {"timeout": 5}}. Its path: blectl config"#
 
   /// Returns the advice on a command without a counterpart. The user's next word replaces the placeholder COMMAND or FILE.
   static func advice(on name: String, _ next: String?) -> String? {
-    guard let advice = advice[name], let next else { return advice[name] }
+    guard let next, let advice = advice["\(name) \(next)"] ?? advice[name] else { return advice[name] }
     let word = DisplayText.clip(ShellWords.quoteForShell(next), to: 60)
     return name == "man" ? advice.replacing("COMMAND", with: word) : advice.replacing("FILE", with: word)
   }

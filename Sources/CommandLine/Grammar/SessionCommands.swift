@@ -8,6 +8,8 @@ import Text
 @LoopActor
 package final class SessionCommands {
   package let set: CommandSet
+  /// The word `blectl` and a space before the commands that advice names. Empty in a session.
+  package var program = "blectl "
   package private(set) lazy var all = set.inSessions
   private lazy var byName: [String: any LoopCommand.Type] = Dictionary(
     all.flatMap { type in ([type.commandName] + type.configuration.aliases).map { ($0, type) } }, uniquingKeysWith: { first, _ in first })
@@ -29,7 +31,7 @@ package final class SessionCommands {
 
   package func unknown(_ name: String) -> Failure {
     if let advice = FamiliarWords.advice[name] { return Failure(.usage, "Unknown command \(DisplayText.quote(name)). \(advice)") }
-    if name == "history" { return Failure(.usage, "history works only in a session on a terminal, on a line of its own.") }
+    if name == "history" { return Failure(.usage, "history needs a terminal and its own line.") }
     let names = all.map { $0.commandName }
     let familiar = FamiliarWords.commands[name].flatMap { names.contains($0) ? $0 : nil }
     let begun = names.filter { $0.hasPrefix(name) }

@@ -29,7 +29,7 @@ package struct UsageText {
     let kind = unknown.map { .unknownOption($0) } ?? mistake.kind
     let words =
       Self.deviceFirst(kind, arguments, command, isSession: type != nil, place)
-      ?? command?.advice(on: kind, in: arguments) ?? Self.words(kind, mistake.help, command)
+      ?? command?.advice(on: kind, in: arguments) ?? Self.words(kind, mistake.help, command, arguments, commands)
     // A line feed in the user's words must not split the sentence.
     sentence = DisplayText.visible(words.replacing("\n", with: " "))
   }
@@ -59,6 +59,9 @@ package struct UsageText {
       case .unexpectedArguments: place
       default: nil
       }
+    if let line = splitAddress(mistake, arguments, command) {
+      return "Write the address as one word: \(commandLine(line, isSession: isSession))"
+    }
     guard let command, let index else { return nil }
     if PeerArgument.prefixes.contains("\(arguments[index]):"), index + 1 < arguments.count {
       let words = arguments[..<index] + ["\(arguments[index]):\(arguments[index + 1])"] + arguments[(index + 2)...]
@@ -77,6 +80,20 @@ package struct UsageText {
     return deviceFirst(arguments, moving: found, to: index, isSession: isSession)
   }
 
+  /// Returns the words with an address in place of six words of two hex digits. Nil without them, and if they may be a VALUE.
+  private static func splitAddress(
+    _ mistake: ParserMistake.Kind, _ words: [String], _ command: (any LoopCommand.Type)?
+  ) -> [String]? {
+    switch mistake {
+    case .unexpectedArguments, .invalidValue: break
+    default: return nil
+    }
+    guard let command, !command.traits.takesValue else { return nil }
+    let starts = words.indices.dropFirst().filter { $0 + 6 <= words.count }
+    let start = starts.first { words[$0..<$0 + 6].allSatisfy { $0.utf8.count == 2 && Hex.number($0) != nil } }
+    return start.map { words[..<$0] + [words[$0..<$0 + 6].joined(separator: ":")] + words[($0 + 6)...] }
+  }
+
   static func deviceFirst(_ words: [String], moving index: Int, to place: Int, isSession: Bool) -> String {
     var words = words
     words.insert(words.remove(at: index), at: place)
@@ -87,7 +104,9 @@ package struct UsageText {
     "\(isSession ? "" : "blectl ")\(words.map { ShellWords.quoteForShell($0) }.joined(separator: " "))"
   }
 
-  private static func words(_ mistake: ParserMistake.Kind, _ help: String, _ command: (any LoopCommand.Type)?) -> String {
+  private static func words(
+    _ mistake: ParserMistake.Kind, _ help: String, _ command: (any LoopCommand.Type)?, _ arguments: [String], _ commands: CommandSet
+  ) -> String {
     switch mistake {
     case .invalidValue(let value, let place, let choices):
       let said = "Invalid \(name(of: place)) \(DisplayText.quote(value))"
@@ -98,24 +117,30 @@ package struct UsageText {
       let isSentence = hint.first?.isUppercase ?? false
       return "\(said)\(isSentence ? "." : ":") \(hint)\(hint.hasSuffix("?") || hint.hasSuffix(".") ? "" : ".")"
         + (place == "<peer>" ? " A PEER is: \(PeerOptions.forms)." : "")
-    case .unknownOption(let name):
-      if let advice = FamiliarWords.advice[name] { return "Unknown option \(name). \(advice)" }
-      if ["--csv", "--format", "--output", "--time"].contains(name) {
-        return
-          "Unknown option \(name). adapters, call, mac-from-adv, notify, peers, read, run and scan take it. For records here, use --json."
-      }
-      let known = command.map { CommandDescription(of: $0).options.compactMap(\.longName) } ?? []
-      let familiar = FamiliarWords.options[name].flatMap { known.contains(String($0.prefix { $0 != " " })) ? $0 : nil }
-      let meant =
-        familiar ?? known.first { $0 == "-\(name)" || name.hasPrefix("--") && $0.hasSuffix(name.dropFirst()) }
-        ?? (name.hasPrefix("--") ? SpellingSuggestion.nearest(to: name, among: known) : nil)
-      return "Unknown option \(DisplayText.escape(name))." + (meant.map { " Did you mean \($0)?" } ?? "")
+    case .unknownOption(let name): return "Unknown option \(DisplayText.escape(name)). \(meant(name, command, commands) ?? "")".trimmed
     case .missingArgument(let place): return "Missing \(name(of: place)). \(taken(help))".trimmed
     case .missingValue(let sentence) where !help.isEmpty: return "\(sentence.filter { $0 != "'" }). \(taken(help))"
-    case .unexpectedArguments(_, let sentence), .missingValue(let sentence), .other(let sentence):
+    case .unexpectedArguments(_, let sentence):
+      let known = command.map { CommandDescription(of: $0).options.compactMap(\.longName) } ?? []
+      let option = arguments.dropFirst().map { "--\($0)" }.first(where: known.contains)
+      return sentence + (option.map { ". Did you mean \($0)?" } ?? "")
+    case .missingValue(let sentence), .other(let sentence):
       // The parser prints lists on several lines.
       return sentence.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
+  }
+
+  /// Returns a sentence about the option that the user may mean, or the commands that take this one. Nil without a guess.
+  private static func meant(_ name: String, _ command: (any LoopCommand.Type)?, _ commands: CommandSet) -> String? {
+    let known = command.map { CommandDescription(of: $0).options.compactMap(\.longName) } ?? []
+    let familiar = FamiliarWords.options[name].flatMap { known.contains(String($0.prefix { $0 != " " })) ? $0 : nil }
+    let advice = familiar == nil ? FamiliarWords.advice[name] : nil
+    if let advice = command.flatMap({ FamiliarWords.advice["\($0.commandName) \(name)"] }) ?? advice { return advice }
+    let near = familiar ?? known.first { $0 == "-\(name)" || name.hasPrefix("--") && $0.hasSuffix(name.dropFirst()) }
+    if let near { return "Did you mean \(near)?" }
+    let takers = commands.commandLine.filter { CommandDescription(of: $0).options.contains { $0.longName == name } }.map { $0.commandName }
+    if !takers.isEmpty { return "It belongs to \(takers.joined(separator: ", "))." }
+    return name.hasPrefix("--") ? SpellingSuggestion.nearest(to: name, among: known).map { "Did you mean \($0)?" } : nil
   }
 
   /// Shortens a placeholder of the parser: `<peer>` to `PEER`, and `--chunk <n>` to `--chunk`.

@@ -84,9 +84,16 @@ package struct PatternArgument: ExpressibleByArgument, Sendable {
       var failure = Failure(error)
       failure.message = "\(option): \(failure.message)"
       let parts = attribute.split(separator: ":", maxSplits: 1)
+      if let advice = patternAdvice { failure.add(advice) }
       if parts.count == 2 { failure.add("Write = before the first bytes: \(DisplayText.escape("\(parts[0])=\(parts[1])"))") }
       throw failure
     }
+  }
+
+  /// Advice if the pattern may be a value without its attribute, such as `567b`. Nil otherwise.
+  var patternAdvice: String? {
+    guard typed == nil, Hex.decode(attribute) != nil else { return nil }
+    return "If this is the value to expect, write its attribute before it: ATTRIBUTE=\(attribute)"
   }
 
   private static func octets(_ text: Substring) -> [UInt8]? {

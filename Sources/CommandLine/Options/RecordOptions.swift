@@ -78,7 +78,8 @@ package struct RecordOptions: Sendable, Decodable {
     case "--config": config = value
     default:
       guard let choice = TimeChoice(rawValue: value) else {
-        throw ValidationError("Invalid --time \(DisplayText.quote(value)). Use local, utc, relative or none.")
+        let limit = (try? TimeText.seconds(value)).map { _ in " For a time limit: --duration \(DisplayText.escape(value))" } ?? ""
+        throw ValidationError("Invalid --time \(DisplayText.quote(value)). Use local, utc, relative or none.\(limit)")
       }
       time = choice
     }

@@ -51,7 +51,12 @@ package enum ValueArgument {
       octets = try await InputFile.read(path, limit: limit)
       source = DisplayText.quote(path)
     } else {
-      return (text.isEmpty ? [] : try (format ?? .hex).parse(text), "VALUE")
+      do { return (text.isEmpty ? [] : try (format ?? .hex).parse(text), "VALUE") } catch {
+        guard InputFile.exists(text) else { throw error }
+        let path = ShellWords.quoteForShell(text)
+        throw Failure(
+          .usage, "\(DisplayText.quote(text)) is a file. To write its bytes as one value: @\(path). To send a long file: send-file")
+      }
     }
     guard let format else { return (octets, source) }
     return (try parse(octets, as: format, source), source)

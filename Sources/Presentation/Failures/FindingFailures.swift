@@ -64,7 +64,7 @@ extension MACSearchError: FailureConvertible {
       case .nothingHeard: "No advertisement was heard or given."
       case .noneInThisFrame(let reason): "This advertisement has no MAC: \(reason)"
       case .noRuleFits([], let count):
-        "No MAC in \(count.counted("advertisement")): no known layout fits. To name the place, use --rule. To find the sender's address: --learn"
+        "No MAC in \(count.counted("advertisement")): no known layout fits. To find a MAC that you know, such as the one on the label: --learn MAC. To name its place: --rule"
       case .noRuleFits(let rules, let count):
         "No MAC in \(count.counted("advertisement")): no match for \(rules.map { DisplayText.escape($0) }.joined(separator: ", ")). To try the known "
           + "layouts, omit --rule and --device."

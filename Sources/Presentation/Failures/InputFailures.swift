@@ -45,6 +45,7 @@ extension ValueFormatError: FailureConvertible {
     var failure = Failure.usage("\(self)")
     switch self {
     case .notHex(let text) where text.contains("\\x"): failure.add("Write the bytes without \\x: 1b9901")
+    case .oddDigits(.oddDigits(let word, _)) where UInt8(word) != nil: failure.add("For decimal numbers, use --as u8.")
     case .notHex: failure.add("For a value in another format, use --as: utf8, i8, u16le, …")
     case .outOfRange(_, _, let format) where format.name.hasSuffix("8"):
       failure.add("For larger values, use \(format.name.prefix(1))16le or \(format.name.prefix(1))16be.")

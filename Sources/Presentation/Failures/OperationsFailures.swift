@@ -155,8 +155,10 @@ extension Failure {
   /// Adds the number of confirmed bytes and, if `advises` is true, how to resume the transfer.
   mutating func goesOn(at confirmed: Int, of total: Int, _ more: String = "", isRemembered: Bool, advises: Bool = true) {
     add("At least \(confirmed) of \(total) bytes arrived\(more)")
-    if advises, confirmed < total { add("To continue, run again with \(isRemembered ? "--resume, or with " : "")--offset \(confirmed).") }
-    if advises, confirmed == total, isRemembered { add("To verify them, run again with --resume.") }
+    if advises, confirmed < total {
+      add("To continue, add \(isRemembered ? "--resume, or " : "")--offset \(confirmed) to the same command line.")
+    }
+    if advises, confirmed == total, isRemembered { add("To verify them, add --resume to the same command line.") }
     resumeOffset = confirmed
   }
 }
@@ -167,14 +169,15 @@ extension Connection {
   package var title: String { name.map { $0.isEmpty ? peer.description : $0.description } ?? peer.description }
 
   /// Adds facts to the error of a command: the device's name, or that the device disconnected during discovery.
-  package func explained(_ error: any Error) -> any Error {
+  /// - Parameter program: `blectl ` before the commands of the advice. Empty in a session.
+  package func explained(_ error: any Error, _ program: String) -> any Error {
     if var write = error as? IncompleteWrite {
       write.device = title
-      let failure = explainedBySecurity(write.failure)
+      let failure = explainedBySecurity(write.failure, program)
       return failure == write.failure ? write : failure
     }
     let plain = Failure(error)
-    var failure = explainedBySecurity(plain)
+    var failure = explainedBySecurity(plain, program)
     guard client.endedInDiscovery, failure.kind == .linkLost else { return failure == plain ? error : failure }
     failure.message = "\(title) disconnected during discovery: \(failure.message)"
     failure.add("To skip discovery, use a handle: read 0x0012, notify 0x0012, or write 0x0012 VALUE --mode request")

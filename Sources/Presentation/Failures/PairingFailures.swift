@@ -87,10 +87,10 @@ extension PairingFailure: FailureConvertible {
 extension PairingFailedReason: FailureCode { package var number: Int { Int(rawValue) } }
 
 extension SecurityEvent {
-  /// One line for users. - Parameter device: The device as the user names it in commands.
-  package func text(_ device: String) -> String {
+  /// One line for users. - Parameter pair: The command that pairs with the device.
+  package func text(_ pair: String) -> String {
     switch self {
-    case .pairingWanted: "The device asks for pairing, which blectl declined. To pair: blectl pair \(device)"
+    case .pairingWanted: "The device asks for pairing, which blectl declined. To pair: \(pair)"
     case .pairing: "The device demands pairing. Pairing …"
     case .paired(let result): "Paired: \(result.text)."
     case .failed(let error): Failure(error).message
@@ -125,19 +125,21 @@ extension Connection {
   package var typedName: String { ShellWords.quoteForShell(selector.map { "\($0)" } ?? "\(peer)") }
 
   /// Adds the reason of the security to the error of a request that needs more security, or of a link that ended after a Security Request.
+  /// - Parameter program: `blectl ` before the commands of the advice. Empty in a session.
   @LoopActor
-  func explainedBySecurity(_ failure: Failure) -> Failure {
+  func explainedBySecurity(_ failure: Failure, _ program: String) -> Failure {
     var failure = failure
+    let pair = "\(program)pair \(typedName)"
     let needsSecurity = [0x05, 0x0C, 0x0F].contains(failure.code)
     if let shortage = security?.shortage, failure.kind == .att, needsSecurity {
       switch shortage {
-      case .noBond: failure.add("To pair: blectl pair \(typedName)")
+      case .noBond: failure.add("To pair: \(pair)")
       case .notAuthenticated:
-        failure.add("The bond with \(title) is not authenticated. To pair again: blectl pair \(typedName) --passkey N")
-      case .shortKey(let size): failure.add("The bond with \(title) has a key of \(size) bytes. To pair again: blectl pair \(typedName)")
+        failure.add("The bond with \(title) is not authenticated. To pair again: \(pair) --passkey N")
+      case .shortKey(let size): failure.add("The bond with \(title) has a key of \(size) bytes. To pair again: \(pair)")
       }
     } else if failure.kind == .linkLost, security?.askedInVain ?? false {
-      failure.add("The device had asked for pairing. To pair: blectl pair \(typedName)")
+      failure.add("The device had asked for pairing. To pair: \(pair)")
     }
     return failure
   }

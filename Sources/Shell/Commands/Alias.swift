@@ -29,6 +29,12 @@ package struct Alias: SessionCommand {
     if delete, name == nil || peer != nil { throw ValidationError("--delete takes a NAME and no PEER.") }
   }
 
+  func check(_ words: [String], _ commands: CommandSet, isSession: Bool) throws {
+    guard let name, let peer, ["delete", "remove", "rm", "unset"].contains(name) else { return }
+    let alias = "\(peer)".after("name:") ?? "\(peer)".after("@") ?? "NAME"
+    throw ValidationError("To remove an alias: \(isSession ? "" : "blectl ")alias --delete \(ShellWords.quoteForShell(alias))")
+  }
+
   func run(in context: Context) async throws { try await run(context, nil) }
   func run(in context: Context, _ session: SessionLinks) async throws { try await run(context, session) }
 
