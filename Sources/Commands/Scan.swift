@@ -27,7 +27,7 @@ package struct Scan: LoopCommand {
   static let examples = ["blectl -i sim scan band -d 3", "blectl -i sim scan --devices --sort rssi | head -n 10"]
   static let traits = CommandTraits(printsRecords: true, runsBesideOthers: true, recordsNamePeers: true)
   static let unusedOptions = ["--timeout"]
-  static let rareOptions = ["--key", "--irk", "--device", "--log", "--phy"]
+  static let rareOptions = ["--key", "--irk", "--device", "--phy"]
 
   @OptionGroup var process: ProcessOptions
 
@@ -74,7 +74,7 @@ package struct Scan: LoopCommand {
   @Option(help: ArgumentHelp("rssi, name, last or first (default: rssi)", valueName: "key"))
   var sort: DeviceOrder.Key?
 
-  @Option(help: ArgumentHelp("Append JSON records to FILE", valueName: "file"), completion: .file())
+  @Option(help: ArgumentHelp("Append packets as JSON; with --devices, all of them", valueName: "file"), completion: .file())
   var log: String?
 
   @Option(help: KeyArgument.help) var key: [KeyArgument] = []
@@ -92,6 +92,7 @@ package struct Scan: LoopCommand {
     }
     if (name + names).contains("") { throw ValidationError("The name is empty. Is a variable unset? To show all devices, leave it out.") }
     if let word = names.first(where: { $0.contains(":") && PeerArgument(form: $0) == nil }) {
+      if AdapterSpec.isPlain(word) { throw ValidationError("An adapter needs -i: blectl scan -i \(ShellWords.quoteForShell(word))") }
       throw ValidationError("Invalid address \(DisplayText.quote(word)). Use AA:BB:CC:DD:EE:FF, or name:GLOB")
     }
     if Set(names.map { ScannedPeerArgument(argument: $0) == nil }).count > 1 { throw ValidationError("Give names or addresses, not both.") }
@@ -148,7 +149,8 @@ package struct Scan: LoopCommand {
   /// Returns the filter that the user's options describe.
   @LoopActor private func watch(_ configuration: Configuration, _ output: Output) async throws -> DeviceWatch.Options {
     var options = DeviceWatch.Options()
-    options.keepsDuplicates = duplicates
+    // Beside devices, the log is the only place for packets.
+    options.keepsDuplicates = duplicates || showsDevices && log != nil
     let addresses = names.compactMap { ScannedPeerArgument(argument: $0) }
     options.filter.names = (name + names.filter { ScannedPeerArgument(argument: $0) == nil }).map {
       ScanFilter.NamePattern($0.after("name:") ?? $0)
@@ -208,6 +210,7 @@ package struct Scan: LoopCommand {
   /// Advice on a name that matched no device but looks like another argument. Nil without a guess.
   private var meant: String? {
     guard names.count == 1, let word = names.first else { return nil }
+    if word == "on" { return " scan needs no on. To scan for all devices: blectl scan" }
     if word == "help" { return " For the help: blectl scan --help" }
     let shown = DisplayText.clip(ShellWords.quoteForShell(word), to: 60)
     if ServiceArgument(argument: word) != nil { return " For devices with a service: --service \(shown)" }

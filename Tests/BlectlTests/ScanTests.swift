@@ -140,6 +140,12 @@ import Testing
       environment: ["BLECTL_CLOCK": "virtual"])
     #expect(terminal.finish().status == 0)
     #expect(try String(contentsOfFile: log.path, encoding: .utf8) == wanted + wanted)
+    // Beside devices, no other output has the packets.
+    let all = TemporaryPath()
+    #expect(try Blectl.run("scan", "--devices", "--duration", "2", "--log", all.path).status == 0)
+    let packets = try Blectl.run("scan", "--duration", "2", "--json", "--duplicates").text
+    #expect(packets.count > wanted.count)
+    #expect(try String(contentsOfFile: all.path, encoding: .utf8) == packets)
     let full = try Blectl.run("scan", "--duration", "2", "--log", "/dev/full")
     #expect(full.status == 74 && full.errors.contains("Cannot write “/dev/full”: No space"))
     #expect(try Blectl.run("scan", "--duration", "2", "--log", "/nonexistent/log").status == 74)
