@@ -97,6 +97,7 @@ package struct SendFile: PeerCommand {
     let source = try await OctetFile.open(file, limit: Self.limit) { output.noteWaiting() }
     var target = who.target
     target.requested.dataLength = dataLength
+    let isSimulated = context.configuration.kindOfAir == "sim" && !context.isInSession
     let text = TransferText(output, file: file, reporter: verify?.notifying, forcesCommands: mode == .command)
     let delivery = FileDelivery(plan(selector, report, context), source, context.configuration, text)
     do {
@@ -112,6 +113,10 @@ package struct SendFile: PeerCommand {
         "Nothing left to send: all \(error.bytes) bytes of \(DisplayText.escape(file)) arrived earlier. To send them again, omit --resume.")
     } catch let error as InterruptedTransfer where (error.write.cause as? OutputFailure)?.isClosedPipe ?? false {
       throw error.write.cause
+    } catch let error as InterruptedTransfer where isSimulated && !error.isResumedHere {
+      var failure = Failure(transfer: error.write, advises: false)
+      failure.add("The simulated device ends here. For one that stays: blectl sim --listen unix:/tmp/sim, then -i unix:/tmp/sim")
+      throw failure
     }
   }
 

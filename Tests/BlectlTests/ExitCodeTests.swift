@@ -116,7 +116,8 @@ import Testing
     let result = running.wait()
     #expect(result.status == 130)
     #expect(result.error?.string("kind") == "interrupted")
-    #expect(result.error?.string("message")?.firstMatch(of: /(\d+) of 77831 bytes arrived.* --offset \d+/) != nil, "\(result.errors)")
+    let message = result.error?.string("message")
+    #expect(message?.firstMatch(of: /(\d+) of 77831 bytes arrived.* blectl sim --listen/) != nil, "\(result.errors)")
     #expect(result.error?.int("resume_offset") != nil, "\(result.errors)")
   }
 

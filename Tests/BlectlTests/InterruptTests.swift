@@ -44,7 +44,7 @@ import Testing
   /// A full standard output, with more waiting, does not prevent the end of the scan, the link and the program.
   @Test(arguments: [
     (["scan", "--duration", "0", "--duplicates"], 60, nil), (["notify", "name:Band-7", "2a37"], 120, nil),
-    (["send-file", "name:Panel", "fff6", "FILE", "--gap", "50"], 10, "with --offset"),
+    (["send-file", "name:Panel", "fff6", "FILE", "--gap", "50"], 10, "sim --listen"),
   ])
   func nobodyReadsTheOutput(_ words: [String], _ seconds: Int, _ mention: String?) async throws {
     let file = try TemporaryFolder.file(SendFileTests.picture)

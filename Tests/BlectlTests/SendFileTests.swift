@@ -93,7 +93,7 @@ import Testing
       ["send-file", "name:Sink", "ffe1", "-", "--verify", "notify:ffe1", "--json"], input: Self.picture, adapter: "sim:\(file)")
     #expect(result.status == 6)
     let message = try #require(result.error?.string("message"))
-    let offset = try #require(message.split(separator: " ").last.flatMap { Int($0.dropLast()) })
+    let offset = try #require(result.error?.int("resume_offset"))
     let sent = try #require(message.split(separator: "up to ").last?.split(separator: " ").first.flatMap { Int($0) })
     // At most the bytes between two proofs, and those in the buffers.
     #expect(offset > 16_384 && offset <= sent && sent - offset < 3 * 16_384, "\(message)")

@@ -119,15 +119,16 @@ package final class TransferText: DeliveryObserver {
       case .notAsked: "Not verified."
       case .failed: "NOT verified."
       case .passed(from: 0): "Verified by the device: whole file, CRC-32 \(try await transfer.proof().whole.crcText)"
-      case .passed(let place): "Verified by the device from byte \(place): CRC-32 \(try await transfer.proof().part.crcText)"
+      case .passed(let place):
+        "NOT verified before byte \(place). The device confirms the rest: CRC-32 \(try await transfer.proof().part.crcText)"
       }
     if transfer.segments == 0 {
       return try await output.line("Nothing left to send: the device has all \(Quantity.octets(transfer.progress.sent)). \(proof)")
     }
     let share = limit.map { ", \(Int((100 * Double(octets) / seconds / $0).rounded())) % of link capacity" } ?? ""
     let known = Self.facts(transfer.use.parameters)
-    let plan =
-      "MTU \(transfer.use.mtu), \(Quantity.segments(transfer.segments)) of \(transfer.segment ?? 0) by \(transfer.mode?.rawValue ?? "")"
+    let segment = transfer.segment.map { " of \($0)" } ?? ""
+    let plan = "MTU \(transfer.use.mtu), \(Quantity.segments(transfer.segments))\(segment) by \(transfer.mode?.rawValue ?? "command")"
     let links = transfer.use.count > 1 ? ", over \(transfer.use.count) connections" : ""
     let gap = ((transfer.gap ?? .zero).inMilliseconds * 10).rounded() / 10
     let pace = gap > 0 ? " One segment every \(gap.plainText) ms: the device is slower than the link." : ""
