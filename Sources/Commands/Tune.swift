@@ -27,7 +27,7 @@ package struct Tune: PeerCommand {
   @OptionGroup var process: ProcessOptions
   @OptionGroup var who: PeerOptions
 
-  @Argument(help: "The characteristic to write to") var attribute: String
+  @Argument(help: "Gets test data: do not use one that stores firmware") var attribute: String
 
   @Option(help: ArgumentHelp("notify:ATTR, the characteristic that counts bytes", valueName: "how"), completion: .list(["notify:"]))
   var verify: VerifyArgument
@@ -142,6 +142,11 @@ package struct Tune: PeerCommand {
         try await TuneText.record(best, "tuned", connection, output)
       } else {
         try await output.line("fastest without loss: \(TuneText.name(best.trial)), \(Quantity.rate(best.arrived, in: best.seconds))")
+        let device = who.peer == .current ? [] : ["\(who.peer)"]
+        let words =
+          ["send-file"] + device + [attribute, "FILE"] + TuneText.options(best.trial) + ["--verify", "notify:\(verify.notifying ?? "")"]
+        let line = words.map { ShellWords.quoteForShell($0) }.joined(separator: " ")
+        output.note("To send a file like this: \(context.isInSession ? "" : "blectl ")\(line)")
       }
     }
   }

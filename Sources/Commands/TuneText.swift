@@ -20,6 +20,12 @@ enum TuneText {
     return parts.joined(separator: ", ")
   }
 
+  /// The options of `send-file` with the settings of a trial.
+  static func options(_ trial: TransferTrial) -> [String] {
+    ["--mode", trial.mode.rawValue, "--chunk", "\(trial.segment)"] + (trial.window.map { ["--window", "\($0)"] } ?? [])
+      + (trial.gap.map { $0 > .zero ? ["--gap", $0.millisecondsText] : [] } ?? [])
+  }
+
   static func table(_ results: [TransferTrial.Result], width: Int?) -> [String] {
     var table = Table(["mode", "bytes", "in flight", "pause", "kB/s", "lost"])
     for result in results {
