@@ -394,10 +394,14 @@ package final class Output {
 /// Functions that write output before the event loop runs, such as usage errors and help.
 extension Output {
   /// The width of the terminal on stderr, in columns. Nil if stderr is not a terminal.
-  package nonisolated static var errorWidth: Int? {
+  package nonisolated static var errorWidth: Int? { width(of: STDERR_FILENO) }
+  /// The width of the terminal on stdout, in columns. Nil if stdout is not a terminal.
+  package nonisolated static var outputWidth: Int? { width(of: STDOUT_FILENO) }
+
+  private nonisolated static func width(of descriptor: Int32) -> Int? {
     var window = winsize()
-    guard isatty(STDERR_FILENO) == 1 else { return nil }
-    return unsafe ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &window) == 0 && window.ws_col > 0 ? Int(window.ws_col) : 80
+    guard isatty(descriptor) == 1 else { return nil }
+    return unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &window) == 0 && window.ws_col > 0 ? Int(window.ws_col) : 80
   }
 
   /// Folds a line between words to a width in columns. A command of `program` at the end stays on one line, so that users can copy it.

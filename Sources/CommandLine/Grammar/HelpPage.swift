@@ -1,11 +1,13 @@
 import ArgumentParser
+import Terminal
 import Text
 
 /// The help of one command. `-h` prints the command's own options and examples. `--help` prints everything.
 package struct HelpPage {
   package static let connectionTitle = "Connection options"
   package static let globalTitle = "Global options"
-  static let width = 80
+  /// The columns of the help: those of a narrow terminal, otherwise 80.
+  static let width = min(80, max(40, Output.outputWidth ?? 80))
 
   private let type: any LoopCommand.Type
   private let isSession: Bool
