@@ -16,56 +16,87 @@ extension Shell {
   /// - Throws: Failure(.ambiguous) if several names match; Failure(.usage) for a device without the attribute that the command needs;
   ///   Failure(.notFound) for the name of a device that the session has only heard.
   func withFullName(_ typed: [String]) throws -> [String] {
+    guard let word = plainWord(in: typed) else { return typed }
+    if let full = try fullName(of: word) { return word.named(full) }
+    return try isDevice(word) ? word.named(word.text) : typed
+  }
+
+  /// The first argument of a line, if it may be the plain name of a device.
+  private struct PlainWord {
+    let words: [String]
+    let type: any LoopCommand.Type
+    let takesOnlyPeer: Bool
+    /// The index of the argument among the words after the command's name.
+    let index: Int
+    /// Whether the line has no other argument.
+    let isAlone: Bool
+    /// Whether a line of the session named this device.
+    let isKnown: Bool
+
+    var rest: [String] { Array(words.dropFirst()) }
+    var text: String { words[index + 1] }
+    var completesNames: Bool { type.traits.completesNames }
+
+    func named(_ name: String) -> [String] { words[...index] + ["name:\(name)"] + words[(index + 2)...] }
+  }
+
+  /// Returns the first argument of a line. Nil if it has the form of a PEER or may only be an attribute.
+  private func plainWord(in typed: [String]) -> PlainWord? {
     let words = process.commands.commandFirst(typed)
     guard let name = words.first, let type = process.commands.type(named: name), type.takesPeer || type.traits.deviceChange == .chooses
-    else { return typed }
+    else { return nil }
     let options = process.commands.options(of: type)
     let rest = Array(words.dropFirst())
     guard isTyped || !options.takesOnlyPeer, let index = options.firstArgument(in: rest), PeerArgument(form: rest[index]) == nil
-    else { return typed }
-    let word = rest[index].lowercased()
+    else { return nil }
+    let text = rest[index]
     let isAlone = options.firstArgument(in: Array(rest[(index + 1)...])) == nil
-    let mayBeHeard = type.traits.completesNames && (options.takesOnlyPeer || !isAlone)
     // Alone, * means all attributes.
-    let meant = PeerSelector.name(isAlone ? Glob.literal(rest[index]) : rest[index])
+    let meant = PeerSelector.name(isAlone ? Glob.literal(text) : text)
     let isKnown = type.traits.completesNames && devices.contains { $0.isMeant(by: meant) }
     // Names of attributes have no capitals, but a device may have such a name: Mute.
-    let isName = { [self] in rest[index] != word && (isKnown || process.memory.names.contains { $0.raw == rest[index] }) }
-    guard
-      options.takesOnlyPeer
-        || (type.traits.completesNames || current == nil) && ((try? Selector(word, abbreviating: false)) == nil || isName())
-    else { return typed }
-    func named(_ name: String) -> [String] { words[...index] + ["name:\(name)"] + words[(index + 2)...] }
+    let isName = { [self] in text != text.lowercased() && (isKnown || process.memory.names.contains { $0.raw == text }) }
+    let mayBeName = type.traits.completesNames || current == nil
+    guard options.takesOnlyPeer || mayBeName && ((try? Selector(text.lowercased(), abbreviating: false)) == nil || isName())
+    else { return nil }
+    return PlainWord(words: words, type: type, takesOnlyPeer: options.takesOnlyPeer, index: index, isAlone: isAlone, isKnown: isKnown)
+  }
+
+  /// Returns the only name that the session has heard and that starts with the word. Nil if no name fits, or if no user types.
+  /// - Throws: Failure(.ambiguous) if several names fit.
+  private func fullName(of word: PlainWord) throws -> String? {
+    guard isTyped, word.completesNames, word.takesOnlyPeer || !word.isAlone else { return nil }
     let connected = devices.compactMap { $0.connection?.name }
-    let isOfConnected = [.chooses, .disconnects].contains(type.traits.deviceChange)
-    let heard = isTyped && mayBeHeard ? Set(isOfConnected ? connected : connected + process.memory.names) : []
-    let same = heard.filter { $0.raw.lowercased() == word }
-    let names = same.isEmpty && !word.isEmpty ? heard.filter { $0.raw.lowercased().hasPrefix(word) } : same
-    guard let full = names.first else {
-      if options.takesOnlyPeer { return typed }
-      let line = named(rest[index])
-      if isKnown, !isAlone { return line }
-      func isComplete(_ words: some Sequence<String>) -> Bool { (try? type.command(from: Array(words))) != nil }
-      if isKnown {
-        if isComplete(line.dropFirst()) || isComplete(["name:\(rest[index])"]) || rest.contains("-h") || rest.contains("--help") {
-          return line
-        }
-        throw missingAttribute(of: type, rest[index])
-      }
-      if current == nil, isComplete(line.dropFirst()),
-        type.traits.completesNames || (try? type.command(from: rest, currentDeviceAt: index)) == nil
-      {
-        return line
-      }
-      guard type.traits.completesNames, process.memory.names.contains(where: { $0.raw.lowercased() == word }) else { return typed }
-      throw notConnected(.name(rest[index]))
-    }
-    guard names.count == 1 else {
+    let isOfConnected = [.chooses, .disconnects].contains(word.type.traits.deviceChange)
+    let heard = Set(isOfConnected ? connected : connected + process.memory.names)
+    let text = word.text.lowercased()
+    let same = heard.filter { $0.raw.lowercased() == text }
+    let names = same.isEmpty && !text.isEmpty ? heard.filter { $0.raw.lowercased().hasPrefix(text) } : same
+    guard names.count < 2 else {
       let list = names.sorted { $0.raw < $1.raw }.map(\.description).joined(separator: ", ")
-      throw Failure(.ambiguous, "\(DisplayText.quote(rest[index])) matches \(names.count) devices: \(list). Type more of the name.")
+      throw Failure(.ambiguous, "\(DisplayText.quote(word.text)) matches \(names.count) devices: \(list). Type more of the name.")
     }
-    if same.isEmpty { process.output.note("\(DisplayText.escape(rest[index])) means \(full)") }
-    return named(Glob.literal(full.raw))
+    if same.isEmpty, let full = names.first { process.output.note("\(DisplayText.escape(word.text)) means \(full)") }
+    return names.first.map { Glob.literal($0.raw) }
+  }
+
+  /// Returns whether a word that completes no name is a device.
+  /// - Throws: Failure(.usage) for a device without the attribute that the command needs; Failure(.notFound) for one that is not connected.
+  private func isDevice(_ word: PlainWord) throws -> Bool {
+    func isComplete(_ words: some Sequence<String>) -> Bool { (try? word.type.command(from: Array(words))) != nil }
+    if word.takesOnlyPeer { return false }
+    let line = word.named(word.text).dropFirst()
+    if word.isKnown {
+      let asksHelp = word.rest.contains("-h") || word.rest.contains("--help")
+      if !word.isAlone || isComplete(line) || isComplete(["name:\(word.text)"]) || asksHelp { return true }
+      throw missingAttribute(of: word.type, word.text)
+    }
+    let isAttribute = !word.completesNames && (try? word.type.command(from: word.rest, currentDeviceAt: word.index)) != nil
+    if current == nil, isComplete(line), !isAttribute { return true }
+    if word.completesNames, process.memory.names.contains(where: { $0.raw.lowercased() == word.text.lowercased() }) {
+      throw notConnected(.name(word.text))
+    }
+    return false
   }
 
   /// Returns the failure of a line that names a device but not the attribute that its command needs.
