@@ -147,8 +147,11 @@ extension Examination {
   private func held(_ adapter: Adapter) -> [Finding] {
     let holders = l2cap.programs.map { Self.name($0) } + (l2cap.unknown > 0 ? ["another program"] : [])
     let subject = holders.isEmpty ? "another program" : holders.joined(separator: " or ")
+    let pids = l2cap.programs.map { String($0.process) }.joined(separator: " ")
     return adapter.links.map { link in
-      let advice = daemons.isEmpty ? "Stop that program." : "To disconnect it: `bluetoothctl disconnect \(link.address)`"
+      let advice =
+        daemons.isEmpty
+        ? "Stop that program.\(pids.isEmpty ? "" : " Run: `kill \(pids)`")" : "To disconnect it: `bluetoothctl disconnect \(link.address)`"
       return .note(adapter.info.name, "In use: \(subject) is connected to \(link.address), so no other program can connect. \(advice)")
     }
   }

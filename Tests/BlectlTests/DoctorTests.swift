@@ -66,7 +66,7 @@ import Testing
       findings([adapter { $0.isTaken = true }], hci: SocketUsers(unknown: 2)), "hci0",
       "In use: another user's program owns its HCI user channel. To find that program: `sudo '/opt/my tools/blectl' doctor`"
     ),
-    (findings([adapter { $0.le = false }]), "hci0", "Use another adapter: -i ADAPTER"),
+    (findings([adapter { $0.le = false }]), "hci0", "To list them: blectl adapters"),
     // One usable adapter suffices, unless the user wants another.
     (findings([adapter { $0.isUp = false }, adapter { $0.index = 1 }]), nil, ""),
     (findings([adapter { $0.isUp = false }, adapter { $0.index = 1 }], wanted: 0), "hci0", "sudo hciconfig hci0 up"),

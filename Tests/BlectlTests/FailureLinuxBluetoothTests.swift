@@ -27,7 +27,7 @@ import Testing
   static let adapters: [Row] = [
     Row(
       AdapterProblem.kernelWithoutBluetooth, .adapter, 97, "eafnosupport",
-      "No Bluetooth in this kernel (AF_BLUETOOTH is not supported; container or WSL?). Use the simulator (-i sim), or a controller on tcp:, "
+      "No Bluetooth in this kernel (AF_BLUETOOTH is not supported; container or WSL?). Use the simulator (blectl -i sim scan), or a controller on tcp:, "
         + "unix: or serial:."),
     Row(
       AdapterProblem.none(platformBlock: RFKill.Switch(device: "rfkill0", name: "tpacpi_bluetooth_sw", state: .softBlocked)), .adapter, 19,
@@ -35,7 +35,7 @@ import Testing
       "No Bluetooth adapter found: the switch rfkill0 (tpacpi_bluetooth_sw) is off in software. Run: rfkill unblock bluetooth"),
     Row(
       AdapterProblem.none(platformBlock: nil), .adapter, 19, "enodev",
-      "No Bluetooth adapter found. Plug one in (check with lsusb and dmesg), or use the simulator: -i sim"),
+      "No Bluetooth adapter found. Plug one in (check with lsusb and dmesg), or use the simulator: blectl -i sim scan"),
     Row(
       AdapterProblem.unknown("hci2", others: ["hci0", "hci1"]), .adapter, 19, "enodev", "No adapter hci2. Found: hci0, hci1"),
     Row(
@@ -55,7 +55,8 @@ import Testing
       AdapterProblem.blocked("hci0", by: nil), .adapter, 132, "erfkill",
       "hci0 is blocked. To see the switch, run rfkill list. To unblock it: rfkill unblock bluetooth"),
     Row(
-      AdapterProblem.withoutLE("hci0"), .adapter, 95, "eopnotsupp", "hci0 does not support Bluetooth LE. Use another adapter: -i ADAPTER"),
+      AdapterProblem.withoutLE("hci0"), .adapter, 95, "eopnotsupp",
+      "hci0 does not support Bluetooth LE. Use another adapter (-i ADAPTER). To list them: blectl adapters"),
     Row(
       AdapterProblem.leDisabled("hci0"), .adapter, 111, "econnrefused",
       "Bluetooth LE is off on hci0. Run: sudo btmgmt -i hci0 le on"),

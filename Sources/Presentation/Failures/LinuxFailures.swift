@@ -9,12 +9,12 @@ extension AdapterProblem: FailureConvertible {
     switch self {
     case .kernelWithoutBluetooth:
       .adapter(
-        "No Bluetooth in this kernel (AF_BLUETOOTH is not supported; container or WSL?). Use the simulator (-i sim), or a controller "
+        "No Bluetooth in this kernel (AF_BLUETOOTH is not supported; container or WSL?). Use the simulator (blectl -i sim scan), or a controller "
           + "on tcp:, unix: or serial:.", .addressFamilyNotSupported)
     case .none(let platformBlock):
       .adapter(
         platformBlock.map { "No Bluetooth adapter found: \($0.text)" }
-          ?? "No Bluetooth adapter found. Plug one in (check with lsusb and dmesg), or use the simulator: -i sim",
+          ?? "No Bluetooth adapter found. Plug one in (check with lsusb and dmesg), or use the simulator: blectl -i sim scan",
         .operationNotSupportedByDevice)
     case .unknown(let name, let others):
       .adapter(
@@ -27,7 +27,8 @@ extension AdapterProblem: FailureConvertible {
         block.map { "\(name) is blocked: \($0.text)" }
           ?? "\(name) is blocked. To see the switch, run rfkill list. To unblock it: rfkill unblock bluetooth", .blockedByRFKill)
     case .withoutLE(let name):
-      .adapter("\(name) does not support Bluetooth LE. Use another adapter: -i ADAPTER", .notSupportedOnSocket)
+      .adapter(
+        "\(name) does not support Bluetooth LE. Use another adapter (-i ADAPTER). To list them: blectl adapters", .notSupportedOnSocket)
     case .leDisabled(let name):
       .adapter("Bluetooth LE is off on \(name). Run: sudo btmgmt -i \(name) le on", .connectionRefused)
     case .notPermitted(let name, let use):
