@@ -47,6 +47,11 @@ package struct Call: PeerCommand {
     }
   }
 
+  static func advice(on mistake: ParserMistake.Kind, in words: [String]) -> String? {
+    guard case .invalidValue(let name, place: "<peer>", _) = mistake, (try? Selector(name)) != nil else { return nil }
+    return "\(DisplayText.quote(name)) is not a device. The device comes first: call PEER \(DisplayText.escape(name))"
+  }
+
   @LoopActor func name(_ files: inout CommandFiles) {
     files.reads(file.device, as: "--device")
     for word in parameters {

@@ -33,6 +33,17 @@ import Testing
     #expect(try Blectl.run("-h").text.split(separator: "\n").count <= 24)
   }
 
+  /// Examples stay on one line, so that users can copy them.
+  @Test func theHelpFitsANarrowTerminal() throws {
+    for words in [["-h"], ["scan", "-h"], ["send-file", "--help"]] {
+      let (status, text) = try PseudoTerminal([Blectl.path] + words, columns: 60, rows: 24).finish()
+      let lines = text.split(separator: "\r\n").prefix { $0 != "EXAMPLES:" }
+      #expect(status == 0 && lines.count > 20 && lines.allSatisfy { $0.count <= 60 || $0.hasPrefix("USAGE") }, "\(lines)")
+    }
+    let long = try Blectl.run("--help").text
+    #expect(long.contains("\n  source <(blectl --generate-completion-script bash)\n"))
+  }
+
   @Test func ownOptionsComeFirst() throws {
     for name in try Self.names() where name != "gatttool" {
       let text = try Self.help(name, "--help")

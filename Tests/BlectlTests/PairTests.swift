@@ -23,6 +23,8 @@ import Testing
     let before = try user.run("read", "SafeLock", "ff51")
     #expect(
       before.status == 5 && before.errors.contains("it needs pairing (ATT 0x05). To pair: blectl pair name:SafeLock"), "\(before.errors)")
+    let session = try user.run("repl", input: "connect SafeLock\nread ff51\n")
+    #expect(session.errors.contains("it needs pairing (ATT 0x05). To pair: pair name:SafeLock\n"), "\(session.errors)")
     let paired = try #require(try user.run("pair", "SafeLock", "--passkey", "246810", "--json").records.first)
     #expect(paired.string("event") == "paired" && paired.string("method") == "passkey" && paired.int("key_size") == 16)
     #expect(paired.bool("secure_connections") == true && paired.bool("authenticated") == true && paired.bool("bonded") == true)

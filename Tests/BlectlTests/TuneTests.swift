@@ -35,6 +35,8 @@ import Testing
       ["tune", "name:Panel", "fff6", "--verify", "notify:fff7", "--gap", "0,8", "--window", "auto,4", "--size", "2000"])
     #expect(result.status == 0 && result.lines.count == 1 + 8 + 2 + 1, "\(result.text)\(result.errors)")
     #expect(result.lines.allSatisfy { $0.count <= 80 } && result.text.contains("fastest without loss: command"), "\(result.text)")
+    let line = "To send a file like this: blectl send-file name:Panel fff6 FILE --mode command --chunk 244 --verify notify:fff7\n"
+    #expect(result.errors.contains(line), "\(result.errors)")
   }
 
   @Test func ctrlCShowsWhatWasMeasured() throws {

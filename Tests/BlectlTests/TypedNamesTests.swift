@@ -314,6 +314,7 @@ import Testing
     (["mac-from-adv", "A4", "C1", "38", "00", "11", "22"], "as one word: blectl mac-from-adv A4:C1:38:00:11:22\n"),
     (["connect", "A4", "C1", "38", "00", "11", "22", "-q"], "as one word: blectl connect A4:C1:38:00:11:22 -q\n"),
     (["mac-from-adv", "learn", "A4:C1:38:00:11:22"], "Did you mean --learn?"), (["mac-from-adv", "Panel"], "on the label: --learn MAC"),
+    (["call", "battery"], "The device comes first: call PEER battery\n"),
     // Commands of other programs, and commands in the place of an option.
     (["send", "Band-7", "ff02", "f"], "For a file: send-file."), (["record", "my log"], "blectl --record 'my log' COMMAND"),
     (["hcitool", "lescan"], "Did you mean scan?"), (["read_gatt_char", "Band-7"], "Did you mean read?"),
