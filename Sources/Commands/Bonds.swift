@@ -118,7 +118,9 @@ package struct Bonds: LoopCommand {
       if let failure = found.failure { throw failure }
     default:
       let entries = try store.all()
-      if entries.isEmpty, !context.output.style.json { return context.output.note("No bonds. To pair: blectl pair PEER") }
+      if entries.isEmpty, !context.output.style.json {
+        return context.output.note("No bonds. To pair: \(context.process.commands.program)pair PEER")
+      }
       try await show(entries, context.output)
     }
   }
