@@ -120,7 +120,7 @@ import Testing
     let controller = try H4Controller()
     controller.greet(smp: [0x0B, 0x0D])
     let result = try Blectl.run(["connect", "D1:00:00:00:00:01/random"], input: [], adapter: controller.adapter)
-    let note = "The device asks for pairing, which blectl declined. To pair: blectl pair D1:00:00:00:00:01"
+    let note = "The device asks for pairing, which blectl declined. To pair: pair D1:00:00:00:00:01"
     #expect(result.errors.components(separatedBy: note).count == 2, "\(result.errors)")
     // Pairing Failed: Pairing Not Supported.
     #expect(controller.next { $0.first == 2 && $0.dropFirst(7).elementsEqual([6, 0, 5, 5]) } != nil)
