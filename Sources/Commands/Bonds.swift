@@ -5,6 +5,7 @@ import EventLoop
 import Finding
 import LinuxBluetooth
 import LinuxIO
+import Operations
 import Presentation
 import SMP
 import Terminal
@@ -40,6 +41,7 @@ package struct Unpair: LoopCommand {
     try context.process.bonds.remove(entries)
     for entry in entries {
       let bond = entry.stored
+      for connection in context.session.connections { connection.security?.forget(bond) }
       if !KernelKeyring.forget(bond.bond.identity, of: entry.adapter) {
         context.output.note("The kernel keeps its copy of the keys until a restart: removing them needs CAP_NET_ADMIN.")
       }

@@ -30,7 +30,7 @@ package struct Pair: PeerCommand {
   func run(in context: Context) async throws {
     try pairing.checkAdapter(context)
     let wish = try await pairing.wish(context)
-    try await context.withPeer(who.target, exchangingMTU: false) { connection in
+    try await context.withPeer(who.target, exchangingMTU: false, pairing: wish) { connection in
       guard let security = connection.security else { throw Failure(.usage, "The adapter cannot pair.") }
       if let bond = security.bond, let level = security.level, level.level >= wish.parameters.level,
         level.isAuthenticated || !wish.parameters.requestsMITM

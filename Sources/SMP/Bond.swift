@@ -28,8 +28,9 @@ package struct Bond: Equatable, Sendable {
   package let keys: [LongTermKey]
   package let method: PairingMethod
 
+  /// - Parameter irk: The key. 0 counts as no key: a device without private addresses may send zeros.
   package init(identity: PeerAddress, irk: UInt128?, keys: [LongTermKey], method: PairingMethod) {
-    (self.identity, self.irk, self.keys, self.method) = (identity, irk, keys, method)
+    (self.identity, self.irk, self.keys, self.method) = (identity, irk == 0 ? nil : irk, keys, method)
   }
 
   /// The properties of the pairing. Nil if it left no key.

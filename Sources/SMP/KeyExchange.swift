@@ -51,8 +51,7 @@ struct KeyExchange: Sendable {
     switch pdu {
     case .encryptionInformation(let key): peerKey = key
     case .centralIdentification(let ediv, let rand): peerIdentifiers = (ediv, rand)
-    // A device without private addresses may send zeros.
-    case .identityInformation(let key): irk = key == 0 ? nil : key
+    case .identityInformation(let key): irk = key
     case .identityAddress(let address): peerIdentity = address
     default: throw .unexpectedPDU(code: pdu.code)
     }
@@ -73,6 +72,8 @@ struct KeyExchange: Sendable {
       if let ownKey { keys.append(ownKey) }
     }
     guard !keys.isEmpty else { return nil }
-    return Bond(identity: peerIdentity ?? peer, irk: irk, keys: keys, method: terms.method)
+    // A device could claim the identity of another one. Its address on the link is its identity unless that address is private.
+    let isPrivate = peer.randomKind == .resolvablePrivate && irk.map { Bond.resolves(peer.address, irk: $0) } ?? false
+    return Bond(identity: isPrivate ? peerIdentity ?? peer : peer, irk: irk, keys: keys, method: terms.method)
   }
 }

@@ -256,7 +256,8 @@ package struct Pairing: Sendable {
       }
       return answer(request, parameters)
     case (.securityRequest(let requirements), .central):
-      guard !isBusy, !isRequestOpen else { return [] }
+      let isMet = security.map { $0.isAuthenticated || !requirements.contains(.mitm) } ?? false
+      guard !isBusy, !isRequestOpen, !isMet else { return [] }
       isRequestOpen = true
       return [.securityRequested(requirements)]
     case (.pairingRequest, .central), (.securityRequest, .peripheral): return [.send(PairingPDU.failed(.commandNotSupported).bytes)]

@@ -34,6 +34,8 @@ package enum PairingFailure: Error, Equatable, Sendable {
   case notAuthenticated
   /// The new key would be weaker than the stored one: an attacker may pretend to be a bonded device.
   case weakerThanBond
+  /// The peer claims the identity address of another device that we have a bond with.
+  case identityTaken(PeerAddress)
   /// The peer expects that we have its OOB data.
   case outOfBandWanted
 
@@ -77,7 +79,7 @@ package enum PairingFailure: Error, Equatable, Sendable {
     case .refused(let reason): reason
     case .passkeyNotEntered: .passkeyEntryFailed
     case .outOfBandWanted: .oobNotAvailable
-    case .legacyPairing, .notAuthenticated, .weakerThanBond: .authenticationRequirements
+    case .legacyPairing, .notAuthenticated, .weakerThanBond, .identityTaken: .authenticationRequirements
     case .wrongPasskey, .confirmMismatch: .confirmValueFailed
     case .keySize: .encryptionKeySize
     case .canceled, .unexpectedPDU, .cryptography: .unspecifiedReason

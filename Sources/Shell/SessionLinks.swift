@@ -112,7 +112,7 @@ final class SessionLinks: DeviceLinks {
     if sessionDevice?.connection != nil { try await untilRestored(within: request.limits.transaction) }
     guard let connection = sessionDevice?.connection, connection.isOpen else { return nil }
     connection.client.limit = request.limits.transaction
-    connection.security?.wish = try request.pairing(connection.peer, connection.name)
+    connection.security?.take(try request.pairing(connection.peer, connection.name))
     try await self.request(request.parameters, of: connection)
     return connection
   }

@@ -112,13 +112,15 @@ package struct Context {
   /// - Parameters:
   ///   - exchangingMTU: Whether to exchange the MTU. False if `body` exchanges it.
   ///   - isRepeatable: Whether `body` only reads. If true, `body` may run again after the device closed the connection without an answer.
+  ///   - wish: The pairing that `body` starts. Nil for another command.
   ///   - restoring: Whether to restore a lost connection of the session.
   package func withPeer<T: Sendable>(
-    _ target: Target, exchangingMTU: Bool = true, isRepeatable: Bool = false, restoring: Bool = false,
+    _ target: Target, exchangingMTU: Bool = true, isRepeatable: Bool = false, restoring: Bool = false, pairing wish: PairingWish? = nil,
     _ body: @escaping @LoopActor (Connection) async throws -> T
   ) async throws -> T {
     var request = try await request(target, exchangingMTU: exchangingMTU)
     request.restores = restoring
+    if let wish { request.pairing = { _, _ in wish } }
     return try await links.withLink(request, isRepeatable: isRepeatable, body)
   }
 

@@ -55,7 +55,7 @@ package final class PairingDialogue: PairingUser {
       unanswered = Failure(.usage, "The device displays a passkey. Give it on the command line: --passkey N")
       return nil
     case .program(let id, let questions):
-      record { $0.string("event", "passkey_request") }
+      await record { $0.string("event", "passkey_request") }
       return try? await SixDigits(questions.ask(id, "six digits") { SixDigits($0) != nil })
     case .terminal(let release):
       release()
@@ -71,9 +71,11 @@ package final class PairingDialogue: PairingUser {
   package func show(_ passkey: SixDigits) {
     switch way {
     case .program:
-      record {
-        $0.string("event", "passkey_display")
-        $0.string("passkey", "\(passkey)")
+      EventLoop.shared.spawn { [self] in
+        await record {
+          $0.string("event", "passkey_display")
+          $0.string("passkey", "\(passkey)")
+        }
       }
     case .never: output.note("Enter this passkey on the device: \(passkey)")
     case .terminal: show("Enter this passkey on the device:", passkey)
@@ -90,7 +92,7 @@ package final class PairingDialogue: PairingUser {
         .usage, "The device displays a number to compare with \(number). Answer on the command line: --confirm yes or no")
       return false
     case .program(let id, let questions):
-      record {
+      await record {
         $0.string("event", "numeric_comparison")
         $0.string("number", "\(number)")
       }
@@ -98,6 +100,8 @@ package final class PairingDialogue: PairingUser {
       return answer == "yes"
     case .terminal(let release):
       release()
+      // A key that the user typed before the number appeared is no answer.
+      StandardInput.discard()
       show("The number on this side:", number)
       let answer = try? await KeyQuestion.ask(output, limit: SecurityManager.timeout) { _, left in
         "Does the device display \(number)? y or n  (\(left) s left)"
@@ -116,8 +120,8 @@ package final class PairingDialogue: PairingUser {
     output.message(([title, ""] + LargeDigits.lines("\(digits)")).joined(separator: "\n  ") + "\n")
   }
 
-  private func record(_ build: (inout RecordWriter) -> Void) {
-    do { _ = try output.recordWithoutWaiting(build) } catch { unanswered = Failure(error) }
+  private func record(_ build: (inout RecordWriter) -> Void) async {
+    do { try await output.record(build) } catch { unanswered = Failure(error) }
   }
 
   package func explained(_ failure: PairingFailure) -> any Error {

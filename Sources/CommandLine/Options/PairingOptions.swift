@@ -22,7 +22,8 @@ package struct PairingOptions: OptionSection {
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("Least security: 2 encrypted, 3 authenticated, 4 Secure Connections (default: 2)", valueName: "n"))
+    help: ArgumentHelp(
+      "Least security: 2 encrypted, 3 authenticated, 4 Secure Connections (default: 2, or 3 with an answer)", valueName: "n"))
   package var level: Int?
 
   @Option(parsing: .unconditional, help: ArgumentHelp("Shortest key to accept, 7-16 bytes (default: 16)", valueName: "n"))
@@ -95,11 +96,11 @@ package struct PairingOptions: OptionSection {
       answers.passkey = digits
     }
     var parameters = Self.parameters(io.flatMap { IOName($0) }, answers, way)
-    parameters.level = level.flatMap { SecurityLevel(rawValue: $0) } ?? .encrypted
+    if let level { parameters.level = SecurityLevel(rawValue: level) ?? .encrypted }
     parameters.keySizes = UInt8(clamping: minKeySize ?? 16)...16
     parameters.isBonding = !noBond
     if legacy == "refuse" { parameters.secureConnections = .required }
-    return PairingWish(parameters, user: PairingDialogue(context.output, answers, way))
+    return PairingWish(parameters, user: PairingDialogue(context.output, answers, way), isOfCommand: true)
   }
 
   /// Returns the wish to pair of `--pair`: the terminal or the variable BLECTL_PASSKEY answers questions.
@@ -126,6 +127,8 @@ package struct PairingOptions: OptionSection {
     let capability = io?.capability ?? fitting
     var parameters = PairingParameters(ioCapability: capability, requestsMITM: capability != .noInputNoOutput)
     parameters.passkey = answers.passkey
+    // A passkey in vain would be a false safety: an attacker can ask for Just Works.
+    if answers.passkey != nil || answers.confirms != nil { parameters.level = .authenticated }
     return parameters
   }
 

@@ -86,12 +86,14 @@ final class KernelSecurity: SecurityProcedures {
 
   /// Returns the error for a link that ended, or was not encrypted, although the kernel has the key.
   private func rejection(_ error: any Error) -> any Error {
-    if error is KernelPairingProblem { return error }
+    // A device that is silent or out of range has not lost its bond.
+    if error is KernelPairingProblem || error as? PairingFailure == .timedOut { return error }
     if let failure = encryption.failure { return PairingFailure.bondRejected(failure) }
     switch reason() {
     case .pinOrKeyMissing?, .micFailure?, .authenticationFailure?: return PairingFailure.bondRejected(reason() ?? .authenticationFailure)
     // The kernel ends the link itself after the controller reported the failure.
-    case .terminatedByLocalHost?, nil: return PairingFailure.bondRejected(.authenticationFailure)
+    case .terminatedByLocalHost?: return PairingFailure.bondRejected(.authenticationFailure)
+    case nil where error as? Errno == .permissionDenied: return PairingFailure.bondRejected(.authenticationFailure)
     default: return error
     }
   }
@@ -139,12 +141,12 @@ final class KernelSecurity: SecurityProcedures {
       // With the old key, the kernel would refuse to pair.
       try await keyring.load(for: peer, without: bond?.identity ?? peer)
       let result = try await converse(parameters, management)
-      await shielded { try? await settings.restore() }
+      await shielded { await settings.restore() }
       (known, bond) = (result.security, result.bond ?? bond)
       return result
     } catch {
       await shielded { [keyring, peer] in
-        try? await settings.restore()
+        await settings.restore()
         // The kernel gets the earlier bond back.
         try? await keyring.load(for: peer)
       }

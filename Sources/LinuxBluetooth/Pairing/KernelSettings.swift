@@ -32,7 +32,8 @@ final class KernelSettings {
     try await management.send(command)
   }
 
-  func restore() async throws {
-    while let command = undo.popLast() { try await management.send(command) }
+  /// Restores all settings that it can.
+  func restore() async {
+    while let command = undo.popLast() { _ = try? await management.send(command) }
   }
 }

@@ -12,6 +12,9 @@ package enum StandardInput {
 
   package static nonisolated var outputIsTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
+  /// Discards what the user has typed on the terminal so far.
+  package static nonisolated func discard() { tcflush(STDIN_FILENO, TCIFLUSH) }
+
   package static nonisolated var isPipe: Bool { kind == S_IFIFO }
 
   /// Whether standard input is a regular file. All of its input then exists already.

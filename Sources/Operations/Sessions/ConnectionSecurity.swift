@@ -20,7 +20,12 @@ package struct PairingWish: Sendable {
   package let parameters: PairingParameters
   package let user: any PairingUser
 
-  package init(_ parameters: PairingParameters, user: any PairingUser) { (self.parameters, self.user) = (parameters, user) }
+  /// Whether the command itself pairs. Otherwise, the link pairs when the device demands it.
+  package let isOfCommand: Bool
+
+  package init(_ parameters: PairingParameters, user: any PairingUser, isOfCommand: Bool = false) {
+    (self.parameters, self.user, self.isOfCommand) = (parameters, user, isOfCommand)
+  }
 }
 
 /// An event in the security of a link, for the user.
@@ -58,8 +63,13 @@ package final class ConnectionSecurity {
   private let peer: PeerAddress
   private let adapter: PeerAddress
   private let keeper: (any BondKeeper)?
-  /// The wish to pair when the device demands it. Nil without `--pair`.
-  package var wish: PairingWish?
+  /// The wish to pair when the device demands it. Nil without `--pair`, and after one failure: each attempt reveals a part of a passkey.
+  package private(set) var wish: PairingWish?
+  /// Whether a command pairs, which also answers a Security Request.
+  private var commandPairs = false
+  private var hasFailed = false
+  /// The answer to a Security Request. Nil after its end.
+  private var answering: Task<Void, Never>?
   private var stored: StoredBond?
   private var name: String?
 
@@ -67,7 +77,8 @@ package final class ConnectionSecurity {
     _ procedures: any SecurityProcedures, _ peer: PeerAddress, name: String?, adapter: PeerAddress, _ keeper: (any BondKeeper)?,
     _ wish: PairingWish?
   ) {
-    (self.procedures, self.peer, self.name, self.adapter, self.keeper, self.wish) = (procedures, peer, name, adapter, keeper, wish)
+    (self.procedures, self.peer, self.name, self.adapter, self.keeper) = (procedures, peer, name, adapter, keeper)
+    take(wish)
   }
 
   /// The security of the link. Nil while it is not encrypted.
@@ -82,11 +93,24 @@ package final class ConnectionSecurity {
     defer { procedures.onRequest = { [weak self] in self?.requested($0) } }
     stored = try keeper?.bond(of: adapter, with: peer)
     guard let stored, stored.bond.centralKey != nil else { return }
-    do { try await procedures.encrypt(with: stored.bond) } catch PairingFailure.disconnected(let code)
-      where [.pinOrKeyMissing, .authenticationFailure, .micFailure].contains(code)
-    {
-      throw PairingFailure.bondRejected(code)
+    do { try await procedures.encrypt(with: stored.bond) } catch PairingFailure.disconnected(let code) {
+      if [.pinOrKeyMissing, .authenticationFailure, .micFailure].contains(code) { throw PairingFailure.bondRejected(code) }
+      // Another reason may pass: the caller may connect again.
+      throw Disconnection(peer, .lost(code))
     }
+  }
+
+  /// Takes the wish of a command that uses the link.
+  package func take(_ wish: PairingWish?) {
+    commandPairs = wish?.isOfCommand ?? false
+    self.wish = hasFailed || commandPairs ? nil : wish
+  }
+
+  /// Forgets a bond that the user removed. The link stays encrypted.
+  package func forget(_ bond: StoredBond) {
+    guard let stored, bond.replaces(stored) else { return }
+    self.stored = nil
+    procedures.bond = nil
   }
 
   // MARK: Pairing
@@ -99,9 +123,11 @@ package final class ConnectionSecurity {
       throw wish.user.explained(failure)
     }
     if let bond = result.bond, let keeper {
+      let other = try keeper.bonds(of: adapter).first { $0.bond.identity == bond.identity }
       // A device can claim the identity of another one.
-      if let other = try keeper.bond(of: adapter, with: bond.identity), bond.isWeaker(than: other.bond) {
-        throw PairingFailure.weakerThanBond
+      if let other, stored.map({ !$0.replaces(other) }) ?? true || bond.isWeaker(than: other.bond) {
+        procedures.bond = stored?.bond
+        throw bond.isWeaker(than: other.bond) ? PairingFailure.weakerThanBond : .identityTaken(bond.identity)
       }
       let kept = StoredBond(bond, created: EventLoop.shared.wallClock, name: name)
       try keeper.keep(kept, of: adapter)
@@ -116,6 +142,15 @@ package final class ConnectionSecurity {
   /// - Returns: Whether to repeat the request.
   /// - Throws: PairingFailure, CancellationError; the errors of the key store.
   func raise(for code: ErrorCode) async throws -> Bool {
+    if let answering {
+      let before = procedures.security
+      await withTaskCancellationHandler {
+        await answering.value
+      } onCancel: {
+        answering.cancel()
+      }
+      if let now = procedures.security, before.map({ $0.level < now.level }) ?? true { return true }
+    }
     guard let level = procedures.security else {
       if let stored, stored.bond.centralKey != nil {
         try await procedures.encrypt(with: stored.bond)
@@ -139,14 +174,16 @@ package final class ConnectionSecurity {
     onEvent?(.pairing)
     var parameters = wish.parameters
     parameters.level = max(parameters.level, level)
-    onEvent?(.paired(try await pair(PairingWish(parameters, user: wish.user))))
+    do { onEvent?(.paired(try await pair(PairingWish(parameters, user: wish.user)))) } catch {
+      (self.wish, hasFailed) = (nil, true)
+      throw error
+    }
     return true
   }
 
   /// Answers a Security Request.
   private func requested(_ requirements: AuthenticationRequirements) {
-    let isMet = procedures.security.map { $0.isAuthenticated || !requirements.contains(.mitm) } ?? false
-    if isMet { return }
+    if commandPairs { return }
     if procedures.security == nil, let stored, stored.bond.centralKey != nil {
       answer { try await $0.procedures.encrypt(with: stored.bond) }
     } else if wish != nil {
@@ -159,10 +196,11 @@ package final class ConnectionSecurity {
   }
 
   private func answer(_ body: @escaping @LoopActor @Sendable (ConnectionSecurity) async throws -> Void) {
-    EventLoop.shared.spawn { [weak self] in
+    answering = EventLoop.shared.spawn { [weak self] in
       guard let self else { return }
       // `busy`: a command already encrypts or pairs.
       do { try await body(self) } catch PairingFailure.busy {} catch { onEvent?(.failed(error)) }
+      answering = nil
     }
   }
 }

@@ -46,6 +46,8 @@ extension PairingFailure: FailureConvertible {
     case .notAuthenticated:
       "the abilities of the devices allow only Just Works, which checks for no attacker in the middle. Try --io keyboard-display."
     case .weakerThanBond: "it offers less security than the bond with it. Another device may pretend to be it. To pair again, unpair first."
+    case .identityTaken(let identity):
+      "it claims to be \(identity), of which there is a bond already. If it is that device: blectl unpair \(identity.address)"
     case .outOfBandWanted: "the device wants out-of-band data, which blectl does not support."
     case .invalidPublicKey: "the device sent a public key that is not on the curve (an attack, or a defect)."
     case .debugKey: "the device uses the public debug key, with which anybody can listen."
