@@ -22,10 +22,14 @@ enum BondSource {
     let files = isFolder ? infoFiles(in: path, depth: 2) : [path]
     var (entries, faults): ([BondStore.Entry], [String]) = ([], [])
     for file in files {
-      do throws(Failure) { entries.append(try entry(file)) } catch { faults.append(error.message) }
+      do { entries.append(try entry(file)) } catch let fault as BlueZInfo.Fault {
+        // In a folder, a device without LE is no mistake.
+        if isFolder, fault == .withoutKey { continue }
+        faults.append("\(file):\(fault.line.map { "\($0):" } ?? "") \(fault.reason)")
+      } catch { faults.append(Failure(error).message) }
     }
     if entries.isEmpty {
-      throw Failure(.input, faults.first ?? "\(DisplayText.quote(path)) contains no file info of bluetoothd. Is it readable? Try sudo.")
+      throw Failure(.input, faults.first ?? "\(DisplayText.quote(path)) contains no bond of an LE device, or only root can read it.")
     }
     return (entries, faults.isEmpty ? nil : Failure(.input, "Not imported: \(faults.joined(separator: "; "))"))
   }
@@ -38,19 +42,15 @@ enum BondSource {
       + inner.flatMap { infoFiles(in: "\(folder)/\($0.dropLast())", depth: depth - 1) }
   }
 
-  private static func entry(_ file: String) throws(Failure) -> BondStore.Entry {
+  private static func entry(_ file: String) throws -> BondStore.Entry {
     // bluetoothd names the two folders by the addresses.
     let folders = file.split(separator: "/").dropLast().suffix(2).map { Address($0) }
     guard folders.count == 2, let adapter = folders[0], let device = folders[1] else {
       throw Failure(
         .input, "\(file): Expected bonds of blectl, or a file of bluetoothd with its whole path, /var/lib/bluetooth/ADAPTER/DEVICE/info")
     }
-    do {
-      let text = String(decoding: try InputFile.readIfThere(file, limit: 1 << 16) ?? [], as: UTF8.self)
-      let stored = try BlueZInfo.bond(in: text, of: device, created: EventLoop.shared.wallClock)
-      return BondStore.Entry(adapter: PeerAddress(adapter, .public), stored: stored)
-    } catch let fault as BlueZInfo.Fault {
-      throw Failure(.input, "\(file):\(fault.line.map { "\($0):" } ?? "") \(fault.reason)")
-    } catch { throw Failure(error) }
+    let text = String(decoding: try InputFile.readIfThere(file, limit: 1 << 16) ?? [], as: UTF8.self)
+    return BondStore.Entry(
+      adapter: PeerAddress(adapter, .public), stored: try BlueZInfo.bond(in: text, of: device, created: EventLoop.shared.wallClock))
   }
 }

@@ -28,13 +28,15 @@ package struct Unpair: LoopCommand {
   var recordedForm: RecordedForm { RecordedForm(isLeftOut: true) }
 
   func validate() throws {
-    if all == (peer != nil) { throw ValidationError(all ? "--all takes no PEER." : "Name the device, or use --all.") }
+    if all, peer != nil { throw ValidationError("--all takes no PEER.") }
   }
 
   func run(in context: Context) async throws {
     var entries = try context.process.bonds.all()
-    if let peer {
-      let selector = try await context.configuration.resolve(peer)
+    if !all {
+      var selector = context.links.currentDevice
+      if let peer { selector = try await context.configuration.resolve(peer) }
+      guard let selector else { throw Failure(.usage, "Name the device, or use --all.") }
       entries = entries.filter { selector.means($0.stored.bond.identity, named: $0.stored.name.map { UntrustedText($0) }) }
       guard !entries.isEmpty else { throw Failure(.notFound, "There is no bond with \(selector). List the bonds: blectl bonds") }
     }
@@ -71,6 +73,10 @@ package struct Bonds: LoopCommand {
   static let unusedOptions = ["--adapter", "--timeout", "--trace", "--trace-secrets"]
 
   enum Action: String, CaseIterable, ExpressibleByArgument { case export, `import` }
+
+  static func hint(_ value: String, for place: String) -> String? {
+    ["delete", "remove", "rm", "clear"].contains(value) ? "To remove a bond: unpair PEER" : "Without an action, bonds lists the bonds."
+  }
 
   @OptionGroup var process: ProcessOptions
 

@@ -8,6 +8,9 @@ package enum BlueZInfo {
     /// The line of the mistake, from 1. Nil if something is missing.
     package let line: Int?
     package let reason: String
+
+    /// The device has no key for LE.
+    package static let withoutKey = Fault(line: nil, reason: "no LE key")
   }
 
   private typealias Group = [Substring: (value: Substring, line: Int)]
@@ -27,7 +30,7 @@ package enum BlueZInfo {
       guard let group = groups[Substring(name)] else { continue }
       if let key = try longTermKey(group, role), !keys.contains(key) { keys.append(key) }
     }
-    guard let first = keys.first else { throw Fault(line: nil, reason: "no LE key") }
+    guard let first = keys.first else { throw .withoutKey }
     let method: PairingMethod = first.security.isAuthenticated ? .passkeyEntry(displayedBy: nil) : .justWorks
     let irk = try groups["IdentityResolvingKey"].map { group throws(Fault) in try key(group) }
     let bond = Bond(identity: PeerAddress(identity, isStatic ? .random : .public), irk: irk, keys: Array(keys.prefix(2)), method: method)

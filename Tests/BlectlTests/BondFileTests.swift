@@ -55,6 +55,11 @@ import Text
     #expect(result.status == 66 && result.errors.contains("\(broken)/info:2: Key: Expected 32 hex digits"), "\(result.errors)")
     #expect(result.text.contains("D1:00:00:00:00:50/random  Lock  passkey  16 bytes"), "\(result.text)")
     #expect(try run("read", "SafeLock", "ff51").text == "locked\n")
+    // A classic device is no mistake.
+    try FileManager.default.removeItem(atPath: broken)
+    try FileManager.default.createDirectory(atPath: broken, withIntermediateDirectories: true)
+    try "[LinkKey]\nKey=5\n".write(toFile: "\(broken)/info", atomically: true, encoding: .utf8)
+    #expect(try run("bonds", "import", folder).status == 0 && run("bonds", "import", "\(broken)/info").errors.contains("no LE key"))
     let single = try run("bonds", "import", "\(folder)/00:00:5E:00:53:01/D1:00:00:00:00:50/info")
     #expect(single.status == 0 && single.text.contains("D1:00:00:00:00:50"), "\(single.text)\(single.errors)")
     let elsewhere = try run("bonds", "import", try write(info))
@@ -82,7 +87,8 @@ import Text
     #expect(try run("pair", "SafeLock", "--passkey", "246810").status == 0)
     for (arguments, status, message) in [
       (["export", "-"], 64, "blectl does not print keys."), (["export", "/dev/stdout"], 64, "blectl does not print keys."),
-      (["export"], 64, "Name the file: blectl bonds export FILE"), (["copy", "x"], 64, "copy"),
+      (["export"], 64, "Name the file: blectl bonds export FILE"), (["copy", "x"], 64, "Without an action, bonds lists the bonds."),
+      (["delete", "x"], 64, "unpair PEER"),
       (["export", other], 74, "Other users can read"), (["import", "/nowhere"], 66, "/nowhere"),
       (["import", TemporaryFolder.path()], 66, "no such file"),
       (["import", try TemporaryFolder.file(Array("{\n \"bonds\": [{}]}".utf8))], 66, ":2: adapter: Expected adapter and adapter_type"),

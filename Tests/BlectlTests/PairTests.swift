@@ -62,7 +62,10 @@ import Testing
       (["--io", "none", "--passkey", "246810"], 64, "--passkey has no effect with --io none."),
       (["--io", "display", "--confirm", "yes"], 64, "--confirm has no effect with --io display."),
       (["--io", "mouse"], 64, "--io takes none, display, yesno, keyboard, keyboard-display"),
-      (["--level", "1"], 64, "--level takes 2 to 4"),
+      (["--level", "1"], 64, "--level takes 2 to 4"), (["--passkey", "1234"], 64, "--passkey takes six digits"),
+      // An attacker could ask for Just Works instead.
+      (["--confirm", "yes"], 5, "the abilities of the devices allow only Just Works"),
+      (["--pin", "246810"], 64, "Did you mean --passkey?"),
       (["--passkey", "-"], 66, "Standard input contains no passkey of six digits."),
     ] as [([String], Int32, String)])
   func failures(_ options: [String], _ status: Int32, _ message: String) throws {
@@ -77,6 +80,7 @@ import Testing
     let file = try TemporaryFolder.file(Array("246810\n".utf8))
     #expect(try User().run("pair", "SafeLock", "--passkey", "@\(file)").status == 0)
     #expect(try User().run("read", "SafeLock", "ff51", "--pair", passkey: "246810").text == "locked\n")
+    #expect(try User().run("pair", "SafeLock", passkey: "246810").text.contains("passkey, LE Secure Connections"))
     let wrong = try User().run("read", "SafeLock", "ff51", "--pair", passkey: "24681x")
     #expect(wrong.status == 64 && wrong.errors.contains("BLECTL_PASSKEY is not a passkey"), "\(wrong.errors)")
     #expect(try !User().run("doctor", passkey: "246810").text.contains("246810"))
@@ -92,6 +96,20 @@ import Testing
     #expect(try user.run("pair", "SafeLock", "--passkey", "246810").status == 0)
     #expect(try user.run("bonds", "--json").records.map { $0.string("method") } == ["passkey"])
     #expect(try user.run("read", "SafeLock", "ff51").text == "locked\n")
+  }
+
+  /// The passkey or the number is large and legible, and the answer is a key.
+  @Test func theNumberOnATerminal() throws {
+    let text = Self.forgetful.replacing("\"io\": \"none\", \"forgets\": true", with: "\"io\": \"yesno\", \"mitm\": true")
+    let file = try TemporaryFolder.file(Array(text.utf8))
+    let terminal = try PseudoTerminal(
+      [Blectl.path, "pair", "Forgetful"], columns: 80, rows: 24,
+      environment: ["BLECTL_ADAPTER": "sim:\(file)", "BLECTL_CLOCK": "virtual", "XDG_STATE_HOME": TemporaryFolder.path()], hasKeys: true)
+    #expect(terminal.wait(for: "y or n"))
+    let shown = String(decoding: terminal.octets, as: UTF8.self)
+    #expect(shown.contains("The number on this side:\r\n\r\n") && !shown.contains("x0a"), "\(shown)")
+    terminal.type("y")
+    #expect(terminal.wait(for: "Paired with Forgetful: numeric comparison"))
   }
 
   private static let forgetful = """
@@ -234,7 +252,7 @@ import Testing
   }
 
   /// What the kernel's host cannot do is refused before blectl opens the adapter.
-  @Test(arguments: [["--min-key-size", "7"], ["--passkey", "1", "--io", "display"], ["--legacy", "refuse"]])
+  @Test(arguments: [["--min-key-size", "7"], ["--passkey", "000001", "--io", "display"], ["--legacy", "refuse"]])
   func theKernelsAdaptersRefuse(_ options: [String]) throws {
     let result = try Blectl.run(["pair", "C0:FF:EE:00:00:07"] + options, adapter: "hci0")
     #expect(result.status == 64 && result.errors.contains("needs blectl's own host"), "\(result.errors)")

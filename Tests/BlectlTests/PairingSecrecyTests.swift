@@ -151,9 +151,11 @@ import Text
 
   @Test(arguments: [
     ("pair SafeLock --passkey 246810 --level 3", "pair SafeLock --passkey … --level 3"), ("pair --passkey=246810", "pair --passkey=…"),
-    ("pair --passkey \"246810\"; read ff01", "pair --passkey … read ff01"), ("pair\t--passkey  246810", "pair --passkey  …"),
+    ("pair --passkey \"246810\"; read ff01", "pair --passkey …; read ff01"), ("pair\t--passkey  246810", "pair --passkey …"),
     ("scan --irk D1:00:00:00:00:50=00ff --key 01", "scan --irk … --key …"), ("pair --passkey @file", "pair --passkey @file"),
-    ("pair --passkey -", "pair --passkey -"), ("write ff01 --key", "write ff01 --key"), ("read  ff01\tx", "read  ff01\tx"),
+    ("pair --passkey -", "pair --passkey -"), ("write ff01 --key", "write ff01 --key"),
+    ("pair X '--passkey=246810'", "pair X --passkey=…"), ("pair X \"--passkey\" 246810", "pair X --passkey …"), ("pair --passkey '24", "…"),
+    ("read  ff01\tx", "read  ff01\tx"),
   ])
   func hiddenOptions(_ line: String, _ shown: String) { #expect(SecretOptions.hidden(in: line) == shown) }
 

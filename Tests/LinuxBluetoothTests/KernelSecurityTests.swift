@@ -170,7 +170,7 @@ extension Octets {
     let cases: [(Result<LinkSecurity, any Error>?, any Error, Bool)] = [
       (.failure(Errno.invalidArgument), KernelPairingProblem.noSecurityManager("hci3"), false),
       (.failure(SocketEnd(device, .errno(.permissionDenied))), PairingFailure.bondRejected(.authenticationFailure), true),
-      (nil, PairingFailure.bondRejected(.authenticationFailure), true),
+      (nil, PairingFailure.timedOut, true),
     ]
     for (raised, error, isAbandoned) in cases {
       try await with([own]) { rig in

@@ -117,7 +117,7 @@ package final class PairingDialogue: PairingUser {
   }
 
   private func show(_ title: String, _ digits: SixDigits) {
-    output.message(([title, ""] + LargeDigits.lines("\(digits)")).joined(separator: "\n  ") + "\n")
+    for line in [title, ""] + LargeDigits.lines("\(digits)").map({ "  " + $0 }) + [""] { output.message(line) }
   }
 
   private func record(_ build: (inout RecordWriter) -> Void) async {

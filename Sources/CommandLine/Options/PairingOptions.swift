@@ -76,9 +76,9 @@ package struct PairingOptions: OptionSection {
   /// The file of the passkey. Nil without one.
   package var file: String? { passkey.flatMap { $0.hasPrefix("@") ? String($0.dropFirst()) : nil } }
 
-  /// Parses a passkey of one to six digits.
+  /// Parses a passkey of six digits.
   private static func digits(_ text: String) -> SixDigits? {
-    text.utf8.count <= 6 && text.allSatisfy(\.isNumber) ? UInt32(text).flatMap { SixDigits($0) } : nil
+    text.utf8.count == 6 && text.allSatisfy(\.isNumber) ? UInt32(text).flatMap { SixDigits($0) } : nil
   }
 
   /// Returns the wish to pair, and reads the passkey's file.
@@ -94,6 +94,8 @@ package struct PairingOptions: OptionSection {
         throw Failure(.input, "\(file.map { DisplayText.quote($0) } ?? "Standard input") contains no passkey of six digits.")
       }
       answers.passkey = digits
+    } else if io != "none", io != "yesno" {
+      answers.passkey = try Self.passkeyOfEnvironment(context)
     }
     var parameters = Self.parameters(io.flatMap { IOName($0) }, answers, way)
     if let level { parameters.level = SecurityLevel(rawValue: level) ?? .encrypted }
@@ -107,11 +109,14 @@ package struct PairingOptions: OptionSection {
   @LoopActor static func usualWish(_ context: Context) throws -> PairingWish {
     let way = PairingDialogue.way(context)
     var answers = PairingAnswers()
-    if let text = context.configuration.variable("BLECTL_PASSKEY") {
-      guard let digits = digits(text) else { throw Failure(.usage, "BLECTL_PASSKEY is not a passkey of six digits.") }
-      answers.passkey = digits
-    }
+    answers.passkey = try passkeyOfEnvironment(context)
     return PairingWish(parameters(nil, answers, way), user: PairingDialogue(context.output, answers, way))
+  }
+
+  @LoopActor private static func passkeyOfEnvironment(_ context: Context) throws -> SixDigits? {
+    guard let text = context.configuration.variable("BLECTL_PASSKEY") else { return nil }
+    guard let digits = digits(text) else { throw Failure(.usage, "BLECTL_PASSKEY is not a passkey of six digits.") }
+    return digits
   }
 
   /// Returns parameters with abilities that fit the available answers. A device then asks no question that has no answer.

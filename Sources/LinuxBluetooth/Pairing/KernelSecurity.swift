@@ -93,7 +93,7 @@ final class KernelSecurity: SecurityProcedures {
     case .pinOrKeyMissing?, .micFailure?, .authenticationFailure?: return PairingFailure.bondRejected(reason() ?? .authenticationFailure)
     // The kernel ends the link itself after the controller reported the failure.
     case .terminatedByLocalHost?: return PairingFailure.bondRejected(.authenticationFailure)
-    case nil where error as? Errno == .permissionDenied: return PairingFailure.bondRejected(.authenticationFailure)
+    case nil where error as? SocketEnd == SocketEnd(peer, .errno(.permissionDenied)): return PairingFailure.bondRejected(.authenticationFailure)
     default: return error
     }
   }

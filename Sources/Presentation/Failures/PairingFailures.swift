@@ -44,7 +44,7 @@ extension PairingFailure: FailureConvertible {
       "the device offers a key of \(agreed) bytes, and the minimum is \(minimum). To accept it: --min-key-size \(agreed)"
     case .legacyPairing: "the device has only LE legacy pairing, which --legacy refuse and --level 4 exclude."
     case .notAuthenticated:
-      "the abilities of the devices allow only Just Works, which checks for no attacker in the middle. Try --io keyboard-display."
+      "the abilities of the devices allow only Just Works, which checks for no attacker in the middle. Try --passkey N or --io keyboard-display."
     case .weakerThanBond: "it offers less security than the bond with it. Another device may pretend to be it. To pair again, unpair first."
     case .identityTaken(let identity):
       "it claims to be \(identity), of which there is a bond already. If it is that device: blectl unpair \(identity.address)"
