@@ -12,7 +12,7 @@ import Text
 @Suite(.timeLimit(.minutes(1))) struct PairingSecrecyTests {
   private static let safe = "D1:00:00:00:03:51", old = "D1:00:00:00:03:52"
   private static let irk = "ec0234a357c8ad05341010a60a397d9b"
-  private static let passkey = "975310"
+  private static let passkey = "975310", wrong = "864209"
 
   private static func adapter() throws -> String {
     let devices = [("Safe", safe, "true"), ("Old", old, "false")].map { name, address, isSecure in
@@ -108,6 +108,9 @@ import Text
     for arguments in [["bonds"], ["bonds", "--json"], ["peers"], ["config"]] {
       try user.run(arguments[0], arguments.dropFirst().first ?? "-v")
     }
+    let copy = TemporaryFolder.path()
+    try user.run("bonds", "export", copy)
+    try user.run("bonds", "import", copy)
     try user.run("scan", "--duration", "1", "--irk", "\(Self.safe)/random=\(Self.irk)", "-v", "--record", "\(user.home)/scan.blectl")
     try user.run("-e", "connect Old; unpair Old; pair --passkey \(Self.passkey); read ff01", "--record", "\(user.home)/pair.blectl")
     let lines = [
@@ -122,6 +125,10 @@ import Text
         expect authenticated
         read ff01
         expect == "another"
+      end
+      test "b"
+        unpair \(Self.old)
+        pair --passkey \(Self.wrong)
       end
       """
     let path = try TemporaryFolder.file(Array(script.utf8))
@@ -146,7 +153,9 @@ import Text
     for key in user.keys {
       for (source, octets) in everything { #expect(try !Self.contains(octets, key), "\(source)") }
     }
-    for (source, octets) in everything { #expect(Data(octets).range(of: Data(Self.passkey.utf8)) == nil, "\(source)") }
+    for (source, octets) in everything {
+      for passkey in [Self.passkey, Self.wrong] { #expect(Data(octets).range(of: Data(passkey.utf8)) == nil, "\(source)") }
+    }
   }
 
   @Test(arguments: [
