@@ -45,7 +45,7 @@ extension BrowserSession {
   func pair(on connection: Connection) async throws {
     guard let security = connection.security else { throw Failure(.usage, "The adapter cannot pair.") }
     guard pairing == nil else { throw Failure(.usage, "A pairing is still running.") }
-    if let bond = security.bond, let level = security.level, level.isAuthenticated {
+    if let bond = try security.bond(), let level = security.level, level.isAuthenticated {
       return note("The bond with \(bond.name ?? connection.title) exists already.", of: connection.peer)
     }
     let parameters = PairingParameters(ioCapability: .keyboardDisplay, requestsMITM: true)

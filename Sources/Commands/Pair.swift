@@ -32,7 +32,7 @@ package struct Pair: PeerCommand {
     let wish = try await pairing.wish(context)
     try await context.withPeer(who.target, exchangingMTU: false, pairing: wish) { connection in
       guard let security = connection.security else { throw Failure(.usage, "The adapter cannot pair.") }
-      if let bond = security.bond, let level = security.level, level.level >= wish.parameters.level,
+      if let bond = try security.bond(), let level = security.level, level.level >= wish.parameters.level,
         level.isAuthenticated || !wish.parameters.requestsMITM
       {
         context.output.status("The bond with \(connection.title) exists already. To pair again, unpair first.")

@@ -112,6 +112,18 @@ import Testing
     #expect(terminal.wait(for: "Paired with Forgetful: numeric comparison"))
   }
 
+  /// After `unpair`, a session pairs again, also on the same connection.
+  @Test func aSessionForgetsARemovedBond() throws {
+    let user = User()
+    let begin = "connect SafeLock; pair --passkey 246810; unpair SafeLock; pair --passkey"
+    let wrong = try user.run("-e", "\(begin) 111111")
+    #expect(wrong.status == 5 && wrong.errors.contains("the passkey differs"), "\(wrong.text)\(wrong.errors)")
+    #expect(try user.run("bonds", "--json").text.isEmpty)
+    let right = try user.run("-e", "\(begin) 246810; read ff51")
+    #expect(right.status == 0 && right.lines.last == "locked", "\(right.text)\(right.errors)")
+    #expect(try user.run("bonds", "--json").records.count == 1)
+  }
+
   private static let forgetful = """
     {"name": "Forgetful", "address": "D1:00:00:00:00:60/random", "advertisement": {"name": "Forgetful"},
      "security": {"io": "none", "forgets": true},

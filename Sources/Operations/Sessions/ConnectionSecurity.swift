@@ -84,8 +84,12 @@ package final class ConnectionSecurity {
   /// The security of the link. Nil while it is not encrypted.
   package var level: LinkSecurity? { procedures.security }
 
-  /// The bond with the device. Nil without one.
-  package var bond: StoredBond? { stored }
+  /// Returns the bond with the device. Nil without one, also if a command has removed it since the connection began.
+  /// - Throws: The errors of the key store.
+  package func bond() throws -> StoredBond? {
+    if stored != nil, try keeper?.bond(of: adapter, with: peer) == nil { (stored, procedures.bond) = (nil, nil) }
+    return stored
+  }
 
   /// Encrypts the link if there is a bond with the device. Then answers the Security Requests of the device, also earlier ones.
   /// - Throws: PairingFailure, CancellationError; the errors of the key store.
@@ -118,6 +122,7 @@ package final class ConnectionSecurity {
   /// Pairs, and stores the bond. An earlier bond stays until the new one is complete.
   /// - Throws: PairingFailure, CancellationError; the errors of the key store.
   package func pair(_ wish: PairingWish) async throws -> PairingResult {
+    _ = try bond()
     let result: PairingResult
     do { result = try await procedures.pair(wish.parameters, user: wish.user) } catch let failure as PairingFailure {
       throw wish.user.explained(failure)
@@ -152,7 +157,7 @@ package final class ConnectionSecurity {
       if let now = procedures.security, before.map({ $0.level < now.level }) ?? true { return true }
     }
     guard let level = procedures.security else {
-      if let stored, stored.bond.centralKey != nil {
+      if let stored = try bond(), stored.bond.centralKey != nil {
         try await procedures.encrypt(with: stored.bond)
         return true
       }
