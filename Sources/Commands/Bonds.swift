@@ -43,7 +43,9 @@ package struct Unpair: LoopCommand {
     try context.process.bonds.remove(entries)
     for entry in entries {
       let bond = entry.stored
-      for connection in context.session.connections { connection.security?.forget(bond) }
+      if context.session.connections.contains(where: { bond.bond.isOf($0.peer) }) {
+        context.output.note("The connection to \(bond.title) stays encrypted until it ends.")
+      }
       if !KernelKeyring.forget(bond.bond.identity, of: entry.adapter) {
         context.output.note("The kernel keeps its copy of the keys until a restart: removing them needs CAP_NET_ADMIN.")
       }

@@ -110,13 +110,6 @@ package final class ConnectionSecurity {
     self.wish = hasFailed || commandPairs ? nil : wish
   }
 
-  /// Forgets a bond that the user removed. The link stays encrypted.
-  package func forget(_ bond: StoredBond) {
-    guard let stored, bond.replaces(stored) else { return }
-    self.stored = nil
-    procedures.bond = nil
-  }
-
   // MARK: Pairing
 
   /// Pairs, and stores the bond. An earlier bond stays until the new one is complete.
