@@ -37,6 +37,7 @@ let package = Package(
     .target(name: "EventLoop", dependencies: [deque, heap], swiftSettings: settings),
     .systemLibrary(name: "CBluetooth"),
     .systemLibrary(name: "CCrypto"),
+    .systemLibrary(name: "CDBus"),
     .target(name: "CLinux", publicHeadersPath: ".", cSettings: [.treatAllWarnings(as: .error)]),
     // Not headers like the others: what they keep exists once, however Swift is optimised.
     .target(name: "CCurses", cSettings: [.treatAllWarnings(as: .error)]),
@@ -75,7 +76,7 @@ let package = Package(
     .target(
       name: "LinuxBluetooth",
       dependencies: [
-        "LinuxIO", "CBluetooth", "Decoding", "HostCommon", "GAP", "SMP", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", system,
+        "LinuxIO", "CBluetooth", "CDBus", "Decoding", "HostCommon", "GAP", "SMP", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", system,
       ],
       swiftSettings: settings),
     .target(

@@ -22,7 +22,7 @@ package struct Unpair: LoopCommand {
 
   @Argument(help: "The device: its address, name or @ALIAS") var peer: PeerArgument?
 
-  @Flag(help: "Remove the keys of all devices") var all = false
+  @Flag(help: "Remove all keys that blectl has") var all = false
 
   var usesNames: Bool { false }
   var recordedForm: RecordedForm { RecordedForm(isLeftOut: true) }
@@ -33,12 +33,22 @@ package struct Unpair: LoopCommand {
 
   func run(in context: Context) async throws {
     var entries = try context.process.bonds.all()
+    // All devices of bluetoothd would include those that other programs use.
     if !all {
       var selector = context.links.currentDevice
       if let peer { selector = try await context.configuration.resolve(peer) }
       guard let selector else { throw Failure(.usage, "Name the device, or use --all.") }
-      entries = entries.filter { selector.means($0.stored.bond.identity, named: $0.stored.name.map { UntrustedText($0) }) }
-      guard !entries.isEmpty else { throw Failure(.notFound, "There is no bond with \(selector). List the bonds: blectl bonds") }
+      func isMeant(_ peer: PeerAddress, _ name: String?) -> Bool { selector.means(peer, named: name.map { UntrustedText($0) }) }
+      entries = entries.filter { isMeant($0.stored.bond.identity, $0.stored.name) }
+      var isFound = !entries.isEmpty
+      try await SystemBonds.use(context, isNeeded: !isFound) { daemon, devices in
+        for device in devices where isMeant(device.peer, device.name) {
+          try await daemon.forget(device)
+          try await show(device.peer, device.name, context)
+          isFound = true
+        }
+      }
+      guard isFound else { throw Failure(.notFound, "There is no bond with \(selector). List the bonds: blectl bonds") }
     }
     try context.process.bonds.remove(entries)
     for entry in entries {
@@ -49,12 +59,17 @@ package struct Unpair: LoopCommand {
       if !KernelKeyring.forget(bond.bond.identity, of: entry.adapter) {
         context.output.note("The kernel keeps its copy of the keys until a restart: removing them needs CAP_NET_ADMIN.")
       }
-      try await context.output.show("Removed the bond with \(bond.title)") {
-        $0.string("event", "unpaired")
-        $0.address("identity", bond.bond.identity.address)
-        $0.string("identity_type", bond.bond.identity.type.rawValue)
-        $0.string("name", bond.name)
-      }
+      try await show(bond.bond.identity, bond.name, context)
+    }
+  }
+
+  @LoopActor private func show(_ peer: PeerAddress, _ name: String?, _ context: Context) async throws {
+    let title = name.map { "\(UntrustedText($0)) (\(peer))" } ?? "\(peer)"
+    try await context.output.show("Removed the bond with \(title)") {
+      $0.string("event", "unpaired")
+      $0.address("identity", peer.address)
+      $0.string("identity_type", peer.type.rawValue)
+      $0.string("name", name)
     }
   }
 }
@@ -92,7 +107,7 @@ package struct Bonds: LoopCommand {
   var recordFields: RecordFields? {
     RecordFields([
       "identity", "identity_type", "name", "created", "method", "authenticated", "secure_connections", "key_size", "adapter",
-      "adapter_type",
+      "adapter_type", "kept_by",
     ])
   }
 
@@ -128,14 +143,16 @@ package struct Bonds: LoopCommand {
       if let failure = found.failure { throw failure }
     default:
       let entries = try store.all()
-      if entries.isEmpty, !context.output.style.json {
+      var others: [BluetoothDaemon.Device] = []
+      try await SystemBonds.use(context, isNeeded: false) { others = $1 }
+      if entries.isEmpty, others.isEmpty, !context.output.style.json {
         return context.output.note("No bonds. To pair: \(context.process.commands.program)pair PEER")
       }
-      try await show(entries, context.output)
+      try await show(entries, context.output, others)
     }
   }
 
-  @LoopActor private func show(_ entries: [BondStore.Entry], _ output: Output) async throws {
+  @LoopActor private func show(_ entries: [BondStore.Entry], _ output: Output, _ others: [BluetoothDaemon.Device] = []) async throws {
     var table = Table(["IDENTITY", "NAME", "METHOD", "KEY", "ADAPTER", "PAIRED (UTC)"])
     for entry in entries {
       let stored = entry.stored
@@ -145,6 +162,7 @@ package struct Bonds: LoopCommand {
           stored.describe(in: &$0)
           $0.address("adapter", entry.adapter.address)
           $0.string("adapter_type", entry.adapter.type.rawValue)
+          $0.string("kept_by", "blectl")
         }
         continue
       }
@@ -155,11 +173,43 @@ package struct Bonds: LoopCommand {
         String(Timestamp.text(stored.created).prefix(16)).replacing("T", with: " "),
       ])
     }
-    if !output.style.json, !entries.isEmpty { try await output.show(table) }
+    for device in others {
+      guard output.style.json else {
+        let name = device.name.map { output.displayText("\(UntrustedText($0))") } ?? "-"
+        table.add(["\(device.peer)", name, "-", "in bluetoothd", "\(device.adapter)", "-"])
+        continue
+      }
+      try await output.record {
+        $0.string("event", "bond")
+        $0.address("identity", device.peer.address)
+        $0.string("identity_type", device.peer.type.rawValue)
+        $0.string("name", device.name)
+        for key: RecordWriter.Text in ["created", "method", "authenticated", "secure_connections", "key_size"] { $0.string(key, nil) }
+        $0.address("adapter", device.adapter.address)
+        $0.string("adapter_type", device.adapter.type.rawValue)
+        $0.string("kept_by", "bluetoothd")
+      }
+    }
+    if !output.style.json, !entries.isEmpty || !others.isEmpty { try await output.show(table) }
   }
 }
 
-extension StoredBond {
-  /// The name and the identity address of the device.
-  var title: String { name.map { "\(UntrustedText($0)) (\(bond.identity))" } ?? "\(bond.identity)" }
+/// The bonds of bluetoothd.
+enum SystemBonds {
+  /// Runs `body` with the bonds of bluetoothd, if it runs and the command's adapter is the kernel's.
+  /// - Parameter isNeeded: Whether the command fails if bluetoothd cannot be asked. If false, a note reports the failure.
+  @LoopActor static func use(
+    _ context: Context, isNeeded: Bool, _ body: @LoopActor (BluetoothDaemon, [BluetoothDaemon.Device]) async throws -> Void
+  ) async throws {
+    guard case .kernel = try context.process.adapter(), BluetoothDaemon.isRunning else { return }
+    // libdbus runs without rights. The kernel's own keys are not touched next to bluetoothd.
+    if !context.isInSession { Capabilities.drop() }
+    do {
+      let daemon = try await BluetoothDaemon()
+      defer { daemon.close() }
+      try await body(daemon, try await daemon.devices().filter(\.isPaired))
+    } catch let problem as BluetoothDaemonProblem where !isNeeded {
+      context.output.note("The bonds of bluetoothd are missing here. \(Failure(problem).message)")
+    }
+  }
 }

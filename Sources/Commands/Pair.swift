@@ -2,6 +2,8 @@ import ArgumentParser
 import Bluetooth
 import CommandLine
 import EventLoop
+import LinuxBluetooth
+import LinuxIO
 import Operations
 import Presentation
 import SMP
@@ -31,36 +33,33 @@ package struct Pair: PeerCommand {
     try pairing.checkAdapter(context)
     let wish = try await pairing.wish(context)
     try await context.withPeer(who.target, exchangingMTU: false, pairing: wish) { connection in
+      // From here on, only bluetoothd needs rights. The kernel ends the connection.
+      if !context.isInSession, BluetoothDaemon.isRunning { Capabilities.drop() }
       guard let security = connection.security else { throw Failure(.usage, "The adapter cannot pair.") }
-      if let bond = try security.bond(), let level = security.level, level.level >= wish.parameters.level,
-        level.isAuthenticated || !wish.parameters.requestsMITM
-      {
+      if let result = try await security.existingBond(for: wish.parameters) {
         context.output.status("The bond with \(connection.title) exists already. To pair again, unpair first.")
-        return try await show(bond.bond.method, level, bond.bond, connection, context.output)
+        return try await show(result, "Already paired", connection, context.output)
       }
       let result = try await security.pair(wish)
-      try await show(result.method, result.security, result.bond, connection, context.output)
-      if result.bond == nil, wish.parameters.isBonding, !context.isInSession {
+      try await show(result, "Paired", connection, context.output)
+      if result.identity == nil, wish.parameters.isBonding, !context.isInSession {
         context.output.note(
           "The device stores no keys, so this pairing is over. Pair in the command itself: blectl read \(connection.typedName) ATTR --pair")
       }
     }
   }
 
-  @LoopActor private func show(
-    _ method: PairingMethod, _ security: LinkSecurity, _ bond: Bond?, _ connection: Connection, _ output: Output
-  ) async throws {
-    let result = PairingResult(method: method, security: security, bond: bond)
-    try await output.show("Paired with \(connection.title): \(result.text)") {
+  @LoopActor private func show(_ result: PairingResult, _ done: String, _ connection: Connection, _ output: Output) async throws {
+    try await output.show("\(done) with \(connection.title): \(result.text)") {
       $0.string("event", "paired")
       connection.identify(in: &$0)
-      $0.string("method", method.snakeName)
-      $0.bool("secure_connections", security.isSecureConnections)
-      $0.bool("authenticated", security.isAuthenticated)
-      $0.integer("key_size", Int(security.keySize))
-      $0.bool("bonded", bond != nil)
-      $0.address("identity", bond?.identity.address)
-      $0.string("identity_type", bond?.identity.type.rawValue)
+      $0.string("method", result.method?.snakeName)
+      $0.bool("secure_connections", result.isSecureConnections)
+      $0.bool("authenticated", result.security.isAuthenticated)
+      $0.integer("key_size", Int(result.security.keySize))
+      $0.bool("bonded", result.identity != nil)
+      $0.address("identity", result.identity?.address)
+      $0.string("identity_type", result.identity?.type.rawValue)
     }
   }
 }

@@ -52,12 +52,24 @@ package struct Bond: Equatable, Sendable {
 
 /// The result of a pairing.
 package struct PairingResult: Equatable, Sendable {
-  package let method: PairingMethod
+  /// The method. Nil for a bond that another program made.
+  package let method: PairingMethod?
   package let security: LinkSecurity
   /// The bond to store. Nil if one of the devices does not bond, or if they exchanged no long term key.
   package let bond: Bond?
+  /// The identity of the peer if the system's Bluetooth service keeps the keys, which are then unknown.
+  package var systemIdentity: PeerAddress?
 
-  package init(method: PairingMethod, security: LinkSecurity, bond: Bond?) {
-    (self.method, self.security, self.bond) = (method, security, bond)
+  package init(method: PairingMethod?, security: LinkSecurity, bond: Bond?, systemIdentity: PeerAddress? = nil) {
+    (self.method, self.security, self.bond, self.systemIdentity) = (method, security, bond, systemIdentity)
+  }
+
+  /// The identity of the peer. Nil without a bond.
+  package var identity: PeerAddress? { bond?.identity ?? systemIdentity }
+
+  /// Whether the key is from LE Secure Connections. Nil if the system keeps the keys, and the level does not tell.
+  package var isSecureConnections: Bool? {
+    let isTold = security.level == .secureConnections || security.isAuthenticated && security.keySize == 16
+    return systemIdentity == nil || isTold ? security.isSecureConnections : nil
   }
 }

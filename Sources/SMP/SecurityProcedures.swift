@@ -1,3 +1,4 @@
+package import Bluetooth
 package import EventLoop
 
 /// The pairing and the encryption of one link, as central. Every host that can pair implements this protocol for its links.
@@ -18,8 +19,17 @@ package protocol SecurityProcedures: AnyObject {
   /// - Throws: PairingFailure, CancellationError.
   func encrypt(with bond: Bond) async throws
 
+  /// Encrypts the link with keys of the system's Bluetooth service.
+  /// - Returns: The identity of the peer. Nil if there is no such service, or no bond of it with the peer.
+  /// - Throws: PairingFailure, CancellationError; the reason why the service cannot be asked.
+  func encryptWithSystemBond() async throws -> PeerAddress?
+
   /// Tells the peripheral that its Security Request is not fulfilled.
   func decline()
+}
+
+extension SecurityProcedures {
+  package func encryptWithSystemBond() async throws -> PeerAddress? { nil }
 }
 
 extension SecurityManager: SecurityProcedures {}

@@ -188,7 +188,6 @@ extension Octets {
     try await with([own]) { rig in
       rig.keyring.hasDaemon = { true }
       await #expect(throws: KernelPairingProblem.bluetoothdRuns(device)) { try await rig.security.encrypt(with: own) }
-      await #expect(throws: KernelPairingProblem.bluetoothdRuns(device)) { _ = try await rig.security.pair(Self.keyboard, user: rig.user) }
       #expect(rig.commands.isEmpty && rig.socket.levels.isEmpty)
       rig.keyring.hasDaemon = { false }
       rig.statuses[0x0030] = 0x14

@@ -66,7 +66,8 @@ import Testing
 
   @Test(arguments: [
     "TERMINFO=/tmp", "TERMINFO_DIRS=/tmp", "TERMCAP=/tmp/termcap", "TERMPATH=/tmp", "INPUTRC=/tmp/inputrc", "HOME=/tmp",
-    "NCURSES_NO_SETBUF=1", "NCURSES_TRACE=1", "PATH=/bin", "LD_PRELOAD=x.so", "=", "", "term=xterm",
+    "NCURSES_NO_SETBUF=1", "NCURSES_TRACE=1", "DBUS_SYSTEM_BUS_ADDRESS=unixexec:path=/tmp/x", "DBUS_VERBOSE=1", "PATH=/bin",
+    "LD_PRELOAD=x.so", "=", "", "term=xterm",
   ])
   func mayNameOne(_ variable: String) { #expect(!LibraryEnvironment.isShown(variable)) }
 }

@@ -1,5 +1,6 @@
 package import ArgumentParser
 import EventLoop
+import LinuxBluetooth
 import LinuxIO
 package import Operations
 import Presentation
@@ -51,7 +52,7 @@ package struct PairingOptions: OptionSection {
     if confirm != nil, io != "yesno", io != "keyboard-display" { throw ValidationError("--confirm has no effect with --io \(io).") }
   }
 
-  /// Refuses options that the kernel cannot honor, before the command connects.
+  /// Refuses options that the kernel, or bluetoothd, cannot honor, before the command connects.
   /// - Throws: `Failure(.usage)`.
   @LoopActor package func checkAdapter(_ context: Context) throws {
     guard case .kernel = try context.process.adapter() else { return }
@@ -62,6 +63,8 @@ package struct PairingOptions: OptionSection {
         "--passkey with --io display needs blectl's own host: the kernel chooses the passkey that it displays."
       } else if legacy == "refuse" {
         "--legacy refuse needs blectl's own host: the kernel refuses LE legacy pairing only together with Just Works."
+      } else if noBond, BluetoothDaemon.isRunning {
+        "--no-bond needs blectl's own host: bluetoothd stores the keys of each pairing."
       } else { "" }
     if !reason.isEmpty { throw Failure(.usage, "\(reason) Use -i user:N, tcp:, unix: or serial:.") }
   }

@@ -14,7 +14,8 @@ package final class KernelKeyring {
   private var loaded: [Bond] = []
   private var socket: ManagementSocket?
   /// The function that returns whether bluetoothd runs. Tests replace it.
-  var hasDaemon: () -> Bool = { RunningProgram.all().contains { $0.name == "bluetoothd" } }
+  var hasDaemon: () -> Bool = { BluetoothDaemon.isRunning }
+  var openDaemon: @LoopActor () async throws -> BluetoothDaemon = { try await BluetoothDaemon() }
   var open: @LoopActor (AdapterInfo) throws(AdapterProblem) -> ManagementSocket = { adapter throws(AdapterProblem) in
     try ManagementSocket(adapter)
   }
@@ -66,7 +67,7 @@ package final class KernelKeyring {
   /// - Returns: False if the process lacks CAP_NET_ADMIN. True also if the kernel has neither the adapter nor the keys.
   package static func forget(_ peer: PeerAddress, of identity: PeerAddress) -> Bool {
     guard let adapter = try? AdapterList.adapters().first(where: { $0.address == identity.address }),
-      !RunningProgram.all().contains(where: { $0.name == "bluetoothd" })
+      !BluetoothDaemon.isRunning
     else { return true }
     let command = ManagementCommand.unpair(peer, disconnects: false)
     let answer = ManagementChannel.ask(command.opcode, adapter: UInt16(clamping: adapter.index), command.parameters)

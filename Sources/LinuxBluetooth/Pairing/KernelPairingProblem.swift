@@ -14,4 +14,10 @@ package enum KernelPairingProblem: Error, Sendable, Equatable {
   case refused(String, command: UInt16, status: UInt8)
   /// The kernel did not answer the management command.
   case silent(String, command: UInt16)
+
+  /// Creates the problem for a status of the management channel other than success.
+  init(_ adapter: String, _ command: ManagementCommand, _ status: UInt8) {
+    self =
+      status == ManagementStatus.permissionDenied ? .notPermitted(adapter) : .refused(adapter, command: command.opcode, status: status)
+  }
 }

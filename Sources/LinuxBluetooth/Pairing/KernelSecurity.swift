@@ -23,7 +23,7 @@ private struct Encryption {
   var failure: ControllerErrorCode?
 }
 
-/// Pairs and encrypts one link of the kernel, where no bluetoothd runs.
+/// Pairs and encrypts one link of the kernel, by itself or through bluetoothd.
 ///
 /// Pairing uses Pair Device on the connected link: it sets the IO capability of the link, does not block the socket, and has one answer.
 /// The kernel answers Security Requests itself, so `onRequest` is never called.
@@ -47,7 +47,7 @@ final class KernelSecurity: SecurityProcedures {
   private var isBusy = false
   private var encryption = Encryption()
   private var pairing: KernelPairing?
-  private var user: (any PairingUser)?
+  private var partners: (user: any PairingUser, channel: any PairingChannel)?
   private var question: Task<Void, Never>?
   private var silence: LoopTimer?
   private var lastEvent = EventLoop.shared.now
@@ -127,20 +127,14 @@ final class KernelSecurity: SecurityProcedures {
     if parameters.level >= .authenticated, parameters.ioCapability == .noInputNoOutput { throw PairingFailure.notAuthenticated }
     isBusy = true
     defer { isBusy = false }
+    if keyring.hasDaemon() { return try await pairThroughDaemon(parameters, user) }
     let management = try keyring.management(for: peer)
     let settings = try await KernelSettings(management)
-    self.user = user
-    pairing = KernelPairing(with: peer, parameters, adapter: keyring.adapter.name)
-    management.addObserver(self) { [weak self] in self?.received($0) }
-    defer {
-      management.removeObserver(self)
-      (pairing, self.user) = (nil, nil)
-    }
     do {
       try await settings.set(bondable: parameters.isBonding, secureConnections: parameters.secureConnections != .never)
       // With the old key, the kernel would refuse to pair.
       try await keyring.load(for: peer, without: bond?.identity ?? peer)
-      let result = try await converse(parameters, management)
+      let result = try await converse(parameters, user, management)
       await shielded { await settings.restore() }
       (known, bond) = (result.security, result.bond ?? bond)
       return result
@@ -154,39 +148,50 @@ final class KernelSecurity: SecurityProcedures {
     }
   }
 
-  private func converse(_ parameters: PairingParameters, _ management: ManagementSocket) async throws -> PairingResult {
+  private func converse(_ parameters: PairingParameters, _ user: any PairingUser, _ channel: any PairingChannel) async throws
+    -> PairingResult
+  {
+    pairing = KernelPairing(with: peer, parameters, adapter: keyring.adapter.name)
+    partners = (user, channel)
+    channel.addObserver(self) { [weak self] in self?.received($0) }
     let before = security
     let command = ManagementCommand.pair(peer, parameters.ioCapability)
-    let answer = try management.start(command)
+    let answer = try channel.start(command)
     watchSilence { answer.resume(throwing: PairingFailure.timedOut) }
     defer {
       silence?.cancel()
       question?.cancel()
+      channel.removeObserver(self)
+      (pairing, partners) = (nil, nil)
     }
     do {
       let answer = try await answer.value()
-      management.pump()
+      channel.pump()
       if answer.status != 0 {
         if let failure = pairing?.failure(answer.status, reason: reason(), isOverdue: isOverdue) { throw failure }
-        try management.check(answer, to: command)
+        throw KernelPairingProblem(keyring.adapter.name, command, answer.status)
       }
       // The kernel does not pair on a link that is encrypted already, but knows our IO capability now.
-      if before != nil, pairing?.method == nil { try await upgrade(parameters, management) }
+      if before != nil, pairing?.method == nil { try await upgrade(parameters, channel) }
     } catch {
-      if !(error is KernelPairingProblem) { _ = try? management.start(.cancelPairing(peer)) }
+      if !(error is KernelPairingProblem) {
+        let deadline = EventLoop.shared.now.advanced(by: .seconds(2))
+        await shielded { [peer] in _ = try? await channel.start(.cancelPairing(peer)).value(until: deadline) }
+      }
       throw error
     }
     guard let now = socket.security, let pairing else { throw KernelPairingProblem.noSecurityManager(keyring.adapter.name) }
     peer = pairing.peer
     do { return try pairing.result(now, replacing: bond) } catch {
       // The kernel has accepted what we do not.
-      _ = try? await management.send(.unpair(peer, disconnects: true))
+      let deadline = EventLoop.shared.now.advanced(by: ManagementSocket.limit)
+      _ = try? await channel.start(.unpair(peer, disconnects: true)).value(until: deadline)
       throw error
     }
   }
 
   /// Pairs on an encrypted link by raising its security, which has no answer of its own.
-  private func upgrade(_ parameters: PairingParameters, _ management: ManagementSocket) async throws {
+  private func upgrade(_ parameters: PairingParameters, _ channel: any PairingChannel) async throws {
     guard parameters.ioCapability != .noInputNoOutput else { throw PairingFailure.notAuthenticated }
     let outcome = Wait<Bool>()
     self.outcome = outcome
@@ -198,9 +203,36 @@ final class KernelSecurity: SecurityProcedures {
     }
     defer { task.cancel() }
     do {
-      if try await outcome.value() { return management.pump() }
+      if try await outcome.value() { return channel.pump() }
     } catch is Errno {} catch is PairingFailure where pairing?.hasFailed ?? false {}
     throw pairing?.refusal ?? pairing?.authenticationFailure ?? PairingFailure.closed
+  }
+
+  // MARK: bluetoothd
+
+  private func pairThroughDaemon(_ parameters: PairingParameters, _ user: any PairingUser) async throws -> PairingResult {
+    let daemon = try await keyring.openDaemon()
+    defer { daemon.close() }
+    guard let device = try await daemon.device(peer, on: keyring.adapter.name) else { throw BluetoothDaemonProblem.silent }
+    if device.isPaired { throw BluetoothDaemonProblem.isPaired(peer) }
+    var result = try await converse(parameters, user, DaemonPairing(daemon, device, as: peer))
+    // The device may have told its identity.
+    result.systemIdentity = try await daemon.devices().first { $0.path == device.path }?.peer ?? peer
+    return result
+  }
+
+  func encryptWithSystemBond() async throws -> PeerAddress? {
+    guard keyring.hasDaemon() else { return nil }
+    guard !isBusy else { throw PairingFailure.busy }
+    isBusy = true
+    defer { isBusy = false }
+    let daemon = try await keyring.openDaemon()
+    defer { daemon.close() }
+    guard let device = try await daemon.device(peer, on: keyring.adapter.name), device.isPaired else { return nil }
+    do { try await raise(to: .encrypted, until: EventLoop.shared.now.advanced(by: Self.encryptionLimit)) } catch let error
+      where !(error is CancellationError)
+    { throw rejection(error) as? PairingFailure ?? .closed }
+    return device.peer
   }
 
   // MARK: Events
@@ -219,8 +251,8 @@ final class KernelSecurity: SecurityProcedures {
     for action in actions {
       switch action {
       // The kernel reports the result as an event, or with the answer of Pair Device.
-      case .send(let command): _ = try? keyring.management(for: peer).start(command)
-      case .show(let passkey): user?.show(passkey)
+      case .send(let command): _ = try? partners?.channel.start(command)
+      case .show(let passkey): partners?.user.show(passkey)
       case .askPasskey:
         ask { user in
           let passkey = await user.passkey()
@@ -236,7 +268,7 @@ final class KernelSecurity: SecurityProcedures {
   }
 
   private func ask(_ body: @escaping @LoopActor (any PairingUser) async -> (inout KernelPairing) -> [KernelPairing.Action]) {
-    guard let user else { return }
+    guard let user = partners?.user else { return }
     question = EventLoop.shared.spawn { [weak self] in
       let answer = await body(user)
       guard !Task.isCancelled, let self, var pairing else { return }

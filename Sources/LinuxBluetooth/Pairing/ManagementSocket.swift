@@ -68,17 +68,8 @@ final class ManagementSocket {
     guard let answer = try await answer.value(until: EventLoop.shared.now.advanced(by: Self.limit)) else {
       throw KernelPairingProblem.silent(adapter.name, command: command.opcode)
     }
-    try check(answer, to: command)
+    guard answer.status == 0 else { throw KernelPairingProblem(adapter.name, command, answer.status) }
     return answer.parameters
-  }
-
-  /// - Throws: KernelPairingProblem if the kernel refused a command.
-  func check(_ answer: ManagementChannel.Answer, to command: ManagementCommand) throws(KernelPairingProblem) {
-    switch answer.status {
-    case 0: break
-    case ManagementStatus.permissionDenied: throw .notPermitted(adapter.name)
-    case let status: throw .refused(adapter.name, command: command.opcode, status: status)
-    }
   }
 
   private func received(_ event: PacketSocket.Event) {

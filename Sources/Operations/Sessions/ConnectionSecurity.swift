@@ -112,6 +112,17 @@ package final class ConnectionSecurity {
 
   // MARK: Pairing
 
+  /// Returns the bond that makes a new pairing unnecessary, and encrypts the link with it.
+  /// - Throws: PairingFailure, CancellationError; the reason why the system's Bluetooth service cannot be asked.
+  package func existingBond(for parameters: PairingParameters) async throws -> PairingResult? {
+    let stored = try bond()
+    let identity = stored == nil ? try await procedures.encryptWithSystemBond() : nil
+    guard let level, identity != nil || stored != nil, level.level >= parameters.level,
+      level.isAuthenticated || !parameters.requestsMITM
+    else { return nil }
+    return PairingResult(method: stored?.bond.method, security: level, bond: stored?.bond, systemIdentity: identity)
+  }
+
   /// Pairs, and stores the bond. An earlier bond stays until the new one is complete.
   /// - Throws: PairingFailure, CancellationError; the errors of the key store.
   package func pair(_ wish: PairingWish) async throws -> PairingResult {
@@ -154,6 +165,9 @@ package final class ConnectionSecurity {
         try await procedures.encrypt(with: stored.bond)
         return true
       }
+      do { if try await procedures.encryptWithSystemBond() != nil { return true } } catch let error
+        where !(error is PairingFailure || error is CancellationError)
+      { onEvent?(.failed(error)) }
       return try await pair(because: .noBond)
     }
     switch code {

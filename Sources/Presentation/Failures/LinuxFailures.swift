@@ -54,8 +54,8 @@ extension KernelPairingProblem: FailureConvertible {
     switch self {
     case .bluetoothdRuns(let peer):
       .adapter(
-        "Cannot use blectl's keys: bluetoothd runs, and keeps keys of its own. Pair with `bluetoothctl pair \(peer.address)`, then "
-          + "`bluetoothctl disconnect \(peer.address)`. If blectl has a bond with the device, remove it: blectl unpair \(peer.address)")
+        "Cannot use blectl's own bond: bluetoothd runs, and keeps keys of its own. Remove the bond, then pair through bluetoothd: "
+          + "blectl unpair \(peer.address) && blectl pair \(peer.address)")
     case .notPermitted(let name):
       .adapter(
         "Cannot use keys on \(name): this needs CAP_NET_ADMIN. "
@@ -69,6 +69,27 @@ extension KernelPairingProblem: FailureConvertible {
     case .refused(let name, let command, let status):
       .adapter("\(name) refused the management command 0x\(Hex.encode(command)) (status 0x\(Hex.encode(status))).")
     case .silent(let name, let command): .adapter("\(name) did not answer the management command 0x\(Hex.encode(command)).")
+    }
+  }
+}
+
+extension BluetoothDaemonProblem: FailureConvertible {
+  package var failure: Failure {
+    switch self {
+    case .noLibrary:
+      .adapter(
+        "Cannot reach bluetoothd: libdbus-1.so.3 cannot be opened. Install it (Debian: apt install libdbus-1-3). The static program "
+          + "cannot use it. Without it, pair with: bluetoothctl pair ADDRESS")
+    case .silent: .adapter("bluetoothd does not answer on the system's message bus. Restart it: sudo systemctl restart bluetooth")
+    case .refused(let method, let name, _) where name.hasSuffix(".AccessDenied") || name.hasSuffix(".NotAuthorized"):
+      .adapter(
+        "bluetoothd does not permit \(method) to you. Use sudo, or join its group, then log in again: "
+          + "sudo usermod -aG bluetooth \"$USER\"", .notPermitted)
+    case .refused(let method, let name, let text): .adapter("bluetoothd refused \(method): \(DisplayText.escape("\(text) (\(name))")).")
+    case .isPaired(let peer):
+      Failure(
+        .pairing,
+        "Cannot pair: bluetoothd has a bond with \(peer) that gives less security. Remove it first: blectl unpair \(peer.address)")
     }
   }
 }

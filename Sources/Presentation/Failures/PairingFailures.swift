@@ -116,9 +116,11 @@ extension PairingResult {
       case .justWorks: "Just Works (not authenticated)"
       case .numericComparison: "numeric comparison"
       case .passkeyEntry: "passkey"
+      case nil: security.isAuthenticated ? "authenticated" : "not authenticated"
       }
-    return "\(method), \(security.isSecureConnections ? "LE Secure Connections" : "LE legacy pairing"), \(security.keySize)-byte key, "
-      + (bond == nil ? "no bond" : "bonded")
+    let kind = isSecureConnections.map { $0 ? "LE Secure Connections, " : "LE legacy pairing, " } ?? ""
+    return "\(method), \(kind)\(security.keySize)-byte key, "
+      + (identity == nil ? "no bond" : systemIdentity == nil ? "bonded" : "bonded by bluetoothd")
   }
 }
 
