@@ -54,7 +54,8 @@ package struct Unpair: LoopCommand {
     for entry in entries {
       let bond = entry.stored
       if context.session.connections.contains(where: { bond.bond.isOf($0.peer) }) {
-        context.output.note("The connection to \(bond.title) stays encrypted until it ends.")
+        context.output.note(
+          "The connection to \(bond.name.map { "\(UntrustedText($0))" } ?? "\(bond.bond.identity)") stays encrypted until it ends.")
       }
       if !KernelKeyring.forget(bond.bond.identity, of: entry.adapter) {
         context.output.note("The kernel keeps its copy of the keys until a restart: removing them needs CAP_NET_ADMIN.")

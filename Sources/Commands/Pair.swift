@@ -44,7 +44,8 @@ package struct Pair: PeerCommand {
       try await show(result, "Paired", connection, context.output)
       if result.identity == nil, wish.parameters.isBonding, !context.isInSession {
         context.output.note(
-          "The device stores no keys, so this pairing is over. Pair in the command itself: blectl read \(connection.typedName) ATTR --pair")
+          "The device stores no keys, so the pairing ends here. Pair in the command itself: blectl read \(connection.typedName) ATTR --pair"
+        )
       }
     }
   }
