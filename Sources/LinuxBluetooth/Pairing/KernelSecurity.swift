@@ -89,11 +89,12 @@ final class KernelSecurity: SecurityProcedures {
     // A device that is silent or out of range has not lost its bond.
     if error is KernelPairingProblem || error as? PairingFailure == .timedOut { return error }
     if let failure = encryption.failure { return PairingFailure.bondRejected(failure) }
+    let isRefused = error as? SocketEnd == SocketEnd(peer, .errno(.permissionDenied))
     switch reason() {
     case .pinOrKeyMissing?, .micFailure?, .authenticationFailure?: return PairingFailure.bondRejected(reason() ?? .authenticationFailure)
     // The kernel ends the link itself after the controller reported the failure.
     case .terminatedByLocalHost?: return PairingFailure.bondRejected(.authenticationFailure)
-    case nil where error as? SocketEnd == SocketEnd(peer, .errno(.permissionDenied)): return PairingFailure.bondRejected(.authenticationFailure)
+    case nil where isRefused: return PairingFailure.bondRejected(.authenticationFailure)
     default: return error
     }
   }

@@ -1,17 +1,16 @@
 import Bluetooth
-import CommandLine
-import EventLoop
+package import EventLoop
 import LinuxIO
-import Presentation
+package import Presentation
 import SMP
 import Text
 
 /// Reads the bonds that `bonds import` adds: an exported file, or files of bluetoothd.
 @LoopActor
-enum BondSource {
+package enum BondSource {
   /// Returns the bonds at a path, and the failure to report after their import.
   /// - Throws: `Failure(.input)` if there are no bonds.
-  static func read(_ path: String) async throws -> (entries: [BondStore.Entry], failure: Failure?) {
+  package static func read(_ path: String) async throws -> (entries: [BondStore.Entry], failure: Failure?) {
     let isFolder = FolderNames.isFolder(path)
     if !isFolder {
       let contents = try await InputFile.read(path, limit: 1 << 20)
