@@ -186,7 +186,11 @@ package final class ConnectionSecurity {
     onEvent?(.pairing)
     var parameters = wish.parameters
     parameters.level = max(parameters.level, level)
-    do { onEvent?(.paired(try await pair(PairingWish(parameters, user: wish.user)))) } catch {
+    do {
+      // Not as an argument of `onEvent`: without a handler, Swift would not evaluate it.
+      let result = try await pair(PairingWish(parameters, user: wish.user))
+      onEvent?(.paired(result))
+    } catch {
       (self.wish, hasFailed) = (nil, true)
       throw error
     }
