@@ -8,7 +8,7 @@ package protocol SecurityProcedures: AnyObject {
   var security: LinkSecurity? { get }
   /// The bond with the peer. A new pairing must not be weaker, and does not replace this bond in the caller's store.
   var bond: Bond? { get set }
-  /// The handler of a Security Request of the peripheral, which `pair`, `encrypt` or `decline` answers. Without a handler, the host declines.
+  /// The handler of a Security Request of the peripheral, which `pair`, `encrypt` or `decline` answers. A request waits for a handler.
   var onRequest: (@LoopActor (AuthenticationRequirements) -> Void)? { get set }
 
   /// Pairs with the peer. A cancellation of the task cancels the pairing.
