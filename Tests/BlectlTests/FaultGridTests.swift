@@ -145,7 +145,9 @@ import Text
           ["send-file", device.address, "fff6", path] + way.options.split(separator: " ").map(String.init), adapter: adapter)
         let code = Self.status(fault, way) ?? 0
         #expect(Int(result.status) == code, "\(fault) at \(packet) by \(way): \(result.errors)")
-        if code != 0 { #expect(result.errors.contains("with --offset "), "\(fault) at \(packet) by \(way): \(result.errors)") }
+        if code != 0 {
+          #expect(result.errors.contains(/blectl sim --listen|add --offset/), "\(fault) at \(packet) by \(way): \(result.errors)")
+        }
       }
     }
   }
