@@ -19,11 +19,19 @@ extension KernelTests {
         _ = ManagementChannel.ask(0x0005, adapter: 0, [isOn ? 1 : 0])  // Set Powered
         try Guest.wait(for: "hci0 to be \(isOn ? "on" : "off")") { try Guest.must("hciconfig", "hci0").contains("UP") == isOn }
       }
+      _ = ManagementChannel.ask(0x002D, adapter: 0, [0])  // Set Secure Connections
       _ = ManagementChannel.ask(0x0013, adapter: 0, [0, 0])
       _ = ManagementChannel.ask(0x0030, adapter: 0, [0, 0])
       lock.say("forget")
       _ = lock.event("forgotten")
       try Guest.waitForNoLink()
+    }
+
+    /// Returns whether the adapter is bondable, and whether it uses Secure Connections, which bluetoothd switches on for good.
+    private func settings() throws -> [Bool] {
+      let information = try #require(ManagementChannel.ask(0x0004, adapter: 0)?.parameters)
+      try #require(information.count > 17)
+      return [information[13] & 0x10 != 0, information[14] & 0x08 != 0]
     }
 
     /// Makes Lock-01 pair by a method: see bumble_air.py.
@@ -53,6 +61,7 @@ extension KernelTests {
 
     @Test(arguments: ["none", "legacy", "246810", "compare"]) func methods(_ kind: String) throws {
       #expect(try secret() == nil)
+      let settings = try settings()
       pairs(by: kind)
       let record =
         switch kind {
@@ -68,9 +77,7 @@ extension KernelTests {
       #expect(try secret() == "secret")
       // A second pairing is not necessary.
       #expect(try paired().string("method") == record.string("method"))
-      // The settings of the adapter are as before: neither bondable nor Secure Connections.
-      let information = try #require(ManagementChannel.ask(0x0004, adapter: 0)?.parameters)
-      #expect(information.count > 17 && information[13] & 0x10 == 0 && information[14] & 0x08 == 0)
+      #expect(try self.settings() == settings)
 
       #expect(try blectl("unpair", Self.peer).status == 0)
       lock.say("forget")
