@@ -17,7 +17,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-// Swift's SIMD16<UInt8>, so that nobody there has to handle a pointer.
+// Swift's SIMD16<UInt8>, so that no Swift code handles a pointer.
 typedef unsigned char shim_block __attribute__((ext_vector_type(16)));
 
 static inline shim_block shim_aes128(shim_block key, shim_block block) {

@@ -1,4 +1,4 @@
-// libdbus-1, opened when the first message is sent. Whoever runs bluetoothd has it, and nobody else needs it: neither a build nor a start does.
+// libdbus-1, opened when the first message is sent. A machine with bluetoothd has it. Neither a build nor a start needs it.
 // The declarations are those of the library's stable interface, so that no header of it is needed either.
 #ifndef BLECTL_CDBUS_H
 #define BLECTL_CDBUS_H

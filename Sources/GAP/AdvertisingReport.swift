@@ -19,7 +19,7 @@ package struct AdvertisingReport: Sendable, Equatable {
   package var isScannable: Bool
   /// The advertiser's address. Nil for an anonymous advertisement (address type 0xFF).
   package var peer: PeerAddress?
-  /// The identity behind the advertiser's address. Nil if nobody resolved it.
+  /// The identity behind the advertiser's address. Nil if no key resolved the address.
   package var identity: ResolvedIdentity?
   /// The RSSI in dBm, −127…20. Nil if the controller does not know the RSSI (value 127).
   package var rssi: Int8?

@@ -25,7 +25,7 @@ protocol Authentication: Sendable {
 
 /// Phase 2 of LE legacy pairing (Vol 3 Part H §2.3.5.2 to §2.3.5.5).
 ///
-/// Legacy pairing is weak: whoever hears it tries a million passkeys in a second.
+/// Legacy pairing is weak: a listener tries a million passkeys in a second.
 struct LegacyAuthentication: Authentication {
   private enum Stage {
     case confirm, random, done

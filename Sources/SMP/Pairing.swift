@@ -33,7 +33,7 @@ package struct Pairing: Sendable {
     case failed(PairingFailure)
   }
 
-  /// What a peripheral does with a Pairing Request.
+  /// The reaction of a peripheral to a Pairing Request.
   package enum Acceptance: Equatable, Sendable {
     case refuse(PairingFailedReason)
     /// The peripheral pairs once. After that, it refuses with Repeated Attempts until the caller sets `acceptance` again.

@@ -70,7 +70,7 @@ package enum PairingFailure: Error, Equatable, Sendable {
   case busy
   /// The link is down, or an earlier pairing on it timed out.
   case closed
-  /// There is no key for our role on this link.
+  /// A missing key for our role on this link.
   case noBond
 
   /// The reason in the Pairing Failed PDU that either device sends for this failure. Nil for a failure without such a PDU.

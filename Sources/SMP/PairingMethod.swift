@@ -7,7 +7,7 @@ package enum LinkRole: Sendable, CaseIterable {
 
 /// The method with which two devices authenticate each other (Vol 3 Part H §2.3.5.1).
 package enum PairingMethod: Hashable, Sendable {
-  /// Nobody checks anything. An attacker in the middle remains unnoticed.
+  /// A pairing without a check. An attacker in the middle remains unnoticed.
   case justWorks
   /// Users check that both devices display the same number. LE Secure Connections only.
   case numericComparison

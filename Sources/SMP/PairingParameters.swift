@@ -18,7 +18,7 @@ package struct LocalIdentity: Hashable, Sendable {
   package init(irk: UInt128, address: PeerAddress) { (self.irk, self.address) = (irk, address) }
 }
 
-/// What our device wants of a pairing.
+/// The requirements and abilities of our device in a pairing.
 package struct PairingParameters: Equatable, Sendable {
   package var ioCapability = IOCapability.noInputNoOutput
   /// The minimum level. The pairing fails if the peer makes it impossible.
@@ -37,7 +37,7 @@ package struct PairingParameters: Equatable, Sendable {
   package var identity: LocalIdentity?
   /// The passkey that our device displays. Nil for a new random one in each pairing.
   ///
-  /// A passkey must not be used twice: each pairing with LE Secure Connections reveals it to whoever listens, and a guess at each
+  /// A passkey must not be used twice: each pairing with LE Secure Connections reveals it to a listener, and a guess at each
   /// attempt reveals one more bit of it.
   package var passkey: SixDigits?
 
@@ -63,7 +63,7 @@ package struct PairingParameters: Equatable, Sendable {
       initiatorKeys.formIntersection(request.initiatorKeys)
       responderKeys.formIntersection(request.responderKeys)
     }
-    // Nobody needs keys that nobody stores.
+    // Keys that no device stores are not sent.
     if !isBonding || request?.authentication.isBonding == false { (initiatorKeys, responderKeys) = ([], []) }
     return PairingFeatures(
       ioCapability: ioCapability, authentication: authentication, maximumKeySize: keySizes.clamped(to: 7...16).upperBound,

@@ -72,8 +72,8 @@ package final class BondStore: BondKeeper {
     }
   }
 
-  /// Returns the static random address of our oldest bond under such an address, which a controller without a public address takes.
-  /// With another address in each process, no bond would last. Nil without such a bond.
+  /// Returns the static random address of our adapter in the oldest bond that has one. A controller without a public address takes it:
+  /// bonds belong to an address, and a new one in each process would lose them. Nil if all our bonds have public addresses.
   func staticAddress() throws -> Address? { try all().first { $0.adapter.type == .random }?.adapter.address }
 
   // MARK: Files

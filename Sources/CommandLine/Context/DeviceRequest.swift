@@ -50,7 +50,7 @@ package struct DeviceRequest {
   }
 
   /// Adds a parameter such as `name=value`.
-  /// - Parameter octets: The contents of the file that `name=@FILE` names. Nil for a parameter without a file.
+  /// - Parameter octets: The contents of the file that `name=@FILE` names. Nil if the value is in the parameter.
   /// - Throws: `Failure(.usage)` for an unknown name, a repeated name or an invalid value.
   package mutating func add(_ word: String, octets: [UInt8]? = nil) throws {
     let parameter = try parameter(word)

@@ -22,7 +22,7 @@ package final class PairingDialogue: PairingUser {
   private let output: Output
   private let answers: PairingAnswers
   private let way: Way
-  /// The question that nobody could answer. Nil without one.
+  /// The error for a question without an answer. Nil if the user or the command line answered all.
   private var unanswered: Failure?
   /// Whether a question waits for its answer, or waited for it when the pairing ended.
   private var isAsking = false

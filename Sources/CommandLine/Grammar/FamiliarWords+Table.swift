@@ -35,7 +35,7 @@ enum FamiliarWords {
     "--rssi": "--min-rssi", "--listen": "--duration", "--xml": "--junit", "--filter-name": "--name",
   ]
 
-  /// Endings of files, with the prefix that makes such a file an adapter.
+  /// Extensions of files, with the prefix that makes the file an adapter.
   static let adapters = [
     "json": "sim:", "btsnoop": "replay:", "pcap": "replay:", "pcapng": "replay:", "pklg": "replay:", "log": "replay:", "cfa": "replay:",
   ]

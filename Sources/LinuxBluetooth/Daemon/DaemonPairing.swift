@@ -88,8 +88,8 @@ final class DaemonPairing: PairingChannel {
     }
   }
 
-  /// Waits until bluetoothd has the keys. Before it answers Pair, it looks for services, but our connection occupies their channel.
-  /// It then answers nothing, and sends no signal.
+  /// Waits until bluetoothd has the keys. Before bluetoothd 5.66 answers Pair, it looks for services, but our connection occupies the
+  /// channel. It then sends neither an answer nor a signal, so blectl reads the property.
   private func untilPaired() async throws -> [BusValue] {
     while true {
       try await EventLoop.shared.sleep(for: .milliseconds(250))

@@ -85,7 +85,7 @@ struct KernelPairing {
   /// Returns the error for a status of Pair Device other than success. Nil for a status without meaning for a pairing.
   /// - Parameters:
   ///   - reason: The controller's reason if the link is down.
-  ///   - isOverdue: Whether nothing has happened for as long as the devices wait for each other.
+  ///   - isOverdue: Whether both devices have been silent for the timeout of a pairing, 30 s.
   func failure(_ status: UInt8, reason: ControllerErrorCode?, isOverdue: Bool) -> (any Error)? {
     if let refusal { return refusal }
     return switch status {

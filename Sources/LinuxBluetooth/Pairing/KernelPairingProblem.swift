@@ -2,7 +2,7 @@ package import Bluetooth
 
 /// The reason why blectl cannot use keys or pair through the kernel.
 package enum KernelPairingProblem: Error, Sendable, Equatable {
-  /// bluetoothd runs. It has its own keys, and answers the questions of each pairing before blectl could.
+  /// A bond of blectl while bluetoothd runs. bluetoothd has keys of its own, and loading ours would replace them.
   case bluetoothdRuns(PeerAddress)
   /// The process lacks CAP_NET_ADMIN.
   case notPermitted(String)

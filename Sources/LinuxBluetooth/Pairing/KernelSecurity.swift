@@ -23,7 +23,7 @@ private struct Encryption {
   var failure: ControllerErrorCode?
 }
 
-/// Pairs and encrypts one link of the kernel, by itself or through bluetoothd.
+/// Pairs and encrypts one link of the kernel, by management commands or through bluetoothd.
 ///
 /// Pairing uses Pair Device on the connected link: it sets the IO capability of the link, does not block the socket, and has one answer.
 /// The kernel answers Security Requests itself, so `onRequest` is never called.

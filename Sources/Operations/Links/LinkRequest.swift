@@ -27,7 +27,7 @@ package struct LinkRequest: Sendable {
   package var parameters = LinkParameterRequest()
   /// The defaults for the parameters of a new link to the device that the search found.
   package var defaults: @LoopActor @Sendable (PeerAddress, UntrustedText?) -> LinkParameterRequest = { _, _ in LinkParameterRequest() }
-  /// Returns the wish to pair if the device demands it. Nil without `--pair` and without such a default for the device.
+  /// Returns the wish to pair if the device demands it. Nil if neither `--pair` nor the defaults of the device ask for it.
   package var pairing: @LoopActor @Sendable (PeerAddress, UntrustedText?) throws -> PairingWish? = { _, _ in nil }
   /// Whether to exchange the MTU while connecting. False if the caller exchanges the MTU later.
   package var exchangesMTU = true

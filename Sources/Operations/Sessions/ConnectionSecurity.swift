@@ -44,11 +44,11 @@ package enum SecurityEvent: Sendable {
 package final class ConnectionSecurity {
   /// The reason why a refused request stays refused.
   package enum Shortage: Sendable {
-    /// There is no bond with the device.
+    /// A missing bond with the device.
     case noBond
-    /// The link is encrypted, but nobody checked for an attacker in the middle.
+    /// An encrypted link without protection against an attacker in the middle.
     case notAuthenticated
-    /// The link is encrypted with a key of this many bytes.
+    /// An encrypted link whose key has this number of bytes.
     case shortKey(UInt8)
   }
 
