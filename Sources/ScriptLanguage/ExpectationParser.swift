@@ -20,17 +20,13 @@ struct ExpectationParser {
     switch first.keyword {
     case "no":
       words = words.dropFirst()
+      if let security = try takeSecurity(within, isAbsent: true) { return security }
       if let sort = takeSort() { return .expectAttribute(try attribute(sort, within, isAbsent: true)) }
       guard let attribute = words.popFirst() else {
         throw line.error(at: first, "`expect no` needs a characteristic: `expect no ffe2 within 1s`")
       }
       try nothingMore()
       return .expectSilence(attribute, within: within)
-    case "encrypted", "authenticated":
-      words = words.dropFirst()
-      try nothingMore()
-      if let within { throw line.error(at: within, "`within` has no effect on the security of the connection.") }
-      return .expectSecurity(isAuthenticated: first.keyword == "authenticated")
     case "disconnect":
       words = words.dropFirst()
       let reason = words.popFirst()
@@ -47,9 +43,18 @@ struct ExpectationParser {
       let rest = words.dropFirst().compactMap(\.text).joined(separator: " ")
       throw line.error(at: first, isCondition ? "There is no `not`. Use `!=` or `lacks`." : "Use `no`: `expect no \(rest)`")
     default:
+      if let security = try takeSecurity(within, isAbsent: false) { return security }
       if let sort = takeSort() { return .expectAttribute(try attribute(sort, within, isAbsent: false)) }
       return try value(within)
     }
+  }
+
+  private mutating func takeSecurity(_ within: ShellWord?, isAbsent: Bool) throws(ScriptError) -> ScriptStatement.Kind? {
+    guard let name = words.first?.keyword, name == "encrypted" || name == "authenticated" else { return nil }
+    words = words.dropFirst()
+    try nothingMore()
+    if let within { throw line.error(at: within, "`within` has no effect on the security of the connection.") }
+    return .expectSecurity(isAuthenticated: name == "authenticated", isAbsent: isAbsent)
   }
 
   private mutating func takeSort() -> ExpectedAttribute.Sort? {
@@ -94,6 +99,10 @@ struct ExpectationParser {
       words = words.dropFirst()
     }
     guard let attribute = words.popFirst() else { throw line.error("`expect` needs a characteristic.") }
+    if attribute.keyword == "value", !words.isEmpty {
+      let rest = words.compactMap(\.text).joined(separator: " ")
+      throw line.error(at: attribute, "The result of the last command has no name: `expect \(rest)`")
+    }
     let extraction = try takeExtraction()
     let predicate = try takePredicate()
     if predicate == nil, let part = extraction.format ?? extraction.field {
@@ -107,6 +116,9 @@ struct ExpectationParser {
     if words.last?.keyword == "within" { throw line.error("`within` needs a time: `within 500ms`") }
     if words.count > 3, case let end = words.suffix(3), end.first?.keyword == "within", let time = end.dropFirst().first {
       throw line.error(at: time, "Write the time as one word: `within 5s`")
+    }
+    if let time = words.last?.text, words.dropLast().last?.keyword == "in", ScriptTime.parse(time) != nil {
+      throw line.error(at: words[words.endIndex - 2], "For a time, use `within`: `within \(time)`")
     }
     guard words.count >= 2, words[words.endIndex - 2].keyword == "within" else { return nil }
     let time = words.last

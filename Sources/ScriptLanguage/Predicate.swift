@@ -111,7 +111,11 @@ extension Predicate {
 
   // MARK: Numbers
 
-  static func invalidRange(_ text: String) -> String { "Invalid range \(DisplayText.quote(text)). Use two dots: in 60..100" }
+  static func invalidRange(_ text: String) -> String {
+    let ends = text.replacing("...", with: "-").split(separator: "-").map(String.init)
+    let isMeant = ends.count == 2 && ends.allSatisfy { ScriptNumber($0) != nil }
+    return "Invalid range \(DisplayText.quote(text)). Use two dots: in \(isMeant ? "\(ends[0])..\(ends[1])" : "60..100")"
+  }
 
   private static func numbers(of value: ScriptValue, _ operation: String) throws -> [ScriptNumber]? {
     switch value {

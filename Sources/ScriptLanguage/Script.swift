@@ -66,8 +66,8 @@ package struct ScriptStatement: Sendable {
     /// `expect no ATTR`, which fails if a value of the attribute arrives in time.
     case expectSilence(ShellWord, within: ShellWord?)
     case expectAttribute(ExpectedAttribute)
-    /// `expect encrypted` or `expect authenticated`, which checks the connection.
-    case expectSecurity(isAuthenticated: Bool)
+    /// `expect encrypted`, `expect authenticated`, or one of them with `no`, which checks the connection.
+    case expectSecurity(isAuthenticated: Bool, isAbsent: Bool)
     case expectDisconnection(reason: ShellWord?, within: ShellWord?)
     case repetition(Repetition, [ScriptStatement])
     case sleep(ShellWord)

@@ -1,5 +1,8 @@
 package import ArgumentParser
+import GATT
 package import Operations
+import Presentation
+import Text
 
 /// The PEER argument, with the options that choose among several matches and the options for the connection.
 package struct PeerOptions: ParsableArguments {
@@ -16,11 +19,21 @@ package struct PeerOptions: ParsableArguments {
   /// Checks that the device precedes the attributes.
   /// - Throws: `ValidationError` if one of the attributes is a device.
   package static func checkOrder(_ words: [String], of type: any LoopCommand.Type, _ attributes: [String], isSession: Bool) throws {
+    if isSession, let name = attributes.first(where: isName), attributes.contains(where: { (try? Selector($0)) != nil }) {
+      let rest = words.dropFirst().filter { $0 != name }.map(ShellWords.quote).joined(separator: " ")
+      throw ValidationError(
+        "Unknown attribute \(DisplayText.quote(name)). If it is a device: `\(words[0]) \(ShellWords.quote("name:\(name)")) \(rest)`")
+    }
     let device = attributes.first { ($0.contains(":") || $0.hasPrefix("@")) && PeerArgument(form: $0) != nil }
     guard let index = device.flatMap({ words.lastIndex(of: $0) }),
       let first = CommandOptions(of: type).firstArgument(in: Array(words.dropFirst()))
     else { return }
     throw ValidationError(UsageText.deviceFirst(words, moving: index, to: first + 1, isSession: isSession))
+  }
+
+  /// Whether a word looks like the name of a device rather than an attribute, such as `Band-7`.
+  private static func isName(_ word: String) -> Bool {
+    (try? Selector(word)) == nil && word.contains { $0.isUppercase || $0 == "-" } && !word.contains { "/:@".contains($0) }
   }
 
   package var target: Target { Target(peer: peer, takesFirst: choice.first, demandsOne: choice.unique, link: link) }

@@ -200,6 +200,9 @@ struct ScriptLoader {
 
   private static func newNeed(_ words: [String], _ commands: SessionCommands) throws -> Need {
     if let reason = words.first.flatMap({ refusal(of: $0, commands) }) { throw Failure(.usage, reason) }
+    if let word = words.first, Predicate.words.contains(word) {
+      throw Failure(.usage, "A condition needs `expect`: `expect \(words.map(ShellWords.quote).joined(separator: " "))`")
+    }
     if let word = words.first, commands.type(named: word) == nil,
       let meant = SpellingSuggestion.nearest(to: word, among: ScriptParser.words)
     {

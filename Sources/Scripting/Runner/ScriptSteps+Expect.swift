@@ -147,14 +147,13 @@ extension ScriptSteps {
 
   // MARK: What the device sends
 
-  func expectSecurity(_ isAuthenticated: Bool, _ connection: Connection) throws {
+  func expectSecurity(_ isAuthenticated: Bool, _ isAbsent: Bool, _ connection: Connection) throws {
     let level = connection.security?.level
-    guard let level, level.isAuthenticated || !isAuthenticated else {
-      throw StepFailure(
-        "The connection is not \(isAuthenticated ? "authenticated" : "encrypted").",
-        expected: isAuthenticated ? "authenticated" : "encrypted",
-        actual: level?.text ?? "not encrypted")
-    }
+    guard level.map({ $0.isAuthenticated || !isAuthenticated }) ?? false == isAbsent else { return }
+    let name = isAuthenticated ? "authenticated" : "encrypted"
+    throw StepFailure(
+      "The connection is \(isAbsent ? "" : "not ")\(name).", expected: (isAbsent ? "not " : "") + name,
+      actual: level?.text ?? "not encrypted")
   }
 
   private func characteristic(_ word: ShellWord, _ connection: Connection) async throws -> (Characteristic, isLate: Bool) {

@@ -140,7 +140,7 @@ final class ScriptSteps: ResultObserver {
       let names = try expected.properties.map { try text($0.name) }
       let check = StructureCheck(expected: expected, selector: try Selector(try text(expected.attribute)), names: names)
       try await check.check(try await link().connection.client)
-    case .expectSecurity(let isAuthenticated): try expectSecurity(isAuthenticated, try await link().connection)
+    case .expectSecurity(let isAuthenticated, let isAbsent): try expectSecurity(isAuthenticated, isAbsent, try await link().connection)
     case .expectDisconnection(let reason, let within): try await expectDisconnection(reason, within)
     case .sleep(let word):
       let text = try text(word)
