@@ -89,7 +89,8 @@ extension BrowserSession {
       browser.connected(peer, mtu: connection.client.mtu, at: now)
       showSubscriptions(of: peer)
       changed()
-      browser.devices.update((try? await connection.link.parameters()) ?? LinkParameters(), of: peer, at: now)
+      let parameters = (try? await connection.link.parameters()) ?? LinkParameters()
+      browser.devices.update(parameters, connection.security?.level, of: peer, at: now)
       try await discover(on: connection)
     } catch {
       await failed(peer, error)

@@ -61,6 +61,7 @@ extension BrowserSession {
     }
     defer { task.cancel() }
     note("Paired with \(browser.title(of: connection.peer)): \(try await result.value().text)", of: connection.peer)
+    browser.devices.peers[connection.peer]?.security = security.level
     try await readAll(from: connection)
   }
 }

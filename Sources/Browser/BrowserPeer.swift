@@ -2,6 +2,7 @@ import ATT
 import GAP
 import GATT
 import Presentation
+import SMP
 import Text
 import Values
 
@@ -26,6 +27,8 @@ struct BrowserPeer {
   var state = State.connecting
   var mtu: Int?
   var link = LinkParameters()
+  /// The security of the connection. Nil while it is not encrypted.
+  var security: LinkSecurity?
   var tree = AttributeTree()
   var values: CharacteristicFacts.Values = [:]
   /// The arrival time of the latest value by attribute handle, in nanoseconds since 1970-01-01T00:00:00Z.

@@ -270,7 +270,7 @@ final class BrowserSession {
     while !Task.isCancelled {
       for (peer, connection) in links where connection.isOpen {
         guard let parameters = try? await connection.link.parameters(), links[peer] === connection else { continue }
-        browser.devices.update(parameters, of: peer, at: now)
+        browser.devices.update(parameters, connection.security?.level, of: peer, at: now)
         changed()
       }
       try? await EventLoop.shared.sleep(for: Self.signalInterval)

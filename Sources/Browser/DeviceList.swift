@@ -2,6 +2,7 @@ import Bluetooth
 import Finding
 import GAP
 import Presentation
+import SMP
 import Text
 
 /// The known devices in the order of the screen, with the filter, the cursor and the scroll position.
@@ -75,8 +76,9 @@ struct DeviceList {
     if let name { peers[peer]?.name = name }
   }
 
-  mutating func update(_ parameters: LinkParameters, of peer: PeerAddress, at time: Int64) {
+  mutating func update(_ parameters: LinkParameters, _ security: LinkSecurity?, of peer: PeerAddress, at time: Int64) {
     peers[peer]?.link = parameters
+    peers[peer]?.security = security
     if let rssi = parameters.rssi { addSignal(Double(rssi), of: peer, at: time) }
   }
 

@@ -3,6 +3,7 @@ import Finding
 import GAP
 import GATT
 import Presentation
+import SMP
 import Terminal
 import Text
 
@@ -41,7 +42,8 @@ struct TreePane {
     switch peer.state {
     case .connecting: state += "connecting …"
     case .connected(let since):
-      state += "connected \(Self.clock((time - since) / 1_000_000_000))"
+      state += peer.security.map { $0.isAuthenticated ? "authenticated" : "encrypted" } ?? "connected"
+      state += " \(Self.clock((time - since) / 1_000_000_000))"
       if let signal = devices.signals[address], let last = signal.last {
         right = [Span("\(Int(last.value)) dBm \(Plot.spark(signal.tail(8)))")]
       }

@@ -139,8 +139,10 @@ package struct Bonds: LoopCommand {
       try await context.output.show("\(exported). Keep the file secret: it contains the keys.") { _ in }
     case (.import?, let file?):
       let found = try await BondSource.read(file)
+      let note = BondSource.note(on: found.entries, context)
       try store.add(found.entries)
       try await show(found.entries, context.output)
+      if let note { context.output.note(note) }
       if let failure = found.failure { throw failure }
     default:
       let entries = try store.all()
@@ -191,7 +193,7 @@ package struct Bonds: LoopCommand {
         $0.string("kept_by", "bluetoothd")
       }
     }
-    if !output.style.json, !entries.isEmpty || !others.isEmpty { try await output.show(table) }
+    if !output.style.json, !entries.isEmpty || !others.isEmpty { try await output.show(table, folds: true) }
   }
 }
 

@@ -102,7 +102,7 @@ package struct SendFile: PeerCommand {
     let delivery = FileDelivery(plan(selector, report, context), source, context.configuration, text)
     do {
       let verdict = try await delivery.run(context.links, try await context.request(target))
-      if case .failed(let failure) = verdict { throw Failure(failure, reporter: verify?.notifying) }
+      if case .failed(let failure) = verdict { throw Failure(failure, reporter: verify?.notifying, isSimulated: isSimulated) }
     } catch TransferError.nothingToSend(let offset, let total) {
       let name = DisplayText.escape(file)
       guard let total, total > 0 else { throw Failure(.input, "Nothing to send: \(name) is empty.") }
@@ -114,9 +114,7 @@ package struct SendFile: PeerCommand {
     } catch let error as InterruptedTransfer where (error.write.cause as? OutputFailure)?.isClosedPipe ?? false {
       throw error.write.cause
     } catch let error as InterruptedTransfer where isSimulated && !error.isResumedHere {
-      var failure = Failure(transfer: error.write, advises: false)
-      failure.add("The simulated device ends here. For one that stays: blectl sim --listen unix:/tmp/sim, then -i unix:/tmp/sim")
-      throw failure
+      throw Failure(transfer: error.write, isSimulated: true)
     }
   }
 

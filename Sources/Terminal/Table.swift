@@ -9,15 +9,30 @@ package struct Table {
 
   package mutating func add(_ row: [String]) { rows.append(row) }
 
+  private var widths: [Int] {
+    header.indices.map { index in ([header] + rows).map { $0.count > index ? DisplayText.width($0[index]) : 0 }.max() ?? 0 }
+  }
+
+  /// Returns two lines for the header and for each row if one line is too long. The second line has the columns that do not fit.
+  /// - Parameter width: The maximum width of a line in columns.
+  package func folded(width: Int) -> [String] {
+    var (count, used) = (0, -2)
+    for column in widths where used <= width {
+      used += column + 2
+      if used <= width { count += 1 }
+    }
+    guard 1..<header.count ~= count else { return lines(width: width) }
+    var (left, right) = (Table(Array(header[..<count])), Table(Array(header[count...])))
+    left.rows = rows.map { Array($0.prefix(count)) }
+    right.rows = rows.map { Array($0.dropFirst(count)) }
+    return zip(left.lines(width: width), right.lines(width: width - 2)).flatMap { [$0, "  \($1)"] }
+  }
+
   /// Returns the header and the rows as lines.
   /// - Parameter width: The maximum width of a line in columns. `lines` clips longer lines. Nil means no limit.
   package func lines(width: Int?) -> [String] {
-    let all = [header] + rows
-    var widths = [Int](repeating: 0, count: header.count)
-    for row in all {
-      for (index, cell) in row.enumerated() where index < widths.count { widths[index] = max(widths[index], DisplayText.width(cell)) }
-    }
-    return all.map { row in
+    let widths = widths
+    return ([header] + rows).map { row in
       var (line, gap) = ("", 0)
       // Pad before a cell, so that no line ends in spaces.
       for (index, cell) in row.enumerated() {

@@ -62,6 +62,11 @@ import Text
     #expect(try run("bonds", "import", folder).status == 0 && run("bonds", "import", "\(broken)/info").errors.contains("no LE key"))
     let single = try run("bonds", "import", "\(folder)/00:00:5E:00:53:01/D1:00:00:00:00:50/info")
     #expect(single.status == 0 && single.text.contains("D1:00:00:00:00:50"), "\(single.text)\(single.errors)")
+    // The address in the folder is that of another adapter.
+    #expect(single.errors.isEmpty)
+    let foreign = try run("bonds", "import", try write(info, "00:00:5E:00:53:02", "D1:00:00:00:00:50"))
+    #expect(foreign.status == 0 && foreign.text.contains("00:00:5E:00:53:02/public"))
+    #expect(foreign.errors.contains("The bonds of 00:00:5E:00:53:02 work only with an adapter of this address"), "\(foreign.errors)")
     let elsewhere = try run("bonds", "import", try write(info))
     #expect(elsewhere.status == 66 && elsewhere.errors.contains("/var/lib/bluetooth/ADAPTER/DEVICE/info"), "\(elsewhere.errors)")
   }

@@ -1,6 +1,7 @@
 import ATT
 import Bluetooth
 import GAP
+import SMP
 import Terminal
 import Testing
 import Text
@@ -139,7 +140,7 @@ import Text
     var browser = BrowserFixture.connected()
     var parameters = LinkParameters()
     parameters.rssi = -77
-    browser.devices.update(parameters, of: BrowserFixture.peer(0), at: BrowserFixture.begin + 30 * BrowserFixture.second)
+    browser.devices.update(parameters, nil, of: BrowserFixture.peer(0), at: BrowserFixture.begin + 30 * BrowserFixture.second)
     let time = BrowserFixture.begin + 60 * BrowserFixture.second
     #expect(
       browser.text(at: time).contains { $0.hasPrefix("│●  -77 ") && $0.contains("Panel     00:00:00     │") }, "\(browser.text(at: time))")
@@ -149,6 +150,15 @@ import Text
     browser.press("l")
     #expect(
       browser.text(at: time).contains { $0.contains("Disconnected from ") && $0.hasPrefix("│00:01:00.000 ") }, "\(browser.text(at: time))")
+  }
+
+  @Test(arguments: [(nil, "connected"), (false, "encrypted"), (true, "authenticated")] as [(Bool?, String)])
+  func theTitleShowsTheSecurity(_ isAuthenticated: Bool?, _ text: String) {
+    var browser = BrowserFixture.connected()
+    let security = isAuthenticated.map { LinkSecurity(keySize: 16, isAuthenticated: $0, isSecureConnections: true) }
+    browser.devices.update(LinkParameters(), security, of: BrowserFixture.peer(0), at: BrowserFixture.begin)
+    let screen = browser.text(at: BrowserFixture.begin)
+    #expect(screen.contains { $0.contains(" · \(text) 00:00:00 ") }, "\(screen)")
   }
 
   @Test func whatIsMeantStandsBesideTheOctetsAndTheNameOfTheFirmware() throws {

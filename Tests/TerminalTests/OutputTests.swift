@@ -161,6 +161,16 @@ import Text
     #expect(table.lines(width: 8) == ["A  B", "x  0123…"])
   }
 
+  @Test func columnsThatDoNotFitAreFolded() {
+    var table = Table(["NAME", "KEY", "ADAPTER"])
+    table.add(["Lock", "16 bytes", "hci0"])
+    let one = ["NAME  KEY       ADAPTER", "Lock  16 bytes  hci0"]
+    #expect(table.folded(width: 23) == one && table.lines(width: nil) == one)
+    #expect(table.folded(width: 22) == ["NAME  KEY", "  ADAPTER", "Lock  16 bytes", "  hci0"])
+    // Not even one column fits.
+    #expect(table.folded(width: 3) == ["NA…", "Lo…"])
+  }
+
   @Test func nothingStandsBehindWhatIsThere() {
     var table = Table(["NAME", "STATE", "ERRORS"])
     table.add(["a", "", ""])

@@ -1,8 +1,10 @@
 import Bluetooth
 package import EventLoop
+import LinuxBluetooth
 import LinuxIO
 package import Presentation
 import SMP
+import Simulation
 import Text
 
 /// Reads the bonds that `bonds import` adds: an exported file, or files of bluetoothd.
@@ -31,6 +33,17 @@ package enum BondSource {
       throw Failure(.input, faults.first ?? "\(DisplayText.quote(path)) contains no bond of an LE device, or only root can read it.")
     }
     return (entries, faults.isEmpty ? nil : Failure(.input, "Not imported: \(faults.joined(separator: "; "))"))
+  }
+
+  /// Returns a note about bonds of adapters that blectl does not know: neither of this machine, nor of earlier bonds. Nil without any.
+  package static func note(on entries: [BondStore.Entry], _ context: Context) -> String? {
+    var known = ((try? context.process.bonds.all()) ?? []).map(\.adapter.address)
+    known += ((try? AdapterList.adapters()) ?? []).compactMap(\.address)
+    if case .simulation? = try? context.process.adapter() { known.append(VirtualController.defaultAddress) }
+    let unknown = Set(entries.map(\.adapter.address)).subtracting(known).map(\.description).sorted()
+    guard !unknown.isEmpty else { return nil }
+    return "The bonds of \(unknown.joined(separator: ", ")) work only with an adapter of this address, and blectl knows none. "
+      + "On another adapter, pair again: \(context.process.commands.program)pair PEER"
   }
 
   /// Returns the paths of the files `info` in a folder and in its folders.

@@ -98,7 +98,11 @@ package final class BondStore: BondKeeper {
 
   /// - Throws: `Failure(.input)`. A file with one invalid bond is not rewritten, so that no key gets lost.
   static func parse(_ contents: [UInt8], _ path: String) throws(Failure) -> [StoredBond] {
-    try parse(contents, path) { item throws(StoredBond.Fault) in try StoredBond(item) }
+    do throws(Failure) { return try parse(contents, path) { item throws(StoredBond.Fault) in try StoredBond(item) } } catch {
+      var failure = error
+      failure.add("Restore the file from a copy. Or remove it and pair with its devices again: rm \(ShellWords.quoteForShell(path))")
+      throw failure
+    }
   }
 
   private static func parse<T>(

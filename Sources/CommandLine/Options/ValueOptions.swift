@@ -86,7 +86,10 @@ extension Output {
     if style.json { try await self.record(record) } else { try await line(text()) }
   }
 
-  /// Writes a table. On a terminal, limits the columns to the terminal's width.
+  /// Writes a table. On a terminal, limits the lines to the terminal's width: clips them, or folds them into two lines for each row.
   @LoopActor
-  package func show(_ table: Table) async throws { for text in table.lines(width: outIsTerminal ? width : nil) { try await line(text) } }
+  package func show(_ table: Table, folds: Bool = false) async throws {
+    let lines = folds && outIsTerminal ? table.folded(width: width) : table.lines(width: outIsTerminal ? width : nil)
+    for text in lines { try await line(text) }
+  }
 }

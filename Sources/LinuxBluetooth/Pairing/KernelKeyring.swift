@@ -57,7 +57,7 @@ package final class KernelKeyring {
   /// Returns the address under which the kernel finds a device: its identity, if it changes its address and there is a bond.
   func destination(of peer: PeerAddress) async throws -> PeerAddress {
     guard let bond = try bonds().first(where: { $0.irk != nil && $0.isOf(peer) }) else { return peer }
-    try await load(for: peer)
+    try await load(for: bond.identity)
     return bond.identity
   }
 

@@ -115,8 +115,11 @@ extension ImpossibleVerification: FailureConvertible {
 }
 
 extension Failure {
-  /// Creates the failure of a verification. `reporter` is the report characteristic as the user named it, or nil without one.
-  package init(_ error: VerificationFailure, reporter: String?) {
+  /// Creates the failure of a verification.
+  /// - Parameters:
+  ///   - reporter: The report characteristic as the user named it. Nil without one.
+  ///   - isSimulated: Whether the device ends with the command.
+  package init(_ error: VerificationFailure, reporter: String?, isSimulated: Bool) {
     switch error {
     case .otherValue(let uuid, let count, let sent):
       let name = uuid?.description ?? "the value"
@@ -128,7 +131,7 @@ extension Failure {
         "Verification failed: sent \(error.proof.part)\(whole), but \(reporter ?? "the device") reports "
           + (error.report.map { "\($0)" } ?? "nothing") + ".")
       if let resumption = error.resumption {
-        goesOn(at: resumption.offset, of: error.sent, isRemembered: resumption.isRemembered)
+        goesOn(at: resumption.offset, of: error.sent, isRemembered: resumption.isRemembered, isSimulated: isSimulated)
       } else if error.isCommand {
         add(
           error.report.map { $0.count > error.sent } ?? false
@@ -142,24 +145,30 @@ extension Failure {
   /// - Parameters:
   ///   - isRemembered: Whether `--resume` can continue this transfer.
   ///   - advises: Whether the message tells the user how to resume. False if the command resumes automatically.
-  package init(transfer error: IncompleteWrite, isRemembered: Bool = false, advises: Bool = true) {
+  ///   - isSimulated: Whether the device ends with the command.
+  package init(transfer error: IncompleteWrite, isRemembered: Bool = false, advises: Bool = true, isSimulated: Bool = false) {
     if error.cause is CancellationError { self.init(.interrupted, "Interrupted") } else { self.init(error.cause) }
     if kind == .linkLost { written = Written(sent: error.sent, acknowledged: error.progress.confirmed) }
     // A replay receives no bytes.
     if error.cause is ReplayError { return }
     let (confirmed, sent) = (error.progress.confirmed, error.progress.sent)
     let more = sent > confirmed ? ", and up to \(sent) may have (to narrow this, use --ack-every)" : ""
-    goesOn(at: confirmed, of: error.total, more, isRemembered: isRemembered, advises: advises)
+    goesOn(at: confirmed, of: error.total, more, isRemembered: isRemembered, advises: advises, isSimulated: isSimulated)
   }
 
   /// Adds the number of confirmed bytes and, if `advises` is true, how to resume the transfer.
-  mutating func goesOn(at confirmed: Int, of total: Int, _ more: String = "", isRemembered: Bool, advises: Bool = true) {
+  private mutating func goesOn(
+    at confirmed: Int, of total: Int, _ more: String = "", isRemembered: Bool, advises: Bool = true, isSimulated: Bool
+  ) {
     add("At least \(confirmed) of \(total) bytes arrived\(more)")
+    resumeOffset = confirmed
+    if isSimulated {
+      return add("The simulated device ends here. For one that stays: blectl sim --listen unix:/tmp/sim, then -i unix:/tmp/sim")
+    }
     if advises, confirmed < total {
       add("To continue, add \(isRemembered ? "--resume, or " : "")--offset \(confirmed) to the same command line.")
     }
     if advises, confirmed == total, isRemembered { add("To verify them, add --resume to the same command line.") }
-    resumeOffset = confirmed
   }
 }
 
