@@ -3,11 +3,6 @@ import SMP
 
 /// A reader of `security`: whether and how a device pairs.
 enum SecurityReader {
-  private static let capabilities: [(name: String, value: IOCapability)] = [
-    ("none", .noInputNoOutput), ("display", .displayOnly), ("yesno", .displayYesNo), ("keyboard", .keyboardOnly),
-    ("keyboard-display", .keyboardDisplay),
-  ]
-
   private static let keys: FileEntry.Keys<DeviceSecurity> = [
     "io": { $0.parameters.ioCapability = try capability($1) },
     "sc": { $0.parameters.secureConnections = try $1.bool() ? .preferred : .never },
@@ -45,9 +40,9 @@ enum SecurityReader {
 
   private static func capability(_ entry: FileEntry) throws(FileEntryError) -> IOCapability {
     let name = try entry.string()
-    guard let found = capabilities.first(where: { $0.name == name }) else {
-      throw entry.error("Unknown capability. Use \(capabilities.map(\.name).joined(separator: ", ")).")
+    guard let found = IOCapability.allCases.first(where: { $0.name == name }) else {
+      throw entry.error("Unknown capability. Use \(IOCapability.allCases.map(\.name).joined(separator: ", ")).")
     }
-    return found.value
+    return found
   }
 }

@@ -1,10 +1,21 @@
 /// The input and output capabilities of a device (Vol 3 Part H §2.3.2).
 package enum IOCapability: UInt8, Sendable, CaseIterable {
+  case noInputNoOutput = 3
   case displayOnly = 0
   case displayYesNo = 1
   case keyboardOnly = 2
-  case noInputNoOutput = 3
   case keyboardDisplay = 4
+
+  /// The name in options and files.
+  package var name: String {
+    switch self {
+    case .noInputNoOutput: "none"
+    case .displayOnly: "display"
+    case .displayYesNo: "yesno"
+    case .keyboardOnly: "keyboard"
+    case .keyboardDisplay: "keyboard-display"
+    }
+  }
 }
 
 /// The AuthReq field of a pairing or of a Security Request (Vol 3 Part H §3.5.1). It keeps reserved bits, which the check values cover.

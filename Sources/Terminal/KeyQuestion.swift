@@ -8,6 +8,8 @@ package final class KeyQuestion {
   private let deadline: LoopClock.Instant
   private let text: (_ typed: String, _ secondsLeft: Int64) -> String
   private var typed = ""
+  /// The typed text that a terminal without control sequences shows.
+  private var shown: String?
 
   private init(_ output: Output, _ deadline: LoopClock.Instant, _ text: @escaping (String, Int64) -> String) {
     (self.output, self.deadline, self.text) = (output, deadline, text)
@@ -58,6 +60,9 @@ package final class KeyQuestion {
   }
 
   private func show() {
-    output.progress(text(typed, max(0, EventLoop.shared.now.duration(to: deadline).components.seconds)))
+    let line = text(typed, max(0, EventLoop.shared.now.duration(to: deadline).components.seconds))
+    if output.canAnimateErr { return output.progress(line) }
+    if shown != typed { output.message(line) }
+    shown = typed
   }
 }

@@ -278,8 +278,8 @@ package final class Output {
   // Messages contain user input and file names. Their control characters must not reach the terminal.
 
   /// Writes a note to stderr, unless the user gave `--quiet`.
-  package func note(_ text: String) {
-    guard !style.quiet || onMessage != nil else { return }
+  package func note(_ text: String, hidesIfQuiet: Bool = true) {
+    guard !style.quiet || onMessage != nil || !hidesIfQuiet else { return }
     let text = DisplayText.visible(text)
     say(text, isNote: true, (colorErr ? TerminalStyle.yellow.apply("note:") : "note:") + folded(" " + text, after: "note:"))
   }

@@ -33,7 +33,9 @@ import Testing
     #expect(try user.run("-e", "write ff52 01; read ff51", "SafeLock").text.contains("open"))
     let connected = try #require(try user.run("connect", "SafeLock", "--json").records.first)
     #expect(connected.bool("encrypted") == true && connected.bool("authenticated") == true)
-    #expect(try user.run("connect", "Band-7", "--json").records.first?["encrypted"] == nil)
+    for record in try user.run("-e", "connect Band-7; params", "--json").records {
+      #expect(record.bool("encrypted") == false && record.bool("authenticated") == false, "\(record)")
+    }
     // A bond of an unknown passkey: none is needed any more.
     let again = try user.run("pair", "SafeLock").text
     #expect(again.hasPrefix("Already paired with SafeLock: passkey, LE Secure Connections, 16-byte key, bonded"), "\(again)")
@@ -63,6 +65,7 @@ import Testing
       (["--io", "none", "--passkey", "246810"], 64, "--passkey has no effect with --io none."),
       (["--io", "display", "--confirm", "yes"], 64, "--confirm has no effect with --io display."),
       (["--io", "mouse"], 64, "--io takes none, display, yesno, keyboard, keyboard-display"),
+      (["--level", "4", "--min-key-size", "7"], 64, "--level 4 needs a key of 16 bytes, not --min-key-size 7."),
       (["--level", "1"], 64, "--level takes 2 to 4"), (["--passkey", "1234"], 64, "--passkey takes six digits"),
       // An attacker could ask for Just Works instead.
       (["--confirm", "yes"], 5, "the abilities of the devices allow only Just Works"),
@@ -78,6 +81,11 @@ import Testing
 
   @Test func thePasskeyNeedNotBeOnTheCommandLine() throws {
     #expect(try User().run("pair", "SafeLock", "--passkey", "-", input: "246810\n").status == 0)
+    let more = try User().run("pair", "SafeLock", "--passkey", "-", input: "246810\nread ff51\n")
+    #expect(more.status == 66 && more.errors.contains("Standard input contains more than the passkey."), "\(more.errors)")
+    let open = try Blectl.start(["pair", "SafeLock", "--passkey", "-"], environment: ["XDG_STATE_HOME": TemporaryFolder.path()])
+    open.send(line: "246810")
+    #expect(open.nextLine { $0.hasPrefix("Paired with SafeLock: passkey") } != nil)
     let file = try TemporaryFolder.file(Array("246810\n".utf8))
     #expect(try User().run("pair", "SafeLock", "--passkey", "@\(file)").status == 0)
     #expect(try User().run("read", "SafeLock", "ff51", "--pair", passkey: "246810").text == "locked\n")
@@ -177,17 +185,48 @@ import Testing
     for arguments in [["read", "SafeLock", "ff51"], ["bonds"], ["unpair", "--all"]] {
       let result = try Blectl.run(arguments, environment: ["XDG_STATE_HOME": user.state])
       #expect(result.status == 66 && result.errors.contains(".json:1: key_size: Expected 7 to 16"), "\(result.errors)")
+      #expect(result.errors.contains("Or remove it and pair with its devices again: rm \(user.file)"), "\(result.errors)")
     }
     #expect(try String(contentsOfFile: user.file, encoding: .utf8) == contents)
   }
 
-  @Test func aPersonEntersThePasskey() throws {
-    let terminal = try PseudoTerminal(
-      [Blectl.path, "pair", "SafeLock"], columns: 100, rows: 20,
-      environment: ["BLECTL_ADAPTER": "sim", "BLECTL_CLOCK": "virtual", "XDG_STATE_HOME": TemporaryFolder.path()], hasKeys: true)
-    #expect(terminal.wait(for: "Passkey that the device displays: ______"))
+  private static func terminal(_ line: String, _ user: User) throws -> PseudoTerminal {
+    try PseudoTerminal(
+      ["sh", "-c", "trap : INT; \(line.replacing("blectl ", with: "'\(Blectl.path)' ")); exit $?"], columns: 100, rows: 20,
+      environment: ["BLECTL_ADAPTER": "sim", "BLECTL_CLOCK": "virtual", "XDG_STATE_HOME": user.state], hasKeys: true)
+  }
+
+  /// With Just Works instead of a question, the pairing would not be authenticated.
+  @Test(arguments: [
+    "blectl pair SafeLock", "blectl pair SafeLock -q", "blectl pair SafeLock --json", "blectl pair SafeLock 2>/dev/null",
+    "blectl pair SafeLock >/dev/null 2>&1", "TERM=dumb blectl pair SafeLock", "blectl -e 'pair SafeLock'",
+    "blectl read SafeLock ff51 --pair -q 2>/dev/null", "blectl pair SafeLock --passkey -",
+  ])
+  func aPersonEntersThePasskey(_ line: String) throws {
+    let user = User()
+    let terminal = try Self.terminal(line, user)
+    #expect(terminal.wait(for: "______"))
     terminal.type("24691\u{7F}\u{7F}810\r")
-    #expect(terminal.wait(for: "Paired with SafeLock: passkey"))
+    #expect(terminal.finish().status == 0)
+    #expect(try user.run("bonds", "--json").records.map { $0.string("method") } == ["passkey"])
+  }
+
+  @Test(arguments: [
+    ("blectl pair SafeLock", "\u{3}", 130, "Passkey"), ("blectl pair SafeLock --passkey -", "\u{3}", 130, "Passkey"),
+    ("blectl pair SafeLock", "\u{4}", 5, "you entered no passkey."),
+    ("blectl pair SafeLock --passkey -", "\u{4}", 66, "Standard input contains no passkey of six digits."),
+  ])
+  func aPersonRefusesToAnswer(_ line: String, _ key: String, _ status: Int32, _ message: String) throws {
+    let (user, trace) = (User(), try TemporaryFolder.file([]))
+    let terminal = try Self.terminal("\(line) --trace '\(trace)'", user)
+    #expect(terminal.wait(for: "______"))
+    terminal.type("1\(key)")
+    let (found, text) = terminal.finish()
+    #expect(found == status && text.contains(message) && terminal.echoes, "\(text)")
+    #expect(try user.run("bonds", "--json").text.isEmpty)
+    let decoded = try Blectl.run(["decode", trace]).text
+    let isReleased = decoded.contains(/Pairing Failed .*0x01\n(.*\n)+.*Connection Terminated By Local Host/)
+    #expect(isReleased != line.hasSuffix("-"), "\(decoded)")
   }
 
   @Test func thePairingOfTheBrowser() throws {
@@ -201,7 +240,7 @@ import Testing
     browser.type("P")
     try browser.see("Passkey that the device displays:")
     browser.type("246810\r" + BrowserTerminal.second + BrowserTerminal.second)
-    try browser.see("locked", not: ["(needs pairing)"])
+    try browser.see("SafeLock · authenticated", "locked", not: ["(needs pairing)"])
     browser.type("P")
     try browser.see("The bond with SafeLock exists already.")
     browser.quit()
@@ -248,18 +287,22 @@ import Testing
         fails insufficient_authentication
         pair --passkey 111111
         fails confirm_value_failed
+        expect no encrypted
         pair --passkey 246810
         expect authenticated
         expect encrypted
+        expect no authenticated or warn
         read ff51
         expect == "locked"
       end
       """
     let result = try User().run("run", try TemporaryFolder.file(Array(script.utf8)))
-    #expect(result.status == 0 && result.text.contains("1 passed"), "\(result.text)\(result.errors)")
-    let plain = "device Band-7\ntest b\n  expect encrypted or warn\n  expect authenticated\nend\n"
+    #expect(
+      result.status == 0 && result.text.contains("1 passed") && result.text.contains(/The\s+connection\s+is\s+authenticated/),
+      "\(result.text)\(result.errors)")
+    let plain = "device Band-7\ntest b\n  expect encrypted or warn\n  expect no authenticated\n  expect authenticated\nend\n"
     let other = try User().run("run", try TemporaryFolder.file(Array(plain.utf8)))
-    #expect(other.status == 7 && other.text.contains(/:4  expect\s+authenticated/), "\(other.text)\(other.errors)")
+    #expect(other.status == 7 && other.text.contains(/:5  expect\s+authenticated/), "\(other.text)\(other.errors)")
     #expect(other.text.contains("The connection is not authenticated."), "\(other.text)")
     #expect(!(result.text + result.errors).contains("246810") && !(result.text + result.errors).contains("111111"))
   }

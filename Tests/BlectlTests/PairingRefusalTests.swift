@@ -25,7 +25,10 @@ import Text
     (#""refuses": "authentication_requirements""#, [], 5, "It demands protection against an attacker in the middle."),
     (#""refuses": "key_rejected""#, [], 5, "the device refused (Key Rejected, SMP 0x0f)."),
     (#""key_size": 7"#, [], 5, "the device offers a key of 7 bytes, and the minimum is 16. To accept it: --min-key-size 7"),
-    (#""key_size": 15"#, ["--level", "4", "--min-key-size", "7", "--io", "keyboard", "--passkey", "000001"], 5, "a key of 15 bytes"),
+    (
+      #""key_size": 15"#, ["--level", "4", "--io", "keyboard", "--passkey", "000001"], 5,
+      "To accept it: --min-key-size 15, without --level 4"
+    ),
     (#""sc": false"#, ["--legacy", "refuse"], 5, "the device has only LE legacy pairing"),
     (#""passkey": "246810", "sc": false"#, ["--level", "4", "--passkey", "246810"], 5, "the device has only LE legacy pairing"),
     (#""passkey": "246810", "sc": false"#, ["--passkey", "246811"], 5, "the passkey differs from the passkey of the device."),

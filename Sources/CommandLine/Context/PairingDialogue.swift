@@ -30,8 +30,8 @@ package final class PairingDialogue: PairingUser {
   /// The way to ask questions that the command line does not answer.
   enum Way {
     case never
-    /// Asks on the terminal. The closure releases the terminal, which a session may use.
-    case terminal(@LoopActor () -> Void)
+    /// Asks on a terminal. The closure releases the terminal, which a session may use.
+    case terminal(Output, release: @LoopActor () -> Void)
     /// Asks the program that controls the session, as the command with this identifier.
     case program(id: String, OpenQuestions)
   }
@@ -41,9 +41,28 @@ package final class PairingDialogue: PairingUser {
   /// Returns the way to ask the user of a command.
   static func way(_ context: Context) -> Way {
     if context.caller == .program, let id = context.links.commandID { return .program(id: id, context.process.questions) }
-    guard StandardInput.isTerminal, context.output.canAnimateErr, context.caller != .script else { return .never }
-    guard context.isInSession else { return .terminal {} }
-    return context.process.questions.releaseTerminal.map { .terminal($0) } ?? .never
+    guard StandardInput.isTerminal, context.caller != .script else { return .never }
+    // Nothing hides a question: no --quiet, no --json, no redirection. Else a device that needs an answer would get Just Works.
+    var style = Output.Style()
+    (style.program, style.color) = (context.output.style.program, context.output.style.color)
+    let output =
+      context.output.errIsTerminal
+      ? Output(style, sharing: context.output) : Output(style, out: 0, err: 0, environment: context.configuration.variable)
+    return .terminal(output, release: context.process.questions.releaseTerminal ?? {})
+  }
+
+  /// Asks for a passkey. Nil at Ctrl-D.
+  /// - Parameter text: The line, from the digits with a place for each missing one, and the remaining seconds.
+  /// - Throws: CancellationError.
+  static func typedPasskey(_ output: Output, _ text: @escaping (_ digits: String, _ secondsLeft: Int64) -> String) async throws
+    -> SixDigits?
+  {
+    try await KeyQuestion.ask(output, limit: SecurityManager.timeout) { typed, left in
+      text(typed + String(repeating: "_", count: max(0, 6 - typed.count)), left)
+    } answer: { typed, key in
+      if key.isASCII, key.isNumber, typed.count < 6 { typed.append(key) }
+      return key == "\r" || key == "\n" ? SixDigits(typed) : nil
+    }
   }
 
   package func passkey() async -> SixDigits? {
@@ -57,14 +76,9 @@ package final class PairingDialogue: PairingUser {
     case .program(let id, let questions):
       await record { $0.string("event", "passkey_request") }
       return try? await SixDigits(questions.ask(id, "six digits") { SixDigits($0) != nil })
-    case .terminal(let release):
+    case .terminal(let output, let release):
       release()
-      return try? await KeyQuestion.ask(output, limit: SecurityManager.timeout) { typed, left in
-        "Passkey that the device displays: \(typed)\(String(repeating: "_", count: max(0, 6 - typed.count)))  (\(left) s left)"
-      } answer: { typed, key in
-        if key.isASCII, key.isNumber, typed.count < 6 { typed.append(key) }
-        return key == "\r" || key == "\n" ? SixDigits(typed) : nil
-      }
+      return try? await Self.typedPasskey(output) { "Passkey that the device displays: \($0)  (\($1) s left)" }
     }
   }
 
@@ -77,8 +91,8 @@ package final class PairingDialogue: PairingUser {
           $0.string("passkey", "\(passkey)")
         }
       }
-    case .never: output.note("Enter this passkey on the device: \(passkey)")
-    case .terminal: show("Enter this passkey on the device:", passkey)
+    case .never: output.note("Enter this passkey on the device: \(passkey)", hidesIfQuiet: false)
+    case .terminal(let output, _): Self.show("Enter this passkey on the device:", passkey, output)
     }
   }
 
@@ -98,11 +112,11 @@ package final class PairingDialogue: PairingUser {
       }
       let answer = try? await questions.ask(id, "yes or no") { $0 == "yes" || $0 == "no" }
       return answer == "yes"
-    case .terminal(let release):
+    case .terminal(let output, let release):
       release()
       // A key that the user typed before the number appeared is no answer.
       StandardInput.discard()
-      show("The number on this side:", number)
+      Self.show("The number on this side:", number, output)
       let answer = try? await KeyQuestion.ask(output, limit: SecurityManager.timeout) { _, left in
         "Does the device display \(number)? y or n  (\(left) s left)"
       } answer: { _, key -> Bool? in
@@ -116,7 +130,7 @@ package final class PairingDialogue: PairingUser {
     }
   }
 
-  private func show(_ title: String, _ digits: SixDigits) {
+  private static func show(_ title: String, _ digits: SixDigits, _ output: Output) {
     for line in [title, ""] + LargeDigits.lines("\(digits)").map({ "  " + $0 }) + [""] { output.message(line) }
   }
 

@@ -11,8 +11,9 @@ import Text
 /// The options that say how our device pairs.
 package struct PairingOptions: OptionSection {
   package static let title = "PAIRING"
+  private static let abilities = IOCapability.allCases.map(\.name)
 
-  @Option(help: ArgumentHelp("none, display, yesno, keyboard or keyboard-display", valueName: "ability"), completion: .list(IOName.all))
+  @Option(help: ArgumentHelp("none, display, yesno, keyboard or keyboard-display", valueName: "ability"), completion: .list(abilities))
   var io: String?
 
   @Option(help: ArgumentHelp("The passkey: six digits, @FILE, or - for standard input", valueName: "n"), completion: .file())
@@ -41,7 +42,10 @@ package struct PairingOptions: OptionSection {
   package func validate() throws {
     try limit("--level", level, to: 2...4)
     try limit("--min-key-size", minKeySize, to: 7...16, "bytes")
-    try choose("--io", io, IOName.all)
+    if level == 4, let minKeySize, minKeySize < 16 {
+      throw ValidationError("--level 4 needs a key of 16 bytes, not --min-key-size \(minKeySize).")
+    }
+    try choose("--io", io, Self.abilities)
     try choose("--confirm", confirm, ["yes", "no"])
     try choose("--legacy", legacy, ["allow", "refuse"])
     if let passkey, passkey != "-", !passkey.hasPrefix("@"), Self.digits(passkey) == nil {
@@ -87,12 +91,14 @@ package struct PairingOptions: OptionSection {
   /// Returns the wish to pair, and reads the passkey's file.
   /// - Throws: `Failure` or `FileError` if the passkey cannot be read.
   @LoopActor package func wish(_ context: Context) async throws -> PairingWish {
-    let way = readsInput ? .never : PairingDialogue.way(context)
+    let way = PairingDialogue.way(context)
     var answers = PairingAnswers()
     answers.confirms = confirm.map { $0 == "yes" }
     if readsInput { try context.refuseInput() }
     if let passkey {
-      let text = readsInput || file != nil ? try await Self.contents(file ?? "-") : passkey
+      var text = passkey
+      if let file { text = String(decoding: try await InputFile.read(file, limit: 64), as: UTF8.self).trimmed }
+      if readsInput { text = try await Self.input(way, context.output) }
       guard let digits = Self.digits(text) else {
         throw Failure(.input, "\(file.map { DisplayText.quote($0) } ?? "Standard input") contains no passkey of six digits.")
       }
@@ -100,7 +106,7 @@ package struct PairingOptions: OptionSection {
     } else if io != "none", io != "yesno" {
       answers.passkey = try Self.passkeyOfEnvironment(context)
     }
-    var parameters = Self.parameters(io.flatMap { IOName($0) }, answers, way)
+    var parameters = Self.parameters(IOCapability.allCases.first { $0.name == io }, answers, way)
     if let level { parameters.level = SecurityLevel(rawValue: level) ?? .encrypted }
     parameters.keySizes = UInt8(clamping: minKeySize ?? 16)...16
     parameters.isBonding = !noBond
@@ -123,7 +129,7 @@ package struct PairingOptions: OptionSection {
   }
 
   /// Returns parameters with abilities that fit the available answers. A device then asks no question that has no answer.
-  private static func parameters(_ io: IOName?, _ answers: PairingAnswers, _ way: PairingDialogue.Way) -> PairingParameters {
+  private static func parameters(_ io: IOCapability?, _ answers: PairingAnswers, _ way: PairingDialogue.Way) -> PairingParameters {
     let asks = if case .never = way { false } else { true }
     let fitting: IOCapability =
       switch (answers.passkey != nil, answers.confirms != nil) {
@@ -132,7 +138,7 @@ package struct PairingOptions: OptionSection {
       case (false, true): asks ? .keyboardDisplay : .displayYesNo
       case (false, false): asks ? .keyboardDisplay : .noInputNoOutput
       }
-    let capability = io?.capability ?? fitting
+    let capability = io ?? fitting
     var parameters = PairingParameters(ioCapability: capability, requestsMITM: capability != .noInputNoOutput)
     parameters.passkey = answers.passkey
     // A passkey in vain would be a false safety: an attacker can ask for Just Works.
@@ -140,23 +146,20 @@ package struct PairingOptions: OptionSection {
     return parameters
   }
 
-  @LoopActor private static func contents(_ path: String) async throws -> String {
-    String(decoding: try await InputFile.read(path, limit: 64), as: UTF8.self).trimmed
-  }
-}
-
-/// The value of `--io`.
-struct IOName {
-  let capability: IOCapability
-
-  private static let names: [(String, IOCapability)] = [
-    ("none", .noInputNoOutput), ("display", .displayOnly), ("yesno", .displayYesNo), ("keyboard", .keyboardOnly),
-    ("keyboard-display", .keyboardDisplay),
-  ]
-  static let all = names.map(\.0)
-
-  init?(_ name: String) {
-    guard let found = Self.names.first(where: { $0.0 == name }) else { return nil }
-    capability = found.1
+  /// Reads the passkey from the keys of the user, or the line of standard input, whose writer may stay.
+  /// - Throws: `Failure(.input)` for more text after the line.
+  @LoopActor private static func input(_ way: PairingDialogue.Way, _ output: Output) async throws -> String {
+    if case .terminal(let output, _) = way {
+      return try await PairingDialogue.typedPasskey(output) { typed, _ in "Passkey: \(typed)" }?.description ?? ""
+    }
+    var octets: [UInt8] = []
+    while !octets.contains(UInt8(ascii: "\n")), octets.count < 64 {
+      let more = try await StandardInput.beginning { output.note("Waiting for the passkey on standard input. Press Ctrl-C to cancel.") }
+      if more.isEmpty { break }
+      octets += more
+    }
+    let lines = String(decoding: octets, as: UTF8.self).trimmed.split(separator: "\n")
+    if lines.count > 1 { throw Failure(.input, "Standard input contains more than the passkey. Put the passkey alone into it.") }
+    return lines.first.map { String($0).trimmed } ?? ""
   }
 }

@@ -41,7 +41,7 @@ extension PairingFailure: FailureConvertible {
     case .timedOut: "the device sent nothing for 30 s."
     case .disconnected(let code): "the connection ended (\(code.name), \(code.tag))."
     case .keySize(let agreed, let minimum):
-      "the device offers a key of \(agreed) bytes, and the minimum is \(minimum). To accept it: --min-key-size \(agreed)"
+      "the device offers a key of \(agreed) bytes, and the minimum is \(minimum). To accept it: --min-key-size \(agreed), without --level 4"
     case .legacyPairing: "the device has only LE legacy pairing, which --legacy refuse and --level 4 exclude."
     case .notAuthenticated:
       "the abilities of the devices allow only Just Works, which checks for no attacker in the middle. Try --passkey N or --io keyboard-display."
@@ -70,7 +70,7 @@ extension PairingFailure: FailureConvertible {
 
   private static func advice(_ reason: PairingFailedReason) -> String {
     switch reason {
-    case .pairingNotSupported: " It does not pair now. Some devices pair only after a key is pressed."
+    case .pairingNotSupported: " It may need no pairing: read and write without it. Some devices pair only after a key is pressed."
     case .authenticationRequirements: " It demands protection against an attacker in the middle. Try --io keyboard-display."
     case .repeatedAttempts: " Wait before the next attempt."
     default: ""

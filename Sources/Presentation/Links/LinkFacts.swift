@@ -17,7 +17,7 @@ package struct LinkFacts {
   /// The current ATT_MTU in bytes.
   let mtu: Int
   let parameters: LinkParameters
-  /// The security of the connection. Nil while it is not encrypted, or if the host of the adapter does not tell.
+  /// The security of the connection. Nil while it is not encrypted.
   let security: LinkSecurity?
 
   /// Reads the current parameters of a connection.
@@ -37,9 +37,8 @@ package struct LinkFacts {
     json.string("phy", parameters.phy?.name)
     json.integer("data_length", parameters.maxTxOctets)
     json.integer("rssi", parameters.rssi)
-    guard let security else { return }
-    json.bool("encrypted", true)
-    json.bool("authenticated", security.isAuthenticated)
+    json.bool("encrypted", security != nil)
+    json.bool("authenticated", security?.isAuthenticated ?? false)
   }
 
   /// The known parameters, with one line for each.

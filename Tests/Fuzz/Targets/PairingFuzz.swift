@@ -67,7 +67,7 @@ private struct PairingCheck {
   }
 
   private static func parameters(_ how: UInt8) -> PairingParameters {
-    var parameters = PairingParameters(ioCapability: IOCapability.allCases[Int(how % 5)], requestsMITM: how & 8 == 0)
+    var parameters = PairingParameters(ioCapability: IOCapability(rawValue: how % 5) ?? .noInputNoOutput, requestsMITM: how & 8 == 0)
     parameters.secureConnections = how & 0x20 == 0 ? .preferred : .never
     parameters.identity = how & 0x10 == 0 ? LocalIdentity(irk: 5, address: own) : nil
     parameters.keySizes = 7...16
