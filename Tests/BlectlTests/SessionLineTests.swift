@@ -15,7 +15,7 @@ import Testing
 
   /// The current device is a value of the parsed command, not one of its words.
   @Test(arguments: [
-    ("read 2a19 2a00", false, "@."), ("read Band-7 2a19", false, "@."), ("read name:Band-7 2a19", true, "name:Band-7"),
+    ("read 2a19 2a00", false, "@."), ("read band7 2a19", false, "@."), ("read name:Band-7 2a19", true, "name:Band-7"),
     ("-q read @. 2a19", true, "@."), ("connect Band-7", true, "name:Band-7"), ("connect", false, "@."),
   ]) func theDeviceIsAValue(_ text: String, _ isNamed: Bool, _ peer: String) async throws {
     try await onLoop {
