@@ -53,15 +53,13 @@ package enum AdapterList {
     // Primary controllers only. AMP controllers, which old kernels also list, are different radios.
     guard device.type >> 4 & 3 == 0 else { return nil }
     let address = unsafe withUnsafeBytes(of: device.bdaddr) { unsafe Address(bigEndian: $0.reversed()) }
-    let isUp = isSet(HCI_UP, device.flags)
+    let isUp = device.flags & 1 << UInt32(HCI_UP) != 0
     let isTaken = isUp && managed.map { !$0.contains(Int(number)) } ?? false
     return AdapterInfo(
       index: Int(number), address: address?.rawValue == 0 ? nil : address, isUp: isUp, bus: bus(device.type & 0x0F),
       // LE Supported (Controller), bit 38 (Vol 2 Part C §3.2).
       le: device.features.4 & 0x40 != 0, block: switches?.block(of: "hci\(number)"), isTaken: isTaken)
   }
-
-  private static func isSet(_ flag: some BinaryInteger, _ flags: UInt32) -> Bool { flags & 1 << UInt32(flag) != 0 }
 
   private static func bus(_ number: UInt8) -> String {
     guard let name = unsafe hci_bustostr(Int32(number)) else { return "unknown" }

@@ -124,7 +124,7 @@ package final class KernelCentral: GAP.Central, LinkController {
 
   private func establish(_ peer: PeerAddress, at destination: PeerAddress, _ deadline: LoopClock.Instant) async throws -> KernelLink {
     let before = table.latest
-    table.attemptStarts(peer)
+    table.failures[peer.address] = nil
     hci.trace?.attemptStarts(peer)
     var connected: ConnectionHandle?
     defer { hci.trace?.attemptEnds(peer, connected) }
@@ -139,7 +139,7 @@ package final class KernelCentral: GAP.Central, LinkController {
       return link
     } catch var failure as ConnectFailure {
       hci.pump()
-      failure.status = table.failure(peer)
+      failure.status = table.failures[peer.address]
       failure.isAdapterDown = !isUp(adapter.index)
       throw failure
     }
@@ -180,11 +180,7 @@ struct LinkTable: Equatable {
   /// The number of the latest connection, counted from 1. 0 before the first connection.
   private(set) var latest = 0
   /// The status of each peer's latest failed connection attempt. Attempts to several peers may run at the same time.
-  private var failures: [Address: ControllerErrorCode] = [:]
-
-  mutating func attemptStarts(_ peer: PeerAddress) { failures[peer.address] = nil }
-
-  func failure(_ peer: PeerAddress) -> ControllerErrorCode? { failures[peer.address] }
+  var failures: [Address: ControllerErrorCode] = [:]
 
   mutating func handle(_ event: HCI.Event) {
     if case .leConnectionComplete(let complete) = event {

@@ -78,7 +78,7 @@ final class KernelScan {
       if let failure { throw failure }
       guard let step = decide({ $0.next(at: now) }) else { return }
       switch step {
-      case .send(let command): try await hci.send(command, for: .scanning) { [self] in answered($0) }
+      case .send(let command): try await hci.send(command, for: .scanning) { [self] status in tell { $0.answered(status, at: now) } }
       case .askForDiscovery:
         let isActive = central.isDiscovering(central.adapter.index)
         tell { $0.discovery(isActive, at: now) }
@@ -89,8 +89,6 @@ final class KernelScan {
       }
     }
   }
-
-  private func answered(_ status: ControllerErrorCode) { tell { $0.answered(status, at: now) } }
 
   private func tell(_ body: (inout ScanProcedure) -> Void) {
     _ = decide(body)

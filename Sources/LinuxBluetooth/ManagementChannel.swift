@@ -15,8 +15,6 @@ enum ManagementChannel {
 
   /// The index in requests that concern no adapter.
   static let noIndex: UInt16 = 0xFFFF
-  private static let commandComplete: UInt16 = 0x0001
-  private static let commandStatus: UInt16 = 0x0002
 
   /// Opens the channel. Without CAP_NET_ADMIN, the kernel later refuses most requests.
   static func open() throws(Errno) -> OwnedDescriptor {
@@ -45,22 +43,12 @@ enum ManagementChannel {
       // The answer is available once the request was taken. Events before it go to all sockets.
       for _ in 0..<64 {
         let count = try SystemCall.read(descriptor.rawValue, into: &buffer)
-        if let answer = try? answer(to: command, Array(buffer[..<count])) { return answer }
+        if case .answer(command, let answer)? = try? ManagementEvent.parse(Array(buffer[..<count]))?.event { return answer }
       }
       return nil
     } catch {
       return nil
     }
-  }
-
-  /// Parses the answer to a command. Returns nil for another event.
-  static func answer(to command: UInt16, _ packet: [UInt8]) throws(MalformedPacket) -> Answer? {
-    var reader = ByteReader(packet)
-    let event = try reader.uint16("management event")
-    _ = try reader.uint16("management index")
-    _ = try reader.uint16("management length")
-    guard event == commandComplete || event == commandStatus, try reader.uint16("management command") == command else { return nil }
-    return Answer(status: try reader.uint8("management status"), parameters: reader.rest())
   }
 }
 
@@ -74,12 +62,7 @@ extension ManagementChannel {
     var reader = ByteReader(parameters)
     var peers: Set<PeerAddress> = []
     for _ in 0..<(try reader.uint16("number of connections")) {
-      let address = try reader.address("address of a connection")
-      switch try reader.uint8("address type of a connection") {
-      case 1: peers.insert(PeerAddress(address, .public))
-      case 2: peers.insert(PeerAddress(address, .random))
-      default: break  // BR/EDR
-      }
+      if let peer = try reader.managedPeer() { peers.insert(peer) }
     }
     return peers
   }

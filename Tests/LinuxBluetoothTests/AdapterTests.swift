@@ -91,14 +91,18 @@ import Testing
     #expect(RFKill(folder: "/nowhere").platformBlock == nil)
   }
 
+  private static func answer(to command: UInt16, _ packet: [UInt8]) throws -> ManagementChannel.Answer? {
+    if case .answer(command, let answer)? = try ManagementEvent.parse(packet)?.event { answer } else { nil }
+  }
+
   @Test func managedAdapters() throws {
     let answer: [UInt8] = [1, 0, 0xFF, 0xFF, 9, 0, 3, 0, 0, 2, 0, 0, 0, 5, 1]
-    let parameters = try #require(try ManagementChannel.answer(to: 3, answer)).parameters
+    let parameters = try #require(try Self.answer(to: 3, answer)).parameters
     #expect(try ManagementChannel.parseIndexes(parameters) == [0, 0x0105])
     // An event for all sockets, and the answer to another command.
-    #expect(try ManagementChannel.answer(to: 3, [4, 0, 0xFF, 0xFF, 0, 0]) == nil)
-    #expect(try ManagementChannel.answer(to: 4, answer) == nil)
-    hostile([answer], mutations: 20_000) { _ = try? ManagementChannel.answer(to: 3, $0) }
+    #expect(try Self.answer(to: 3, [4, 0, 0xFF, 0xFF, 0, 0]) == nil)
+    #expect(try Self.answer(to: 4, answer) == nil)
+    hostile([answer], mutations: 20_000) { _ = try? Self.answer(to: 3, $0) }
     hostile([parameters], mutations: 20_000) { _ = try? ManagementChannel.parseIndexes($0) }
   }
 
@@ -107,7 +111,7 @@ import Testing
     #expect(try ManagementChannel.parseConnections(answer) == [PeerAddress(Address(rawValue: 0xC102_0304_0506), .random)])
     hostile([answer], mutations: 20_000) { _ = try? ManagementChannel.parseConnections($0) }
     // Not permitted: Command Status.
-    #expect(try ManagementChannel.answer(to: 0x15, [2, 0, 0, 0, 3, 0, 0x15, 0, 0x14])?.status == 0x14)
+    #expect(try Self.answer(to: 0x15, [2, 0, 0, 0, 3, 0, 0x15, 0, 0x14])?.status == 0x14)
   }
 }
 

@@ -72,11 +72,13 @@ private func bond(_ identity: PeerAddress, _ security: LinkSecurity = secure, ir
   var reactions: [UInt16: (KernelRig) -> Void] = [:]
   private var watch: Watch?
 
-  init(_ bonds: [Bond] = [], peer: PeerAddress = device) {
+  /// - Parameter folder: The folder that stands for the adapter in /sys.
+  init(_ bonds: [Bond] = [], peer: PeerAddress = device, folder: String = "/nonexistent") {
     let adapter = AdapterInfo(index: 3, address: other.address, isUp: true, bus: "virtual", le: true)
     keyring = KernelKeyring(adapter)
     keyring.bonds = { bonds }
     keyring.hasDaemon = { false }
+    keyring.folder = folder
     security = KernelSecurity(keyring, socket, peer) { nil }
     let end = pair
     keyring.open = { adapter throws(AdapterProblem) in ManagementSocket(end.takeOther(), adapter) }
@@ -397,6 +399,33 @@ extension Octets {
       // Keys that the kernel accepted, and we do not, are removed.
       let isAccepted = rig.socket.security != nil
       #expect(rig.opcodes.contains(0x1B) == isAccepted)
+    }
+  }
+
+  /// A pairing on the same adapter waits until the first one has restored the settings, or fails without having changed them.
+  @Test func pairingsBesideEachOther() async throws {
+    try await onLoop {
+      let folder = try TemporaryFolder.file([])
+      let (first, second) = (KernelRig(folder: folder), KernelRig(folder: folder))
+      try await first.serving {
+        try await second.serving {
+          Self.accepted(3)(second)
+          first.reactions[0x19] = { _ in }
+          let running = EventLoop.shared.spawn { _ = try? await first.security.pair(Self.keyboard, user: first.user) }
+          while !first.opcodes.contains(0x19) { try await EventLoop.shared.sleep(for: .milliseconds(1)) }
+          await #expect(throws: KernelPairingProblem.otherPairing("hci3", folder)) {
+            try await second.security.pair(Self.keyboard, user: second.user)
+          }
+          #expect(second.commands.isEmpty)
+          let waiting = EventLoop.shared.spawn { try? await second.security.pair(Self.keyboard, user: second.user).security }
+          try await EventLoop.shared.sleep(for: .seconds(1))
+          #expect(second.commands.isEmpty)
+          running.cancel()
+          await running.value
+          #expect(await waiting.value == secure)
+          #expect(second.opcodes.suffix(2) == [0x2D, 0x09])
+        }
+      }
     }
   }
 

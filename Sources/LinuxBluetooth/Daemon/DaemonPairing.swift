@@ -5,8 +5,8 @@ import SMP
 /// The way to pair: the management channel of the kernel, or bluetoothd, which uses that channel itself.
 @LoopActor
 protocol PairingChannel: AnyObject {
-  func addObserver(_ owner: AnyObject, _ observer: @escaping @LoopActor (ManagementEvent) -> Void)
-  func removeObserver(_ owner: AnyObject)
+  /// The handler of events.
+  var observer: (@LoopActor (ManagementEvent) -> Void)? { get set }
   func pump()
   /// Sends a command. The result gets the answer, whenever that arrives.
   func start(_ command: ManagementCommand) throws -> Wait<ManagementChannel.Answer>
@@ -26,7 +26,7 @@ final class DaemonPairing: PairingChannel {
   private let device: BluetoothDaemon.Device
   /// The peer by the address that the events shall have.
   private let peer: PeerAddress
-  private var observer: (@LoopActor (ManagementEvent) -> Void)?
+  var observer: (@LoopActor (ManagementEvent) -> Void)?
   /// The call that waits for the user.
   private var question: BusMessage?
   /// Whether bluetoothd has not answered our call of Pair yet.
@@ -38,10 +38,6 @@ final class DaemonPairing: PairingChannel {
   }
 
   // MARK: PairingChannel
-
-  func addObserver(_ owner: AnyObject, _ observer: @escaping @LoopActor (ManagementEvent) -> Void) { self.observer = observer }
-
-  func removeObserver(_ owner: AnyObject) { observer = nil }
 
   func pump() {}
 

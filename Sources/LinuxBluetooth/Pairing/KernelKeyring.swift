@@ -12,6 +12,8 @@ package final class KernelKeyring {
   var bonds: @LoopActor () throws -> [Bond] = { [] }
   /// The bonds whose keys this process has given to the kernel.
   private var loaded: [Bond] = []
+  /// The folder of the adapter, which a pairing locks.
+  lazy var folder = "/sys/class/bluetooth/\(adapter.name)"
   private var socket: ManagementSocket?
   /// The function that returns whether bluetoothd runs. Tests replace it.
   var hasDaemon: () -> Bool = { BluetoothDaemon.isRunning }

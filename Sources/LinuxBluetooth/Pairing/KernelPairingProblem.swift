@@ -10,6 +10,8 @@ package enum KernelPairingProblem: Error, Sendable, Equatable {
   case noSecurityManager(String)
   /// The kernel displays a passkey of its own choice, but the user chose one.
   case choosesPasskey(String)
+  /// Another pairing on the adapter does not end. It locks the folder.
+  case otherPairing(String, _ folder: String)
   /// The kernel refused the management command with a status of the management channel.
   case refused(String, command: UInt16, status: UInt8)
   /// The kernel did not answer the management command.

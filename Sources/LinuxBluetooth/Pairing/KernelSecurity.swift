@@ -130,7 +130,7 @@ final class KernelSecurity: SecurityProcedures {
     defer { isBusy = false }
     if keyring.hasDaemon() { return try await pairThroughDaemon(parameters, user) }
     let management = try keyring.management(for: peer)
-    let settings = try await KernelSettings(management)
+    let settings = try await KernelSettings(management, of: keyring)
     do {
       try await settings.set(bondable: parameters.isBonding, secureConnections: parameters.secureConnections != .never)
       // With the old key, the kernel would refuse to pair.
@@ -154,7 +154,7 @@ final class KernelSecurity: SecurityProcedures {
   {
     pairing = KernelPairing(with: peer, parameters, adapter: keyring.adapter.name)
     partners = (user, channel)
-    channel.addObserver(self) { [weak self] in self?.received($0) }
+    channel.observer = { [weak self] in self?.received($0) }
     let before = security
     let command = ManagementCommand.pair(peer, parameters.ioCapability)
     let answer = try channel.start(command)
@@ -162,7 +162,7 @@ final class KernelSecurity: SecurityProcedures {
     defer {
       silence?.cancel()
       question?.cancel()
-      channel.removeObserver(self)
+      channel.observer = nil
       (pairing, partners) = (nil, nil)
     }
     do {

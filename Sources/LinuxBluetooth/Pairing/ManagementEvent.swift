@@ -73,7 +73,7 @@ enum ManagementEvent: Equatable {
 
 extension ByteReader {
   /// Reads an address and its type. Returns nil for a BR/EDR device.
-  fileprivate mutating func managedPeer() throws(MalformedPacket) -> PeerAddress? {
+  mutating func managedPeer() throws(MalformedPacket) -> PeerAddress? {
     let address = try address("address of a device")
     switch try uint8("address type of a device") {
     case 1: return PeerAddress(address, .public)

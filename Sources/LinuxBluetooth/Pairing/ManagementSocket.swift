@@ -13,7 +13,8 @@ final class ManagementSocket {
   private let socket: PacketSocket
   private let adapter: AdapterInfo
   private var pending: [(opcode: UInt16, answer: Wait<ManagementChannel.Answer>)] = []
-  private var observers: [ObjectIdentifier: @LoopActor (ManagementEvent) -> Void] = [:]
+  /// The handler of all events of the adapter. Only one pairing at a time needs it: see `KernelSettings`.
+  var observer: (@LoopActor (ManagementEvent) -> Void)?
 
   /// Opens the channel.
   /// - Throws: AdapterProblem.
@@ -36,13 +37,6 @@ final class ManagementSocket {
   var isOver: Bool { socket.isOver }
 
   func close() { socket.close() }
-
-  /// Calls `observer` with each event of the adapter until `removeObserver`.
-  func addObserver(_ owner: AnyObject, _ observer: @escaping @LoopActor (ManagementEvent) -> Void) {
-    observers[ObjectIdentifier(owner)] = observer
-  }
-
-  func removeObserver(_ owner: AnyObject) { observers[ObjectIdentifier(owner)] = nil }
 
   /// Reads the events that wait in the kernel.
   func pump() { socket.pump() }
@@ -80,7 +74,7 @@ final class ManagementSocket {
       if case .answer(let opcode, let answer) = event, let position = pending.firstIndex(where: { $0.opcode == opcode }) {
         pending.remove(at: position).answer.resume(returning: answer)
       }
-      for observer in observers.values { observer(event) }
+      observer?(event)
     case .cut, .dropped: break
     case .ended:
       for entry in pending { entry.answer.resume(throwing: AdapterProblem.unplugged(adapter.name)) }

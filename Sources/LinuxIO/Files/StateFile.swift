@@ -1,5 +1,5 @@
 import Glibc
-import SystemPackage
+package import SystemPackage
 
 /// Replaces small files of the program as a whole. A reader sees either the old or the new contents.
 package enum StateFile {
@@ -136,7 +136,7 @@ package enum StateLog {
   }
 
   /// Locks the file. Returns false if another process still holds the lock after `tries` attempts, 1 ms apart.
-  static func lock(_ descriptor: Int32, _ operation: Int32, tries: Int) throws(Errno) -> Bool {
+  package static func lock(_ descriptor: Int32, _ operation: Int32, tries: Int) throws(Errno) -> Bool {
     for number in 1...tries {
       do throws(Errno) {
         try SystemCall.call { flock(descriptor, operation | LOCK_NB) }

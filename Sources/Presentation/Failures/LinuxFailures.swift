@@ -64,6 +64,10 @@ extension KernelPairingProblem: FailureConvertible {
       .adapter(
         "\(name) cannot encrypt (dmesg: security requested but not available). The kernel prepares no keys for an adapter that "
           + "`hciconfig up` switched on. Run: `sudo btmgmt -i \(name) power off && sudo btmgmt -i \(name) power on`")
+    case .otherPairing(let name, let folder):
+      .adapter(
+        "Cannot pair: another pairing is running on \(name). Pair again when it has ended. To find its program: sudo fuser -v \(folder)",
+        .resourceBusy)
     case .choosesPasskey(let name):
       Failure(.usage, "The kernel chooses the passkey that \(name) displays. To display your own, use blectl's own host: -i user:N")
     case .refused(let name, let command, let status):
