@@ -8,6 +8,12 @@ extension RecordWriter {
     hex(key, address.rawValue, octets: 6, separator: UInt8(ascii: ":"), .upper)
   }
 
+  /// Writes the address and the type of a peer as two members.
+  package mutating func peer(_ key: Text, _ typeKey: Text, _ peer: PeerAddress?) {
+    address(key, peer?.address)
+    string(typeKey, peer?.type.rawValue)
+  }
+
   package mutating func uuid(_ key: Text, _ uuid: UUID?) {
     guard let short = uuid?.short else { return string(key, uuid?.description) }
     hex(key, UInt64(short), octets: 2)

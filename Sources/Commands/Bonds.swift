@@ -32,15 +32,15 @@ package struct Unpair: LoopCommand {
   }
 
   func run(in context: Context) async throws {
-    var entries = try context.process.bonds.all()
+    var bonds = try context.process.bonds.all()
     // All devices of bluetoothd would include those that other programs use.
     if !all {
       var selector = context.links.currentDevice
       if let peer { selector = try await context.configuration.resolve(peer) }
       guard let selector else { throw Failure(.usage, "Name the device, or use --all.") }
       func isMeant(_ peer: PeerAddress, _ name: String?) -> Bool { selector.means(peer, named: name.map { UntrustedText($0) }) }
-      entries = entries.filter { isMeant($0.stored.bond.identity, $0.stored.name) }
-      var isFound = !entries.isEmpty
+      bonds = bonds.filter { isMeant($0.bond.identity, $0.name) }
+      var isFound = !bonds.isEmpty
       try await SystemBonds.use(context, isNeeded: !isFound) { daemon, devices in
         for device in devices where isMeant(device.peer, device.name) {
           try await daemon.forget(device)
@@ -50,17 +50,17 @@ package struct Unpair: LoopCommand {
       }
       guard isFound else { throw Failure(.notFound, "There is no bond with \(selector). List the bonds: blectl bonds") }
     }
-    try context.process.bonds.remove(entries)
-    for entry in entries {
-      let bond = entry.stored
-      if context.session.connections.contains(where: { bond.bond.isOf($0.peer) }) {
+    try context.process.bonds.remove(bonds)
+    for stored in bonds {
+      let identity = stored.bond.identity
+      if context.session.connections.contains(where: { stored.bond.isOf($0.peer) }) {
         context.output.note(
-          "The connection to \(bond.name.map { "\(UntrustedText($0))" } ?? "\(bond.bond.identity)") stays encrypted until it ends.")
+          "The connection to \(stored.name.map { "\(UntrustedText($0))" } ?? "\(identity)") stays encrypted until it ends.")
       }
-      if !KernelKeyring.forget(bond.bond.identity, of: entry.adapter) {
+      if !KernelKeyring.forget(identity, of: stored.adapter) {
         context.output.note("The kernel keeps its copy of the keys until a restart: removing them needs CAP_NET_ADMIN.")
       }
-      try await show(bond.bond.identity, bond.name, context)
+      try await show(identity, stored.name, context)
     }
   }
 
@@ -68,8 +68,7 @@ package struct Unpair: LoopCommand {
     let title = name.map { "\(UntrustedText($0)) (\(peer))" } ?? "\(peer)"
     try await context.output.show("Removed the bond with \(title)") {
       $0.string("event", "unpaired")
-      $0.address("identity", peer.address)
-      $0.string("identity_type", peer.type.rawValue)
+      $0.peer("identity", "identity_type", peer)
       $0.string("name", name)
     }
   }
@@ -128,72 +127,62 @@ package struct Bonds: LoopCommand {
     let store = context.process.bonds
     switch (action, file) {
     case (.export?, let file?):
-      let entries = try store.all()
-      guard !entries.isEmpty else { throw Failure(.notFound, "There are no bonds to export.") }
+      let bonds = try store.all()
+      guard !bonds.isEmpty else { throw Failure(.notFound, "There are no bonds to export.") }
       if OutputFile.isShared(file) {
         throw Failure(.output, "Other users can read \(DisplayText.quote(file)). Remove it, or name another file.")
       }
-      try await OutputFile.write(BondStore.export(entries), to: file, for: .user)
-      if context.output.style.json { return try await show(entries, context.output) }
-      let exported = "Exported \(entries.count.counted("bond")) to \(DisplayText.quote(file))"
+      try await OutputFile.write(BondStore.file(bonds), to: file, for: .user)
+      if context.output.style.json { return try await show(bonds, context.output) }
+      let exported = "Exported \(bonds.count.counted("bond")) to \(DisplayText.quote(file))"
       try await context.output.show("\(exported). Keep the file secret: it contains the keys.") { _ in }
     case (.import?, let file?):
       let found = try await BondSource.read(file)
-      let note = BondSource.note(on: found.entries, context)
-      try store.add(found.entries)
-      try await show(found.entries, context.output)
+      let note = BondSource.note(on: found.bonds, context)
+      try store.add(found.bonds)
+      try await show(found.bonds, context.output)
       if let note { context.output.note(note) }
       if let failure = found.failure { throw failure }
     default:
-      let entries = try store.all()
+      let bonds = try store.all()
       var others: [BluetoothDaemon.Device] = []
       try await SystemBonds.use(context, isNeeded: false) { others = $1 }
-      if entries.isEmpty, others.isEmpty, !context.output.style.json {
+      if bonds.isEmpty, others.isEmpty, !context.output.style.json {
         return context.output.note("No bonds. To pair: \(context.process.commands.program)pair PEER")
       }
-      try await show(entries, context.output, others)
+      try await show(bonds, context.output, others)
     }
   }
 
-  @LoopActor private func show(_ entries: [BondStore.Entry], _ output: Output, _ others: [BluetoothDaemon.Device] = []) async throws {
+  @LoopActor private func show(_ bonds: [StoredBond], _ output: Output, _ others: [BluetoothDaemon.Device] = []) async throws {
     var table = Table(["IDENTITY", "NAME", "METHOD", "KEY", "ADAPTER", "PAIRED (UTC)"])
-    for entry in entries {
-      let stored = entry.stored
-      if output.style.json {
-        try await output.record {
-          $0.string("event", "bond")
-          stored.describe(in: &$0)
-          $0.address("adapter", entry.adapter.address)
-          $0.string("adapter_type", entry.adapter.type.rawValue)
-          $0.string("kept_by", "blectl")
-        }
-        continue
-      }
-      let size = stored.bond.security.map { "\($0.keySize) bytes" + ($0.isSecureConnections ? "" : ", legacy") } ?? "-"
-      table.add([
-        "\(stored.bond.identity)", stored.name.map { output.displayText("\(UntrustedText($0))") } ?? "-",
-        stored.bond.method.snakeName.replacing("_", with: " "), size, "\(entry.adapter)",
-        String(Timestamp.text(stored.created).prefix(16)).replacing("T", with: " "),
-      ])
+    func add(_ identity: PeerAddress, _ name: String?, _ method: String, _ key: String, _ adapter: PeerAddress, _ time: String) {
+      table.add(["\(identity)", name.map { output.displayText("\(UntrustedText($0))") } ?? "-", method, key, "\(adapter)", time])
     }
-    for device in others {
-      guard output.style.json else {
-        let name = device.name.map { output.displayText("\(UntrustedText($0))") } ?? "-"
-        table.add(["\(device.peer)", name, "-", "in bluetoothd", "\(device.adapter)", "-"])
-        continue
-      }
+    for stored in bonds {
+      let size = stored.bond.security.map { "\($0.keySize) bytes" + ($0.isSecureConnections ? "" : ", legacy") } ?? "-"
+      let time = String(Timestamp.text(stored.created).prefix(16)).replacing("T", with: " ")
+      add(stored.bond.identity, stored.name, stored.bond.method.snakeName.replacing("_", with: " "), size, stored.adapter, time)
+    }
+    for device in others { add(device.peer, device.name, "-", "in bluetoothd", device.adapter, "-") }
+    if !output.style.json, !bonds.isEmpty || !others.isEmpty { return try await output.show(table, folds: true) }
+    for stored in bonds {
       try await output.record {
         $0.string("event", "bond")
-        $0.address("identity", device.peer.address)
-        $0.string("identity_type", device.peer.type.rawValue)
+        stored.describe(in: &$0)
+        $0.string("kept_by", "blectl")
+      }
+    }
+    for device in others {
+      try await output.record {
+        $0.string("event", "bond")
+        $0.peer("identity", "identity_type", device.peer)
         $0.string("name", device.name)
         for key: RecordWriter.Text in ["created", "method", "authenticated", "secure_connections", "key_size"] { $0.string(key, nil) }
-        $0.address("adapter", device.adapter.address)
-        $0.string("adapter_type", device.adapter.type.rawValue)
+        $0.peer("adapter", "adapter_type", device.adapter)
         $0.string("kept_by", "bluetoothd")
       }
     }
-    if !output.style.json, !entries.isEmpty || !others.isEmpty { try await output.show(table, folds: true) }
   }
 }
 

@@ -59,8 +59,7 @@ package struct Pair: PeerCommand {
       $0.bool("authenticated", result.security.isAuthenticated)
       $0.integer("key_size", Int(result.security.keySize))
       $0.bool("bonded", result.identity != nil)
-      $0.address("identity", result.identity?.address)
-      $0.string("identity_type", result.identity?.type.rawValue)
+      $0.peer("identity", "identity_type", result.identity)
     }
   }
 }

@@ -20,8 +20,9 @@ package enum BlueZInfo {
   /// bluetoothd stores no method, so an authenticated bond counts as one with a passkey. It stores no time, either.
   /// - Parameters:
   ///   - identity: The name of the folder.
+  ///   - adapter: The name of the folder around it, which is an adapter.
   ///   - created: The time of the bond, in nanoseconds since 1970-01-01T00:00:00Z.
-  package static func bond(in text: String, of identity: Address, created: Int64) throws(Fault) -> StoredBond {
+  package static func bond(in text: String, of identity: Address, _ adapter: Address, created: Int64) throws(Fault) -> StoredBond {
     let groups = parse(text)
     let isStatic = groups["General"]?["AddressType"]?.value == "static"
     var keys: [LongTermKey] = []
@@ -34,7 +35,8 @@ package enum BlueZInfo {
     let method: PairingMethod = first.security.isAuthenticated ? .passkeyEntry(displayedBy: nil) : .justWorks
     let irk = try groups["IdentityResolvingKey"].map { group throws(Fault) in try key(group) }
     let bond = Bond(identity: PeerAddress(identity, isStatic ? .random : .public), irk: irk, keys: Array(keys.prefix(2)), method: method)
-    return StoredBond(bond, created: created, name: groups["General"]?["Name"].map { String($0.value) })
+    return StoredBond(
+      bond, of: PeerAddress(adapter, .public), created: created, name: groups["General"]?["Name"].map { String($0.value) })
   }
 
   private static func parse(_ text: String) -> [Substring: Group] {

@@ -5,8 +5,6 @@ package import EventLoop
 package struct ResolvedIdentity: Hashable, Sendable {
   /// The identity address. Nil if the user gave only the identity resolving key (IRK).
   package let address: PeerAddress?
-
-  package init(address: PeerAddress?) { self.address = address }
 }
 
 /// Finds the identities behind resolvable private addresses (Vol 6 Part B §1.3.2.3).
@@ -24,8 +22,6 @@ package final class IdentityResolver {
 
   /// Whether a device with this identity address may use other addresses on the air.
   package func mayHide(_ address: Address) -> Bool { keys.contains { $0.identity.address?.address == address } }
-
-  package var isEmpty: Bool { keys.isEmpty }
 
   /// Returns the identity of a device. Nil for an address that no key resolves.
   package func identity(of peer: PeerAddress?) -> ResolvedIdentity? {

@@ -1,13 +1,7 @@
 import Crypto
 
-/// A step of phase 2, which the pairing carries out.
-enum AuthenticationStep {
-  case send(PairingPDU)
-  /// The users compare this number.
-  case compare(SixDigits)
-}
-
 /// A state machine for phase 2 of a pairing, which authenticates the devices and makes the key (Vol 3 Part H §2.3.5).
+/// It only sends PDUs and compares numbers.
 protocol Authentication: Sendable {
   /// The key with which the link is encrypted, in 16 bytes. Nil until the peer proved that it has the key too.
   var key: UInt128? { get }
@@ -15,12 +9,12 @@ protocol Authentication: Sendable {
   var isComparing: Bool { get }
 
   /// Begins after the Pairing Response.
-  mutating func begin(_ random: inout RandomSource) throws(PairingFailure) -> [AuthenticationStep]
-  mutating func receive(_ pdu: PairingPDU, _ random: inout RandomSource) throws(PairingFailure) -> [AuthenticationStep]
+  mutating func begin(_ random: inout RandomSource) throws(PairingFailure) -> [Pairing.Action]
+  mutating func receive(_ pdu: PairingPDU, _ random: inout RandomSource) throws(PairingFailure) -> [Pairing.Action]
   /// Continues with the passkey that the user entered.
-  mutating func enter(_ passkey: SixDigits, _ random: inout RandomSource) throws(PairingFailure) -> [AuthenticationStep]
+  mutating func enter(_ passkey: SixDigits, _ random: inout RandomSource) throws(PairingFailure) -> [Pairing.Action]
   /// Continues after the user confirmed that the numbers are the same.
-  mutating func confirmNumber() -> [AuthenticationStep]
+  mutating func confirmNumber() -> [Pairing.Action]
 }
 
 /// Phase 2 of LE legacy pairing (Vol 3 Part H §2.3.5.2 to §2.3.5.5).
@@ -48,21 +42,21 @@ struct LegacyAuthentication: Authentication {
     temporaryKey = terms.method.usesPasskey ? passkey.map { UInt128($0.number) } : 0
   }
 
-  mutating func begin(_ random: inout RandomSource) -> [AuthenticationStep] {
+  mutating func begin(_ random: inout RandomSource) -> [Pairing.Action] {
     ownRandom = random.number()
     return terms.role == .central ? sendConfirm() : []
   }
 
-  mutating func enter(_ passkey: SixDigits, _ random: inout RandomSource) throws(PairingFailure) -> [AuthenticationStep] {
+  mutating func enter(_ passkey: SixDigits, _ random: inout RandomSource) throws(PairingFailure) -> [Pairing.Action] {
     guard terms.method.usesPasskey, temporaryKey == nil else { return [] }
     temporaryKey = UInt128(passkey.number)
     // The responder answers the initiator's confirm value, and never sends the first one.
     return terms.role == .central || peerConfirm != nil ? try answerConfirm() : []
   }
 
-  mutating func confirmNumber() -> [AuthenticationStep] { [] }
+  mutating func confirmNumber() -> [Pairing.Action] { [] }
 
-  mutating func receive(_ pdu: PairingPDU, _ random: inout RandomSource) throws(PairingFailure) -> [AuthenticationStep] {
+  mutating func receive(_ pdu: PairingPDU, _ random: inout RandomSource) throws(PairingFailure) -> [Pairing.Action] {
     switch (pdu, stage) {
     case (.confirm(let value), .confirm) where peerConfirm == nil && (terms.role == .peripheral || ownConfirm != nil):
       peerConfirm = value
@@ -78,14 +72,14 @@ struct LegacyAuthentication: Authentication {
       response: terms.response.number(code: PairingPDU.responseCode), initiator: terms.initiator, responder: terms.responder)
   }
 
-  private mutating func sendConfirm() -> [AuthenticationStep] {
+  private mutating func sendConfirm() -> [Pairing.Action] {
     guard let temporaryKey else { return [] }
     let value = confirm(ownRandom, temporaryKey)
     ownConfirm = value
     return [.send(.confirm(value))]
   }
 
-  private mutating func answerConfirm() throws(PairingFailure) -> [AuthenticationStep] {
+  private mutating func answerConfirm() throws(PairingFailure) -> [Pairing.Action] {
     let steps = terms.role == .peripheral || ownConfirm == nil ? sendConfirm() : [.send(.random(ownRandom))]
     guard let peerConfirm else { return steps }
     // Otherwise the peer could send all our values back, and would never need the passkey.
@@ -94,7 +88,7 @@ struct LegacyAuthentication: Authentication {
     return steps
   }
 
-  private mutating func check(_ peerRandom: UInt128) throws(PairingFailure) -> [AuthenticationStep] {
+  private mutating func check(_ peerRandom: UInt128) throws(PairingFailure) -> [Pairing.Action] {
     guard let temporaryKey, peerRandom != ownRandom else { throw .reflected }
     // Integers are compared whole: the time does not depend on the position of a difference.
     guard confirm(peerRandom, temporaryKey) == peerConfirm else {

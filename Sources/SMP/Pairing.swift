@@ -10,6 +10,7 @@ package struct Pairing: Sendable {
   package enum Action: Equatable, Sendable {
     /// The link sends a PDU on the Security Manager channel.
     case send([UInt8])
+    static func send(_ pdu: PairingPDU) -> Self { .send(pdu.bytes) }
     /// The caller starts the 30 s timer again (§3.4), and calls `timedOut` when it ends.
     case startTimer
     case stopTimer
@@ -124,7 +125,7 @@ package struct Pairing: Sendable {
   package mutating func declineRequest() -> [Action] {
     guard isRequestOpen, !isBusy else { return [] }
     isRequestOpen = false
-    return [.send(PairingPDU.failed(.pairingNotSupported).bytes)]
+    return [.send(.failed(.pairingNotSupported))]
   }
 
   /// Continues with the passkey that the user entered. Ignored if no passkey was asked for.
@@ -244,14 +245,14 @@ package struct Pairing: Sendable {
     }
   }
 
-  private func send(_ pdu: PairingPDU) -> [Action] { [.send(pdu.bytes), .startTimer] }
+  private func send(_ pdu: PairingPDU) -> [Action] { [.send(pdu), .startTimer] }
 
   /// Takes a PDU while no pairing is running. Ignores what a failed pairing left on its way.
   private mutating func receiveUnasked(_ pdu: PairingPDU) -> [Action] {
     switch (pdu, role) {
     case (.pairingRequest(let request), .peripheral):
       guard case .accept(let parameters) = acceptance else {
-        if case .refuse(let reason) = acceptance { return [.send(PairingPDU.failed(reason).bytes)] }
+        if case .refuse(let reason) = acceptance { return [.send(.failed(reason))] }
         return []
       }
       return answer(request, parameters)
@@ -260,7 +261,7 @@ package struct Pairing: Sendable {
       guard !isBusy, !isRequestOpen, !isMet else { return [] }
       isRequestOpen = true
       return [.securityRequested(requirements)]
-    case (.pairingRequest, .central), (.securityRequest, .peripheral): return [.send(PairingPDU.failed(.commandNotSupported).bytes)]
+    case (.pairingRequest, .central), (.securityRequest, .peripheral): return [.send(.failed(.commandNotSupported))]
     case (.failed(let reason), .peripheral):
       guard case .requested = phase else { return [] }
       return fail(PairingFailure(peer: reason, nil))
@@ -322,19 +323,13 @@ package struct Pairing: Sendable {
 
   private mutating func proceed(
     _ authentication: any Authentication, _ terms: PairingTerms, _ identity: LocalIdentity?,
-    _ body: (inout any Authentication, inout RandomSource) throws(PairingFailure) -> [AuthenticationStep]
+    _ body: (inout any Authentication, inout RandomSource) throws(PairingFailure) -> [Action]
   ) -> [Action] {
     var authentication = authentication
-    let steps: [AuthenticationStep]
-    do throws(PairingFailure) { steps = try body(&authentication, &random) } catch { return fail(error) }
+    var actions: [Action]
+    do throws(PairingFailure) { actions = try body(&authentication, &random) } catch { return fail(error) }
     phase = .authenticating(authentication, terms, identity)
-    var actions = steps.map { step -> Action in
-      switch step {
-      case .send(let pdu): .send(pdu.bytes)
-      case .compare(let number): .compare(number)
-      }
-    }
-    if steps.contains(where: { if case .send = $0 { true } else { false } }) { actions.append(.startTimer) }
+    if actions.contains(where: { if case .send = $0 { true } else { false } }) { actions.append(.startTimer) }
     guard let key = authentication.key?.cut(to: terms.security.keySize) else { return actions }
     phase = .encrypting(key: key, terms, identity, isRequested: role == .central)
     return role == .central ? actions + [.encrypt(key: key, ediv: 0, rand: 0)] : actions
@@ -344,7 +339,7 @@ package struct Pairing: Sendable {
     var exchange = exchange
     let pdus = exchange.next(&random)
     phase = .distributing(exchange, terms)
-    let actions = pdus.map { Action.send($0.bytes) } + (pdus.isEmpty ? [] : [.startTimer])
+    let actions = pdus.map { Action.send($0) } + (pdus.isEmpty ? [] : [.startTimer])
     guard exchange.isComplete else { return actions }
     let result = PairingResult(method: terms.method, security: terms.security, bond: exchange.bond(with: peer))
     if let bond = result.bond { self.bond = bond }
@@ -364,7 +359,7 @@ package struct Pairing: Sendable {
     if case .distributing = phase { security = nil }
     end(.idle)
     let answer = failure.isFromPeer ? nil : failure.reason
-    return (answer.map { [.send(PairingPDU.failed($0).bytes)] } ?? []) + [.stopTimer, .failed(failure)]
+    return (answer.map { [.send(.failed($0))] } ?? []) + [.stopTimer, .failed(failure)]
   }
 
   private mutating func close(_ failure: PairingFailure) -> [Action] {

@@ -18,12 +18,7 @@ package enum PairingMethod: Hashable, Sendable {
   package var isAuthenticated: Bool { self != .justWorks }
 
   /// Whether a passkey is used. The method then fails for a wrong passkey.
-  package var usesPasskey: Bool {
-    switch self {
-    case .passkeyEntry: true
-    case .justWorks, .numericComparison: false
-    }
-  }
+  package var usesPasskey: Bool { if case .passkeyEntry = self { true } else { false } }
 
   /// The name of the method in JSON: `just_works`, `numeric_comparison` or `passkey`.
   package var snakeName: String {
@@ -46,13 +41,10 @@ package enum PairingMethod: Hashable, Sendable {
     case (.keyboardOnly, .keyboardOnly): self = .passkeyEntry(displayedBy: nil)
     case (.keyboardOnly, _): self = .passkeyEntry(displayedBy: .peripheral)
     case (_, .keyboardOnly): self = .passkeyEntry(displayedBy: .central)
-    case (.displayYesNo, .displayYesNo): self = secureConnections ? .numericComparison : .justWorks
-    case (.displayYesNo, .keyboardDisplay): self = secureConnections ? .numericComparison : .passkeyEntry(displayedBy: .central)
-    case (.keyboardDisplay, .displayYesNo): self = secureConnections ? .numericComparison : .passkeyEntry(displayedBy: .peripheral)
-    case (.keyboardDisplay, .keyboardDisplay): self = secureConnections ? .numericComparison : .passkeyEntry(displayedBy: .central)
-    case (.displayOnly, .keyboardDisplay): self = .passkeyEntry(displayedBy: .central)
-    case (.keyboardDisplay, .displayOnly): self = .passkeyEntry(displayedBy: .peripheral)
-    case (.displayOnly, .displayOnly), (.displayOnly, .displayYesNo), (.displayYesNo, .displayOnly): self = .justWorks
+    case _ where secureConnections && initiator != .displayOnly && responder != .displayOnly: self = .numericComparison
+    case (_, .keyboardDisplay): self = .passkeyEntry(displayedBy: .central)
+    case (.keyboardDisplay, _): self = .passkeyEntry(displayedBy: .peripheral)
+    default: self = .justWorks
     }
   }
 }

@@ -50,16 +50,16 @@ struct SecureAuthentication: Authentication {
   private var isCentral: Bool { terms.role == .central }
   private var usesPasskey: Bool { terms.method.usesPasskey }
 
-  mutating func begin(_ random: inout RandomSource) -> [AuthenticationStep] { isCentral ? [.send(.publicKey(pair.publicKey))] : [] }
+  mutating func begin(_ random: inout RandomSource) -> [Pairing.Action] { isCentral ? [.send(.publicKey(pair.publicKey))] : [] }
 
-  mutating func enter(_ passkey: SixDigits, _ random: inout RandomSource) throws(PairingFailure) -> [AuthenticationStep] {
+  mutating func enter(_ passkey: SixDigits, _ random: inout RandomSource) throws(PairingFailure) -> [Pairing.Action] {
     guard usesPasskey, self.passkey == nil else { return [] }
     self.passkey = passkey
     guard stage == .confirm, isCentral || peerConfirm != nil else { return [] }
     return try beginRound(&random)
   }
 
-  mutating func confirmNumber() -> [AuthenticationStep] {
+  mutating func confirmNumber() -> [Pairing.Action] {
     guard isComparing, let keys else { return [] }
     isConfirmed = true
     if isCentral {
@@ -69,7 +69,7 @@ struct SecureAuthentication: Authentication {
     return answerCheck()
   }
 
-  mutating func receive(_ pdu: PairingPDU, _ random: inout RandomSource) throws(PairingFailure) -> [AuthenticationStep] {
+  mutating func receive(_ pdu: PairingPDU, _ random: inout RandomSource) throws(PairingFailure) -> [Pairing.Action] {
     switch (pdu, stage) {
     case (.publicKey(let key), .publicKey): return try take(key, &random)
     case (.confirm(let value), .confirm) where peerConfirm == nil && (!usesPasskey || !isCentral || ownConfirm != nil):
@@ -88,7 +88,7 @@ struct SecureAuthentication: Authentication {
 
   // MARK: Public keys
 
-  private mutating func take(_ key: P256PublicKey, _ random: inout RandomSource) throws(PairingFailure) -> [AuthenticationStep] {
+  private mutating func take(_ key: P256PublicKey, _ random: inout RandomSource) throws(PairingFailure) -> [Pairing.Action] {
     // The x coordinate alone decides, because the confirm values cover no other (CVE-2020-26558).
     guard key.x != pair.publicKey.x else { throw .reflected }
     guard key.x != Self.debugX else { throw .debugKey }
@@ -96,7 +96,7 @@ struct SecureAuthentication: Authentication {
       throw error == .notOnCurve ? .invalidPublicKey : .cryptography(error)
     }
     stage = .confirm
-    let answer: [AuthenticationStep] = isCentral ? [] : [.send(.publicKey(pair.publicKey))]
+    let answer: [Pairing.Action] = isCentral ? [] : [.send(.publicKey(pair.publicKey))]
     if usesPasskey { return isCentral && passkey != nil ? try beginRound(&random) : answer }
     ownRandom = random.number()
     guard !isCentral else { return [] }
@@ -115,7 +115,7 @@ struct SecureAuthentication: Authentication {
   }
 
   /// Sends the confirm value of a round of Passkey Entry. The responder then has the initiator's.
-  private mutating func beginRound(_ random: inout RandomSource) throws(PairingFailure) -> [AuthenticationStep] {
+  private mutating func beginRound(_ random: inout RandomSource) throws(PairingFailure) -> [Pairing.Action] {
     ownRandom = random.number()
     let value = confirm(ownRandom, isOwn: true)
     ownConfirm = value
@@ -126,19 +126,19 @@ struct SecureAuthentication: Authentication {
   }
 
   /// Sends the initiator's random number, after the responder committed to its own.
-  private mutating func revealRandom() throws(PairingFailure) -> [AuthenticationStep] {
+  private mutating func revealRandom() throws(PairingFailure) -> [Pairing.Action] {
     guard peerConfirm != ownConfirm else { throw .reflected }
     stage = .random
     return [.send(.random(ownRandom))]
   }
 
-  private mutating func take(_ peerRandom: UInt128, _ random: inout RandomSource) throws(PairingFailure) -> [AuthenticationStep] {
+  private mutating func take(_ peerRandom: UInt128, _ random: inout RandomSource) throws(PairingFailure) -> [Pairing.Action] {
     guard peerRandom != ownRandom else { throw .reflected }
     // The responder of the methods without a passkey has no confirm value to check.
     if isCentral || usesPasskey, confirm(peerRandom, isOwn: false) != peerConfirm {
       throw usesPasskey ? .wrongPasskey(.us) : .confirmMismatch
     }
-    var steps: [AuthenticationStep] = isCentral ? [] : [.send(.random(ownRandom))]
+    var steps: [Pairing.Action] = isCentral ? [] : [.send(.random(ownRandom))]
     round += 1
     if usesPasskey, round < Self.rounds {
       stage = .confirm
@@ -151,7 +151,7 @@ struct SecureAuthentication: Authentication {
 
   // MARK: Check values
 
-  private mutating func computeKeys(_ peerRandom: UInt128) -> [AuthenticationStep] {
+  private mutating func computeKeys(_ peerRandom: UInt128) -> [Pairing.Action] {
     guard let peer else { return [] }
     let (n1, n2) = isCentral ? (ownRandom, peerRandom) : (peerRandom, ownRandom)
     let (a1, a2) = (terms.initiator, terms.responder)
@@ -170,7 +170,7 @@ struct SecureAuthentication: Authentication {
   }
 
   /// Sends the responder's check value after the user and the initiator's check value agreed.
-  private mutating func answerCheck() -> [AuthenticationStep] {
+  private mutating func answerCheck() -> [Pairing.Action] {
     guard isConfirmed, isChecked, let keys else { return [] }
     stage = .done
     return [.send(.dhKeyCheck(keys.ownCheck))]

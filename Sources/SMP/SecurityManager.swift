@@ -85,9 +85,7 @@ package final class SecurityManager {
   /// Pairs with the peer. A cancellation of the task cancels the pairing.
   /// - Throws: PairingFailure, CancellationError.
   package func pair(_ parameters: PairingParameters, user: any PairingUser) async throws -> PairingResult {
-    guard let result = try await run(user, { (pairing) throws(PairingFailure) in try pairing.start(parameters) }) else {
-      throw CancellationError()
-    }
+    guard let result = try await run(user, pairing.start(parameters)) else { throw CancellationError() }
     return result
   }
 
@@ -95,16 +93,13 @@ package final class SecurityManager {
   /// - Throws: PairingFailure, CancellationError.
   package func encrypt(with bond: Bond) async throws {
     self.bond = bond
-    _ = try await run(nil) { (pairing) throws(PairingFailure) in try pairing.encrypt() }
+    _ = try await run(nil, pairing.encrypt())
   }
 
   /// Tells the peripheral that its Security Request is not fulfilled.
   package func decline() { perform(pairing.declineRequest()) }
 
-  private func run(
-    _ user: (any PairingUser)?, _ start: (inout Pairing) throws(PairingFailure) -> [Pairing.Action]
-  ) async throws -> PairingResult? {
-    let actions = try start(&pairing)
+  private func run(_ user: (any PairingUser)?, _ actions: [Pairing.Action]) async throws -> PairingResult? {
     let procedure = Procedure(result: Wait(), user: user)
     self.procedure = procedure
     perform(actions)

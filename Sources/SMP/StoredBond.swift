@@ -4,60 +4,59 @@ package import Text
 /// A bond as the key store keeps it, with the facts that people recognize it by.
 package struct StoredBond: Equatable, Sendable {
   package let bond: Bond
+  /// The identity address of the adapter that the bond belongs to.
+  package let adapter: PeerAddress
   /// The time of the pairing, in nanoseconds since 1970-01-01T00:00:00Z.
   package let created: Int64
   /// The name of the device at the time of the pairing. Nil if it was unknown.
   package let name: String?
 
-  package init(_ bond: Bond, created: Int64, name: String?) { (self.bond, self.created, self.name) = (bond, created, name) }
+  package init(_ bond: Bond, of adapter: PeerAddress, created: Int64, name: String?) {
+    (self.bond, self.adapter, self.created, self.name) = (bond, adapter, created, name)
+  }
 
-  /// Whether two bonds belong to the same peer.
-  package func replaces(_ other: StoredBond) -> Bool { bond.identity == other.bond.identity }
+  /// Whether two bonds belong to the same peer and adapter.
+  package func replaces(_ other: StoredBond) -> Bool { bond.identity == other.bond.identity && adapter == other.adapter }
 
   // MARK: JSON
 
   /// Writes the members of the bond without its keys.
   package func describe(in json: inout RecordWriter) {
-    json.address("identity", bond.identity.address)
-    json.string("identity_type", bond.identity.type.rawValue)
+    json.peer("identity", "identity_type", bond.identity)
     json.string("name", name)
     json.time("created", created)
     json.string("method", bond.method.snakeName)
     json.bool("authenticated", bond.security?.isAuthenticated)
     json.bool("secure_connections", bond.security?.isSecureConnections)
     json.integer("key_size", bond.security.map { Int($0.keySize) })
+    json.peer("adapter", "adapter_type", adapter)
   }
 
   /// Writes the members of the bond with its keys, for the file of the key store only.
   package func write(_ json: inout RecordWriter) {
     describe(in: &json)
     if case .passkeyEntry(let role) = bond.method { json.string("displayed_by", role.map(\.name)) }
-    json.string("irk", bond.irk.map(Self.hex))
+    json.string("irk", bond.irk.map { Hex.encode($0.octets) })
     json.objects("keys", bond.keys) { json, key in
-      json.string("key", Self.hex(key.key))
+      json.hex("key", key.key.octets)
       json.integer("ediv", Int(key.ediv))
       json.hex("rand", key.rand, octets: 8)
       json.string("role", key.role?.name)
     }
   }
 
-  /// Why an entry of the key store is not a bond.
-  package struct Fault: Error, Equatable {
-    package let line: Int
-    package let reason: String
-
-    package init(line: Int, reason: String) { (self.line, self.reason) = (line, reason) }
-  }
-
   /// Reads an entry that `write` has written.
-  package init(_ tree: JSONTree) throws(Fault) {
-    func fault(_ key: String, _ wanted: String) -> Fault {
-      Fault(line: tree[key]?.line ?? tree.line, reason: "\(key): Expected \(wanted)\(tree[key].map { ", found \($0.noun)" } ?? "")")
+  package init(_ tree: JSONTree) throws(JSONTree.Failure) {
+    func fault(_ key: String, _ wanted: String) -> JSONTree.Failure {
+      (tree[key] ?? tree).failure("\(key): Expected \(wanted)\(tree[key].map { ", found \($0.noun)" } ?? "")")
     }
-    guard let address = tree["identity"]?.string.flatMap({ Address($0) }) else { throw fault("identity", "an address") }
-    guard let type = tree["identity_type"]?.string.flatMap(AddressType.init(rawValue:)) else {
-      throw fault("identity_type", "public or random")
+    func peer(_ key: String) throws(JSONTree.Failure) -> PeerAddress {
+      guard let address = tree[key]?.string.flatMap({ Address($0) }),
+        let type = tree["\(key)_type"]?.string.flatMap(AddressType.init(rawValue:))
+      else { throw tree.failure("\(key): Expected \(key) and \(key)_type") }
+      return PeerAddress(address, type)
     }
+    let (adapter, identity) = (try peer("adapter"), try peer("identity"))
     guard let created = tree["created"]?.string.flatMap(Timestamp.nanoseconds) else { throw fault("created", "a time") }
     guard let method = Self.method(tree) else { throw fault("method", "just_works, numeric_comparison or passkey") }
     guard let size = tree["key_size"]?.integer.flatMap(UInt8.init(exactly:)), 7...16 ~= size else { throw fault("key_size", "7 to 16") }
@@ -70,9 +69,9 @@ package struct StoredBond: Equatable, Sendable {
     for item in items {
       guard let key = item["key"]?.string.flatMap(Self.number), let ediv = item["ediv"]?.integer.flatMap(UInt16.init(exactly:)),
         let rand = item["rand"]?.string, rand.utf8.count == 16, let number = Hex.number(rand)
-      else { throw Fault(line: item.line, reason: "keys: Expected key, ediv and rand") }
+      else { throw item.failure("keys: Expected key, ediv and rand") }
       let role = item["role"]?.string
-      guard role == nil || LinkRole(name: role) != nil else { throw Fault(line: item.line, reason: "role: Expected central or peripheral") }
+      guard role == nil || LinkRole(name: role) != nil else { throw item.failure("role: Expected central or peripheral") }
       keys.append(LongTermKey(key: key, ediv: ediv, rand: number, role: LinkRole(name: role), security: security))
     }
     let irk: UInt128?
@@ -81,9 +80,8 @@ package struct StoredBond: Equatable, Sendable {
     case .string(let digits)? where Self.number(digits) != nil: irk = Self.number(digits)
     default: throw fault("irk", "32 hex digits")
     }
-    bond = Bond(identity: PeerAddress(address, type), irk: irk, keys: keys, method: method)
-    self.created = created
-    name = tree["name"]?.string
+    self.init(
+      Bond(identity: identity, irk: irk, keys: keys, method: method), of: adapter, created: created, name: tree["name"]?.string)
   }
 
   private static func method(_ tree: JSONTree) -> PairingMethod? {
@@ -93,10 +91,6 @@ package struct StoredBond: Equatable, Sendable {
     case "passkey": .passkeyEntry(displayedBy: LinkRole(name: tree["displayed_by"]?.string))
     default: nil
     }
-  }
-
-  private static func hex(_ key: UInt128) -> String {
-    Hex.encode(UInt64(truncatingIfNeeded: key >> 64), octets: 8) + Hex.encode(UInt64(truncatingIfNeeded: key), octets: 8)
   }
 
   /// Parses a key of 32 hex digits, the most significant first.

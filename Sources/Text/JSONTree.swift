@@ -17,7 +17,7 @@ package struct JSONTree: Sendable {
   /// The position of the value's first byte in its line, from 1.
   package let column: Int
 
-  package struct Failure: Error {
+  package struct Failure: Error, Equatable {
     package let line: Int
     package let column: Int
     package let reason: String
@@ -49,6 +49,9 @@ package struct JSONTree: Sendable {
 
   /// The value of a decimal integer. Nil for other kinds of values, and for numbers that do not fit `Int`.
   package var integer: Int? { if case .number(let text) = kind { Int(text) } else { nil } }
+
+  /// Returns an error at the place of the value.
+  package func failure(_ reason: String) -> Failure { Failure(line: line, column: column, reason: reason) }
 
   /// The name of the value's kind with its article, for error messages: `a number`.
   package var noun: String {

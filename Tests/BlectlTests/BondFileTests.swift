@@ -77,11 +77,11 @@ import Text
       let store = BondStore(folder: state)
       let peer = PeerAddress(Address(rawValue: 1), .public)
       let key = LongTermKey(key: 1, security: LinkSecurity(keySize: 16, isAuthenticated: false, isSecureConnections: true))
-      let stored = StoredBond(Bond(identity: peer, irk: nil, keys: [key], method: .justWorks), created: 0, name: nil)
-      try store.add([.init(adapter: peer, stored: stored)])
+      let bond = Bond(identity: peer, irk: nil, keys: [key], method: .justWorks)
+      try store.add([StoredBond(bond, of: peer, created: 0, name: nil)])
       #expect(try store.staticAddress() == nil)
       let random = Address(rawValue: 0xC000_0000_0002)
-      try store.add([.init(adapter: PeerAddress(random, .random), stored: stored)])
+      try store.add([StoredBond(bond, of: PeerAddress(random, .random), created: 0, name: nil)])
       #expect(try store.staticAddress() == random)
     }
   }

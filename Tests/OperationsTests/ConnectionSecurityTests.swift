@@ -29,10 +29,7 @@ import Testing
     var stored: [StoredBond] = []
     func bond(of adapter: PeerAddress, with peer: PeerAddress) -> StoredBond? { stored.first { $0.bond.isOf(peer) } }
     func bonds(of adapter: PeerAddress) -> [StoredBond] { stored }
-    func keep(_ bond: StoredBond, of adapter: PeerAddress) {
-      stored.removeAll { bond.replaces($0) }
-      stored.append(bond)
-    }
+    func add(_ bonds: [StoredBond]) { stored = stored.filter { old in !bonds.contains { $0.replaces(old) } } + bonds }
   }
 
   @LoopActor private final class Procedures: SecurityProcedures {
@@ -111,7 +108,7 @@ import Testing
   @Test func aClaimedIdentity() async throws {
     try await onLoop {
       let (procedures, keeper) = (Procedures(), Keeper())
-      keeper.stored = [StoredBond(Self.bond(Self.other), created: 0, name: "Other")]
+      keeper.stored = [StoredBond(Self.bond(Self.other), of: Self.adapter, created: 0, name: "Other")]
       procedures.outcome = .success(Self.bond(Self.other))
       let security = try await Self.begun(procedures, keeper)
       await #expect(throws: PairingFailure.identityTaken(Self.other)) { try await security.pair(Self.wish) }
@@ -122,7 +119,7 @@ import Testing
   @Test func aBondThatTheUserRemoved() async throws {
     try await onLoop {
       let (procedures, keeper) = (Procedures(), Keeper())
-      let stored = StoredBond(Self.bond(), created: 0, name: nil)
+      let stored = StoredBond(Self.bond(), of: Self.adapter, created: 0, name: nil)
       keeper.stored = [stored]
       let security = try await Self.begun(procedures, keeper)
       procedures.bond = Self.bond()
@@ -139,7 +136,7 @@ import Testing
   func aLinkThatEndsBeforeItsEncryption(_ code: ControllerErrorCode, _ isLost: Bool) async throws {
     try await onLoop {
       let (procedures, keeper) = (Procedures(), Keeper())
-      keeper.stored = [StoredBond(Self.bond(), created: 0, name: nil)]
+      keeper.stored = [StoredBond(Self.bond(), of: Self.adapter, created: 0, name: nil)]
       procedures.encryption = .disconnected(code)
       do {
         _ = try await Self.begun(procedures, keeper)

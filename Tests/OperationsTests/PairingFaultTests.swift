@@ -58,11 +58,13 @@ import Testing
 
   private final class Keeper: BondKeeper {
     var stored: [StoredBond]
-    init(_ bond: Bond?) { stored = bond.map { [StoredBond($0, created: 0, name: nil)] } ?? [] }
+    init(_ bond: Bond?) { stored = bond.map { [StoredBond($0, of: $0.identity, created: 0, name: nil)] } ?? [] }
 
     func bond(of adapter: PeerAddress, with peer: PeerAddress) -> StoredBond? { stored.first { $0.bond.isOf(peer) } }
     func bonds(of adapter: PeerAddress) -> [StoredBond] { stored }
-    func keep(_ bond: StoredBond, of adapter: PeerAddress) { stored = stored.filter { !bond.replaces($0) } + [bond] }
+    func add(_ bonds: [StoredBond]) {
+      stored = stored.filter { old in !bonds.contains { $0.bond.identity == old.bond.identity } } + bonds
+    }
   }
 
   /// A device on whose first link one Security Manager PDU meets a fault, on its way to either side.

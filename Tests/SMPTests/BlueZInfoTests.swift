@@ -6,6 +6,7 @@ import Testing
 /// Files of bluetoothd with the keys of a device.
 @Suite(.timeLimit(.minutes(1))) struct BlueZInfoTests {
   private static let identity = Address(rawValue: 0xD100_0000_0050)
+  private static let adapter = Address(rawValue: 0x5E00_5301)
 
   private static func fields(_ type: String, size: String = "16", ediv: String = "0", rand: String = "0") -> String {
     "Key=00112233445566778899AABBCCDDEEFF\nAuthenticated=\(type)\nEncSize=\(size)\nEDiv=\(ediv)\nRand=\(rand)\n"
@@ -29,7 +30,7 @@ import Testing
       [SlaveLongTermKey]
       \(Self.fields("3"))
       """
-    let stored = try BlueZInfo.bond(in: text, of: Self.identity, created: 7)
+    let stored = try BlueZInfo.bond(in: text, of: Self.identity, Self.adapter, created: 7)
     #expect(stored.bond.identity == PeerAddress(Self.identity, .random) && stored.name == "SafeLock" && stored.created == 7)
     #expect(stored.bond.irk == UInt128(0x80) << 120 | 1)
     #expect(
@@ -43,7 +44,7 @@ import Testing
   @Test func aLegacyBond() throws {
     let text =
       "[LongTermKey]\n\(Self.fields("0", ediv: "65535", rand: "18446744073709551615"))[SlaveLongTermKey]\n\(Self.fields("0", size: "7"))"
-    let bond = try BlueZInfo.bond(in: text, of: Self.identity, created: 0).bond
+    let bond = try BlueZInfo.bond(in: text, of: Self.identity, Self.adapter, created: 0).bond
     #expect(bond.identity.type == .public && bond.method == .justWorks && bond.irk == nil)
     #expect(bond.keys.map(\.role) == [.central, .peripheral] && bond.keys.map(\.security.keySize) == [16, 7])
     #expect(bond.centralKey?.ediv == 65535 && bond.centralKey?.rand == .max)
@@ -61,6 +62,8 @@ import Testing
       ("[LongTermKey]\n\(fields("1"))[IdentityResolvingKey]\nKey=x\n", 8, "Key: Expected 32 hex digits"),
     ] as [(String, Int?, String)])
   func faults(_ text: String, _ line: Int?, _ reason: String) {
-    #expect(throws: BlueZInfo.Fault(line: line, reason: reason)) { try BlueZInfo.bond(in: text, of: Self.identity, created: 0) }
+    #expect(throws: BlueZInfo.Fault(line: line, reason: reason)) {
+      try BlueZInfo.bond(in: text, of: Self.identity, Self.adapter, created: 0)
+    }
   }
 }

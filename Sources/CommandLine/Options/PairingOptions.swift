@@ -48,7 +48,7 @@ package struct PairingOptions: OptionSection {
     try choose("--io", io, Self.abilities)
     try choose("--confirm", confirm, ["yes", "no"])
     try choose("--legacy", legacy, ["allow", "refuse"])
-    if let passkey, passkey != "-", !passkey.hasPrefix("@"), Self.digits(passkey) == nil {
+    if let passkey, passkey != "-", !passkey.hasPrefix("@"), SixDigits(passkey) == nil {
       throw ValidationError("--passkey takes six digits, @FILE or -.")
     }
     guard let io else { return }
@@ -83,11 +83,6 @@ package struct PairingOptions: OptionSection {
   /// The file of the passkey. Nil without one.
   package var file: String? { passkey.flatMap { $0.hasPrefix("@") ? String($0.dropFirst()) : nil } }
 
-  /// Parses a passkey of six digits.
-  private static func digits(_ text: String) -> SixDigits? {
-    text.utf8.count == 6 && text.allSatisfy(\.isNumber) ? UInt32(text).flatMap { SixDigits($0) } : nil
-  }
-
   /// Returns the wish to pair, and reads the passkey's file.
   /// - Throws: `Failure` or `FileError` if the passkey cannot be read.
   @LoopActor package func wish(_ context: Context) async throws -> PairingWish {
@@ -99,7 +94,7 @@ package struct PairingOptions: OptionSection {
       var text = passkey
       if let file { text = String(decoding: try await InputFile.read(file, limit: 64), as: UTF8.self).trimmed }
       if readsInput { text = try await Self.input(way, context.output) }
-      guard let digits = Self.digits(text) else {
+      guard let digits = SixDigits(text) else {
         throw Failure(.input, "\(file.map { DisplayText.quote($0) } ?? "Standard input") contains no passkey of six digits.")
       }
       answers.passkey = digits
@@ -124,7 +119,7 @@ package struct PairingOptions: OptionSection {
 
   @LoopActor private static func passkeyOfEnvironment(_ context: Context) throws -> SixDigits? {
     guard let text = context.configuration.variable("BLECTL_PASSKEY") else { return nil }
-    guard let digits = digits(text) else { throw Failure(.usage, "BLECTL_PASSKEY is not a passkey of six digits.") }
+    guard let digits = SixDigits(text) else { throw Failure(.usage, "BLECTL_PASSKEY is not a passkey of six digits.") }
     return digits
   }
 

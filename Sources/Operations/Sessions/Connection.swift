@@ -158,8 +158,7 @@ extension Connection {
     let members =
       identity
       ?? RecordWriter.Members {
-        $0.address("address", peer.address)
-        $0.string("address_type", peer.type.rawValue)
+        $0.peer("address", "address_type", peer)
         $0.string("name", name?.raw)
       }
     identity = members

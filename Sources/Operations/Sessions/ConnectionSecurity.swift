@@ -11,8 +11,8 @@ package protocol BondKeeper: AnyObject {
   func bond(of adapter: PeerAddress, with peer: PeerAddress) throws -> StoredBond?
   /// Returns all bonds of an adapter, the oldest first.
   func bonds(of adapter: PeerAddress) throws -> [StoredBond]
-  /// Stores a bond, and replaces an earlier one with the same identity. After an error, the earlier bond is unchanged.
-  func keep(_ bond: StoredBond, of adapter: PeerAddress) throws
+  /// Stores bonds, and replaces earlier ones with the same identity and adapter. After an error, the earlier bonds are unchanged.
+  func add(_ bonds: [StoredBond]) throws
 }
 
 /// A wish to pair with a device, with the user who answers its questions.
@@ -138,8 +138,8 @@ package final class ConnectionSecurity {
         procedures.bond = stored?.bond
         throw bond.isWeaker(than: other.bond) ? PairingFailure.weakerThanBond : .identityTaken(bond.identity)
       }
-      let kept = StoredBond(bond, created: EventLoop.shared.wallClock, name: name)
-      try keeper.keep(kept, of: adapter)
+      let kept = StoredBond(bond, of: adapter, created: EventLoop.shared.wallClock, name: name)
+      try keeper.add([kept])
       stored = kept
     }
     // The device may refuse even now.

@@ -17,14 +17,8 @@ extension PairingFailure: FailureConvertible {
       case .cryptography(.libraryMissing): (.internal, nil)
       default: (.pairing, reason)
       }
+    let isOfBond = if case .bondRejected = self { true } else { self == .noBond }
     return Failure(kind, "Cannot \(isOfBond ? "encrypt the connection" : "pair"): \(sentence)", code)
-  }
-
-  private var isOfBond: Bool {
-    switch self {
-    case .bondRejected, .noBond: true
-    default: false
-    }
   }
 
   /// The cause, and what to do next.
@@ -78,12 +72,7 @@ extension PairingFailure: FailureConvertible {
   }
 
   /// Whether only the removal of the bond helps.
-  package var needsUnpairing: Bool {
-    switch self {
-    case .bondRejected, .weakerThanBond: true
-    default: false
-    }
-  }
+  package var needsUnpairing: Bool { if case .bondRejected = self { true } else { self == .weakerThanBond } }
 }
 
 extension PairingFailedReason: FailureCode { package var number: Int { Int(rawValue) } }
