@@ -203,13 +203,11 @@ package final class Bearer {
     do {
       if try await wait(EventLoop.shared.now.advanced(by: timeout)) { return }
     } catch {
-      throw reason(error)
+      // If a timeout closed the bearer, `closed` is the reason.
+      throw error is CancellationError ? error : closed ?? error
     }
     throw ATTError.nothingGotThrough(for: timeout)
   }
-
-  /// Returns the error to report: `closed`, if a timeout closed the bearer, or else `error`.
-  private func reason(_ error: any Error) -> any Error { error is CancellationError ? error : closed ?? error }
 
   /// Ends all pending operations and closes the channel. Idempotent.
   package func close() { close(ATTError.closedByThisSide) }
@@ -391,12 +389,10 @@ extension Bearer {
     let passes = order.passes(event, isAsking: !state.isIdle, isShared: hasSeveralListeners)
     keepsOrder = hasSeveralListeners || order.isWaiting
     if order.isWaiting { turnEnd.request() }
-    if passes { deliver(event) } else if order.isFull { deliverAll() }
+    if passes { deliver(event) } else if order.isFull { for event in taken() { deliver(event) } }
   }
 
   func deliverHeld() { for event in taken() { handle(event) } }
-
-  private func deliverAll() { for event in taken() { deliver(event) } }
 
   private func taken() -> [ChannelEvent] {
     defer { keepsOrder = hasSeveralListeners }

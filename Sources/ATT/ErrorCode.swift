@@ -25,7 +25,6 @@ package struct ErrorCode: RawRepresentable, Hashable, Sendable, CustomStringConv
   package static let unsupportedGroupType = Self(rawValue: 0x10)
   package static let databaseOutOfSync = Self(rawValue: 0x12)
   package static let valueNotAllowed = Self(rawValue: 0x13)
-  package static let outOfRange = Self(rawValue: 0xFF)
 
   /// The specification's name and the number, such as `Write Not Permitted (0x03)`.
   package var description: String { "\(name) (0x\(Hex.encode(rawValue)))" }

@@ -11,7 +11,9 @@ package struct ClassOfDevice: Equatable, Sendable, CustomStringConvertible {
 
   /// The device class and the services, as in `Phone: Smartphone; Telephony, Networking`. Unassigned values appear as numbers.
   package var description: String {
-    let services = self.services
+    let services = Self.serviceNames.enumerated().compactMap {
+      rawValue >> (UInt32($0.offset) + 13) & 1 == 1 && !$0.element.isEmpty ? $0.element : nil
+    }
     return device + (services.isEmpty ? "" : "; " + services.joined(separator: ", "))
   }
 
@@ -28,11 +30,6 @@ package struct ClassOfDevice: Equatable, Sendable, CustomStringConvertible {
     }
     let named = parts.filter { !$0.isEmpty }
     return named.isEmpty ? majorName : "\(majorName): \(named.joined(separator: ", "))"
-  }
-
-  /// The names of the offered services, including the limited discoverable mode.
-  package var services: [String] {
-    Self.serviceNames.enumerated().compactMap { rawValue >> (UInt32($0.offset) + 13) & 1 == 1 && !$0.element.isEmpty ? $0.element : nil }
   }
 
   /// Returns the name at an index of a list. An index without a name yields `minor class N`, or an empty text if the index is 0.

@@ -109,7 +109,7 @@ struct Browser {
   /// Draws the current screen as a frame.
   /// - Parameter time: The current time, in nanoseconds since 1970-01-01T00:00:00Z.
   mutating func frame(width: Int, height: Int, at time: Int64) -> Frame {
-    guard BrowserLayout.fits(width: width, height: height) else { return tooSmall(width, height) }
+    guard width >= BrowserLayout.least.width, height >= BrowserLayout.least.height else { return tooSmall(width, height) }
     var wanted = 0
     if case .form = overlay { wanted = 9 }
     expire(at: time)

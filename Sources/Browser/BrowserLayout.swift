@@ -37,8 +37,6 @@ struct BrowserLayout: Equatable {
 
   static let least = (width: 40, height: 10)
 
-  static func fits(width: Int, height: Int) -> Bool { width >= least.width && height >= least.height }
-
   /// Divides a screen of `width` columns and `height` rows into panes.
   /// - Parameter bottom: The number of rows for the write form, which replaces the log. 0 if the user does not write.
   init(width: Int, height: Int, hasLog: Bool, bottom wanted: Int) {

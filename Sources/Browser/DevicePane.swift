@@ -45,10 +45,10 @@ struct DevicePane {
     let color = level.flatMap { $0 >= -60 ? Frame.Color.green : $0 >= -80 ? .yellow : nil }
     let strength = level.map { String(Int($0.rounded())) } ?? "?"
     var spans = [
-      mark(state), Span(String(repeating: " ", count: max(0, 4 - strength.utf8.count)) + strength, Frame.Style(color)), Span(" "),
+      mark(state), Span(strength.padded(to: 4), Frame.Style(color)), Span(" "),
       Span(ScanTable.bar(level, isUTF8: true), Frame.Style(color)), Span(trend(link == nil ? device.signal.trend : nil) + " "),
     ]
-    let age = width >= 34 ? " " + left(link == nil ? device.signal.age(at: time).map(ScanTable.duration) ?? "" : "", 4) : ""
+    let age = width >= 34 ? " " + (link == nil ? device.signal.age(at: time).map(ScanTable.duration) ?? "" : "").padded(to: 4) : ""
     // Show the end of the address if there is no room for all of it.
     let address = width >= 56 ? " \(device.peer.address) \(ScanTable.kind(device.peer))" : " " + "\(device.peer.address)".suffix(8)
     let rest = width - 15 - age.utf8.count - address.utf8.count
@@ -79,6 +79,4 @@ struct DevicePane {
     case nil: " "
     }
   }
-
-  private func left(_ text: String, _ columns: Int) -> String { String(repeating: " ", count: max(0, columns - text.utf8.count)) + text }
 }

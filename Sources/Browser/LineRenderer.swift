@@ -79,9 +79,6 @@ struct LineRenderer {
 
   func cursorStyle(isFocused: Bool) -> Style { isFocused ? Style(reverse: true) : .bold }
 
-  /// Returns a horizontal line that separates two parts of a box.
-  func rule(width: Int) -> Frame.Line { line([], width: width, fill: "─", fillStyle: .dim) }
-
   /// Returns the lines of a plot of samples.
   /// - Parameter now: The current time, in nanoseconds since 1970-01-01T00:00:00Z.
   func plot(_ samples: [Plot.Sample], width: Int, height: Int, now: Int64) -> [Frame.Line] {

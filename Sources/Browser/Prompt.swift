@@ -15,7 +15,6 @@ struct LineField: Equatable {
   }
 
   var text: String { String(characters) }
-  var beforeCursor: String { String(characters[..<cursor]) }
 
   /// Edits the text or moves the cursor for a key. Returns false if the key does neither.
   mutating func handle(_ key: Key) -> Bool {
@@ -51,7 +50,7 @@ struct LineField: Equatable {
   /// Returns the part of the text around the cursor that fits into `width` columns.
   /// - Returns: The text, and the zero-based column of the cursor in this text.
   func visible(_ width: Int, _ renderer: LineRenderer) -> (text: String, cursor: Int) {
-    let before = DisplayText.width(renderer.safe(beforeCursor))
+    let before = DisplayText.width(renderer.safe(String(characters[..<cursor])))
     let skipped = max(0, before - width + 1)
     var rest = renderer.safe(text)[...]
     var dropped = 0

@@ -88,7 +88,7 @@ struct TreePane {
     }
     if layout.showsDetails {
       lines += Array(repeating: line([]), count: room - lines.count)
-      lines.append(renderer.rule(width: width))
+      lines.append(renderer.line([], width: width, fill: "─", fillStyle: .dim))
       lines += details(rows[index], peer)
     }
     return lines

@@ -26,8 +26,6 @@ final class NotifyPlots {
   private var isFull = false
   private var title: String?
   private let live = LiveView()
-  private var drawnAt: LoopClock.Instant?
-  private var timer: LoopTimer?
 
   /// The maximum number of fields with a plot.
   private static let limit = 16
@@ -54,7 +52,7 @@ final class NotifyPlots {
     }
     try ValueText.check(event.value, format)
     context.observer?.didReceive(event, uuid, connection.client)
-    try redraw()
+    try live.redraw(on: output) { [weak self] in self?.lines() ?? [] }
   }
 
   private func add(_ event: ValueEvent, _ meaning: ValueMeaning, _ format: ValueFormat) {
@@ -83,16 +81,6 @@ final class NotifyPlots {
   private func title(of meaning: ValueMeaning) -> String? { meaning.uuid.map { AssignedNumbers.name(of: $0) ?? $0.description } }
 
   // MARK: The terminal
-
-  /// Redraws the plots, at most ten times per second.
-  private func redraw() throws {
-    let now = EventLoop.shared.now
-    if let drawnAt, drawnAt.duration(to: now) < .milliseconds(100) { return }
-    drawnAt = now
-    timer?.cancel()
-    try live.draw(lines(), on: output)
-    timer = EventLoop.shared.schedule(after: .milliseconds(500)) { [weak self] in try? self?.redraw() }
-  }
 
   private func lines() -> [LiveView.Line] {
     guard !series.isEmpty else { return [line([("No numbers in \(values.counted("value")). Name their format, as in --as u16le", nil)])] }
@@ -131,8 +119,7 @@ final class NotifyPlots {
   /// Draws the last plots, and writes the file.
   /// - Throws: FileError for a file that cannot be written; Failure(.notFound) if no value had a number.
   func finish() async throws {
-    timer?.cancel()
-    if isLive, drawnAt != nil { try await live.finish(lines(), on: output) }
+    if isLive, live.drawnAt != nil { try await live.finish(lines(), on: output) }
     guard let path else { return }
     let begin = series.compactMap { $0.samples.first?.time }.min() ?? 0
     let drawn = series.filter { !$0.samples.isEmpty }.map { series in

@@ -33,7 +33,8 @@ struct CommandLineCompletion {
     if given.pending?.value == .adapter || last.hasPrefix("--adapter=") { completer.model.adapters = adapters() }
     let isName = !given.onlyWords && given.pending == nil && last.hasPrefix("-") && !last.contains("=")
     let configuration = Configuration(environment: environment, adapter: given.value(of: "-i", "--adapter"))
-    guard !isName, shape.namesDevices, let spec = try? configuration.adapter() else {
+    let namesDevices = shape.words.contains(.peer) || shape.options.contains { $0.value == .peer || $0.value == .address }
+    guard !isName, namesDevices, let spec = try? configuration.adapter() else {
       return completer.answer(shape, given, last)
     }
     let air = CompletionDevices(spec, configuration, now: now)
@@ -90,10 +91,6 @@ struct CommandLineCompletion {
       + ports.map { entry("serial:/dev/\($0)", "H4 controller") }
       + [entry("tcp:", "HOST:PORT"), entry("unix:", "PATH"), entry("serial:", "DEV[@BAUD]")]
   }
-}
-
-extension CommandShape {
-  fileprivate var namesDevices: Bool { words.contains(.peer) || options.contains { $0.value == .peer || $0.value == .address } }
 }
 
 extension Completer.Given {

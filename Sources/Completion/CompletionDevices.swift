@@ -36,7 +36,7 @@ struct CompletionDevices {
   init(_ adapter: AdapterSpec, _ configuration: Configuration, now: Int64) {
     guard let air = adapter.air else {
       let peripherals = Self.peripherals(adapter)
-      devices = peripherals.map { Self.device($0.view) }
+      devices = peripherals.map { .init(address: "\($0.view.peer)", name: $0.view.name, hint: $0.view.rssi.map { "\($0) dBm" } ?? "") }
       find = { selector in
         let meant = peripherals.filter { selector.matches($0.view) }.max { $0.view.rssi ?? -128 < $1.view.rssi ?? -128 }
         return meant.map { Facts(name: $0.view.name, attributes: Self.attributes($0.description)) }
@@ -106,10 +106,6 @@ struct CompletionDevices {
       }
       return Peripheral(description: description, view: view)
     }.sorted { $0.view.rssi ?? -128 > $1.view.rssi ?? -128 }
-  }
-
-  private static func device(_ view: DeviceView) -> CompletionModel.Device {
-    .init(address: "\(view.peer)", name: view.name, hint: view.rssi.map { "\($0) dBm" } ?? "")
   }
 
   private static func attributes(_ peripheral: PeripheralDescription) -> [CompletionModel.Attribute] {

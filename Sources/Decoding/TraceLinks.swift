@@ -55,8 +55,6 @@ package struct TraceLinks: Sendable {
   private var streams: [Int: (out: Recombination, in: Recombination)] = [:]
   private var count = 0
 
-  package init() {}
-
   /// Adds a packet. Returns the zero-based index of its link, if any, and the L2CAP frame that the packet completes.
   package mutating func add(_ record: Snoop.Record) -> (link: Int?, frame: Frame?) {
     defer { count += 1 }

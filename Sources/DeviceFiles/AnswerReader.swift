@@ -144,13 +144,13 @@ package struct AnswerReader: Sendable {
     switch answer.parts[part].end {
     case .count(let count): count
     // The first packet with the number decides. A later change is refused.
-    case .field(let name): taken[part].first?.values[name].map(Self.clamped) ?? value(name, before: part).map(Self.clamped)
+    case .field(let name):
+      (taken[part].first?.values[name] ?? value(name, before: part)).map {
+        min(max(0, $0.count ?? .max), DeviceCommand.Answer.maximumPackets + 1)
+      }
     case .value, .silence: nil
     }
   }
-
-  /// Converts a value to a number of packets, limited to one more than `DeviceCommand.Answer.maximumPackets`.
-  private static func clamped(_ value: DeviceValue) -> Int { min(max(0, value.count ?? .max), DeviceCommand.Answer.maximumPackets + 1) }
 
   private func failure(_ values: [NamedValue], _ role: Role) -> DeviceErrorAnswer? {
     guard let errors = answer.errors, let code = values[errors.field] else { return nil }
@@ -234,7 +234,7 @@ package struct AnswerReader: Sendable {
       }
       for field in part.frame.fields where !plumbing.contains(field.name) {
         let all = packets.compactMap { $0.values[field.name] }
-        if !part.repeats {
+        if part.end == .count(1) {
           if let value = all.first { add(field.name, value) }
         } else if case .list = field {
           add(field.name, .list(all.flatMap { value in if case .list(let items) = value { items } else { [value] } }))

@@ -67,9 +67,6 @@ package struct DeviceCommand: Sendable, Equatable {
       package var field: String
       package var first: Int
     }
-
-    /// Whether the part may have a number of packets other than one.
-    package var repeats: Bool { end != .count(1) }
   }
 
   /// The fields and values with which a device reports an error.

@@ -28,8 +28,6 @@ package struct DeviceMatch: Sendable, Equatable {
   /// The manufacturer data that a device must advertise. Each item must match.
   package var manufacturerData: [Manufacturer] = []
 
-  package init() {}
-
   package struct Manufacturer: Sendable, Equatable {
     package let company: UInt16
     /// The first bytes of the data after the company identifier. A nil element matches any byte.

@@ -150,20 +150,9 @@ package struct FileEntry: Sendable {
     return first
   }
 
-  package var isObject: Bool {
-    if case .object = tree.kind { return true }
-    return false
-  }
-
-  package var isList: Bool {
-    if case .array = tree.kind { return true }
-    return false
-  }
-
-  package var isNumber: Bool {
-    if case .number = tree.kind { return true }
-    return false
-  }
+  package var isObject: Bool { if case .object = tree.kind { true } else { false } }
+  package var isList: Bool { if case .array = tree.kind { true } else { false } }
+  package var isNumber: Bool { if case .number = tree.kind { true } else { false } }
 
   /// Reads the items of a list. Throws if the list has more than 256 items.
   package func bounded() throws(FileEntryError) -> [FileEntry] {

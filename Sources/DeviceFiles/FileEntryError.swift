@@ -11,14 +11,6 @@ package struct FileEntryError: Error, Equatable, Sendable, CustomStringConvertib
   package var path = ""
   package let reason: String
 
-  package init(file: String, line: Int? = nil, column: Int? = nil, path: String = "", reason: String) {
-    self.file = file
-    self.line = line
-    self.column = column
-    self.path = path
-    self.reason = reason
-  }
-
   package var description: String {
     let place = [DisplayText.escape(file)] + [line, column].compactMap { $0.map(String.init) }
     return "\(place.joined(separator: ":")): \(path.isEmpty ? "" : "\(path): ")\(reason)"

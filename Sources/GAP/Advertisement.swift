@@ -56,9 +56,7 @@ package struct Advertisement: Hashable, Sendable {
   ///
   /// Devices exist that send the type byte first. The parser assumes this order if the first byte is 00 or 01 and the last byte is not.
   /// Otherwise, the order of the specification applies.
-  package var leDeviceAddress: PeerAddress? { leDeviceAddressPlace?.peer }
-
-  /// The LE Bluetooth Device Address, and the offset of its first byte in the structure's data, counted from 0.
+  /// - Returns: The address, and the offset of its first byte in the structure's data, counted from 0.
   package var leDeviceAddressPlace: (peer: PeerAddress, offset: Int)? {
     guard let range = lastValue(of: ADType.leDeviceAddress, where: { $0 == 7 }) else { return nil }
     let octets = Array(bytes[range])

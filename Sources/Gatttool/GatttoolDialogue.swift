@@ -79,7 +79,7 @@ final class GatttoolDialogue {
 
   private var prompt: String {
     let name = DisplayText.visible(destination ?? "")
-    let place = "[" + String(repeating: " ", count: max(0, 17 - name.count)) + name + "]"
+    let place = "[\(name.padded(to: 17))]"
     let isConnected = if case .connected = state { true } else { false }
     return (isConnected ? Self.blue + place + Self.plain : place) + (isOverClassic ? "[BR]> " : "[LE]> ")
   }

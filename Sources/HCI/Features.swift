@@ -10,7 +10,6 @@ package struct LEFeatures: OptionSet, Sendable, Hashable {
   package static let connectionParametersRequest = Self(rawValue: 1 << 1)
   package static let extendedReject = Self(rawValue: 1 << 2)
   package static let peripheralInitiatedFeatures = Self(rawValue: 1 << 3)
-  package static let ping = Self(rawValue: 1 << 4)
   package static let dataLengthExtension = Self(rawValue: 1 << 5)
   package static let extendedScannerFilter = Self(rawValue: 1 << 7)
   package static let phy2M = Self(rawValue: 1 << 8)

@@ -21,8 +21,6 @@ package struct RefusedPackets: Sendable, Equatable {
 
   private static let kept = 32
 
-  package init() {}
-
   mutating func add(_ packet: RefusedPacket) {
     if packet.isFault { hasFault = true }
     if first.count < Self.kept { first.append(packet) } else { others += 1 }

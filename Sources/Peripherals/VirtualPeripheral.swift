@@ -266,7 +266,7 @@ package final class VirtualPeripheral: Advertiser {
 
   /// Notifies a client, or sends an indication if the client subscribed to indications. Skips the indication while another is unconfirmed.
   private func send(_ value: [UInt8], _ handle: AttributeHandle, _ server: Server) {
-    if !server.notify(handle, value), !server.isIndicating { server.indicateWhenFree(handle, value) }
+    if !server.notify(handle, value), !server.bearer.isIndicating { server.indicateWhenFree(handle, value) }
   }
 }
 

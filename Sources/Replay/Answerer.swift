@@ -62,7 +62,7 @@ package struct Answerer: Sendable {
       use(index)
       return .answer(response)
     }
-    return .unknown(next: next)
+    return .unknown(next: nextQuestion.map { link.requests[$0].pdu })
   }
 
   /// Returns whether a PDU asks for attributes or values and changes nothing on the device.
@@ -142,9 +142,6 @@ package struct Answerer: Sendable {
 
   /// The time of the host's next PDU in the recording, in nanoseconds since the first record. Nil after the last PDU.
   var nextTime: Int64? { (cursor..<link.requests.count).first { !isUsed[$0] }.map { link.requests[$0].time } }
-
-  /// The next recorded request or command that the answerer has not played. Nil after the last one.
-  private var next: [UInt8]? { nextQuestion.map { link.requests[$0].pdu } }
 
   /// Returns whether programs send this request on their own, beside commands: an empty Prepare Write, or a Find Information Request.
   private static func isAside(_ pdu: [UInt8]) -> Bool { pdu.first == 0x16 && pdu.count == 5 || pdu.first == 0x04 }

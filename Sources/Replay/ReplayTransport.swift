@@ -203,7 +203,7 @@ package final class ReplayTransport: HCI.Transport {
   private func nextAttempt(_ peer: PeerAddress) -> Int? {
     let attempts = recording.attempts
     func last(where fits: (Recording.Attempt) -> Bool) -> Int? { attempts.indices.last { usedAttempts[$0] == peer && fits(attempts[$0]) } }
-    let fresh = attempts.indices.filter { usedAttempts[$0] == nil && isSame(attempts[$0].peer, peer) }
+    let fresh = attempts.indices.filter { usedAttempts[$0] == nil && attempts[$0].peer ?? peer == peer }
     // Phones cancel attempts and try again.
     let whole =
       isStrict
@@ -211,8 +211,6 @@ package final class ReplayTransport: HCI.Transport {
       : fresh.first { attempts[$0].complete != nil && (attempts[$0].cancelled == nil || attempts[$0].link != nil) } ?? fresh.first
     return whole ?? last { $0.link != nil } ?? last { _ in true }
   }
-
-  private func isSame(_ recorded: PeerAddress?, _ peer: PeerAddress) -> Bool { recorded.map { $0 == peer } ?? true }
 
   private var nextPeer: ReplayError.Asked? {
     recording.attempts.indices.first { usedAttempts[$0] == nil }.flatMap { recording.attempts[$0].peer }.map { .connection($0) }

@@ -16,9 +16,6 @@ package indirect enum Predicate: Sendable {
     case atMost = "<="
     case greater = ">"
     case atLeast = ">="
-
-    /// Whether the comparison is `<`, `<=`, `>` or `>=`, whose operands must be numbers.
-    package var isOrder: Bool { self != .equal && self != .unequal }
   }
 
   /// The place in a value where a predicate looks for bytes or text.
@@ -104,7 +101,7 @@ extension Predicate {
         throw PredicateMistake(reason: "A length is a number, not \(DisplayText.quote(operand.text)).")
       }
       guard let length = Self.length(of: value) else { return .fails("it has no length") }
-      return try predicate.verdict(on: .field(JSONTree(number: length)), replaced)
+      return try predicate.verdict(on: .field(JSONTree(kind: .number("\(length)"), line: 0)), replaced)
     case .isOf(let word): return try isOf(try replaced(word), value)
     }
   }
@@ -135,7 +132,7 @@ extension Predicate {
   // MARK: Comparing
 
   private func compare(_ value: ScriptValue, _ comparison: Comparison, _ operand: Operand) throws -> Verdict {
-    if comparison.isOrder {
+    if comparison != .equal, comparison != .unequal {
       guard let limit = ScriptNumber(operand.text) else {
         throw PredicateMistake(reason: "`\(comparison.rawValue)` needs a number, not \(DisplayText.quote(operand.text)).")
       }
@@ -259,5 +256,3 @@ extension Predicate {
     }
   }
 }
-
-extension JSONTree { fileprivate init(number: Int) { self.init(kind: .number(String(number)), line: 0) } }

@@ -87,7 +87,7 @@ final class InteractiveShell {
     // The command that uses an invalid configuration reports it.
     guard let known = try? process.configuration.knownDevices() else { return }
     aliases = known.aliases
-    for device in known.devices { seen.add(device) }
+    for device in known.devices { seen.add(device.peer, name: device.name, rssi: nil) }
     guard let air = try? process.adapter().air else { return }
     for record in process.configuration.heard(on: air).records.reversed() {
       // Do not use an old signal strength.
@@ -153,7 +153,7 @@ final class InteractiveShell {
       return output.failure("history takes the number of lines to show, such as history 20.")
     }
     let text = lines.enumerated().suffix(count).map { number, line in
-      String(repeating: " ", count: max(0, 5 - "\(number + 1)".count)) + "\(number + 1)  \(DisplayText.escape(line))"
+      "\("\(number + 1)".padded(to: 5))  \(DisplayText.escape(line))"
     }.joined(separator: "\n")
     if !lines.isEmpty, try await !page(text) { try await output.line(text) }
   }

@@ -10,7 +10,6 @@ import Peripherals
 struct LinkLayer {
   enum Side: Sendable {
     case central, peripheral
-    var other: Side { self == .central ? .peripheral : .central }
   }
 
   /// The parameters that determine when the two sides of a connection exchange packets (Vol 6 Part B §4.5.2).

@@ -6,6 +6,9 @@ import Text
 package final class LiveView {
   /// The width of each drawn line, in columns. A terminal that became narrower wraps these lines.
   private var drawn: [Int] = []
+  /// The time of the last `redraw`. Nil before the first.
+  package private(set) var drawnAt: LoopClock.Instant?
+  private var timer: LoopTimer?
 
   package nonisolated init() {}
 
@@ -17,9 +20,20 @@ package final class LiveView {
     output.live = self
   }
 
+  /// Draws the view, at most ten times per second, and again after half a second without another call.
+  package func redraw(on output: Output, _ lines: @escaping @LoopActor () -> [Line]) throws(OutputFailure) {
+    let now = EventLoop.shared.now
+    if let drawnAt, drawnAt.duration(to: now) < .milliseconds(100) { return }
+    drawnAt = now
+    timer?.cancel()
+    try draw(lines(), on: output)
+    timer = EventLoop.shared.schedule(after: .milliseconds(500)) { [weak self] in try? self?.redraw(on: output, lines) }
+  }
+
   /// Draws the last view, and waits until the output has room for it.
   /// - Throws: OutputFailure or CancellationError.
   package func finish(_ lines: [Line], on output: Output) async throws {
+    timer?.cancel()
     output.live = nil
     try await output.write(frame(lines, width: output.width))
     drawn = lines.map(\.columns)

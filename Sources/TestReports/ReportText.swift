@@ -12,8 +12,7 @@ enum ReportText {
     var fraction = (attoseconds.magnitude + unit / 2) / unit
     if fraction * unit >= 1_000_000_000_000_000_000 { (whole, fraction) = (whole + 1, 0) }
     let sign = (seconds < 0 || attoseconds < 0) && (whole > 0 || fraction > 0) ? "-" : ""
-    let shown = String(fraction)
-    return sign + String(whole) + "." + String(repeating: "0", count: digits - shown.utf8.count) + shown
+    return "\(sign)\(whole).\("\(fraction)".padded(to: digits, with: "0"))"
   }
 
   /// Formats a duration in seconds as a JSON number, rounded to microseconds and without trailing zeros.
@@ -29,9 +28,6 @@ enum ReportText {
     let text = seconds(duration)
     return text.hasPrefix("-") ? text : "+" + text
   }
-
-  /// Returns the arrow that btmon shows for a direction: `<` for sent and `>` for received packets.
-  static func arrow(_ direction: Direction) -> String { direction == .sent ? "<" : ">" }
 
   static func count(_ number: Int, _ one: String, _ many: String) -> String { number == 1 ? "1 " + one : "\(number) " + many }
 
@@ -149,7 +145,7 @@ struct ProblemText {
   /// Formats a packet: `+0.310 > Handle Value Notification 0x0012  1b120042`. If the line is too long, puts the bytes on further lines.
   static func lines(_ packet: TestPacket, to room: Int, show: (String) -> String = DisplayText.visible) -> [String] {
     let what = packet.text.isEmpty ? "" : " " + show(packet.text)
-    let head = "\(ReportText.offset(packet.at)) \(ReportText.arrow(packet.direction))\(what)"
+    let head = "\(ReportText.offset(packet.at)) \(packet.direction == .sent ? "<" : ">")\(what)"
     let hex = Hex.encode(packet.octets)
     if DisplayText.width(head) + 2 + hex.utf8.count <= room { return [hex.isEmpty ? head : head + "  " + hex] }
     let width = max(2, (room - 4) / 2 * 2)

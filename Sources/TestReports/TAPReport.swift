@@ -147,8 +147,7 @@ struct YAMLBlock {
   }
 
   private static func escape(_ value: UInt32) -> String {
-    let digits = String(value, radix: 16)
-    let (letter, count) = value < 0x100 ? ("x", 2) : value < 0x10000 ? ("u", 4) : ("U", 8)
-    return "\\" + letter + String(repeating: "0", count: count - digits.utf8.count) + digits
+    let (letter, octets) = value < 0x100 ? ("x", 1) : value < 0x10000 ? ("u", 2) : ("U", 4)
+    return "\\" + letter + Hex.encode(UInt64(value), octets: octets)
   }
 }

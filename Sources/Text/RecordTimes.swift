@@ -24,8 +24,7 @@ package enum RecordTimes: Sendable {
       if start == nil { self = .relative(since: nanoseconds) }
       let (since, overflow) = nanoseconds.subtractingReportingOverflow(start ?? nanoseconds)
       let milliseconds = overflow ? 0 : since / 1_000_000
-      let rest = String(abs(milliseconds) % 1000)
-      return "\(milliseconds < 0 ? "-" : "")\(abs(milliseconds) / 1000).\(String(repeating: "0", count: 3 - rest.count))\(rest)"
+      return "\(milliseconds < 0 ? "-" : "")\(abs(milliseconds) / 1000).\("\(abs(milliseconds) % 1000)".padded(to: 3, with: "0"))"
     case .none: return nil
     }
   }

@@ -50,7 +50,7 @@ package enum Timestamp {
   /// Returns the date of a day, such as `2026-11-22`. `day` is the number of days since 1970-01-01.
   package static func date(day: Int64) -> String {
     let (year, month, date) = civil(day)
-    return "\(pad(year, 4))-\(pad(month, 2))-\(pad(date, 2))"
+    return [("\(year)", 4), ("\(month)", 2), ("\(date)", 2)].map { $0.padded(to: $1, with: "0") }.joined(separator: "-")
   }
 
   /// The components of a date and time in UTC.
@@ -81,11 +81,11 @@ package enum Timestamp {
     let month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
     return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * marchMonth + 2) / 5 + 1)
   }
+}
 
-  private static func pad(_ number: Int64, _ digits: Int) -> String {
-    let text = String(number)
-    return String(repeating: "0", count: max(0, digits - text.count)) + text
-  }
+extension String {
+  /// Returns the text with characters before it up to a length of `width`.
+  package func padded(to width: Int, with filler: String = " ") -> String { String(repeating: filler, count: max(0, width - count)) + self }
 }
 
 extension Int64 {

@@ -150,10 +150,7 @@ package enum ValueFormat: Hashable, Sendable {
   }
 
   /// The magnitude of the most negative number of an integer format. It is 0 for other formats.
-  private var lowest: UInt64 {
-    if case .signed = self { return highest + 1 }
-    return 0
-  }
+  private var lowest: UInt64 { if case .signed = self { highest + 1 } else { 0 } }
 
   /// The range of the numbers of a format as text, such as `0–255` or `-128 to 127`. Nil for formats that are not numbers.
   package var range: String? {

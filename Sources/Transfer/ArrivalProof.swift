@@ -30,10 +30,7 @@ package struct ArrivalReport: Sendable, Equatable, CustomStringConvertible {
   package var description: String { "\(count) bytes with CRC-32 \(crcText)" }
 
   /// The CRC-32 as eight hex digits.
-  package var crcText: String {
-    let digits = String(crc, radix: 16)
-    return String(repeating: "0", count: 8 - digits.count) + digits
-  }
+  package var crcText: String { Hex.encode(UInt64(crc), octets: 4) }
 }
 
 /// The reports that prove the arrival of a transfer. After a resume, a device counts from the start of the file or from the resume point,

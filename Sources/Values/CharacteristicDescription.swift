@@ -245,7 +245,7 @@ private struct FieldDecoder {
     default: return .noNumber("")
     }
     if let code = Int64(exactly: value), let meaning = field.meanings[code] {
-      let isNone = field.isMeasured || meaning == "not known" || meaning == "not valid"
+      let isNone = field.unit != nil || field.scale != nil || meaning == "not known" || meaning == "not valid"
       return isNone ? .noNumber(meaning) : .choice(code, meaning)
     }
     guard let number = DecimalNumber(value, scale: field.scale ?? Scale()) else { throw .tooLarge(field: field.name) }

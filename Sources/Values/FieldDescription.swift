@@ -65,9 +65,6 @@ struct FieldDescription: Equatable, Sendable {
   var meanings: [Int64: String] = [:]
   var bits: [Bits] = []
 
-  /// Whether the field is a measured number, whose named raw values mean a missing number. In other fields, named values are choices.
-  var isMeasured: Bool { unit != nil || scale != nil }
-
   /// Parses the first line of a field's description: `NAME|TYPE|…`. Nil for an invalid line.
   init?(line: String) {
     let parts = line.split(separator: "|")

@@ -24,7 +24,7 @@ import Text
     #expect(advertisement.solicitedUUIDs.map(\.description) == sample.solicited)
     #expect(advertisement.manufacturerData.map { "\(hex($0.company)):\(Hex.encode($0.data))" } == sample.manufacturer)
     #expect(advertisement.serviceData.map { "\($0.uuid):\(Hex.encode($0.data))" } == sample.serviceData)
-    #expect(advertisement.leDeviceAddress?.description == sample.address)
+    #expect(advertisement.leDeviceAddressPlace?.peer.description == sample.address)
     #expect(advertisement.errors.map(\.reason) == sample.errors)
     #expect(advertisement.error == advertisement.errors.first)
   }
@@ -35,7 +35,7 @@ import Text
     let whole = "020106" + "081b06050403020100" + "04ff050399" + "0303affe"
     for text in [malformed + whole, whole + malformed] {
       let advertisement = Advertisement(try #require(Hex.decode(text)))
-      #expect(advertisement.leDeviceAddress?.description == "01:02:03:04:05:06/public", "\(text)")
+      #expect(advertisement.leDeviceAddressPlace?.peer.description == "01:02:03:04:05:06/public", "\(text)")
       #expect(advertisement.manufacturerData.map(\.company) == [0x0305] && advertisement.serviceUUIDs.contains(UUID(0xFEAF)))
       #expect(advertisement.flags == 6 && advertisement.error != nil)
     }
@@ -80,7 +80,7 @@ import Text
   private func touch(_ advertisement: Advertisement) {
     _ = (advertisement.flags, advertisement.name, advertisement.displayName, advertisement.txPower, advertisement.appearance)
     _ = (advertisement.serviceUUIDs, advertisement.solicitedUUIDs, advertisement.manufacturerData, advertisement.serviceData)
-    _ = (advertisement.leDeviceAddress, advertisement.errors)
+    _ = (advertisement.leDeviceAddressPlace, advertisement.errors)
     if let name = advertisement.name { _ = DisplayText.clip(DisplayText.escape(name), to: 20) }
   }
 

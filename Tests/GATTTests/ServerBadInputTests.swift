@@ -84,7 +84,7 @@ import Testing
     try await onLoop {
       let store = AttributeStore(database)
       let channels = [ServerTestChannel(), ServerTestChannel()]
-      let servers = channels.map { Server(store: store, channel: $0, rxMTU: 517) }
+      let servers = channels.map { Server(store: store, bearer: Bearer($0, rxMTU: 517)) }
       for server in servers { server.start() }
       channels[0].deliver("1213000100")
       channels[0].deliver("161500000007")

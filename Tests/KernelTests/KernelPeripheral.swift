@@ -74,7 +74,7 @@ final class KernelPeripheral {
     _ = fcntl(taken, F_SETFD, FD_CLOEXEC)
     SystemCall.raiseReceiveBuffer(taken, to: 8 << 20)
     let channel = L2CAPSocket(OwnedDescriptor(taken)) { [address] in SocketEnd(PeerAddress(address, .public), .errno($0)) }
-    let server = Server(store: store, channel: channel, rxMTU: rxMTU)
+    let server = Server(store: store, bearer: Bearer(channel, rxMTU: rxMTU))
     server.onWrite = { [unowned self] handle, value, _ in wrote(handle, value) }
     server.onSubscription = { [unowned self, unowned server] handle, bits in
       if bits != 0 { handle == ticks ? burst(server) : indicate(server) }

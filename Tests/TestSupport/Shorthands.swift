@@ -37,7 +37,7 @@ extension HCI.Packet {
 
 extension Server {
   package convenience init(database: AttributeDatabase, channel: any ATT.Channel, rxMTU: Int) {
-    self.init(store: AttributeStore(database), channel: channel, rxMTU: rxMTU)
+    self.init(store: AttributeStore(database), bearer: Bearer(channel, rxMTU: rxMTU))
   }
 
   /// Sends an indication to a client that subscribed, and waits for its confirmation.

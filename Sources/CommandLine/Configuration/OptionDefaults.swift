@@ -18,8 +18,6 @@ package struct OptionDefaults: Sendable {
   package struct Options: Sendable {
     package fileprivate(set) var values: [String: Value] = [:]
 
-    package init() {}
-
     package var mtu: Int? { values["mtu"].flatMap { Int($0.text) } }
     package var retries: Int? { values["retries"].flatMap { Int($0.text) } }
     package var timeout: Double? { values["timeout"].flatMap { try? TimeText.seconds($0.text) } }

@@ -2,7 +2,6 @@ package import Bluetooth
 package import EventLoop
 import Finding
 package import GAP
-package import Operations
 package import Text
 
 /// The devices that this process heard or connected, which the user can name without another scan.
@@ -15,8 +14,6 @@ package final class RecentDevices {
     guard let peer = report.peer else { return }
     add(peer, name: Advertisement(report.data).displayName, rssi: report.rssi)
   }
-
-  package func add(_ device: KnownDevices.Device) { add(device.peer, name: device.name, rssi: nil) }
 
   /// Adds a device, or updates the signal strength (dBm) of a known device. Keeps the name of a known device.
   package func add(_ peer: PeerAddress, name: @autoclosure () -> UntrustedText?, rssi: Int8?) {

@@ -1,8 +1,10 @@
 /// The option names of a command, grouped by their section in the help and by whether they take a value.
 package struct CommandOptions {
   private let withValue: Set<String>
-  private let ofConnection: Set<String>
-  private let ofProcess: Set<String>
+  /// The options that select the device or set how to connect.
+  package let ofConnection: Set<String>
+  /// The options that belong to the process, not to one command.
+  package let ofProcess: Set<String>
   /// Whether PEER is the command's only argument, besides an optional `-`.
   package let takesOnlyPeer: Bool
 
@@ -18,12 +20,6 @@ package struct CommandOptions {
   }
 
   package func takesValue(_ option: String) -> Bool { withValue.contains(option) }
-
-  /// Returns whether an option selects the device or sets how to connect.
-  package func isOfConnection(_ option: String) -> Bool { ofConnection.contains(option) }
-
-  /// Returns whether an option belongs to the process, not to one command.
-  package func isOfProcess(_ option: String) -> Bool { ofProcess.contains(option) }
 
   /// Returns the index in `words` of the first word that is neither an option nor an option's value. Nil if there is no such word.
   package func firstArgument(in words: [String]) -> Int? {

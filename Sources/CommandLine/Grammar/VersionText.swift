@@ -15,10 +15,9 @@ enum VersionText {
     #endif
     let unknown = "unknown (built from source)"
     let commit = ThisProcess.commit
-    let hash = commit.map { String($0.hash, radix: 16) }.map { String(repeating: "0", count: 16 - $0.count) + $0 }
     return """
       blectl \(commands.version)
-      commit: \(hash ?? unknown)
+      commit: \(commit.map { Hex.encode($0.hash, octets: 8) } ?? unknown)
       date: \(commit.map { String(Timestamp.text($0.time).prefix(10)) } ?? unknown)
       radios: kernel sockets, exclusive HCI channel, H4 over TCP, Unix and serial streams, simulator, recordings
       libraries: \(cryptoLibraryVersion), readline \(ReadlineDialogue.libraryVersion), ncurses \(Screen.libraryVersion), libbluetooth

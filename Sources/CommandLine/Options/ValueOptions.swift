@@ -35,17 +35,12 @@ package enum ValueArgument {
     throw Failure(.usage, "\(source == "VALUE" ? "The value" : source) is empty. To write an empty value, add --empty")
   }
 
-  /// Reads standard input to its end. Prints a note if blectl has to wait for input. `limit` is the maximum size in bytes.
-  @LoopActor static func standardInput(_ limit: Int, _ output: Output) async throws -> [UInt8] {
-    try await InputFile.read("-", limit: limit) { output.noteWaiting() }
-  }
-
   @LoopActor
   private static func octets(_ text: String, _ format: ValueFormat?, _ output: Output) async throws -> ([UInt8], source: String) {
     let octets: [UInt8]
     let source: String
     if text == "-" {
-      octets = try await standardInput(limit, output)
+      octets = try await InputFile.read("-", limit: limit) { output.noteWaiting() }
       source = "standard input"
     } else if let path = text.after("@") {
       octets = try await InputFile.read(path, limit: limit)

@@ -15,8 +15,8 @@ struct DecodeProblems {
   private var malformed = 0
   /// The number of lines with a JSON record that has no packet of this kind.
   private var others = 0
-  /// The number of lines of a log without a packet.
-  private var passed = 0
+  /// The number of lines of a log without a packet, such as progress messages.
+  var passed = 0
   private var first: (problem: String, line: Int?)?
 
   /// Creates the counter. `kind` is the kind of packet, such as `ATT PDU`.
@@ -48,9 +48,6 @@ struct DecodeProblems {
 
   /// Skips a line without a packet, such as a comment. Counts the line if it contains a JSON record.
   mutating func pass(_ text: String) { if text.hasPrefix("{") { others += 1 } }
-
-  /// Counts a line of a log without a packet, such as a progress message.
-  mutating func passOver() { passed += 1 }
 
   mutating func add(_ problem: (some CustomStringConvertible)?, _ line: Int?) {
     all += 1

@@ -197,7 +197,7 @@ struct DecodedOctets {
       if Self.isComment(text) { continue }
       let hex = Self.hex(text)
       if input.isLog, !Self.isPacket(text), !hex.allSatisfy({ $0.isHexDigit || $0 == " " }) {
-        problems.passOver()
+        problems.passed += 1
         continue
       }
       guard let octets = problems.octets(hex, line, text) else { continue }

@@ -114,7 +114,7 @@ struct TraceListing {
     var lines = PacketText.lines(packet, names: names)
     if let (_, after) = item.answers { lines[0] += "  (after \(PacketText.milliseconds(after)))" }
     var head =
-      Self.pad(String(item.number), 5) + Self.pad(PacketText.seconds(sinceStart(item.record)), 13)
+      "\(item.number)".padded(to: 5) + PacketText.seconds(sinceStart(item.record)).padded(to: 13)
       + (item.record.direction == .hostToController ? " < " : " > ")
     if showsAdapter { head += "hci\(item.record.adapter) " }
     if let air = item.record.air {
@@ -128,6 +128,4 @@ struct TraceListing {
 
   /// Returns the nanoseconds from the first packet to the record. Negative for a record with a timestamp before that of the first packet.
   private func sinceStart(_ record: Snoop.Record) -> Int64 { record.wallClock.subtractingReportingOverflow(start ?? 0).partialValue }
-
-  private static func pad(_ text: String, _ width: Int) -> String { String(repeating: " ", count: max(0, width - text.utf8.count)) + text }
 }

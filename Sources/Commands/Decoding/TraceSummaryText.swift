@@ -27,8 +27,6 @@ struct TraceSummaryText {
     summary.refusals.sorted { ($0.key.opcode, $0.key.status.rawValue) < ($1.key.opcode, $1.key.status.rawValue) }.map { ($0.key, $0.value) }
   }
 
-  private static func command(_ opcode: UInt16) -> String { HCITable.commands[opcode]?.name ?? PacketText.hex(UInt64(opcode), 2) }
-
   // MARK: Text
 
   /// The indices of the LE connections, for `lines(of:)`. A long trace may have too many connections for one array of lines.
@@ -38,9 +36,12 @@ struct TraceSummaryText {
     fit(["", head(decoder.allLinks[link], link)] + table(link, columns), columns)
   }
 
+  /// Folds lines to `columns` columns and indents the later lines of each by 4 columns.
   private func fit(_ lines: [String], _ columns: Int?) -> [String] {
     guard let columns else { return lines }
-    return lines.flatMap { line in line.isEmpty ? [""] : Self.hanging(line, columns) }
+    return lines.flatMap { line in
+      line.isEmpty ? [""] : DisplayText.fold(line, to: columns, later: columns - 4).enumerated().map { $0 == 0 ? $1 : "    " + $1 }
+    }
   }
 
   /// Returns the lines with the totals of the trace.
@@ -64,13 +65,11 @@ struct TraceSummaryText {
     }
     if leftOut > 0 { lines.append("\(leftOut.counted("packet")) of unsupported interfaces skipped") }
     if lost > 0 { lines.append("\(lost.counted("packet")) lost during the recording") }
-    for (refusal, count) in refusals { lines.append("\(count) × \(Self.command(refusal.opcode)) refused: \(refusal.status)") }
+    for (refusal, count) in refusals {
+      let command = HCITable.commands[refusal.opcode]?.name ?? PacketText.hex(UInt64(refusal.opcode), 2)
+      lines.append("\(count) × \(command) refused: \(refusal.status)")
+    }
     return fit(lines, columns)
-  }
-
-  /// Folds a line to `columns` columns and indents all lines after the first by 4 columns.
-  private static func hanging(_ line: String, _ columns: Int) -> [String] {
-    DisplayText.fold(line, to: columns, later: columns - 4).enumerated().map { $0 == 0 ? $1 : "    " + $1 }
   }
 
   private func head(_ link: TraceLinks.Link, _ index: Int) -> String {
@@ -202,12 +201,10 @@ struct TraceSummaryText {
     case .handle(let handle): json.integer("connection_handle", handle.rawValue)
     case .accessAddress(let address):
       json.string("access_address", PacketText.hex(UInt64(address), 4))
-      json.address("central_address", link.central?.address)
-      json.string("central_address_type", link.central?.type.rawValue)
+      json.peer("central_address", "central_address_type", link.central)
       json.bool("encrypted", link.isEncrypted)
     }
-    json.address("address", link.peer?.address)
-    json.string("address_type", link.peer?.type.rawValue)
+    json.peer("address", "address_type", link.peer)
     json.string("role", link.isCentral.map { $0 ? "central" : "peripheral" })
     json.time("time", link.begin)
     json.number("seconds", Double(Self.length(link) / 1000) / 1_000_000)

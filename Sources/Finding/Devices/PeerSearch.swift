@@ -85,10 +85,10 @@ extension Central {
       }
     }
     var candidates = PeerCandidates(search.selector)
-    defer { heard?(candidates.all) }
+    defer { heard?(Array(candidates.devices.values)) }
     try await listen(ScanParameters(), for: search.limit, resolving: resolver) { report, time in
       let isMatch = candidates.add(report, at: time)
-      onDevice?(candidates.count)
+      onDevice?(candidates.devices.count)
       guard isMatch else { return .goOn }
       if let peer = report.peer, peer == search.preferred { return .end }
       return search.takesFirst || search.selector.isUnique && !search.demandsOne
@@ -106,18 +106,13 @@ extension Central {
 /// The devices that a search has heard, and the matches among them.
 struct PeerCandidates {
   private let selector: PeerSelector
-  private var devices: [PeerAddress: DeviceView] = [:]
+  /// All heard devices, including devices that do not match.
+  private(set) var devices: [PeerAddress: DeviceView] = [:]
   private var matching: [PeerAddress: ClosedRange<Int64>] = [:]
   /// The addresses in the order of their first reports. The limit bounds the memory of a search that lasts for hours.
   private var order = RecentSet<PeerAddress>(capacity: 20_000)
 
   init(_ selector: PeerSelector) { self.selector = selector }
-
-  /// The number of heard devices, including devices that do not match.
-  var count: Int { devices.count }
-
-  /// All heard devices, including devices that do not match, in no particular order.
-  var all: [DeviceView] { Array(devices.values) }
 
   /// Adds a report. Returns whether the report completes a new match that accepts connections.
   /// - Parameter time: The arrival time in nanoseconds since 1970-01-01T00:00:00Z.

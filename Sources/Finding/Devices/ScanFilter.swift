@@ -40,8 +40,6 @@ package struct ScanFilter: Sendable, Equatable {
     func matches(_ item: (company: UInt16, data: [UInt8])) -> Bool { item.company == company && item.data.starts(with: prefix) }
   }
 
-  package init() {}
-
   /// Whether the filter passes every report.
   package var isEmpty: Bool { self == Self() }
 

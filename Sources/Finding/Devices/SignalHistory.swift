@@ -22,8 +22,6 @@ package struct SignalHistory: Sendable, Equatable {
   /// least twice as late (§4.4.2.2).
   private static let eventLength: Int64 = 10_000_000
 
-  package init() {}
-
   /// Adds a report.
   /// - Parameter rssi: The RSSI in dBm. Nil if unknown.
   /// - Parameter isEvent: Whether the report is an advertisement. False for a scan response, which only answers a request.

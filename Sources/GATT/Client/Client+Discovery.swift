@@ -43,7 +43,7 @@ extension Client {
         } else {
           try await ask(procedure, &discovery)
         }
-        if discovery.requests % 4096 == 0 { noteProgress(discovery.requests) }
+        if discovery.requests % 4096 == 0 { onNote?(.discovering(requests: discovery.requests)) }
       }
       if !discovery.hasIncludes, let seen = discovery.includes {
         let range = HandleRange(seen.lowerBound, seen.upperBound)
@@ -104,8 +104,6 @@ extension Client {
     let response = try await answer(.findInformation(range), tolerating: [.attributeNotFound])
     if case .findInformation(let items)? = response { return items } else { return nil }
   }
-
-  func noteProgress(_ requests: Int) { onNote?(.discovering(requests: requests)) }
 
   // MARK: Discovers included services, and reads Characteristic Extended Properties
 

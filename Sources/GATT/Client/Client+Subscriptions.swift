@@ -90,7 +90,7 @@ extension Client {
     guard let descriptor = characteristic.clientConfiguration?.handle else { return }
     while true {
       let wanted = subscriptions.filter { $0.characteristic.valueHandle == characteristic.valueHandle }.reduce(UInt8(0)) {
-        $0 | $1.kind.bit
+        $0 | ($1.kind == .indication ? 2 : 1)
       }
       let configuration = configurations[descriptor] ?? ClientConfiguration()
       configurations[descriptor] = configuration
@@ -222,9 +222,6 @@ package final class Subscription {
     case auto
     case notification
     case indication
-
-    /// The mask of the CCCD bit: 1 for notifications and `.auto`, 2 for indications.
-    var bit: UInt8 { self == .indication ? 2 : 1 }
   }
 
   package let characteristic: Characteristic

@@ -216,7 +216,8 @@ package final class Client: BearerClient {
   /// - Parameter tolerated: error codes for which the function returns nil instead of throwing an error.
   func answer(_ request: Request, tolerating tolerated: [ErrorCode] = []) async throws -> Response? {
     var response = try await bearer.request(request)
-    if case .error(_, _, let code) = response, code.needsSecurity, let onSecurityNeeded, try await onSecurityNeeded(code) {
+    let shortages: [ErrorCode] = [.insufficientAuthentication, .insufficientEncryption, .encryptionKeySizeTooShort]
+    if case .error(_, _, let code) = response, shortages.contains(code), let onSecurityNeeded, try await onSecurityNeeded(code) {
       response = try await bearer.request(request)
     }
     guard case .error(_, _, let code) = response else { return response }
@@ -232,8 +233,4 @@ package final class Client: BearerClient {
     guard let value = take(response) else { throw ATTError.violation(response.opcode, response.bytes, "does not match the request") }
     return value
   }
-}
-
-extension ErrorCode {
-  var needsSecurity: Bool { [.insufficientAuthentication, .insufficientEncryption, .encryptionKeySizeTooShort].contains(self) }
 }

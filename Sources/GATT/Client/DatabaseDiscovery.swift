@@ -72,7 +72,6 @@ struct DatabaseDiscovery {
   }
 
   var whole: HandleRange { HandleRange(AttributeHandle(clamping: start), AttributeHandle(clamping: end)) }
-  private var isWhole: Bool { start == 1 && end == 0xFFFF }
 
   // MARK: Requests
 
@@ -84,7 +83,7 @@ struct DatabaseDiscovery {
 
   private mutating func choose(_ mtu: Int) -> Procedure? {
     if wantsPrimaryServices || services.isEmpty, let range = range(.primaryService) { return .services(.primaryService, range) }
-    if services.isEmpty, isWhole { return nil }
+    if services.isEmpty, whole == .all { return nil }
     if isBlind || wants(.secondaryService), let range = range(.secondaryService) { return .services(.secondaryService, range) }
     if wantsCharacteristics, let range = range(.characteristic) { return .characteristics(range) }
     if isBlind {

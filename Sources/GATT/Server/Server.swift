@@ -53,12 +53,6 @@ package final class Server: BearerServer {
     bearer.server = self
   }
 
-  /// Creates a server on a new bearer for an ATT channel.
-  /// - Parameter rxMTU: the largest PDU that the device can receive, 23…517.
-  package convenience init(store: AttributeStore, channel: any ATT.Channel, rxMTU: Int) {
-    self.init(store: store, bearer: Bearer(channel, rxMTU: rxMTU))
-  }
-
   /// Starts to receive PDUs from the client. Set the handlers first, because PDUs may already be waiting.
   package func start() { bearer.start() }
 
@@ -153,9 +147,6 @@ package final class Server: BearerServer {
   package func indicateWhenFree(_ handle: AttributeHandle, _ value: [UInt8]) {
     if isSent(handle, 2) { bearer.indicate(HandleValue(handle, value)) }
   }
-
-  /// Whether an indication waits for transmission or confirmation.
-  package var isIndicating: Bool { bearer.isIndicating }
 
   /// Stops serving and closes the bearer. Idempotent.
   package func close() { bearer.close() }

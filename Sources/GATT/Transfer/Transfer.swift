@@ -135,7 +135,7 @@ package final class Transfer {
     if burst == 1, pace?.burst != nil { burstBegin = EventLoop.shared.now }
     guard source.count.map({ progress.sent < $0 }) ?? true else { return true }
     if isProbeDue { return false }
-    proveInBetween()
+    if let every = pacing.provesEvery, unasked >= every, !proof.isOpen { ask(nil) }
     return !isFarAhead
   }
 
@@ -160,10 +160,6 @@ package final class Transfer {
     while proof.confirmed < probed { try await waitForProof() }
     if let (segments, begin) = untold { learn(segments, begin, delay: nil) }
     untold = nil
-  }
-
-  private func proveInBetween() {
-    if let every = pacing.provesEvery, unasked >= every, !proof.isOpen { ask(nil) }
   }
 
   private func ask(_ burst: (segments: Int, begin: LoopClock.Instant)?) {

@@ -90,7 +90,7 @@ extension DeviceLinks {
   /// - Throws: `error` if a new link does not help, or if `policy` has no attempt left; `CancellationError`.
   package func pause(after error: any Error, _ policy: inout RetryPolicy) async throws {
     guard reporter.problem(error).isLoss, let pause = policy.next() else { throw error }
-    reporter.report(.reconnecting(after: error, in: policy.pausesGrow ? pause : nil))
+    reporter.report(.reconnecting(after: error, in: policy.longestPause > policy.firstPause ? pause : nil))
     let wake = EventLoop.shared.now.advanced(by: pause)
     try await EventLoop.shared.sleep(until: policy.deadline.map { min($0, wake) } ?? wake)
   }

@@ -24,9 +24,6 @@ package struct RetryPolicy: Sendable, Equatable {
     return policy
   }
 
-  /// Whether the pauses grow between attempts, because `longestPause` exceeds `firstPause`.
-  var pausesGrow: Bool { longestPause > firstPause }
-
   /// Resets the next pause to `firstPause`. The caller does this after a link proves stable.
   package mutating func restart() { pause = nil }
 

@@ -17,8 +17,7 @@ enum DeviceRecord {
     for uuid in advertisements.flatMap(\.serviceUUIDs) where !services.contains(uuid) { services.append(uuid) }
     json.string("event", "device")
     if let time { json.time("time", time) }
-    json.address("address", device.peer.address)
-    json.string("address_type", device.peer.type.rawValue)
+    json.peer("address", "address_type", device.peer)
     ScanRecord.identity(&json, device.identity)
     json.string("name", device.name?.raw)
     json.object("rssi") {

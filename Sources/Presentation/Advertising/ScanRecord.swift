@@ -39,8 +39,7 @@ enum ScanRecord {
   /// Writes the identity behind a private address, if a key resolved it. The value is null if only the key is known.
   static func identity(_ json: inout RecordWriter, _ identity: ResolvedIdentity?) {
     guard let identity else { return }
-    json.address("identity", identity.address?.address)
-    json.string("identity_type", identity.address?.type.rawValue)
+    json.peer("identity", "identity_type", identity.address)
   }
 
   /// Writes the services, the manufacturer data and the service data.
@@ -101,8 +100,7 @@ package enum AdvertisementRecord {
   package static func write(
     _ json: inout RecordWriter, _ advertisement: Advertisement, _ octets: [UInt8], _ sender: PeerAddress?, _ formats: AdvertisingFormats
   ) {
-    json.address("address", sender?.address)
-    json.string("address_type", sender?.type.rawValue)
+    json.peer("address", "address_type", sender)
     json.string("name", advertisement.displayName?.raw)
     let (manufacturerData, serviceData) = (advertisement.manufacturerData, advertisement.serviceData)
     ScanRecord.lists(&json, advertisement.serviceUUIDs, manufacturerData, serviceData)

@@ -26,13 +26,13 @@ package struct ScanTable {
   ///   - time: The current time in nanoseconds since 1970-01-01T00:00:00Z.
   ///   - facts: The facts in the device's advertisements, the most specific first.
   func row(_ device: DeviceView, at time: Int64, _ facts: ScanFacts) -> LiveView.Line {
-    var strength = padLeft(device.signal.level.map { String(Int($0.rounded())) } ?? "?", 4)
+    var strength = (device.signal.level.map { String(Int($0.rounded())) } ?? "?").padded(to: 4)
     if hasBar { strength += " " + Self.bar(device.signal.level, isUTF8: isUTF8) + trend(device.signal.trend) + " " }
-    let name = device.name.map { clipMiddle(safe($0.raw), to: nameColumns) } ?? (isUTF8 ? "–" : "-")
+    let name = device.name.map { DisplayText.clipMiddle(safe($0.raw), to: nameColumns, ellipsis: ellipsis) } ?? (isUTF8 ? "–" : "-")
     var rest = " \(pad(name, nameColumns)) \(device.peer.address) \(Self.kind(device.peer))\(device.isConnectable ? "c" : " ")"
     if hasBar {
-      rest += " " + padLeft(device.signal.age(at: time).map(Self.duration) ?? "", 4)
-      rest += " " + padLeft(device.signal.interval.map(Self.interval) ?? "", 5)
+      rest += " " + (device.signal.age(at: time).map(Self.duration) ?? "").padded(to: 4)
+      rest += " " + (device.signal.interval.map(Self.interval) ?? "").padded(to: 5)
     }
     let room = width - DisplayText.width(strength) - DisplayText.width(rest) - 1
     if room > 0 { rest += " " + what(facts, room) }
@@ -118,11 +118,7 @@ package struct ScanTable {
 
   private func clip(_ text: String, to limit: Int) -> String { DisplayText.clip(text, to: limit, ellipsis: ellipsis) }
 
-  private func clipMiddle(_ text: String, to limit: Int) -> String { DisplayText.clipMiddle(text, to: limit, ellipsis: ellipsis) }
-
   private func pad(_ text: String, _ columns: Int) -> String {
     text + String(repeating: " ", count: max(0, columns - DisplayText.width(text)))
   }
-
-  private func padLeft(_ text: String, _ columns: Int) -> String { String(repeating: " ", count: max(0, columns - text.utf8.count)) + text }
 }

@@ -24,9 +24,6 @@ package final class ScanView {
   private var order: DeviceOrder
   private let live = LiveView()
   private let begin = EventLoop.shared.now
-  private var drawnAt: LoopClock.Instant?
-  /// The timer for the next redraw without a new report. Nil before the first frame and after the end.
-  private var timer: LoopTimer?
   /// The facts of each visible device, with the device's number of payload changes when the view collected the facts.
   private var facts: [PeerAddress: (changes: Int, facts: ScanFacts)] = [:]
 
@@ -101,8 +98,6 @@ package final class ScanView {
 
   /// Draws the final table and closes the log. Removes the table if the scan failed with `error` before the first record.
   package func finish(after error: (any Error)? = nil) async throws {
-    timer?.cancel()
-    timer = nil
     if isLive {
       try await live.finish(error != nil && records == 0 ? [] : table(isLast: true), on: output)
       if output.style.verbosity > 0 { try await showDetails() }
@@ -120,15 +115,7 @@ package final class ScanView {
     }
   }
 
-  /// Redraws the table, at most ten times per second.
-  private func redraw() throws {
-    let now = EventLoop.shared.now
-    if let drawnAt, drawnAt.duration(to: now) < .milliseconds(100) { return }
-    drawnAt = now
-    timer?.cancel()
-    try live.draw(table(isLast: false), on: output)
-    timer = EventLoop.shared.schedule(after: .milliseconds(500)) { [weak self] in try? self?.redraw() }
-  }
+  private func redraw() throws { try live.redraw(on: output) { [weak self] in self?.table(isLast: false) ?? [] } }
 
   private func table(isLast: Bool) -> [LiveView.Line] {
     let table = ScanTable(width: output.width, isUTF8: output.isUTF8, paint: output.paint)

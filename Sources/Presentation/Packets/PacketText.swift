@@ -109,8 +109,7 @@ package enum PacketText {
   /// Formats a number of nanoseconds as seconds with six decimal places.
   package static func seconds(_ nanoseconds: Int64) -> String {
     let micro = (nanoseconds / 1000).magnitude
-    let rest = String(micro % 1_000_000)
-    return (nanoseconds < 0 ? "-" : "") + "\(micro / 1_000_000)." + String(repeating: "0", count: 6 - rest.utf8.count) + rest
+    return "\(nanoseconds < 0 ? "-" : "")\(micro / 1_000_000).\("\(micro % 1_000_000)".padded(to: 6, with: "0"))"
   }
 
   package static func milliseconds(_ nanoseconds: Int64) -> String { "\(((Double(nanoseconds) / 10_000).rounded() / 100).plainText) ms" }
@@ -206,10 +205,8 @@ package enum PacketRecord {
 /// The text of ATT PDUs for `-vv` in the style of btmon, with `<` for sent and `>` for received PDUs.
 package enum PDUText {
   package static func line(_ direction: ATT.Direction, _ pdu: [UInt8]) -> String {
-    "\(direction == .sent ? "<" : ">") \(opcode(pdu)) \(Hex.encode(pdu))"
+    "\(direction == .sent ? "<" : ">") \(pdu.first.map { ATT.Opcode(rawValue: $0).description } ?? "empty") \(Hex.encode(pdu))"
   }
-
-  private static func opcode(_ pdu: [UInt8]) -> String { pdu.first.map { ATT.Opcode(rawValue: $0).description } ?? "empty" }
 
   /// Returns the name and the attribute of a PDU, such as `Read Request battery_level`. Adds the reason to an Error Response.
   /// - Parameter names: A function that returns the name of an attribute, or nil to show its handle, such as `0x0012`.

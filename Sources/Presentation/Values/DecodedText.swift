@@ -98,10 +98,7 @@ package enum DecodedText {
     return [named ? "\(lowered(field.name)) \(text)" : text]
   }
 
-  private static func hasNumber(_ field: DecodedField) -> Bool {
-    if case .noNumber = field.content { return false }
-    return true
-  }
+  private static func hasNumber(_ field: DecodedField) -> Bool { if case .noNumber = field.content { false } else { true } }
 
   private static func value(_ field: DecodedField) -> String {
     switch field.content {

@@ -50,9 +50,9 @@ struct RecordedWords {
       var option = [word]
       if options.takesValue(word), let value = rest.popFirst() { option.append(value) }
       let name = Self.name(word)
-      if options.isOfConnection(name), hasPeer {
+      if options.ofConnection.contains(name), hasPeer {
         link += option
-      } else if !options.isOfProcess(name), !Self.isVerbose(word), !(word.hasPrefix("-i") && word.count > 2) {
+      } else if !options.ofProcess.contains(name), !Self.isVerbose(word), !(word.hasPrefix("-i") && word.count > 2) {
         parts.append(.option(option))
       }
     }

@@ -199,7 +199,9 @@ struct ScriptLoader {
   }
 
   private static func newNeed(_ words: [String], _ commands: SessionCommands) throws -> Need {
-    if let reason = words.first.flatMap({ refusal(of: $0, commands) }) { throw Failure(.usage, reason) }
+    if let reason = words.first.flatMap({ (commands.type(named: $0) ?? commands.set.type(named: $0))?.traits.scriptRefusal }) {
+      throw Failure(.usage, reason)
+    }
     if let word = words.first, Predicate.words.contains(word) {
       throw Failure(.usage, "A condition needs `expect`: `expect \(words.map(ShellWords.quote).joined(separator: " "))`")
     }
@@ -222,11 +224,6 @@ struct ScriptLoader {
       case .none, .unknown: .nothing
       }
     return (need, command.deviceCall)
-  }
-
-  /// Returns the reason why a script cannot use a command. Returns nil if a script can use the command.
-  private static func refusal(of name: String, _ commands: SessionCommands) -> String? {
-    (commands.type(named: name) ?? commands.set.type(named: name))?.traits.scriptRefusal
   }
 
   /// The kinds and names of all failures, which a `fails` line accepts.

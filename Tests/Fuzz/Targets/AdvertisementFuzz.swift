@@ -14,7 +14,7 @@ extension FuzzTarget {
     let sender = PeerAddress(address, bytes.count & 1 == 0 ? .public : .random)
     let advertisement = Advertisement(Array(tape.rest))
     _ = (advertisement.flags, advertisement.txPower, advertisement.appearance, advertisement.displayName, advertisement.errors)
-    _ = (advertisement.serviceUUIDs, advertisement.solicitedUUIDs, advertisement.leDeviceAddress)
+    _ = (advertisement.serviceUUIDs, advertisement.solicitedUUIDs, advertisement.leDeviceAddressPlace)
     if let again = Advertisement(structures: advertisement.structures) {
       expect(again.structures == advertisement.structures, "what is written of AD structures is read as others")
     }
