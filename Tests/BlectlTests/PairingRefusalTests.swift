@@ -150,7 +150,8 @@ import Text
     let key = #"{"key":"000102030405060708090a0b0c0d0e0f","ediv":0,"rand":"0000000000000000","role":null}"#
     let bonds = """
       {"bonds":[{"identity":"C0:FF:EE:00:00:07","identity_type":"random","name":null,"created":"2026-01-01T00:00:00.000Z",
-        "method":"just_works","secure_connections":true,"key_size":16,"irk":null,"keys":[\(key)]}]}
+        "method":"just_works","secure_connections":true,"key_size":16,"adapter":"00:1B:DB:00:00:01","adapter_type":"public",
+        "irk":null,"keys":[\(key)]}]}
       """
     try FileManager.default.createDirectory(atPath: "\(state)/blectl/bonds", withIntermediateDirectories: true)
     try bonds.write(toFile: path, atomically: true, encoding: .utf8)
