@@ -21,11 +21,10 @@ package final class KernelCentral: GAP.Central, LinkController {
   private var links: [KernelLink] = []
   /// The function that returns whether the adapter with an index is up. Tests replace it.
   var isUp: (Int) -> Bool = AdapterList.isUp
-  var isDiscovering: (Int) -> Bool? = KernelDiscovery.isActive
   var makeChannel: @LoopActor (AdapterInfo, PeerAddress, LoopClock.Instant) async throws -> L2CAPSocket = {
     try await L2CAPSocket.connect($0, $1, until: $2)
   }
-  var remindOfBackgroundScan: (AdapterInfo) -> Void = KernelDiscovery.remindOfBackgroundScan
+  var discovery = KernelDiscovery()
 
   /// Opens an adapter.
   /// - Parameter index: The number N of `hciN`, or nil for the first usable adapter.
@@ -63,6 +62,9 @@ package final class KernelCentral: GAP.Central, LinkController {
     let procedure = ScanProcedure(commands, wantsScanResponses: parameters.isActive)
     try await scan.run(procedure, started: started, report: report)
   }
+
+  /// Whether the kernel's discovery is active and may be that of bluetoothd. Without bluetoothd, it is what an earlier scan left.
+  var isOthersDiscovery: Bool { discovery.isActive(adapter) == true && keyring.hasDaemon() }
 
   // MARK: What the controller can do
 
@@ -113,6 +115,8 @@ package final class KernelCentral: GAP.Central, LinkController {
       scan.end(GAPError.scanEnded(adapter: adapter.name, connecting: peer))
       try await scan.over.value()
     }
+    // A discovery that a killed program left would keep the kernel from its scan.
+    if discovery.isActive(adapter) == true, !keyring.hasDaemon() { _ = discovery.end(adapter) }
     let deadline = EventLoop.shared.now.advanced(by: timeout)
     let destination = try await keyring.destination(of: peer)
     do {

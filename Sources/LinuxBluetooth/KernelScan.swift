@@ -30,6 +30,7 @@ final class KernelScan {
   ) async throws {
     self.procedure = procedure
     let hci = central.hci
+    let isDiscovering = central.isOthersDiscovery
     let reader = AdvertisingReportReader(onUnreadable: { [central] in central.onNote?(.unreadableReports(adapter: hci.name, $0)) }, report)
     // The procedure must learn of each packet while it is handled: a waiting task resumes only after the
     // packets that follow.
@@ -65,8 +66,14 @@ final class KernelScan {
       let last = self.procedure?.end()
       self.procedure = nil
       await shielded { [central] in
-        for command in last?.commands ?? [] { _ = try? await hci.send(command, for: .scanning) }
-        if last?.remindsKernel == true { central.remindOfBackgroundScan(central.adapter) }
+        guard let last else { return }
+        if let stop = last.stop { _ = try? await hci.send(stop, for: .scanning) }
+        if last.endsDiscovery, !isDiscovering, !central.discovery.end(central.adapter) {
+          // The kernel then sees no discovery either, whatever the controller answers (hci_cc_inquiry_cancel). It needs only CAP_NET_RAW.
+          _ = try? await hci.send(InquiryCancel(), for: .scanning)
+        }
+        for command in last.restored { _ = try? await hci.send(command, for: .scanning) }
+        if last.remindsKernel { central.discovery.remindOfBackgroundScan(central.adapter) }
       }
       throw error
     }
@@ -80,7 +87,7 @@ final class KernelScan {
       switch step {
       case .send(let command): try await hci.send(command, for: .scanning) { [self] status in tell { $0.answered(status, at: now) } }
       case .askForDiscovery:
-        let isActive = central.isDiscovering(central.adapter.index)
+        let isActive = central.discovery.isActive(central.adapter)
         tell { $0.discovery(isActive, at: now) }
       case .started: started()
       case .note(let note): central.onNote?(.scan(adapter: hci.name, note))

@@ -94,6 +94,8 @@ struct ScanProcedure: Equatable {
   private var notes: [ScanNote] = []
   private var saidNotes: Set<ScanNote> = []
   private var displaced: Scan?
+  /// Whether blectl switched an active scan on.
+  private var hasSearched = false
 
   init(_ commands: ScanCommands, wantsScanResponses: Bool) {
     self.wantsScanResponses = wantsScanResponses
@@ -153,15 +155,30 @@ struct ScanProcedure: Equatable {
     return max(time, first.advanced(by: Self.restartsPeriod))
   }
 
+  /// What to do after the scan, in the order of the properties.
+  struct Ending: Equatable {
+    /// The command that switches blectl's own scan off. Nil if it is off already.
+    var stop: CommandPacket?
+    /// Whether the kernel may still see a discovery, because of blectl's own active scan.
+    var endsDiscovery = false
+    /// The commands that switch the scan of another program on again.
+    var restored: [CommandPacket] = []
+    /// Whether the kernel should check if it needs a scan, because this procedure may have switched off the kernel's own scan.
+    var remindsKernel = false
+  }
+
   /// Ends the scan in any state.
-  /// - Returns: The last commands to send. `remindsKernel` is whether the kernel should check if it needs a scan, because this procedure
-  ///   may have switched off the kernel's own scan.
-  mutating func end() -> (commands: [CommandPacket], remindsKernel: Bool) {
-    let mayBeOurs = scan == .ours || inFlight == enable && !isOn
+  mutating func end() -> Ending {
+    var ending = Ending()
+    if scan == .ours || inFlight == enable && !isOn { ending.stop = stop }
     if inFlight == stop { noteDisplaced() }
-    let restored: [CommandPacket] = if case .others(let seen, _)? = displaced { [seen.configure, seen.enable] } else { [] }
-    let remindsKernel = if case .unidentified? = displaced { true } else { false }
-    return ((mayBeOurs ? [stop] : []) + restored, remindsKernel)
+    ending.endsDiscovery = ending.stop != nil ? wantsScanResponses : hasSearched && !isOn
+    switch displaced {
+    case .others(let seen, _)?: ending.restored = [seen.configure, seen.enable]
+    case .unidentified?: ending.remindsKernel = true
+    default: break
+    }
+    return ending
   }
 
   // MARK: What happened
@@ -184,7 +201,7 @@ struct ScanProcedure: Equatable {
     case .enabling:
       guard status == .success else { return refused(enable, status, at: now) }
       // If it was already on, its owner is unchanged.
-      if !isOn { scan = .ours }
+      if !isOn { (scan, hasSearched) = (.ours, wantsScanResponses) }
       activity = .watching
     case .asking, .watching, .failed: break
     }

@@ -23,11 +23,18 @@ private let lamp = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_04), .random)
     /// The attempts in the order of the requests, with the kernel's outcome.
     private(set) var attempts: [(peer: PeerAddress, outcome: Wait<Errno?>)] = []
     private(set) var pairs: [PeerAddress: SocketPair] = [:]
+    var isDiscovering: Bool?
+    private(set) var endedDiscoveries = 0
 
     init() {
       let adapter = AdapterInfo(index: 0, address: nil, isUp: true, bus: "virtual", le: true)
       central = KernelCentral(adapter, HCISocket(controller.pair.takeOther(), name: "hci0", tap: nil), tap: nil)
       central.isUp = { _ in true }
+      central.discovery.isActive = { [unowned self] _ in isDiscovering }
+      central.discovery.end = { [unowned self] _ in
+        endedDiscoveries += 1
+        return true
+      }
       central.onNote = { [unowned self] in notes.append($0) }
       central.makeChannel = { [unowned self] _, peer, deadline in
         let outcome = Wait<Errno?>()
@@ -76,6 +83,22 @@ private let lamp = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_04), .random)
       await one.disconnect()
       other.channel.send([5])
       #expect(rig.pairs[lock]?.hasEnded() == true && rig.pairs[lamp]?.read() == [5])
+      await rig.central.close()
+    }
+  }
+
+  /// A killed program may leave a discovery, without which the kernel scans for the peer. A discovery of bluetoothd goes on.
+  @Test(arguments: [(true, false, 1), (true, true, 0), (false, false, 0)])
+  func aDiscoveryThatAKilledProgramLeft(isActive: Bool, hasDaemon: Bool, ended: Int) async throws {
+    try await onLoop {
+      let rig = Rig()
+      rig.isDiscovering = isActive
+      rig.central.keyring.hasDaemon = { hasDaemon }
+      let link = rig.connect(lock)
+      try await rig.settle()
+      #expect(rig.endedDiscoveries == ended)
+      try rig.end(lock)
+      _ = try await link.value.get()
       await rig.central.close()
     }
   }

@@ -34,6 +34,7 @@ private final class Rig {
     let hci = HCISocket(controller.pair.takeOther(), name: "hci0", tap: nil)
     central = KernelCentral(adapter, hci, tap: nil)
     central.isUp = { _ in true }
+    central.discovery.isActive = { _ in nil }
     let complete = Event.ConnectionComplete(
       status: .success, handle: 0x40, peer: peer, interval: 40, latency: 0, supervisionTimeout: 42)
     if seen { try controller.pair.write(Event.leConnectionComplete(complete).encoded) }

@@ -27,15 +27,21 @@ private final class Rig {
   private(set) var notes: [GAPNote] = []
   private(set) var starts = 0
   private(set) var reminders = 0
+  private(set) var endedDiscoveries = 0
   var isDiscovering: Bool?
+  var mayEndDiscovery = true
   private var task: Task<(any Error)?, Never>?
 
   init(_ commands: SupportedCommands) {
     let hci = HCISocket(controller.pair.takeOther(), name: "hci0", tap: nil)
     central = KernelCentral(adapter, hci, tap: nil)
     central.isUp = { _ in true }
-    central.isDiscovering = { [unowned self] _ in isDiscovering }
-    central.remindOfBackgroundScan = { [unowned self] _ in reminders += 1 }
+    central.discovery.isActive = { [unowned self] _ in isDiscovering }
+    central.discovery.remindOfBackgroundScan = { [unowned self] _ in reminders += 1 }
+    central.discovery.end = { [unowned self] _ in
+      endedDiscoveries += 1
+      return mayEndDiscovery
+    }
     central.onNote = { [unowned self] in notes.append($0) }
     controller.answers[ReadLocalSupportedCommands.opcode] = [
       .commandComplete(Event.CommandComplete(ReadLocalSupportedCommands.self, .init(commands)))
@@ -125,6 +131,34 @@ private final class Rig {
           LESetExtendedScanParameters(ownAddressType: 0, filterPolicy: 0, phys: [.le1M, .coded], [timing, timing]),
           LESetExtendedScanEnable(true, filterDuplicates: 0, duration: 0, period: 0), off,
         ])
+    }
+  }
+
+  /// Linux 6.10.4 and later see a discovery in an active scan, and do not connect while they see one.
+  @Test(arguments: [true, false]) func theKernelSeesNoDiscoveryAfterwards(mayEnd: Bool) async throws {
+    try await onLoop {
+      let rig = Rig(legacyCommands)
+      rig.mayEndDiscovery = mayEnd
+      rig.controller.status(InquiryCancel.opcode, 0x0C)
+      rig.scan()
+      try await rig.settle()
+      #expect(rig.endedDiscoveries == 0)
+      #expect(await rig.finish() is CancellationError)
+      #expect(rig.endedDiscoveries == 1)
+      #expect(rig.opcodes == [configure, enable, enable] + (mayEnd ? [] : [InquiryCancel.opcode]))
+    }
+  }
+
+  @Test func aDiscoveryOfBluetoothdGoesOn() async throws {
+    try await onLoop {
+      let rig = Rig(legacyCommands)
+      rig.central.keyring.hasDaemon = { true }
+      rig.isDiscovering = true
+      rig.scan()
+      try await rig.settle()
+      #expect(await rig.finish() is CancellationError)
+      #expect(rig.endedDiscoveries == 0)
+      #expect(rig.opcodes == [configure, enable, enable])
     }
   }
 

@@ -37,6 +37,7 @@ import Testing
       let hci = HCISocket(controller.pair.takeOther(), name: "hci0", tap: log, tracesAll: tracesAll)
       central = KernelCentral(adapter, hci, tap: nil)
       central.isUp = { _ in true }
+      central.discovery.isActive = { _ in nil }
       central.makeChannel = { [connected] _, _, _ in
         if let errno = try await connected.value() { throw ConnectFailure(errno: errno, stage: .completing) }
         return L2CAPSocket(SocketPair().takeOther()) { SocketEnd(peer, .errno($0)) }

@@ -43,7 +43,7 @@ private enum Line {
   case theirsSent(CommandPacket)
   case connected
   case after(Int)
-  case ends([CommandPacket], reminds: Bool = false)
+  case ends([CommandPacket], reminds: Bool = false, endsDiscovery: Bool? = nil)
 }
 
 private func run(_ lines: [Line], _ parameters: ScanParameters = ScanParameters(), sourceLocation: SourceLocation = #_sourceLocation) {
@@ -70,9 +70,10 @@ private func run(_ lines: [Line], _ parameters: ScanParameters = ScanParameters(
     case .theirsSent(let command): procedure.sawSent(command, at: now)
     case .connected: procedure.connectionEnded(at: now)
     case .after(let milliseconds): now = now.advanced(by: .milliseconds(milliseconds))
-    case .ends(let commands, let reminds):
+    case .ends(let commands, let reminds, let endsDiscovery):
       let end = procedure.end()
-      #expect(end.commands == commands, place, sourceLocation: sourceLocation)
+      #expect((end.stop.map { [$0] } ?? []) + end.restored == commands, place, sourceLocation: sourceLocation)
+      if let endsDiscovery { #expect(end.endsDiscovery == endsDiscovery, place, sourceLocation: sourceLocation) }
       #expect(end.remindsKernel == reminds, place, sourceLocation: sourceLocation)
     }
   }
@@ -84,6 +85,23 @@ private func run(_ lines: [Line], _ parameters: ScanParameters = ScanParameters(
   private let refused: [Line] = [.wants(.send(configure)), .answer(.commandDisallowed)]
 
   @Test func alone() { run(start + [.ends([off])]) }
+
+  /// Linux 6.10.4 and later see a discovery from the start of an active scan, also after it, until blectl ends that discovery.
+  @Test func aDiscoveryThatTheKernelSees() {
+    run(start + [.ends([off], endsDiscovery: true)])
+    run(start + [.theirs(off), .ends([], endsDiscovery: true)])
+    // The scan of another program remains.
+    run(start + [.theirs(off), .theirs(configure), .theirs(on), .ends([], endsDiscovery: false)])
+    run(refused + [.wants(.askForDiscovery), .discovery(true), .ends([], endsDiscovery: false)])
+    run([.wants(.send(configure)), .answer(.success), .ends([], endsDiscovery: false)])
+    // The scan may start although the answer is missing.
+    run([.wants(.send(configure)), .answer(.success), .wants(.send(on)), .ends([off], endsDiscovery: true)])
+    var passive = ScanParameters()
+    passive.isActive = false
+    run(
+      [.wants(.send(passiveConfigure)), .answer(.success), .wants(.send(on)), .answer(.success), .ends([off], endsDiscovery: false)],
+      passive)
+  }
 
   @Test(arguments: [off, Reset().packet]) func switchedOffByAnother(how: CommandPacket) {
     run(start + [.theirs(how), .ends([])])

@@ -99,7 +99,8 @@ private struct SharedController {
     if case .asleep(let until?) = scans[index].state, until <= now { scans[index].state = .ready }
     if now >= scans[index].leaves, scans[index].state != .gone {
       scans[index].state = .gone
-      for command in scans[index].procedure.end().commands { queue.append((.scan(index), command)) }
+      let end = scans[index].procedure.end()
+      for command in [end.stop].compactMap({ $0 }) + end.restored { queue.append((.scan(index), command)) }
     }
     while scans[index].state == .ready {
       switch scans[index].procedure.next(at: instant) {

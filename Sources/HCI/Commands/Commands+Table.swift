@@ -60,6 +60,18 @@ extension LEExtendedCreateConnection {
   }
 }
 
+/// The command Inquiry Cancel (Vol 4 Part E §7.1.2).
+package struct InquiryCancel: Command {
+  package static let opcode = Opcode(0x0402, "Inquiry Cancel", bit: (0, 1))
+  package typealias Return = NoReturnParameters
+
+  package init() {}
+
+  package init(parsing reader: inout ByteReader) throws(MalformedPacket) {}
+
+  package func encode(into writer: inout ByteWriter) {}
+}
+
 /// The command Disconnect (Vol 4 Part E §7.1.6).
 package struct Disconnect: Command {
   package static let opcode = Opcode(0x0406, "Disconnect", bit: (0, 5))
