@@ -17,6 +17,8 @@ struct Examination: Sendable {
     var links: [AdapterLink] = []
     /// The devices that the kernel connects to automatically. Nil if this process may not read them.
     var autoConnections: [PeerAddress]?
+    /// Whether the kernel can pair and encrypt on the adapter. Nil if this process may not see that.
+    var hasSecurityManager: Bool?
     /// Whether bluetoothd scans with the adapter. Nil if `doctor` did not ask bluetoothd or got no answer.
     var isDiscovering: Bool?
     /// The name of the Wi-Fi interface of the same USB device. Nil if the USB device has none.
@@ -88,6 +90,7 @@ extension Examination.Adapter {
     (features, manufacturer) = (abilities.features, abilities.version?.company)
     links = (try? info.links()) ?? []
     autoConnections = info.autoConnections()
+    hasSecurityManager = info.isUp && !info.isTaken ? info.hasSecurityManager() : nil
     wifi = info.wifiOfSameDevice()
     if hasDaemon { isDiscovering = try await BluetoothDaemon.isDiscovering(info.name) }
   }
@@ -96,7 +99,7 @@ extension Examination.Adapter {
 extension Examination {
   // MARK: Other programs
 
-  var others: [Finding] { [daemon] + chosen.flatMap { scans($0) + automatic($0) + held($0) } + programs }
+  var others: [Finding] { [daemon] + chosen.flatMap { unprotected($0) + scans($0) + automatic($0) + held($0) } + programs }
 
   /// The command that runs `doctor` as root, with the full path of the program.
   var asRoot: String { "sudo \(Failure.quoted(executable)) doctor" }
@@ -131,6 +134,11 @@ extension Examination {
         "bluetoothd is scanning for another program. blectl shares that scan, so it may miss repeated advertisements. "
           + "Close the desktop's Bluetooth settings, or type `scan off` in bluetoothctl.")
     ]
+  }
+
+  private func unprotected(_ adapter: Adapter) -> [Finding] {
+    guard adapter.hasSecurityManager == false else { return [] }
+    return [.note(adapter.info.name, Failure(KernelPairingProblem.noSecurityManager(adapter.info.name)).message)]
   }
 
   private func automatic(_ adapter: Adapter) -> [Finding] {

@@ -168,6 +168,26 @@ extension AdapterInfo {
 }
 
 extension AdapterInfo {
+  /// Whether the kernel has a Security Manager for the adapter. Without one, it neither pairs nor encrypts: `hciconfig up` may leave that.
+  /// Reads the L2CAP channels of all adapters in debugfs, which only root may do.
+  /// - Parameter folder: The debugfs folder, which tests replace.
+  /// - Returns: Nil if this process cannot read the channels, or the adapter has no public address.
+  package func hasSecurityManager(folder: String = "/sys/kernel/debug/bluetooth") -> Bool? {
+    SmallFile.text(of: "\(folder)/l2cap", limit: 1 << 18).flatMap { hasSecurityManager(among: $0) }
+  }
+
+  /// Parses lines such as `00:AA:01:00:00:00 (1) 00:00:00:00:00:00 (0) 4 0 0x0006 0x0000 672 672 1 0`: source and its type, destination and
+  /// its type, state (4: listens), PSM, source channel (6: Security Manager), and others.
+  func hasSecurityManager(among channels: String) -> Bool? {
+    guard let address else { return nil }
+    return channels.split(separator: "\n").contains { line in
+      let words = line.split(separator: " ")
+      return words.count > 6 && words[4] == "4" && words[6] == "0x0006" && Address(String(words[0])) == address
+    }
+  }
+}
+
+extension AdapterInfo {
   /// Returns the Wi-Fi radio of the same USB device, as an interface (`wlan0`) or a radio without an interface (`phy0`).
   /// Nil if the adapter is not on USB or its USB device has no Wi-Fi radio.
   /// - Parameter folder: The folder of device classes, which tests replace.

@@ -50,7 +50,7 @@ import Testing
       "rfkill4 (dell-bluetooth) is off in software. Run: rfkill unblock bluetooth"
     ),
     (findings([], blocked: .hardBlocked), "adapter", "slide switch"),
-    (findings([adapter { $0.isUp = false }]), "hci0", "sudo hciconfig hci0 up"),
+    (findings([adapter { $0.isUp = false }]), "hci0", "sudo btmgmt -i hci0 power on"),
     (findings([adapter { $0.block = block("hci0", .softBlocked) }]), "hci0", "rfkill unblock bluetooth"),
     (
       findings([adapter { $0.block = block("hci0", .hardBlocked) }]), "hci0",
@@ -69,7 +69,7 @@ import Testing
     (findings([adapter { $0.le = false }]), "hci0", "To list them: blectl adapters"),
     // One usable adapter suffices, unless the user wants another.
     (findings([adapter { $0.isUp = false }, adapter { $0.index = 1 }]), nil, ""),
-    (findings([adapter { $0.isUp = false }, adapter { $0.index = 1 }], wanted: 0), "hci0", "sudo hciconfig hci0 up"),
+    (findings([adapter { $0.isUp = false }, adapter { $0.index = 1 }], wanted: 0), "hci0", "sudo btmgmt -i hci0 power on"),
     (findings([up], wanted: 3), "hci3", "Found: hci0"),
     (
       findings([up], ProcessCapabilities(permitted: 0, bounding: full)), "rights",
@@ -135,6 +135,7 @@ import Testing
       findings([used { $0.autoConnections = [peer] }]),
       [("hci0", "To stop that: `sudo btmgmt --index 0 del-device -t 1 C0:FF:EE:00:00:07`")]
     ),
+    (findings([used { $0.hasSecurityManager = false }]), [("hci0", "sudo btmgmt -i hci0 power off && sudo btmgmt -i hci0 power on")]),
     (findings([used { $0.wifi = "wlan3" }]), [("hci0", "The same USB device has a Wi-Fi interface (wlan3)")]),
     (findings([fast], version: "6.1.192"), [("kernel", "--phy 2m"), ("kernel", "hci_chan_del")]),
     (findings([up], version: "5.17.7"), [("kernel", "Known bug in 5.17.7, unless your distribution fixed it: a failed connection")]),

@@ -43,7 +43,7 @@ import Testing
       "No adapter hci3. List the adapters: blectl adapters"),
     Row(
       AdapterProblem.down("hci0"), .adapter, 100, "enetdown",
-      "hci0 is down. Run bluetoothctl power on, or: sudo hciconfig hci0 up"),
+      "hci0 is down. Run bluetoothctl power on, or: sudo btmgmt -i hci0 power on"),
     Row(
       AdapterProblem.blocked("hci0", by: RFKill.Switch(device: "rfkill2", name: "hci0", state: .hardBlocked)), .adapter, 132, "erfkill",
       "hci0 is blocked: the switch rfkill2 (hci0) is off in hardware, and no command changes that. Use the machine's slide switch, wireless key "

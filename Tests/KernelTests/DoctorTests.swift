@@ -24,7 +24,7 @@ extension KernelTests {
       try Guest.switchOff("hci0")
       let result = try Guest.blectl("-i", "hci0", "doctor", "--json")
       try Guest.switchOn("hci0")
-      #expect(try result.status == 3 && failures(result).first?.contains("sudo hciconfig hci0 up") == true, "\(result.text)")
+      #expect(try result.status == 3 && failures(result).first?.contains("sudo btmgmt -i hci0 power on") == true, "\(result.text)")
     }
 
     /// Doctor names an adapter in use: Lock-01 holds the user channel of hci1.

@@ -16,8 +16,8 @@ extension KernelTests {
 
     @Test func anAdapterThatIsDown() throws {
       try Guest.switchOff("hci0")
-      expect(try Guest.blectl("-i", "hci0", "scan", "--json"), 3, "sudo hciconfig hci0 up")
-      expect(try Guest.blectl("-i", "hci0", "connect", "\(BumbleAir.peer)/random", "--json"), 3, "sudo hciconfig hci0 up")
+      expect(try Guest.blectl("-i", "hci0", "scan", "--json"), 3, "sudo btmgmt -i hci0 power on")
+      expect(try Guest.blectl("-i", "hci0", "connect", "\(BumbleAir.peer)/random", "--json"), 3, "sudo btmgmt -i hci0 power on")
       #expect(try Guest.blectl("adapters", "--json").records.first?.bool("up") == false)
       try Guest.switchOn("hci0")
       #expect(try Guest.blectl("adapters", "--json").records.first?.bool("up") == true)

@@ -136,6 +136,18 @@ import Testing
     #expect(SocketUsers(.l2cap, among: [daemon], table: { _ in nil }, sockets: { _, _ in [1] }) == SocketUsers())
   }
 
+  /// A listening channel of ATT, a connected one and one of another adapter are no Security Manager.
+  @Test(arguments: [
+    ("00:aa:01:00:00:00 (1) 00:00:00:00:00:00 (0) 4 0 0x0006 0x0000 672 672 1 0", true),
+    ("00:aa:01:00:00:00 (1) 00:00:00:00:00:00 (0) 4 0 0x0004 0x0000 672 672 1 0", false),
+    ("00:aa:01:00:00:00 (1) f0:f1:f2:f3:f4:f5 (2) 1 0 0x0006 0x0006 672 672 1 0", false),
+    ("00:aa:01:01:00:01 (1) 00:00:00:00:00:00 (0) 4 0 0x0006 0x0000 672 672 1 0", false), ("", false), ("nonsense", false),
+  ]) func securityManager(channels: String, has: Bool) {
+    let adapter = AdapterInfo(index: 7, address: Address(rawValue: 0x00AA_0100_0000), isUp: true, bus: "usb", le: true)
+    #expect(adapter.hasSecurityManager(among: "\(channels)\n") == has)
+    #expect(adapter.hasSecurityManager(folder: "/nowhere") == nil)
+  }
+
   @Test func devicesOfTheKernelsOwnConnections() throws {
     let list = """
       00:11:22:33:44:55 (type 0)

@@ -21,7 +21,7 @@ extension AdapterProblem: FailureConvertible {
         "No adapter \(name). " + (others.isEmpty ? "List the adapters: blectl adapters" : "Found: \(others.joined(separator: ", "))"),
         .operationNotSupportedByDevice)
     case .down(let name):
-      .adapter("\(name) is down. Run bluetoothctl power on, or: sudo hciconfig \(name) up", .networkDown)
+      .adapter("\(name) is down. Run bluetoothctl power on, or: sudo btmgmt -i \(name) power on", .networkDown)
     case .blocked(let name, let block):
       .adapter(
         block.map { "\(name) is blocked: \($0.text)" }
