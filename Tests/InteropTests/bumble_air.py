@@ -12,7 +12,10 @@ Lines on standard input: "away" takes the peripheral out of range (links are los
 "secure:KEY" lets it ask its central for encryption, with KEY (32 hex digits) as the key of their bond.
 "pairing:none" lets it pair without display and keyboard (the default), "pairing:legacy" likewise but without LE Secure Connections,
 "pairing:246810" lets it display that passkey, "pairing:compare" lets it compare numbers; "pairing:IO/SC/MITM" sets the three numbers
-of its features, with the passkey 246810; "forget" removes its keys. A pairing ends with the event "paired" or "failed".
+of its features, with the passkey 246810; "pairing:silent" lets it answer nothing; "forget" removes its keys. A pairing ends with
+the event "paired" or "failed".
+"private" lets it advertise with another resolvable private address, "static" with its static address again. Both end with the
+event "address", and must not be said while a link is up.
 
 Service FFE0:
   FFE1 write, write without response   counted; "burst" also sends 100 notifications of FFE5 and 10 indications of FFE6 to who
@@ -52,6 +55,7 @@ from bumble.transport.common import AsyncPipeSink, PacketParser
 ADDRESS = 'F0:F1:F2:F3:F4:F5'
 SECOND = 'F0:F1:F2:F3:F4:F6'
 CENTRAL = '00:1B:DC:00:00:01'
+IRK = bytes(range(16))
 SUPERVISION_TIMEOUT = 0x08
 UUID_128 = '6f1c%04x-8a3e-4b52-9c1d-2e7f90a1b3c4'
 
@@ -280,6 +284,15 @@ def pairing_config(kind):
     return PairingConfig(delegate=Display(PairingDelegate.DISPLAY_OUTPUT_ONLY, int(kind)), identity_address_type=own)
 
 
+async def rotate(device, address, advertise):
+    """Advertises with another address. Bumble's own update_rpa sets the address that it had before."""
+    await device.stop_advertising()
+    await device.send_sync_command(hci.HCI_LE_Set_Random_Address_Command(random_address=address))
+    device.random_address = address
+    await advertise()
+    report('address', address=str(address).partition('/')[0])
+
+
 def outcome(config, keys):
     """How a pairing went, as this side sees it. Bumble calls every link authenticated, but not every key."""
     return {'authenticated': (keys.ltk or keys.ltk_central).authenticated, 'secure_connections': keys.ltk is not None,
@@ -302,10 +315,14 @@ async def peripheral(source, sink, options, vanish=None, name='Lock-01', address
     device.scan_response_data = bytes(AdvertisingData([(AdvertisingData.COMPLETE_LIST_OF_16_BIT_SERVICE_CLASS_UUIDS, b'\xe0\xff')]))
     await device.power_on()
     device.keystore = Keys()
-    await device.start_advertising(
+    await advertise(device, options)
+    return device
+
+
+def advertise(device, options):
+    return device.start_advertising(
         own_address_type=hci.OwnAddressType.PUBLIC if options.public else hci.OwnAddressType.RANDOM,
         auto_restart=True, advertising_interval_min=100, advertising_interval_max=100)
-    return device
 
 
 # ----------------------------------------------------------------------------------------------------------------------- the air
@@ -576,9 +593,18 @@ async def main():
                 connection.request_pairing()
 
         elif device and word.startswith('pairing:'):
-            config = pairing_config(word.removeprefix('pairing:'))
-            device.pairing_config_factory = lambda _: config
+            kind = word.removeprefix('pairing:')
+            vars(device.smp_manager).pop('on_smp_pdu', None)
+            if kind == 'silent':
+                device.smp_manager.on_smp_pdu = lambda *_: None
+            else:
+                config = pairing_config(kind)
+                device.pairing_config_factory = lambda _: config
             report('pairing')
+        elif device and word in ('private', 'static'):
+            device.irk = IRK if word == 'private' else bytes(16)
+            address = hci.Address.generate_private_address(IRK) if word == 'private' else device.static_address
+            asyncio.ensure_future(rotate(device, address, lambda: advertise(device, options)))
         elif device and word == 'forget':
             device.keystore.all_keys.clear()
             report('forgotten')

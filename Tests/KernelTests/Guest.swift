@@ -2,6 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import LinuxBluetooth
+
 /// Tests against a real Linux Bluetooth kernel in the virtual machine of scripts/vm. They may use its adapters, one test at a time.
 @Suite(
   .serialized, .timeLimit(.minutes(6)),
@@ -11,6 +13,8 @@ enum KernelTests {}
 /// The virtual machine, from inside.
 enum Guest {
   static let isHere = ProcessInfo.processInfo.environment["BLECTL_IN_VM"] != nil
+  /// The release of the kernel, such as `6.1.0-56-amd64`.
+  static let release = (try? String(contentsOfFile: "/proc/sys/kernel/osrelease", encoding: .utf8)) ?? ""
 
   /// Runs blectl as on the command line, on the first adapter that is up unless `-i` selects another.
   static func blectl(_ arguments: String..., input: [UInt8]? = nil) throws -> ProcessResult {
@@ -85,6 +89,26 @@ enum Guest {
 
   static func switchOn(_ adapter: String) throws { try must("hciconfig", adapter, "up") }
   static func switchOff(_ adapter: String) throws { try must("hciconfig", adapter, "down") }
+
+  /// Removes the kernel's Bluetooth modules, loads them again, and makes the adapters again as scripts/vm-guest did.
+  static func reloadModules() throws {
+    let environment = ProcessInfo.processInfo.environment
+    guard let kernel = environment["VM_KERNEL"], let count = environment["VM_CONTROLLERS"].flatMap({ Int($0) }) else {
+      throw ToolFailed(description: "VM_KERNEL and VM_CONTROLLERS are missing: run scripts/test-kernel")
+    }
+    removeLock()
+    removeAir()
+    try must("pkill", "-x", "btvirt")
+    try wait(for: "the adapters to go") { try FileManager.default.contentsOfDirectory(atPath: "/sys/class/bluetooth").isEmpty }
+    try must("rmmod", "hci_vhci", "bluetooth")
+    try must("modprobe", "-d", kernel, "hci_vhci")
+    unsafe controllers = try RunningProcess(["btvirt", "-L", "-l\(count)"], limit: 3600)
+    // `hciconfig up` before the kernel has set an adapter up would leave it half set up.
+    try wait(for: "the adapters to be set up") { ManagementChannel.indexes()?.count == count }
+    try switchOn("hci0")
+  }
+
+  private nonisolated(unsafe) static var controllers: RunningProcess?
 
   // MARK: The peripheral
 
