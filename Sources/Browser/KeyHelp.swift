@@ -78,6 +78,7 @@ extension Browser {
     case .form: return [("Enter", "write"), ("Tab", "next field"), ("↑↓", "earlier values"), ("Esc", "back")]
     case .prompt, nil: break
     }
+    if pane == .log { return [("↑↓", "scroll"), ("Tab", "devices"), ("l", "close")] }
     if pane == .tree, shownHistory != nil { return [("↑↓", "scroll"), ("e", "export CSV"), ("p", "plot"), ("Esc", "back"), ("l", "log")] }
     if plotted != nil { return [("p", "back"), ("l", "log")] }
     let common = [("l", "log"), ("y", "copy command"), ("p", "plot"), ("T", "trace")]
@@ -88,8 +89,7 @@ extension Browser {
     case .tree where hasTree:
       let find = search.isEmpty ? ("/", "find") : ("n", "find next")
       return [("r", "read"), ("w", "write"), ("s", "subscribe"), ("a", "read all"), find, ("d", "disconnect")] + common
-    case .log: return [("↑↓", "scroll"), ("Tab", "devices"), ("l", "close")]
-    case .devices, .tree:
+    case .devices, .tree, .log:
       return [("Enter", isConnected ? "services" : "connect"), ("/", "filter")] + (isConnected ? [("d", "disconnect")] : []) + common
     }
   }

@@ -218,7 +218,7 @@ import Testing
     browser.type("r")
     try browser.see("→ read request 0x0003 2a00", "2 values ┐")
     browser.type(Terminal.click(row: 25, column: 5))
-    try browser.see("↑↓ scroll")
+    try browser.see("↑↓ scroll", "l close")
     browser.type(Terminal.wheelUp(row: 25, column: 5))
     try browser.see("3 below ┐")
     browser.type(Terminal.wheelDown(row: 25, column: 5))
