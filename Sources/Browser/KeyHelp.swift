@@ -78,9 +78,8 @@ extension Browser {
     case .form: return [("Enter", "write"), ("Tab", "next field"), ("↑↓", "earlier values"), ("Esc", "back")]
     case .prompt, nil: break
     }
-    if pane == .log { return [("↑↓", "scroll"), ("Tab", "devices"), ("l", "close")] }
     if pane == .tree, shownHistory != nil { return [("↑↓", "scroll"), ("e", "export CSV"), ("p", "plot"), ("Esc", "back"), ("l", "log")] }
-    if plotted != nil { return [("p", "back"), ("l", "log")] }
+    if plotted != nil, pane != .log { return [("p", "back"), ("l", "log")] }
     let common = [("l", "log"), ("y", "copy command"), ("p", "plot"), ("T", "trace")]
     let isConnected = devices.shownPeer?.isConnected == true
     let hasTree = devices.shownPeer?.tree.table != nil
@@ -89,7 +88,8 @@ extension Browser {
     case .tree where hasTree:
       let find = search.isEmpty ? ("/", "find") : ("n", "find next")
       return [("r", "read"), ("w", "write"), ("s", "subscribe"), ("a", "read all"), find, ("d", "disconnect")] + common
-    case .devices, .tree, .log:
+    case .log: return [("↑↓", "scroll"), ("Tab", "devices"), ("l", "close")]
+    case .devices, .tree:
       return [("Enter", isConnected ? "services" : "connect"), ("/", "filter")] + (isConnected ? [("d", "disconnect")] : []) + common
     }
   }

@@ -17,7 +17,7 @@ struct Examination: Sendable {
     var links: [AdapterLink] = []
     /// The devices that the kernel connects to automatically. Nil if this process may not read them.
     var autoConnections: [PeerAddress]?
-    /// Whether the kernel can pair and encrypt on the adapter. Nil if this process may not see that.
+    /// Whether the kernel can pair and encrypt on the adapter. Nil if this process may not read the list that shows it.
     var hasSecurityManager: Bool?
     /// Whether bluetoothd scans with the adapter. Nil if `doctor` did not ask bluetoothd or got no answer.
     var isDiscovering: Bool?

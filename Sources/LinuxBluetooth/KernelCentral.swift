@@ -63,7 +63,7 @@ package final class KernelCentral: GAP.Central, LinkController {
     try await scan.run(procedure, started: started, report: report)
   }
 
-  /// Whether the kernel's discovery is active and may be that of bluetoothd. Without bluetoothd, it is what an earlier scan left.
+  /// Whether a discovery is active that bluetoothd may have started. Without bluetoothd, an earlier scan left it.
   var isOthersDiscovery: Bool { discovery.isActive(adapter) == true && keyring.hasDaemon() }
 
   // MARK: What the controller can do
@@ -115,7 +115,7 @@ package final class KernelCentral: GAP.Central, LinkController {
       scan.end(GAPError.scanEnded(adapter: adapter.name, connecting: peer))
       try await scan.over.value()
     }
-    // A discovery that a killed program left would keep the kernel from its scan.
+    // A killed program may have left a discovery, during which the kernel does not scan for the peer.
     if discovery.isActive(adapter) == true, !keyring.hasDaemon() { _ = discovery.end(adapter) }
     let deadline = EventLoop.shared.now.advanced(by: timeout)
     let destination = try await keyring.destination(of: peer)

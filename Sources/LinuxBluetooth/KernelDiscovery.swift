@@ -10,6 +10,7 @@ struct KernelDiscovery {
   var isActive: (AdapterInfo) -> Bool? = { Self.isActive(adapter: $0.index) }
   /// Ends the discovery. Returns whether no discovery is active now: false without CAP_NET_ADMIN.
   var end: (AdapterInfo) -> Bool = { Self.end(adapter: $0.index) }
+  /// Makes the kernel check whether it needs a background scan for devices to connect to.
   var remindOfBackgroundScan: (AdapterInfo) -> Void = { Self.remindOfBackgroundScan($0) }
 
   private static let stopDiscovery: UInt16 = 0x0024
@@ -17,13 +18,13 @@ struct KernelDiscovery {
   private static let invalidParameters: UInt8 = 0x0D
 
   private static func isActive(adapter: Int) -> Bool? {
-    // No command asks for it. Stop Discovery with no type stops no discovery of a program, and its error tells: Rejected if no discovery
-    // is active, otherwise Invalid Parameters because the type differs. Success if it was only what a scan had left.
+    // No command asks for it, but the status of Stop Discovery without a type tells. Rejected: no discovery is active. Invalid Parameters:
+    // a program started one, with a type. Success: an earlier scan left one, which this command ended.
     ManagementChannel.ask(stopDiscovery, adapter: UInt16(clamping: adapter), [0]).flatMap { isActive($0.status) }
   }
 
-  /// Linux 6.10.4 and later also see one in an active scan over a raw HCI socket, and still see it after that scan
-  /// (DISCOVERY_FINDING in le_set_scan_enable_complete). While they see one, they do not scan for the devices to connect to.
+  /// Ends any discovery. Since 6.10.4, Linux also sees a discovery in an active scan over a raw HCI socket, even after the end of that scan
+  /// (DISCOVERY_FINDING in le_set_scan_enable_complete). Until that discovery ends, the kernel does not scan for devices to connect to.
   private static func end(adapter: Int) -> Bool {
     // The kernel compares the type with that of the last discovery of a program: none, LE, LE and BR/EDR, BR/EDR.
     for type: UInt8 in [0, 6, 7, 1] {
@@ -41,7 +42,6 @@ struct KernelDiscovery {
     }
   }
 
-  /// Makes the kernel check whether it needs a background scan for devices to connect to.
   /// Starts and cancels a connection attempt to an impossible static address, whose random part is all zeros.
   private static func remindOfBackgroundScan(_ adapter: AdapterInfo) {
     do throws(Errno) {

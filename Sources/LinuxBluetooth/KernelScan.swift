@@ -69,7 +69,8 @@ final class KernelScan {
         guard let last else { return }
         if let stop = last.stop { _ = try? await hci.send(stop, for: .scanning) }
         if last.endsDiscovery, !isDiscovering, !central.discovery.end(central.adapter) {
-          // The kernel then sees no discovery either, whatever the controller answers (hci_cc_inquiry_cancel). It needs only CAP_NET_RAW.
+          // This needs only CAP_NET_RAW. The kernel ends the discovery also if the controller answers Command Disallowed, but not if the
+          // controller has no BR/EDR (hci_cc_inquiry_cancel).
           _ = try? await hci.send(InquiryCancel(), for: .scanning)
         }
         for command in last.restored { _ = try? await hci.send(command, for: .scanning) }

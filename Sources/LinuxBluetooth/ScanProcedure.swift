@@ -155,11 +155,11 @@ struct ScanProcedure: Equatable {
     return max(time, first.advanced(by: Self.restartsPeriod))
   }
 
-  /// What to do after the scan, in the order of the properties.
+  /// The steps that end a scan, in the order in which the caller performs them.
   struct Ending: Equatable {
     /// The command that switches blectl's own scan off. Nil if it is off already.
     var stop: CommandPacket?
-    /// Whether the kernel may still see a discovery, because of blectl's own active scan.
+    /// Whether the caller ends the discovery that the kernel may see because of blectl's own active scan.
     var endsDiscovery = false
     /// The commands that switch the scan of another program on again.
     var restored: [CommandPacket] = []

@@ -19,8 +19,8 @@ package enum BlueZInfo {
   ///
   /// bluetoothd stores no method, so an authenticated bond counts as one with a passkey. It stores no time, either.
   /// - Parameters:
-  ///   - identity: The name of the folder.
-  ///   - adapter: The name of the folder around it, which is an adapter.
+  ///   - identity: The address of the device: the name of the folder that contains the file.
+  ///   - adapter: The address of the adapter: the name of the folder above.
   ///   - created: The time of the bond, in nanoseconds since 1970-01-01T00:00:00Z.
   package static func bond(in text: String, of identity: Address, _ adapter: Address, created: Int64) throws(Fault) -> StoredBond {
     let groups = parse(text)

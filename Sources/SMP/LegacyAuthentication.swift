@@ -1,7 +1,7 @@
 import Crypto
 
 /// A state machine for phase 2 of a pairing, which authenticates the devices and makes the key (Vol 3 Part H §2.3.5).
-/// It only sends PDUs and compares numbers.
+/// Its only actions are `send` and `compare`.
 protocol Authentication: Sendable {
   /// The key with which the link is encrypted, in 16 bytes. Nil until the peer proved that it has the key too.
   var key: UInt128? { get }

@@ -13,7 +13,7 @@ package struct Table {
     header.indices.map { index in ([header] + rows).map { $0.count > index ? DisplayText.width($0[index]) : 0 }.max() ?? 0 }
   }
 
-  /// Returns two lines for the header and for each row if one line is too long. The second line has the columns that do not fit.
+  /// Returns the header and the rows as two lines each if one line is too long. The second line has the columns that do not fit into the first.
   /// - Parameter width: The maximum width of a line in columns.
   package func folded(width: Int) -> [String] {
     var (count, used) = (0, -2)

@@ -50,7 +50,7 @@ package struct DeviceRequest {
   }
 
   /// Adds a parameter such as `name=value`.
-  /// - Parameter octets: The contents of the file that `name=@FILE` names. Nil if the value is in the parameter.
+  /// - Parameter octets: The bytes of the file in `name=@FILE`. Nil if the parameter contains the value itself.
   /// - Throws: `Failure(.usage)` for an unknown name, a repeated name or an invalid value.
   package mutating func add(_ word: String, octets: [UInt8]? = nil) throws {
     let parameter = try parameter(word)

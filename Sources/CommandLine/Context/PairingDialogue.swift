@@ -42,7 +42,7 @@ package final class PairingDialogue: PairingUser {
   static func way(_ context: Context) -> Way {
     if context.caller == .program, let id = context.links.commandID { return .program(id: id, context.process.questions) }
     guard StandardInput.isTerminal, context.caller != .script else { return .never }
-    // Nothing hides a question: no --quiet, no --json, no redirection. Else a device that needs an answer would get Just Works.
+    // Neither --quiet nor --json nor a redirection hides a question. Otherwise blectl would pair by Just Works, without protection.
     var style = Output.Style()
     (style.program, style.color) = (context.output.style.program, context.output.style.color)
     let output =
