@@ -226,7 +226,8 @@ let package = Package(
         "TestSupport", system,
       ]),
     .testTarget(
-      name: "FindingTests", dependencies: ["Finding", "GAP", "DeviceFiles", "Bluetooth", "Crypto", "EventLoop", "Text", "TestSupport"]),
+      name: "FindingTests",
+      dependencies: ["Finding", "GAP", "SMP", "DeviceFiles", "Bluetooth", "Crypto", "EventLoop", "Text", "TestSupport"]),
     .testTarget(
       name: "OperationsTests",
       dependencies: [

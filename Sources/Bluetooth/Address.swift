@@ -67,5 +67,8 @@ package struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
+  /// Whether the address never changes: a public address or a static random address.
+  package var isIdentity: Bool { type == .public || randomKind == .static }
+
   package enum RandomKind: String, Sendable { case `static`, resolvablePrivate, nonResolvablePrivate, reserved }
 }

@@ -13,12 +13,15 @@ import Text
 @LoopActor
 final class BrowserLinks: DeviceLinks {
   private let browser: BrowserSession
+  /// The address under which the browser shows the device. Nil for a search.
+  private let row: PeerAddress?
   let reporter: any LinkReporter
   var device: DeviceDescription?
 
-  init(_ browser: BrowserSession) {
+  init(_ browser: BrowserSession, row: PeerAddress? = nil) {
     self.browser = browser
-    reporter = Reporter(browser)
+    self.row = row
+    reporter = Reporter(browser, row)
   }
 
   var session: Session { browser.context.session }
@@ -38,22 +41,24 @@ final class BrowserLinks: DeviceLinks {
   /// - Throws: CancellationError if the user disconnected before blectl was connected.
   func willUse(_ connection: Connection) throws {
     try Task.checkCancellation()
-    browser.hold(connection)
+    browser.hold(connection, as: row ?? connection.peer)
   }
 
   /// Reports the link events that the browser does not already show, such as the result of a parameter request.
   private final class Reporter: LinkReporter {
     private let browser: BrowserSession
+    private let row: PeerAddress?
     private let text: LinkText
 
-    init(_ browser: BrowserSession) {
+    init(_ browser: BrowserSession, _ row: PeerAddress?) {
       self.browser = browser
+      self.row = row
       text = LinkText(browser.context.process, browser.context.output)
     }
 
     func report(_ event: LinkEvent) {
       switch event {
-      case .agreed, .refused, .ready: text.report(event)
+      case .agreed, .refused, .ready, .namesake: text.report(event)
       default: break
       }
     }
@@ -61,7 +66,7 @@ final class BrowserLinks: DeviceLinks {
     func explained(_ error: any Error, _ search: FailedSearch) -> any Error { error }
     func explained(_ error: any Error, on connection: Connection) -> any Error { error }
     func problem(_ error: any Error) -> LinkProblem { text.problem(error) }
-    func storedName(of peer: PeerAddress) -> UntrustedText? { browser.browser.devices.peers[peer]?.name }
+    func storedName(of peer: PeerAddress) -> UntrustedText? { browser.browser.devices.peers[row ?? peer]?.name }
   }
 }
 
@@ -103,7 +108,7 @@ extension BrowserSession {
     request.limits.retries = target?.retries ?? request.limits.retries
     request.parameters = target?.requested ?? LinkParameterRequest()
     request.looksUpName = true
-    return try await BrowserLinks(self).open(request)
+    return try await BrowserLinks(self, row: peer).open(request)
   }
 
   private func restore(_ connection: Connection) async throws {
@@ -114,7 +119,7 @@ extension BrowserSession {
     // The first pause is short, because the user waits.
     policy.firstPause = .milliseconds(10)
     policy.deadline = EventLoop.shared.now.advanced(by: context.step.limits.connecting)
-    reportMissing(try await context.session.restore(connection, policy).missing, of: connection.peer)
+    reportMissing(try await context.session.restore(connection, policy).missing, of: row(of: connection))
   }
 
   /// Shows a problem for each subscription that blectl could not restore after a reconnect.
@@ -137,7 +142,7 @@ extension BrowserSession {
 
   /// Adds an open connection that the shell session had before the browser started.
   func adopt(_ connection: Connection) {
-    hold(connection)
+    hold(connection, as: connection.peer)
     observe(connection.client)
     browser.devices.connecting(connection.peer, name: connection.name)
     browser.connected(connection.peer, mtu: connection.client.mtu, at: now)
@@ -145,15 +150,14 @@ extension BrowserSession {
     request(connection.peer) { try await $0.discover(on: $1) }
   }
 
-  func hold(_ connection: Connection) {
-    links[connection.peer] = connection
+  func hold(_ connection: Connection, as row: PeerAddress) {
+    links[row] = connection
     let values = SubscribedValues(lastingOn: connection)
-    values.onRenewed = { [weak self, weak connection] missing in
-      guard let self, let connection else { return }
-      reportMissing(missing, of: connection.peer)
-      showSubscriptions(of: connection.peer)
+    values.onRenewed = { [weak self] missing in
+      self?.reportMissing(missing, of: row)
+      self?.showSubscriptions(of: row)
     }
-    subscriptions[connection.peer] = values
+    subscriptions[row] = values
     // Drain only: `observe` shows values, `values` resubscribes.
     spawn { _ in while (try? await values.next(until: nil)) != nil {} }
   }

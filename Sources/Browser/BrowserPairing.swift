@@ -46,7 +46,7 @@ extension BrowserSession {
     guard let security = connection.security else { throw Failure(.usage, "The adapter cannot pair.") }
     guard pairing == nil else { throw Failure(.usage, "A pairing is still running.") }
     if let bond = try security.bond(), let level = security.level, level.isAuthenticated {
-      return note("The bond with \(bond.name ?? connection.title) exists already.", of: connection.peer)
+      return note("The bond with \(bond.name ?? connection.title) exists already.", of: row(of: connection))
     }
     let parameters = PairingParameters(ioCapability: .keyboardDisplay, requestsMITM: true)
     let result = Wait<PairingResult>()
@@ -60,8 +60,8 @@ extension BrowserSession {
       do { result.resume(returning: try await security.pair(PairingWish(parameters, user: user))) } catch { result.resume(throwing: error) }
     }
     defer { task.cancel() }
-    note("Paired with \(browser.title(of: connection.peer)): \(try await result.value().text)", of: connection.peer)
-    browser.devices.peers[connection.peer]?.security = security.level
+    note("Paired with \(browser.title(of: row(of: connection))): \(try await result.value().text)", of: row(of: connection))
+    browser.devices.peers[row(of: connection)]?.security = security.level
     try await readAll(from: connection)
   }
 }

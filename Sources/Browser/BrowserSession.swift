@@ -238,7 +238,7 @@ final class BrowserSession {
         let limit = target.waits ? context.step.waitLimit : context.step.searchLimit
         var search = PeerSearch(selector, takesFirst: target.takesFirst, demandsOne: target.demandsOne, limit: limit)
         search.isUrgent = target.waits
-        let match = try await radio.find(search)
+        let match = try await context.session.find(search, BrowserLinks(self).reporter)
         browser.devices.connecting(match.peer, name: match.name)
         browser.select(match.peer)
         browser.pane = .tree
@@ -247,7 +247,7 @@ final class BrowserSession {
     }
     while !Task.isCancelled {
       do {
-        try await radio.listen(ScanParameters(), for: nil) { [weak self] report, time in
+        try await radio.listen(ScanParameters(), for: nil, resolving: try await context.session.resolver()) { [weak self] report, time in
           self?.browser.devices.heard(report, at: time)
           self?.changed()
           return .goOn
@@ -279,10 +279,13 @@ final class BrowserSession {
 
   // MARK: Attributes
 
+  /// Returns the address under which the browser shows a device. A restored connection may have another address.
+  func row(of connection: Connection) -> PeerAddress { links.first { $0.value === connection }?.key ?? connection.peer }
+
   /// Discovers the services of a device, then reads its descriptors and values.
   func discover(on connection: Connection) async throws {
     let table = try await connection.client.discover()
-    browser.devices.peers[connection.peer]?.tree.update(table)
+    browser.devices.peers[row(of: connection)]?.tree.update(table)
     changed()
     try await readAll(from: connection)
   }
@@ -290,8 +293,8 @@ final class BrowserSession {
   /// Waits until the session has renewed the subscriptions after a change of services, then discovers the services again.
   func rediscover(on connection: Connection) async throws {
     // The renewal of the subscriptions discovers the services, too.
-    await subscriptions[connection.peer]?.untilRenewed()
-    showSubscriptions(of: connection.peer)
+    await subscriptions[row(of: connection)]?.untilRenewed()
+    showSubscriptions(of: row(of: connection))
     try await discover(on: connection)
   }
 
@@ -309,7 +312,7 @@ final class BrowserSession {
     guard case .failure(let error) = value else { return }
     var failure = Failure(error)
     if connection.security?.shortage != nil, [0x05, 0x0C, 0x0F].contains(failure.code) { failure.add("Press P to pair.") }
-    problem(failure, of: connection.peer)
+    problem(failure, of: row(of: connection))
   }
 
   /// Reads a value and stores it in the browser. If the device refuses, stores and returns the error instead.
@@ -320,7 +323,7 @@ final class BrowserSession {
       guard case .errorResponse = error else { throw error }
       value = .failure(error)
     }
-    browser.devices.peers[connection.peer]?.receive(value, of: handle, at: now)
+    browser.devices.peers[row(of: connection)]?.receive(value, of: handle, at: now)
     changed()
     return value
   }
@@ -334,32 +337,32 @@ final class BrowserSession {
     try await client.send(octets, to: handle, plan: plan, pacing: pacing)
     note(
       "Wrote \(Quantity.octets(octets.count)) to \(attribute?.uuid?.description ?? handle.description) by \(plan.mode.rawValue), in "
-        + Quantity.segments(plan.segments.count), of: connection.peer)
+        + Quantity.segments(plan.segments.count), of: row(of: connection))
     // Read the value back, because the device may store something else.
     if attribute?.properties?.contains(.read) ?? true { _ = try await take(handle, from: connection) }
   }
 
   func subscribe(_ handle: AttributeHandle, on connection: Connection) async throws {
     guard let item = connection.client.table?.characteristics.first(where: { $0.valueHandle == handle }) else { return }
-    try await subscriptions[connection.peer]?.add(item)
-    showSubscriptions(of: connection.peer)
-    note("Subscribed to \(item.uuid)", of: connection.peer)
+    try await subscriptions[row(of: connection)]?.add(item)
+    showSubscriptions(of: row(of: connection))
+    note("Subscribed to \(item.uuid)", of: row(of: connection))
     await refresh(item, connection)
   }
 
   func unsubscribe(_ handle: AttributeHandle, on connection: Connection) async throws {
-    guard let values = subscriptions[connection.peer], let item = values.characteristics.first(where: { $0.valueHandle == handle }) else {
-      return
-    }
-    defer { showSubscriptions(of: connection.peer) }
+    guard let values = subscriptions[row(of: connection)],
+      let item = values.characteristics.first(where: { $0.valueHandle == handle })
+    else { return }
+    defer { showSubscriptions(of: row(of: connection)) }
     try await values.remove(item)
-    note("Unsubscribed from \(item.uuid)", of: connection.peer)
+    note("Unsubscribed from \(item.uuid)", of: row(of: connection))
     await refresh(item, connection)
   }
 
   /// Reads the Client Characteristic Configuration (2902) of a characteristic again, if the browser shows its value.
   private func refresh(_ item: Characteristic, _ connection: Connection) async {
-    guard let descriptor = item.clientConfiguration, browser.devices.peers[connection.peer]?.values[descriptor.handle] != nil else {
+    guard let descriptor = item.clientConfiguration, browser.devices.peers[row(of: connection)]?.values[descriptor.handle] != nil else {
       return
     }
     _ = try? await take(descriptor.handle, from: connection)

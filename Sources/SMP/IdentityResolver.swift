@@ -7,6 +7,13 @@ package struct ResolvedIdentity: Hashable, Sendable {
   package let address: PeerAddress?
 }
 
+extension [StoredBond] {
+  /// The IRKs of the bonds that have one, each with the identity address.
+  package var identityKeys: [(irk: UInt128, address: PeerAddress?)] {
+    compactMap { stored in stored.bond.irk.map { ($0, stored.bond.identity) } }
+  }
+}
+
 /// Finds the identities behind resolvable private addresses (Vol 6 Part B §1.3.2.3).
 @LoopActor
 package final class IdentityResolver {

@@ -176,7 +176,8 @@ final class SessionLinks: DeviceLinks {
   }
 
   func willConnect(to match: PeerMatch) {
-    sessionDevice?.destination = (match.peer, match.name)
+    // The name of a bonded device means that device.
+    sessionDevice?.destination = (match.peer, match.namesake == nil ? match.name : nil)
     shell.changed()
   }
 

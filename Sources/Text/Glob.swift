@@ -41,6 +41,9 @@ package struct Glob: Sendable {
 
   package static func matches(_ pattern: String, _ text: String) -> Bool { Glob(pattern).matches(text) }
 
+  /// Whether the pattern has no wildcard, so that it matches a single text.
+  package var isLiteral: Bool { elements.allSatisfy { if case .character = $0 { true } else { false } } }
+
   /// Returns whether the pattern matches the whole text. The time is at most proportional to the pattern's length times the text's length.
   package func matches(_ text: String) -> Bool {
     let text = Array(text.lowercased())

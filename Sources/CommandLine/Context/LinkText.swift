@@ -47,6 +47,7 @@ package final class LinkText: LinkReporter {
       output.note(
         "\(match.others.count + 1) devices match \(selector). Using the strongest, \(match.peer) (\(Self.strength(match.rssi))), "
           + "not \(others).")
+    case .namesake(let namesake, let isWaiting): output.note(isWaiting ? "\(namesake.text) Still waiting." : namesake.text)
     case .isSame(let title, let other): output.status("\(title) is the same device as \(other).")
     case .connecting(let peer, let name): output.status("Connecting to \(peer)\(name.map { " (\($0))" } ?? "") …")
     case .stillWaiting(let error):

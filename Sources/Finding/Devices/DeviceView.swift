@@ -8,6 +8,8 @@ package struct DeviceView {
   package let peer: PeerAddress
   /// The identity behind the device's address. Nil if unknown.
   package private(set) var identity: ResolvedIdentity?
+  /// The identity address if a key resolves the device's address. Otherwise, the device's address.
+  package var identityAddress: PeerAddress { identity?.address ?? peer }
   package private(set) var name: UntrustedText?
   package private(set) var services: Set<UUID> = []
   /// Whether the device sent manufacturer data that a filter requests.

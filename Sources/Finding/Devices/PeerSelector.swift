@@ -1,6 +1,6 @@
 package import Bluetooth
 import GAP
-import SMP
+package import SMP
 package import Text
 
 /// A rule that selects a device by address, name, MAC or service.
@@ -62,6 +62,19 @@ package enum PeerSelector: Sendable, Equatable, CustomStringConvertible {
     case .name(let pattern): name.map { Glob.matches(pattern, $0.raw) } ?? false
     case .mac, .service: false
     }
+  }
+
+  /// Returns whether the selector is the name of a bonded device, without wildcards. It then means this device, not another one of that name.
+  package func isName(of stored: StoredBond) -> Bool {
+    guard case .name(let pattern) = self, let name = stored.name else { return false }
+    let glob = Glob(pattern)
+    return glob.isLiteral && glob.matches(name)
+  }
+
+  /// Returns the selector of the identity that `identity` returns for an address. Otherwise, the same selector.
+  package func identified(by identity: (PeerAddress) -> PeerAddress?) -> Self {
+    guard case .address(let address, let type) = self, let known = identity(PeerAddress(address, type ?? .random)) else { return self }
+    return .address(known.address, known.type)
   }
 
   /// Returns whether both selectors select the same device everywhere. Equal addresses match if either has no type.

@@ -43,6 +43,7 @@ package final class KernelKeyring {
   ///   - excluded: The identity of a device whose keys the kernel shall forget.
   func load(for peer: PeerAddress, without excluded: PeerAddress? = nil) async throws {
     let management = try management(for: peer)
+    // The kernel refuses a whole list of keys that contains another address.
     let all = try bonds().filter { $0.identity != excluded && $0.identity.isIdentity }.suffix(Self.limit)
     // Only after this command, even with an empty list, does the kernel ask devices for their identity.
     try await management.send(.loadIdentityKeys(Array(all)))
@@ -75,9 +76,4 @@ package final class KernelKeyring {
     let answer = ManagementChannel.ask(command.opcode, adapter: UInt16(clamping: adapter.index), command.parameters)
     return answer?.status != ManagementStatus.permissionDenied
   }
-}
-
-extension PeerAddress {
-  /// Whether the address never changes. The kernel refuses a whole list of keys that contains another one.
-  fileprivate var isIdentity: Bool { type == .public || address.rawValue >> 46 == 3 }
 }

@@ -117,7 +117,7 @@ extension DeviceLinks {
         }
       } catch { throw reporter.explained(error, facts) }
       facts.heard = match.heard ?? facts.heard
-      request.parameters = given.filled(from: request.defaults(match.peer, match.name))
+      request.parameters = given.filled(from: request.defaults(match.identity, match.name))
       let connection: Connection
       do { connection = try await connect(match, request, until: deadline) } catch {
         let next = EventLoop.shared.now.advanced(by: .milliseconds(500))
@@ -147,10 +147,10 @@ extension DeviceLinks {
     willConnect(to: match)
     let connection: Connection
     do {
-      let name = match.name ?? (request.looksUpName ? reporter.storedName(of: match.peer) : nil)
+      let name = match.name ?? (request.looksUpName ? reporter.storedName(of: match.identity) : nil)
       connection = try await session.connect(
         match.peer, name: name, foundBy: request.selector, limits: limits, observer: clientObserver,
-        pairing: try request.pairing(match.peer, name)
+        pairing: try request.pairing(match.identity, name)
       ) {
         try self.willUse($0)
         if request.exchangesMTU || request.parameters.mtu != nil { try await self.exchangeMTU(request.parameters.mtu, on: $0.client) }
@@ -211,16 +211,22 @@ extension Session {
   /// - Throws: The errors of `Central.find`, to which the reporter adds advice.
   package func find(_ search: PeerSearch, _ reporter: any LinkReporter) async throws -> PeerMatch {
     reporter.report(.searching(search.selector, within: search.limit))
+    var search = search
     let match: PeerMatch
     do {
+      search.bonds = try await bondsOfAdapter()
       match = try await central().find(
-        search, resolving: try await resolver(), onDevice: { reporter.report(.heard($0)) }, heard: { reporter.report(.searched($0)) })
+        search, onDevice: { reporter.report(.heard($0)) }, onNamesake: { reporter.report(.namesake($0, isWaiting: true)) },
+        heard: { reporter.report(.searched($0)) })
       reporter.report(.searchEnded)
     } catch {
       reporter.report(.searchEnded)
       throw reporter.explained(error, FailedSearch(selector: search.selector))
     }
     if !match.others.isEmpty { reporter.report(.chose(match, search.selector)) }
+    // An address means its device.
+    if case .address = search.selector { return match }
+    if let namesake = match.namesake { reporter.report(.namesake(namesake, isWaiting: false)) }
     return match
   }
 }

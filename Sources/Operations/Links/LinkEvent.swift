@@ -17,6 +17,8 @@ package enum LinkEvent: Sendable {
   case searchEnded
   /// Several devices match the selector. The search chose the strongest.
   case chose(PeerMatch, PeerSelector)
+  /// The search chose a device that has the name of a bonded device. If the search still waits for the bonded device, `isWaiting` is true.
+  case namesake(Namesake, isWaiting: Bool)
   /// A session already has a link to the device, under another name.
   case isSame(String, as: String)
   case connecting(PeerAddress, name: UntrustedText?)

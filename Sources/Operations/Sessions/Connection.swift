@@ -4,6 +4,7 @@ package import EventLoop
 package import Finding
 package import GAP
 package import GATT
+import SMP
 package import Text
 
 /// A session's connection to one peer. The object survives a restoration, which replaces `link` and `client`.
@@ -62,14 +63,17 @@ package final class Connection {
   }
 
   package var peer: PeerAddress { link.peer }
+  /// The identity address of a bonded device, whose private address changes. Otherwise, the peer's address.
+  package var identityAddress: PeerAddress { security?.stored?.bond.identity ?? peer }
   /// Whether the link is up. False during a restoration.
   package var isOpen: Bool { client.closed == nil && !isBeingRestored }
   package var isBeingRestored: Bool { restoring != nil }
 
-  /// Returns whether `selector` matches the peer's address, its name, the services or data of an open connection, or equals the
+  /// Returns whether `selector` matches the peer's address, its name unless a bond with another device has it, the services or data of an open connection, or equals the
   /// connection's original selector. Does not search.
   package func isMeant(by selector: PeerSelector) -> Bool {
-    if selector == self.selector || selector.means(peer, named: name) { return true }
+    if selector == self.selector || selector.means(identityAddress, named: nil) { return true }
+    if selector.means(peer, named: name) { return !(security?.isNamesake(selector) ?? false) }
     guard client.closed == nil || isBeingRestored else { return false }
     if case .service(let uuid) = selector, client.table?.services.contains(where: { $0.uuid == uuid }) ?? false { return true }
     return selector.isIn(payloads)

@@ -1,6 +1,7 @@
 import ATT
 package import Bluetooth
 package import EventLoop
+import Finding
 import GAP
 package import SMP
 
@@ -70,7 +71,7 @@ package final class ConnectionSecurity {
   private var hasFailed = false
   /// The answer to a Security Request. Nil after its end.
   private var answering: Task<Void, Never>?
-  private var stored: StoredBond?
+  private(set) var stored: StoredBond?
   private var name: String?
 
   init(
@@ -83,6 +84,12 @@ package final class ConnectionSecurity {
 
   /// The security of the link. Nil while it is not encrypted.
   package var level: LinkSecurity? { procedures.security }
+
+  /// Returns whether a selector is the plain name of other devices, with which there are bonds. They are meant, also while this link is open.
+  func isNamesake(_ selector: PeerSelector) -> Bool {
+    let meant = (try? keeper?.bonds(of: adapter))?.filter { selector.isName(of: $0) } ?? []
+    return !meant.isEmpty && !meant.contains { $0.bond.identity == stored?.bond.identity }
+  }
 
   /// Returns the bond with the device. Nil without one, also if a command has removed it since the connection began.
   /// - Throws: The errors of the key store.

@@ -109,7 +109,7 @@ extension Session {
   private func tryToRestore(_ connection: Connection, within limit: Duration) async throws -> Part {
     let central = try await central()
     let deadline = EventLoop.shared.now.advanced(by: limit)
-    let peer = try await central.findAgain(connection, within: limit, try await resolver())
+    let peer = try await central.findAgain(connection, within: limit, try await bondsOfAdapter())
     let rest = max(.milliseconds(1), EventLoop.shared.now.duration(to: deadline))
     let link = try await central.connect(peer, timeout: rest, retries: connection.limits.retries)
     connection.move(to: link, client(on: link, connection.limits, connection.clientObserver))
@@ -158,14 +158,20 @@ extension Connection {
 }
 
 extension Central {
-  /// Finds the peer of a lost connection again. Searches only if the peer's address may have changed. Otherwise returns the known address.
+  /// Finds the peer of a lost connection again: a bonded peer by its identity only. Searches only if the peer's address may have changed. Otherwise returns the known address.
   /// Uses the original selector if it is unique. If not, uses the peer's name.
-  fileprivate func findAgain(_ connection: Connection, within limit: Duration, _ resolver: IdentityResolver?) async throws -> PeerAddress {
+  fileprivate func findAgain(_ connection: Connection, within limit: Duration, _ bonds: [StoredBond]) async throws -> PeerAddress {
+    if let bond = connection.security?.stored?.bond {
+      guard bond.irk != nil, connection.peer != bond.identity else { return connection.peer }
+      var search = PeerSearch(.address(bond.identity.address, bond.identity.type), limit: limit)
+      search.bonds = bonds
+      return try await find(search).peer
+    }
     guard var selector = connection.selector, selector.mayFindNewAddress(of: connection.peer) else { return connection.peer }
     if !selector.isUnique, let name = connection.name, !name.isEmpty { selector = .name(Glob.literal(name.raw)) }
     var search = PeerSearch(selector, demandsOne: !selector.isUnique, limit: limit)
     search.preferred = connection.peer
-    return try await find(search, resolving: resolver).peer
+    return try await find(search).peer
   }
 }
 
@@ -175,7 +181,7 @@ extension PeerSelector {
     switch self {
     case .address: false
     case .mac: true
-    case .name, .service: peer.randomKind == .resolvablePrivate || peer.randomKind == .nonResolvablePrivate
+    case .name, .service: !peer.isIdentity
     }
   }
 }

@@ -112,12 +112,18 @@ package final class Session {
     }
   }
 
+  /// Returns the bonds of the adapter. Empty if the session uses no bonds.
+  /// - Throws: The errors of the adapter and of the key store.
+  func bondsOfAdapter() async throws -> [StoredBond] {
+    guard let bonds, let adapter = try await central().identity else { return [] }
+    return try bonds.bonds(of: adapter)
+  }
+
   /// Returns the resolver of the devices that the adapter has bonds with. Nil without a bond that has an IRK.
   /// - Throws: The errors of the adapter and of the key store.
   package func resolver(adding keys: [(irk: UInt128, address: PeerAddress?)] = []) async throws -> IdentityResolver? {
-    guard let bonds, let adapter = try await central().identity else { return keys.isEmpty ? nil : IdentityResolver(keys) }
-    let known = try bonds.bonds(of: adapter).compactMap { stored in stored.bond.irk.map { ($0, Optional(stored.bond.identity)) } }
-    return known.isEmpty && keys.isEmpty ? nil : IdentityResolver(keys + known)
+    let keys = keys + (try await bondsOfAdapter().identityKeys)
+    return keys.isEmpty ? nil : IdentityResolver(keys)
   }
 
   /// Encrypts a new link if there is a bond with its device. Does nothing if the host of the adapter does not pair.

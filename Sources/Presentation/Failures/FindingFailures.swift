@@ -1,3 +1,4 @@
+import Bluetooth
 package import Finding
 import Text
 
@@ -20,11 +21,23 @@ extension PeerSearchError: FailureConvertible {
   }
 }
 
+extension Namesake {
+  fileprivate static func list(_ peers: [PeerAddress]) -> String { peers.map { "\($0)" }.joined(separator: " or ") }
+
+  /// A sentence about the device, and one about the bond if its device cannot be recognized.
+  package var text: String {
+    "\(peer) has the name of the bonded device \(Self.list(bonded)), but "
+      + (mayBeBonded
+        ? "not its address. The device may have changed its address, which this bond does not recognize (no IRK)."
+        : "is another device.")
+  }
+}
+
 extension Failure {
   /// Creates the failure of a search for a device. `isRecorded` is true if blectl searched a recording instead of scanning.
   package init(_ error: PeerSearchError, isRecorded: Bool) {
     switch error {
-    case .notFound(let selector, let devices, let names, let limit):
+    case .notFound(let selector, let devices, let names, let limit, let bonded):
       let heard = PeerSearchError.heard(names, of: devices, selector)
       let what =
         isRecorded
@@ -33,7 +46,13 @@ extension Failure {
         isRecorded
         ? " Record again while it advertises."
         : heard.contains(". ") ? "" : " Check that it is on, in range and not connected elsewhere. To see all devices: blectl scan"
-      self = .notFound("Cannot find \(selector): \(what)\(heard)".asSentence + advice)
+      let bond = bonded.isEmpty ? "" : " The bonded device has the address \(Namesake.list(bonded))."
+      self = .notFound("Cannot find \(selector): \(what)\(heard)".asSentence + bond + advice)
+    case .namesake(let other, let selector):
+      self = Failure(
+        .pairing,
+        "Cannot find \(selector), the bonded device \(Namesake.list(other.bonded)). \(other.text) "
+          + "To use the other device, name its address: \(other.peer)")
     case .several(let candidates, let selector):
       let list = candidates.map { "\($0.peer)" + ($0.rssi.map { " (\($0) dBm)" } ?? "") }.joined(separator: ", ")
       self = .ambiguous("\(candidates.count) devices match \(selector): \(list). Use an address, or omit --unique.")
