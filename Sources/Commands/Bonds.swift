@@ -37,6 +37,8 @@ package struct Unpair: LoopCommand {
     if !all {
       var selector = context.links.currentDevice
       if let peer { selector = try await context.configuration.resolve(peer) }
+      let resolver = IdentityResolver(bonds.identityKeys)
+      selector = selector?.identified { resolver.identity(of: $0)?.address }
       guard let selector else { throw Failure(.usage, "Name the device, or use --all.") }
       func isMeant(_ peer: PeerAddress, _ name: String?) -> Bool { selector.means(peer, named: name.map { UntrustedText($0) }) }
       bonds = bonds.filter { isMeant($0.bond.identity, $0.name) }

@@ -103,7 +103,7 @@ struct PeerList {
       context.output.note("\(Failure(error).message.asSentence) Listing only earlier connections.")
     }
     let own = context.session.connections.filter(\.isOpen).map {
-      Peer(address: $0.peer.address, type: $0.peer.type, name: $0.name, selector: $0.selector)
+      Peer(address: $0.identityAddress.address, type: $0.identityAddress.type, name: $0.name, selector: $0.selector)
     }
     return PeerList(own: own, links: links, devices: devices, aliases: aliases).peers
   }

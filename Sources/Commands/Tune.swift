@@ -126,7 +126,7 @@ package struct Tune: PeerCommand {
       guard let best = TransferTrial.best(results) else {
         throw Failure(.expectation, "Every combination lost bytes. Try longer pauses: --gap 20,50,100")
       }
-      let place = TransferMemory.Place(connection.peer, target.handle, air: context.configuration.kindOfAir)
+      let place = TransferMemory.Place(connection.identityAddress, target.handle, air: context.configuration.kindOfAir)
       // A pace measured with a window, or with shorter segments than `send-file` uses, is not valid.
       if best.trial.mode == .command, best.trial.window == nil, best.trial.segment >= link.fastestSegment(mtu: client.mtu),
         let gap = best.trial.gap ?? best.gap, let interval = link.interval

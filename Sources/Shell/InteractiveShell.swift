@@ -248,10 +248,10 @@ extension InteractiveShell {
     model.devices = seen.devices.map { .init(address: "\($0.peer)", name: $0.name, hint: $0.rssi.map { "\($0) dBm" } ?? "") }
     for device in shell.devices {
       guard let connection = device.connection else { continue }
-      if let index = model.devices.firstIndex(where: { $0.address == "\(connection.peer)" }) {
+      if let index = model.devices.firstIndex(where: { $0.address == "\(connection.identityAddress)" }) {
         model.devices[index].isLink = true
       } else {
-        model.devices.append(.init(address: "\(connection.peer)", name: connection.name, isLink: true))
+        model.devices.append(.init(address: "\(connection.identityAddress)", name: connection.name, isLink: true))
       }
     }
     model.aliases = Array(aliases.keys)

@@ -93,7 +93,7 @@ package final class FileDelivery {
   /// - Parameter reporter: Decides which errors lead to a reconnection. Nil if no error does.
   private func deliver(on connection: Connection, _ reporter: (any LinkReporter)?) async throws -> Verdict {
     let target = try await connection.client.attribute(plan.attribute, discovering: true)
-    let place = TransferMemory.Place(connection.peer, target.handle, air: plan.air)
+    let place = TransferMemory.Place(connection.identityAddress, target.handle, air: plan.air)
     if transfer.use.count == 0 {
       let memory = store.transfers
       transfer.pace = memory.paces[place]

@@ -39,6 +39,18 @@ import Text
     #expect(known.aliases() == ["a": .name("z")])
   }
 
+  /// A bonded device is one device, whatever addresses it had.
+  @Test func earlierAddressesOfOneDevice() {
+    let identity = peer(9)
+    let known = KnownDevices(
+      parsing: log(
+        .connected(Device(peer(1), name: "Tag", time: time(1))), .alias("tag", .address(peer(1).address, nil)),
+        .connected(Device(peer(2), name: nil, time: time(2))), .connected(Device(peer(3), name: "Other", time: time(3))))
+    ) { [peer(1), peer(2)].contains($0) ? identity : nil }
+    #expect(known.devices == [Device(identity, name: "Tag", time: time(2)), Device(peer(3), name: "Other", time: time(3))])
+    #expect(known.aliases() == ["tag": .address(identity.address, .random)])
+  }
+
   @Test(arguments: [
     "", "{", "null", "[]", "half a li", "{\"connected\":\"2026-01-01T00:00:01.000Z\"}", "{\"alias\":\"a b\",\"peer\":\"name:x\"}",
     "{\"connected\":\"yesterday\",\"peer\":\"D1:00:00:00:00:02/random\"}",

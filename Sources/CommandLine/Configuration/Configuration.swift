@@ -4,6 +4,7 @@ package import Finding
 import LinuxIO
 package import Operations
 package import Presentation
+import SMP
 import SystemPackage
 package import Text
 package import Transfer
@@ -132,7 +133,7 @@ package struct Configuration: Sendable {
   /// Stores a connected device for `@last` and `peers`. Ignores errors.
   @LoopActor func remember(_ connection: Connection) {
     let device = KnownDevices.Device(
-      connection.peer, name: connection.name, selector: connection.selector, time: Timestamp.text(RealTime.now), air: air)
+      connection.identityAddress, name: connection.name, selector: connection.selector, time: Timestamp.text(RealTime.now), air: air)
     try? add(.connected(device))
   }
 
@@ -155,9 +156,10 @@ package struct Configuration: Sendable {
   }
 
   /// Returns the previously connected devices and the aliases of the selected adapter. An alias in the configuration file takes
-  /// precedence if it names a device directly.
+  /// precedence if it names a device directly. A bonded device is one device, also if the log has several private addresses of it.
   @LoopActor package func knownDevices() throws -> (devices: [KnownDevices.Device], aliases: [String: PeerSelector]) {
-    let known = KnownDevices(parsing: deviceLog)
+    let resolver = IdentityResolver(((try? BondStore(folder: bondsPath).all()) ?? []).identityKeys)
+    let known = KnownDevices(parsing: deviceLog) { resolver.identity(of: $0)?.address }
     return (known.devices(on: air), known.aliases(on: air).merging(try selectors()) { $1 })
   }
 

@@ -38,17 +38,19 @@ package final class CompletionMemory {
 
   package func hear(_ devices: [DeviceView]) {
     // Add the strongest last: beyond the limit, the first ones are dropped.
-    for device in devices.sorted(by: { $0.rssi ?? -128 < $1.rssi ?? -128 }) { seen.add(device.peer, name: device.name, rssi: device.rssi) }
+    for device in devices.sorted(by: { $0.rssi ?? -128 < $1.rssi ?? -128 }) {
+      seen.add(device.identityAddress, name: device.name, rssi: device.rssi)
+    }
   }
 
   /// Keeps the attributes of a device until the command ends. Does nothing for a simulation or recording.
   func keep(_ connection: Connection) {
     guard let air else { return }
-    seen.add(connection.peer, name: connection.name, rssi: nil)
+    seen.add(connection.identityAddress, name: connection.name, rssi: nil)
     guard let table = connection.client.table else { return }
     let items = KnownAttributes.Item.all(of: table) { description(of: $0, on: connection) }
-    found.removeAll { $0.peer == connection.peer }
-    found.append(.init(air: air, peer: connection.peer, name: connection.name, selector: connection.selector, items: items))
+    found.removeAll { $0.peer == connection.identityAddress }
+    found.append(.init(air: air, peer: connection.identityAddress, name: connection.name, selector: connection.selector, items: items))
     if found.count > KnownAttributes.capacity { found.removeFirst() }
   }
 
@@ -112,9 +114,8 @@ extension CompletionMemory {
       if let read = connection.client.description(of: item) { return (ValueMeaning(uuid: item.uuid, description: read), true) }
       return Self.fitting(value, ValueMeaning(uuid: item.uuid, description: description(of: item, on: connection)), else: item.uuid)
     }
-    guard let item = attributes(of: connection.peer)?.items.first(where: { $0.handle == handle }), uuid == nil || item.uuid == uuid else {
-      return (ValueMeaning(uuid: uuid), true)
-    }
+    let known = attributes(of: connection.identityAddress)?.items.first { $0.handle == handle }
+    guard let item = known, uuid == nil || item.uuid == uuid else { return (ValueMeaning(uuid: uuid), true) }
     return Self.fitting(value, ValueMeaning(uuid: item.uuid, description: item.description), else: uuid)
   }
 
@@ -130,7 +131,7 @@ extension CompletionMemory {
   func description(of item: Characteristic, on connection: Connection) -> ValueDescription {
     if let read = connection.client.description(of: item) { return read }
     guard item.descriptors.contains(where: \.uuid.describesValue) else { return ValueDescription() }
-    let known = attributes(of: connection.peer)?.items.first { $0.handle == item.valueHandle && $0.uuid == item.uuid }
+    let known = attributes(of: connection.identityAddress)?.items.first { $0.handle == item.valueHandle && $0.uuid == item.uuid }
     return known?.description ?? ValueDescription()
   }
 }

@@ -97,7 +97,7 @@ package struct Context {
 
   /// Returns the defaults of the configuration file for a connected device.
   package func options(for connection: Connection) -> OptionDefaults.Options {
-    configuration.options(for: connection.peer, named: connection.name, connection.selector)
+    configuration.options(for: connection.identityAddress, named: connection.name, connection.selector)
   }
 
   /// Returns the format of `--as`, else the default for the device.

@@ -24,7 +24,7 @@ package enum DeviceLibrary {
   package static func device(
     for connection: Connection, _ configuration: Configuration, _ adapter: AdapterSpec?, note: @LoopActor (String) -> Void = { _ in }
   ) async throws -> DeviceDescription {
-    if let path = configuration.options(for: connection.peer, named: connection.name, connection.selector).device {
+    if let path = configuration.options(for: connection.identityAddress, named: connection.name, connection.selector).device {
       return try loadAtOnce(path)
     }
     let (own, unusable) = own(configuration)

@@ -2,6 +2,7 @@ package import Bluetooth
 package import EventLoop
 import Finding
 package import GAP
+import SMP
 package import Text
 
 /// The devices that this process heard or connected, which the user can name without another scan.
@@ -11,7 +12,7 @@ package final class RecentDevices {
   private var facts: [PeerAddress: (name: UntrustedText?, rssi: Int8?)] = [:]
 
   package func add(_ report: AdvertisingReport) {
-    guard let peer = report.peer else { return }
+    guard let peer = report.identity?.address ?? report.peer else { return }
     add(peer, name: Advertisement(report.data).displayName, rssi: report.rssi)
   }
 

@@ -6,7 +6,7 @@ package import Text
 /// The parser ignores invalid lines, which a full disk or another version may leave.
 package struct KnownDevices: Sendable, Equatable {
   package struct Device: Sendable, Equatable {
-    package let peer: PeerAddress
+    package var peer: PeerAddress
     /// The device's name. Nil if no search heard a name.
     package var name: UntrustedText?
     /// The selector that found the device. Nil if that selector was an address.
@@ -50,12 +50,14 @@ package struct KnownDevices: Sendable, Equatable {
   /// The maximum number of devices and of aliases. Real radios and all other airs have separate limits.
   package static let capacity = 256
 
-  package init(parsing log: [UInt8]) {
+  /// - Parameter identity: Returns the identity address behind a private address. Nil for an unknown device.
+  package init(parsing log: [UInt8], identity: (PeerAddress) -> PeerAddress? = { _ in nil }) {
     var (seen, named): (Set<Key>, Set<Alias>) = ([], [])
     // From the end, because later records win.
     for line in log.split(separator: 0x0A).reversed() {
       switch Record(parsing: line) {
-      case .connected(let device):
+      case .connected(var device):
+        device.peer = identity(device.peer) ?? device.peer
         if seen.insert(Key(peer: device.peer, air: device.air)).inserted {
           // Simulated devices must not displace real ones.
           if devices.count(where: { ($0.air == nil) == (device.air == nil) }) < Self.capacity { devices.append(device) }
@@ -67,7 +69,9 @@ package struct KnownDevices: Sendable, Equatable {
         }
       case .alias(let name, let peer, let air):
         let alias = Alias(name: name, air: air)
-        if named.insert(alias).inserted, names.count(where: { ($0.key.air == nil) == (air == nil) }) < Self.capacity { names[alias] = peer }
+        if named.insert(alias).inserted, names.count(where: { ($0.key.air == nil) == (air == nil) }) < Self.capacity {
+          names[alias] = peer?.identified(by: identity)
+        }
       case nil: break
       }
     }

@@ -63,8 +63,9 @@ package struct Alias: SessionCommand {
     }
     guard let connection = session.sessionDevice?.connection else { throw Failure.notConnected(session.sessionDevice) }
     // A resolvable private address changes, so an alias for it would soon be wrong.
-    if let selector = connection.selector, connection.peer.randomKind == .resolvablePrivate { return selector }
-    return .address(connection.peer.address, connection.peer.type)
+    let peer = connection.identityAddress
+    if let selector = connection.selector, peer.randomKind == .resolvablePrivate { return selector }
+    return .address(peer.address, peer.type)
   }
 
   /// Returns a note about a PEER that is the name of no known device.
