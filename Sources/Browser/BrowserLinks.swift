@@ -7,6 +7,7 @@ import GAP
 import GATT
 import Operations
 import Presentation
+import SMP
 import Text
 
 /// The browser's implementation of `DeviceLinks`, through which blectl opens connections.
@@ -58,7 +59,9 @@ final class BrowserLinks: DeviceLinks {
       }
     }
 
-    func explained(_ error: any Error, _ search: FailedSearch) -> any Error { error }
+    func explained(_ error: any Error, _ search: FailedSearch) -> any Error {
+      error is InsufficientSecurity ? text.explained(error, search) : error
+    }
     func explained(_ error: any Error, on connection: Connection) -> any Error { error }
     func problem(_ error: any Error) -> LinkProblem { text.problem(error) }
     func storedName(of peer: PeerAddress) -> UntrustedText? { browser.browser.devices.peers[peer]?.name }
@@ -103,6 +106,9 @@ extension BrowserSession {
     request.limits.retries = target?.retries ?? request.limits.retries
     request.parameters = target?.requested ?? LinkParameterRequest()
     request.looksUpName = true
+    request.security = { [context, selector = request.selector] in
+      (nil, context.leastSecurity(context.level, else: context.configuration.options(for: $0, named: $1, selector).level))
+    }
     return try await BrowserLinks(self).open(request)
   }
 

@@ -73,7 +73,7 @@ package struct MacFromAdv: LoopCommand {
     if device != nil, hex != nil { throw ValidationError("PEER and --hex exclude each other.") }
     if sender != nil, hex == nil { throw ValidationError("--sender needs --hex.") }
     if !connect, link.areOfConnection {
-      throw ValidationError("--mtu, --phy, --interval and --retries need --connect.")
+      throw ValidationError("--mtu, --phy, --interval, --retries and --level need --connect.")
     }
     if link.wait, device == nil { throw ValidationError("--wait needs a PEER.") }
     if connect, device == nil { throw ValidationError("--connect needs a PEER.") }

@@ -101,7 +101,8 @@ package final class SecurityManager {
 
   private func run(_ user: (any PairingUser)?, _ actions: [Pairing.Action]) async throws -> PairingResult? {
     let procedure = Procedure(result: Wait(), user: user)
-    self.procedure = procedure
+    // The procedure is the answer to an earlier Security Request.
+    (self.procedure, unheard) = (procedure, nil)
     perform(actions)
     do { return try await procedure.result.value() } catch is CancellationError {
       perform(pairing.cancel())

@@ -89,13 +89,17 @@ package struct ScriptCheck {
     for statement in statements {
       line = statement.line
       switch statement.kind {
-      case .device(let word):
+      case .device(let word, let level):
         guard script.deviceLine == nil else {
           note("A script can name only one device. Remove this line or line \(script.deviceLine ?? 1).")
           continue
         }
         script.device = known(word, "The device")
         script.deviceLine = statement.place.line
+        if let level, let text = known(level, "The level") {
+          script.level = Int(text)
+          if !["2", "3", "4"].contains(text) { note(at: level, "`level` takes 2 to 4, not \(DisplayText.quote(text)).") }
+        }
       case .setup(let body): script.setup += body
       case .teardown(let body): script.teardown += body
       case .test: break

@@ -5,6 +5,7 @@ import GATT
 import LinuxIO
 import Operations
 import Presentation
+import SMP
 import Terminal
 package import Text
 
@@ -196,8 +197,9 @@ package final class Shell {
   }
 
   package func change(_ settings: ShellSettings) {
-    let wasReconnecting = self.settings.reconnect
+    let (wasReconnecting, level) = (self.settings.reconnect, self.settings.level)
     self.settings = settings
+    if settings.level != level { for device in devices { device.connection?.leastSecurity = settings.level ?? .unencrypted } }
     parsed = [:]
     if settings.reconnect != wasReconnecting { reconnectIsSet() }
   }

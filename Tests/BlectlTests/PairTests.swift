@@ -9,6 +9,10 @@ import Testing
     let state = TemporaryFolder.path()
 
     func run(_ arguments: String..., adapter: String = "sim", input: String? = nil, passkey: String? = nil) throws -> Blectl.Result {
+      try run(arguments, adapter: adapter, input: input, passkey: passkey)
+    }
+
+    func run(_ arguments: [String], adapter: String = "sim", input: String? = nil, passkey: String? = nil) throws -> Blectl.Result {
       var environment = ["XDG_STATE_HOME": state]
       environment["BLECTL_PASSKEY"] = passkey
       return try Blectl.run(arguments, input: input.map { Array($0.utf8) }, environment: environment, adapter: adapter)
@@ -37,7 +41,7 @@ import Testing
       #expect(record.bool("encrypted") == false && record.bool("authenticated") == false, "\(record)")
     }
     // A bond of an unknown passkey: none is needed any more.
-    let again = try user.run("pair", "SafeLock").text
+    let again = try user.run("pair", "SafeLock", "--legacy", "refuse", "--min-key-size", "16").text
     #expect(again.hasPrefix("Already paired with SafeLock: passkey, LE Secure Connections, 16-byte key, bonded"), "\(again)")
     let bond = try #require(try user.run("bonds", "--json").records.first)
     #expect(bond.string("event") == "bond" && bond.string("name") == "SafeLock" && bond.string("adapter") == "00:00:5E:00:53:01")
@@ -121,6 +125,49 @@ import Testing
     #expect(terminal.wait(for: "Paired with Forgetful: numeric comparison"))
   }
 
+  /// The terms of `pair` hold for the bond, too: blectl pairs again, and the device refuses.
+  @Test(arguments: [
+    (#""key_size": 7"#, ["--min-key-size", "7"], [[], ["--min-key-size", "8"]], "the device offers a key of 7 bytes"),
+    (#""sc": false"#, [], [["--legacy", "refuse"]], "the device has only LE legacy pairing"),
+  ])
+  func aBondThatViolatesTheTerms(_ security: String, _ fitting: [String], _ violated: [[String]], _ message: String) throws {
+    let user = User()
+    let text = Self.forgetful.replacing("\"forgets\": true", with: security)
+    let adapter = "sim:\(try TemporaryFolder.file(Array(text.utf8)))"
+    func pair(_ options: [String]) throws -> Blectl.Result {
+      try Blectl.run(["pair", "Forgetful"] + options, environment: ["XDG_STATE_HOME": user.state], adapter: adapter)
+    }
+    #expect(try pair(fitting).text.hasPrefix("Paired with"))
+    for options in violated {
+      let result = try pair(options)
+      #expect(result.status == 5 && result.text.isEmpty && result.errors.contains(message), "\(result.text)\(result.errors)")
+    }
+    #expect(try pair(fitting).text.hasPrefix("Already paired with") && user.run("bonds", "--json").records.count == 1)
+    #expect(try user.run("read", "Forgetful", "ff01", adapter: adapter).text == "01\n")
+  }
+
+  /// Just Works without anybody who chose it: the note has the level, and the options that reach more.
+  @Test func nobodyAnswers() throws {
+    let adapter = "sim:\(try TemporaryFolder.file(Array(Self.forgetful.replacing(", \"forgets\": true", with: "").utf8)))"
+    let note =
+      "The pairing is Just Works: level 2, without protection against an attacker in the middle. If the device has a display or "
+      + "keys: blectl pair name:Forgetful --level 3, with --passkey N or --confirm yes\n"
+    let script = try TemporaryFolder.file(Array("device Forgetful\ntest a\n  pair\nend\n".utf8))
+    for words in [["pair", "Forgetful"], ["read", "Forgetful", "ff01", "--pair"]] {
+      let result = try User().run(words, adapter: adapter)
+      #expect(result.status == 0 && result.errors.components(separatedBy: note).count == 2, "\(words): \(result.errors)")
+    }
+    for words in [["-e", "pair Forgetful"], ["run", script], ["-e", "set pair on; read Forgetful ff01"]] {
+      let result = try User().run(words, adapter: adapter)
+      let own = note.replacing("blectl pair", with: "pair")
+      #expect(result.status == 0 && result.errors.components(separatedBy: own).count == 2, "\(words): \(result.errors)")
+    }
+    let user = User()
+    #expect(try user.run("pair", "Forgetful", "--io", "none", adapter: adapter).errors.isEmpty)
+    #expect(try user.run("pair", "Forgetful", adapter: adapter).errors.isEmpty && !user.run("bonds").text.isEmpty)
+    #expect(try !User().run("pair", "SafeLock", "--passkey", "246810").errors.contains("Just Works"))
+  }
+
   /// After `unpair`, a session pairs again, also on the same connection.
   @Test func aSessionForgetsARemovedBond() throws {
     let user = User()
@@ -154,6 +201,33 @@ import Testing
     #expect(try user.run("pair", "Forgetful", adapter: adapter).text.contains("Just Works (not authenticated)"))
   }
 
+  /// A Security Request is answered by the bond, without a note and without a pairing. With `--pair`, each short command cut a new one off.
+  @Test(arguments: [[], ["--pair"]], [UInt8(0x01), 0x09, 0x0D]) func aBondedDeviceThatAsksAtOnce(_ options: [String], _ wish: UInt8) throws
+  {
+    let state = TemporaryFolder.path()
+    let key = #"{"key":"000102030405060708090a0b0c0d0e0f","ediv":0,"rand":"0000000000000000","role":null}"#
+    let bond = """
+      {"bonds":[{"identity":"C0:FF:EE:00:00:07","identity_type":"random","name":null,"created":"2026-01-01T00:00:00.000Z",
+        "method":"just_works","secure_connections":true,"key_size":16,"adapter":"00:1B:DB:00:00:01","adapter_type":"public",
+        "irk":null,"keys":[\(key)]}]}
+      """
+    try FileManager.default.createDirectory(atPath: "\(state)/blectl/bonds", withIntermediateDirectories: true)
+    try bond.write(toFile: "\(state)/blectl/bonds/00:1B:DB:00:00:01-public.json", atomically: true, encoding: .utf8)
+    let controller = try H4Controller {
+      $0[0] == 2 ? [.pdu([3, 23, 0])] : [.pdu([0x0B, 0x6F, 0x6B])]
+    } pairing: { _ in
+      [[5, 5]]
+    }
+    controller.greet(smp: [0x0B, wish])
+    let result = try Blectl.run(
+      ["read", "C0:FF:EE:00:00:07/random", "0x0003"] + options, environment: ["XDG_STATE_HOME": state], adapter: controller.adapter,
+      virtual: false)
+    #expect(result.status == 0 && result.text == "ok\n" && result.errors.isEmpty, "\(result.errors)")
+    // The disconnection is the last packet. No Security Manager PDU came before.
+    let end = controller.next { $0.starts(with: [1, 6, 4]) || $0.first == 2 && $0.dropFirst(7).starts(with: [6, 0]) }
+    #expect(end?.first == 1, "\(end ?? [])")
+  }
+
   /// The request may arrive together with the connection. Without a handler at that moment, it was refused without a word.
   @Test func aDeviceThatAsksForPairingAtOnce() throws {
     let controller = try H4Controller()
@@ -171,7 +245,7 @@ import Testing
     let adapter = "sim:\(try TemporaryFolder.file(Array(text.utf8)))"
     let paired = try user.run("pair", "Forgetful", adapter: adapter)
     #expect(paired.text.contains("no bond") && paired.errors.contains("blectl read name:Forgetful ATTR --pair"), "\(paired.errors)")
-    #expect(try user.run("pair", "Forgetful", "--no-bond", adapter: adapter).errors.isEmpty)
+    #expect(try user.run("pair", "Forgetful", "--no-bond", "--io", "none", adapter: adapter).errors.isEmpty)
     #expect(try user.run("bonds", "--json").text.isEmpty && user.run("read", "Forgetful", "ff01", adapter: adapter).status == 5)
     #expect(try user.run("read", "Forgetful", "ff01", "--pair", adapter: adapter).text == "01\n")
   }
@@ -307,8 +381,21 @@ import Testing
     #expect(!(result.text + result.errors).contains("246810") && !(result.text + result.errors).contains("111111"))
   }
 
+  /// Our side displays the passkey, which the user of the device enters.
+  @Test(arguments: ["true", "false"]) func yesNoDisplaysAPasskey(_ isSecure: String) throws {
+    let text = Self.forgetful.replacing(
+      #""io": "none", "forgets": true"#, with: #""io": "keyboard", "passkey": "246810", "sc": \#(isSecure)"#)
+    let adapter = "sim:\(try TemporaryFolder.file(Array(text.utf8)))"
+    let result = try User().run("pair", "Forgetful", "--io", "yesno", "--passkey", "246810", adapter: adapter)
+    #expect(result.status == 0 && result.text.hasPrefix("Paired with Forgetful: passkey"), "\(result.errors)")
+    let other = try User().run("pair", "Forgetful", "--io", "yesno", "--passkey", "246811", adapter: adapter)
+    #expect(other.status == 5 && other.errors.contains("the passkey differs"), "\(other.errors)")
+  }
+
   /// What the kernel's host cannot do is refused before blectl opens the adapter.
-  @Test(arguments: [["--min-key-size", "7"], ["--passkey", "000001", "--io", "display"], ["--legacy", "refuse"]])
+  @Test(arguments: [
+    ["--min-key-size", "7"], ["--passkey", "000001", "--io", "display"], ["--passkey", "000001", "--io", "yesno"], ["--legacy", "refuse"],
+  ])
   func theKernelsAdaptersRefuse(_ options: [String]) throws {
     let result = try Blectl.run(["pair", "C0:FF:EE:00:00:07"] + options, adapter: "hci0")
     #expect(result.status == 64 && result.errors.contains("needs blectl's own host"), "\(result.errors)")

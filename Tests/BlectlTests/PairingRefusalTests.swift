@@ -1,3 +1,4 @@
+import ArgumentParser
 import Bluetooth
 import Crypto
 import EventLoop
@@ -59,6 +60,26 @@ import Text
       let result = try Blectl.run(["pair", address] + row.options, environment: ["XDG_STATE_HOME": state], adapter: adapter)
       Self.expectNothing(result, row.status, row.message, state)
     }
+  }
+
+  /// An answer is refused only with an ability that never leads to its question, whatever the device can do (Vol 3 Part H Table 2.8).
+  @Test func answersWithoutAnEffect() {
+    let abilities = ["display", "yesno", "keyboard", "none", "keyboard-display"]
+    var refused: [String] = []
+    for (own, ability) in abilities.enumerated() {
+      let methods = (0..<5).flatMap { device in
+        [true, false].map { AssociationTable.method(initiator: own, responder: device, mitm: true, isSecure: $0) }
+      }
+      let answers = [
+        ("--passkey", "000001", methods.contains { $0.usesPasskey }), ("--confirm", "yes", methods.contains(.numericComparison)),
+      ]
+      for (option, value, hasEffect) in answers {
+        let isAccepted = (try? PairingOptions.parse(["--io", ability, option, value])) != nil
+        #expect(isAccepted == hasEffect, "--io \(ability) \(option)")
+        if !isAccepted { refused.append("\(ability) \(option)") }
+      }
+    }
+    #expect(refused == ["display --confirm", "keyboard --confirm", "none --passkey", "none --confirm"])
   }
 
   // MARK: Silence

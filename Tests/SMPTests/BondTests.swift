@@ -50,6 +50,22 @@ import Testing
     #expect(Self.bond([peripheral]).centralKey == nil)
   }
 
+  /// A short key has zeros in place of its most significant bytes, wherever it comes from (Vol 3 Part H §2.3.4).
+  @Test(arguments: UInt8(7)...16) func keysAreCut(_ size: UInt8) throws {
+    let security = LinkSecurity(keySize: size, isAuthenticated: false, isSecureConnections: false)
+    #expect(LongTermKey(key: .max, security: security).key == UInt128.max >> (8 * UInt128(16 - size)))
+    // The device sends its key whole, as some stacks do.
+    var central = PairingParameters.device(.central, .noInputNoOutput, .never)
+    central.keySizes = 7...size
+    var peripheral = PairingParameters.device(.peripheral)
+    peripheral.keySizes = 7...16
+    let air = TwoPairings(peripheral: peripheral)
+    air.change = { from, bytes in from == .peripheral && bytes.first == 0x06 ? [0x06] + [UInt8](repeating: 0xFF, count: 16) : bytes }
+    air.pair(central)
+    let actions = try #require(try? air[.central].encrypt())
+    #expect(actions.contains { if case .encrypt(UInt128.max >> (8 * UInt128(16 - size)), _, _) = $0 { true } else { false } }, "\(actions)")
+  }
+
   @Test func names() {
     let methods: [PairingMethod] = [.justWorks, .numericComparison, .passkeyEntry(displayedBy: nil), .passkeyEntry(displayedBy: .central)]
     #expect(methods.map(\.snakeName) == ["just_works", "numeric_comparison", "passkey", "passkey"])

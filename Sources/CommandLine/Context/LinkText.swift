@@ -93,6 +93,9 @@ package final class LinkText: LinkReporter {
 
   package func explained(_ error: any Error, _ search: FailedSearch) -> any Error {
     if error is CancellationError { return error }
+    if let error = error as? InsufficientSecurity {
+      return error.explained(process.commands.program, ShellWords.quoteForShell("\(search.selector)"))
+    }
     let plain = Failure(error)
     var failure = plain
     if let error = error as? PeerSearchError {

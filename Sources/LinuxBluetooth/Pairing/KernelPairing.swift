@@ -115,7 +115,7 @@ struct KernelPairing {
   func result(_ socket: LinkSecurity, replacing bond: Bond?) throws -> PairingResult {
     if let refusal { throw refusal }
     let security = keys.first?.security ?? socket
-    let minimum = parameters.level == .secureConnections ? 16 : parameters.keySizes.clamped(to: 7...16).lowerBound
+    let minimum = parameters.minimumKeySize
     if security.keySize < minimum { throw PairingFailure.keySize(agreed: security.keySize, minimum: minimum) }
     if parameters.level == .secureConnections, !security.isSecureConnections { throw PairingFailure.legacyPairing }
     if let old = bond?.security, security.isWeaker(than: old) { throw PairingFailure.weakerThanBond }

@@ -4,6 +4,7 @@ package import EventLoop
 package import Finding
 import GAP
 package import GATT
+package import SMP
 
 /// A provider of links for commands, with one implementation for one-shot commands and another for sessions.
 @LoopActor
@@ -27,6 +28,8 @@ package protocol DeviceLinks: AnyObject {
 
   /// Whether commands pair if the device demands it, also without `--pair`.
   var pairs: Bool { get }
+  /// The least security of links without `--level`. Nil for the default of the device.
+  var level: SecurityLevel? { get }
   /// The identifier of the command in a session for programs. Nil elsewhere.
   var commandID: String? { get }
 
@@ -53,6 +56,7 @@ package enum FoundDevice: Sendable {
 
 extension DeviceLinks {
   package var pairs: Bool { false }
+  package var level: SecurityLevel? { nil }
   package var commandID: String? { nil }
   package func willConnect(to match: PeerMatch) {}
   package func willUse(_ connection: Connection) throws {}
@@ -150,7 +154,7 @@ extension DeviceLinks {
       let name = match.name ?? (request.looksUpName ? reporter.storedName(of: match.peer) : nil)
       connection = try await session.connect(
         match.peer, name: name, foundBy: request.selector, limits: limits, observer: clientObserver,
-        pairing: try request.pairing(match.peer, name)
+        security: try request.security(match.peer, name)
       ) {
         try self.willUse($0)
         if request.exchangesMTU || request.parameters.mtu != nil { try await self.exchangeMTU(request.parameters.mtu, on: $0.client) }

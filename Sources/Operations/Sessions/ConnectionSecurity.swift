@@ -17,22 +17,42 @@ package protocol BondKeeper: AnyObject {
 
 /// A wish to pair with a device, with the user who answers its questions.
 package struct PairingWish: Sendable {
-  package let parameters: PairingParameters
+  package var parameters: PairingParameters
   package let user: any PairingUser
 
   /// Whether the command itself pairs. Otherwise, the link pairs when the device demands it.
   package let isOfCommand: Bool
+  /// Whether nobody chose the abilities of our device, and nobody answers a question, so that it pairs by Just Works.
+  package var isUnattended = false
 
   package init(_ parameters: PairingParameters, user: any PairingUser, isOfCommand: Bool = false) {
     (self.parameters, self.user, self.isOfCommand) = (parameters, user, isOfCommand)
   }
 }
 
+/// The wish to pair of a command, and the least level of its link, without which it sends no request.
+package typealias SecurityDemand = (wish: PairingWish?, level: SecurityLevel)
+
+/// A link with less security than a command demands, on which blectl sent no request.
+package struct InsufficientSecurity: Error, Equatable, Sendable {
+  package let demanded: SecurityLevel
+  /// The level of the link. Nil without encryption, for which a bond is missing.
+  package let found: SecurityLevel?
+  /// Whether the key is from the system's Bluetooth service. Whether it is authenticated is then unknown.
+  package let isOfSystem: Bool
+
+  package init(demanded: SecurityLevel, found: SecurityLevel?, isOfSystem: Bool = false) {
+    (self.demanded, self.found, self.isOfSystem) = (demanded, found, isOfSystem)
+  }
+}
+
 /// An event in the security of a link, for the user.
 package enum SecurityEvent: Sendable {
-  /// The device sent a Security Request, but there is neither a bond nor a wish to pair.
-  case pairingWanted
+  /// The device sent a Security Request, but there is neither a bond nor a wish to pair. With a bond, it asks for more than the bond gives.
+  case pairingWanted(hasBond: Bool)
   case paired(PairingResult)
+  /// The pairing was Just Works, because nobody answers a question.
+  case unattended
   /// The device demands pairing, which starts now.
   case pairing
   /// The answer to a Security Request failed.
@@ -71,6 +91,7 @@ package final class ConnectionSecurity {
   /// The answer to a Security Request. Nil after its end.
   private var answering: Task<Void, Never>?
   private var stored: StoredBond?
+  private var usesSystemBond = false
   private var name: String?
 
   init(
@@ -96,6 +117,7 @@ package final class ConnectionSecurity {
   func begin() async throws {
     defer { procedures.onRequest = { [weak self] in self?.requested($0) } }
     stored = try keeper?.bond(of: adapter, with: peer)
+    procedures.bond = stored?.bond
     guard let stored, stored.bond.centralKey != nil else { return }
     do { try await procedures.encrypt(with: stored.bond) } catch PairingFailure.disconnected(let code) {
       if [.pinOrKeyMissing, .authenticationFailure, .micFailure].contains(code) { throw PairingFailure.bondRejected(code) }
@@ -117,8 +139,8 @@ package final class ConnectionSecurity {
   package func existingBond(for parameters: PairingParameters) async throws -> PairingResult? {
     let stored = try bond()
     let identity = stored == nil ? try await procedures.encryptWithSystemBond() : nil
-    guard let level, identity != nil || stored != nil, level.level >= parameters.level,
-      level.isAuthenticated || !parameters.requestsMITM
+    usesSystemBond = identity != nil
+    guard let level, identity != nil || stored != nil, parameters.accepts(level), level.isAuthenticated || !parameters.requestsMITM
     else { return nil }
     return PairingResult(method: stored?.bond.method, security: level, bond: stored?.bond, systemIdentity: identity)
   }
@@ -144,6 +166,7 @@ package final class ConnectionSecurity {
     }
     // The device may refuse even now.
     shortage = result.security.isAuthenticated ? nil : .notAuthenticated
+    if wish.isUnattended, result.method == .justWorks { onEvent?(.unattended) }
     return result
   }
 
@@ -151,23 +174,13 @@ package final class ConnectionSecurity {
   /// - Returns: Whether to repeat the request.
   /// - Throws: PairingFailure, CancellationError; the errors of the key store.
   func raise(for code: ErrorCode) async throws -> Bool {
-    if let answering {
+    if answering != nil {
       let before = procedures.security
-      await withTaskCancellationHandler {
-        await answering.value
-      } onCancel: {
-        answering.cancel()
-      }
+      await settle()
       if let now = procedures.security, before.map({ $0.level < now.level }) ?? true { return true }
     }
     guard let level = procedures.security else {
-      if let stored = try bond(), stored.bond.centralKey != nil {
-        try await procedures.encrypt(with: stored.bond)
-        return true
-      }
-      do { if try await procedures.encryptWithSystemBond() != nil { return true } } catch let error
-        where !(error is PairingFailure || error is CancellationError)
-      { onEvent?(.failed(error)) }
+      if try await useBond() { return true }
       return try await pair(because: .noBond)
     }
     switch code {
@@ -178,17 +191,52 @@ package final class ConnectionSecurity {
     }
   }
 
+  /// Raises the security of the link to a level by a bond, or by pairing if the command wishes so.
+  /// - Throws: InsufficientSecurity, PairingFailure, CancellationError; the errors of the key store.
+  func reach(_ level: SecurityLevel) async throws {
+    func isReached() -> Bool { procedures.security.map { $0.level >= level } ?? false }
+    await settle()
+    if procedures.security == nil { _ = try await useBond() }
+    if !isReached(), wish != nil { _ = try await pair(because: .noBond, level) }
+    if !isReached() { throw InsufficientSecurity(demanded: level, found: procedures.security?.level, isOfSystem: usesSystemBond) }
+  }
+
+  /// Encrypts the link with a bond, ours or that of the system.
+  /// - Returns: False without a bond.
+  private func useBond() async throws -> Bool {
+    if let stored = try bond(), stored.bond.centralKey != nil {
+      try await procedures.encrypt(with: stored.bond)
+      return true
+    }
+    do { usesSystemBond = try await procedures.encryptWithSystemBond() != nil } catch let error
+      where !(error is PairingFailure || error is CancellationError)
+    { onEvent?(.failed(error)) }
+    return usesSystemBond
+  }
+
+  /// Waits for the end of the answer to a Security Request: a link that ends before leaves the device with half a bond. At the limit, or
+  /// in a canceled task, the device gets Pairing Failed instead.
+  func settle(within limit: Duration? = nil) async {
+    guard let answering else { return }
+    let timer = limit.map { EventLoop.shared.schedule(after: $0) { answering.cancel() } }
+    await withTaskCancellationHandler {
+      await answering.value
+    } onCancel: {
+      answering.cancel()
+    }
+    timer?.cancel()
+  }
+
   private func pair(because reason: Shortage, _ level: SecurityLevel = .encrypted) async throws -> Bool {
-    guard let wish else {
+    guard var wish else {
       shortage = reason
       return false
     }
     onEvent?(.pairing)
-    var parameters = wish.parameters
-    parameters.level = max(parameters.level, level)
+    wish.parameters.level = max(wish.parameters.level, level)
     do {
       // Not as an argument of `onEvent`: without a handler, Swift would not evaluate it.
-      let result = try await pair(PairingWish(parameters, user: wish.user))
+      let result = try await pair(wish)
       onEvent?(.paired(result))
     } catch {
       (self.wish, hasFailed) = (nil, true)
@@ -197,15 +245,17 @@ package final class ConnectionSecurity {
     return true
   }
 
-  /// Answers a Security Request.
+  /// Answers a Security Request (Vol 3 Part H §2.4.6). A bond is the answer, as long as there is one. A new pairing instead would give an
+  /// attacker the place of the bond, and a short command would cut the pairing off.
   private func requested(_ requirements: AuthenticationRequirements) {
     if commandPairs { return }
-    if procedures.security == nil, let stored, stored.bond.centralKey != nil {
-      answer { try await $0.procedures.encrypt(with: stored.bond) }
-    } else if wish != nil {
+    let bond = ((try? bond()) ?? stored).flatMap { $0.bond.centralKey == nil ? nil : $0.bond }
+    if let bond, procedures.security == nil {
+      answer { try await $0.procedures.encrypt(with: bond) }
+    } else if bond == nil, wish != nil {
       answer { _ = try await $0.pair(because: .noBond, requirements.contains(.mitm) ? .authenticated : .encrypted) }
     } else {
-      if !askedInVain { onEvent?(.pairingWanted) }
+      if !askedInVain { onEvent?(.pairingWanted(hasBond: bond != nil)) }
       askedInVain = true
       procedures.decline()
     }

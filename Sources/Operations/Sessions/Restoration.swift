@@ -93,6 +93,7 @@ extension Session {
     connection.takeOver(lost)
     await disconnect(lost)
     guard !connection.lasting.isEmpty else { return nil }
+    try await connection.secure(to: connection.leastSecurity)
     let part = try await restore(connection)
     if let closed = connection.client.closed { throw closed }
     return connection.restored(part, since: begin, tries: 1)
@@ -115,6 +116,7 @@ extension Session {
     connection.move(to: link, client(on: link, connection.limits, connection.clientObserver))
     do {
       try await secure(connection, connection.security?.wish)
+      try await connection.secure(to: connection.leastSecurity)
       let part = try await restore(connection)
       if let closed = connection.client.closed { throw closed }
       return part

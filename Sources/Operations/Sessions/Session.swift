@@ -94,7 +94,7 @@ package final class Session {
   /// - Throws: The errors of `Central.connect`; the error that ended the link. No link stays open after an error.
   package func connect(
     _ peer: PeerAddress, name: UntrustedText? = nil, foundBy selector: PeerSelector? = nil, limits: Limits = Limits(),
-    observer: ClientObserver? = nil, pairing wish: PairingWish? = nil,
+    observer: ClientObserver? = nil, security demand: SecurityDemand = (nil, .unencrypted),
     asking: @escaping @LoopActor (Connection) async throws -> Void = { try await $0.client.exchangeMTU() }
   ) async throws -> Connection {
     try await central().connect(peer, timeout: limits.connecting, retries: limits.retries) { [self] link, retries in
@@ -102,7 +102,8 @@ package final class Session {
       let connection = Connection(link, client, name: name, selector: selector, limits: limits, retries: retries, clientObserver: observer)
       connections.append(connection)
       do {
-        try await secure(connection, wish)
+        try await secure(connection, demand.wish)
+        try await connection.secure(to: demand.level)
         try await asking(connection)
       } catch {
         await disconnect(connection)
@@ -148,6 +149,8 @@ package final class Session {
   package func disconnect(_ connection: Connection) async {
     connections.removeAll { $0 === connection }
     onDisconnect?(connection)
+    // A session stops at once: its user may have pressed Ctrl-C.
+    await connection.security?.settle(within: staysOpen ? .zero : SecurityManager.timeout)
     await connection.end()
     await shielded {
       if connection.isOpen {

@@ -180,6 +180,7 @@ extension Connection {
   /// Adds facts to the error of a command: the device's name, or that the device disconnected during discovery.
   /// - Parameter program: `blectl ` before the commands of the advice. Empty in a session.
   package func explained(_ error: any Error, _ program: String) -> any Error {
+    if let error = error as? InsufficientSecurity { return error.explained(program, typedName) }
     if var write = error as? IncompleteWrite {
       write.device = title
       let failure = explainedBySecurity(write.failure, program)

@@ -81,7 +81,11 @@ extension SecurityEvent {
   /// One line for users. - Parameter pair: The command that pairs with the device.
   package func text(_ pair: String) -> String {
     switch self {
-    case .pairingWanted: "The device asks for pairing, which blectl declined. To pair: \(pair)"
+    case .pairingWanted(hasBond: false): "The device asks for pairing, which blectl declined. To pair: \(pair)"
+    case .pairingWanted(hasBond: true): "The device asks for authentication, which the bond with it lacks. To pair again: \(pair) --level 3"
+    case .unattended:
+      "The pairing is Just Works: level 2, without protection against an attacker in the middle. If the device has a display or keys: "
+        + "\(pair) --level 3, with --passkey N or --confirm yes"
     case .pairing: "The device demands pairing. Pairing …"
     case .paired(let result): "Paired: \(result.text)."
     case .failed(let error): Failure(error).message
@@ -91,9 +95,34 @@ extension SecurityEvent {
   /// Whether the line is progress rather than a note.
   package var isProgress: Bool {
     switch self {
-    case .pairing, .paired: true
-    case .pairingWanted, .failed: false
+    // A device that accepted Just Works may always ask for more.
+    case .pairing, .paired, .pairingWanted(hasBond: true): true
+    case .pairingWanted, .unattended, .failed: false
     }
+  }
+}
+
+extension InsufficientSecurity: FailureConvertible {
+  package var failure: Failure {
+    let state =
+      switch found {
+      case nil: "is not encrypted, because there is no bond with the device"
+      case _? where isOfSystem: "is encrypted, but Linux does not tell whether the bond of bluetoothd is authenticated"
+      case let found?: "has only level \(Self.text(found))"
+      }
+    return Failure(.pairing, "Sent no request: the connection \(state). The command demands level \(Self.text(demanded)).")
+  }
+
+  private static func text(_ level: SecurityLevel) -> String {
+    "\(level.rawValue) (\(level == .secureConnections ? "authenticated, LE Secure Connections, 16-byte key" : "\(level)"))"
+  }
+
+  /// Returns the failure with the command `program` + `pair`, for the device as typed.
+  package func explained(_ program: String, _ device: String) -> Failure {
+    var failure = failure
+    let pair = "To pair\(found == nil ? "" : " again"): \(program)pair \(device) --level \(demanded.rawValue)"
+    failure.add(isOfSystem ? "Use blectl's own host: -i user:N" : pair)
+    return failure
   }
 }
 

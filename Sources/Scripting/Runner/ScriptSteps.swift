@@ -4,6 +4,7 @@ import EventLoop
 import GATT
 import Operations
 import Presentation
+import SMP
 import ScriptLanguage
 import Shell
 import Terminal
@@ -41,11 +42,12 @@ final class ScriptSteps: ResultObserver {
   /// The maximum number of values that the session keeps after a command.
   static let valueLimit = 1 << 16
 
-  init(device: String?, _ options: ScriptRun.Options, retriesSetup: Bool, _ process: ProcessContext) {
-    self.device = device
+  init(_ script: Script, _ options: ScriptRun.Options, retriesSetup: Bool, _ process: ProcessContext) {
+    device = script.device
     self.retriesSetup = retriesSetup
     variables = ScriptVariables(options.variables)
     shell = Shell(process, timeout: options.timeout)
+    shell.settings.level = script.level.flatMap { SecurityLevel(rawValue: $0) }
     shell.observer = self
   }
 
