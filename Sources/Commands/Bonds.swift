@@ -16,16 +16,20 @@ package struct Unpair: LoopCommand {
     named: "unpair", abstract: "Remove the keys of a device.",
     discussion: "The device keeps its own keys. Remove them on the device as well, or it may refuse to pair again.")
   static let examples = ["blectl -i sim pair SafeLock --passkey 246810 && blectl unpair SafeLock", "blectl unpair --all"]
+  static let traits = CommandTraits(turn: .ofCurrentDevice)
   static let unusedOptions = ["--adapter", "--timeout", "--trace", "--trace-secrets"]
 
   @OptionGroup var process: ProcessOptions
 
-  @Argument(help: "The device: its address, name or @ALIAS") var peer: PeerArgument?
+  @Argument(help: "The device (in a session, default: the current one)") var peer: PeerArgument?
 
   @Flag(help: "Remove all keys that blectl has") var all = false
 
   var usesNames: Bool { false }
   var recordedForm: RecordedForm { RecordedForm(isLeftOut: true) }
+  var isAboutCurrent: Bool { !all && (peer ?? .current) == .current }
+
+  mutating func use(_ device: PeerArgument) { peer = device }
 
   func validate() throws {
     if all, peer != nil { throw ValidationError("--all takes no PEER.") }
@@ -36,10 +40,13 @@ package struct Unpair: LoopCommand {
     // All devices of bluetoothd would include those that other programs use.
     if !all {
       var selector = context.links.currentDevice
-      if let peer { selector = try await context.configuration.resolve(peer) }
+      if let peer, peer != .current { selector = try await context.configuration.resolve(peer) }
       guard let selector else { throw Failure(.usage, "Name the device, or use --all.") }
       func isMeant(_ peer: PeerAddress, _ name: String?) -> Bool { selector.means(peer, named: name.map { UntrustedText($0) }) }
-      bonds = bonds.filter { isMeant($0.bond.identity, $0.name) }
+      let link = isAboutCurrent ? context.session.connections.first { $0.isMeant(by: selector) } : nil
+      bonds = bonds.filter { stored in
+        link.map { stored.bond.isOf($0.peer) } ?? false || isMeant(stored.bond.identity, stored.name)
+      }
       var isFound = !bonds.isEmpty
       try await SystemBonds.use(context, isNeeded: !isFound) { daemon, devices in
         for device in devices where isMeant(device.peer, device.name) {

@@ -39,7 +39,6 @@ enum GatttoolLink {
     func report(_ event: LinkEvent) {}
     func explained(_ error: any Error, _ search: FailedSearch) -> any Error { error }
     func explained(_ error: any Error, on connection: Connection) -> any Error { error }
-    func problem(_ error: any Error) -> LinkProblem { Failure(error).linkProblem }
     func storedName(of peer: PeerAddress) -> UntrustedText? { nil }
   }
 

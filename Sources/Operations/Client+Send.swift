@@ -1,5 +1,6 @@
 package import ATT
 import EventLoop
+import GAP
 package import GATT
 
 /// The error of a write that ended early, with its progress and the cause.
@@ -24,6 +25,8 @@ package struct IncompleteWrite: Error {
     sent = min(max(total, progress.sent), progress.sent + open)
   }
 }
+
+extension IncompleteWrite: PassingError { package var mayPass: Bool { RetryPolicy.mayPass(cause) } }
 
 extension Client {
   /// Writes a value to an attribute according to a plan.

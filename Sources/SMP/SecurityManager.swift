@@ -38,8 +38,10 @@ package final class SecurityManager {
     let user: (any PairingUser)?
   }
 
-  /// The time after which a silent peer ends the pairing (Vol 3 Part H §3.4).
-  package static let timeout = Duration.seconds(30)
+  /// The time after which a silent peer ends the pairing at the latest (Vol 3 Part H §3.4).
+  package nonisolated static let timeout = PairingFailure.longestSilence
+
+  package var limit = timeout
 
   package private(set) var pairing: Pairing
   /// The handler of a Security Request of the peripheral, which `pair`, `encrypt` or `decline` answers.
@@ -126,11 +128,7 @@ package final class SecurityManager {
       switch action {
       case .send(let pdu): link?.sendSecurity(pdu)
       case .startTimer:
-        timer?.cancel()
-        timer = EventLoop.shared.schedule(after: Self.timeout) { [weak self] in
-          guard let self else { return }
-          perform(pairing.timedOut())
-        }
+        startTimer()
       case .stopTimer: timer?.cancel()
       case .encrypt(let key, let ediv, let rand): link?.encrypt(key: key, ediv: ediv, rand: rand)
       case .answerKeyRequest(let key): link?.answerKeyRequest(key)
@@ -139,12 +137,14 @@ package final class SecurityManager {
         ask { manager, user in
           let passkey = await user.passkey()
           guard !Task.isCancelled else { return }
+          manager.question = nil
           manager.perform(passkey.map { manager.pairing.enter($0) } ?? manager.pairing.cancel())
         }
       case .compare(let number):
         ask { manager, user in
           let isSame = await user.isSame(number)
           guard !Task.isCancelled else { return }
+          manager.question = nil
           manager.perform(manager.pairing.answerComparison(isSame))
         }
       case .securityRequested(let requirements):
@@ -168,6 +168,17 @@ package final class SecurityManager {
     question = EventLoop.shared.spawn { [weak self] in
       guard let self else { return }
       await body(self, user)
+    }
+    startTimer()
+  }
+
+  private func startTimer() {
+    timer?.cancel()
+    // The peer, or its own 30 s timer, waits for the person, too.
+    let limit = question != nil || pairing.waitsForPerson ? Self.timeout : min(limit, Self.timeout)
+    timer = EventLoop.shared.schedule(after: limit) { [weak self] in
+      guard let self else { return }
+      perform(pairing.timedOut(after: limit))
     }
   }
 

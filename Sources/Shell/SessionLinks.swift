@@ -112,6 +112,7 @@ final class SessionLinks: DeviceLinks {
     if sessionDevice?.connection != nil { try await untilRestored(within: request.limits.transaction) }
     guard let connection = sessionDevice?.connection, connection.isOpen else { return nil }
     connection.client.limit = request.limits.transaction
+    connection.security?.limit = request.limits.transaction
     connection.security?.take(try request.pairing(connection.peer, connection.name))
     try await self.request(request.parameters, of: connection)
     return connection

@@ -66,6 +66,7 @@ import Text
   @Test func sentencesForSilence() {
     for (failure, status, message) in [
       (PairingFailure.timedOut, ExitStatus.timeout, "Cannot pair: the device sent nothing for 30 s."),
+      (.silent(.seconds(3)), .timeout, "Cannot pair: the device sent nothing for 3 s. To wait longer: --timeout SECONDS"),
       (.disconnected(.connectionTimeout), .linkLost, "Cannot pair: the connection ended (Connection Timeout, HCI 0x08)."),
       (.encryptionLost, .refused, "Cannot pair: the encryption ended before the devices had all keys."),
     ] {

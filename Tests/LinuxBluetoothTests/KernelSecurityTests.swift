@@ -44,10 +44,15 @@ private func bond(_ identity: PeerAddress, _ security: LinkSecurity = secure, ir
 @LoopActor final class FakeUser: PairingUser {
   var digits: SixDigits? = SixDigits(246_810)
   var agrees = true
+  /// The time that this user takes to enter the passkey.
+  var hesitation = Duration.zero
   private(set) var shown: [SixDigits] = []
   private(set) var compared: [SixDigits] = []
 
-  func passkey() async -> SixDigits? { digits }
+  func passkey() async -> SixDigits? {
+    try? await EventLoop.shared.sleep(for: hesitation)
+    return digits
+  }
   func show(_ passkey: SixDigits) { shown.append(passkey) }
   func isSame(_ number: SixDigits) async -> Bool {
     compared.append(number)
@@ -172,7 +177,7 @@ extension Octets {
     let cases: [(Result<LinkSecurity, any Error>?, any Error, Bool)] = [
       (.failure(Errno.invalidArgument), KernelPairingProblem.noSecurityManager("hci3"), false),
       (.failure(SocketEnd(device, .errno(.permissionDenied))), PairingFailure.bondRejected(.authenticationFailure), true),
-      (nil, PairingFailure.timedOut, true),
+      (nil, PairingFailure.silent(.seconds(10)), true),
     ]
     for (raised, error, isAbandoned) in cases {
       try await with([own]) { rig in
@@ -238,6 +243,27 @@ extension Octets {
       #expect(rig.security.security == secure && rig.security.bond == bond(device))
       #expect(rig.opcodes == [0x04, 0x09, 0x2D, 0x30, 0x13, 0x19, 0x1E, 0x2D, 0x09])
       #expect(rig.commands.map(\.1)[1...2] == [[1], [1]] && rig.commands.map(\.1).suffix(2) == [[0], [0]])
+    }
+  }
+
+  /// A short limit ends the waits for the device, and leaves a person the time to answer.
+  @Test func shortLimits() async throws {
+    try await with([bond(device)]) { rig in
+      rig.security.limit = .seconds(3)
+      rig.reactions[0x19] = { _ in }
+      var begin = EventLoop.shared.now
+      await #expect(throws: PairingFailure.silent(.seconds(3))) { _ = try await rig.security.pair(PairingParameters(), user: rig.user) }
+      #expect(begin.duration(to: EventLoop.shared.now) < .seconds(6))
+      rig.reactions[0x19] = { $0.event(0x10) }
+      rig.user.hesitation = .seconds(20)
+      begin = EventLoop.shared.now
+      await #expect(throws: PairingFailure.silent(.seconds(3))) { _ = try await rig.security.pair(Self.keyboard, user: rig.user) }
+      #expect(rig.opcodes.contains(0x1E))
+      #expect((20.0..<27).contains(begin.duration(to: EventLoop.shared.now).inSeconds))
+      rig.socket.raised = nil
+      begin = EventLoop.shared.now
+      await #expect(throws: PairingFailure.silent(.seconds(3))) { try await rig.security.encrypt(with: bond(device)) }
+      #expect(begin.duration(to: EventLoop.shared.now) < .seconds(6))
     }
   }
 

@@ -79,14 +79,16 @@ package final class Answers {
         throw failure
       }
       await context.describe(characteristic, on: connection)
-      try await values.add(characteristic)
+      try await values.add(characteristic, kind: ValueSenders.kind(of: characteristic, indicates: options.indicate))
       patterns.append(ExpectedAnswers.Pattern(characteristic.valueHandle, beginningWith: argument.octets))
     }
     return patterns
   }
 
   private func subscribeToAll() async throws {
-    _ = try await ValueSenders.addAll(on: connection.client, context.output) { try await values.add($0) }
+    _ = try await ValueSenders.addAll(on: connection.client, indicates: options.indicate, context.output) {
+      try await values.add($0, kind: $1)
+    }
   }
 
   // MARK: Waiting

@@ -24,6 +24,7 @@ extension Client {
       try await transfer.run(progress)
     case .long, .reliable: try await prepareAndExecute(value, handle, plan, progress)
     }
+    wrote(value, to: handle)
   }
 
   /// Sends one Write Request (Vol 3 Part G §4.9.3).

@@ -24,6 +24,8 @@ package enum ClientNote: Equatable, Sendable {
   case longValue(AttributeHandle, Attribute?, type: UUID?)
   /// The characteristic has no Client Characteristic Configuration to write. The client listens for its values anyway.
   case noClientConfiguration(Characteristic)
+  /// The peer refused to notify, with this error code, and accepted to indicate.
+  case indicationsInstead(Characteristic, ErrorCode)
   /// The candidate is the only characteristic that notifies or indicates, among `of` characteristics that the selector matches.
   case onlySender(Selector, GATTError.Candidate, of: Int)
   /// The attribute that an abbreviated selector matches.

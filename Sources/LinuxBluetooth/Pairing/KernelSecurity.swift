@@ -33,6 +33,7 @@ final class KernelSecurity: SecurityProcedures {
   static let silenceLimit = Duration.seconds(35)
   /// The time limit to encrypt the link with a known key.
   static let encryptionLimit = Duration.seconds(10)
+  var limit = SecurityManager.timeout
 
   private let keyring: KernelKeyring
   private let socket: any SecuredSocket
@@ -76,7 +77,7 @@ final class KernelSecurity: SecurityProcedures {
       guard peer == bond.identity else { throw PairingFailure.closed }
       try await keyring.provide(bond, for: peer)
       do {
-        try await raise(to: wanted.level, until: EventLoop.shared.now.advanced(by: Self.encryptionLimit))
+        try await raise(to: wanted.level, within: min(Self.encryptionLimit, limit))
       } catch let error where !(error is CancellationError) {
         throw rejection(error)
       }
@@ -87,7 +88,8 @@ final class KernelSecurity: SecurityProcedures {
   /// Returns the error for a link that ended, or was not encrypted, although the kernel has the key.
   private func rejection(_ error: any Error) -> any Error {
     // A device that is silent or out of range has not lost its bond.
-    if error is KernelPairingProblem || error as? PairingFailure == .timedOut { return error }
+    if case PairingFailure.silent = error { return error }
+    if error is KernelPairingProblem { return error }
     if let failure = encryption.failure { return PairingFailure.bondRejected(failure) }
     let isRefused = error as? SocketEnd == SocketEnd(peer, .errno(.permissionDenied))
     switch reason() {
@@ -100,11 +102,12 @@ final class KernelSecurity: SecurityProcedures {
   }
 
   /// Raises the security of the socket. A socket that stays blocked is of no more use.
-  private func raise(to level: SecurityLevel, until deadline: LoopClock.Instant) async throws {
+  private func raise(to level: SecurityLevel, within limit: Duration) async throws {
     encryption = Encryption(isRunning: true)
     defer { encryption.isRunning = false }
     do {
-      guard try await socket.raiseSecurity(to: level, until: deadline) else { throw PairingFailure.timedOut }
+      let deadline = EventLoop.shared.now.advanced(by: limit)
+      guard try await socket.raiseSecurity(to: level, until: deadline) else { throw PairingFailure.silent(limit) }
       guard let now = socket.security, now.level >= level else { throw PairingFailure.encryptionFailed(.authenticationFailure) }
     } catch Errno.invalidArgument {
       throw KernelPairingProblem.noSecurityManager(keyring.adapter.name)
@@ -158,7 +161,7 @@ final class KernelSecurity: SecurityProcedures {
     let before = security
     let command = ManagementCommand.pair(peer, parameters.ioCapability)
     let answer = try channel.start(command)
-    watchSilence { answer.resume(throwing: PairingFailure.timedOut) }
+    watchSilence { answer.resume(throwing: $0) }
     defer {
       silence?.cancel()
       question?.cancel()
@@ -197,10 +200,10 @@ final class KernelSecurity: SecurityProcedures {
     let outcome = Wait<Bool>()
     self.outcome = outcome
     defer { self.outcome = nil }
-    watchSilence { outcome.resume(throwing: PairingFailure.timedOut) }
+    watchSilence { outcome.resume(throwing: $0) }
     let level = max(parameters.level, .authenticated)
     let task = EventLoop.shared.spawn { [self] in
-      do { try await raise(to: level, until: EventLoop.shared.now.advanced(by: .seconds(120))) } catch { outcome.resume(throwing: error) }
+      do { try await raise(to: level, within: .seconds(120)) } catch { outcome.resume(throwing: error) }
     }
     defer { task.cancel() }
     do {
@@ -230,7 +233,7 @@ final class KernelSecurity: SecurityProcedures {
     let daemon = try await keyring.openDaemon()
     defer { daemon.close() }
     guard let device = try await daemon.device(peer, on: keyring.adapter.name), device.isPaired else { return nil }
-    do { try await raise(to: .encrypted, until: EventLoop.shared.now.advanced(by: Self.encryptionLimit)) } catch let error
+    do { try await raise(to: .encrypted, within: min(Self.encryptionLimit, limit)) } catch let error
       where !(error is CancellationError)
     { throw rejection(error) as? PairingFailure ?? .closed }
     return device.peer
@@ -288,17 +291,24 @@ final class KernelSecurity: SecurityProcedures {
 
   private func progress() { lastEvent = EventLoop.shared.now }
 
-  /// Calls `end` when nothing has happened for 35 s.
-  private func watchSilence(_ end: @escaping @LoopActor () -> Void) {
+  /// The time after which silence ends a pairing. While a person may have to answer, the kernel's own limit comes first.
+  private var allowedSilence: Duration {
+    let method = pairing?.method
+    let waitsForPerson = question != nil || method == .numericComparison || method == .passkeyEntry(displayedBy: .central)
+    return limit < SecurityManager.timeout && !waitsForPerson ? limit : Self.silenceLimit
+  }
+
+  /// Calls `end` when nothing has happened for `allowedSilence`.
+  private func watchSilence(_ end: @escaping @LoopActor (PairingFailure) -> Void) {
     silence?.cancel()
     progress()
     func wait(_ time: Duration) {
       silence = EventLoop.shared.schedule(after: time) { [weak self] in
         guard let self else { return }
-        let left = Self.silenceLimit - lastEvent.duration(to: EventLoop.shared.now)
-        left <= .zero ? end() : wait(left)
+        let left = allowedSilence - lastEvent.duration(to: EventLoop.shared.now)
+        left <= .zero ? end(.silent(min(allowedSilence, SecurityManager.timeout))) : wait(min(left, limit))
       }
     }
-    wait(Self.silenceLimit)
+    wait(min(allowedSilence, limit))
   }
 }

@@ -39,6 +39,26 @@ package enum SecurityEvent: Sendable {
   case failed(any Error)
 }
 
+/// The end of a link by a device that had asked for security in vain, or that names the lack of security as its reason.
+package struct SecurityDemanded: PassingError {
+  package let cause: any Error
+  /// Whether the device had sent a Security Request.
+  package let hasAsked: Bool
+  /// Whether the device answered requests nevertheless. It then closed the link for another reason.
+  package let mayPass: Bool
+}
+
+extension Connection {
+  /// Returns the error of a link as `SecurityDemanded` if what the link showed explains its end. Returns any other error unchanged.
+  package func withDemand(_ error: any Error) -> any Error {
+    guard let end = client.closed as? any ConnectionError, let security, !security.isBonded else { return error }
+    let isRefused = security.askedInVain || security.shortage != nil
+    guard end.isOfSecurity || isRefused && end.retryReason == .closedByPeer else { return error }
+    return SecurityDemanded(
+      cause: error, hasAsked: security.askedInVain, mayPass: !end.isOfSecurity && client.bearer.hasAnswered)
+  }
+}
+
 /// The security of one link: uses the bond with the device, pairs, and answers the Security Requests of the device.
 @LoopActor
 package final class ConnectionSecurity {
@@ -80,6 +100,15 @@ package final class ConnectionSecurity {
     (self.procedures, self.peer, self.name, self.adapter, self.keeper) = (procedures, peer, name, adapter, keeper)
     take(wish)
   }
+
+  /// The longest silence of the device in a pairing, at most 30 s.
+  package var limit: Duration {
+    get { procedures.limit }
+    set { procedures.limit = min(newValue, SecurityManager.timeout) }
+  }
+
+  /// Whether the link began with a bond, or a pairing has made one.
+  var isBonded: Bool { stored != nil }
 
   /// The security of the link. Nil while it is not encrypted.
   package var level: LinkSecurity? { procedures.security }

@@ -105,6 +105,7 @@ package final class Session {
         try await secure(connection, wish)
         try await asking(connection)
       } catch {
+        let error = connection.withDemand(error)
         await disconnect(connection)
         throw error
       }
@@ -126,6 +127,7 @@ package final class Session {
     let security = ConnectionSecurity(
       procedures, connection.peer, name: connection.name?.raw, adapter: adapter, bonds, wish)
     connection.security = security
+    security.limit = connection.limits.transaction
     security.onEvent = { [weak self, weak connection] event in
       guard let self, let connection else { return }
       onSecurity?(event, connection)

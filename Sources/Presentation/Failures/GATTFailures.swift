@@ -244,6 +244,8 @@ extension ClientNote {
         + "Kept the first \(WritePlan.largestValue)."
     case .noClientConfiguration(let item):
       "\(item.uuid) (handle \(item.valueHandle)) has no Client Characteristic Configuration (2902). Listening without subscribing."
+    case .indicationsInstead(let item, let code):
+      "The device refused notifications of \(item.uuid) (handle \(item.valueHandle)): \(code.name) (\(code.tag)). Subscribed to indications."
     case .onlySender(let selector, let item, of: let count):
       "\(selector): using \(item.selector) (handle \(item.handle)), the only one of \(count) that can notify or indicate."
     case .abbreviation(let selector, let attribute):

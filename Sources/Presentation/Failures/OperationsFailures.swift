@@ -14,12 +14,23 @@ extension RestorationError: FailureConvertible {
   package var failure: Failure {
     switch self {
     case .gaveUp(let time, let tries, let last):
-      .linkLost(
-        "Reconnecting failed after \(tries == 1 ? "1 try" : "\(tries) tries") in \(time.secondsText) s"
-          + (last.map { ". Last error: \(Failure($0).message)" } ?? ""))
-    case .ended: .linkLost("Connection ended")
-    case .isUnderWay: .linkLost("Connection lost, already reconnecting")
+      var failure = last.map { Failure($0) } ?? .linkLost("")
+      if failure.mayPass { failure = .linkLost("Last error: \(failure.message)") }
+      let attempts = "Reconnecting failed after \(tries == 1 ? "1 try" : "\(tries) tries") in \(time.secondsText) s"
+      failure.message = last == nil ? attempts : "\(attempts). \(failure.message)"
+      return failure
+    case .ended: return .linkLost("Connection ended")
+    case .isUnderWay: return .linkLost("Connection lost, already reconnecting")
     }
+  }
+}
+
+extension SecurityDemanded: FailureConvertible {
+  package var failure: Failure {
+    var failure = Failure(cause)
+    failure.add(hasAsked ? "The device had asked for pairing." : "The device demands pairing.")
+    failure.origin.error = self
+    return failure
   }
 }
 
@@ -187,7 +198,9 @@ extension Connection {
     }
     let plain = Failure(error)
     var failure = explainedBySecurity(plain, program)
-    guard client.endedInDiscovery, failure.kind == .linkLost else { return failure == plain ? error : failure }
+    guard client.endedInDiscovery, failure.kind == .linkLost, !(failure.origin.error is SecurityDemanded) else {
+      return failure == plain ? error : failure
+    }
     failure.message = "\(title) disconnected during discovery: \(failure.message)"
     failure.add("To skip discovery, use a handle: read 0x0012, notify 0x0012, or write 0x0012 VALUE --mode request")
     return failure

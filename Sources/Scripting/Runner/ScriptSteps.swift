@@ -218,7 +218,7 @@ final class ScriptSteps: ResultObserver {
     do { parsed = try shell.parse(words) } catch { throw Failure(.usage, Failure(error).message) }
     let traits = parsed.command.traits
     let isConnect = traits.deviceChange == .connects
-    if parsed.isAboutCurrent, !isConnect, traits.deviceChange != .disconnects {
+    if parsed.isAboutCurrent, parsed.command.peerOptions != nil, !isConnect, traits.deviceChange != .disconnects {
       do { _ = try await link() } catch {
         // The connection was lost before: the command fails with this error.
         let error = try failure(error)
@@ -232,9 +232,12 @@ final class ScriptSteps: ResultObserver {
         throw error
       }
       await dropLostLink()
-      if parsed.isAboutCurrent, shell.current == nil, let device = device.flatMap({ PeerArgument(argument: $0) }) {
-        parsed.use(device)
-      }
+    }
+    // The other commands have connected to the device by now.
+    if isConnect || parsed.command.peerOptions == nil, parsed.isAboutCurrent, shell.current == nil,
+      let device = device.flatMap({ PeerArgument(argument: $0) })
+    {
+      parsed.use(device)
     }
     // Do not subscribe before commands that change the current device or its connection.
     if traits.deviceChange == .none { try await subscribe(for: following) }
