@@ -44,6 +44,9 @@ package struct ScriptParser {
       (index, isLeaving) = (lines.count, true)
     }
     while index < lines.count {
+      // Leave all blocks: nobody reads more mistakes.
+      if mistakes.count > ScriptErrors.limit { (index, isLeaving) = (lines.count, true) }
+      guard index < lines.count else { break }
       let line = lines[index]
       let word = line.words.first?.keyword ?? ""
       if opening != nil, Self.outermost.contains(word) {

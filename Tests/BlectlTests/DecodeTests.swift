@@ -32,6 +32,27 @@ import Testing
     }
   }
 
+  /// Data that no packet can have is refused before it is expanded, as lines and as bytes.
+  @Test(arguments: [
+    (["adv"], 1650, "an advertisement has at most 1650 bytes"), (["att"], 65_535, "has 65536 bytes. The limit is 65535."),
+    (["hci"], 65_540, "has 65541 bytes. The limit is 65540."), (["value", "2a3d"], 512, "has 513 bytes. The limit is 512."),
+  ])
+  func limits(_ words: [String], _ limit: Int, _ reason: String) throws {
+    func decode(_ count: Int, _ bytes: [UInt8]) throws -> Blectl.Result {
+      let result = try Blectl.run(["decode"] + words + ["-"], input: bytes)
+      return result
+    }
+    let long = try decode(limit, Array(String(repeating: "00", count: limit + 1).utf8))
+    #expect(long.status == 66 && long.errors.contains("Line 1 of standard input") && long.errors.contains(reason), "\(long.errors.prefix(500))")
+    let bytes = try decode(limit, [UInt8](repeating: 0, count: limit + 1))
+    #expect(bytes.status == 66 && bytes.errors.contains("has \(limit + 1) bytes. The limit is \(limit)."), "\(bytes.errors.prefix(500))")
+    let fits = try decode(limit, Array(String(repeating: "00", count: limit).utf8))
+    #expect(fits.status != 66, "\(fits.errors.prefix(500))")
+    let file = try TemporaryFolder.file(Array(String(repeating: "00", count: 1 << 20).utf8))
+    let line = try Blectl.run(["decode"] + words + [file])
+    #expect(line.status == 66 && line.errors.contains("is longer than 1 MiB"), "\(line.errors.prefix(500))")
+  }
+
   @Test func recordsHaveFields() throws {
     let adv = try #require(try Blectl.run("decode", "adv", "--json", "0303e0ff05ff4c010102").records.first)
     #expect(adv.strings("services") == ["ffe0"] && adv["manufacturer_data"]?.string("014c") == "0102" && adv.isNull("address"))

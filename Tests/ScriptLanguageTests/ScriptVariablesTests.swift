@@ -29,6 +29,16 @@ import Text
     #expect((try? variables.text(of: word)) == "x1$A")
   }
 
+  /// A value can at most have 64 KiB. The text of a word stops to grow there, however often it repeats a value.
+  @Test func longValues() throws {
+    var variables = ScriptVariables(["A": String(repeating: "a", count: 64 << 10), "B": "b"])
+    #expect(try variables.text(of: ShellWord([.text("x"), .variable("A")])).utf8.count == (64 << 10) + 1)
+    #expect(throws: LongText.self) { try variables.text(of: ShellWord([.variable("B"), .variable("A")])) }
+    variables.set("C", nil)
+    #expect(try variables.text(of: ShellWord([.variable("C"), .variable("B")])) { "\($0)?" } == "C?b")
+    #expect(throws: LongText.self) { try variables.text(of: ShellWord([.variable("C"), .variable("A")])) { _ in "c" } }
+  }
+
   @Test(arguments: [
     ("500ms", 500), ("2s", 2000), ("1.5s", 1500), ("1m", 60_000), ("0.01h", 36_000), ("0ms", 0), ("24h", 86_400_000), ("0.1s", 100),
     (".5s", 500),

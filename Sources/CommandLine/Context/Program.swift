@@ -138,16 +138,11 @@ package enum Program {
     if failure.isTold { return failure.exitStatus.rawValue }
     // Print a line for each error in a script, as compilers do.
     let mistakes = (error as? ScriptErrors)?.errors.map { Failure($0) } ?? [failure]
-    for mistake in mistakes.prefix(mistakeLimit) + omitted(mistakes.count - mistakeLimit) {
+    let more = mistakes.count > ScriptErrors.limit ? [Failure(.usage, "More mistakes follow. Correct these first.")] : []
+    for mistake in mistakes.prefix(ScriptErrors.limit) + more {
       if output.style.writesMessagesAsJSON { reportJSON(mistake, output) } else { output.failure(mistake.message) }
     }
     return failure.exitStatus.rawValue
-  }
-
-  private static let mistakeLimit = 100
-
-  private static func omitted(_ count: Int) -> [Failure] {
-    count > 0 ? [Failure(.usage, "\(count) more mistakes are not shown. Correct these first.")] : []
   }
 
   @LoopActor private static func reportJSON(_ failure: Failure, _ output: Output) { output.messageRecord { write(failure, &$0) } }

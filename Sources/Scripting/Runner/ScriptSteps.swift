@@ -152,13 +152,13 @@ final class ScriptSteps: ResultObserver {
 
   // MARK: Words
 
-  func text(_ word: ShellWord) throws(MissingVariable) -> String { try variables.text(of: word) }
+  func text(_ word: ShellWord) throws -> String { try variables.text(of: word) }
 
   /// Returns the text of a line with the values of its variables, for the report.
   private func shown(_ line: ScriptLine) -> String {
     guard line.words.contains(where: { !$0.variables.isEmpty }) else { return SecretOptions.hidden(in: line.source) }
     let words = line.words.map { word in
-      let text = word.replaced { variables.value($0) ?? "$\($0)" }
+      let text = (try? variables.text(of: word) { "$\($0)" }) ?? "…"
       return word.isQuoted ? "\"\(text)\"" : text
     }
     return SecretOptions.hidden(in: words.joined(separator: " "))
@@ -215,7 +215,11 @@ final class ScriptSteps: ResultObserver {
   private func run(_ command: ScriptCommand, of line: ScriptLine, before following: [ArraySlice<ScriptStatement>]) async throws {
     let words = ScriptLoader.paths(of: try command.words.map { try text($0) }, in: line.place.file)
     var parsed: ShellLine
-    do { parsed = try shell.parse(words) } catch { throw Failure(.usage, Failure(error).message) }
+    do {
+      parsed = try shell.parse(words)
+      // A variable may have brought what the check could not see.
+      try parsed.command.checkForScript()
+    } catch { throw Failure(.usage, Failure(error).message) }
     let traits = parsed.command.traits
     let isConnect = traits.deviceChange == .connects
     if parsed.isAboutCurrent, !isConnect, traits.deviceChange != .disconnects {
