@@ -31,6 +31,10 @@ package struct Unpair: LoopCommand {
     if all, peer != nil { throw ValidationError("--all takes no PEER.") }
   }
 
+  func checkForScript() throws {
+    if all { throw Failure(.usage, "A script cannot remove all keys. Name a device: unpair PEER") }
+  }
+
   func run(in context: Context) async throws {
     var bonds = try context.process.bonds.all()
     // All devices of bluetoothd would include those that other programs use.
@@ -114,9 +118,14 @@ package struct Bonds: LoopCommand {
   func validate() throws {
     guard let action else { return }
     guard let file else { throw ValidationError("Name the file: blectl bonds \(action.rawValue) FILE") }
-    if action == .export, file == "-" || file.hasPrefix("/dev/std") {
+    if action == .export, file == "-" || OutputFile.isDescriptor(file) {
       throw ValidationError("blectl does not print keys. Name a file: blectl bonds export FILE")
     }
+  }
+
+  func checkForScript() throws {
+    guard let action else { return }
+    throw Failure(.usage, "A script cannot \(action.rawValue) keys. Before or after it, run: blectl bonds \(action.rawValue) FILE")
   }
 
   @LoopActor func name(_ files: inout CommandFiles) {
@@ -129,10 +138,7 @@ package struct Bonds: LoopCommand {
     case (.export?, let file?):
       let bonds = try store.all()
       guard !bonds.isEmpty else { throw Failure(.notFound, "There are no bonds to export.") }
-      if OutputFile.isShared(file) {
-        throw Failure(.output, "Other users can read \(DisplayText.quote(file)). Remove it, or name another file.")
-      }
-      try await OutputFile.write(BondStore.file(bonds), to: file, for: .user)
+      try await OutputFile.write(keys: BondStore.file(bonds), to: file)
       if context.output.style.json { return try await show(bonds, context.output) }
       let exported = "Exported \(bonds.count.counted("bond")) to \(DisplayText.quote(file))"
       try await context.output.show("\(exported). Keep the file secret: it contains the keys.") { _ in }
