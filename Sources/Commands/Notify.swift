@@ -157,6 +157,7 @@ package struct Notify: ValueCommand {
     let format = context.format(chosenFormat, of: connection)
     let client = connection.client
     let outcome = try await client.follow { values in
+      values.onRenewed = { [output = context.output] missing in for item in missing { output.note(item.text) } }
       var types: Set<UUID> = []
       // Later commands of a session use the discovered attributes.
       try await senders.subscribe(on: client, discovering: context.isInSession, context.output) {

@@ -27,7 +27,9 @@ package struct ValueSenders {
       let names = added.map { table.name(at: $0.valueHandle) ?? "\($0.valueHandle)" }
       return output.note("Subscribing to all characteristics that send values: \(names.joined(separator: ", "))")
     }
-    for item in try await client.characteristics(selectors, discovering: discovering) { try await add(item) }
+    try await client.followingChanges(of: selectors) {
+      for item in try await client.characteristics(selectors, discovering: discovering) { try await add(item) }
+    }
   }
 
   /// Passes each characteristic that sends values to `add`. Returns the characteristics that the device did not refuse.

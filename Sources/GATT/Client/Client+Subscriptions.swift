@@ -153,11 +153,19 @@ extension Client {
       let isServiceChanged = item.handle == serviceChanged?.valueHandle
       deliver(item, isIndication: true)
       // Deliver the value first: the characteristic may move afterwards.
-      if isServiceChanged { servicesChanged(item.value) }
+      if isServiceChanged { servicesChanged(item.value) } else if table == nil { noteMoved(item) }
     case .multipleNotification(let items, let isTruncated):
       for item in items { deliver(item, isIndication: false) }
       if isTruncated { note(.cutNotification, .cutNotification) }
     }
+  }
+
+  /// Sends a note if an indication is probably Service Changed, which only discovery could show, and its range has a subscription.
+  private func noteMoved(_ item: HandleValue) {
+    guard let range = Self.changedRange(item.value), !subscriptions.contains(where: { $0.characteristic.valueHandle == item.handle }),
+      let moved = subscriptions.first(where: { $0.characteristic.isTouched(by: range) })
+    else { return }
+    note(.movedHandle, limit: 2, .movedHandle(moved.characteristic.valueHandle))
   }
 
   private func deliver(_ item: HandleValue, isIndication: Bool) {

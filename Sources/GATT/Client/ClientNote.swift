@@ -30,6 +30,8 @@ package enum ClientNote: Equatable, Sendable {
   case abbreviation(Selector, Attribute)
   /// The peer's services have changed in this handle range, which the client will discover again.
   case servicesChanged(HandleRange)
+  /// The peer probably reported a change of its services, so that this handle may now be another attribute.
+  case movedHandle(AttributeHandle)
   /// The peer echoed a part of a long write incorrectly. The client continued the write.
   case wrongEcho
   /// The last note of its kind, because the client sends only a limited number of notes of each kind.
