@@ -218,6 +218,9 @@ package struct Pairing: Sendable {
     }
   }
 
+  /// Forgets the keys of a complete pairing that the caller refused. The link can neither pair nor encrypt again.
+  package mutating func discard(restoring bond: Bond?) { (security, self.bond, phase) = (nil, bond, .closed) }
+
   /// Ends a pairing after 30 s. The link cannot be used for another one.
   package mutating func timedOut() -> [Action] { close(.timedOut) }
 

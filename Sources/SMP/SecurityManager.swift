@@ -10,6 +10,13 @@ package protocol SecurityLink: AnyObject {
   func encrypt(key: UInt128, ediv: UInt16, rand: UInt64)
   /// Answers the peripheral's controller. Nil is a negative reply.
   func answerKeyRequest(_ key: UInt128?)
+  /// Ends the link, whose keys our side refused.
+  func abandon()
+}
+
+extension SecurityLink {
+  /// Does nothing: only a central refuses keys.
+  package func abandon() {}
 }
 
 /// The user of our device, or whatever answers the questions of a pairing in place of a user.
@@ -36,6 +43,8 @@ package final class SecurityManager {
   private struct Procedure {
     let result: Wait<PairingResult?>
     let user: (any PairingUser)?
+    let keep: (@LoopActor (PairingResult) throws -> Void)?
+    let earlier: Bond?
   }
 
   /// The time after which a silent peer ends the pairing (Vol 3 Part H §3.4).
@@ -83,9 +92,12 @@ package final class SecurityManager {
   // MARK: Procedures
 
   /// Pairs with the peer. A cancellation of the task cancels the pairing.
-  /// - Throws: PairingFailure, CancellationError.
-  package func pair(_ parameters: PairingParameters, user: any PairingUser) async throws -> PairingResult {
-    guard let result = try await run(user, pairing.start(parameters)) else { throw CancellationError() }
+  /// - Parameter keep: Stores the bond of the result. If it throws, the new keys are forgotten, and the link ends.
+  /// - Throws: PairingFailure, CancellationError; the error of `keep`.
+  package func pair(
+    _ parameters: PairingParameters, user: any PairingUser, keep: @escaping @LoopActor (PairingResult) throws -> Void = { _ in }
+  ) async throws -> PairingResult {
+    guard let result = try await run(user, keep, pairing.start(parameters)) else { throw CancellationError() }
     return result
   }
 
@@ -93,14 +105,16 @@ package final class SecurityManager {
   /// - Throws: PairingFailure, CancellationError.
   package func encrypt(with bond: Bond) async throws {
     self.bond = bond
-    _ = try await run(nil, pairing.encrypt())
+    _ = try await run(nil, nil, pairing.encrypt())
   }
 
   /// Tells the peripheral that its Security Request is not fulfilled.
   package func decline() { perform(pairing.declineRequest()) }
 
-  private func run(_ user: (any PairingUser)?, _ actions: [Pairing.Action]) async throws -> PairingResult? {
-    let procedure = Procedure(result: Wait(), user: user)
+  private func run(
+    _ user: (any PairingUser)?, _ keep: (@LoopActor (PairingResult) throws -> Void)?, _ actions: [Pairing.Action]
+  ) async throws -> PairingResult? {
+    let procedure = Procedure(result: Wait(), user: user, keep: keep, earlier: bond)
     self.procedure = procedure
     perform(actions)
     do { return try await procedure.result.value() } catch is CancellationError {
@@ -153,8 +167,16 @@ package final class SecurityManager {
         onEncrypted?(security, nil)
         finish(.success(nil))
       case .paired(let result):
-        onEncrypted?(result.security, result)
-        finish(.success(result))
+        do {
+          try procedure?.keep?(result)
+          onEncrypted?(result.security, result)
+          finish(.success(result))
+        } catch {
+          // Until the link is down, nothing may rely on its encryption.
+          pairing.discard(restoring: procedure?.earlier)
+          finish(.failure(error))
+          link?.abandon()
+        }
       case .failed(let failure): finish(.failure(failure))
       }
     }
@@ -171,7 +193,7 @@ package final class SecurityManager {
     }
   }
 
-  private func finish(_ outcome: Result<PairingResult?, PairingFailure>) {
+  private func finish(_ outcome: Result<PairingResult?, any Error>) {
     question?.cancel()
     question = nil
     let procedure = procedure

@@ -12,8 +12,11 @@ package protocol SecurityProcedures: AnyObject {
   var onRequest: (@LoopActor (AuthenticationRequirements) -> Void)? { get set }
 
   /// Pairs with the peer. A cancellation of the task cancels the pairing.
-  /// - Throws: PairingFailure, CancellationError.
-  func pair(_ parameters: PairingParameters, user: any PairingUser) async throws -> PairingResult
+  /// - Parameter keep: Stores the bond of the result. If it throws, the new keys are forgotten, and the link ends.
+  /// - Throws: PairingFailure, CancellationError; the error of `keep`.
+  func pair(
+    _ parameters: PairingParameters, user: any PairingUser, keep: @escaping @LoopActor (PairingResult) throws -> Void
+  ) async throws -> PairingResult
 
   /// Encrypts the link with the key of a bond.
   /// - Throws: PairingFailure, CancellationError.

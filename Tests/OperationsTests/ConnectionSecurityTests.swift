@@ -40,12 +40,15 @@ import Testing
     var outcome: Result<Bond?, PairingFailure> = .success(nil)
     var encryption: PairingFailure?
 
-    func pair(_ parameters: PairingParameters, user: any PairingUser) async throws -> PairingResult {
+    func pair(
+      _ parameters: PairingParameters, user: any PairingUser, keep: @escaping @LoopActor (PairingResult) throws -> Void
+    ) async throws -> PairingResult {
       pairings += 1
       try await EventLoop.shared.sleep(for: .seconds(3))
-      let bond = try outcome.get()
+      let result = PairingResult(method: .justWorks, security: ConnectionSecurityTests.strong, bond: try outcome.get())
+      try keep(result)
       security = ConnectionSecurityTests.strong
-      return PairingResult(method: .justWorks, security: ConnectionSecurityTests.strong, bond: bond)
+      return result
     }
 
     func encrypt(with bond: Bond) async throws {
@@ -112,7 +115,28 @@ import Testing
       procedures.outcome = .success(Self.bond(Self.other))
       let security = try await Self.begun(procedures, keeper)
       await #expect(throws: PairingFailure.identityTaken(Self.other)) { try await security.pair(Self.wish) }
-      #expect(keeper.stored.map(\.name) == ["Other"] && procedures.bond == nil)
+      #expect(keeper.stored.map(\.name) == ["Other"] && security.level == nil)
+    }
+  }
+
+  private struct Withheld: Error {}
+
+  /// An adapter that gets no keys: neither a bond nor a pairing is used, and an unbonded device works.
+  @Test func withheldKeys() async throws {
+    try await onLoop {
+      let (procedures, keeper) = (Procedures(), Keeper())
+      let security = ConnectionSecurity(procedures, Self.peer, name: nil, adapter: Self.adapter, keeper, Self.wish)
+      security.withholding = Withheld()
+      var events: [SecurityEvent] = []
+      security.onEvent = { events.append($0) }
+      try await security.begin()
+      await #expect(throws: Withheld.self) { try await security.pair(Self.wish) }
+      procedures.onRequest?([.bonding])
+      await #expect(throws: Withheld.self) { try await security.raise(for: .insufficientEncryption) }
+      #expect(events.count == 3)
+      keeper.stored = [StoredBond(Self.bond(), of: Self.adapter, created: 0, name: nil)]
+      await #expect(throws: Withheld.self) { try await security.begin() }
+      #expect(procedures.pairings == 0 && security.level == nil)
     }
   }
 

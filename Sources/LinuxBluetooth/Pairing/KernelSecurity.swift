@@ -123,7 +123,9 @@ final class KernelSecurity: SecurityProcedures {
 
   // MARK: Pairing
 
-  func pair(_ parameters: PairingParameters, user: any PairingUser) async throws -> PairingResult {
+  func pair(
+    _ parameters: PairingParameters, user: any PairingUser, keep: @escaping @LoopActor (PairingResult) throws -> Void = { _ in }
+  ) async throws -> PairingResult {
     guard !isBusy else { throw PairingFailure.busy }
     if parameters.level >= .authenticated, parameters.ioCapability == .noInputNoOutput { throw PairingFailure.notAuthenticated }
     isBusy = true
@@ -135,7 +137,7 @@ final class KernelSecurity: SecurityProcedures {
       try await settings.set(bondable: parameters.isBonding, secureConnections: parameters.secureConnections != .never)
       // With the old key, the kernel would refuse to pair.
       try await keyring.load(for: peer, without: bond?.identity ?? peer)
-      let result = try await converse(parameters, user, management)
+      let result = try await converse(parameters, user, management, keep)
       await shielded { await settings.restore() }
       (known, bond) = (result.security, result.bond ?? bond)
       return result
@@ -149,9 +151,10 @@ final class KernelSecurity: SecurityProcedures {
     }
   }
 
-  private func converse(_ parameters: PairingParameters, _ user: any PairingUser, _ channel: any PairingChannel) async throws
-    -> PairingResult
-  {
+  private func converse(
+    _ parameters: PairingParameters, _ user: any PairingUser, _ channel: any PairingChannel,
+    _ keep: @LoopActor (PairingResult) throws -> Void
+  ) async throws -> PairingResult {
     pairing = KernelPairing(with: peer, parameters, adapter: keyring.adapter.name)
     partners = (user, channel)
     channel.observer = { [weak self] in self?.received($0) }
@@ -165,6 +168,7 @@ final class KernelSecurity: SecurityProcedures {
       channel.observer = nil
       (pairing, partners) = (nil, nil)
     }
+    var isPaired = false
     do {
       let answer = try await answer.value()
       channel.pump()
@@ -172,23 +176,32 @@ final class KernelSecurity: SecurityProcedures {
         if let failure = pairing?.failure(answer.status, reason: reason(), isOverdue: isOverdue) { throw failure }
         throw KernelPairingProblem(keyring.adapter.name, command, answer.status)
       }
+      pairing?.end(answer)
       // The kernel does not pair on a link that is encrypted already, but knows our IO capability now.
       if before != nil, pairing?.method == nil { try await upgrade(parameters, channel) }
+      guard let now = socket.security, let pairing else { throw KernelPairingProblem.noSecurityManager(keyring.adapter.name) }
+      isPaired = true
+      let result = try pairing.result(now, replacing: bond)
+      try keep(result)
+      peer = pairing.peer
+      return result
     } catch {
-      if !(error is KernelPairingProblem) {
-        let deadline = EventLoop.shared.now.advanced(by: .seconds(2))
-        await shielded { [peer] in _ = try? await channel.start(.cancelPairing(peer)).value(until: deadline) }
+      channel.pump()
+      if let pairing, isPaired || pairing.keyCount > 0 {
+        // The kernel has accepted what we do not. Linux 6.1 may crash in close() after the link has ended, so the socket closes first.
+        socket.abandon()
+        await answered(channel, .unpair(pairing.peer, disconnects: true), within: ManagementSocket.limit)
+      } else if !(error is KernelPairingProblem) {
+        await answered(channel, .cancelPairing(peer), within: .seconds(2))
       }
       throw error
     }
-    guard let now = socket.security, let pairing else { throw KernelPairingProblem.noSecurityManager(keyring.adapter.name) }
-    peer = pairing.peer
-    do { return try pairing.result(now, replacing: bond) } catch {
-      // The kernel has accepted what we do not.
-      let deadline = EventLoop.shared.now.advanced(by: ManagementSocket.limit)
-      _ = try? await channel.start(.unpair(peer, disconnects: true)).value(until: deadline)
-      throw error
-    }
+  }
+
+  /// Sends a command, and waits for its answer, also in a canceled task.
+  private func answered(_ channel: any PairingChannel, _ command: ManagementCommand, within limit: Duration) async {
+    let deadline = EventLoop.shared.now.advanced(by: limit)
+    await shielded { _ = try? await channel.start(command).value(until: deadline) }
   }
 
   /// Pairs on an encrypted link by raising its security, which has no answer of its own.
@@ -216,7 +229,7 @@ final class KernelSecurity: SecurityProcedures {
     defer { daemon.close() }
     guard let device = try await daemon.device(peer, on: keyring.adapter.name) else { throw BluetoothDaemonProblem.silent }
     if device.isPaired { throw BluetoothDaemonProblem.isPaired(peer) }
-    var result = try await converse(parameters, user, DaemonPairing(daemon, device, as: peer))
+    var result = try await converse(parameters, user, DaemonPairing(daemon, device, as: peer)) { _ in }
     // The device may have told its identity.
     result.systemIdentity = try await daemon.devices().first { $0.path == device.path }?.peer ?? peer
     return result
@@ -240,12 +253,12 @@ final class KernelSecurity: SecurityProcedures {
 
   private func received(_ event: ManagementEvent) {
     guard var pairing else { return }
-    let (methods, count) = (pairing.method, pairing.keys.count)
+    let (methods, count) = (pairing.method, pairing.keyCount)
     let actions = pairing.receive(event)
     self.pairing = pairing
-    if !actions.isEmpty || pairing.method != methods || pairing.keys.count != count { progress() }
+    if !actions.isEmpty || pairing.method != methods || pairing.keyCount != count { progress() }
     perform(actions)
-    if pairing.hasFailed { outcome?.resume(returning: false) } else if !pairing.keys.isEmpty { outcome?.resume(returning: true) }
+    if pairing.hasFailed { outcome?.resume(returning: false) } else if pairing.keyCount > 0 { outcome?.resume(returning: true) }
   }
 
   private func perform(_ actions: [KernelPairing.Action]) {

@@ -59,6 +59,9 @@ package final class ConnectionSecurity {
   /// Whether the device asked for pairing on this link in vain.
   package private(set) var askedInVain = false
 
+  /// The reason why the adapter gets no keys. Nil if it may.
+  var withholding: (any Error)?
+
   private let procedures: any SecurityProcedures
   private let peer: PeerAddress
   private let adapter: PeerAddress
@@ -92,11 +95,12 @@ package final class ConnectionSecurity {
   }
 
   /// Encrypts the link if there is a bond with the device. Then answers the Security Requests of the device, also earlier ones.
-  /// - Throws: PairingFailure, CancellationError; the errors of the key store.
+  /// - Throws: PairingFailure, CancellationError; the errors of the key store; `withholding`.
   func begin() async throws {
     defer { procedures.onRequest = { [weak self] in self?.requested($0) } }
     stored = try keeper?.bond(of: adapter, with: peer)
     guard let stored, stored.bond.centralKey != nil else { return }
+    if let withholding { throw withholding }
     do { try await procedures.encrypt(with: stored.bond) } catch PairingFailure.disconnected(let code) {
       if [.pinOrKeyMissing, .authenticationFailure, .micFailure].contains(code) { throw PairingFailure.bondRejected(code) }
       // Another reason may pass: the caller may connect again.
@@ -127,24 +131,28 @@ package final class ConnectionSecurity {
   /// - Throws: PairingFailure, CancellationError; the errors of the key store.
   package func pair(_ wish: PairingWish) async throws -> PairingResult {
     _ = try bond()
+    if let withholding { throw withholding }
     let result: PairingResult
-    do { result = try await procedures.pair(wish.parameters, user: wish.user) } catch let failure as PairingFailure {
-      throw wish.user.explained(failure)
-    }
-    if let bond = result.bond, let keeper {
-      let other = try keeper.bonds(of: adapter).first { $0.bond.identity == bond.identity }
-      // A device can claim the identity of another one.
-      if let other, stored.map({ !$0.replaces(other) }) ?? true || bond.isWeaker(than: other.bond) {
-        procedures.bond = stored?.bond
-        throw bond.isWeaker(than: other.bond) ? PairingFailure.weakerThanBond : .identityTaken(bond.identity)
-      }
-      let kept = StoredBond(bond, of: adapter, created: EventLoop.shared.wallClock, name: name)
-      try keeper.add([kept])
-      stored = kept
-    }
+    do { result = try await procedures.pair(wish.parameters, user: wish.user) { [self] in try keep($0.bond) } } catch let failure
+      as PairingFailure
+    { throw wish.user.explained(failure) }
     // The device may refuse even now.
     shortage = result.security.isAuthenticated ? nil : .notAuthenticated
     return result
+  }
+
+  /// Stores the bond of a new pairing.
+  /// - Throws: PairingFailure if the bond may not replace the stored one with the same identity; the errors of the key store.
+  private func keep(_ bond: Bond?) throws {
+    guard let bond, let keeper else { return }
+    let other = try keeper.bonds(of: adapter).first { $0.bond.identity == bond.identity }
+    // A device can claim the identity of another one.
+    if let other, stored.map({ !$0.replaces(other) }) ?? true || bond.isWeaker(than: other.bond) {
+      throw bond.isWeaker(than: other.bond) ? PairingFailure.weakerThanBond : .identityTaken(bond.identity)
+    }
+    let kept = StoredBond(bond, of: adapter, created: EventLoop.shared.wallClock, name: name)
+    try keeper.add([kept])
+    stored = kept
   }
 
   /// Raises the security of the link after the device refused a request.

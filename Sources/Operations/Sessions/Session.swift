@@ -37,6 +37,8 @@ package final class Session {
   package var onDisconnect: (@LoopActor (Connection) -> Void)?
   /// The key store. Nil if the session uses no bonds.
   package var bonds: (any BondKeeper)?
+  /// The reason why the adapter gets no keys. Nil if it may.
+  package var withholding: (any Error)?
   /// The observer of security events.
   package var onSecurity: (@LoopActor (SecurityEvent, Connection) -> Void)?
   /// Whether the session stays open for more commands. If so, its clients enable Service Changed indications at the cost of one round trip.
@@ -125,6 +127,7 @@ package final class Session {
     guard let procedures = connection.link.security, let adapter = try await central().identity else { return }
     let security = ConnectionSecurity(
       procedures, connection.peer, name: connection.name?.raw, adapter: adapter, bonds, wish)
+    security.withholding = withholding
     connection.security = security
     security.onEvent = { [weak self, weak connection] event in
       guard let self, let connection else { return }
