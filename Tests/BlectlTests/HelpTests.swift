@@ -129,7 +129,7 @@ import Testing
   @Test func theSharedSimulatorAndTheBrowserRun() throws {
     let folder = try Self.folder(["devices.json": #"[{"address":"C0:FF:EE:00:00:07/random","name":"Made"}]"#])
     for example in Self.examples(try Self.help("sim", "-h")) {
-      let words = example.replacingOccurrences(of: "/tmp/air", with: folder.appendingPathComponent("air").path)
+      let words = example.replacingOccurrences(of: "$XDG_RUNTIME_DIR/air", with: folder.appendingPathComponent("air").path)
         .replacingOccurrences(of: "devices.json", with: folder.appendingPathComponent("devices.json").path)
       let simulator = try Blectl.start(words.components(separatedBy: " ").dropFirst().map { $0 }, adapter: nil, virtual: false)
       #expect(simulator.waitForOutput(containing: "Listening on "), "\(example)")

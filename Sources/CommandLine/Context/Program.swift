@@ -27,12 +27,13 @@ package enum Program {
     let adapter = try? configuration.adapter()
     if !command.usesAdapter || adapter?.isKernel != true { Capabilities.drop() }
     LibraryEnvironment.restrict()
-    let clock = environment["BLECTL_CLOCK"] ?? ""
-    guard ["", "real", "virtual"].contains(clock) else {
+    for (name, values) in [("BLECTL_CLOCK", ["virtual", "real"]), ("BLECTL_FOREIGN_SOCKETS", ["1"])] {
+      guard let value = environment[name], !value.isEmpty, !values.contains(value) else { continue }
       return reportUsage(
-        ValidationError("Invalid BLECTL_CLOCK \(DisplayText.quote(clock)). Use virtual or real."),
+        ValidationError("Invalid \(name) \(DisplayText.quote(value)). Use \(values.joined(separator: " or "))."),
         arguments: [command.commandName] + (command.process.json ? ["--json"] : []), commands)
     }
+    let clock = environment["BLECTL_CLOCK"]
     if !command.isTimeReal {
       switch adapter {
       case .simulation where clock == "virtual": EventLoop.shared.useVirtualTime()

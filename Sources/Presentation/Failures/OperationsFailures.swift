@@ -163,7 +163,8 @@ extension Failure {
     add("At least \(confirmed) of \(total) bytes arrived\(more)")
     resumeOffset = confirmed
     if isSimulated {
-      return add("The simulated device ends here. For one that stays: blectl sim --listen unix:/tmp/sim, then -i unix:/tmp/sim")
+      let address = "unix:$XDG_RUNTIME_DIR/sim"
+      return add("The simulated device ends here. For one that stays: blectl sim --listen \(address), then -i \(address)")
     }
     if advises, confirmed < total {
       add("To continue, add \(isRemembered ? "--resume, or " : "")--offset \(confirmed) to the same command line.")
