@@ -1,4 +1,5 @@
 package import Bluetooth
+import EventLoop
 
 /// A reader for the packets of a btsnoop, pcap, pcapng or PacketLogger file. `PackedCapture` unpacks these from other files.
 package struct TraceReader: Sendable {
@@ -9,9 +10,10 @@ package struct TraceReader: Sendable {
   private var packetLogger: PacketLoggerReader?
 
   /// Returns whether a file is a capture, or contains one in a form that `PackedCapture` unpacks.
-  package static func isTrace(_ file: [UInt8]) -> Bool {
-    PcapngReader.isFile(file) || PcapReader.isFile(file) || file.starts(with: Snoop.magic) || PacketLoggerReader.isLittle(file) != nil
-      || PackedCapture.isPacked(file)
+  @LoopActor package static func isTrace(_ file: [UInt8]) async throws -> Bool {
+    if PcapngReader.isFile(file) || PcapReader.isFile(file) || file.starts(with: Snoop.magic) { return true }
+    if PacketLoggerReader.isLittle(file) != nil { return true }
+    return try await PackedCapture.isPacked(file)
   }
 
   /// Detects the format of a file and reads the file's header.

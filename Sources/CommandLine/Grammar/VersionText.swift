@@ -1,3 +1,4 @@
+import Compression
 import Crypto
 import LinuxIO
 import Terminal
@@ -20,7 +21,7 @@ enum VersionText {
       commit: \(commit.map { Hex.encode($0.hash, octets: 8) } ?? unknown)
       date: \(commit.map { String(Timestamp.text($0.time).prefix(10)) } ?? unknown)
       radios: kernel sockets, exclusive HCI channel, H4 over TCP, Unix and serial streams, simulator, recordings
-      libraries: \(cryptoLibraryVersion), readline \(ReadlineDialogue.libraryVersion), ncurses \(Screen.libraryVersion), libbluetooth
+      libraries: \(cryptoLibraryVersion), readline \(ReadlineDialogue.libraryVersion), ncurses \(Screen.libraryVersion), zlib \(compressionLibraryVersion), libbluetooth
       architecture: \(architecture)
       """
   }

@@ -63,7 +63,7 @@ struct DecodedInput {
       source = isStream && !contents.isEmpty ? .stream(LineReader(limit: Self.lineLimit, beginning: contents)) : .text(contents[...])
       return
     }
-    if TraceReader.isTrace(contents) { throw Failure(.usage, "\(name) is a trace. To decode it, use: decode trace") }
+    if try await TraceReader.isTrace(contents) { throw Failure(.usage, "\(name) is a trace. To decode it, use: decode trace") }
     let rest = isStream ? try await InputFile.read("-", limit: limit - contents.count) : []
     source = .octets(contents + rest)
   }
