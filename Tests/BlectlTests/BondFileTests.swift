@@ -8,7 +8,7 @@ import Text
 @testable import CommandLine
 
 /// `bonds export` and `bonds import`.
-@Suite(.timeLimit(.minutes(1))) struct BondFileTests {
+@Suite(.timeLimit(.minutes(15))) struct BondFileTests {
   private let state = TemporaryFolder.path()
 
   private func run(_ arguments: String...) throws -> Blectl.Result {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `blectl browse` handles its terminal in real time: size, Ctrl-Z, and every way to exit.
-@Suite(.timeLimit(.minutes(1))) struct BrowserTerminalTests {
+@Suite(.timeLimit(.minutes(15))) struct BrowserTerminalTests {
   static let real = ["BLECTL_CLOCK": "real"]
 
   @Test func resizing() throws {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `decode` of single packets from a shell.
-@Suite(.timeLimit(.minutes(1))) struct DecodeTests {
+@Suite(.timeLimit(.minutes(15))) struct DecodeTests {
   @Test func saysWhatOctetsMean() throws {
     for (words, mentions) in [
       (["adv", "02", "01", "06", "0809", "4c6f636b2d30", "31"], ["Flags  LE General Discoverable", "Complete Local Name  \"Lock-01\""]),

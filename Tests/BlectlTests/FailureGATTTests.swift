@@ -6,7 +6,7 @@ import Testing
 @testable import Presentation
 
 /// The messages for errors of ATT and GATT.
-@Suite(.timeLimit(.minutes(1))) struct FailureGATTTests {
+@Suite(.timeLimit(.minutes(15))) struct FailureGATTTests {
   static let item = { () -> Characteristic in
     Characteristic(uuid: UUID(0xFFE1), handle: 0x15, valueHandle: 0x16, endHandle: 0x16, properties: .writeWithoutResponse)
   }()

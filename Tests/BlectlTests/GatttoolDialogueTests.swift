@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `gatttool -I` on a terminal, byte for byte. The steps are from a log of gatttool 5.66 with readline 8.2.
-@Suite(.timeLimit(.minutes(1))) struct GatttoolDialogueTests {
+@Suite(.timeLimit(.minutes(15))) struct GatttoolDialogueTests {
   private static let lock = "D1:00:00:00:00:01"
   private static let base = "-0000-1000-8000-00805f9b34fb"
   private static let (marksOn, marksOff) = ("\u{1B}[?2004h", "\u{1B}[?2004l\r")

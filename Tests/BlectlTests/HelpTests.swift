@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `-h` shows one screen of help, `--help` everything, and every example runs.
-@Suite(.timeLimit(.minutes(1))) struct HelpTests {
+@Suite(.timeLimit(.minutes(15))) struct HelpTests {
   /// Returns the commands and `-e`.
   static func names() throws -> [String] { try ManualTests.commands().keys.sorted() + ["-e"] }
 

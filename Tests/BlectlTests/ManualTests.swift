@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The man page, the help and the README match the program.
-@Suite(.timeLimit(.minutes(1))) struct ManualTests {
+@Suite(.timeLimit(.minutes(15))) struct ManualTests {
   static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
   static func commands() throws -> [String: Set<String>] {

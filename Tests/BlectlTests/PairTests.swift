@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Pairing, bonds and encrypted connections on the command line.
-@Suite(.timeLimit(.minutes(1))) struct PairTests {
+@Suite(.timeLimit(.minutes(15))) struct PairTests {
   /// A user's folder for state, with the key store in it.
   private struct User {
     let state = TemporaryFolder.path()

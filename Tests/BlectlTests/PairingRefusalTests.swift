@@ -13,7 +13,7 @@ import Text
 @testable import CommandLine
 
 /// Pairings that fail: one sentence, one exit code, and nothing stored.
-@Suite(.timeLimit(.minutes(1))) struct PairingRefusalTests {
+@Suite(.timeLimit(.minutes(15))) struct PairingRefusalTests {
   // MARK: Simulated devices
 
   /// What is special about a device, the options of `pair`, the exit code, and the message.

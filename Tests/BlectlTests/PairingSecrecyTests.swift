@@ -9,7 +9,7 @@ import Testing
 import Text
 
 /// Keys and passkeys stay out of everything that blectl writes, except the key store.
-@Suite(.timeLimit(.minutes(1))) struct PairingSecrecyTests {
+@Suite(.timeLimit(.minutes(15))) struct PairingSecrecyTests {
   private static let safe = "D1:00:00:00:03:51", old = "D1:00:00:00:03:52"
   private static let irk = "ec0234a357c8ad05341010a60a397d9b"
   private static let passkey = "975310", wrong = "864209"

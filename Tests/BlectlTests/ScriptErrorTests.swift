@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Errors in a script are reported before anything is sent.
-@Suite(.timeLimit(.minutes(1))) struct ScriptErrorTests {
+@Suite(.timeLimit(.minutes(15))) struct ScriptErrorTests {
   /// Runs a script from standard input, on a nonexistent adapter: opening it would give another exit code.
   private static func run(_ script: [UInt8], _ options: [String] = ["--peer", "name:Rig"]) throws -> ProcessResult {
     try Blectl.run(["run"] + options + ["-"], input: script, adapter: "hci99")

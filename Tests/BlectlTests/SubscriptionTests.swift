@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Commands that people use to get values: by hand, for everything, and with one UUID for several characteristics.
-@Suite(.timeLimit(.minutes(1))) struct SubscriptionTests {
+@Suite(.timeLimit(.minutes(15))) struct SubscriptionTests {
   /// A device with three characteristics 2a6e, one of which notifies. Its fff3 indicates, and the 2902 of its fff4 is refused.
   private static let sensor = """
     { "name": "Sensor", "address": "D1:00:00:00:00:30/random", "advertisement": { "name": "Sensor" }, "services": [

@@ -9,7 +9,7 @@ import Text
 @testable import Captures
 
 /// Captures in the files of phones and sniffers give the same packets as btsnoop files.
-@Suite(.timeLimit(.minutes(1))) struct PackedCaptureTests {
+@Suite(.timeLimit(.minutes(15))) struct PackedCaptureTests {
   static let records = TraceReaderTests.records
   private static let packets = records.map { ($0.packet, $0.direction, $0.wallClock / 1000) }
   static let snoop = Snoop.header + records.flatMap(\.encoded)

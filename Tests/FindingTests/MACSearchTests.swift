@@ -6,7 +6,7 @@ import Text
 
 @testable import Finding
 
-@Suite(.timeLimit(.minutes(1))) struct MACSearchTests {
+@Suite(.timeLimit(.minutes(15))) struct MACSearchTests {
   /// The wristband's advertisement, with the MAC in the last six bytes of the data of company 0157.
   private static let band = Hex.decode("1bff5701020a0700ffffffffffffffffffffffffff03c0ffee000007") ?? []
 

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Several consumers of one client's values.
-@Suite(.timeLimit(.minutes(1))) struct SharedSubscriptionTests {
+@Suite(.timeLimit(.minutes(15))) struct SharedSubscriptionTests {
   @LoopActor
   private static func client(delay: Duration = .zero, _ answer: @escaping ([UInt8]) -> [UInt8]? = { $0.first == 0x12 ? [0x13] : nil }) -> (
     Client, ScriptedPeer

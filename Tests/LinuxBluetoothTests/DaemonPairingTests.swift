@@ -80,7 +80,7 @@ private func dictionary(_ entries: KeyValuePairs<String, BusValue>) -> BusValue 
 }
 
 /// Pairing through bluetoothd, as a conversation of messages.
-@Suite(.timeLimit(.minutes(1))) struct DaemonPairingTests {
+@Suite(.timeLimit(.minutes(15))) struct DaemonPairingTests {
   private static let full = PairingParameters(ioCapability: .keyboardDisplay, requestsMITM: true)
   private static func full(_ level: SecurityLevel) -> PairingParameters {
     var parameters = full

@@ -136,7 +136,7 @@ extension Octets {
   fileprivate static func u16le(_ number: UInt16) -> [UInt8] { [UInt8(truncatingIfNeeded: number), UInt8(number >> 8)] }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct KernelSecurityTests {
+@Suite(.timeLimit(.minutes(15))) struct KernelSecurityTests {
   /// Runs `body` with virtual time.
   private func with(_ bonds: [Bond] = [], peer: PeerAddress = device, _ body: @escaping @LoopActor (KernelRig) async throws -> Void)
     async throws

@@ -7,7 +7,7 @@ import Testing
 @testable import LinuxIO
 
 /// An output file is written at the end. The old file stays until the new one is complete.
-@Suite(.timeLimit(.minutes(1))) struct OutputFileTests {
+@Suite(.timeLimit(.minutes(15))) struct OutputFileTests {
   private let folder = TemporaryFolder.path()
   private var path: String { folder + "/report" }
 

@@ -32,7 +32,7 @@ private final class Reader: Sendable {
   func all() async -> [UInt8] { await octets.value }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct SnoopFileTests {
+@Suite(.timeLimit(.minutes(15))) struct SnoopFileTests {
   @Test func recordsWhatItIsGivenAndReplacesAnOldTrace() async throws {
     try await onLoop {
       let file = TemporaryPath()

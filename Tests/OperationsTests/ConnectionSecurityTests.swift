@@ -9,7 +9,7 @@ import Testing
 @testable import Operations
 
 /// What a link does about its security, without an SMP of its own.
-@Suite(.timeLimit(.minutes(1))) struct ConnectionSecurityTests {
+@Suite(.timeLimit(.minutes(15))) struct ConnectionSecurityTests {
   private static let peer = PeerAddress(Address(rawValue: 0xD100_0000_0050), .random)
   private static let other = PeerAddress(Address(rawValue: 0xD100_0000_0051), .random)
   private static let adapter = PeerAddress(Address(rawValue: 1), .public)

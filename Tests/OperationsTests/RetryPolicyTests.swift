@@ -2,7 +2,7 @@ import Testing
 
 @testable import Operations
 
-@Suite(.timeLimit(.minutes(1))) struct RetryPolicyTests {
+@Suite(.timeLimit(.minutes(15))) struct RetryPolicyTests {
   private static func pauses(_ policy: RetryPolicy, _ count: Int = 10) -> [Duration?] {
     var policy = policy
     return (0..<count).map { _ in policy.next() }

@@ -4,7 +4,7 @@ import Testing
 @testable import SMP
 
 /// Files of bluetoothd with the keys of a device.
-@Suite(.timeLimit(.minutes(1))) struct BlueZInfoTests {
+@Suite(.timeLimit(.minutes(15))) struct BlueZInfoTests {
   private static let identity = Address(rawValue: 0xD100_0000_0050)
   private static let adapter = Address(rawValue: 0x5E00_5301)
 

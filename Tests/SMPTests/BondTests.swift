@@ -2,7 +2,7 @@ import Bluetooth
 import SMP
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct BondTests {
+@Suite(.timeLimit(.minutes(15))) struct BondTests {
   private static let strong = LinkSecurity(keySize: 16, isAuthenticated: true, isSecureConnections: true)
 
   private static func bond(_ keys: [LongTermKey]) -> Bond {

@@ -2,7 +2,7 @@ import ScriptLanguage
 import Testing
 import Text
 
-@Suite(.timeLimit(.minutes(1))) struct ScriptVariablesTests {
+@Suite(.timeLimit(.minutes(15))) struct ScriptVariablesTests {
   @Test func whatStandsAbove() {
     var variables = ScriptVariables(["FIXED": "1"])
     variables.set("FIXED", "2")
