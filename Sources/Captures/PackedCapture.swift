@@ -39,7 +39,7 @@ import Text
 
   private static let (gzipStart, zipStart) = ([0x1F, 0x8B, 8] as [UInt8], [0x50, 0x4B, 3, 4] as [UInt8])
 
-  static func isPacked(_ file: [UInt8]) async throws -> Bool {
+  fileprivate static func isPacked(_ file: [UInt8]) async throws -> Bool {
     var unpacking = PackedCapture(Limits(file.count))
     if file.starts(with: gzipStart) || file.starts(with: zipStart) { return true }
     return try await unpacking.section(file) != nil
@@ -275,5 +275,14 @@ import Text
     case 0x2D: (Packet.isochronousIndicator, .hostToController)
     default: nil
     }
+  }
+}
+
+extension TraceReader {
+  /// Returns whether a file is a capture, or contains one in a form that `PackedCapture` unpacks.
+  @LoopActor package static func isTrace(_ file: [UInt8]) async throws -> Bool {
+    if PcapngReader.isFile(file) || PcapReader.isFile(file) || file.starts(with: Snoop.magic) { return true }
+    if PacketLoggerReader.isLittle(file) != nil { return true }
+    return try await PackedCapture.isPacked(file)
   }
 }

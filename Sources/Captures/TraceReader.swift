@@ -1,5 +1,4 @@
 package import Bluetooth
-import EventLoop
 
 /// A reader for the packets of a btsnoop, pcap, pcapng or PacketLogger file. `PackedCapture` unpacks these from other files.
 package struct TraceReader: Sendable {
@@ -8,13 +7,6 @@ package struct TraceReader: Sendable {
   private var pcap: PcapReader?
   private var pcapng: PcapngReader?
   private var packetLogger: PacketLoggerReader?
-
-  /// Returns whether a file is a capture, or contains one in a form that `PackedCapture` unpacks.
-  @LoopActor package static func isTrace(_ file: [UInt8]) async throws -> Bool {
-    if PcapngReader.isFile(file) || PcapReader.isFile(file) || file.starts(with: Snoop.magic) { return true }
-    if PacketLoggerReader.isLittle(file) != nil { return true }
-    return try await PackedCapture.isPacked(file)
-  }
 
   /// Detects the format of a file and reads the file's header.
   /// - Throws: `MalformedPacket` for other formats, and for packets that are not Bluetooth packets.
