@@ -1,7 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// blectl is Linux only: its home is AF_BLUETOOTH. Everything but LinuxIO, LinuxBluetooth, Terminal, EventLoop and Crypto is pure Swift.
+// blectl is Linux only: its home is AF_BLUETOOTH. Everything but LinuxIO, LinuxBluetooth, Terminal, EventLoop, Crypto
+// and Compression is pure Swift.
 let settings: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
   .enableUpcomingFeature("MemberImportVisibility"),
@@ -38,6 +39,7 @@ let package = Package(
     .systemLibrary(name: "CBluetooth"),
     .systemLibrary(name: "CCrypto"),
     .systemLibrary(name: "CDBus"),
+    .systemLibrary(name: "CZlib"),
     .target(name: "CLinux", publicHeadersPath: ".", cSettings: [.treatAllWarnings(as: .error)]),
     // Not headers like the others: what they keep exists once, however Swift is optimised.
     .target(name: "CCurses", cSettings: [.treatAllWarnings(as: .error)]),
@@ -46,11 +48,15 @@ let package = Package(
       name: "Crypto", dependencies: ["CCrypto"], swiftSettings: settings,
       // The static one: a shared libcrypto would be loaded at every start.
       linkerSettings: [.linkedLibrary(":libcrypto.a")]),
+    .target(
+      name: "Compression", dependencies: ["CZlib"], swiftSettings: settings,
+      // The static one, likewise.
+      linkerSettings: [.linkedLibrary(":libz.a")]),
     .target(name: "Bluetooth", dependencies: ["Text"], swiftSettings: settings),
     .target(name: "Values", dependencies: ["Bluetooth", "Text"], swiftSettings: settings),
     .target(
       name: "HCI", dependencies: ["Bluetooth", "EventLoop", "Text"], exclude: ["Commands/Commands.txt"], swiftSettings: settings),
-    .target(name: "Captures", dependencies: ["HCI", "Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
+    .target(name: "Captures", dependencies: ["Compression", "HCI", "Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
     .target(name: "L2CAP", dependencies: ["HCI", "Bluetooth"], swiftSettings: settings),
     .target(name: "SMP", dependencies: ["Bluetooth", "Crypto", "EventLoop", "Text"], swiftSettings: settings),
     .target(name: "ATT", dependencies: ["Bluetooth", "EventLoop", "Text", deque], swiftSettings: settings),
@@ -107,7 +113,7 @@ let package = Package(
       dependencies: [
         "Presentation", "Terminal", "ScriptLanguage", "Transfer", "Operations", "Finding", "LinuxBluetooth", "LinuxIO", "LEHost",
         "Simulation", "Decoding", "Replay", "Peripherals", "GAP", "SMP", "DeviceFiles", "GATT", "ATT", "HCI", "Values", "Bluetooth",
-        "EventLoop", "Crypto", "Text", argumentParser, system,
+        "EventLoop", "Compression", "Crypto", "Text", argumentParser, system,
       ], swiftSettings: settings),
     .target(
       name: "Commands",
@@ -144,8 +150,8 @@ let package = Package(
     .target(
       name: "Gatttool",
       dependencies: [
-        "CommandLine", "Presentation", "Terminal", "Operations", "Finding", "LinuxBluetooth", "LinuxIO", "GAP", "GATT", "ATT", "Bluetooth",
-        "EventLoop", "Text", argumentParser, system,
+        "CommandLine", "Presentation", "Terminal", "Operations", "Finding", "LinuxBluetooth", "LinuxIO", "GAP", "GATT", "ATT", "SMP",
+        "Bluetooth", "EventLoop", "Text", argumentParser, system,
       ], swiftSettings: settings),
     .target(
       name: "Diagnosis",
@@ -185,7 +191,7 @@ let package = Package(
     .testTarget(name: "BluetoothTests", dependencies: ["Bluetooth", "Text", "TestSupport"]),
     .testTarget(name: "CryptoTests", dependencies: ["Crypto", "Text", "TestSupport"]),
     .testTarget(name: "ValuesTests", dependencies: ["Values", "Bluetooth", "Text", "TestSupport"]),
-    .testTarget(name: "CapturesTests", dependencies: ["Captures", "HCI", "Bluetooth", "Text", "TestSupport"]),
+    .testTarget(name: "CapturesTests", dependencies: ["Captures", "Compression", "HCI", "Bluetooth", "EventLoop", "Text", "TestSupport"]),
     .testTarget(
       name: "HostCommonTests", dependencies: ["HostCommon", "GAP", "HCI", "Bluetooth", "EventLoop", "TestSupport"]),
     .testTarget(name: "HCITests", dependencies: ["HCI", "Bluetooth", "EventLoop", "Text", "TestSupport"]),

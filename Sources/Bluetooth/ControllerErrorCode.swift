@@ -24,6 +24,7 @@ package struct ControllerErrorCode: RawRepresentable, Error, Hashable, Sendable,
   package static let terminatedByLocalHost = Self(rawValue: 0x16)
   package static let unsupportedRemoteFeature = Self(rawValue: 0x1A)
   package static let llResponseTimeout = Self(rawValue: 0x22)
+  package static let insufficientSecurity = Self(rawValue: 0x2F)
   package static let controllerBusy = Self(rawValue: 0x3A)
   package static let unacceptableParameters = Self(rawValue: 0x3B)
   package static let micFailure = Self(rawValue: 0x3D)

@@ -26,6 +26,8 @@ package struct Browse: LoopCommand {
   }
 
   func run(in context: Context) async throws {
+    var context = context
+    context.level = link.leastSecurity
     // Keep the session here, because its handlers only reference it weakly.
     let session = BrowserSession(context)
     try await session.run(peer.map { Target(peer: $0, takesFirst: choice.first, demandsOne: choice.unique, link: link) })

@@ -7,6 +7,7 @@ import GAP
 import GATT
 import Operations
 import Presentation
+import SMP
 import Text
 
 /// The browser's implementation of `DeviceLinks`, through which blectl opens connections.
@@ -63,9 +64,10 @@ final class BrowserLinks: DeviceLinks {
       }
     }
 
-    func explained(_ error: any Error, _ search: FailedSearch) -> any Error { error }
+    func explained(_ error: any Error, _ search: FailedSearch) -> any Error {
+      error is InsufficientSecurity ? text.explained(error, search) : browser.explained(error, "\(search.selector)")
+    }
     func explained(_ error: any Error, on connection: Connection) -> any Error { error }
-    func problem(_ error: any Error) -> LinkProblem { text.problem(error) }
     func storedName(of peer: PeerAddress) -> UntrustedText? { browser.browser.devices.peers[row ?? peer]?.name }
   }
 }
@@ -108,6 +110,9 @@ extension BrowserSession {
     request.limits.retries = target?.retries ?? request.limits.retries
     request.parameters = target?.requested ?? LinkParameterRequest()
     request.looksUpName = true
+    request.security = { [context, selector = request.selector] in
+      (nil, context.leastSecurity(context.level, else: context.configuration.options(for: $0, named: $1, selector).level))
+    }
     return try await BrowserLinks(self, row: peer).open(request)
   }
 
@@ -130,11 +135,18 @@ extension BrowserSession {
     }
   }
 
+  /// Adds how to pair to the error of a connection.
+  func explained(_ error: any Error, _ device: String) -> any Error {
+    var failure = Failure(error)
+    failure.addPairing(with: device, context.process.commands.program)
+    return failure
+  }
+
   private func failed(_ peer: PeerAddress, _ error: any Error) async {
     guard !(error is CancellationError) else { return }
     // The user ended it, or the observer of the client has reported it.
     if case .closed? = browser.devices.peers[peer]?.state { return }
-    browser.closed(peer, Failure(links[peer]?.client.closed ?? error).message, at: now)
+    browser.closed(peer, Failure(explained(error, "\(peer.address)")).message, at: now)
     changed()
     // Keep a lost link, so that its subscriptions can be restored.
     if links[peer]?.isOpen == true || browser.devices.peers[peer]?.tree.table == nil { await end(peer) }

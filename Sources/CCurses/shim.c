@@ -102,7 +102,7 @@ int shim_screen_has_utf8(void) {
   return strcmp(nl_langinfo(CODESET), "UTF-8") == 0 || setlocale(LC_CTYPE, "C.UTF-8");
 }
 
-int shim_screen_start(int utf8, int colours, int pipe) {
+int shim_screen_start(int utf8, int colours, int pipe, int rows, int columns) {
   setlocale(LC_CTYPE, "");
   int is_utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
   if (utf8 && !is_utf8) setlocale(LC_CTYPE, "C.UTF-8");
@@ -113,11 +113,14 @@ int shim_screen_start(int utf8, int colours, int pipe) {
   shim_state.pipe = pipe;
   shim_take(SIGTSTP, shim_on_screen_signal);
   shim_take(SIGWINCH, shim_on_screen_signal);
+  // ncurses would take any size from the terminal or the environment, and allocate memory for it.
+  use_env(FALSE);
   shim_state.screen = newterm(NULL, stdout, stdin);
   // Terminals like Kitty bring a description of their own, which a program with capabilities does not read: see LibraryEnvironment.
   const char *kind = getenv("TERM");
   if (!shim_state.screen && kind && strncmp(kind, "xterm-", 6) == 0) shim_state.screen = newterm("xterm", stdout, stdin);
   if (!shim_state.screen) return 0;
+  resize_term(rows, columns);
   shim_state.leave[0] = 0;
   shim_leave_with("sgr0");
   shim_leave_with("rmkx");

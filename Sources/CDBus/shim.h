@@ -17,6 +17,7 @@ typedef struct {
 #define SHIM_BUS_FUNCTIONS(f)                                                     \
   f(connection_open_private, void *, (const char *, void *))                      \
   f(connection_set_exit_on_disconnect, void, (void *, uint32_t))                  \
+  f(connection_set_max_message_size, void, (void *, long))                        \
   f(connection_get_unix_fd, uint32_t, (void *, int *))                            \
   f(connection_read_write, uint32_t, (void *, int))                               \
   f(connection_pop_message, void *, (void *))                                     \
@@ -88,6 +89,8 @@ static inline uintptr_t shim_bus_open(const char *address) {
   void *connection = shim_bus()->connection_open_private(address, NULL);
   // The default is to end the process.
   if (connection) shim_bus()->connection_set_exit_on_disconnect(connection, 0);
+  // A larger message ends the connection, so this is the limit of dbus-daemon: no program shall be able to end it. libdbus has 128 MiB.
+  if (connection) shim_bus()->connection_set_max_message_size(connection, 32 << 20);
   return (uintptr_t)connection;
 }
 

@@ -29,6 +29,7 @@ static int shim_getc(FILE *stream) {
 
 // Not in its headers.
 extern void _rl_pop_executing_macro(void);
+extern void _rl_redisplay_after_sigwinch(void);
 
 // A macro that calls itself would never end. Readline draws after every command. With this function it takes terminals to be drawn by others, so it
 // has it only while it takes keys.
@@ -172,7 +173,11 @@ void shim_replace(int before, const char *text) {
   rl_redisplay();
 }
 
-void shim_resize(int is_shown) { if (is_shown) rl_resize_terminal(); else rl_reset_screen_size(); }
+// rl_resize_terminal would ask the terminal for its size, which may be one that readline cannot handle.
+void shim_resize(int rows, int columns, int is_shown) {
+  rl_set_screen_size(rows, columns);
+  if (is_shown) _rl_redisplay_after_sigwinch();
+}
 
 void shim_behave_as_callback(const char *words) {
   free(shim_words);

@@ -8,12 +8,6 @@ package struct TraceReader: Sendable {
   private var pcapng: PcapngReader?
   private var packetLogger: PacketLoggerReader?
 
-  /// Returns whether a file is a capture, or contains one in a form that `PackedCapture` unpacks.
-  package static func isTrace(_ file: [UInt8]) -> Bool {
-    PcapngReader.isFile(file) || PcapReader.isFile(file) || file.starts(with: Snoop.magic) || PacketLoggerReader.isLittle(file) != nil
-      || PackedCapture.isPacked(file)
-  }
-
   /// Detects the format of a file and reads the file's header.
   /// - Throws: `MalformedPacket` for other formats, and for packets that are not Bluetooth packets.
   package init(_ file: [UInt8]) throws(MalformedPacket) {

@@ -16,19 +16,27 @@ package struct Unpair: LoopCommand {
     named: "unpair", abstract: "Remove the keys of a device.",
     discussion: "The device keeps its own keys. Remove them on the device as well, or it may refuse to pair again.")
   static let examples = ["blectl -i sim pair SafeLock --passkey 246810 && blectl unpair SafeLock", "blectl unpair --all"]
+  static let traits = CommandTraits(turn: .ofCurrentDevice)
   static let unusedOptions = ["--adapter", "--timeout", "--trace", "--trace-secrets"]
 
   @OptionGroup var process: ProcessOptions
 
-  @Argument(help: "The device: its address, name or @ALIAS") var peer: PeerArgument?
+  @Argument(help: "The device (in a session, default: the current one)") var peer: PeerArgument?
 
   @Flag(help: "Remove all keys that blectl has") var all = false
 
   var usesNames: Bool { false }
   var recordedForm: RecordedForm { RecordedForm(isLeftOut: true) }
+  var isAboutCurrent: Bool { !all && (peer ?? .current) == .current }
+
+  mutating func use(_ device: PeerArgument) { peer = device }
 
   func validate() throws {
     if all, peer != nil { throw ValidationError("--all takes no PEER.") }
+  }
+
+  func checkForScript() throws {
+    if all { throw Failure(.usage, "A script cannot remove all keys. Name a device: unpair PEER") }
   }
 
   func run(in context: Context) async throws {
@@ -36,12 +44,15 @@ package struct Unpair: LoopCommand {
     // All devices of bluetoothd would include those that other programs use.
     if !all {
       var selector = context.links.currentDevice
-      if let peer { selector = try await context.configuration.resolve(peer) }
+      if let peer, peer != .current { selector = try await context.configuration.resolve(peer) }
       let resolver = IdentityResolver(bonds.identityKeys)
       selector = selector?.identified { resolver.identity(of: $0)?.address }
       guard let selector else { throw Failure(.usage, "Name the device, or use --all.") }
       func isMeant(_ peer: PeerAddress, _ name: String?) -> Bool { selector.means(peer, named: name.map { UntrustedText($0) }) }
-      bonds = bonds.filter { isMeant($0.bond.identity, $0.name) }
+      let link = isAboutCurrent ? context.session.connections.first { $0.isMeant(by: selector) } : nil
+      bonds = bonds.filter { stored in
+        link.map { stored.bond.isOf($0.peer) } ?? false || isMeant(stored.bond.identity, stored.name)
+      }
       var isFound = !bonds.isEmpty
       try await SystemBonds.use(context, isNeeded: !isFound) { daemon, devices in
         for device in devices where isMeant(device.peer, device.name) {
@@ -116,9 +127,14 @@ package struct Bonds: LoopCommand {
   func validate() throws {
     guard let action else { return }
     guard let file else { throw ValidationError("Name the file: blectl bonds \(action.rawValue) FILE") }
-    if action == .export, file == "-" || file.hasPrefix("/dev/std") {
+    if action == .export, file == "-" || OutputFile.isDescriptor(file) {
       throw ValidationError("blectl does not print keys. Name a file: blectl bonds export FILE")
     }
+  }
+
+  func checkForScript() throws {
+    guard let action else { return }
+    throw Failure(.usage, "A script cannot \(action.rawValue) keys. Before or after it, run: blectl bonds \(action.rawValue) FILE")
   }
 
   @LoopActor func name(_ files: inout CommandFiles) {
@@ -131,10 +147,7 @@ package struct Bonds: LoopCommand {
     case (.export?, let file?):
       let bonds = try store.all()
       guard !bonds.isEmpty else { throw Failure(.notFound, "There are no bonds to export.") }
-      if OutputFile.isShared(file) {
-        throw Failure(.output, "Other users can read \(DisplayText.quote(file)). Remove it, or name another file.")
-      }
-      try await OutputFile.write(BondStore.file(bonds), to: file, for: .user)
+      try await OutputFile.write(keys: BondStore.file(bonds), to: file)
       if context.output.style.json { return try await show(bonds, context.output) }
       let exported = "Exported \(bonds.count.counted("bond")) to \(DisplayText.quote(file))"
       try await context.output.show("\(exported). Keep the file secret: it contains the keys.") { _ in }

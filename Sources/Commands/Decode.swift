@@ -5,6 +5,7 @@ import Decoding
 import EventLoop
 import Finding
 import GAP
+import GATT
 import Presentation
 import Terminal
 import Text
@@ -110,7 +111,8 @@ package struct Decode: LoopCommand {
     _ read: [UInt8]?, _ context: Context, _ kind: String, layer: String, _ decode: ([UInt8]) -> DecodedPacket
   ) async throws {
     let input = try await DecodedInput(input, limit: Self.limit, read: read, context)
-    var problems = DecodeProblems(kind, of: input, context.output)
+    // L2CAP carries 65,535 bytes. HCI adds 5.
+    var problems = DecodeProblems(kind, limit: layer == "hci" ? 65_540 : 65_535, of: input, context.output)
     var lines = DecodedOctets(input, isHCI: layer == "hci")
     while let (octets, line) = try await lines.next(&problems) {
       let packet = decode(octets)
@@ -132,7 +134,7 @@ package struct Decode: LoopCommand {
 
   @LoopActor private func advertisements(_ read: [UInt8]?, _ context: Context) async throws {
     var input = try await DecodedInput(input, limit: Self.limit, read: read, context)
-    var problems = DecodeProblems("advertisement", of: input, context.output)
+    var problems = DecodeProblems("advertisement", limit: Advertisement.maximumLength, of: input, context.output)
     var isSenderNeeded = key.contains { $0.address == nil }
     func show(_ data: [UInt8], _ sender: PeerAddress?, line: Int?) async throws {
       if sender == nil, isSenderNeeded {
@@ -191,7 +193,7 @@ package struct Decode: LoopCommand {
           + "blectl decode value UUID \(DisplayText.escape(input.last ?? ""))")
     }
     let input = try await DecodedInput(Array(input.dropFirst()), limit: Self.limit, context)
-    var problems = DecodeProblems("value", of: input, context.output)
+    var problems = DecodeProblems("value", limit: WritePlan.largestValue, of: input, context.output)
     var lines = DecodedOctets(input)
     while let (octets, line) = try await lines.next(&problems) {
       problems.add(DecodedText.problem(octets, of: uuid), line)

@@ -73,7 +73,7 @@ package struct MacFromAdv: LoopCommand {
     if device != nil, hex != nil { throw ValidationError("PEER and --hex exclude each other.") }
     if sender != nil, hex == nil { throw ValidationError("--sender needs --hex.") }
     if !connect, link.areOfConnection {
-      throw ValidationError("--mtu, --phy, --interval and --retries need --connect.")
+      throw ValidationError("--mtu, --phy, --interval, --retries and --level need --connect.")
     }
     if link.wait, device == nil { throw ValidationError("--wait needs a PEER.") }
     if connect, device == nil { throw ValidationError("--connect needs a PEER.") }
@@ -152,6 +152,9 @@ package struct MacFromAdv: LoopCommand {
       throw Failure(.usage, "--hex: \(error == .notHex ? "\(error) \(DisplayText.quote(hex))" : "\(error)")")
     }
     if data.isEmpty { throw Failure(.usage, "--hex is empty. Give it AD structures, as in --hex 020106") }
+    guard data.count <= Advertisement.maximumLength else {
+      throw Failure(.usage, "--hex is too long: an advertisement has at most \(Advertisement.maximumLength) bytes.")
+    }
     try await found.add(data, sender: sender.map { PeerAddress($0, .public) })
     // Otherwise this error is the reason that no MAC was found.
     if case .malformed? = found.search.problem { return }

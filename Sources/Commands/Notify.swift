@@ -47,6 +47,8 @@ package struct Notify: ValueCommand {
 
   @Flag(help: "Reconnect and continue after a lost connection") var reconnect = false
 
+  @Flag(help: "Subscribe to indications (0200) where both are possible") var indicate = false
+
   @Flag(help: "Plot the numbers live on a terminal") var plot = false
 
   @Option(help: ArgumentHelp("At the end, draw the numbers as SVG", valueName: "file"), completion: .file())
@@ -83,7 +85,7 @@ package struct Notify: ValueCommand {
   var limitInScript: Duration? { duration ?? 0 == 0 && step.timeout == nil ? .seconds(60) : nil }
 
   func run(in context: Context) async throws {
-    let senders = try ValueSenders(attributes)
+    let senders = try ValueSenders(attributes, indicates: indicate)
     for value in write { try value.check() }
     if plot, process.json || form != nil || outputStyle.times != nil {
       throw Failure(.usage, "--plot excludes --json, --csv, --format and --time. Beside them, --svg FILE draws the numbers into a file.")
@@ -157,12 +159,13 @@ package struct Notify: ValueCommand {
     let format = context.format(chosenFormat, of: connection)
     let client = connection.client
     let outcome = try await client.follow { values in
+      values.onRenewed = { [output = context.output] missing in for item in missing { output.note(item.text) } }
       var types: Set<UUID> = []
       // Later commands of a session use the discovered attributes.
       try await senders.subscribe(on: client, discovering: context.isInSession, context.output) {
         await context.describe($0, on: connection)
         types.insert($0.uuid)
-        try await values.add($0)
+        try await values.add($0, kind: $1)
       }
       if types.count == 1, let type = types.first, format == .auto { context.output.takeValueFields(of: type) }
     } limits: {

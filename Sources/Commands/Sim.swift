@@ -9,12 +9,12 @@ package struct Sim: LoopCommand {
     named: "sim", abstract: "Run a simulator that several programs share.",
     discussion: """
       Each program that connects gets a Bluetooth controller (H4). All see the same devices, which keep their state:
-        blectl sim --listen unix:/tmp/air &
-        BLECTL_ADAPTER=unix:/tmp/air blectl scan
+        blectl sim --listen unix:$XDG_RUNTIME_DIR/air &
+        BLECTL_ADAPTER=unix:$XDG_RUNTIME_DIR/air blectl scan
 
       sim runs in real time and ignores BLECTL_CLOCK.
       """)
-  static let examples = ["blectl sim --listen unix:/tmp/air", "blectl sim --listen tcp:localhost:0 --once devices.json"]
+  static let examples = ["blectl sim --listen unix:$XDG_RUNTIME_DIR/air", "blectl sim --listen tcp:localhost:0 --once devices.json"]
   static let traits = CommandTraits(runsInSessions: false, isRecordable: false)
   static let unusedOptions = ["--adapter", "--timeout", "--record", "--strict"]
 

@@ -138,6 +138,21 @@ package struct Write: PeerCommand {
     _ bytes: [UInt8], to selector: Selector, on connection: Connection, _ context: Context, _ showArrived: Answers.ShowArrived
   ) async throws {
     let (client, output) = (connection.client, context.output)
+    let (target, plan) = try await client.followingChanges(of: [selector]) { try await send(bytes, to: selector, on: connection, context) }
+    if let note = unheard(bytes, target, client, context) { output.note(note) }
+    let now = readBack ? try await client.read(target.handle) : nil
+    try await showArrived()
+    try await report(target, plan, bytes.count, verified: now.map { $0 == bytes }, connection, output)
+    if let now, now != bytes {
+      throw Failure(.expectation, "Wrote \(Hex.encode(bytes)), but \(target.handle) now reads \(Hex.encode(now)).")
+    }
+  }
+
+  /// Finds the attribute and writes the value. Returns how the value was written.
+  @LoopActor private func send(
+    _ bytes: [UInt8], to selector: Selector, on connection: Connection, _ context: Context
+  ) async throws -> (target: Attribute, plan: WritePlan) {
+    let (client, output) = (connection.client, context.output)
     let mode = noProbe ? .command : chosenMode ?? context.options(for: connection).mode ?? .auto
     // A plain handle with an explicit mode needs no discovery.
     if noProbe, selector.plainHandle == nil, client.table == nil { throw unknownHandle }
@@ -154,19 +169,14 @@ package struct Write: PeerCommand {
       throw Failure(.usage, "Cannot read back \(characteristic.uuid): it is not readable. Nothing was written.")
     }
     let plan = try WritePlan(value: bytes.count, properties: target.properties, mtu: client.mtu, mode: mode, chunk: chunk.number)
+    if plan.mode == .command { CommandCheck.note(target, connection, output) }
     if plan.mode == .command, !noProbe { try await CommandCheck.check(target, client, isForced: mode == .command, output) }
     var pacing = WritePacing(gap: .limited(seconds: gap / 1000))
     pacing.provesArrival = !noProbe
     try await client.send(bytes, to: target.handle, plan: plan, pacing: pacing)
     // A disconnection would discard commands that the controller has not sent.
     if noProbe { try await client.bearer.waitUntilUnacknowledged(below: 1) }
-    if let note = unheard(bytes, target, client, context) { output.note(note) }
-    let now = readBack ? try await client.read(target.handle) : nil
-    try await showArrived()
-    try await report(target, plan, bytes.count, verified: now.map { $0 == bytes }, connection, output)
-    if let now, now != bytes {
-      throw Failure(.expectation, "Wrote \(Hex.encode(bytes)), but \(target.handle) now reads \(Hex.encode(now)).")
-    }
+    return (target, plan)
   }
 
   /// Returns advice if the write has enabled notifications or indications that no command shows. Nil for any other write.

@@ -70,7 +70,8 @@ package struct Doctor: LoopCommand {
     do {
       guard let controller = try await context.radio().controllerFacts else { return [] }
       let facts = [controller.address?.description ?? "no public address", "up"] + controller.features
-      return [.ok(subject, facts.joined(separator: " "))]
+      let withholding = context.process.withholding.map { [Finding.note(subject, $0.message)] } ?? []
+      return [.ok(subject, facts.joined(separator: " "))] + withholding
     } catch let error where Failure(error).kind == .adapter {
       return [.failure(subject, Failure(error).message)]
     }

@@ -68,7 +68,7 @@ struct Examination: Sendable {
       },
       adapters: .success([]), wanted: wanted, platformBlock: RFKill().platformBlock, rights: ProcessCapabilities(),
       executable: executable ?? "blectl", fileSystem: executable.flatMap { Mount(of: $0) },
-      daemons: programs.filter { $0.name == "bluetoothd" }.map(\.process), seesAllProcesses: RunningProgram.areAllSeen,
+      daemons: programs.filter(LinuxBluetooth.BluetoothDaemon.isDaemon).map(\.process), seesAllProcesses: RunningProgram.areAllSeen,
       hci: SocketUsers(.hci, among: programs),
       l2cap: SocketUsers(.l2cap, among: programs))
     do throws(AdapterProblem) {

@@ -9,6 +9,9 @@ package struct Advertisement: Hashable, Sendable {
   /// The data as received, with its padding.
   package let bytes: [UInt8]
 
+  /// The maximum number of bytes, with extended advertising (Vol 4 Part E §7.8.57).
+  package static let maximumLength = 1650
+
   package init(_ data: [UInt8]) { bytes = data }
 
   /// Encodes AD structures into advertising data.

@@ -1,9 +1,11 @@
+package import ATT
 package import Bluetooth
 import EventLoop
+package import SMP
 
-/// An error of a connection attempt that may be temporary, for example because the device is not ready or is too far away.
+/// An error that may be temporary, for example because the device is not ready or is too far away.
 package protocol PassingError: Error {
-  /// Whether the cause of the error may be temporary, so that a later connection attempt may succeed.
+  /// Whether the cause of the error may be temporary, so that an attempt on a new link may succeed.
   var mayPass: Bool { get }
 }
 
@@ -11,10 +13,18 @@ package protocol PassingError: Error {
 package protocol ConnectionError: PassingError {
   /// The reason why another attempt may succeed. Nil if another attempt would fail in the same way.
   var retryReason: RetryReason? { get }
+  /// The reason in Disconnection Complete. Nil without one.
+  var reason: ControllerErrorCode? { get }
 }
 
 extension ConnectionError {
   package var mayPass: Bool { retryReason != nil }
+  package var reason: ControllerErrorCode? { nil }
+
+  /// Whether the device closed the link for lack of security.
+  package var isOfSecurity: Bool {
+    reason.map { [.authenticationFailure, .pinOrKeyMissing, .insufficientSecurity].contains($0) } ?? false
+  }
 }
 
 /// The cause of a failed connection attempt that another attempt may overcome.
@@ -40,7 +50,28 @@ extension GAPError: ConnectionError {
     if case .connectionFailed(_, .connectionFailedToBeEstablished) = self { .notEstablished } else { nil }
   }
 
-  package var mayPass: Bool { if case .noConnection = self { true } else { retryReason != nil } }
+  package var mayPass: Bool {
+    switch self {
+    case .noConnection, .scanEnded: true
+    case .connectionFailed(_, let status):
+      ![.hardwareFailure, .commandDisallowed, .unsupportedFeature, .invalidParameters, .authenticationFailure].contains(status)
+    default: false
+    }
+  }
+}
+
+extension ATTError: PassingError {
+  package var mayPass: Bool { if case .violation = self { false } else { true } }
+}
+
+extension PairingFailure: PassingError {
+  /// Only silence and the end of the link may pass. A device that lost its bond stays without it.
+  package var mayPass: Bool {
+    switch self {
+    case .silent, .disconnected, .closed: true
+    default: false
+    }
+  }
 }
 
 extension Central {

@@ -32,4 +32,5 @@ package struct Disconnection: Error, Sendable, Equatable, ConnectionError {
 
   /// The reason for a retry. Nil if no retry can help. A link may fail even after LE Connection Complete (Vol 6 Part B §4.5).
   package var retryReason: RetryReason? { if case .lost(let reason) = cause { RetryReason(reason) } else { nil } }
+  package var mayPass: Bool { true }
 }

@@ -276,7 +276,12 @@ extension GatttoolDialogue {
     guard words.count > 1 else { return say("sec-level: \(securityLevel)") }
     guard ["low", "medium", "high"].contains(words[1].lowercased()) else { return say("Allowed values: low | medium | high") }
     securityLevel = words[1]
-    if client != nil, words[1].lowercased() != "low" { error(GatttoolLink.unsafeLevel(words[1]).message) }
+    guard case .connected(let connection) = state else { return }
+    running += 1
+    EventLoop.shared.spawn { [self] in
+      defer { running -= 1 }
+      do { try await GatttoolLink.secure(connection, securityLevel) } catch { self.error(Failure(error).message) }
+    }
   }
 
   private func exchangeMTU(_ words: [String]) {

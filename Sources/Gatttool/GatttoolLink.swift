@@ -8,6 +8,7 @@ import GATT
 import LinuxBluetooth
 import Operations
 import Presentation
+import SMP
 import SystemPackage
 import Text
 
@@ -24,11 +25,14 @@ enum GatttoolLink {
       throw Failure(.usage, "\(DisplayText.quote(destination)) is not an address. Use six bytes of two hex digits, AA:BB:CC:DD:EE:FF")
     }
     if isOverClassic { throw Failure(.usage, "GATT over BR/EDR is not supported: blectl supports only Bluetooth LE. Leave out --psm") }
-    if ["medium", "high"].contains(securityLevel.lowercased()) { throw unsafeLevel(securityLevel) }
     var request = LinkRequest(.address(address, type))
     request.limits = context.step.limits
     request.exchangesMTU = false
     let connection = try await OneShotLinks(context.session, Silence(), nil).open(request)
+    do { try await secure(connection, securityLevel) } catch {
+      await context.session.disconnect(connection)
+      throw error
+    }
     // Keep MTU 23 even if the peer requests more, because gatttool truncates results to it.
     connection.client.bearer.offer(rxMTU: 23)
     return connection
@@ -39,14 +43,20 @@ enum GatttoolLink {
     func report(_ event: LinkEvent) {}
     func explained(_ error: any Error, _ search: FailedSearch) -> any Error { error }
     func explained(_ error: any Error, on connection: Connection) -> any Error { error }
-    func problem(_ error: any Error) -> LinkProblem { Failure(error).linkProblem }
     func storedName(of peer: PeerAddress) -> UntrustedText? { nil }
   }
 
-  static func unsafeLevel(_ level: String) -> Failure {
-    Failure(
-      .usage,
-      "gatttool has no security level \(level) here. Pair first: blectl pair ADDRESS. blectl then encrypts all connections to the device")
+  /// Raises the security of a link to a level of gatttool, with an existing bond. Starts no pairing.
+  /// - Throws: Failure without a bond that reaches the level; the errors of `Connection.secure`.
+  static func secure(_ connection: Connection, _ level: String) async throws {
+    let level = level.lowercased()
+    guard let demanded: SecurityLevel = ["medium": .encrypted, "high": .authenticated][level] else { return }
+    do { try await connection.secure(to: demanded) } catch is InsufficientSecurity {
+      throw Failure(
+        .pairing,
+        "\(text(.permissionDenied)). No bond reaches the security level \(level). Pair first: blectl pair \(connection.peer.address) --level "
+          + "\(demanded.rawValue)")
+    }
   }
 
   /// Returns gatttool's message for a failed connection, with the kernel's errno if the error has one.

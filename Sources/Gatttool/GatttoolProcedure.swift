@@ -119,6 +119,7 @@ struct GatttoolText {
   static func reason(_ error: any Error) -> String {
     switch error {
     case GATTError.errorResponse(let code, to: _, on: _): reason(code)
+    case GATTError.noLongWrites: reason(.requestNotSupported)
     case GATTError.tooLongForAttribute: reason(.invalidAttributeValueLength)
     case ATTError.violation(let violation) where !violation.endsBearer: reason(ErrorCode(rawValue: 0x80))
     // The bearer ended, for any reason.

@@ -1,4 +1,6 @@
 package import Bluetooth
+import GAP
+package import HCI
 
 /// A refusal of the controller because of its other activities, perhaps for another program.
 package enum HostError: Error, Sendable, Equatable {
@@ -12,4 +14,11 @@ package enum HostError: Error, Sendable, Equatable {
   /// Command Disallowed (0x0C) after the commands of a scan, although this host disabled the scan that another host had left on.
   /// - Parameter isExtended: Whether the host sent the commands of an extended scan.
   case cannotScan(adapter: String, isExtended: Bool)
+}
+
+extension HostError: PassingError { package var mayPass: Bool { true } }
+
+extension ControllerError: PassingError {
+  /// Only a lost link may pass, not a controller out of order.
+  package var mayPass: Bool { fault == .overflow }
 }

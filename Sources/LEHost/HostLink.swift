@@ -116,6 +116,10 @@ package final class HostLink: GAP.Link {
   func loseData(_ error: any Error) {
     guard ended == nil, host.sendQueue.outstanding(handle) > 0 else { return }
     host.sendQueue.discard(handle)
+    abandon(error)
+  }
+
+  private func abandon(_ error: any Error) {
     att.end(error)
     EventLoop.shared.spawn { await self.disconnect(within: .seconds(3)) }
   }
@@ -173,4 +177,6 @@ extension HostLink: SecurityLink {
   }
 
   package func answerKeyRequest(_ key: UInt128?) {}
+
+  package func abandon() { abandon(Disconnection(peer, .endedHere(nil))) }
 }

@@ -1,4 +1,5 @@
 package import Bluetooth
+import GAP
 package import HCI
 import LinuxIO
 package import SystemPackage
@@ -38,6 +39,16 @@ package enum AdapterProblem: Error, Sendable, Equatable {
     case .tooManyUsers: .taken(name)
     case .brokenPipe, .badDescriptorState: .unplugged(name)
     default: .other(name, use, error)
+    }
+  }
+}
+
+extension AdapterProblem: PassingError {
+  /// An adapter that is gone or off may come back, as after a reset.
+  package var mayPass: Bool {
+    switch self {
+    case .none, .unknown, .down, .unplugged: true
+    default: false
     }
   }
 }

@@ -70,7 +70,7 @@ package struct NoConnection: PassingError, Sendable, Equatable {
     case security
   }
 
-  package var mayPass: Bool { cause == .notEstablished || cause == .endedByPeer }
+  package var mayPass: Bool { cause != .security }
 
   package let peer: PeerAddress
   package let adapter: String
@@ -106,4 +106,6 @@ package struct SocketEnd: ConnectionError, Sendable, Equatable {
     case .errno, .adapterGone: nil
     }
   }
+  package var mayPass: Bool { true }
+  package var reason: ControllerErrorCode? { if case .reason(let reason) = cause { reason } else { nil } }
 }

@@ -1,5 +1,6 @@
 package import ATT
 import Bluetooth
+import GAP
 package import GATT
 
 /// The error for a selected attribute that the peer cannot notify, because it is not the value of a characteristic.
@@ -13,6 +14,8 @@ package struct FailedRead: Error {
   package let attribute: Attribute
   package let cause: any Error
 }
+
+extension FailedRead: PassingError { package var mayPass: Bool { RetryPolicy.mayPass(cause) } }
 
 extension Client {
   /// Resolves a selector on this peer. A plain handle needs no discovery.

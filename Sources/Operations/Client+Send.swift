@@ -1,5 +1,6 @@
 package import ATT
 import EventLoop
+import GAP
 package import GATT
 
 /// The error of a write that ended early, with its progress and the cause.
@@ -25,9 +26,12 @@ package struct IncompleteWrite: Error {
   }
 }
 
+extension IncompleteWrite: PassingError { package var mayPass: Bool { RetryPolicy.mayPass(cause) } }
+
 extension Client {
   /// Writes a value to an attribute according to a plan.
-  /// - Throws: `IncompleteWrite` with the progress if the write ends early; the errors of `progress`.
+  /// - Throws: `IncompleteWrite` with the progress if the write ends early; `GATTError` with 0x12 (Database Out Of Sync) if no byte was
+  ///   sent; the errors of `progress`.
   package func send(
     _ value: [UInt8], to handle: AttributeHandle, plan: WritePlan, pacing: WritePacing = WritePacing(),
     progress: (@LoopActor (WriteProgress) throws -> Void)? = nil
@@ -48,6 +52,8 @@ extension Client {
       }
     } catch {
       if let refusal { throw refusal }
+      // The peer has taken nothing: the caller may repeat the write.
+      if case GATTError.errorResponse(.databaseOutOfSync, to: _, on: _) = error, last.sent == 0 { throw error }
       let isOpen = plan.mode == .request && bearer.transmitted > transmitted && plan.segments.indices.contains(count)
       throw IncompleteWrite(
         mode: plan.mode, progress: last, total: value.count, segments: plan.segments.count, cause: error,

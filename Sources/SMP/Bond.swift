@@ -2,6 +2,7 @@ package import Bluetooth
 
 /// A long term key (LTK), with which a link is encrypted.
 package struct LongTermKey: Hashable, Sendable {
+  /// The key, cut to its size: a device may send it whole, and the controller takes 16 bytes (Vol 3 Part H §2.3.4).
   package let key: UInt128
   /// The identifier of a key of LE legacy pairing, 0 for LE Secure Connections.
   package let ediv: UInt16
@@ -12,7 +13,7 @@ package struct LongTermKey: Hashable, Sendable {
   package let security: LinkSecurity
 
   package init(key: UInt128, ediv: UInt16 = 0, rand: UInt64 = 0, role: LinkRole? = nil, security: LinkSecurity) {
-    (self.key, self.ediv, self.rand, self.role, self.security) = (key, ediv, rand, role, security)
+    (self.key, self.ediv, self.rand, self.role, self.security) = (key.cut(to: security.keySize), ediv, rand, role, security)
   }
 }
 

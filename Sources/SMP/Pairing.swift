@@ -11,7 +11,7 @@ package struct Pairing: Sendable {
     /// The link sends a PDU on the Security Manager channel.
     case send([UInt8])
     static func send(_ pdu: PairingPDU) -> Self { .send(pdu.bytes) }
-    /// The caller starts the 30 s timer again (§3.4), and calls `timedOut` when it ends.
+    /// The caller starts its timer again, of at most 30 s (§3.4), and calls `timedOut` when it ends.
     case startTimer
     case stopTimer
     /// The central's controller encrypts the link (LE Enable Encryption).
@@ -91,6 +91,12 @@ package struct Pairing: Sendable {
     case .idle, .closed: false
     default: true
     }
+  }
+
+  /// Whether the next packet of the peer may have to wait for a person there, who enters a passkey or compares a number.
+  var waitsForPerson: Bool {
+    guard case .authenticating(_, let terms, _) = phase else { return false }
+    return terms.method.isAuthenticated && terms.method != .passkeyEntry(displayedBy: role.other)
   }
 
   // MARK: Our side
@@ -218,8 +224,11 @@ package struct Pairing: Sendable {
     }
   }
 
-  /// Ends a pairing after 30 s. The link cannot be used for another one.
-  package mutating func timedOut() -> [Action] { close(.timedOut) }
+  /// Forgets the keys of a complete pairing that the caller refused. The link can neither pair nor encrypt again.
+  package mutating func discard(restoring bond: Bond?) { (security, self.bond, phase) = (nil, bond, .closed) }
+
+  /// Ends a pairing after silence of this length. The link cannot be used for another one.
+  package mutating func timedOut(after limit: Duration = PairingFailure.longestSilence) -> [Action] { close(.silent(limit)) }
 
   package mutating func disconnected(_ code: ControllerErrorCode) -> [Action] {
     security = nil
@@ -365,7 +374,7 @@ package struct Pairing: Sendable {
   private mutating func close(_ failure: PairingFailure) -> [Action] {
     let wasBusy = isBusy
     // Without a running pairing, only the end of the link has a meaning.
-    guard wasBusy || failure != .timedOut else { return [] }
+    if !wasBusy, case .silent = failure { return [] }
     if case .distributing = phase { security = nil }
     end(.closed)
     return wasBusy ? [.stopTimer, .failed(failure)] : []

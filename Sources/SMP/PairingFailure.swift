@@ -21,8 +21,12 @@ package enum PairingFailure: Error, Equatable, Sendable {
   // MARK: The peer's decision, and silence
   /// The peer sent Pairing Failed for another reason.
   case refused(PairingFailedReason)
-  /// The peer sent nothing for 30 s. The link cannot be used for another pairing (Vol 3 Part H §3.4).
-  case timedOut
+  /// The peer sent nothing for this long. The link cannot be used for another pairing (Vol 3 Part H §3.4).
+  case silent(Duration)
+  /// The peer sent nothing for the longest time that the specification permits, 30 s.
+  package static let timedOut = Self.silent(longestSilence)
+  /// The silence that ends a pairing at the latest.
+  package static let longestSilence = Duration.seconds(30)
   case disconnected(ControllerErrorCode)
 
   // MARK: Our requirements
@@ -86,7 +90,7 @@ package enum PairingFailure: Error, Equatable, Sendable {
     case .invalidPublicKey, .debugKey, .reflected, .unrequestedKeys, .malformedPDU: .invalidParameters
     case .checkMismatch: .dhKeyCheckFailed
     case .numberRefused: .numericComparisonFailed
-    case .timedOut, .disconnected, .encryptionFailed, .encryptionLost, .bondRejected, .busy, .closed, .noBond: nil
+    case .silent, .disconnected, .encryptionFailed, .encryptionLost, .bondRejected, .busy, .closed, .noBond: nil
     }
   }
 

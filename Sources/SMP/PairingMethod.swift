@@ -49,6 +49,15 @@ package enum PairingMethod: Hashable, Sendable {
   }
 }
 
+extension IOCapability {
+  /// Returns whether an initiator with this capability may pair by a method that fits, with some responder.
+  package func mayLead(to fits: (PairingMethod) -> Bool) -> Bool {
+    Self.allCases.contains { responder in
+      [true, false].contains { fits(PairingMethod(initiator: self, responder: responder, mitm: true, secureConnections: $0)) }
+    }
+  }
+}
+
 /// A passkey, or a number that users compare: six decimal digits.
 package struct SixDigits: Hashable, Sendable, CustomStringConvertible {
   package let number: UInt32

@@ -45,6 +45,14 @@ package struct PairingParameters: Equatable, Sendable {
     (self.ioCapability, self.requestsMITM) = (ioCapability, requestsMITM)
   }
 
+  /// The least size of the key, in bytes.
+  package var minimumKeySize: UInt8 { level == .secureConnections ? 16 : keySizes.clamped(to: 7...16).lowerBound }
+
+  /// Returns whether a key, for example that of a bond, fulfills the requirements.
+  package func accepts(_ security: LinkSecurity) -> Bool {
+    security.level >= level && security.keySize >= minimumKeySize && (secureConnections != .required || security.isSecureConnections)
+  }
+
   /// The AuthReq field of our PDUs.
   var authentication: AuthenticationRequirements {
     var requirements: AuthenticationRequirements = []

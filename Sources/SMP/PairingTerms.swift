@@ -45,7 +45,7 @@ struct PairingTerms: Sendable {
     }
     // In LE legacy pairing, the flags of both devices select OOB. We never set ours.
     if isSecureConnections, (role == .central ? response : request).hasOOBData { throw .outOfBandWanted }
-    let minimum = parameters.level == .secureConnections ? 16 : parameters.keySizes.clamped(to: 7...16).lowerBound
+    let minimum = parameters.minimumKeySize
     if security.keySize < minimum { throw .keySize(agreed: security.keySize, minimum: minimum) }
     if !isSecureConnections, parameters.secureConnections == .required || parameters.level == .secureConnections { throw .legacyPairing }
     if let old = bond?.security, security.isWeaker(than: old) { throw .weakerThanBond }

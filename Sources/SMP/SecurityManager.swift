@@ -10,6 +10,13 @@ package protocol SecurityLink: AnyObject {
   func encrypt(key: UInt128, ediv: UInt16, rand: UInt64)
   /// Answers the peripheral's controller. Nil is a negative reply.
   func answerKeyRequest(_ key: UInt128?)
+  /// Ends the link, whose keys our side refused.
+  func abandon()
+}
+
+extension SecurityLink {
+  /// Does nothing: only a central refuses keys.
+  package func abandon() {}
 }
 
 /// The user of our device, or whatever answers the questions of a pairing in place of a user.
@@ -36,10 +43,14 @@ package final class SecurityManager {
   private struct Procedure {
     let result: Wait<PairingResult?>
     let user: (any PairingUser)?
+    let keep: (@LoopActor (PairingResult) throws -> Void)?
+    let earlier: Bond?
   }
 
-  /// The time after which a silent peer ends the pairing (Vol 3 Part H §3.4).
-  package static let timeout = Duration.seconds(30)
+  /// The time after which a silent peer ends the pairing at the latest (Vol 3 Part H §3.4).
+  package nonisolated static let timeout = PairingFailure.longestSilence
+
+  package var limit = timeout
 
   package private(set) var pairing: Pairing
   /// The handler of a Security Request of the peripheral, which `pair`, `encrypt` or `decline` answers.
@@ -83,9 +94,12 @@ package final class SecurityManager {
   // MARK: Procedures
 
   /// Pairs with the peer. A cancellation of the task cancels the pairing.
-  /// - Throws: PairingFailure, CancellationError.
-  package func pair(_ parameters: PairingParameters, user: any PairingUser) async throws -> PairingResult {
-    guard let result = try await run(user, pairing.start(parameters)) else { throw CancellationError() }
+  /// - Parameter keep: Stores the bond of the result. If it throws, the new keys are forgotten, and the link ends.
+  /// - Throws: PairingFailure, CancellationError; the error of `keep`.
+  package func pair(
+    _ parameters: PairingParameters, user: any PairingUser, keep: @escaping @LoopActor (PairingResult) throws -> Void = { _ in }
+  ) async throws -> PairingResult {
+    guard let result = try await run(user, keep, pairing.start(parameters)) else { throw CancellationError() }
     return result
   }
 
@@ -93,15 +107,18 @@ package final class SecurityManager {
   /// - Throws: PairingFailure, CancellationError.
   package func encrypt(with bond: Bond) async throws {
     self.bond = bond
-    _ = try await run(nil, pairing.encrypt())
+    _ = try await run(nil, nil, pairing.encrypt())
   }
 
   /// Tells the peripheral that its Security Request is not fulfilled.
   package func decline() { perform(pairing.declineRequest()) }
 
-  private func run(_ user: (any PairingUser)?, _ actions: [Pairing.Action]) async throws -> PairingResult? {
-    let procedure = Procedure(result: Wait(), user: user)
-    self.procedure = procedure
+  private func run(
+    _ user: (any PairingUser)?, _ keep: (@LoopActor (PairingResult) throws -> Void)?, _ actions: [Pairing.Action]
+  ) async throws -> PairingResult? {
+    let procedure = Procedure(result: Wait(), user: user, keep: keep, earlier: bond)
+    // The procedure is the answer to an earlier Security Request.
+    (self.procedure, unheard) = (procedure, nil)
     perform(actions)
     do { return try await procedure.result.value() } catch is CancellationError {
       perform(pairing.cancel())
@@ -126,11 +143,7 @@ package final class SecurityManager {
       switch action {
       case .send(let pdu): link?.sendSecurity(pdu)
       case .startTimer:
-        timer?.cancel()
-        timer = EventLoop.shared.schedule(after: Self.timeout) { [weak self] in
-          guard let self else { return }
-          perform(pairing.timedOut())
-        }
+        startTimer()
       case .stopTimer: timer?.cancel()
       case .encrypt(let key, let ediv, let rand): link?.encrypt(key: key, ediv: ediv, rand: rand)
       case .answerKeyRequest(let key): link?.answerKeyRequest(key)
@@ -139,12 +152,14 @@ package final class SecurityManager {
         ask { manager, user in
           let passkey = await user.passkey()
           guard !Task.isCancelled else { return }
+          manager.question = nil
           manager.perform(passkey.map { manager.pairing.enter($0) } ?? manager.pairing.cancel())
         }
       case .compare(let number):
         ask { manager, user in
           let isSame = await user.isSame(number)
           guard !Task.isCancelled else { return }
+          manager.question = nil
           manager.perform(manager.pairing.answerComparison(isSame))
         }
       case .securityRequested(let requirements):
@@ -153,8 +168,16 @@ package final class SecurityManager {
         onEncrypted?(security, nil)
         finish(.success(nil))
       case .paired(let result):
-        onEncrypted?(result.security, result)
-        finish(.success(result))
+        do {
+          try procedure?.keep?(result)
+          onEncrypted?(result.security, result)
+          finish(.success(result))
+        } catch {
+          // Until the link is down, nothing may rely on its encryption.
+          pairing.discard(restoring: procedure?.earlier)
+          finish(.failure(error))
+          link?.abandon()
+        }
       case .failed(let failure): finish(.failure(failure))
       }
     }
@@ -169,9 +192,20 @@ package final class SecurityManager {
       guard let self else { return }
       await body(self, user)
     }
+    startTimer()
   }
 
-  private func finish(_ outcome: Result<PairingResult?, PairingFailure>) {
+  private func startTimer() {
+    timer?.cancel()
+    // The peer, or its own 30 s timer, waits for the person, too.
+    let limit = question != nil || pairing.waitsForPerson ? Self.timeout : min(limit, Self.timeout)
+    timer = EventLoop.shared.schedule(after: limit) { [weak self] in
+      guard let self else { return }
+      perform(pairing.timedOut(after: limit))
+    }
+  }
+
+  private func finish(_ outcome: Result<PairingResult?, any Error>) {
     question?.cancel()
     question = nil
     let procedure = procedure

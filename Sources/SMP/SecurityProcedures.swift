@@ -11,9 +11,15 @@ package protocol SecurityProcedures: AnyObject {
   /// The handler of a Security Request of the peripheral, which `pair`, `encrypt` or `decline` answers. A request waits for a handler.
   var onRequest: (@LoopActor (AuthenticationRequirements) -> Void)? { get set }
 
+  /// The longest silence of the peer in a pairing, at most 30 s. The time that a person takes to answer does not count.
+  var limit: Duration { get set }
+
   /// Pairs with the peer. A cancellation of the task cancels the pairing.
-  /// - Throws: PairingFailure, CancellationError.
-  func pair(_ parameters: PairingParameters, user: any PairingUser) async throws -> PairingResult
+  /// - Parameter keep: Stores the bond of the result. If it throws, the new keys are forgotten, and the link ends.
+  /// - Throws: PairingFailure, CancellationError; the error of `keep`.
+  func pair(
+    _ parameters: PairingParameters, user: any PairingUser, keep: @escaping @LoopActor (PairingResult) throws -> Void
+  ) async throws -> PairingResult
 
   /// Encrypts the link with the key of a bond.
   /// - Throws: PairingFailure, CancellationError.

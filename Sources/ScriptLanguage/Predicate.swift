@@ -76,8 +76,8 @@ extension Predicate {
 
   /// Checks the condition for a value.
   /// - Parameter replaced: A function that returns the text of a word, in which values replace variables.
-  /// - Throws: PredicateMistake; MissingVariable.
-  package func verdict(on value: ScriptValue, _ replaced: (ShellWord) throws(MissingVariable) -> String) throws -> Verdict {
+  /// - Throws: PredicateMistake; the errors of `replaced`.
+  package func verdict(on value: ScriptValue, _ replaced: (ShellWord) throws -> String) throws -> Verdict {
     switch self {
     case .compares(let comparison, let words): return try compare(value, comparison, try Operand(words, replaced))
     case .range(let word):

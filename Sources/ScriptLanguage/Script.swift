@@ -14,6 +14,8 @@ package struct Script: Sendable {
   /// The device that the script names. Nil if the script has no `device` line.
   package internal(set) var device: String?
   package internal(set) var deviceLine: Int?
+  /// The least security of the connection, 2 to 4. Nil if the `device` line has none.
+  package internal(set) var level: Int?
   /// Whether the loader could not read an included file, which may contain the `device` line.
   package internal(set) var lacksFile = false
   /// The place of the first line that needs a device. Nil if no line needs one.
@@ -56,7 +58,7 @@ package struct Script: Sendable {
 /// A statement of a script with the line that contains it.
 package struct ScriptStatement: Sendable {
   package indirect enum Kind: Sendable {
-    case device(ShellWord)
+    case device(ShellWord, level: ShellWord?)
     case set(name: String, ShellWord)
     case command(ScriptCommand)
     case capture(name: String, ScriptCommand, Extraction)

@@ -60,6 +60,9 @@ package struct ScriptCheck {
   private var mistakes: [ScriptError] = []
   private var hasResult = false
   private var knowsDevice = false
+  /// The total length of the words with variables so far, in bytes, and its limit.
+  private var expanded = 0
+  private static let expansionLimit = 16 << 20
   /// The names of variables that the check has reported as undefined.
   private var undefined: Set<String> = []
 
@@ -86,16 +89,20 @@ package struct ScriptCheck {
 
   private mutating func file(_ statements: [ScriptStatement]) {
     // Check in the order of execution, so that variables are set before use: lines outside of tests, then the tests.
-    for statement in statements {
+    for statement in statements where mistakes.count <= ScriptErrors.limit {
       line = statement.line
       switch statement.kind {
-      case .device(let word):
+      case .device(let word, let level):
         guard script.deviceLine == nil else {
           note("A script can name only one device. Remove this line or line \(script.deviceLine ?? 1).")
           continue
         }
         script.device = known(word, "The device")
         script.deviceLine = statement.place.line
+        if let level, let text = known(level, "The level") {
+          script.level = Int(text)
+          if !["2", "3", "4"].contains(text) { note(at: level, "`level` takes 2 to 4, not \(DisplayText.quote(text)).") }
+        }
       case .setup(let body): script.setup += body
       case .teardown(let body): script.teardown += body
       case .test: break
@@ -110,7 +117,7 @@ package struct ScriptCheck {
     check(script.setup)
     let hasResultAtFirst = hasResult
     var lines: [String: Int] = [:]
-    for statement in statements {
+    for statement in statements where mistakes.count <= ScriptErrors.limit {
       (hasResult, line) = (hasResultAtFirst, statement.line)
       switch statement.kind {
       case .test(let name, let tags, let body): check(name, tags, body, &lines)
@@ -134,7 +141,9 @@ package struct ScriptCheck {
     script.tests.append(Script.Test(name: title ?? "", tags: words, line: line, statements: body))
   }
 
-  private mutating func check(_ statements: [ScriptStatement]) { for statement in statements { check(statement) } }
+  private mutating func check(_ statements: [ScriptStatement]) {
+    for statement in statements where mistakes.count <= ScriptErrors.limit { check(statement) }
+  }
 
   private mutating func check(_ statement: ScriptStatement) {
     line = statement.line
@@ -225,7 +234,7 @@ package struct ScriptCheck {
       var guessed: Set<String> = []
       for (word, text) in zip(command.words, known) {
         let guess = text == nil ? rest.popFirst() ?? "" : ""
-        let said = text ?? word.replaced { variables.value($0) ?? guess }
+        let said = text ?? (try? variables.text(of: word) { _ in guess }) ?? guess
         if text == nil { guessed.insert(said) }
         words.append(said)
       }
@@ -273,7 +282,16 @@ package struct ScriptCheck {
       let meant = SpellingSuggestion.nearest(to: name, among: variables.names).map { " Did you mean \($0)?" } ?? ""
       note(at: word, "No line before this one sets the variable \(name).\(meant)")
     }
-    return try? variables.text(of: word)
+    do {
+      let text = try variables.text(of: word)
+      let before = expanded
+      if !word.variables.isEmpty { expanded += text.utf8.count }
+      if expanded <= Self.expansionLimit { return text }
+      if before <= Self.expansionLimit {
+        note(at: word, "The script is too long: with the values of its variables, it has more than \(Self.expansionLimit >> 20) MiB.")
+      }
+    } catch is LongText { note(at: word, LongText.reason) } catch {}
+    return nil
   }
 
   private mutating func known(_ word: ShellWord, _ what: String) -> String? {
@@ -335,7 +353,7 @@ package struct ScriptCheck {
       if let format { .formatted([UInt8](repeating: 0, count: format.numberOctets ?? 1), format) } else if extraction.field == nil {
         .octets([0])
       } else { .field(JSONTree(kind: .number("0"), line: 0)) }
-    do { _ = try predicate.verdict(on: sample) { word throws(MissingVariable) in try variables.text(of: word) } } catch {
+    do { _ = try predicate.verdict(on: sample) { try variables.text(of: $0) } } catch {
       note(at: predicate.operands.first, (error as? PredicateMistake)?.reason ?? "\(error)")
     }
   }

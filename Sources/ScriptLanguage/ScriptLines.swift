@@ -49,7 +49,7 @@ package struct ScriptLine: Sendable {
     var part = Part(file: file)
     var number = 0
     let all = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
-    for line in all {
+    for line in all where mistakes.count <= ScriptErrors.limit {
       number += 1
       do throws(ScriptError) {
         if let nul = line.firstIndex(where: { $0 == "\0" }) {

@@ -44,6 +44,9 @@ package struct ScriptParser {
       (index, isLeaving) = (lines.count, true)
     }
     while index < lines.count {
+      // Leave all blocks: nobody reads more mistakes.
+      if mistakes.count > ScriptErrors.limit { (index, isLeaving) = (lines.count, true) }
+      guard index < lines.count else { break }
       let line = lines[index]
       let word = line.words.first?.keyword ?? ""
       if opening != nil, Self.outermost.contains(word) {
@@ -117,7 +120,11 @@ package struct ScriptParser {
       throw line.error(at: line.words[line.words.count - 2], "Only lines with `expect` can end in `or warn`.")
     }
     switch word {
-    case "device": return .device(try only(line, "device name:Lock-01"))
+    case "device":
+      guard line.words.count == 2 || line.words.count == 4 && line.words[2].keyword == "level" else {
+        throw line.error("`device` takes one word, and perhaps a level: `device name:Lock-01 level 3`")
+      }
+      return .device(line.words[1], level: line.words.dropFirst(3).first)
     case "set":
       guard let name = line.words.dropFirst().first?.text, !settings.contains(name) else {
         return .command(ScriptCommand(words: line.words))

@@ -31,6 +31,9 @@ package struct ScriptError: Error, Sendable, Hashable {
 package struct ScriptErrors: Error, Sendable, Equatable {
   package private(set) var errors: [ScriptError]
 
+  /// The number of mistakes after which a check stops. A check that finds one more shows that more follow.
+  package static let limit = 100
+
   /// Sorts the mistakes and removes duplicates. A script that includes a file twice produces duplicates.
   /// - Parameter file: The name of the script. Its mistakes precede those of included files.
   package init(_ mistakes: [ScriptError] = [], of file: String = "") {

@@ -32,13 +32,25 @@ package struct ScriptVariables: Sendable {
   package var names: [String] { values.keys.sorted() }
 
   /// Returns the text of a word, in which values replace variables.
-  /// - Throws: MissingVariable with the first name that has no value.
-  package func text(of word: ShellWord) throws(MissingVariable) -> String {
-    try word.replaced { name throws(MissingVariable) in
-      guard let value = value(name) else { throw MissingVariable(name: name) }
+  /// - Parameter placeholder: Returns the text for a name that has no value. Nil makes such a name an error.
+  /// - Throws: MissingVariable with the first name that has no value; LongText.
+  package func text(of word: ShellWord, else placeholder: (_ name: String) -> String? = { _ in nil }) throws -> String {
+    var length = 0
+    return try word.replaced { name in
+      guard let value = value(name) ?? placeholder(name) else { throw MissingVariable(name: name) }
+      length += value.utf8.count
+      if length > LongText.limit { throw LongText() }
       return value
     }
   }
+}
+
+/// The error of a word that is too long with the values of its variables. Each `set A $A$A` doubles a value.
+package struct LongText: Error, Equatable {
+  /// The maximum length of these values in bytes.
+  package static let limit = 64 << 10
+  /// The mistake as a sentence.
+  package static let reason = "The word is too long: the values of its variables have more than \(limit >> 10) KiB."
 }
 
 package struct MissingVariable: Error, Equatable { package let name: String }

@@ -151,7 +151,7 @@ package struct Run: LoopCommand {
     var mistakes = ScriptErrors()
     var missing: [FileError] = []
     for path in files {
-      for file in path == "-" ? [path] : try ScriptLoader.files(path) {
+      for file in path == "-" ? [path] : try ScriptLoader.files(path) where mistakes.errors.count <= ScriptErrors.limit {
         do {
           scripts.append(try await ScriptLoader.load(file, variables: variables, hasPeer: !peer.isEmpty, context.process.commands))
         } catch let error as ScriptErrors {

@@ -5,6 +5,7 @@ import Finding
 import GATT
 import Operations
 import Presentation
+import SMP
 import Text
 
 /// The connections of one command of a session, and the command's place in the queue of its device.
@@ -44,6 +45,7 @@ final class SessionLinks: DeviceLinks {
   }
 
   var pairs: Bool { shell.settings.pair }
+  var level: SecurityLevel? { shell.settings.level }
 
   var commandID: String? {
     switch RecordWriter.value({ $0.members(members) })["id"]?.kind {
@@ -61,6 +63,9 @@ final class SessionLinks: DeviceLinks {
   func connection(for request: LinkRequest) async throws -> Connection {
     if let connection = try await present(request) { return connection }
     if request.restores, let device = sessionDevice, let connection = device.connection, !connection.isBeingRestored {
+      let demand = try request.security(connection.peer, connection.name)
+      connection.security?.take(demand.wish)
+      connection.leastSecurity = max(connection.leastSecurity, demand.level)
       try await shell.restore(connection, of: device)
       try await self.request(request.parameters, of: connection)
       return connection
@@ -112,7 +117,10 @@ final class SessionLinks: DeviceLinks {
     if sessionDevice?.connection != nil { try await untilRestored(within: request.limits.transaction) }
     guard let connection = sessionDevice?.connection, connection.isOpen else { return nil }
     connection.client.limit = request.limits.transaction
-    connection.security?.take(try request.pairing(connection.peer, connection.name))
+    connection.security?.limit = request.limits.transaction
+    let demand = try request.security(connection.peer, connection.name)
+    connection.security?.take(demand.wish)
+    do { try await connection.secure(to: demand.level) } catch { throw reporter.explained(error, on: connection) }
     try await self.request(request.parameters, of: connection)
     return connection
   }

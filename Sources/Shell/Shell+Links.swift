@@ -31,7 +31,7 @@ extension Shell {
   /// - Throws: The reason for the loss; CancellationError.
   func untilLost(_ device: SessionDevice) async throws {
     while true {
-      if let problem = device.problem, !device.isConnected, !settings.reconnect { throw problem }
+      if let problem = device.problem, !device.isConnected, !device.mayComeBack { throw problem }
       try await untilChanged()
     }
   }
@@ -73,14 +73,18 @@ extension Shell {
   // MARK: Losses
 
   private func lost(_ device: SessionDevice, _ reason: any Error) {
+    let reason = device.connection?.withDemand(reason) ?? reason
     // The command that needs missing data of a recording reports it.
-    if !(reason is ReplayError) || output(of: device).style.json {
-      tell(device, "disconnected", Failure(reason).message) { json in
-        json.object("error") { Failure(reason).write(&$0) }
-      }
-    }
+    if !(reason is ReplayError) || output(of: device).style.json { tellLoss(of: device, reason) }
     if settings.reconnect { restore(device) }
     changed()
+  }
+
+  private func tellLoss(of device: SessionDevice, _ reason: any Error) {
+    let failure = Failure(reason)
+    tell(device, "disconnected", failure.message) { json in
+      json.object("error") { failure.write(&$0) }
+    }
   }
 
   /// Starts to restore all lost connections after `set reconnect on`. Stops the restorations after `set reconnect off`.
@@ -99,9 +103,20 @@ extension Shell {
         // Wait: a command may be connecting, or a canceled restoration may still be ending.
         while device.destination != nil { try await untilChanged() }
         try await connection.untilRestored()
-        let restoration = try await process.session.restore(connection) { [weak self] event in
-          if case .trying(let number, let pause, let error?) = event, let self {
-            process.output.status("\(connection.title): \(Failure(error).message.asSentence) Attempt \(number) in \(pause.secondsText) s")
+        var told: Failure?
+        let restoration = try await process.session.restore(connection) { [weak self, weak device] event in
+          guard case .trying(let number, let pause, let error?) = event, let self, let device else { return }
+          let failure = Failure(error)
+          let text = "\(failure.message.asSentence) Attempt \(number) in \(pause.secondsText) s"
+          // People need each reason once.
+          if !output(of: device).style.json, told?.kind == failure.kind, told?.code == failure.code {
+            return process.output.status("\(connection.title): \(text)")
+          }
+          told = failure
+          tell(device, "reconnecting", text) { json in
+            json.integer("tries", number - 1)
+            json.number("seconds", pause.inSeconds)
+            json.object("error") { failure.write(&$0) }
           }
         }
         // The link may have been taken down just when it was restored.
@@ -112,7 +127,9 @@ extension Shell {
       } catch {
         // The task that canceled this one may have started another.
         guard !Task.isCancelled else { return }
-        device.endRestoration(error)
+        let reason = connection.explained(error, process.commands.program)
+        device.endRestoration(reason)
+        if case RestorationError.gaveUp = error { tellLoss(of: device, reason) }
         changed()
       }
     }
@@ -123,7 +140,10 @@ extension Shell {
   func restore(_ connection: Connection, of device: SessionDevice) async throws {
     var policy = RetryPolicy.times(1)
     policy.firstPause = .zero
-    let restoration = try await process.session.restore(connection, policy)
+    let restoration: Restoration
+    do { restoration = try await process.session.restore(connection, policy) } catch {
+      throw connection.explained(error, process.commands.program)
+    }
     adopt(connection, as: device)
     tell(restoration, device)
   }

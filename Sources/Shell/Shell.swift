@@ -5,6 +5,7 @@ import GATT
 import LinuxIO
 import Operations
 import Presentation
+import SMP
 import Terminal
 package import Text
 
@@ -196,8 +197,9 @@ package final class Shell {
   }
 
   package func change(_ settings: ShellSettings) {
-    let wasReconnecting = self.settings.reconnect
+    let (wasReconnecting, level) = (self.settings.reconnect, self.settings.level)
     self.settings = settings
+    if settings.level != level { for device in devices { device.connection?.leastSecurity = settings.level ?? .unencrypted } }
     parsed = [:]
     if settings.reconnect != wasReconnecting { reconnectIsSet() }
   }
@@ -283,10 +285,7 @@ package final class Shell {
         if !output.isBroken { output.note("Dropped \(count.counted("value")): the output was not read in time.") }
       } onMissing: { [weak device] missing in
         let device = device.map { "\($0.title): " } ?? ""
-        for (uuid, reason) in missing.map({ ($0.characteristic.uuid, $0.reason) }) {
-          output.note(
-            "\(device)The subscription to \(uuid) ended: \(reason.map { Failure($0).message } ?? "the characteristic no longer exists.")")
-        }
+        for item in missing { output.note(device + item.text) }
       } show: { [weak self, weak device, weak observer, memory = process.memory] connection, event, uuid, format in
         // Read it again after a reconnect or a change of the services.
         if case .characteristic(let item, _)? = connection.client.table?.attribute(at: event.handle) {

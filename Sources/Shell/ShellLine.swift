@@ -16,7 +16,7 @@ package struct ShellLine {
 
   package var name: String { words.first ?? "" }
   /// Whether the command uses the current device of the session.
-  package var isAboutCurrent: Bool { command.peerOptions?.peer == .current }
+  package var isAboutCurrent: Bool { command.isAboutCurrent }
 
   /// Parses the words of a line.
   /// - Parameter typed: The words of the line, at least one.

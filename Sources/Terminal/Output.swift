@@ -399,9 +399,7 @@ extension Output {
   package nonisolated static var outputWidth: Int? { width(of: STDOUT_FILENO) }
 
   private nonisolated static func width(of descriptor: Int32) -> Int? {
-    var window = winsize()
-    guard isatty(descriptor) == 1 else { return nil }
-    return unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &window) == 0 && window.ws_col > 0 ? Int(window.ws_col) : 80
+    isatty(descriptor) == 1 ? TerminalSize(of: descriptor).columns : nil
   }
 
   /// Folds a line between words to a width in columns. A command of `program` at the end stays on one line, so that users can copy it.

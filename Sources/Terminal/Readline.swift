@@ -22,7 +22,15 @@ enum Readline {
   ///   - input: The descriptor of the terminal that determines the size of the line.
   ///   - name: The application name for conditions in inputrc.
   ///   - isUTF8: Whether the terminal shows UTF-8.
-  static func begin(_ input: Int32, name: String, isUTF8: Bool) -> Bool { unsafe shim_begin(input, name, isUTF8 ? 1 : 0) == 0 }
+  static func begin(_ input: Int32, name: String, isUTF8: Bool) -> Bool {
+    guard unsafe shim_begin(input, name, isUTF8 ? 1 : 0) == 0 else { return false }
+    terminal = input
+    resize(isShown: false)
+    return true
+  }
+
+  /// The terminal that determines the size of the line.
+  private static var terminal = STDIN_FILENO
 
   /// Whether the terminal can erase to the end of a line.
   static var canErase: Bool { shim_can_erase() != 0 }
@@ -74,7 +82,10 @@ enum Readline {
   /// Replaces a number of bytes before the cursor with `text`.
   static func replace(_ octets: Int, by text: String) { unsafe shim_replace(Int32(clamping: octets), text) }
   /// Queries the size of the terminal. Redraws the line if `isShown` is true.
-  static func resize(isShown: Bool) { shim_resize(isShown ? 1 : 0) }
+  static func resize(isShown: Bool) {
+    let size = TerminalSize(of: terminal)
+    shim_resize(Int32(size.rows), Int32(size.columns), isShown ? 1 : 0)
+  }
 
   /// Makes readline behave as with its callback interface. Tab completes a line's first word from `words`.
   static func behaveAsCallback(completing words: [String]) { unsafe shim_behave_as_callback(words.joined(separator: "\n")) }

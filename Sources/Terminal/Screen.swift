@@ -50,7 +50,8 @@ package final class Screen {
       _ = fcntl(end, F_SETFD, FD_CLOEXEC)
     }
     signals = (ends[0], ends[1])
-    guard shim_screen_start(isUTF8 ? 1 : 0, usesColor ? 1 : 0, signals.write) != 0 else {
+    let size = TerminalSize(of: STDOUT_FILENO)
+    guard shim_screen_start(isUTF8 ? 1 : 0, usesColor ? 1 : 0, signals.write, Int32(size.rows), Int32(size.columns)) != 0 else {
       close(signals.read)
       close(signals.write)
       isOpen = false
@@ -131,12 +132,10 @@ package final class Screen {
       shim_screen_stop()
       redraw()
     }
-    var window = winsize()
-    if unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &window) == 0, window.ws_col > 0, window.ws_row > 0 {
-      resizeterm(Int32(window.ws_row), Int32(window.ws_col))
-      // The terminal may have shown the output that was on its way in any form.
-      redraw()
-    }
+    let size = TerminalSize(of: STDOUT_FILENO)
+    resizeterm(Int32(size.rows), Int32(size.columns))
+    // The terminal may have shown the output that was on its way in any form.
+    redraw()
   }
 
   /// Reads typed keys and passes them to the handler, at most 64 per turn of the event loop.

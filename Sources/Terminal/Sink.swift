@@ -296,11 +296,7 @@ final class StandardStreams {
     return [S_IFIFO, S_IFSOCK].contains(a.st_mode & S_IFMT) || isatty(one) == 1
   }
 
-  nonisolated var size: (columns: Int, rows: Int) {
-    var window = winsize()
-    guard unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &window) == 0, window.ws_col > 0 else { return (80, 24) }
-    return (Int(window.ws_col), Int(window.ws_row))
-  }
+  nonisolated var size: TerminalSize { TerminalSize(of: STDOUT_FILENO) }
 
   /// Writes a line to stderr. Ignores write errors, and counts lines that do not fit into the queue.
   func message(_ text: String) {

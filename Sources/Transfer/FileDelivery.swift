@@ -1,6 +1,7 @@
 import ATT
 package import Bluetooth
 package import EventLoop
+import GAP
 package import GATT
 package import Operations
 
@@ -80,7 +81,7 @@ package final class FileDelivery {
       do {
         return try await links.withLink(request) { [self] connection in
           wasThere = true
-          return try await deliver(on: connection, reconnects ? links.reporter : nil)
+          return try await deliver(on: connection, reconnects: reconnects)
         }
       } catch  where wasThere {
         try await links.pause(after: error, &policy)
@@ -90,8 +91,8 @@ package final class FileDelivery {
   }
 
   /// Delivers the remaining bytes of the file on one link.
-  /// - Parameter reporter: Decides which errors lead to a reconnection. Nil if no error does.
-  private func deliver(on connection: Connection, _ reporter: (any LinkReporter)?) async throws -> Verdict {
+  /// - Parameter reconnects: Whether a lost link leads to a reconnection.
+  private func deliver(on connection: Connection, reconnects: Bool) async throws -> Verdict {
     let target = try await connection.client.attribute(plan.attribute, discovering: true)
     let place = TransferMemory.Place(connection.identityAddress, target.handle, air: plan.air)
     if transfer.use.count == 0 {
@@ -110,7 +111,7 @@ package final class FileDelivery {
     } catch TransferError.nothingToSend(_, let total) {
       throw NothingLeft(bytes: total ?? transfer.offset)
     } catch {
-      throw transfer.use.count > 0 ? await interruption(error, place, reporter) : error
+      throw transfer.use.count > 0 ? await interruption(error, place, reconnects: reconnects) : error
     }
     if case .failed = verdict {} else { rememberSuccess(place) }
     try await observer.didDeliver(transfer, verdict, on: connection)
@@ -133,7 +134,7 @@ package final class FileDelivery {
 
   /// Remembers the progress of an interrupted transfer.
   /// - Returns: The error of the interruption, with the byte at which the transfer can resume.
-  private func interruption(_ error: any Error, _ place: TransferMemory.Place, _ reporter: (any LinkReporter)?) async -> any Error {
+  private func interruption(_ error: any Error, _ place: TransferMemory.Place, reconnects: Bool) async -> any Error {
     let cause = (error as? IncompleteWrite)?.cause ?? error
     var total = transfer.total ?? transfer.progress.sent
     if cause is any NoDeviceError || cause is TransferError { return cause }
@@ -154,7 +155,7 @@ package final class FileDelivery {
     let write = IncompleteWrite(
       mode: transfer.mode?.writeMode ?? .command, progress: transfer.progress, total: total, segments: .max, cause: cause,
       open: transfer.mode == .request ? transfer.segment ?? 0 : 0)
-    return InterruptedTransfer(write: write, isRemembered: isRemembered, isResumedHere: reporter?.problem(cause).isLoss ?? false)
+    return InterruptedTransfer(write: write, isRemembered: isRemembered, isResumedHere: reconnects && RetryPolicy.mayPass(cause))
   }
 
   /// The longest remembered pause between two segments, in microseconds. Requests are as fast for a slower device.
@@ -257,6 +258,8 @@ package struct InterruptedTransfer: Error, Sendable {
   /// Whether the delivery itself reconnects and resumes the transfer.
   package let isResumedHere: Bool
 }
+
+extension InterruptedTransfer: PassingError { package var mayPass: Bool { write.mayPass } }
 
 /// The error for a transfer that has nothing left to send, because all bytes arrived earlier.
 package struct NothingLeft: Error, Sendable, Equatable {

@@ -5,7 +5,7 @@ import Testing
 @testable import ATT
 
 /// Tasks handle values and answers in the order of their arrival, even if these arrive together.
-@Suite(.timeLimit(.minutes(1))) struct ArrivalOrderTests {
+@Suite(.timeLimit(.minutes(15))) struct ArrivalOrderTests {
   @LoopActor
   private final class Listener: BearerClient {
     var note: @LoopActor (String) -> Void = { _ in }

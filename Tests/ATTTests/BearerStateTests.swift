@@ -5,7 +5,7 @@ import Testing
 import Text
 
 /// Tests the rules of a bearer without a bearer.
-@Suite(.timeLimit(.minutes(1))) struct BearerStateTests {
+@Suite(.timeLimit(.minutes(15))) struct BearerStateTests {
   @Test func oneAtATimeAndInOrder() {
     var state = BearerState()
     let first = state.submit(.read(1))

@@ -5,7 +5,7 @@ import Text
 
 @testable import ATT
 
-@Suite(.timeLimit(.minutes(1))) struct BearerTests {
+@Suite(.timeLimit(.minutes(15))) struct BearerTests {
   @Test func waitersGoInOrderAndEachGetsItsAnswer() async throws {
     try await onLoop {
       let (near, far) = MemoryChannel.pair()

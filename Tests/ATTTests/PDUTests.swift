@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Text
 
-@Suite(.timeLimit(.minutes(1))) struct PDUTests {
+@Suite(.timeLimit(.minutes(15))) struct PDUTests {
   struct Vector: Sendable, CustomTestStringConvertible {
     let hex: String
     let pdu: PDU

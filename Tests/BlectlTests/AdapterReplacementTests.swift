@@ -8,7 +8,7 @@ import struct CommandLine.Configuration
 @testable import blectl
 
 /// Another adapter replaces hci0, for scripts that name it.
-@Suite(.timeLimit(.minutes(1))) struct AdapterReplacementTests {
+@Suite(.timeLimit(.minutes(15))) struct AdapterReplacementTests {
   private let folder = TemporaryFolder.path()
   private var path: String { folder + "/blectl/config.json" }
 

@@ -9,7 +9,7 @@ import Text
 @testable import blectl
 
 /// Device files describe advertisements and names: `scan`, `mac-from-adv` and `services` with `--device`.
-@Suite(.timeLimit(.minutes(1))) struct AdvertisedDeviceTests {
+@Suite(.timeLimit(.minutes(15))) struct AdvertisedDeviceTests {
   private static let tracker = "\(ExampleTests.folder)/tracker.json"
   private static let lock = "\(ExampleTests.folder)/gate-lock.json"
   private static let band = "\(ExampleTests.folder)/band-7.json"

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// A device answers a write with several values on one link.
-@Suite(.timeLimit(.minutes(1))) struct AnswerTests {
+@Suite(.timeLimit(.minutes(15))) struct AnswerTests {
   static let history = ["567c03010014", "567c0302ab28", "567c03034323"]
 
   /// All three packets of the wristband's history are collected.

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// PDUs that arrive in one piece are shown in the order of arrival, whichever task waits for them.
-@Suite(.timeLimit(.minutes(1))) struct ArrivalOrderTests {
+@Suite(.timeLimit(.minutes(15))) struct ArrivalOrderTests {
   private static let value: [UInt8] = [0x1B, 0x14, 0, 2, 1]
 
   /// Returns a device that answers a Write Request with the response and a value in one connection event.

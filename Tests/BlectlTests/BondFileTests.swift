@@ -8,7 +8,7 @@ import Text
 @testable import CommandLine
 
 /// `bonds export` and `bonds import`.
-@Suite(.timeLimit(.minutes(1))) struct BondFileTests {
+@Suite(.timeLimit(.minutes(15))) struct BondFileTests {
   private let state = TemporaryFolder.path()
 
   private func run(_ arguments: String...) throws -> Blectl.Result {
@@ -88,13 +88,15 @@ import Text
 
   @Test func wrongFiles() throws {
     let other = try TemporaryFolder.file(Array("x".utf8))
-    try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: other)
+    let link = TemporaryFolder.path()
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: other)
     #expect(try run("pair", "SafeLock", "--passkey", "246810").status == 0)
     for (arguments, status, message) in [
       (["export", "-"], 64, "blectl does not print keys."), (["export", "/dev/stdout"], 64, "blectl does not print keys."),
+      (["export", "/dev/fd/1"], 64, "blectl does not print keys."), (["export", "/proc/self/fd/1"], 64, "blectl does not print keys."),
       (["export"], 64, "Name the file: blectl bonds export FILE"), (["copy", "x"], 64, "Without an action, bonds lists the bonds."),
       (["delete", "x"], 64, "unpair PEER"),
-      (["export", other], 74, "Other users can read"), (["import", "/nowhere"], 66, "/nowhere"),
+      (["export", link], 74, "Cannot write the keys to “\(link)”: it is a symbolic link"), (["import", "/nowhere"], 66, "/nowhere"),
       (["import", TemporaryFolder.path()], 66, "no such file"),
       (["import", try TemporaryFolder.file(Array("{\n \"bonds\": [{}]}".utf8))], 66, ":2: adapter: Expected adapter and adapter_type"),
     ] as [([String], Int32, String)] {
@@ -102,5 +104,15 @@ import Text
       #expect(result.status == status && result.errors.contains(message), "\(arguments): \(result.status) \(result.errors)")
     }
     #expect(try String(contentsOfFile: other, encoding: .utf8) == "x")
+  }
+
+  /// A file that others could read becomes one that they cannot, and who has it open reads no key.
+  @Test func anOldFileIsReplaced() throws {
+    let file = try TemporaryFolder.file(Array("x".utf8))
+    try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file)
+    let before = try #require(FileHandle(forReadingAtPath: file))
+    #expect(try run("pair", "SafeLock", "--passkey", "246810").status == 0 && run("bonds", "export", file).status == 0)
+    #expect(try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int == 0o600)
+    #expect(try before.readToEnd() == Data("x".utf8) && run("bonds", "import", file).status == 0)
   }
 }

@@ -8,7 +8,7 @@ import Testing
 import Text
 
 /// Bonds of earlier processes: what a connection costs with them, and devices whose address changes.
-@Suite(.timeLimit(.minutes(1))) struct BondUseTests {
+@Suite(.timeLimit(.minutes(15))) struct BondUseTests {
   private static func device(_ name: String, _ address: String, _ security: String, _ permission: String) -> String {
     """
     {"name": "\(name)", "address": "\(address)/random", "advertisement": {"name": "\(name)"}, \(security) "services": [{"uuid": "ff00",

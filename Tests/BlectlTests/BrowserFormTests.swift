@@ -7,7 +7,7 @@ import Testing
 @testable import GATT
 
 /// Forms of the browser, and the equivalent command lines.
-@Suite(.timeLimit(.minutes(1))) struct BrowserFormTests {
+@Suite(.timeLimit(.minutes(15))) struct BrowserFormTests {
   typealias Fixture = BrowserFixture
 
   private let peer = BrowserFixture.peer(0)

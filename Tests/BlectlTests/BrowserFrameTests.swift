@@ -10,7 +10,7 @@ import Text
 @testable import GATT
 
 /// The browser draws correctly at every size, with any input from the air.
-@Suite(.timeLimit(.minutes(1))) struct BrowserFrameTests {
+@Suite(.timeLimit(.minutes(15))) struct BrowserFrameTests {
   static let sizes = [(20, 5), (39, 9), (40, 10), (60, 20), (80, 24), (89, 25), (90, 25), (100, 30), (160, 50), (300, 100), (1, 1)]
 
   /// Returns browsers in all states that look different.

@@ -6,7 +6,7 @@ import Testing
 @testable import Finding
 
 /// Every key of the browser, without a terminal.
-@Suite(.timeLimit(.minutes(1))) struct BrowserKeyTests {
+@Suite(.timeLimit(.minutes(15))) struct BrowserKeyTests {
   typealias Fixture = BrowserFixture
 
   private let peer = BrowserFixture.peer(0)

@@ -5,7 +5,7 @@ import Testing
 @testable import Browser
 
 /// Parts of the browser as values: the tree, a scrolled list and a typed line.
-@Suite(.timeLimit(.minutes(1))) struct BrowserPartTests {
+@Suite(.timeLimit(.minutes(15))) struct BrowserPartTests {
   private func tree() -> AttributeTree {
     var tree = AttributeTree()
     tree.update(BrowserFixture.table)

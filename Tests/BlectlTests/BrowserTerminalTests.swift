@@ -4,7 +4,19 @@ import TestSupport
 import Testing
 
 /// `blectl browse` handles its terminal in real time: size, Ctrl-Z, and every way to exit.
-@Suite(.timeLimit(.minutes(1))) struct BrowserTerminalTests {
+@Suite(.timeLimit(.minutes(15))) struct BrowserTerminalTests {
+  /// ncurses gets a size that it can handle, at the start and later. The rest of the terminal stays empty.
+  @Test func aTerminalWithoutBounds() throws {
+    let browser = try BrowserTerminal(columns: 5000, rows: 30)
+    func width(_ screen: FullScreen) -> Int { screen.lines.map(\.count).max() ?? 0 }
+    try browser.see { $0.contains("Band-7") && width($0) == 4096 }
+    browser.resize(80, 24)
+    try browser.see { $0.contains("Band-7") && width($0) == 80 }
+    browser.resize(5000, 24)
+    try browser.see { $0.contains("Band-7") && width($0) == 4096 }
+    browser.quit()
+  }
+
   static let real = ["BLECTL_CLOCK": "real"]
 
   @Test func resizing() throws {

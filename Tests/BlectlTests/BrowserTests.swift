@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Every key of `blectl browse` on a terminal with a device, in virtual time. `BrowserKeyTests` tests the actions, this suite the bytes.
-@Suite(.timeLimit(.minutes(1))) struct BrowserTests {
+@Suite(.timeLimit(.minutes(15))) struct BrowserTests {
   typealias Terminal = BrowserTerminal
 
   /// ↑ ↓ PgUp PgDn Home End, also from terminals that ignore the application mode; → ← / Esc Enter d.

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `call` with unsuitable device files, with parameters of all kinds, and in scripts.
-@Suite(.timeLimit(.minutes(1))) struct CallFileTests {
+@Suite(.timeLimit(.minutes(15))) struct CallFileTests {
   private static let echo = #"""
     "echo": {"request": {"fields": [{"name": "data", "type": "bytes"}]}, "answer": {"frame": {"fields": [{"name": "back", "type": "bytes"}]}, "within_ms": 500}},
     "mode": {"request": {"header": "05", "fields": [{"name": "which", "type": "u8", "values": {"slow": 0, "fast": 1}}]}}

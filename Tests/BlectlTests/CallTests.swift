@@ -4,7 +4,7 @@ import Testing
 import Text
 
 /// `call` runs commands of device files through the program.
-@Suite(.timeLimit(.minutes(1))) struct CallTests {
+@Suite(.timeLimit(.minutes(15))) struct CallTests {
   private static let band = "name:Band-7"
   private static let tracker = ManualTests.root.appendingPathComponent("man/examples/tracker.json").path
 

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Transfers over links from a peripheral file, which also change during the transfer.
-@Suite(.timeLimit(.minutes(1))) struct ChangingLinkTests {
+@Suite(.timeLimit(.minutes(15))) struct ChangingLinkTests {
   private static func send(
     _ link: String, _ more: String = "", octets: [UInt8] = SendFileTests.picture, _ options: [String] = []
   ) throws -> (sent: Record?, result: Blectl.Result) {

@@ -6,7 +6,7 @@ import Testing
 @testable import blectl
 
 /// Completions from the state of earlier commands, in `CompletionStateTests.folder`.
-@Suite(.timeLimit(.minutes(1))) struct CommandLineCompletionTests {
+@Suite(.timeLimit(.minutes(15))) struct CommandLineCompletionTests {
   /// Each position offers the right words. An underscore stands for a blank in a word.
   @Test func whatIsOfferedWhere() async throws {
     let state = try CompletionStateTests.folder()

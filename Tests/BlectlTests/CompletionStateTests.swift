@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The real executable answers the completion scripts, from the state that other commands saved.
-@Suite(.timeLimit(.minutes(1))) struct CompletionStateTests {
+@Suite(.timeLimit(.minutes(15))) struct CompletionStateTests {
   static let now = 1_800_000_000
 
   /// Creates a state folder with two scans, an alias, the attributes of one device, and invalid lines.

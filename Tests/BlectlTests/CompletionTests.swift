@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The completion scripts in their shells. scripts/test installs the shells.
-@Suite(.timeLimit(.minutes(1))) struct CompletionTests {
+@Suite(.timeLimit(.minutes(15))) struct CompletionTests {
   /// Lines typed so far, with the offers, either among others or alone.
   static let typed: [(line: String, offers: [String], isAll: Bool)] = [
     (

@@ -15,7 +15,7 @@ import Transfer
 @testable import Presentation
 
 /// Our host loses, doubles or delays one Number Of Completed Packets event (Vol 4 Part E §7.7.19): each event of a transfer in turn.
-@Suite(.timeLimit(.minutes(5))) struct CreditFaultTests {
+@Suite(.timeLimit(.minutes(15))) struct CreditFaultTests {
   typealias Way = TransferFaultTests.Way
 
   enum Fault: String, CaseIterable, Sendable {

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// `decode` reads lines of logs, and advertising data in packets.
-@Suite(.timeLimit(.minutes(1))) struct DecodeLogTests {
+@Suite(.timeLimit(.minutes(15))) struct DecodeLogTests {
   /// `hcidump --raw` wraps the bytes of a packet after an arrow. This dump lacks the last one.
   @Test func aPacketOfSeveralLines() throws {
     let result = try Blectl.run("decode", "hci", Vectors.path("hcidump-raw.txt"), "--json")

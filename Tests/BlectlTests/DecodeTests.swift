@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `decode` of single packets from a shell.
-@Suite(.timeLimit(.minutes(1))) struct DecodeTests {
+@Suite(.timeLimit(.minutes(15))) struct DecodeTests {
   @Test func saysWhatOctetsMean() throws {
     for (words, mentions) in [
       (["adv", "02", "01", "06", "0809", "4c6f636b2d30", "31"], ["Flags  LE General Discoverable", "Complete Local Name  \"Lock-01\""]),
@@ -30,6 +30,27 @@ import Testing
       #expect(result.status == 0 && result.errors.isEmpty, "\(words): \(result.errors)")
       for mention in mentions { #expect(result.text.contains(mention), "\(words): \(result.text)") }
     }
+  }
+
+  /// Data that no packet can have is refused before it is expanded, as lines and as bytes.
+  @Test(arguments: [
+    (["adv"], 1650, "an advertisement has at most 1650 bytes"), (["att"], 65_535, "has 65536 bytes. The limit is 65535."),
+    (["hci"], 65_540, "has 65541 bytes. The limit is 65540."), (["value", "2a3d"], 512, "has 513 bytes. The limit is 512."),
+  ])
+  func limits(_ words: [String], _ limit: Int, _ reason: String) throws {
+    func decode(_ count: Int, _ bytes: [UInt8]) throws -> Blectl.Result {
+      let result = try Blectl.run(["decode"] + words + ["-"], input: bytes)
+      return result
+    }
+    let long = try decode(limit, Array(String(repeating: "00", count: limit + 1).utf8))
+    #expect(long.status == 66 && long.errors.contains("Line 1 of standard input") && long.errors.contains(reason), "\(long.errors.prefix(500))")
+    let bytes = try decode(limit, [UInt8](repeating: 0, count: limit + 1))
+    #expect(bytes.status == 66 && bytes.errors.contains("has \(limit + 1) bytes. The limit is \(limit)."), "\(bytes.errors.prefix(500))")
+    let fits = try decode(limit, Array(String(repeating: "00", count: limit).utf8))
+    #expect(fits.status != 66, "\(fits.errors.prefix(500))")
+    let file = try TemporaryFolder.file(Array(String(repeating: "00", count: 1 << 20).utf8))
+    let line = try Blectl.run(["decode"] + words + [file])
+    #expect(line.status == 66 && line.errors.contains("is longer than 1 MiB"), "\(line.errors.prefix(500))")
   }
 
   @Test func recordsHaveFields() throws {

@@ -11,7 +11,7 @@ import Testing
 @testable import blectl
 
 /// `decode trace` reads files from `--trace` and from other programs.
-@Suite(.timeLimit(.minutes(1))) struct DecodeTraceTests {
+@Suite(.timeLimit(.minutes(15))) struct DecodeTraceTests {
   private static func trace(_ arguments: String...) throws -> TemporaryPath {
     let path = TemporaryPath()
     let result = try Blectl.run(arguments + ["--trace", path.path])

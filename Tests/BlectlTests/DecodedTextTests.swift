@@ -7,7 +7,7 @@ import Values
 @testable import Presentation
 
 /// Meanings of values, in a line and as JSON.
-@Suite(.timeLimit(.minutes(1))) struct DecodedTextTests {
+@Suite(.timeLimit(.minutes(15))) struct DecodedTextTests {
   @Test(
     arguments: [
       (0x2A37, "16484103", "72 bpm, contact, RR 813.5 ms"), (0x2A37, "0448", "72 bpm, no contact"), (0x2A37, "0048", "72 bpm"),

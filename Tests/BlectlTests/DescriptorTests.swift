@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `services --values` shows descriptors: names, formats, ranges, and reasons for failed reads.
-@Suite(.timeLimit(.minutes(1))) struct DescriptorTests {
+@Suite(.timeLimit(.minutes(15))) struct DescriptorTests {
   static let meter = """
     [{"name": "Meter", "address": "D1:00:00:00:00:33/random", "advertisement": {"flags": 6, "name": "Meter"},
       "services": [{"uuid": "fff0", "characteristics": [

@@ -7,7 +7,7 @@ import Testing
 @testable import LinuxIO
 @testable import blectl
 
-@Suite(.timeLimit(.minutes(1))) struct DoctorTests {
+@Suite(.timeLimit(.minutes(15))) struct DoctorTests {
   private static let full: UInt64 = 0x1FF_FFFF_FFFF
   private static let up = Examination.Adapter(
     info: AdapterInfo(index: 0, address: Address("AC:00:00:00:00:01"), isUp: true, bus: "usb", le: true), features: ["extended-advertising"]

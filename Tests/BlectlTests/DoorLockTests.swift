@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// "Open the door with 100-odd bytes": two locks have the same name, and their advertisements contain different MACs.
-@Suite(.timeLimit(.minutes(1))) struct DoorLockTests {
+@Suite(.timeLimit(.minutes(15))) struct DoorLockTests {
   /// An open code of 104 bytes whose sum modulo 256 is 0.
   static let openCode = [UInt8](repeating: 0x41, count: 103) + [217]
   static let lock = "mac:A4:C1:38:00:11:22"

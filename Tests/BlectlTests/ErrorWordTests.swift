@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Errors do not start with the user's input.
-@Suite(.timeLimit(.minutes(1))) struct ErrorWordTests {
+@Suite(.timeLimit(.minutes(15))) struct ErrorWordTests {
   private func blectl(_ arguments: [String]) throws -> Blectl.Result {
     try Blectl.run(
       arguments,

@@ -5,7 +5,7 @@ import Testing
 import Text
 
 /// Runs the devices of man/examples through the program, one command after the other.
-@Suite(.timeLimit(.minutes(1))) struct ExampleDeviceTests {
+@Suite(.timeLimit(.minutes(15))) struct ExampleDeviceTests {
   private static func run(_ file: String, _ arguments: String...) throws -> ProcessResult {
     let path = ManualTests.root.appendingPathComponent("man/examples/\(file).json").path
     return try Blectl.run(arguments, adapter: "sim:\(path)")

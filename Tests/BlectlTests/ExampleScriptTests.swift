@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The scripts in man/examples pass, and the CI files that run them work.
-@Suite(.timeLimit(.minutes(1))) struct ExampleScriptTests {
+@Suite(.timeLimit(.minutes(15))) struct ExampleScriptTests {
 
   /// The command in the first comment works from the repository, and without its folder from the installed examples.
   @Test(arguments: [("lock.blectl", 4), ("wristband.blectl", 8), ("tracker.blectl", 7)])

@@ -5,7 +5,7 @@ import Testing
 import Text
 
 /// The shipped programs in man/examples work.
-@Suite(.timeLimit(.minutes(1))) struct ExampleTests {
+@Suite(.timeLimit(.minutes(15))) struct ExampleTests {
   static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("man/examples").path
   private static let lock = "sim:\(folder)/challenge-lock.json"

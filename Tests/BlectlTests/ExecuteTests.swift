@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `-e` runs several commands on one link.
-@Suite(.timeLimit(.minutes(1))) struct ExecuteTests {
+@Suite(.timeLimit(.minutes(15))) struct ExecuteTests {
   private let band = "name:Band-7"
 
   @Test func stepsOnOneLink() throws {
@@ -90,7 +90,7 @@ import Testing
 }
 
 /// `connect` with commands on standard input, and sessions on a pipe for people.
-@Suite(.timeLimit(.minutes(1))) struct ConnectWithCommandsTests {
+@Suite(.timeLimit(.minutes(15))) struct ConnectWithCommandsTests {
   @Test(arguments: [["connect", "name:Band-7"], ["connect", "name:Band-7", "-"], ["repl", "name:Band-7"]])
   func commandsAreRunOnTheLink(_ arguments: [String]) throws {
     let result = try Blectl.run(arguments, input: Array("read 2a19\n\n# comment\nread ffff\nread 2a00".utf8))

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Each kind of failure has an exit code and a helpful message, and leaves nothing running.
-@Suite(.timeLimit(.minutes(1))) struct ExitCodeTests {
+@Suite(.timeLimit(.minutes(15))) struct ExitCodeTests {
   @Test(arguments: [
     (["read", "name:nobody", "ffe1"], 2, "nobody"), (["read", "name:Band-7", "abcd"], 2, "abcd"),
     (["read", "name:Band-7", "2a19[2]"], 2, "2a19"),
@@ -171,7 +171,7 @@ import Testing
     #expect(made == 0)
     let running = try Blectl.start(["scan", "--duplicates", "--duration", "600", "--trace", pipe.path])
     #expect(running.waitForOutput(containing: "Waiting for a reader of the pipe"))
-    #expect(try RunningProcess.run(["tail", "-c", "1", pipe.path], limit: 30).output.count == 1)
+    #expect(try RunningProcess.run(["tail", "-c", "1", pipe.path]).output.count == 1)
     let result = running.wait()
     #expect(result.status == 0, "\(result.errors)")
     #expect(result.errors.split(separator: "\n").count == 1, "\(result.errors)")

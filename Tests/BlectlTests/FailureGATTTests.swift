@@ -6,7 +6,7 @@ import Testing
 @testable import Presentation
 
 /// The messages for errors of ATT and GATT.
-@Suite(.timeLimit(.minutes(1))) struct FailureGATTTests {
+@Suite(.timeLimit(.minutes(15))) struct FailureGATTTests {
   static let item = { () -> Characteristic in
     Characteristic(uuid: UUID(0xFFE1), handle: 0x15, valueHandle: 0x16, endHandle: 0x16, properties: .writeWithoutResponse)
   }()
@@ -46,6 +46,14 @@ import Testing
     let failure = Failure(GATTError.errorResponse(ErrorCode(rawValue: code), to: request, on: Self.attribute))
     #expect(failure.message == sentence)
     #expect(failure.kind == .att && failure.code == Int(code) && failure.name == ErrorCode(rawValue: code).snakeName)
+  }
+
+  @Test func withoutLongWrites() {
+    let start = "Cannot write ffe1 (handle 0x0016): the device does not support long writes (ATT 0x06). One Write Request holds 20 bytes. "
+    for (count, end) in [(30, "To send the value in segments: --mode request --chunk 20"), (20, "This value fits: --mode request")] {
+      let failure = Failure(GATTError.noLongWrites(Self.attribute, count: count, limit: 20))
+      #expect(failure.message == start + end && failure.kind == .att && failure.code == 6 && failure.name == "request_not_supported")
+    }
   }
 
   @Test func withoutDiscoveryTheHandleIsNamed() {
@@ -195,6 +203,10 @@ import Testing
         "ffe1 (handle 0x0016) returned more bytes than an attribute can hold. Kept the first 512."
       ),
       (.lost(1000), "Lost 1000 received PDUs so far: they arrived too fast."),
+      (
+        .movedHandle(0x12),
+        "The services of the device probably changed. 0x0012 may now be another attribute. If its values stop, name it by UUID."
+      ),
       (.wrongEcho, "The device echoed a part of the long write incorrectly. To stop in this case: --mode reliable"),
     ] as [(ClientNote, String)]) func notes(_ note: ClientNote, _ sentence: String)
   { #expect(note.text == sentence) }

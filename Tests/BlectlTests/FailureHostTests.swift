@@ -10,7 +10,7 @@ import Testing
 @testable import Presentation
 
 /// The messages for controllers, and for connections that our own host makes with them.
-@Suite(.timeLimit(.minutes(1))) struct FailureHostTests {
+@Suite(.timeLimit(.minutes(15))) struct FailureHostTests {
   static let peer = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_02), .random)
   static let nonsense = MalformedPacket("no status", at: 0)
 

@@ -8,7 +8,7 @@ import Testing
 @testable import Presentation
 
 /// The messages for errors of the kernel's sockets, with advice.
-@Suite(.timeLimit(.minutes(1))) struct FailureLinuxBluetoothTests {
+@Suite(.timeLimit(.minutes(15))) struct FailureLinuxBluetoothTests {
   struct Row: Sendable {
     let error: any Error
     let kind: Failure.Kind

@@ -5,7 +5,7 @@ import Testing
 @testable import Presentation
 
 /// The messages, kinds and names for the errors that the rooms throw.
-@Suite(.timeLimit(.minutes(1))) struct FailureTests {
+@Suite(.timeLimit(.minutes(15))) struct FailureTests {
   struct Row {
     let error: any Error
     let kind: Failure.Kind

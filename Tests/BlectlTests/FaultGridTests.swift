@@ -5,7 +5,7 @@ import Text
 
 /// Runs every fault through the executable at packets of a transfer of 200, and then completes the file. Packets near the ends and near
 /// proofs are tested, and some others. With BLECTL_EVERY_PACKET, all 200 are tested, which takes minutes.
-@Suite(.timeLimit(.minutes(5))) struct FaultGridTests {
+@Suite(.timeLimit(.minutes(15))) struct FaultGridTests {
   typealias Fault = FaultyDevice.Fault
 
   enum Way: String, CaseIterable, Sendable {

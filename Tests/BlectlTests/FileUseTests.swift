@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// A refused command, or another option of the same command line, never destroys a file.
-@Suite(.timeLimit(.minutes(1))) struct FileUseTests {
+@Suite(.timeLimit(.minutes(15))) struct FileUseTests {
   private static let band = "name:Band-7"
   private static let script = "device name:Band-7\nread 2a19\n"
 

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `blectl gatttool` with GateLock in the simulator.
-@Suite(.timeLimit(.minutes(1))) struct GatttoolCommandTests {
+@Suite(.timeLimit(.minutes(15))) struct GatttoolCommandTests {
   private static let lock = ["-b", "D1:00:00:00:00:01", "-t", "random"]
   private static let base = "-0000-1000-8000-00805f9b34fb"
 

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `gatttool -I` on a terminal, byte for byte. The steps are from a log of gatttool 5.66 with readline 8.2.
-@Suite(.timeLimit(.minutes(1))) struct GatttoolDialogueTests {
+@Suite(.timeLimit(.minutes(15))) struct GatttoolDialogueTests {
   private static let lock = "D1:00:00:00:00:01"
   private static let base = "-0000-1000-8000-00805f9b34fb"
   private static let (marksOn, marksOff) = ("\u{1B}[?2004h", "\u{1B}[?2004l\r")
@@ -51,6 +51,32 @@ import Testing
     Step(line: "connect"), Step(line: "disconnect", connects: false),
     Step(line: "char-read-hnd 3", now: ["\(failed)Disconnected"]),
   ]
+
+  /// With a bond, the link reaches the level. Without one, blectl starts no pairing.
+  @Test func securityLevels() throws {
+    let state = ["XDG_STATE_HOME": TemporaryFolder.path()]
+    func read(_ level: String) throws -> Blectl.Result {
+      let handle = try #require(try Blectl.run(["services", "SafeLock", "--json"]).records.flatMap { $0.records("characteristics") }.first { $0.string("uuid") == "ff51" })
+      return try Blectl.run(
+        ["gatttool", "-b", "D1:00:00:00:00:50", "-t", "random", "-l", level, "--char-read", "-a", "\(handle.int("value_handle") ?? 0)"],
+        environment: state)
+    }
+    for (level, number) in [("medium", 2), ("high", 3)] {
+      let refused = try read(level)
+      #expect(
+        refused.status == 1
+          && refused.errors
+            == "connect to D1:00:00:00:00:50: Permission denied (13). No bond reaches the security level \(level). Pair first: "
+            + "blectl pair D1:00:00:00:00:50 --level \(number)\n", "\(refused.errors)")
+    }
+    #expect(try read("low").errors.contains("Attribute requires authentication before read/write"))
+    #expect(try Blectl.run(["bonds", "--json"], environment: state).text.isEmpty)
+    #expect(try Blectl.run(["pair", "SafeLock", "--passkey", "246810"], environment: state).status == 0)
+    for level in ["low", "medium", "HIGH"] {
+      let read = try read(level)
+      #expect(read.status == 0 && read.text == "Characteristic value/descriptor: 6c 6f 63 6b 65 64 \n", "\(level): \(read.text)\(read.errors)")
+    }
+  }
 
   @Test func protocolOnATerminal() throws {
     let terminal = try PseudoTerminal(

@@ -6,7 +6,7 @@ import Testing
 @testable import Gatttool
 
 /// The output and actions of Debian's gatttool 5.66 for these arguments. `Tests/KernelTests` runs both programs side by side.
-@Suite(.timeLimit(.minutes(1))) struct GatttoolTests {
+@Suite(.timeLimit(.minutes(15))) struct GatttoolTests {
   @Test(arguments: [
     ("--foo", "Unknown option --foo"), ("-x", "Unknown option -x"), ("-Ifoo", "Unknown option -Ifoo"),
     ("--char-rea", "Unknown option --char-rea"),

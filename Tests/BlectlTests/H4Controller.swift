@@ -82,22 +82,22 @@ final class H4Controller: @unchecked Sendable {
     return [2] + handle + [count + 4, 0, count, 0, channel, 0] + pdu
   }
 
-  /// Sends `count` batches of advertising reports of 250 devices. - Returns: False if the host does not take them within a minute.
+  /// Sends `count` batches of advertising reports of 250 devices. - Returns: False if the host takes none of them until the time limit.
   func flood(_ count: Int) -> Bool {
     var batch: [UInt8] = []
     for number in UInt8(0)..<250 {
       batch += [4, 0x3E, 15, 2, 1, 0, 1, number, 0, 0, 0, 0, 0xC0, 3, 2, 1, 6, 0xC4]
     }
-    var limit = timeval(tv_sec: 60, tv_usec: 0)
+    var limit = timeval(tv_sec: Int(HangGuard.seconds), tv_usec: 0)
     unsafe setsockopt(locked { self.link }, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     return (0..<count / 250).allSatisfy { _ in send(batch) }
   }
 
-  /// Waits for a matching packet from the host, after the last match. - Returns: Nil after a minute without one.
+  /// Waits for a matching packet from the host, after the last match. - Returns: Nil if none arrives until the time limit.
   func next(where fits: @escaping ([UInt8]) -> Bool) -> [UInt8]? {
     condition.lock()
     defer { condition.unlock() }
-    let deadline = Date(timeIntervalSinceNow: 60)
+    let deadline = Date(timeIntervalSinceNow: HangGuard.seconds)
     while true {
       if let index = received.firstIndex(where: fits) {
         defer { received.removeFirst(index + 1) }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `-h` shows one screen of help, `--help` everything, and every example runs.
-@Suite(.timeLimit(.minutes(1))) struct HelpTests {
+@Suite(.timeLimit(.minutes(15))) struct HelpTests {
   /// Returns the commands and `-e`.
   static func names() throws -> [String] { try ManualTests.commands().keys.sorted() + ["-e"] }
 
@@ -129,7 +129,7 @@ import Testing
   @Test func theSharedSimulatorAndTheBrowserRun() throws {
     let folder = try Self.folder(["devices.json": #"[{"address":"C0:FF:EE:00:00:07/random","name":"Made"}]"#])
     for example in Self.examples(try Self.help("sim", "-h")) {
-      let words = example.replacingOccurrences(of: "/tmp/air", with: folder.appendingPathComponent("air").path)
+      let words = example.replacingOccurrences(of: "$XDG_RUNTIME_DIR/air", with: folder.appendingPathComponent("air").path)
         .replacingOccurrences(of: "devices.json", with: folder.appendingPathComponent("devices.json").path)
       let simulator = try Blectl.start(words.components(separatedBy: " ").dropFirst().map { $0 }, adapter: nil, virtual: false)
       #expect(simulator.waitForOutput(containing: "Listening on "), "\(example)")

@@ -10,7 +10,7 @@ import Testing
 @testable import blectl
 
 /// The effect of the first Ctrl-C, timed by the simulator's clock, so the machine's speed is irrelevant.
-@Suite(.timeLimit(.minutes(1))) struct InterruptTests {
+@Suite(.timeLimit(.minutes(15))) struct InterruptTests {
   @LoopActor private final class State {
     var interrupt: (@LoopActor (Int32) -> Void)?
     let status = Wait<Int32>()

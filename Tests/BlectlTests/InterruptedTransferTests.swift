@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Ctrl-C and other signals interrupt a transfer. The data comes from a pipe, so that the transfer pauses after the chosen packet.
-@Suite(.timeLimit(.minutes(1))) struct InterruptedTransferTests {
+@Suite(.timeLimit(.minutes(15))) struct InterruptedTransferTests {
   typealias Way = FaultGridTests.Way
 
   private static func adapter() throws -> String { try FaultyDevice.air([FaultyDevice(fault: .loss, packet: 1000)], byRequest: false) }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Devices with invalid databases remain usable, and everything readable is shown.
-@Suite(.timeLimit(.minutes(1))) struct IrregularDeviceTests {
+@Suite(.timeLimit(.minutes(15))) struct IrregularDeviceTests {
   private static let address = "D2:00:00:00:00:02"
 
   /// The device of `Tests/Vectors/foreign.btsnoop`, whose values are outside of their service.

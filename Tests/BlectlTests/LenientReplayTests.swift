@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Captures of phones and sniffers: the device answers in any order what the capture shows, and errors for the rest.
-@Suite(.timeLimit(.minutes(1))) struct LenientReplayTests {
+@Suite(.timeLimit(.minutes(15))) struct LenientReplayTests {
   private func run(_ trace: PhoneTrace, _ arguments: String..., isStrict: Bool = false) throws -> Blectl.Result {
     let file = try TemporaryFolder.file(trace.file)
     return try Blectl.run(arguments + (isStrict ? ["--strict"] : []), adapter: "replay:\(file)", virtual: false)

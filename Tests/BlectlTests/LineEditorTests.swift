@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Line editing in `blectl repl`.
-@Suite(.timeLimit(.minutes(1))) struct LineEditorTests {
+@Suite(.timeLimit(.minutes(15))) struct LineEditorTests {
   @Test func keysEditTheLine() throws {
     let repl = try ReplTerminal()
     try repl.shows("blectl>", column: 8)

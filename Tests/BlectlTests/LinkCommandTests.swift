@@ -18,7 +18,7 @@ import class Shell.Shell
 @testable import blectl
 
 /// `rssi`, `params` and `mtu` on a link that stays open.
-@Suite(.timeLimit(.minutes(1))) struct LinkCommandTests {
+@Suite(.timeLimit(.minutes(15))) struct LinkCommandTests {
   /// A session in the simulator, with the output of its commands.
   @LoopActor private final class Terminal {
     let process: ProcessContext

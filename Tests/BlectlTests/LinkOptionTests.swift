@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// The connection options of every command that connects: link parameters and retries.
-@Suite(.timeLimit(.minutes(1))) struct LinkOptionTests {
+@Suite(.timeLimit(.minutes(15))) struct LinkOptionTests {
   @Test func theLinkIsAsAskedFor() throws {
     let link = try Blectl.run("connect", "name:Panel", "--mtu", "100", "--phy", "2m", "--interval", "30", "--json")
     let record = try #require(try link.records.first)

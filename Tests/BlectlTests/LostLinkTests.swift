@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// A command with a lost link reports its progress.
-@Suite(.timeLimit(.minutes(1))) struct LostLinkTests {
+@Suite(.timeLimit(.minutes(15))) struct LostLinkTests {
   private static let reboot = "before it confirmed them. That is normal for a reboot."
 
   private static func run(

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `mac-from-adv` listens for its duration, or until it has a result.
-@Suite(.timeLimit(.minutes(1))) struct MACFromAdvertisementTests {
+@Suite(.timeLimit(.minutes(15))) struct MACFromAdvertisementTests {
   @Test func theFirstMACOfAnyoneEndsIt() throws {
     let result = try Blectl.run("mac-from-adv", "--first", "--json", "--duration", "0")
     #expect(result.status == 0, "\(result.errors)")

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// `mac-from-adv --connect` finds the MAC of devices that do not advertise it.
-@Suite(.timeLimit(.minutes(1))) struct MACFromSystemIDTests {
+@Suite(.timeLimit(.minutes(15))) struct MACFromSystemIDTests {
   /// The System ID of "Told" has a MAC, of "Same" its own, of "Vague" none. "Band" advertises its MAC and has another there.
   static let file = """
     [

@@ -1,9 +1,10 @@
+import CommandLine
 import Foundation
 import TestSupport
 import Testing
 
 /// The man page, the help and the README match the program.
-@Suite(.timeLimit(.minutes(1))) struct ManualTests {
+@Suite(.timeLimit(.minutes(15))) struct ManualTests {
   static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
   static func commands() throws -> [String: Set<String>] {
@@ -75,6 +76,15 @@ import Testing
       #expect(result.text.contains("USAGE: blectl \(command)"))
     }
     #expect(try Blectl.run("--version").text.wholeMatch(of: /\d+\.\d+\.\d+\n/) != nil)
+  }
+
+  /// The history and the reports hide what follows a misspelled `--passkey`. No option of blectl looks like one.
+  @Test func noOptionIsTakenForASecret() throws {
+    let options = try Self.commands().values.reduce(into: Set<String>()) { $0.formUnion($1) }
+    for option in options.subtracting(["passkey", "irk", "key"]) {
+      let line = "scan --\(option) value"
+      #expect(SecretOptions.hidden(in: line) == line)
+    }
   }
 
   /// Commands parse their own arguments, but the program answers global options, also after a command's name.

@@ -6,7 +6,7 @@ import Testing
 @testable import blectl
 
 /// Likely first mistakes give an error of one line with the usual prefix.
-@Suite(.timeLimit(.minutes(5))) struct MessageTests {
+@Suite(.timeLimit(.minutes(15))) struct MessageTests {
   @Test(arguments: [
     (["read", "AA:BB:CC:DD:EE", "2a19"], ["six bytes"]),
     (["read", "battery_level", "2a19"], ["\"battery_level\"", "it names an attribute", "name:battery_level", "A PEER is", "@ALIAS"]),

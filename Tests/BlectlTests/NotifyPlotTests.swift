@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The plots of `notify`: as SVG and on a terminal.
-@Suite(.timeLimit(.minutes(1))) struct NotifyPlotTests {
+@Suite(.timeLimit(.minutes(15))) struct NotifyPlotTests {
   private static let band = ["notify", "name:Band-7", "2a37"]
 
   @Test func anHourIsDrawn() throws {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `notify` ends at its limits.
-@Suite(.timeLimit(.minutes(1))) struct NotifyTests {
+@Suite(.timeLimit(.minutes(15))) struct NotifyTests {
   @Test(arguments: [
     (["--count", "1"], "Received 0 of 1 value, then none for 30 s"), (["--timeout", "3"], "Received 0 values, then none for 3 s"),
     (["--count", "2", "--timeout", "4"], "Received 0 of 2 values, then none for 4 s"),

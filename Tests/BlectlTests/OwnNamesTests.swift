@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The user's own names for UUIDs and companies (names.json), wherever names are shown or typed.
-@Suite(.timeLimit(.minutes(1))) struct OwnNamesTests {
+@Suite(.timeLimit(.minutes(15))) struct OwnNamesTests {
   /// The folder in XDG_CONFIG_HOME.
   private let folder = TemporaryFolder.path()
   private var path: String { folder + "/blectl/names.json" }

@@ -3,12 +3,16 @@ import TestSupport
 import Testing
 
 /// Pairing, bonds and encrypted connections on the command line.
-@Suite(.timeLimit(.minutes(1))) struct PairTests {
+@Suite(.timeLimit(.minutes(15))) struct PairTests {
   /// A user's folder for state, with the key store in it.
   private struct User {
     let state = TemporaryFolder.path()
 
     func run(_ arguments: String..., adapter: String = "sim", input: String? = nil, passkey: String? = nil) throws -> Blectl.Result {
+      try run(arguments, adapter: adapter, input: input, passkey: passkey)
+    }
+
+    func run(_ arguments: [String], adapter: String = "sim", input: String? = nil, passkey: String? = nil) throws -> Blectl.Result {
       var environment = ["XDG_STATE_HOME": state]
       environment["BLECTL_PASSKEY"] = passkey
       return try Blectl.run(arguments, input: input.map { Array($0.utf8) }, environment: environment, adapter: adapter)
@@ -37,7 +41,7 @@ import Testing
       #expect(record.bool("encrypted") == false && record.bool("authenticated") == false, "\(record)")
     }
     // A bond of an unknown passkey: none is needed any more.
-    let again = try user.run("pair", "SafeLock").text
+    let again = try user.run("pair", "SafeLock", "--legacy", "refuse", "--min-key-size", "16").text
     #expect(again.hasPrefix("Already paired with SafeLock: passkey, LE Secure Connections, 16-byte key, bonded"), "\(again)")
     let bond = try #require(try user.run("bonds", "--json").records.first)
     #expect(bond.string("event") == "bond" && bond.string("name") == "SafeLock" && bond.string("adapter") == "00:00:5E:00:53:01")
@@ -121,6 +125,49 @@ import Testing
     #expect(terminal.wait(for: "Paired with Forgetful: numeric comparison"))
   }
 
+  /// The terms of `pair` hold for the bond, too: blectl pairs again, and the device refuses.
+  @Test(arguments: [
+    (#""key_size": 7"#, ["--min-key-size", "7"], [[], ["--min-key-size", "8"]], "the device offers a key of 7 bytes"),
+    (#""sc": false"#, [], [["--legacy", "refuse"]], "the device has only LE legacy pairing"),
+  ])
+  func aBondThatViolatesTheTerms(_ security: String, _ fitting: [String], _ violated: [[String]], _ message: String) throws {
+    let user = User()
+    let text = Self.forgetful.replacing("\"forgets\": true", with: security)
+    let adapter = "sim:\(try TemporaryFolder.file(Array(text.utf8)))"
+    func pair(_ options: [String]) throws -> Blectl.Result {
+      try Blectl.run(["pair", "Forgetful"] + options, environment: ["XDG_STATE_HOME": user.state], adapter: adapter)
+    }
+    #expect(try pair(fitting).text.hasPrefix("Paired with"))
+    for options in violated {
+      let result = try pair(options)
+      #expect(result.status == 5 && result.text.isEmpty && result.errors.contains(message), "\(result.text)\(result.errors)")
+    }
+    #expect(try pair(fitting).text.hasPrefix("Already paired with") && user.run("bonds", "--json").records.count == 1)
+    #expect(try user.run("read", "Forgetful", "ff01", adapter: adapter).text == "01\n")
+  }
+
+  /// Just Works without anybody who chose it: the note has the level, and the options that reach more.
+  @Test func nobodyAnswers() throws {
+    let adapter = "sim:\(try TemporaryFolder.file(Array(Self.forgetful.replacing(", \"forgets\": true", with: "").utf8)))"
+    let note =
+      "The pairing is Just Works: level 2, without protection against an attacker in the middle. If the device has a display or "
+      + "keys: blectl pair name:Forgetful --level 3, with --passkey N or --confirm yes\n"
+    let script = try TemporaryFolder.file(Array("device Forgetful\ntest a\n  pair\nend\n".utf8))
+    for words in [["pair", "Forgetful"], ["read", "Forgetful", "ff01", "--pair"]] {
+      let result = try User().run(words, adapter: adapter)
+      #expect(result.status == 0 && result.errors.components(separatedBy: note).count == 2, "\(words): \(result.errors)")
+    }
+    for words in [["-e", "pair Forgetful"], ["run", script], ["-e", "set pair on; read Forgetful ff01"]] {
+      let result = try User().run(words, adapter: adapter)
+      let own = note.replacing("blectl pair", with: "pair")
+      #expect(result.status == 0 && result.errors.components(separatedBy: own).count == 2, "\(words): \(result.errors)")
+    }
+    let user = User()
+    #expect(try user.run("pair", "Forgetful", "--io", "none", adapter: adapter).errors.isEmpty)
+    #expect(try user.run("pair", "Forgetful", adapter: adapter).errors.isEmpty && !user.run("bonds").text.isEmpty)
+    #expect(try !User().run("pair", "SafeLock", "--passkey", "246810").errors.contains("Just Works"))
+  }
+
   /// After `unpair`, a session pairs again, also on the same connection.
   @Test func aSessionForgetsARemovedBond() throws {
     let user = User()
@@ -148,10 +195,158 @@ import Testing
     for arguments in [["read", "Forgetful", "ff01"], ["read", "Forgetful", "ff01", "--pair"], ["pair", "Forgetful"]] {
       let result = try Blectl.run(arguments, environment: ["XDG_STATE_HOME": user.state], adapter: adapter)
       #expect(
-        result.status == 5 && result.errors.contains("the device has lost the bond. To pair again: blectl unpair"), "\(result.errors)")
+        result.status == 5
+          && result.errors.contains(
+            "the device has lost the bond. Or another device uses its address: only pairing with a passkey or a number tells them apart. "
+              + "To pair again: blectl unpair name:Forgetful && blectl pair name:Forgetful\n"),
+        "\(result.errors)")
     }
     #expect(try user.run("unpair", "--all").status == 0)
     #expect(try user.run("pair", "Forgetful", adapter: adapter).text.contains("Just Works (not authenticated)"))
+  }
+
+  // MARK: A lost bond and reconnection
+
+  /// Forgets its bond when it closes the connection, some time after a write to ff02 or a read of ff01.
+  private static let leaving = forgetful.replacing(
+    #""value": "01"}"#,
+    with: #"""
+      "value": "01", "read_reactions": [{"then": [{"disconnect": true, "after_ms": 3000}]}]},
+      {"uuid": "ff02", "properties": ["write"], "reactions": [{"then": [{"disconnect": true, "after_ms": 200}]}]},
+      {"uuid": "ff03", "properties": ["notify"]}
+      """#)
+
+  private static let lost = "the device has lost the bond. Or another device uses its address: only pairing with a passkey or a number "
+
+  @Test func aCommandReconnectsOnlyWhileItMayHelp() throws {
+    let user = User()
+    let adapter = "sim:\(try TemporaryFolder.file(Array(Self.leaving.utf8)))"
+    let result = try user.run("-e", "pair; notify ff03 --write ff02=00 --reconnect -d 3600", "Forgetful", adapter: adapter)
+    #expect(result.status == 5 && result.errors.contains(Self.lost), "\(result.errors)")
+    #expect(result.errors.contains("To pair again: unpair name:Forgetful; pair name:Forgetful\n"), "\(result.errors)")
+    #expect(result.errors.components(separatedBy: "Reconnecting in ").count == 2, "\(result.errors)")
+  }
+
+  /// `set reconnect on` ends with the last reason, which programs get as a record, and later commands as their error.
+  @Test func aSessionReconnectsOnlyWhileItMayHelp() throws {
+    let adapter = "sim:\(try TemporaryFolder.file(Array(Self.leaving.utf8)))"
+    let lines = "set reconnect on\nconnect Forgetful\npair\nwrite ff02 00\nsleep 60\nread ff02\n"
+    let json = try Blectl.run(
+      ["repl", "--json"], input: Array(lines.utf8), environment: ["XDG_STATE_HOME": TemporaryFolder.path()], adapter: adapter)
+    let statuses = try json.statuses
+    #expect(statuses["5"] == 0 && statuses["6"] == 5, "\(json.text)\(json.errors)")
+    let errors = try json.records.filter { $0.string("event") == "disconnected" }.compactMap { $0["error"] }
+    #expect(errors.map { $0.string("kind") } == ["link_lost", "pairing"], "\(json.text)")
+    #expect(errors.last?.string("name") == "pin_or_key_missing" && errors.last?.string("message")?.contains(Self.lost) == true)
+    let text = try User().run("repl", adapter: adapter, input: lines)
+    #expect(text.status == 5 && text.errors.contains("Reconnecting failed after 1 try in "), "\(text.errors)")
+    #expect(text.errors.contains("To pair again: unpair name:Forgetful; pair name:Forgetful\n"), "\(text.errors)")
+    // A session that only waits ends.
+    let waiting = try User().run(
+      "connect", "Forgetful", "-", adapter: adapter, input: "pair\nset reconnect on\nwrite ff02 00\nsleep 3600\n")
+    #expect(waiting.status == 5, "\(waiting.errors)")
+  }
+
+  @Test func theBrowserReconnectsOnlyWhileItMayHelp() throws {
+    let browser = try BrowserTerminal(
+      ["name:Forgetful"], adapter: "sim:\(try TemporaryFolder.file(Array(Self.leaving.utf8)))", columns: 250,
+      environment: ["XDG_STATE_HOME": TemporaryFolder.path()])
+    try browser.see("Forgetful · connected")
+    browser.type("P")
+    try browser.see("Paired with Forgetful")
+    for _ in 0..<4 { browser.type(BrowserTerminal.second) }
+    try browser.see("the device closed it")
+    browser.type("\r" + BrowserTerminal.second + BrowserTerminal.second)
+    try browser.see(Self.lost, "To pair again: blectl unpair")
+    browser.quit()
+  }
+
+  /// Programs learn the reason of each failed attempt.
+  @Test func failedAttemptsAreTold() throws {
+    let text = Self.leaving
+      .replacing(#"{"disconnect": true, "after_ms": 200}"#, with: #"{"advertise": false}, {"disconnect": true, "after_ms": 200}"#)
+      .replacing(#""security""#, with: #""on_disconnect": [{"advertise": true, "after_ms": 20000}], "security""#)
+    let adapter = "sim:\(try TemporaryFolder.file(Array(text.utf8)))"
+    let lines = "set reconnect on\nconnect Forgetful\nwrite ff02 00\nsleep 60\nread 2a00\n"
+    let json = try Blectl.run(["repl", "--json"], input: Array(lines.utf8), adapter: adapter)
+    let records = try json.records.filter { $0.string("event")?.contains("connect") ?? false }
+    let tries = records.filter { $0.string("event") == "reconnecting" }
+    #expect(tries.map { $0.int("tries") } == Array(1...tries.count) && !tries.isEmpty, "\(json.text)")
+    #expect(tries.allSatisfy { $0["error"]?.string("kind") == "timeout" && $0.double("seconds") != nil }, "\(json.text)")
+    #expect(records.map { $0.string("event") }.suffix(2) == ["reconnecting", "reconnected"], "\(json.text)")
+    // People get each reason once.
+    let repl = try Blectl.run(["repl"], input: Array(lines.utf8), adapter: adapter)
+    #expect(repl.errors.components(separatedBy: "Attempt ").count == 2, "\(repl.errors)")
+  }
+
+  // MARK: unpair in sessions and scripts
+
+  @Test func unpairMeansTheCurrentDevice() throws {
+    let user = User()
+    let session = try user.run("-e", "connect SafeLock; pair --passkey 246810; connect Band-7; use SafeLock; unpair; unpair")
+    #expect(session.status == 2 && session.text.contains("Removed the bond with SafeLock"), "\(session.text)\(session.errors)")
+    #expect(session.errors.contains("There is no bond with name:SafeLock."), "\(session.errors)")
+    #expect(try user.run("-e", "unpair").status == 64 && (try user.run("unpair").status == 64))
+    for (number, line) in ["unpair", "connect\n  unpair"].enumerated() {
+      #expect(try user.run("pair", "SafeLock", "--passkey", "246810").status == 0)
+      let script = try TemporaryFolder.file(Array("device SafeLock\ntest a\n  \(line)\nend\n".utf8))
+      let result = try user.run("run", script)
+      #expect(result.status == 0, "\(number): \(result.text)\(result.errors)")
+      #expect(try user.run("bonds", "--json").text.isEmpty)
+    }
+    let script = try TemporaryFolder.file(Array("test a\n  unpair\nend\n".utf8))
+    for arguments in [["run", script], ["run", "--dry-run", script]] {
+      let result = try Blectl.run(arguments, environment: ["XDG_STATE_HOME": user.state])
+      #expect(result.errors.contains("This line needs a device.") && result.status != 0, "\(result.text)\(result.errors)")
+    }
+  }
+
+  // MARK: Devices that demand pairing
+
+  /// No retry helps after blectl has declined to pair, before the first answer or after it.
+  @Test(arguments: [["services"], ["read", "0x0003"], ["connect"]]) func aDeviceThatAsksForPairingAndHangsUp(_ words: [String]) throws {
+    let controller = try H4Controller { _ in [.disconnect] }
+    controller.greet(smp: [0x0B, 0x0D])
+    let result = try Blectl.run(
+      [words[0], "D1:00:00:00:00:01/random"] + words.dropFirst(), input: [], adapter: controller.adapter)
+    #expect(result.status == 6, "\(result.errors)")
+    let advice = "The device had asked for pairing. To pair: blectl pair D1:00:00:00:00:01"
+    #expect(result.errors.contains(advice), "\(result.errors)")
+    #expect(!result.errors.contains("try more often") && !result.errors.contains("Trying again"), "\(result.errors)")
+  }
+
+  @Test func aDeviceThatHangsUpForLackOfSecurity() throws {
+    let text = Self.forgetful.replacing(#""security""#, with: #""on_connect": [{"disconnect": 5, "after_ms": 150}], "security""#)
+    let result = try User().run("services", "Forgetful", adapter: "sim:\(try TemporaryFolder.file(Array(text.utf8)))")
+    #expect(
+      result.status == 6 && result.errors.contains("The device demands pairing. To pair: blectl pair name:Forgetful\n"), "\(result.errors)")
+  }
+
+  /// A Security Request is answered by the bond, without a note and without a pairing. With `--pair`, each short command cut a new one off.
+  @Test(arguments: [[], ["--pair"]], [UInt8(0x01), 0x09, 0x0D]) func aBondedDeviceThatAsksAtOnce(_ options: [String], _ wish: UInt8) throws
+  {
+    let state = TemporaryFolder.path()
+    let key = #"{"key":"000102030405060708090a0b0c0d0e0f","ediv":0,"rand":"0000000000000000","role":null}"#
+    let bond = """
+      {"bonds":[{"identity":"C0:FF:EE:00:00:07","identity_type":"random","name":null,"created":"2026-01-01T00:00:00.000Z",
+        "method":"just_works","secure_connections":true,"key_size":16,"adapter":"00:1B:DB:00:00:01","adapter_type":"public",
+        "irk":null,"keys":[\(key)]}]}
+      """
+    try FileManager.default.createDirectory(atPath: "\(state)/blectl/bonds", withIntermediateDirectories: true)
+    try bond.write(toFile: "\(state)/blectl/bonds/00:1B:DB:00:00:01-public.json", atomically: true, encoding: .utf8)
+    let controller = try H4Controller {
+      $0[0] == 2 ? [.pdu([3, 23, 0])] : [.pdu([0x0B, 0x6F, 0x6B])]
+    } pairing: { _ in
+      [[5, 5]]
+    }
+    controller.greet(smp: [0x0B, wish])
+    let result = try Blectl.run(
+      ["read", "C0:FF:EE:00:00:07/random", "0x0003"] + options, environment: ["XDG_STATE_HOME": state], adapter: controller.adapter,
+      virtual: false)
+    #expect(result.status == 0 && result.text == "ok\n" && result.errors.isEmpty, "\(result.errors)")
+    // The disconnection is the last packet. No Security Manager PDU came before.
+    let end = controller.next { $0.starts(with: [1, 6, 4]) || $0.first == 2 && $0.dropFirst(7).starts(with: [6, 0]) }
+    #expect(end?.first == 1, "\(end ?? [])")
   }
 
   /// The request may arrive together with the connection. Without a handler at that moment, it was refused without a word.
@@ -171,7 +366,7 @@ import Testing
     let adapter = "sim:\(try TemporaryFolder.file(Array(text.utf8)))"
     let paired = try user.run("pair", "Forgetful", adapter: adapter)
     #expect(paired.text.contains("no bond") && paired.errors.contains("blectl read name:Forgetful ATTR --pair"), "\(paired.errors)")
-    #expect(try user.run("pair", "Forgetful", "--no-bond", adapter: adapter).errors.isEmpty)
+    #expect(try user.run("pair", "Forgetful", "--no-bond", "--io", "none", adapter: adapter).errors.isEmpty)
     #expect(try user.run("bonds", "--json").text.isEmpty && user.run("read", "Forgetful", "ff01", adapter: adapter).status == 5)
     #expect(try user.run("read", "Forgetful", "ff01", "--pair", adapter: adapter).text == "01\n")
   }
@@ -307,8 +502,21 @@ import Testing
     #expect(!(result.text + result.errors).contains("246810") && !(result.text + result.errors).contains("111111"))
   }
 
+  /// Our side displays the passkey, which the user of the device enters.
+  @Test(arguments: ["true", "false"]) func yesNoDisplaysAPasskey(_ isSecure: String) throws {
+    let text = Self.forgetful.replacing(
+      #""io": "none", "forgets": true"#, with: #""io": "keyboard", "passkey": "246810", "sc": \#(isSecure)"#)
+    let adapter = "sim:\(try TemporaryFolder.file(Array(text.utf8)))"
+    let result = try User().run("pair", "Forgetful", "--io", "yesno", "--passkey", "246810", adapter: adapter)
+    #expect(result.status == 0 && result.text.hasPrefix("Paired with Forgetful: passkey"), "\(result.errors)")
+    let other = try User().run("pair", "Forgetful", "--io", "yesno", "--passkey", "246811", adapter: adapter)
+    #expect(other.status == 5 && other.errors.contains("the passkey differs"), "\(other.errors)")
+  }
+
   /// What the kernel's host cannot do is refused before blectl opens the adapter.
-  @Test(arguments: [["--min-key-size", "7"], ["--passkey", "000001", "--io", "display"], ["--legacy", "refuse"]])
+  @Test(arguments: [
+    ["--min-key-size", "7"], ["--passkey", "000001", "--io", "display"], ["--passkey", "000001", "--io", "yesno"], ["--legacy", "refuse"],
+  ])
   func theKernelsAdaptersRefuse(_ options: [String]) throws {
     let result = try Blectl.run(["pair", "C0:FF:EE:00:00:07"] + options, adapter: "hci0")
     #expect(result.status == 64 && result.errors.contains("needs blectl's own host"), "\(result.errors)")

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Bluetooth
 import Crypto
 import EventLoop
@@ -13,7 +14,7 @@ import Text
 @testable import CommandLine
 
 /// Pairings that fail: one sentence, one exit code, and nothing stored.
-@Suite(.timeLimit(.minutes(1))) struct PairingRefusalTests {
+@Suite(.timeLimit(.minutes(15))) struct PairingRefusalTests {
   // MARK: Simulated devices
 
   /// What is special about a device, the options of `pair`, the exit code, and the message.
@@ -61,11 +62,32 @@ import Text
     }
   }
 
+  /// An answer is refused only with an ability that never leads to its question, whatever the device can do (Vol 3 Part H Table 2.8).
+  @Test func answersWithoutAnEffect() {
+    let abilities = ["display", "yesno", "keyboard", "none", "keyboard-display"]
+    var refused: [String] = []
+    for (own, ability) in abilities.enumerated() {
+      let methods = (0..<5).flatMap { device in
+        [true, false].map { AssociationTable.method(initiator: own, responder: device, mitm: true, isSecure: $0) }
+      }
+      let answers = [
+        ("--passkey", "000001", methods.contains { $0.usesPasskey }), ("--confirm", "yes", methods.contains(.numericComparison)),
+      ]
+      for (option, value, hasEffect) in answers {
+        let isAccepted = (try? PairingOptions.parse(["--io", ability, option, value])) != nil
+        #expect(isAccepted == hasEffect, "--io \(ability) \(option)")
+        if !isAccepted { refused.append("\(ability) \(option)") }
+      }
+    }
+    #expect(refused == ["display --confirm", "keyboard --confirm", "none --passkey", "none --confirm"])
+  }
+
   // MARK: Silence
 
   @Test func sentencesForSilence() {
     for (failure, status, message) in [
       (PairingFailure.timedOut, ExitStatus.timeout, "Cannot pair: the device sent nothing for 30 s."),
+      (.silent(.seconds(3)), .timeout, "Cannot pair: the device sent nothing for 3 s. To wait longer: --timeout SECONDS"),
       (.disconnected(.connectionTimeout), .linkLost, "Cannot pair: the connection ended (Connection Timeout, HCI 0x08)."),
       (.encryptionLost, .refused, "Cannot pair: the encryption ended before the devices had all keys."),
     ] {

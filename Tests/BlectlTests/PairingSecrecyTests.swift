@@ -9,7 +9,7 @@ import Testing
 import Text
 
 /// Keys and passkeys stay out of everything that blectl writes, except the key store.
-@Suite(.timeLimit(.minutes(1))) struct PairingSecrecyTests {
+@Suite(.timeLimit(.minutes(15))) struct PairingSecrecyTests {
   private static let safe = "D1:00:00:00:03:51", old = "D1:00:00:00:03:52"
   private static let irk = "ec0234a357c8ad05341010a60a397d9b"
   private static let passkey = "975310", wrong = "864209"
@@ -165,6 +165,17 @@ import Text
     ("pair --passkey -", "pair --passkey -"), ("write ff01 --key", "write ff01 --key"),
     ("pair X '--passkey=246810'", "pair X --passkey=…"), ("pair X \"--passkey\" 246810", "pair X --passkey …"), ("pair --passkey '24", "…"),
     ("read  ff01\tx", "read  ff01\tx"),
+    // Nothing stays behind a word that was meant as --passkey.
+    ("pair X --passkye 246810 --level 3", "pair X --passkye …"), ("pair X --pass 246810; read ff01", "pair X --pass …; read ff01"),
+    ("pair X -passkey 246 810", "pair X -passkey …"), ("pair X --paskey=246810 5", "pair X --paskey=…"),
+    ("pair X —passkey 246810", "pair X —passkey …"), ("pair X --Pass-Key 246810", "pair X --Pass-Key …"),
+    ("pair X passkey=246810", "pair X passkey=…"), ("pair X --pin 246810", "pair X --pin …"), ("pair X -p 246810", "pair X -p …"),
+    ("scan --kye 00ff", "scan --kye …"), ("scan --irks 00ff", "scan --irks …"),
+    ("BLECTL_PASSKEY=246810 pair X", "BLECTL_PASSKEY=…"), ("answer 3 246810", "answer …"), ("Answer 3 246810", "Answer …"),
+    ("anwser 3 246810", "anwser …"), ("pair X --passkye '24", "…"), ("answer 3 '24", "…"), ("pair X --passkye", "pair X --passkye"),
+    ("expect field answer == 5", "expect field answer == 5"), ("call X answer code=5", "call X answer code=5"),
+    ("scan --passive --duration 3 --phy 1m", "scan --passive --duration 3 --phy 1m"), ("write ff01 -5", "write ff01 -5"),
+    ("connect Past --pair --wait", "connect Past --pair --wait"),
   ])
   func hiddenOptions(_ line: String, _ shown: String) { #expect(SecretOptions.hidden(in: line) == shown) }
 

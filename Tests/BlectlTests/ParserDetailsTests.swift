@@ -6,7 +6,7 @@ import Testing
 
 /// The sentences and members of ArgumentParser that blectl knows. If one of these tests fails after an update of the parser, adapt
 /// `ParserDetails.swift`.
-@Suite(.timeLimit(.minutes(1))) struct ParserDetailsTests {
+@Suite(.timeLimit(.minutes(15))) struct ParserDetailsTests {
   enum Mode: String, ExpressibleByArgument, CaseIterable { case slow, fast, faster }
 
   struct Example: LoopCommand {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Known results come before the error, for every command with several results. The device closes the link at each request in turn.
-@Suite(.timeLimit(.minutes(1))) struct PartialResultTests {
+@Suite(.timeLimit(.minutes(15))) struct PartialResultTests {
   /// Counts requests, and closes the link instead of answering one of them.
   private final class Counter: @unchecked Sendable {
     private(set) var requests: [[UInt8]] = []

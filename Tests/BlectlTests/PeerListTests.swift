@@ -8,7 +8,7 @@ import Text
 @testable import LinuxBluetooth
 
 /// Links, earlier connections and aliases are merged into one list.
-@Suite(.timeLimit(.minutes(1))) struct PeerListTests {
+@Suite(.timeLimit(.minutes(15))) struct PeerListTests {
   private func address(_ number: UInt64) -> Address { Address(rawValue: 0xD1_00_00_00_00_00 + number) }
 
   private func device(_ number: UInt64, _ name: UntrustedText?, selector: PeerSelector? = nil) -> KnownDevices.Device {

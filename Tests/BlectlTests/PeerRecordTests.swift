@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Every record names its device.
-@Suite(.timeLimit(.minutes(1))) struct PeerRecordTests {
+@Suite(.timeLimit(.minutes(15))) struct PeerRecordTests {
   @Test(arguments: [
     ["read", "PEER", "2a19", "180a/2a29"], ["write", "PEER", "ff02", "1b9901", "--expect", "ff01"],
     ["notify", "PEER", "2a37", "--count", "2"],

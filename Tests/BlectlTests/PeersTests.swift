@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// State that outlives a command: the connected devices and their aliases.
-@Suite(.timeLimit(.minutes(1))) struct PeersTests {
+@Suite(.timeLimit(.minutes(15))) struct PeersTests {
   /// The folder in XDG_STATE_HOME and XDG_CONFIG_HOME.
   private let folder = TemporaryFolder.path()
   private var path: String { folder + "/blectl/devices" }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `repl --json`: links that are shared, lost, cancelled and restored.
-@Suite(.timeLimit(.minutes(1))) struct ProgramLinkTests {
+@Suite(.timeLimit(.minutes(15))) struct ProgramLinkTests {
   private func run(_ lines: [String], adapter: String = "sim", home: String? = nil) throws -> ProcessResult {
     try Blectl.run(
       ["repl", "--json"], input: Array((lines.joined(separator: "\n") + "\n").utf8),

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `repl --json` runs commands in parallel, except those that depend on each other.
-@Suite(.timeLimit(.minutes(1))) struct ProgramOrderTests {
+@Suite(.timeLimit(.minutes(15))) struct ProgramOrderTests {
   private func run(_ lines: [String], adapter: String = "sim") throws -> ProcessResult {
     try Blectl.run(["repl", "--json"], input: Array((lines.joined(separator: "\n") + "\n").utf8), adapter: adapter)
   }

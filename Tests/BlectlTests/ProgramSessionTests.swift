@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `repl --json`, a session for programs.
-@Suite(.timeLimit(.minutes(1))) struct ProgramSessionTests {
+@Suite(.timeLimit(.minutes(15))) struct ProgramSessionTests {
   private func run(_ lines: [String], _ arguments: [String] = ["repl", "--json"], adapter: String = "sim") throws -> ProcessResult {
     try Blectl.run(arguments, input: Array((lines.joined(separator: "\n") + "\n").utf8), adapter: adapter)
   }

@@ -3,7 +3,7 @@ import Text
 
 @testable import Presentation
 
-@Suite(.timeLimit(.minutes(1))) struct ProgressTests {
+@Suite(.timeLimit(.minutes(15))) struct ProgressTests {
   @Test(arguments: [20, 40, 50, 80, 160]) func theBarLeavesRoom(_ width: Int) {
     let line = Progress.line(31_000, 78_831, from: 1000, inFlight: 12, seconds: 0.4, width: width)
     #expect(DisplayText.width(line) <= width - 2, "\(line)")

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `read --all`, `read SERVICE/*`, `read --every` and `write --no-probe`.
-@Suite(.timeLimit(.minutes(1))) struct ReadEveryTests {
+@Suite(.timeLimit(.minutes(15))) struct ReadEveryTests {
   /// A device whose fff2 reacts to the reads by number: it disconnects, answers late, or refuses.
   private static func meter(_ reactions: String = "") -> String {
     """

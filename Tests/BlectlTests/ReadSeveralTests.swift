@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `read A B C` shows the values, reports refusals, and exits with the status of the first failure.
-@Suite(.timeLimit(.minutes(1))) struct ReadSeveralTests {
+@Suite(.timeLimit(.minutes(15))) struct ReadSeveralTests {
   private let file = TemporaryPath()
   private var adapter: String { "sim:\(file.path)" }
   private static let meter = "name:meter"

@@ -7,7 +7,7 @@ import Testing
 @testable import Shell
 
 /// The values that `wait` takes, without a link.
-@Suite(.timeLimit(.minutes(1))) struct ReceivedValuesTests {
+@Suite(.timeLimit(.minutes(15))) struct ReceivedValuesTests {
   private static func event(_ handle: Int, _ value: UInt8) -> ValueEvent {
     ValueEvent(handle: AttributeHandle(clamping: handle), value: [value], isIndication: false, wallClock: 0)
   }

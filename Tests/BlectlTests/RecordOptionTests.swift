@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `--csv`, `--format`, `--output` and `--time`, and the devices of a scan.
-@Suite(.timeLimit(.minutes(1))) struct RecordOptionTests {
+@Suite(.timeLimit(.minutes(15))) struct RecordOptionTests {
   private func lines(_ arguments: String...) throws -> [String] {
     let result = try Blectl.run(arguments)
     #expect(result.status == 0 && result.errors.isEmpty, "\(result.errors)")

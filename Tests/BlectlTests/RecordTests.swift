@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `--record` writes a script that passes on the same device, and on a replay of the session's trace.
-@Suite(.timeLimit(.minutes(1))) struct RecordTests {
+@Suite(.timeLimit(.minutes(15))) struct RecordTests {
   static let lock = "D1:00:00:00:00:01"
 
   /// - Returns: The script.

@@ -4,7 +4,7 @@ import Testing
 @testable import Scripting
 
 /// Tests scripts from recorded commands, without a session.
-@Suite(.timeLimit(.minutes(1))) struct RecordedScriptTests {
+@Suite(.timeLimit(.minutes(15))) struct RecordedScriptTests {
   private static func script(_ commands: [RecordedCommand], volatile: Set<String> = []) -> [String] {
     var script = RecordedScript(volatile: volatile)
     for command in commands { script.add(command) }

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Several AD structures of one company, one service or one format are legal, and all are shown.
-@Suite(.timeLimit(.minutes(1))) struct RepeatedStructureTests {
+@Suite(.timeLimit(.minutes(15))) struct RepeatedStructureTests {
   private static let devices = """
     [{"name": "Tempo", "address": "D1:00:00:00:00:05/random", "advertisement": ["020106", "05ff3301aa01", "05ff3301bb02"]},
      {"name": "Svc", "address": "D1:00:00:00:00:07/random", "advertisement": ["020106", "05161a18aa01", "05161a18bb02"]},

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `blectl repl` and its commands, in the simulator in virtual time.
-@Suite(.timeLimit(.minutes(1))) struct ReplTests {
+@Suite(.timeLimit(.minutes(15))) struct ReplTests {
   /// Returns an air with a device that notifies every second, disconnects when written to, and names that command.
   private static func fleeting() throws -> String {
     try air(

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The end of a recording, and its gaps.
-@Suite(.timeLimit(.minutes(1))) struct ReplayEndTests {
+@Suite(.timeLimit(.minutes(15))) struct ReplayEndTests {
   private func recording(_ arguments: String...) throws -> TemporaryPath {
     let trace = TemporaryPath()
     let result = try Blectl.run(["--trace", trace.path] + arguments)

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A recorded session of the simulator gives the same records on replay, including times, and the same exit code.
-@Suite(.timeLimit(.minutes(1))) struct ReplayFlowTests {
+@Suite(.timeLimit(.minutes(15))) struct ReplayFlowTests {
   static let lock = "D1:00:00:00:00:01"
 
   static let flows: [[String]] = [

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// A transfer resumes after a lost link, at the device's own rate.
-@Suite(.timeLimit(.minutes(1))) struct ResumeTests {
+@Suite(.timeLimit(.minutes(15))) struct ResumeTests {
   private static let picture = SendFileTests.picture
 
   /// - Parameter link: The `link` of the peripheral file.

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Tests that run again: after a failure, on several devices, and after a change of a file.
-@Suite(.timeLimit(.minutes(1))) struct RunAgainTests {
+@Suite(.timeLimit(.minutes(15))) struct RunAgainTests {
   /// Counts reads of fff1 on Odd, and answers always 3 on Even.
   private static let devices = #"""
     [{"name": "Odd", "address": "D1:00:00:00:00:31/random", "advertisement": {"flags": 6, "name": "Odd"}, "variables": {"n": 0},

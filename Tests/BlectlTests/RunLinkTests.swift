@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Effects of a lost link, and of the end of a run, on tests.
-@Suite(.timeLimit(.minutes(1))) struct RunLinkTests {
+@Suite(.timeLimit(.minutes(15))) struct RunLinkTests {
   /// The device's reactions at aa04: 01 sends BYE and ends the link, 03 only ends it.
   private static let device = #"""
     {"name": "T1", "address": "D1:00:00:00:00:77/random", "advertisement": {"name": "T1"}, "services": [{"uuid": "aa00", "characteristics": [

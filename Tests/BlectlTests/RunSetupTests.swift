@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `blectl run` with a device or adapter that cannot be reached.
-@Suite(.timeLimit(.minutes(1))) struct RunSetupTests {
+@Suite(.timeLimit(.minutes(15))) struct RunSetupTests {
   private static let absent =
     "device name:Nobody\n" + ["one", "two", "three"].map { "test \"\($0)\"\n  read 2a19\nend\n" }.joined()
 

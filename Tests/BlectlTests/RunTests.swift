@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `blectl run` as a whole: selection, order and exit codes. Tests/Scripts tests the script language.
-@Suite(.timeLimit(.minutes(1))) struct RunTests {
+@Suite(.timeLimit(.minutes(15))) struct RunTests {
   static let passing = "device name:Band-7\ntest \"level\" quick\n  read 2a19\n  expect as u8 == 60\nend\n"
   static let failing = "device name:Band-7\ntest \"wrong\"\n  read 2a19\n  expect as u8 == 61\nend\n"
   private static let nobody = "device name:Nobody\ntest \"absent\"\n  read 2a19\nend\n"

@@ -8,7 +8,7 @@ import Text
 @testable import blectl
 
 /// `scan -v` prints one line for each AD structure.
-@Suite(.timeLimit(.minutes(1))) struct ScanDetailTests {
+@Suite(.timeLimit(.minutes(15))) struct ScanDetailTests {
   static func lines(_ hex: String) -> [String] {
     AdvertisingDetail.lines(Hex.decode(hex) ?? [], of: nil, pdu: .connectable, AdvertisingFormats())
   }

@@ -4,7 +4,7 @@ import Testing
 import Text
 
 /// The live table of a scan on a terminal.
-@Suite(.timeLimit(.minutes(1))) struct ScanScreenTests {
+@Suite(.timeLimit(.minutes(15))) struct ScanScreenTests {
   /// Creates a file of `count` devices. Some names are wide, hostile, long or similar.
   private static func air(_ count: Int) throws -> TemporaryPath {
     let names = ["温度計センサー玄関", "\u{1B}[31mEvil\u{202E}", "LongSensorNameNumber01", "LongSensorNameNumber02", ""]

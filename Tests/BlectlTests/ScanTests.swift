@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ScanTests {
+@Suite(.timeLimit(.minutes(15))) struct ScanTests {
   static let fields: Set = [
     "event", "time", "address", "address_type", "rssi", "pdu", "connectable", "name", "services", "manufacturer_data", "service_data",
     "tx_power", "raw",

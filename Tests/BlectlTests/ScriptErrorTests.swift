@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Errors in a script are reported before anything is sent.
-@Suite(.timeLimit(.minutes(1))) struct ScriptErrorTests {
+@Suite(.timeLimit(.minutes(15))) struct ScriptErrorTests {
   /// Runs a script from standard input, on a nonexistent adapter: opening it would give another exit code.
   private static func run(_ script: [UInt8], _ options: [String] = ["--peer", "name:Rig"]) throws -> ProcessResult {
     try Blectl.run(["run"] + options + ["-"], input: script, adapter: "hci99")
@@ -94,7 +94,43 @@ import Testing
 
   @Test func ofManyMistakesSomeAreShown() throws {
     let lines = try Self.run(String(repeating: "frobnicate\n", count: 123)).errors.split(separator: "\n")
-    #expect(lines.count == 101 && lines.last == "blectl: 23 more mistakes are not shown. Correct these first.")
+    #expect(lines.count == 101 && lines.last == "blectl: More mistakes follow. Correct these first.")
+    #expect(try Self.run(String(repeating: "frobnicate\n", count: 100)).errors.split(separator: "\n").count == 100)
+  }
+
+  /// A check that found every mistake would need minutes and gigabytes.
+  @Test(arguments: ["a\n", "'\n", "end\n", "set A\n", "read $A\n"]) func theCheckStops(_ line: String) throws {
+    let lines = try Self.run(String(repeating: line, count: 200_000)).errors.split(separator: "\n")
+    #expect(lines.count == 101 && lines.last == "blectl: More mistakes follow. Correct these first.", "\(lines.count)")
+  }
+
+  /// Each line doubles the value.
+  @Test(arguments: [[], ["--dry-run"]]) func aValueThatGrows(_ options: [String]) throws {
+    let script = "set A 0123456789abcdef\n" + String(repeating: "set A $A$A\n", count: 40) + "test t\nsleep 1ms\nend\n"
+    let result = try Self.run(Array(script.utf8), options)
+    Self.expectRefused(result, "standard input:14:7", "The word is too long: the values of its variables have more than 64 KiB.")
+    let wide = "set A " + String(repeating: "a", count: 60_000) + "\n" + String(repeating: "sleep $A\n", count: 300)
+    #expect(try Self.run(wide).errors.contains("standard input:281:7: The script is too long: with the values of its variables"))
+  }
+
+  /// In a loop, the check sees only the first round.
+  @Test func aValueThatGrowsInALoop() throws {
+    let script = "set A 0123456789abcdef\nrepeat 40\nset A $A$A\nend\n"
+    let result = try Blectl.run(["run", "-"], input: Array(script.utf8))
+    #expect(result.status == 64 && (result.text + result.errors).contains("more than 64 KiB"), "\(result.status) \(result.text)\(result.errors)")
+  }
+
+  /// Keys are for the user, not for a script from elsewhere. A variable hides no such command.
+  @Test(arguments: [
+    ("bonds export keys", "A script cannot export keys."), ("bonds import keys", "A script cannot import keys."),
+    ("unpair --all", "A script cannot remove all keys. Name a device: unpair PEER"),
+    ("set WHAT export\nbonds $WHAT keys", "A script cannot export keys."), ("set WHAT --all\nunpair $WHAT", "cannot remove all keys"),
+  ])
+  func keysAreNotForScripts(_ script: String, _ reason: String) throws {
+    for options in [[], ["--check"], ["--dry-run"]] {
+      Self.expectRefused(try Self.run(Array(script.utf8), options), "standard input:\(script.split(separator: "\n").count):1", reason)
+    }
+    #expect(try Self.run(Array("bonds\nunpair Rig".utf8), ["--check"]).status == 0)
   }
 
   /// Errors in included files, and in all files, are reported together. Definitions from a missing file are not reported as missing.

@@ -14,7 +14,7 @@ import Text
 ///     # error: TEXT               a part of stderr
 ///
 /// Scripts with a name that starts with `_` are for inclusion.
-@Suite(.timeLimit(.minutes(1))) struct ScriptFileTests {
+@Suite(.timeLimit(.minutes(15))) struct ScriptFileTests {
   static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent(
     "Scripts"
   )

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Keys in the file of `--trace`.
-@Suite(.timeLimit(.minutes(1))) struct SecretTraceTests {
+@Suite(.timeLimit(.minutes(15))) struct SecretTraceTests {
   /// The trace of a host that encrypts with a key and pairs has zeros for secrets, unless the user asks for them.
   @Test(arguments: [false, true]) func keysAreZeroUnlessAskedFor(_ keepsSecrets: Bool) throws {
     let key = (1...16).map { UInt8(0xA0 + $0) }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// A transfer of 77 831 bytes without loss, which no fixed pause achieves.
-@Suite(.timeLimit(.minutes(1))) struct SendFileTests {
+@Suite(.timeLimit(.minutes(15))) struct SendFileTests {
   static let picture = (0..<77_831).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
 
   @Test(arguments: [

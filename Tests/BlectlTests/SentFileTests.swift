@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Kinds of files that can be sent, and changes to them during the transfer.
-@Suite(.timeLimit(.minutes(1))) struct SentFileTests {
+@Suite(.timeLimit(.minutes(15))) struct SentFileTests {
   private static let notify = ["--verify", "notify:fff7"]
 
   private func send(_ file: String, _ options: [String] = [], input: [UInt8]? = nil, adapter: String = "sim") throws -> (

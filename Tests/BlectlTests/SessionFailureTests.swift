@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Behavior of a session after a failed command about a device.
-@Suite(.timeLimit(.minutes(1))) struct SessionFailureTests {
+@Suite(.timeLimit(.minutes(15))) struct SessionFailureTests {
   static let band = "sim:\(ExampleTests.folder)/wristband.json"
   /// A write that is never answered.
   private let silent = "write ff02 1b99f2 --mode request"

@@ -8,7 +8,7 @@ import Testing
 @testable import blectl
 
 /// Lines of a session: the end, and errors.
-@Suite(.timeLimit(.minutes(1))) struct SessionLineTests {
+@Suite(.timeLimit(.minutes(15))) struct SessionLineTests {
   private func run(_ lines: [String], _ arguments: [String] = ["repl"]) throws -> ProcessResult {
     try Blectl.run(arguments, input: Array(lines.joined(separator: "\n").utf8))
   }

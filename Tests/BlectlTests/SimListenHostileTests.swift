@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `sim --listen` with clients that are killed, send invalid data, or flood. Others do not notice, and nothing remains.
-@Suite(.timeLimit(.minutes(5))) struct SimListenHostileTests {
+@Suite(.timeLimit(.minutes(15))) struct SimListenHostileTests {
   private static func isWhole(_ air: ListeningAir) throws {
     let scan = try air.blectl("scan", "--count", "8", "--duration", "60", "--json")
     #expect(scan.status == 0, "\(scan.errors)")

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// `sim --listen` shares one air among many clients, in real time.
-@Suite(.timeLimit(.minutes(1))) struct SimListenTests {
+@Suite(.timeLimit(.minutes(15))) struct SimListenTests {
   static let resetCommand: [UInt8] = [1, 3, 0x0C, 0]
   static let resetComplete: [UInt8] = [4, 0x0E, 4, 1, 3, 0x0C, 0]
 

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Devices that cannot process data at full speed: man/examples/slow-panel.json, and others.
-@Suite(.timeLimit(.minutes(1))) struct SlowDeviceTests {
+@Suite(.timeLimit(.minutes(15))) struct SlowDeviceTests {
   private static let slow = "sim:\(ExampleTests.folder)/slow-panel.json"
 
   /// Sends 77 831 bytes in segments of 182. - Returns: The bytes that arrived, the duration in seconds, and the result.

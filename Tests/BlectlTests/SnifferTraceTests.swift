@@ -4,7 +4,7 @@ import Testing
 import Text
 
 /// `decode trace` reads recordings of sniffers.
-@Suite(.timeLimit(.minutes(1))) struct SnifferTraceTests {
+@Suite(.timeLimit(.minutes(15))) struct SnifferTraceTests {
   /// Returns a connection from advertising to encryption, with two repeated packets and two with a wrong CRC. Its link type is 256.
   private static func file() throws -> [UInt8] { try Array(Vectors.own("sniffer.pcap")) }
 

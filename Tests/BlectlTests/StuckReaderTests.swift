@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Standard output without a reader affects nothing but the output.
-@Suite(.timeLimit(.minutes(1))) struct StuckReaderTests {
+@Suite(.timeLimit(.minutes(15))) struct StuckReaderTests {
   @Test func theFirstControlCTidiesUpAndEnds() throws {
     let controller = try H4Controller()
     let running = try Blectl.start(

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Commands that people use to get values: by hand, for everything, and with one UUID for several characteristics.
-@Suite(.timeLimit(.minutes(1))) struct SubscriptionTests {
+@Suite(.timeLimit(.minutes(15))) struct SubscriptionTests {
   /// A device with three characteristics 2a6e, one of which notifies. Its fff3 indicates, and the 2902 of its fff4 is refused.
   private static let sensor = """
     { "name": "Sensor", "address": "D1:00:00:00:00:30/random", "advertisement": { "name": "Sensor" }, "services": [
@@ -55,6 +55,64 @@ import Testing
       result.errors.contains("Subscribing to all characteristics that send values: service_changed, temperature[3], fff3"),
       "\(result.errors)")
     #expect(result.errors.contains("Skipped fff4: "), "\(result.errors)")
+  }
+
+  /// A device whose fff1 and fff2 refuse their 2902, and whose fff3 has both kinds of values.
+  private func locked(_ both: String, _ arguments: [String]) throws -> Blectl.Result {
+    let descriptor = #""descriptors": [{ "uuid": "2902", "permissions": ["read", "write_encrypted"] }]"#
+    let text = """
+      { "name": "Locked", "address": "D1:00:00:00:00:32/random", "advertisement": { "name": "Locked" }, "services": [
+        { "uuid": "fff0", "characteristics": [
+          { "uuid": "fff1", "properties": ["notify"], \(descriptor) },
+          { "uuid": "fff2", "properties": ["indicate"], \(descriptor) }, \(both)
+          { "uuid": "fff5", "properties": ["write"] } ] } ] }
+      """
+    return try Blectl.run(arguments, adapter: "sim:\(TemporaryFolder.file(Array(text.utf8)))")
+  }
+
+  private static let both = """
+    { "uuid": "fff3", "properties": ["notify", "indicate"], "periodic": { "every_ms": 100, "values": ["c3"] } },
+    """
+
+  /// The first refusal is the error, and nothing was written.
+  @Test func everythingIsRefused() throws {
+    for words in [["notify", "Locked"], ["write", "Locked", "fff5", "00", "--collect", "1"], ["-e", "subscribe", "Locked"]] {
+      let device = try locked("", words)
+      #expect(device.status == 5, "\(words) \(device.errors)")
+      let pair = words[0] == "-e" ? "pair name:Locked" : "blectl pair name:Locked"
+      let advice = "it needs encryption (ATT 0x0f). To pair: \(pair)\n"
+      #expect(device.errors.contains("Cannot write fff1@2902 (") && device.errors.contains(advice), "\(device.errors)")
+      #expect(device.errors.contains("note: Skipped fff2: ") && !device.errors.contains("Wrote"), "\(device.errors)")
+    }
+  }
+
+  @Test func indications() throws {
+    for (words, kinds) in [
+      (["notify", "Locked", "fff3", "-n", "2"], ["notification"]), (["notify", "Locked", "fff3", "-n", "2", "--indicate"], ["indication"]),
+      (["notify", "Locked", "-n", "2", "--indicate"], ["indication"]),
+      (["-e", "subscribe fff3 --indicate; sleep 1", "Locked"], ["indication"]),
+      (["write", "Locked", "fff5", "00", "--collect", "1", "--indicate"], ["written", "indication"]),
+    ] as [([String], Set<String>)] {
+      let result = try locked(Self.both, words + ["--json"])
+      #expect(try result.status == 0 && Set(result.records.compactMap { $0.string("event") }) == kinds, "\(words) \(result.errors)")
+    }
+    let changed = try locked(
+      Self.both, ["-e", "subscribe fff3; subscribe fff3 --indicate; read fff3@2902; unsubscribe; read fff3@2902", "Locked"])
+    let configurations = changed.lines.filter { $0.hasPrefix("0") }
+    #expect(configurations.map { $0.prefix(4) } == ["0200", "0000"], "\(changed.text)\(changed.errors)")
+    let expected = try locked(Self.both, ["write", "Locked", "fff5", "00", "--expect", "fff1", "--indicate"])
+    #expect(expected.status == 2 && expected.errors.contains(") does not indicate. To get its notifications"), "\(expected.errors)")
+    let none = try locked(Self.both, ["write", "Locked", "fff5", "00", "--indicate"])
+    #expect(none.status == 64 && none.errors.contains("--indicate needs --expect or --collect."), "\(none.errors)")
+  }
+
+  @Test func aConfigurationWrittenByHandStays() throws {
+    let line = "write fff3@2902 0200; subscribe fff3; sleep 1; unsubscribe fff3; read fff3@2902"
+    let result = try locked(Self.both, ["-e", line, "Locked", "--json"])
+    #expect(result.status == 0, "\(result.errors)")
+    let records = try result.records
+    #expect(records.contains { $0.string("event") == "indication" } && !records.contains { $0.string("event") == "notification" })
+    #expect(records.last?.string("value") == "0200", "\(result.text)")
   }
 
   @Test func everythingInASession() throws {

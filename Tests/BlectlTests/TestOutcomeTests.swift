@@ -4,7 +4,7 @@ import Testing
 @testable import Scripting
 
 /// The effect of a failed step on its test, for every kind of failure.
-@Suite(.timeLimit(.minutes(1))) struct TestOutcomeTests {
+@Suite(.timeLimit(.minutes(15))) struct TestOutcomeTests {
   private typealias Step = TestOutcome.Step
 
   /// Step, and the kinds of failure for each outcome. Other kinds are failures of the device.

@@ -7,7 +7,7 @@ import Testing
 @testable import Scripting
 
 /// Tests what a test keeps of its steps and its failure.
-@Suite(.timeLimit(.minutes(1))) struct TestRecordTests {
+@Suite(.timeLimit(.minutes(15))) struct TestRecordTests {
   private static func instant(_ seconds: Int64) -> LoopClock.Instant { LoopClock.Instant(nanoseconds: seconds * 1_000_000_000) }
 
   @Test func whatIsNotKeptIsCounted() {

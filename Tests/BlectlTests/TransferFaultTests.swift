@@ -9,7 +9,7 @@ import Testing
 @testable import Transfer
 
 /// Every fault at each packet of a transfer of 200. If the device reports its count or the mode differs, every third packet.
-@Suite(.timeLimit(.minutes(5))) struct TransferFaultTests {
+@Suite(.timeLimit(.minutes(15))) struct TransferFaultTests {
   typealias Fault = FaultyLink.Fault
 
   /// How the data is sent, and how its arrival is confirmed.

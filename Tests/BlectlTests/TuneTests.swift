@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct TuneTests {
+@Suite(.timeLimit(.minutes(15))) struct TuneTests {
   private static let slow = "sim:\(ExampleTests.folder)/slow-panel.json"
 
   /// The report shows the losses, keeps the fastest setting without loss, and the next transfer uses it.

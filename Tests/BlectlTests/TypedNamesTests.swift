@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Input from people who have not read the manual: a plain name for a device, a time with a unit.
-@Suite(.timeLimit(.minutes(1))) struct TypedNamesTests {
+@Suite(.timeLimit(.minutes(15))) struct TypedNamesTests {
   @Test func aWordIsTheNameOfADevice() throws {
     let read = try Blectl.run("read", "Band-7", "battery_level")
     #expect(read.status == 0 && read.text == "3c  60 %\n", "\(read.errors)")

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Values given in hex, in a format, in a file, or on standard input.
-@Suite(.timeLimit(.minutes(1))) struct ValueInputTests {
+@Suite(.timeLimit(.minutes(15))) struct ValueInputTests {
   private static let band = "name:Band-7"
 
   /// A value with a missing digit prevents the connection. The message has the word and its column.

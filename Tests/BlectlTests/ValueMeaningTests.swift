@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// A value means the same everywhere: names.json, 2901 and 2904 apply to one-shot commands, sessions and scripts.
-@Suite(.timeLimit(.minutes(1))) struct ValueMeaningTests {
+@Suite(.timeLimit(.minutes(15))) struct ValueMeaningTests {
   private static let meter = "name:meter"
   private static let description = "Outdoor \u{1B}[31mtemperature"
   private let file = TemporaryPath()

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Countable properties of blectl's style: sentence lengths, line widths, and replaced words.
-@Suite(.timeLimit(.minutes(1))) struct WordingTests {
+@Suite(.timeLimit(.minutes(15))) struct WordingTests {
   /// Returns the texts that new users read first.
   private static func texts() throws -> [(name: String, text: String)] {
     let readme = try String(contentsOf: ManualTests.root.appendingPathComponent("README.md"), encoding: .utf8)

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// The wristband: properties, a command answered by a notification, heart beats, and two ways to the MAC.
-@Suite(.timeLimit(.minutes(1))) struct WristbandTests {
+@Suite(.timeLimit(.minutes(15))) struct WristbandTests {
   static let band = "name:Band-7"
 
   @Test func theWholeTree() throws {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Bluetooth
 
-@Suite(.timeLimit(.minutes(1))) struct AssignedNumbersTests {
+@Suite(.timeLimit(.minutes(15))) struct AssignedNumbersTests {
   @Test(arguments: [
     ("1800", "Generic Access", "generic_access"), ("2800", "Primary Service", "primary_service"),
     ("2803", "Characteristic", "characteristic"), ("2902", "Client Characteristic Configuration", "client_characteristic_configuration"),

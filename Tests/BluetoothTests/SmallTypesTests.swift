@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import Text
 
-@Suite(.timeLimit(.minutes(1))) struct SmallTypesTests {
+@Suite(.timeLimit(.minutes(15))) struct SmallTypesTests {
   @Test(
     arguments: [
       ("0c025a", "Phone: Smartphone; Networking, Capturing, Object Transfer, Telephony"),

@@ -1,4 +1,6 @@
 import Bluetooth
+import Compression
+import EventLoop
 import HCI
 import TestSupport
 import Testing
@@ -7,22 +9,26 @@ import Text
 @testable import Captures
 
 /// Captures in the files of phones and sniffers give the same packets as btsnoop files.
-@Suite(.timeLimit(.minutes(1))) struct PackedCaptureTests {
+@Suite(.timeLimit(.minutes(15))) struct PackedCaptureTests {
   static let records = TraceReaderTests.records
   private static let packets = records.map { ($0.packet, $0.direction, $0.wallClock / 1000) }
   static let snoop = Snoop.header + records.flatMap(\.encoded)
 
   private func expectSame(_ file: [UInt8], sourceLocation: SourceLocation = #_sourceLocation) async throws {
-    #expect(TraceReader.isTrace(file), sourceLocation: sourceLocation)
-    let unpacked = try await onLoop { try await PackedCapture.unpack(file) }
+    let (isTrace, unpacked) = try await onLoop { (try await TraceReader.isTrace(file), try await PackedCapture.unpack(file)) }
+    #expect(isTrace, sourceLocation: sourceLocation)
     var reader = try TraceReader(unpacked)
     var found: [Snoop.Record] = []
     while let record = try reader.next() { found.append(record) }
     #expect(found == Self.records, sourceLocation: sourceLocation)
   }
 
-  private func error(_ file: [UInt8]) async throws -> String {
-    do { _ = try await onLoop { try await PackedCapture.unpack(file) } } catch let error as MalformedPacket { return error.reason }
+  private func error(_ file: [UInt8], _ change: (inout PackedCapture.Limits) -> Void = { _ in }) async throws -> String {
+    var limits = PackedCapture.Limits(file.count)
+    change(&limits)
+    do { _ = try await onLoop { [limits] in try await PackedCapture.unpack(file, limits) } } catch let error as MalformedPacket {
+      return error.reason
+    }
     return ""
   }
 
@@ -33,7 +39,8 @@ import Text
     for file in [
       PackedFiles.gzip(Self.snoop), PackedFiles.gzip(TraceReaderTests.pcap(201, isLittle: true, nanoseconds: true)), zip,
       PackedFiles.gzip(zip),
-      PackedFiles.gzip(Array(Self.snoop.prefix(50))) + PackedFiles.gzip(Array(Self.snoop.dropFirst(50))) + [0, 0],
+      // Several parts, of which one is empty, and padding.
+      PackedFiles.gzip([]) + PackedFiles.gzip(Array(Self.snoop.prefix(50))) + PackedFiles.gzip(Array(Self.snoop.dropFirst(50))) + [0, 0],
       PackedFiles.zip([
         ("small", [0, 1, 2]), ("report.txt", PackedFiles.report(Self.packets, version: 2)), ("other.txt", Array("longer text".utf8)),
       ]),
@@ -58,24 +65,34 @@ import Text
   /// Streams of zlib: numbers with codes of their own, and a text with the fixed codes.
   @Test func compressedStreams() throws {
     let numbers = Hex.decode(Self.numbers.joined()) ?? []
-    var inflate = Inflate(numbers[...], limit: 1 << 20)
-    #expect(
-      try !inflate.run(to: .max) && String(decoding: inflate.output, as: UTF8.self) == (0..<120).map { "\($0 * $0 * 7919) " }.joined())
-    #expect(inflate.end == numbers.count)
+    let (digits, end) = try inflate(numbers)
+    #expect(String(decoding: digits, as: UTF8.self) == (0..<120).map { "\($0 * $0 * 7919) " }.joined())
+    #expect(end == numbers.count)
     let text = try #require(Hex.decode("4b54c8cb2fc94ccb4c4e2cc9cccfd3514844e7e7a500717e49466a91427e5e2a00"))
-    inflate = Inflate((text + [1, 2, 3])[...], limit: 1 << 20)
-    #expect(try !inflate.run(to: .max) && inflate.output == Array("a notification, a notification, and another one".utf8))
-    #expect(inflate.end == text.count)
+    let (words, last) = try inflate(text + [1, 2, 3])
+    #expect(words == Array("a notification, a notification, and another one".utf8))
+    #expect(last == text.count)
     // Each changed byte gives other bytes or an error.
     for index in numbers.indices {
       for value in [0, 0x55, 0xFF] as [UInt8] {
         var changed = numbers
         changed[index] = value
-        var inflate = Inflate(changed[...], limit: 1 << 20)
-        _ = try? inflate.run(to: .max)
-        #expect(inflate.output.count < 2 << 20)
+        _ = try? inflate(changed)
       }
     }
+  }
+
+  /// Decompresses in steps, each of which is small. Returns the contents and the number of bytes that they took.
+  private func inflate(_ data: [UInt8]) throws -> ([UInt8], Int) {
+    let inflate = Inflate(.raw)
+    var (contents, rest): ([UInt8], ArraySlice<UInt8>) = ([], data[...])
+    while !inflate.isAtEnd {
+      let (taken, more) = try inflate.step(rest)
+      #expect(taken <= 4096 && more.count <= 16_384 && taken + more.count > 0)
+      rest = rest.dropFirst(taken)
+      contents += more
+    }
+    return (contents, rest.startIndex)
   }
 
   @Test func hostileFiles() async throws {
@@ -83,6 +100,10 @@ import Text
     for length in 3..<gzip.count { #expect(try await !error(Array(gzip.prefix(length))).isEmpty, "\(length)") }
     var wrong = gzip
     wrong[wrong.count - 6] ^= 1
+    #expect(try await error(wrong) == "compressed data: incorrect data check")
+    let zip = PackedFiles.zip([("a", Self.snoop)])
+    wrong = zip
+    wrong[zip.count / 2] ^= 1
     #expect(try await error(wrong) == "compressed data: wrong checksum")
     // Fixed codes: a zero, then 258 zeros for each 13 bits.
     var bits: [UInt8] = [1, 1, 0, 0, 0, 1, 1, 0, 0, 0, 0]
@@ -90,20 +111,75 @@ import Text
     let bomb = stride(from: 0, to: bits.count, by: 8).map { start in
       bits[start..<min(start + 8, bits.count)].enumerated().reduce(UInt8(0)) { $0 | $1.element << UInt8($1.offset) }
     }
-    #expect(try await error(PackedFiles.gzip([], stream: bomb)) == "compressed data: it expands to more than 16 MiB")
+    #expect(try await error(PackedFiles.gzip([], stream: bomb)) == "compressed data: they expand to more than 16 MiB")
     #expect(try await error(PackedFiles.zip([("a", [1]), ("b", [2])])) == "a ZIP archive without a Bluetooth capture")
     #expect(try await error([0x50, 0x4B, 3, 4]) == "a ZIP archive without a Bluetooth capture")
     for (octets, mention) in [
       ([3] + [UInt8](repeating: 0, count: 20), "btsnooz header: unsupported version 3"),
       ([2, 1], "btsnooz header: needs 8 bytes, has 1"),
       ([2] + [UInt8](repeating: 0, count: 8) + [0, 0], "btsnooz header: no zlib data"),
-      ([2] + [UInt8](repeating: 0, count: 8) + [0x78, 1, 7], "compressed data: invalid block"),
+      ([2] + [UInt8](repeating: 0, count: 8) + [0x78, 1, 7], "compressed data: invalid block type"),
       (
         [2] + [UInt8](repeating: 0, count: 8) + [0x78, 1] + PackedFiles.stored([9, 0, 9, 0, 0, 0, 0, 0, 0x10]),
         "btsnooz record: needs 8 bytes, has 0"
       ),
     ] as [([UInt8], String)] { #expect(try await error(PackedFiles.report(octets)) == mention) }
     #expect(try await error(Array("--- BEGIN:BTSNOOP_LOG_SUMMARY\n?".utf8)) == "btsnooz: invalid base64")
+  }
+
+  /// A file of which each part is small, but all parts together are too much.
+  @Test func limitsOfAWholeFile() async throws {
+    // An empty block that is not the last, with the fixed codes: 10 bits.
+    let blocks = (0..<60_000).flatMap { _ in [0x02, 0x08, 0x20, 0x80, 0x00] as [UInt8] }
+    let empty = Array(PackedFiles.gzip([], stream: blocks).dropLast(8))
+    #expect(try await error(empty) { $0.steps = 80 } == "compressed data: they end early")
+    #expect(try await error(empty) { $0.steps = 70 } == "compressed data: they take more than 70 steps")
+    #expect(try await error(empty) { $0.input = 100_000 } == "compressed data: they have more than 0 MiB")
+    let part = PackedFiles.gzip([UInt8](repeating: 0, count: 1 << 19))
+    #expect(try await error(part + part) { $0.output = 1 << 20 } == "")
+    #expect(try await error(part + part + part) { $0.output = 1 << 20 } == "compressed data: they expand to more than 1 MiB")
+    let parts = (0..<20).flatMap { _ in PackedFiles.gzip([]) } + PackedFiles.gzip(Self.snoop)
+    #expect(try await error(parts) { $0.steps = 30 } == "")
+    #expect(try await error(parts) { $0.steps = 20 } == "compressed data: they take more than 20 steps")
+    // The limits do not begin anew with each entry, and an entry that exceeds them does not give way to the next.
+    let zip = PackedFiles.zip([("a", [1]), ("b", Self.snoop), ("c", [2]), ("d", Array(Self.snoop.dropLast()))])
+    #expect(try await error(zip) { $0.entries = 4 } == "")
+    #expect(try await error(zip) { $0.entries = 3 } == "a ZIP archive with more than 3 entries")
+    #expect(try await error(PackedFiles.gzip(zip)) { $0.output = zip.count } == "compressed data: they expand to more than 0 MiB")
+    // 9 bytes of a log become 25.
+    let log = (0..<1000).flatMap { _ in [1, 0, 1, 0, 0, 0, 0, 0, 0x10] as [UInt8] }
+    let report = PackedFiles.report([2] + [UInt8](repeating: 0, count: 8) + [0x78, 1] + PackedFiles.stored(log))
+    #expect(try await error(report) { $0.output = 35_000 } == "")
+    #expect(try await error(report) { $0.output = 33_000 } == "compressed data: they expand to more than 0 MiB")
+    #expect(try await error(report) { $0.text = 12_000 } == "btsnooz: it has more than 0 MiB of base64")
+  }
+
+  @Test func overlappingEntries() async throws {
+    let zip = PackedFiles.zip([("a", Self.snoop), ("b", [1]), ("c", [2])])
+    let entries = zip.indices.filter { zip[$0...].starts(with: [0x50, 0x4B, 1, 2]) }
+    // The second entry begins where the first does. The data of the first contain the header of the second.
+    for (place, value) in [(entries[1] + 42, 0), (entries[0] + 20, Self.snoop.count + 30)] {
+      var wrong = zip
+      wrong.replaceSubrange(place..<place + 4, with: PackedFiles.number(value, 4))
+      #expect(try await error(wrong) == "a ZIP archive whose entries overlap", "\(place)")
+    }
+  }
+
+  /// Between two steps, other jobs run, such as the one that Ctrl-C starts.
+  @Test func cancellation() async throws {
+    let log = [UInt8](repeating: 0x20, count: 1 << 20)
+    let blocks = (0..<60_000).flatMap { _ in [0x02, 0x08, 0x20, 0x80, 0x00] as [UInt8] }
+    for file in [PackedFiles.gzip([], stream: blocks), log, PackedFiles.zip([("a", Self.snoop + log)])] {
+      let outcome = try await onLoop {
+        let task = EventLoop.shared.spawn { () -> String in
+          do { return "\(try await PackedCapture.unpack(file).count)" } catch { return "\(error)" }
+        }
+        for _ in 0..<3 { await Task.yield() }
+        task.cancel()
+        return await task.value
+      }
+      #expect(outcome == "\(CancellationError())")
+    }
   }
 
   /// A log keeps the beginning of each packet, and records of unknown types are skipped.
@@ -116,7 +192,7 @@ import Text
     #expect(records == [record])
   }
 
-  @Test func recordsOfPacketLogger() throws {
+  @Test func recordsOfPacketLogger() async throws {
     let other: [UInt8] = [0, 0, 0, 11, 0x65, 0x53, 0xF1, 0, 0, 0, 0, 0, 0xFC, 1, 2]
     let length = other.count + PackedFiles.packetLogger(Self.packets, isLittle: false).count
     var reader = try TraceReader(other + PackedFiles.packetLogger(Self.packets, isLittle: false) + [0, 0, 0, 1])
@@ -130,7 +206,8 @@ import Text
       [0x7F, 0xFF, 0xFF, 0xFF] + other.dropFirst(4),
     ]
     for file in wrong {
-      #expect(PacketLoggerReader.isLittle(file) == nil && !TraceReader.isTrace(file), "\(file)")
+      let isTrace = try await onLoop { try await TraceReader.isTrace(file) }
+      #expect(PacketLoggerReader.isLittle(file) == nil && !isTrace, "\(file)")
     }
   }
 

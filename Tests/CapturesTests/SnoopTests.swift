@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Text
 
-@Suite(.timeLimit(.minutes(1))) struct SnoopTests {
+@Suite(.timeLimit(.minutes(15))) struct SnoopTests {
   private let records = [
     Snoop.Record(packet: [1, 3, 0x0C, 0], direction: .hostToController, wallClock: 1_767_225_600_000_001_000),
     Snoop.Record(packet: [4, 0x0E, 4, 1, 3, 0x0C, 0], direction: .controllerToHost, wallClock: 1_767_225_600_000_002_000),

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import Text
 
-@Suite(.timeLimit(.minutes(1))) struct P256Tests {
+@Suite(.timeLimit(.minutes(15))) struct P256Tests {
   private static func octets(_ hex: String) -> [UInt8] { Hex.decode(hex) ?? [] }
   private static func key(_ x: String, _ y: String) throws -> P256PublicKey { try #require(P256PublicKey(x: octets(x), y: octets(y))) }
 

@@ -6,7 +6,7 @@ import Testing
 import Text
 
 /// Tests ATT PDUs and the other channels of L2CAP.
-@Suite(.timeLimit(.minutes(1))) struct ATTPacketTests {
+@Suite(.timeLimit(.minutes(15))) struct ATTPacketTests {
   private static let vectors: [(String, String, [String: PacketField.Value])] = [
     ("02f700", "Exchange MTU Request", ["client_rx_mtu": .number(247)]),
     ("0a1200", "Read Request", ["handle": .attribute(0x12)]),

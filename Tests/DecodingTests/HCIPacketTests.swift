@@ -6,7 +6,7 @@ import Testing
 import Text
 
 /// Tests HCI packets against the decoder's tables.
-@Suite(.timeLimit(.minutes(1))) struct HCIPacketTests {
+@Suite(.timeLimit(.minutes(15))) struct HCIPacketTests {
   /// Packets with some of their fields, from the specification's tables (Vol 4 Part E §7) and from captures.
   static let vectors: [(String, String, [String: PacketField.Value])] = [
     ("01030c00", "Reset", ["opcode": .mask(0x0C03, octets: 2)]),

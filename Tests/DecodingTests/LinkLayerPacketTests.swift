@@ -7,7 +7,7 @@ import Testing
 import Text
 
 /// Tests Link Layer PDUs against the decoder's tables (Vol 6 Part B §2.3, §2.4).
-@Suite(.timeLimit(.minutes(1))) struct LinkLayerPacketTests {
+@Suite(.timeLimit(.minutes(15))) struct LinkLayerPacketTests {
   private static func air(_ hex: String, data: Bool, _ change: (inout AirPacket) -> Void = { _ in }) throws -> AirPacket {
     // A pcap file with one Link Layer packet, without a CRC.
     let pdu = try #require(Hex.decode(hex))

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Tests whole traces, packet by packet.
-@Suite(.timeLimit(.minutes(1))) struct TraceDecoderTests {
+@Suite(.timeLimit(.minutes(15))) struct TraceDecoderTests {
   private static let peer = PeerAddress(Address(rawValue: 0xC0FF_EE00_0007), .public)
 
   /// Builds a trace: sent packets are the host's, data are whole ATT frames on link 0x40, 1 ms apart.

@@ -4,7 +4,7 @@ import Text
 
 @testable import DeviceFiles
 
-@Suite(.timeLimit(.minutes(1))) struct AnswerReaderTests {
+@Suite(.timeLimit(.minutes(15))) struct AnswerReaderTests {
   private static let device = #"""
     {
       "device": "Band", "to": "ff02", "from": "ff01",

@@ -6,7 +6,7 @@ import Text
 
 @testable import DeviceFiles
 
-@Suite(.timeLimit(.minutes(1))) struct DeviceFileTests {
+@Suite(.timeLimit(.minutes(15))) struct DeviceFileTests {
   private func parse(_ text: String) throws -> DeviceDescription { try DeviceFile.parse(Array(text.utf8), name: "x.json") }
 
   @Test func everythingThatAFileMaySay() throws {

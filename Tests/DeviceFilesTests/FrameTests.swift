@@ -4,7 +4,7 @@ import Text
 
 @testable import DeviceFiles
 
-@Suite(.timeLimit(.minutes(1))) struct FrameTests {
+@Suite(.timeLimit(.minutes(15))) struct FrameTests {
   /// Returns the frame that command `c` of a file writes.
   private func frame(_ text: String) throws -> Frame {
     let file = #"{"device": "D", "to": "ff02", "commands": {"c": {"request": \#(text)}}}"#

@@ -3,7 +3,7 @@ import Testing
 
 @testable import EventLoop
 
-@Suite(.timeLimit(.minutes(1))) struct GateTests {
+@Suite(.timeLimit(.minutes(15))) struct GateTests {
   private static func seconds(_ count: Int64) -> LoopClock.Instant { EventLoop.shared.now.advanced(by: .seconds(count)) }
 
   @Test func allWhoWaitGoOnAndWhoComesLaterWaits() async throws {

@@ -2,7 +2,7 @@ import EventLoop
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct TurnQueueTests {
+@Suite(.timeLimit(.minutes(15))) struct TurnQueueTests {
   private enum Outcome: Equatable { case turn(at: Duration), late(at: Duration), cancelled(at: Duration) }
 
   /// Requests a turn for each entry immediately and in order, and holds each turn for a while.

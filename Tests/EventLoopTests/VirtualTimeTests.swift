@@ -2,7 +2,7 @@ import EventLoop
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct VirtualTimeTests {
+@Suite(.timeLimit(.minutes(15))) struct VirtualTimeTests {
   @Test func sleepsInOrderAndWithoutWaiting() async throws {
     let order = try await onLoop { () async throws -> [Int] in
       let log = Log()

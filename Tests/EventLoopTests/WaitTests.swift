@@ -3,7 +3,7 @@ import Testing
 
 @testable import EventLoop
 
-@Suite(.timeLimit(.minutes(1))) struct WaitTests {
+@Suite(.timeLimit(.minutes(15))) struct WaitTests {
   @Test func everyoneWhoWaitsGoesOn() async throws {
     try await onLoop {
       let wait = Wait<Int>()

@@ -6,7 +6,7 @@ import Text
 @testable import Finding
 
 /// Device files decode manufacturer data. Hostile data cause no trap and do not hide other data.
-@Suite(.timeLimit(.minutes(1))) struct AdvertisingFormatsTests {
+@Suite(.timeLimit(.minutes(15))) struct AdvertisingFormatsTests {
   static func formats(_ frame: String, company: String = "0305") throws -> AdvertisingFormats {
     let text = #"{"device": "Made", "advertisement": {"manufacturer_data": {"\#(company)": \#(frame)}}}"#
     return AdvertisingFormats(device: try DeviceFile.parse(Array(text.utf8), name: "made.json"))

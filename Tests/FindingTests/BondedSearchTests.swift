@@ -9,7 +9,7 @@ import Text
 @testable import Finding
 
 /// Searches by the names of bonded devices.
-@Suite(.timeLimit(.minutes(1))) struct BondedSearchTests {
+@Suite(.timeLimit(.minutes(15))) struct BondedSearchTests {
   private static let irk: UInt128 = 0xEC02_34A3_57C8_AD05_3410_10A6_0A39_7D9B
   private static let tag = PeerAddress(
     Address(rawValue: 0x40_0001 << 24 | UInt64(Toolbox.ah(irk: irk, prand: 0x40_0001))), .random)

@@ -7,7 +7,7 @@ import Text
 
 @testable import Finding
 
-@Suite(.timeLimit(.minutes(1))) struct DecodedDataTests {
+@Suite(.timeLimit(.minutes(15))) struct DecodedDataTests {
   private func octets(_ hex: String) -> [UInt8] { Hex.decode(hex) ?? [] }
 
   private func fields(_ data: DecodedData?) -> String {

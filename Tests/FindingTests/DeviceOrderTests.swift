@@ -5,7 +5,7 @@ import Testing
 
 @testable import Finding
 
-@Suite(.timeLimit(.minutes(1))) struct DeviceOrderTests {
+@Suite(.timeLimit(.minutes(15))) struct DeviceOrderTests {
   private func device(_ number: UInt64, _ rssi: Int8, name: String? = nil, at time: Int64 = 0) -> DeviceView {
     var device = DeviceView(peer(number))
     let report = report(number, name.map(named) ?? [], rssi: rssi)

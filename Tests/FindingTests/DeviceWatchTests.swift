@@ -6,7 +6,7 @@ import Text
 
 @testable import Finding
 
-@Suite(.timeLimit(.minutes(1))) struct DeviceWatchTests {
+@Suite(.timeLimit(.minutes(15))) struct DeviceWatchTests {
   @Test func aRecordIsWhatIsNew() {
     var watch = DeviceWatch()
     #expect(watch.add(report(1, [1, 9])) != nil)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Finding
 
-@Suite(.timeLimit(.minutes(1))) struct ListenTests {
+@Suite(.timeLimit(.minutes(15))) struct ListenTests {
   /// No report arrives after the end, although one event or one turn may bring several.
   @Test(arguments: [1, 2, 3]) func noReportAfterTheEnd(_ count: Int) async throws {
     try await onLoop {

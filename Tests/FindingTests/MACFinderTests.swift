@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Text
 
-@Suite(.timeLimit(.minutes(1))) struct MACFinderTests {
+@Suite(.timeLimit(.minutes(15))) struct MACFinderTests {
   @Test(arguments: MACVector.all) func vector(_ vector: MACVector) throws {
     #expect(vector.advertisement.errors.isEmpty)
     let outcome = MACFinder.find(in: vector.advertisement)

@@ -6,7 +6,7 @@ import Text
 
 @testable import Finding
 
-@Suite(.timeLimit(.minutes(1))) struct MACSearchTests {
+@Suite(.timeLimit(.minutes(15))) struct MACSearchTests {
   /// The wristband's advertisement, with the MAC in the last six bytes of the data of company 0157.
   private static let band = Hex.decode("1bff5701020a0700ffffffffffffffffffffffffff03c0ffee000007") ?? []
 
@@ -144,11 +144,15 @@ import Text
     #expect(try line("D1:00:00:00:00:01/random 020106")?.1 == peer(1))
     let record = try line(#"{"raw":"020106","address":"D1:00:00:00:00:01","address_type":"random"}"#)
     #expect(record?.0 == [2, 1, 6] && record?.1 == peer(1))
+    #expect(try line(String(repeating: "00", count: 1650))?.0.count == 1650)
     for (text, error) in [
       ("{", OfflineAdvertisementError.notJSON(line: 7)), (#"{"raw":"zz"}"#, .rawNotHex(line: 7)),
       ("D1:00:00:00:00:01 zz", .notHexAfterAddress(line: 7)), ("hello", .unknown(line: 7)),
       ("02010", .lacksDigit(line: 7)), ("D1:00:00:00:00:01 -58 dBm adv_ind 020", .lacksDigit(line: 7)),
       (#"{"raw":"0"}"#, .lacksDigit(line: 7)),
+      (String(repeating: "00", count: 1651), .tooLong(line: 7)),
+      ("D1:00:00:00:00:01 \(String(repeating: "00", count: 1651))", .tooLong(line: 7)),
+      (String(repeating: " ", count: 200_000), .tooLong(line: 7)),
     ] {
       #expect(throws: error) { try line(text) }
     }

@@ -7,7 +7,7 @@ import Text
 
 @testable import Finding
 
-@Suite(.timeLimit(.minutes(1))) struct PeerSearchTests {
+@Suite(.timeLimit(.minutes(15))) struct PeerSearchTests {
   /// Two selectors may mean the same device, which is known without a search.
   @Test func twoSelectorsMayMeanOneDevice() throws {
     func selector(_ text: String) throws -> PeerSelector { try #require(PeerSelector(text)) }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Finding
 
-@Suite(.timeLimit(.minutes(1))) struct SignalHistoryTests {
+@Suite(.timeLimit(.minutes(15))) struct SignalHistoryTests {
   private let millisecond: Int64 = 1_000_000
 
   /// Missed events, a second channel and scan responses do not change the interval.

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Runs the corpus and the seeds as ordinary tests. `scripts/fuzz` looks for new inputs.
-@Suite(.timeLimit(.minutes(1))) struct CorpusTests {
+@Suite(.timeLimit(.minutes(15))) struct CorpusTests {
   @Test(arguments: FuzzTarget.all) func takesItsInputs(_ target: FuzzTarget) async throws {
     #expect(!target.kept.isEmpty)
     try await onLoop { for input in target.kept + target.seeds { await target.run(input) } }

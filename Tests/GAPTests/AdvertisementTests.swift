@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Text
 
-@Suite(.timeLimit(.minutes(1))) struct AdvertisementTests {
+@Suite(.timeLimit(.minutes(15))) struct AdvertisementTests {
   @Test func names() {
     #expect(ADType.name(ADType.leDeviceAddress) == "LE Bluetooth Device Address")
     #expect(ADType.name(0xFE) == nil)
@@ -88,7 +88,7 @@ import Text
 }
 
 /// Checks the advertisements of other projects' tests. Each segment is one report.
-@Suite(.timeLimit(.minutes(1))) struct AdvertisementVectorTests {
+@Suite(.timeLimit(.minutes(15))) struct AdvertisementVectorTests {
   @Test(.enabled(if: Vectors.folder != nil, "BLECTL_VECTORS names no folder: the 153 advertisements of other projects were not read"))
   func vectors() throws {
     let file = try #require(try JSONSerialization.jsonObject(with: try Vectors.data("adv.json")) as? [String: Any])

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Checks the rules for link requests without a host.
-@Suite(.timeLimit(.minutes(1))) struct LinkRequestTests {
+@Suite(.timeLimit(.minutes(15))) struct LinkRequestTests {
   @Test(arguments: [
     // Interval, units, supervision timeout.
     (Duration.microseconds(7500), 6, 400), (.microseconds(7501), 6, 400), (.milliseconds(8), 6, 400), (.microseconds(8125), 7, 400),

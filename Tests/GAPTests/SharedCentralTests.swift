@@ -5,7 +5,7 @@ import Testing
 
 @testable import GAP
 
-@Suite(.timeLimit(.minutes(1))) struct SharedCentralTests {
+@Suite(.timeLimit(.minutes(15))) struct SharedCentralTests {
   /// A radio that records the requested scans and runs one scan at a time.
   @LoopActor private final class Radio: Central {
     var onNote: (@LoopActor (GAPNote) -> Void)?

@@ -8,7 +8,7 @@ import Testing
 @testable import ATT
 
 /// A client and a server on each end of one channel.
-@Suite(.timeLimit(.minutes(1))) struct BothRolesTests {
+@Suite(.timeLimit(.minutes(15))) struct BothRolesTests {
   @LoopActor private struct End {
     let bearer: Bearer
     let client: Client

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// After the peer's services change, old handles may belong to other attributes. Nothing is written to them.
-@Suite(.timeLimit(.minutes(1))) struct ChangedSubscriptionTests {
+@Suite(.timeLimit(.minutes(15))) struct ChangedSubscriptionTests {
   @LoopActor private struct Fixture {
     let client: Client
     let peer: ScriptedPeer

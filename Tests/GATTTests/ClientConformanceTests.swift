@@ -8,7 +8,7 @@ import Testing
 import Text
 
 /// Runs the client cases of the GATT conformance suite. Our own cases are in ClientProcedureTests.
-@Suite(.timeLimit(.minutes(1))) struct ClientConformanceTests {
+@Suite(.timeLimit(.minutes(15))) struct ClientConformanceTests {
   struct Table: Decodable {
     let databases: [String: ClientHostilePeerTests.Database]
     let cases: [Case]

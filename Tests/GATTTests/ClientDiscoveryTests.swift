@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Text
 
-@Suite(.timeLimit(.minutes(1))) struct ClientDiscoveryTests {
+@Suite(.timeLimit(.minutes(15))) struct ClientDiscoveryTests {
   /// Returns services whose characteristics are readable, notify, and have a Client Characteristic Configuration.
   static func server(services: Int, characteristics: Int, isLong: (Int) -> Bool = { _ in false }, descriptors: Bool = true) -> PlainServer {
     var items: [PlainServer.Item] = []

@@ -8,7 +8,7 @@ import Text
 @testable import GATT
 
 /// Checks GATT procedures byte for byte against the tables of Vol 3 Part F §3.4 and Part G §4.
-@Suite(.timeLimit(.minutes(1))) struct ClientProcedureTests {
+@Suite(.timeLimit(.minutes(15))) struct ClientProcedureTests {
   struct Procedure: Sendable, CustomTestStringConvertible {
     let title: String
     /// The PDUs of the client (`>`) and of the peer (`<`).

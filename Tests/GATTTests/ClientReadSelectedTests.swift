@@ -7,7 +7,7 @@ import Testing
 import Text
 
 /// Reading on a new connection takes few requests and gives the same result as after full discovery.
-@Suite(.timeLimit(.minutes(1))) struct ClientReadSelectedTests {
+@Suite(.timeLimit(.minutes(15))) struct ClientReadSelectedTests {
   static let wide = DiscoveryCostTests.long(2)
 
   static func value(_ count: Int) -> [UInt8] { (0..<count).map { UInt8($0 & 255) } }

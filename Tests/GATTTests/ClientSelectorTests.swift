@@ -4,7 +4,7 @@ import Testing
 
 @testable import GATT
 
-@Suite(.timeLimit(.minutes(1))) struct ClientSelectorTests {
+@Suite(.timeLimit(.minutes(15))) struct ClientSelectorTests {
   static let table: AttributeTable = {
     func item(_ uuid: UInt32, _ handle: AttributeHandle, _ descriptors: [(UInt32, AttributeHandle)] = []) -> Characteristic {
       var item = Characteristic(

@@ -8,7 +8,7 @@ import Text
 @testable import GATT
 
 /// Tests segmented writes and subscriptions, and how they end.
-@Suite(.timeLimit(.minutes(1))) struct ClientTransferTests {
+@Suite(.timeLimit(.minutes(15))) struct ClientTransferTests {
   @Test func commandsWaitForTheChannel() async throws {
     try await onLoop {
       let (near, far) = MemoryChannel.pair()

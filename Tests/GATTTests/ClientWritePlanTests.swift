@@ -1,7 +1,7 @@
 import GATT
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ClientWritePlanTests {
+@Suite(.timeLimit(.minutes(15))) struct ClientWritePlanTests {
   struct Row: Sendable, CustomTestStringConvertible {
     let count: Int
     let properties: Properties?

@@ -7,7 +7,7 @@ import Testing
 @testable import GATT
 
 /// An empty Prepare Write reveals the refusal of commands that the peer would drop silently.
-@Suite(.timeLimit(.minutes(1))) struct CommandCheckTests {
+@Suite(.timeLimit(.minutes(15))) struct CommandCheckTests {
   @LoopActor private func check(_ answer: [UInt8], _ properties: Properties?, times: Int = 1) async throws -> (
     thrown: ErrorCode?, sent: [[UInt8]]
   ) {

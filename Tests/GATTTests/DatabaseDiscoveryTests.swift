@@ -5,7 +5,7 @@ import Testing
 @testable import GATT
 
 /// Tests discovery with contradictory answers.
-@Suite(.timeLimit(.minutes(1))) struct DatabaseDiscoveryTests {
+@Suite(.timeLimit(.minutes(15))) struct DatabaseDiscoveryTests {
   private static let service = HandleGroup(1, 9, [0xF0, 0xFF])
   private static let characteristic = HandleValue(2, [0x02, 3, 0, 0xF1, 0xFF])
 

@@ -7,7 +7,7 @@ import Text
 @testable import GATT
 
 /// Counts the requests of a full discovery, including the MTU exchange. Each costs a connection interval or two.
-@Suite(.timeLimit(.minutes(1))) struct DiscoveryCostTests {
+@Suite(.timeLimit(.minutes(15))) struct DiscoveryCostTests {
   /// A test service: `includes` handles before the first characteristic, then characteristics with their descriptors.
   struct Made: Sendable {
     var uuid: UUID

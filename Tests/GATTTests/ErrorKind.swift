@@ -23,7 +23,7 @@ private func word(_ error: ATTError) -> String {
 
 private func word(_ error: GATTError) -> String {
   switch error {
-  case .errorResponse: "att"
+  case .errorResponse, .noLongWrites: "att"
   case .notFound, .sendsNoValues, .gone: "not_found"
   case .ambiguous: "ambiguous"
   case .invalidSelector, .tooLongForWriteRequest, .tooLongForAttribute, .segmentTooLong, .segmentTooShort: "usage"

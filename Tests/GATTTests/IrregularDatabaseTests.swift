@@ -8,7 +8,7 @@ import Text
 @testable import GATT
 
 /// One irregular entry does not hide the rest, for every entry, fault and place in an answer.
-@Suite(.timeLimit(.minutes(1))) struct IrregularDatabaseTests {
+@Suite(.timeLimit(.minutes(15))) struct IrregularDatabaseTests {
   private static let count = 4
 
   /// Two included services, and three characteristics with two descriptors each.

@@ -2,7 +2,7 @@ import Bluetooth
 import GATT
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct LinkCapacityTests {
+@Suite(.timeLimit(.minutes(15))) struct LinkCapacityTests {
   /// Checks the rate of full connection events in kB/s.
   @Test(
     arguments: [

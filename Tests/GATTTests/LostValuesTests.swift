@@ -3,7 +3,7 @@ import GATT
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct LostValuesTests {
+@Suite(.timeLimit(.minutes(15))) struct LostValuesTests {
   /// There are few notes, and the last one gives the total.
   @Test func everyLossIsToldOf() async throws {
     let notes = try await onLoop {

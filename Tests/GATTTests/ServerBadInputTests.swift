@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Runs the `att-server` cases of Tests/Vectors/bad_inputs.json.
-@Suite(.timeLimit(.minutes(1))) struct ServerBadInputTests {
+@Suite(.timeLimit(.minutes(15))) struct ServerBadInputTests {
   struct File: Decodable {
     struct Case: Decodable {
       let id: String

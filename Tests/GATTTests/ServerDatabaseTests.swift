@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Text
 
-@Suite(.timeLimit(.minutes(1))) struct ServerDatabaseTests {
+@Suite(.timeLimit(.minutes(15))) struct ServerDatabaseTests {
   typealias Service = AttributeDatabase.ServiceDescription
   typealias Characteristic = AttributeDatabase.CharacteristicDescription
   typealias Descriptor = AttributeDatabase.DescriptorDescription

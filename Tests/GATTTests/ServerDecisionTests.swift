@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The owner of the attributes may refuse, delay or suppress answers to valid requests.
-@Suite(.timeLimit(.minutes(1))) struct ServerDecisionTests {
+@Suite(.timeLimit(.minutes(15))) struct ServerDecisionTests {
   @LoopActor private final class Fixture {
     let channel = ServerTestChannel()
     let server: Server

@@ -6,7 +6,7 @@ import Testing
 import Text
 
 /// Checks requests and answers of our own server cases, at ATT_MTU 23 unless the case raises it.
-@Suite(.timeLimit(.minutes(1))) struct ServerProcedureTests {
+@Suite(.timeLimit(.minutes(15))) struct ServerProcedureTests {
   /// 0001 service 1800 · 0003 name "Gate" rw max 20 · 0010 service 180d · 0012 heart rate notify · 0013 its configuration
   /// 0015 control point, write request only · 0017 write command only, indicate · 0018 its configuration · 0019 description "Gate of wrath"
   /// 001b reliable 1, 001c 2900 · 001e reliable 2, 001f 2900 · 0021 encrypted · 0023 authenticated · 0025 60 bytes, rw

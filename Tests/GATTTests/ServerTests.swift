@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Tests the server on its channel: notifications, indications, timeouts.
-@Suite(.timeLimit(.minutes(1))) struct ServerTests {
+@Suite(.timeLimit(.minutes(15))) struct ServerTests {
   @LoopActor private struct Fixture {
     let channel = ServerTestChannel()
     let server: Server

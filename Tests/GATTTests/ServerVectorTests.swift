@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Replays 94 conversations of GATT.TS server test purposes byte for byte. Our own are in ServerProcedureTests.
-@Suite(.timeLimit(.minutes(1))) struct ServerVectorTests {
+@Suite(.timeLimit(.minutes(15))) struct ServerVectorTests {
   struct File: Decodable {
     struct Case: Decodable {
       let id: String

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Service Changed (Vol 3 Part G §7.1) causes rediscovery of the named range only.
-@Suite(.timeLimit(.minutes(1))) struct ServiceChangedTests {
+@Suite(.timeLimit(.minutes(15))) struct ServiceChangedTests {
   /// 1–4 Generic Attribute with Service Changed · 5–7 ff00 with ff01 · 8–a ff10 with ff11
   static let before = PlainServer([
     .init(handle: 1, type: UUID(0x2800), value: [0x01, 0x18]), .init(handle: 2, type: UUID(0x2803), value: [0x20, 0x03, 0x00, 0x05, 0x2A]),

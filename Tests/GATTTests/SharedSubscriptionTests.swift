@@ -1,10 +1,11 @@
+import ATT
 import EventLoop
 import GATT
 import TestSupport
 import Testing
 
 /// Several consumers of one client's values.
-@Suite(.timeLimit(.minutes(1))) struct SharedSubscriptionTests {
+@Suite(.timeLimit(.minutes(15))) struct SharedSubscriptionTests {
   @LoopActor
   private static func client(delay: Duration = .zero, _ answer: @escaping ([UInt8]) -> [UInt8]? = { $0.first == 0x12 ? [0x13] : nil }) -> (
     Client, ScriptedPeer
@@ -48,6 +49,68 @@ import Testing
       try await first.cancel()
       try await second.cancel()
       #expect(peer.received.map { $0[3] } == [1, 3, 2, 0])
+      client.close()
+    }
+  }
+
+  /// Without a chosen kind, indications follow a refused 0100. If they are refused too, the first refusal counts.
+  @Test func indicationsAfterARefusal() async throws {
+    try await onLoop {
+      let (client, peer) = Self.client()
+      let item = ClientProcedureTests.notifying
+      var notes: [ClientNote] = []
+      client.onNote = { notes.append($0) }
+      let refusal = ScriptedPeer.Rule([0x12, 0x13, 0, 1], [.pdu([0x01, 0x12, 0x13, 0, 0xFD])], times: nil)
+      peer.rules = [refusal]
+      try await client.subscribe(item).cancel()
+      #expect(peer.received.map { $0[3] } == [1, 2, 0] && notes == [.indicationsInstead(item, ErrorCode(rawValue: 0xFD))])
+      peer.rules = [refusal, ScriptedPeer.Rule([0x12, 0x13, 0, 2], [.pdu([0x01, 0x12, 0x13, 0, 0x11])])]
+      let error = await #expect(throws: GATTError.self) { _ = try await client.subscribe(item) }
+      if case .errorResponse(let code, _, _)? = error {
+        #expect(code.rawValue == 0xFD)
+      } else {
+        Issue.record("\(String(describing: error))")
+      }
+      await #expect(throws: GATTError.self) { _ = try await client.subscribe(item, kind: .notification) }
+      #expect(peer.received.count == 6 && notes.count == 1)
+      client.close()
+    }
+  }
+
+  /// The user chose indications: subscriptions without a choice do not need notifications as well.
+  @Test func aChosenKindSuffices() async throws {
+    try await onLoop {
+      let (client, peer) = Self.client()
+      let item = ClientProcedureTests.notifying
+      let first = try await client.subscribe(item)
+      let chosen = try await client.subscribe(item, kind: .indication)
+      try await chosen.cancel()
+      try await first.cancel()
+      #expect(peer.received.map { $0[3] } == [1, 2, 1, 0])
+      client.close()
+    }
+  }
+
+  /// No subscription clears a bit that the user wrote to the descriptor.
+  @Test func aConfigurationWrittenByHand() async throws {
+    try await onLoop {
+      let (client, peer) = Self.client()
+      let item = ClientProcedureTests.notifying
+      func write(_ octet: UInt8) async throws {
+        let plan = try WritePlan(value: 2, properties: nil, mtu: 23, mode: .request)
+        try await client.write([octet, 0], to: 0x13, plan: plan)
+      }
+      let before = try await client.subscribe(item)
+      try await write(2)
+      try await client.subscribe(item).cancel()
+      try await before.cancel()
+      #expect(peer.received.map { $0[3] } == [1, 2])
+      let chosen = try await client.subscribe(item, kind: .notification)
+      try await chosen.cancel()
+      #expect(peer.received.map { $0[3] } == [1, 2, 3, 2])
+      try await write(0)
+      try await client.subscribe(item).cancel()
+      #expect(peer.received.map { $0[3] } == [1, 2, 3, 2, 0, 1, 0])
       client.close()
     }
   }
@@ -124,7 +187,7 @@ import Testing
       let item = ClientProcedureTests.notifying
       let refusal = [ScriptedPeer.Rule([0x12], [.pdu([0x01, 0x12, 0x13, 0, 0x11])])]
       peer.rules = refusal
-      await #expect(throws: GATTError.self) { _ = try await client.subscribe(item) }
+      await #expect(throws: GATTError.self) { _ = try await client.subscribe(item, kind: .notification) }
       #expect(peer.received.count == 1)
       let subscription = try await client.subscribe(item)
       peer.rules = refusal

@@ -2,7 +2,7 @@ import Testing
 
 @testable import GATT
 
-@Suite(.timeLimit(.minutes(1))) struct TransferPaceTests {
+@Suite(.timeLimit(.minutes(15))) struct TransferPaceTests {
   /// Returns a burst to a device with this time per segment, on a link with 2.5 ms per segment and an interval of 15 ms.
   private static func burst(_ segments: Int, taking time: Double, at gap: Duration) -> TransferPace.Burst {
     let sent = Double(segments) * max(2.5, gap / .milliseconds(1))

@@ -8,7 +8,7 @@ import Values
 @testable import GATT
 
 /// Descriptors of values are read once per link and kept until the services change.
-@Suite(.timeLimit(.minutes(1))) struct ValueDescriptionTests {
+@Suite(.timeLimit(.minutes(15))) struct ValueDescriptionTests {
   @LoopActor
   private static func client(_ refused: Set<UInt32> = []) -> (Client, ScriptedPeer) {
     var server = DiscoveryCostTests.server([

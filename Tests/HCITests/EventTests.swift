@@ -70,7 +70,7 @@ private let vectors: [(Event, String)] = [
   (.other(code: 0x12, [6, 0x40, 0, 0]), "04120406400000"),
 ]
 
-@Suite(.timeLimit(.minutes(1))) struct EventTests {
+@Suite(.timeLimit(.minutes(15))) struct EventTests {
   @Test(arguments: vectors.indices) func vectorsBothWays(_ index: Int) throws {
     let (event, hex) = vectors[index]
     #expect(Hex.encode(event.encoded) == hex)

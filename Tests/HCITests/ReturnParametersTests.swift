@@ -57,7 +57,7 @@ func readReturn(of complete: Event.CommandComplete) throws {
   for (command, _) in commandVectors where command.opcode == complete.opcode { try read(command) }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct ReturnParametersTests {
+@Suite(.timeLimit(.minutes(15))) struct ReturnParametersTests {
   @Test(arguments: vectors.indices) func vectorsBothWays(_ index: Int) throws { try vectors[index].check() }
 
   /// Command Status answers the commands whose result arrives in another event.

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Text
 
-@Suite(.timeLimit(.minutes(1))) struct H4FramerTests {
+@Suite(.timeLimit(.minutes(15))) struct H4FramerTests {
   private func packets(_ octets: [UInt8], pieces: () -> Int, _ sender: Direction = .controllerToHost) throws -> [[UInt8]] {
     var framer = H4Framer(sender)
     var result: [[UInt8]] = []
@@ -102,7 +102,7 @@ import Text
   }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct TappedTransportTests {
+@Suite(.timeLimit(.minutes(15))) struct TappedTransportTests {
   @Test func tapSeesBothDirections() async throws {
     try await onLoop {
       let inner = Inner()

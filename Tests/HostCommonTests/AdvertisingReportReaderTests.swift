@@ -8,7 +8,7 @@ import Testing
 
 private let phone = PeerAddress(Address(rawValue: 0x11_22_33_44_55_66), .random)
 
-@Suite(.timeLimit(.minutes(1))) struct AdvertisingReportReaderTests {
+@Suite(.timeLimit(.minutes(15))) struct AdvertisingReportReaderTests {
   private func legacy(_ types: UInt8..., data: [UInt8] = [1]) -> Event {
     .leAdvertisingReports(AdvertisingReports(types.map { LegacyAdvertisingReport(eventType: $0, peer: phone, data: data, rssi: -50) }))
   }

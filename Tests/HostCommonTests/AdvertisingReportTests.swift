@@ -7,7 +7,7 @@ import Testing
 
 private let phone = PeerAddress(Address(rawValue: 0x11_22_33_44_55_66), .random)
 
-@Suite(.timeLimit(.minutes(1))) struct AdvertisingReportTests {
+@Suite(.timeLimit(.minutes(15))) struct AdvertisingReportTests {
   @Test(arguments: [
     (UInt8(0), AdvertisingReport.PDU?.some(.connectable), true, true), (1, .directed, true, false), (2, .scannable, false, true),
     (3, .nonConnectable, false, false), (4, .scanResponse, false, false), (5, nil, false, false), (0xFF, nil, false, false),

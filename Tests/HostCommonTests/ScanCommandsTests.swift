@@ -5,7 +5,7 @@ import HostCommon
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ScanCommandsTests {
+@Suite(.timeLimit(.minutes(15))) struct ScanCommandsTests {
   private func controller(_ commands: [Opcode], _ features: LEFeatures = [], _ type: AddressType = .public) -> ControllerInfo {
     var info = ControllerInfo()
     info.supported = SupportedCommands(commands)

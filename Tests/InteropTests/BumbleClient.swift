@@ -12,7 +12,7 @@ final class BumbleClient: Sendable {
   init(_ transport: String) throws {
     guard let python = ProcessInfo.processInfo.environment["BLECTL_PYTHON"] else { throw BumbleAir.NoPython() }
     let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("bumble_client.py").path
-    process = try RunningProcess([python, script, transport], limit: 300)
+    process = try RunningProcess([python, script, transport], isLimited: false)
     guard let ready = process.nextLine(where: { $0.contains("ready") }) else { throw Failed(text: process.wait().errors) }
     address = try Record(ready).string("address")
   }

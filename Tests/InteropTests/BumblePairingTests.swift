@@ -12,7 +12,7 @@ import TestSupport
 import Testing
 
 /// Pairings of our two roles with Bumble: the method of Vol 3 Part H Table 2.8, and what both sides then know. One process of Bumble each.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct BumblePairingTests {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct BumblePairingTests {
   private static let isTimeReal: Bool = ProcessInfo.processInfo.environment["BLECTL_CLOCK"] == "real"
 
   /// A pairing of our device with Bumble's. The numbers of IO capabilities are those of the specification.
@@ -111,14 +111,14 @@ import Testing
     let air = try BumbleAir()
     let peer = PeerAddress(try #require(Address(BumbleAir.peer)), .random)
     let central = try await onLoop {
-      let transport = try await StreamTransport.connect(to: try TransportAddress(air.adapter), timeout: .seconds(10))
+      let transport = try await StreamTransport.connect(to: try TransportAddress(air.adapter), timeout: .seconds(HangGuard.seconds))
       let central = HostCentral(transport, name: air.adapter)
       try await central.start()
       return central
     }
     /// Pairs on a link of its own: Bumble ends the session of a pairing with the link.
     @LoopActor func pair(_ parameters: PairingParameters) async throws -> (PairingResult, shown: String?) {
-      let link = try #require(try await central.connect(peer, timeout: .seconds(20)) as? HostLink)
+      let link = try #require(try await central.connect(peer, timeout: .seconds(HangGuard.seconds)) as? HostLink)
       let (manager, person) = (link.securityManager, Person())
       do {
         let result = try await manager.pair(parameters, user: person)

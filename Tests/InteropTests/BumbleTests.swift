@@ -4,7 +4,7 @@ import Testing
 import Text
 
 /// Every command against Bumble's peripheral over Bumble's controller, so that two independent stacks must agree.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct BumbleTests {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct BumbleTests {
   static let peer = BumbleAir.peer
   /// The variants of its controller. Each reports advertisements differently: "bumble" sends extended reports even after legacy commands.
   static let controllers = [["--controller", "legacy"], ["--controller", "extended"], ["--controller", "bumble"]]

@@ -5,7 +5,7 @@ import Testing
 import Text
 
 /// The HTML report as Chromium shows it.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct HTMLBrowserTests {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct HTMLBrowserTests {
   private static func page(_ results: [TestResult], title: String) -> String {
     var report = HTMLReport(title: title)
     for result in results { report.add(result) }

@@ -5,7 +5,7 @@ import Testing
 import Text
 
 /// JUnit reports, validated by libxml2 with the schema of Jenkins' xUnit plugin and the rules of Ant's, and read by Python.
-@Suite(.timeLimit(.minutes(1))) struct JUnitConsumerTests {
+@Suite(.timeLimit(.minutes(15))) struct JUnitConsumerTests {
   /// Results with difficult text in each place: name, message, value, file and host.
   private static let results = ReportSamples.each() + ReportSamples.hostileNames.flatMap { ReportSamples.each(named: $0, file: $0) }
 

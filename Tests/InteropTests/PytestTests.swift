@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The example that drives a device from pytest, through a session for programs.
-@Suite(.timeLimit(.minutes(1))) struct PytestTests {
+@Suite(.timeLimit(.minutes(15))) struct PytestTests {
   private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appendingPathComponent("man/examples").path
 

@@ -4,7 +4,7 @@ import Testing
 
 /// A session with Bumble gives the same records and exit code on replay. Only the rate of a transfer, and times within the tolerance of
 /// `Replayed`, may differ: they depend on the machine's speed.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct RecordedBumbleTests {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct RecordedBumbleTests {
   static let flows: [[String]] = [
     ["scan", "-d", "1"], ["scan", "--count", "1", "--name", "Lock-01"], ["connect", BumbleAir.peer],
     ["connect", BumbleAir.peer, "--mtu", "100", "--interval", "50"], ["services", BumbleAir.peer, "--values"],

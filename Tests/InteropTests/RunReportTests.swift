@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// All reports of one run, read by independent tools.
-@Suite(.timeLimit(.minutes(1))) struct RunReportTests {
+@Suite(.timeLimit(.minutes(15))) struct RunReportTests {
   private static let names = [
     "passes ]]> <b> &amp; # SKIP", "beats", "fails <script> # TODO \\", "later", "absent", "passes ]]> <b> &amp; # SKIP",
   ]

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `sim --listen` with Bumble's host and blectl's as clients: two independent stacks in one air.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct SharedAirTests {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct SharedAirTests {
   /// The devices of the tests, with values that are stored and a value that is notified.
   static let devices = """
     [{"name": "Board", "address": "D1:00:00:00:02:01/random", "advertisement": {"flags": 6, "name": "Board"}, "interval_ms": 40,

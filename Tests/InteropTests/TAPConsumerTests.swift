@@ -5,7 +5,7 @@ import Testing
 import Text
 
 /// Test Anything Protocol reports, checked with Perl's Test::Harness: the output of `prove`, and its parser's result for each line.
-@Suite(.timeLimit(.minutes(1))) struct TAPConsumerTests {
+@Suite(.timeLimit(.minutes(15))) struct TAPConsumerTests {
   private static func tap(_ results: [TestResult], count: Int?) -> String {
     var report = TAPReport()
     return report.begin(count: count) + results.map { report.test($0) }.joined() + report.end(ReportSamples.summary(results))

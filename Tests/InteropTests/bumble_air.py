@@ -14,8 +14,9 @@ Lines on standard input: "away" takes the peripheral out of range (links are los
 "pairing:246810" lets it display that passkey, "pairing:compare" lets it compare numbers; "pairing:IO/SC/MITM" sets the three numbers
 of its features, with the passkey 246810; "pairing:silent" lets it answer nothing; "forget" removes its keys. A pairing ends with
 the event "paired" or "failed".
-"private" lets it advertise with another resolvable private address, "static" with its static address again. Both end with the
-event "address", and must not be said while a link is up.
+"private" lets it advertise with another resolvable private address, "static" with its static address again; "impostor" with the
+resolvable private address of another device, which claims the same identity. All end with the event "address", and must not be said
+while a link is up.
 
 Service FFE0:
   FFE1 write, write without response   counted; "burst" also sends 100 notifications of FFE5 and 10 indications of FFE6 to who
@@ -56,6 +57,7 @@ ADDRESS = 'F0:F1:F2:F3:F4:F5'
 SECOND = 'F0:F1:F2:F3:F4:F6'
 CENTRAL = '00:1B:DC:00:00:01'
 IRK = bytes(range(16))
+IRKS = {'private': IRK, 'impostor': bytes(range(16, 32))}
 SUPERVISION_TIMEOUT = 0x08
 UUID_128 = '6f1c%04x-8a3e-4b52-9c1d-2e7f90a1b3c4'
 
@@ -601,9 +603,9 @@ async def main():
                 config = pairing_config(kind)
                 device.pairing_config_factory = lambda _: config
             report('pairing')
-        elif device and word in ('private', 'static'):
-            device.irk = IRK if word == 'private' else bytes(16)
-            address = hci.Address.generate_private_address(IRK) if word == 'private' else device.static_address
+        elif device and word in ('private', 'impostor', 'static'):
+            device.irk = IRKS.get(word, bytes(16))
+            address = hci.Address.generate_private_address(device.irk) if word in IRKS else device.static_address
             asyncio.ensure_future(rotate(device, address, lambda: advertise(device, options)))
         elif device and word == 'forget':
             device.keystore.all_keys.clear()

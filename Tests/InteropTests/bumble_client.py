@@ -51,7 +51,7 @@ class Client:
         return {'addresses': sorted(heard)}
 
     async def connect(self, address):
-        connection = await self.device.connect(address, timeout=60)
+        connection = await self.device.connect(address, timeout=600)
         connection.on('disconnection', lambda reason: report('disconnected', reason=reason))
         self.peer = Peer(connection)
         mtu = await self.peer.request_mtu(517)
@@ -79,7 +79,7 @@ class Client:
 
     async def pair(self, address, count, kind):
         fast = ConnectionParametersPreferences(connection_interval_min=7.5, connection_interval_max=7.5)
-        connection = await self.device.connect(address, timeout=60, connection_parameters_preferences={Phy.LE_1M: fast})
+        connection = await self.device.connect(address, timeout=600, connection_parameters_preferences={Phy.LE_1M: fast})
         pairings = []
         connection.on('pairing', lambda keys: pairings.append(outcome(config, keys)))
         for _ in range(int(count)):

@@ -44,7 +44,7 @@ extension KernelTests {
     }
 
     private func run(_ command: [String], ends: Bool) throws -> ProcessResult {
-      guard !ends else { return try RunningProcess.run(command, limit: 60) }
+      guard !ends else { return try RunningProcess.run(command) }
       let process = try RunningProcess(command, hasInput: false)
       _ = process.waitForOutput(containing: "failed: ")
       process.signal(SIGTERM)
@@ -54,8 +54,8 @@ extension KernelTests {
     /// Both fail alike without such an adapter, with an adapter that is down, and without a device.
     @Test func noConnection() throws {
       for words in [["-i", "hci9", "-b", BumbleAir.peer], ["-i", "hci2", "-b", BumbleAir.peer], ["-i", "hci0"]] {
-        let theirs = try RunningProcess.run(["gatttool", "--primary"] + words, limit: 90)
-        let ours = try RunningProcess.run([Blectl.path, "gatttool", "--primary"] + words, limit: 90)
+        let theirs = try RunningProcess.run(["gatttool", "--primary"] + words)
+        let ours = try RunningProcess.run([Blectl.path, "gatttool", "--primary"] + words)
         #expect(
           ours.text == theirs.text && ours.errors == theirs.errors,
           "\(words): \(ours.text)\(ours.errors) not \(theirs.text)\(theirs.errors)")

@@ -116,13 +116,38 @@ extension KernelTests {
       #expect(try secret() == "secret")
     }
 
+    /// Changes the address of Lock-01. - Parameter word: See bumble_air.py.
+    private func changeAddress(_ word: String = "private") throws -> String {
+      try Guest.waitForNoLink()
+      lock.say(word)
+      return try #require(lock.event("address")?.string("address"))
+    }
+
+    /// A device on a private address claims the identity of the bonded one. Its keys replace neither the bond nor the kernel's keys.
+    @Test func anImpostor() throws {
+      func keys() throws -> [String] {
+        try ["long_term_keys", "identity_resolving_keys"].map {
+          try String(contentsOfFile: "/sys/kernel/debug/bluetooth/hci0/\($0)", encoding: .utf8)
+        }
+      }
+      defer { _ = try? changeAddress("static") }
+      pairs(by: "246810")
+      let paired = try blectl("pair", "\(try changeAddress())/random", "--passkey", "246810")
+      try #require(paired.status == 0, "\(paired.errors)")
+      #expect(try secret() == "secret")
+      let before = try keys()
+      #expect(before.allSatisfy { $0.lowercased().contains(BumbleAir.peer.lowercased()) }, "\(before)")
+
+      let result = try blectl("pair", "\(try changeAddress("impostor"))/random", "--passkey", "246810")
+      #expect(result.status == 5, "\(result.text)")
+      #expect(result.error?.string("message")?.contains("it claims to be \(BumbleAir.peer)") == true, "\(result.errors)")
+      #expect(try keys() == before)
+      #expect(try blectl("bonds").records.count == 1)
+      try Guest.waitForNoLink()
+    }
+
     /// The kernel finds the device by its identity, whatever address it advertises with.
     @Test func aChangingAddress() throws {
-      func changeAddress(_ word: String = "private") throws -> String {
-        try Guest.waitForNoLink()
-        lock.say(word)
-        return try #require(lock.event("address")?.string("address"))
-      }
       defer { _ = try? changeAddress("static") }
       let first = try changeAddress()
       pairs(by: "246810")

@@ -3,7 +3,7 @@ import L2CAP
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct RecombinationTests {
+@Suite(.timeLimit(.minutes(15))) struct RecombinationTests {
   private func reassemble(_ packets: [[UInt8]]) throws -> (frames: [L2CAPFrame], dropped: Int) {
     var recombination = Recombination()
     var frames: [L2CAPFrame] = []

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Text
 
-@Suite(.timeLimit(.minutes(1))) struct SignallingTests {
+@Suite(.timeLimit(.minutes(15))) struct SignallingTests {
   @Test(arguments: [
     // T26: unknown command.
     ("aa010000", false, "0101" + "02000000"),

@@ -9,7 +9,7 @@ import Testing
 
 @testable import LEHost
 
-@Suite(.timeLimit(.minutes(1))) struct ConnectTests {
+@Suite(.timeLimit(.minutes(15))) struct ConnectTests {
   @Test(arguments: [false, true]) func connectsFast(_ isExtended: Bool) async throws {
     try await onLoop {
       let controller = ScriptedController()

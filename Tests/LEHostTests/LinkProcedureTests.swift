@@ -9,7 +9,7 @@ import Testing
 @testable import LEHost
 
 /// Tests interval, PHY and data length, requested by either side, and the other channels of a link.
-@Suite(.timeLimit(.minutes(1))) struct LinkProcedureTests {
+@Suite(.timeLimit(.minutes(15))) struct LinkProcedureTests {
   @Test func tuning() async throws {
     try await onLoop {
       let controller = ScriptedController()

@@ -9,7 +9,7 @@ import Testing
 
 @testable import LEHost
 
-@Suite(.timeLimit(.minutes(1))) struct LinkTests {
+@Suite(.timeLimit(.minutes(15))) struct LinkTests {
   @Test func pdusAreFragmentedAndJoined() async throws {
     try await onLoop {
       let (_, controller, link) = try await linked()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LEHost
 
-@Suite(.timeLimit(.minutes(1))) struct CommandQueueTests {
+@Suite(.timeLimit(.minutes(15))) struct CommandQueueTests {
   private func complete(_ opcode: Opcode, credits: UInt8 = 1) -> Event.CommandComplete {
     Event.CommandComplete(credits: credits, opcode: opcode, parameters: [0])
   }
@@ -107,7 +107,7 @@ import Testing
   }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct SendQueueTests {
+@Suite(.timeLimit(.minutes(15))) struct SendQueueTests {
   private func frame(_ octets: Int) -> L2CAPFrame { L2CAPFrame(channel: 4, payload: [UInt8](repeating: 7, count: octets)) }
 
   private func drain(_ queue: inout SendQueue) -> [ConnectionHandle] {

@@ -6,7 +6,7 @@ import LEHost
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ScanTests {
+@Suite(.timeLimit(.minutes(15))) struct ScanTests {
   /// Scans for `time` and returns the reports.
   @LoopActor
   private func scan(

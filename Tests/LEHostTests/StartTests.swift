@@ -6,7 +6,7 @@ import LEHost
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct StartTests {
+@Suite(.timeLimit(.minutes(15))) struct StartTests {
   @Test func sequenceAndFacts() async throws {
     try await onLoop {
       let controller = ScriptedController()

@@ -12,7 +12,7 @@ import Testing
 private let lamp = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_04), .random)
 
 /// A controller makes one connection at a time, but its host serves any number of requests.
-@Suite(.timeLimit(.minutes(1))) struct TwoLinksTests {
+@Suite(.timeLimit(.minutes(15))) struct TwoLinksTests {
   private enum Outcome: Equatable { case link, late(PeerAddress, Duration), dead(ControllerError), cancelled, other }
 
   /// Starts to connect. The result has the outcome and its time.

@@ -8,7 +8,7 @@ import Testing
 @testable import LEHost
 
 /// Tests the host on the virtual controller: two independent readings of the same specification.
-@Suite(.timeLimit(.minutes(1))) struct VirtualAirTests {
+@Suite(.timeLimit(.minutes(15))) struct VirtualAirTests {
   @Test(arguments: [(true, 251, 8, 251), (false, 27, 4, 27), (true, 27, 1, 251)])
   func wholeSession(_ row: (extended: Bool, buffer: Int, buffers: Int, dataLength: Int)) async throws {
     try await onLoop {

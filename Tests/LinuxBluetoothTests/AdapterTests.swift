@@ -9,7 +9,7 @@ import Testing
 @testable import LinuxBluetooth
 @testable import LinuxIO
 
-@Suite(.timeLimit(.minutes(1))) struct AdapterTests {
+@Suite(.timeLimit(.minutes(15))) struct AdapterTests {
   /// This machine lists its adapters, or its kernel has no Bluetooth.
   @Test func listing() {
     do {
@@ -116,7 +116,7 @@ import Testing
 }
 
 /// The kernel's files show which programs share an adapter.
-@Suite(.timeLimit(.minutes(1))) struct SocketUsersTests {
+@Suite(.timeLimit(.minutes(15))) struct SocketUsersTests {
   private static let table = """
     sk               RefCnt Rmem   Wmem   User   Inode  Parent
     0000000000000000 2      0      0      0      17531  0
@@ -188,7 +188,7 @@ import Testing
 }
 
 /// The sizes and offsets of these layouts are part of the kernel's interface.
-@Suite(.timeLimit(.minutes(1))) struct SocketAddressTests {
+@Suite(.timeLimit(.minutes(15))) struct SocketAddressTests {
   @Test func att() {
     let address = Address(rawValue: 0xF0F1_F2F3_F4F5)
     #expect(SocketAddress.att(address, .random).bytes == [31, 0, 0, 0, 0xF5, 0xF4, 0xF3, 0xF2, 0xF1, 0xF0, 4, 0, 2, 0])

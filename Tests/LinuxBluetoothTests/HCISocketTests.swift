@@ -7,7 +7,7 @@ import Testing
 @testable import LinuxBluetooth
 
 /// Tests which event answers a command.
-@Suite(.timeLimit(.minutes(1))) struct HCISocketTests {
+@Suite(.timeLimit(.minutes(15))) struct HCISocketTests {
   @LoopActor
   private final class Rig {
     let controller = FakeController()

@@ -14,7 +14,7 @@ private let lock = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_02), .random)
 private let lamp = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_04), .random)
 
 /// The kernel makes several connections at once. Each attempt has its own socket and outcome.
-@Suite(.timeLimit(.minutes(1))) struct KernelConnectTests {
+@Suite(.timeLimit(.minutes(15))) struct KernelConnectTests {
   @LoopActor
   private final class Rig {
     let controller = FakeController()
@@ -139,7 +139,7 @@ private let lamp = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_04), .random)
   }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct ConnectFailureTests {
+@Suite(.timeLimit(.minutes(15))) struct ConnectFailureTests {
   private static let peer = PeerAddress(Address(rawValue: 0xF0F1_F2F3_F4F5), .random)
 
   enum Outcome: Sendable {

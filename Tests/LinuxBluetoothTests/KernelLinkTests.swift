@@ -57,7 +57,7 @@ private final class Rig {
   }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct KernelLinkTests {
+@Suite(.timeLimit(.minutes(15))) struct KernelLinkTests {
   @Test func parameters() async throws {
     try await onLoop {
       let rig = try Rig()

@@ -89,7 +89,7 @@ private final class Rig {
   var opcodes: [HCI.Opcode] { controller.commands.map(\.opcode).filter { $0 != ReadLocalSupportedCommands.opcode } }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct KernelScanTests {
+@Suite(.timeLimit(.minutes(15))) struct KernelScanTests {
   @Test func legacy() async throws {
     try await onLoop {
       let rig = Rig(legacyCommands)

@@ -38,16 +38,21 @@ private func bond(_ identity: PeerAddress, _ security: LinkSecurity = secure, ir
     return true
   }
 
-  func abandon() { isAbandoned = true }
+  func abandon() { (isAbandoned, security) = (true, nil) }
 }
 
 @LoopActor final class FakeUser: PairingUser {
   var digits: SixDigits? = SixDigits(246_810)
   var agrees = true
+  /// The time that this user takes to enter the passkey.
+  var hesitation = Duration.zero
   private(set) var shown: [SixDigits] = []
   private(set) var compared: [SixDigits] = []
 
-  func passkey() async -> SixDigits? { digits }
+  func passkey() async -> SixDigits? {
+    try? await EventLoop.shared.sleep(for: hesitation)
+    return digits
+  }
   func show(_ passkey: SixDigits) { shown.append(passkey) }
   func isSame(_ number: SixDigits) async -> Bool {
     compared.append(number)
@@ -103,10 +108,12 @@ private func bond(_ identity: PeerAddress, _ security: LinkSecurity = secure, ir
     complete(opcode)
   }
 
-  func complete(_ opcode: UInt16) {
+  /// - Parameter peer: The device in the answer of Pair Device.
+  func complete(_ opcode: UInt16, for peer: PeerAddress? = nil) {
     var writer = ByteWriter()
     writer.uint16(opcode)
     writer.uint8(statuses[opcode] ?? 0)
+    if let peer { writer.append(peer.address.littleEndianBytes + [peer.type == .public ? 1 : 2]) }
     if opcode == 0x0004 {
       writer.append([UInt8](repeating: 0, count: 13))
       writer.uint32(settings)
@@ -129,6 +136,12 @@ private func bond(_ identity: PeerAddress, _ security: LinkSecurity = secure, ir
     event(0x0A, head + [UInt8](repeating: 0, count: 10) + [7] + [UInt8](repeating: 0, count: 15))
   }
 
+  /// Sends a New Identity Resolving Key event. - Parameter address: The resolvable private address of the device, 0 without one.
+  func identity(_ irk: UInt8, of peer: PeerAddress, at address: Address = Address(rawValue: 0)) {
+    let head = [1] + address.littleEndianBytes + peer.address.littleEndianBytes + [peer.type == .public ? 1 : 2]
+    event(0x18, head + [irk] + [UInt8](repeating: 0, count: 15))
+  }
+
   var opcodes: [UInt16] { commands.map(\.0) }
 }
 
@@ -136,7 +149,7 @@ extension Octets {
   fileprivate static func u16le(_ number: UInt16) -> [UInt8] { [UInt8(truncatingIfNeeded: number), UInt8(number >> 8)] }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct KernelSecurityTests {
+@Suite(.timeLimit(.minutes(15))) struct KernelSecurityTests {
   /// Runs `body` with virtual time.
   private func with(_ bonds: [Bond] = [], peer: PeerAddress = device, _ body: @escaping @LoopActor (KernelRig) async throws -> Void)
     async throws
@@ -172,7 +185,7 @@ extension Octets {
     let cases: [(Result<LinkSecurity, any Error>?, any Error, Bool)] = [
       (.failure(Errno.invalidArgument), KernelPairingProblem.noSecurityManager("hci3"), false),
       (.failure(SocketEnd(device, .errno(.permissionDenied))), PairingFailure.bondRejected(.authenticationFailure), true),
-      (nil, PairingFailure.timedOut, true),
+      (nil, PairingFailure.silent(.seconds(10)), true),
     ]
     for (raised, error, isAbandoned) in cases {
       try await with([own]) { rig in
@@ -215,6 +228,9 @@ extension Octets {
       let destinations = [try await rig.keyring.destination(of: resolvable), try await rig.keyring.destination(of: changing)]
       #expect(destinations == [device, changing])
       #expect(rig.opcodes == [0x0030, 0x0013])
+      // The kernel answers a Security Request itself, so it needs the keys before the link, also of an address that never changes.
+      #expect(try await rig.keyring.destination(of: device) == device)
+      #expect(rig.opcodes == [0x0030, 0x0013, 0x0030, 0x0013])
       // The bond is named as `unpair` finds it.
       rig.keyring.hasDaemon = { true }
       await #expect(throws: KernelPairingProblem.bluetoothdRuns(device)) { try await rig.keyring.destination(of: resolvable) }
@@ -241,6 +257,27 @@ extension Octets {
     }
   }
 
+  /// A short limit ends the waits for the device, and leaves a person the time to answer.
+  @Test func shortLimits() async throws {
+    try await with([bond(device)]) { rig in
+      rig.security.limit = .seconds(3)
+      rig.reactions[0x19] = { _ in }
+      var begin = EventLoop.shared.now
+      await #expect(throws: PairingFailure.silent(.seconds(3))) { _ = try await rig.security.pair(PairingParameters(), user: rig.user) }
+      #expect(begin.duration(to: EventLoop.shared.now) < .seconds(6))
+      rig.reactions[0x19] = { $0.event(0x10) }
+      rig.user.hesitation = .seconds(20)
+      begin = EventLoop.shared.now
+      await #expect(throws: PairingFailure.silent(.seconds(3))) { _ = try await rig.security.pair(Self.keyboard, user: rig.user) }
+      #expect(rig.opcodes.contains(0x1E))
+      #expect((20.0..<27).contains(begin.duration(to: EventLoop.shared.now).inSeconds))
+      rig.socket.raised = nil
+      begin = EventLoop.shared.now
+      await #expect(throws: PairingFailure.silent(.seconds(3))) { try await rig.security.encrypt(with: bond(device)) }
+      #expect(begin.duration(to: EventLoop.shared.now) < .seconds(6))
+    }
+  }
+
   /// Settings that fit are not touched, and Just Works is confirmed without a question.
   @Test func justWorks() async throws {
     try await with { rig in
@@ -262,13 +299,12 @@ extension Octets {
 
   /// Numbers, a device that distributes its identity, and a passkey on our side, which is shown once.
   @Test func displays() async throws {
-    try await with { rig in
-      rig.reactions[0x19] = { $0.event(0x0F, 0, 0x1A, 0xC4, 3, 0) }
+    try await with(peer: changing) { rig in
+      rig.reactions[0x19] = { $0.event(0x0F, of: changing, 0, 0x1A, 0xC4, 3, 0) }
       rig.reactions[0x1C] = { rig in
         rig.complete(0x1C)
         rig.socket.security = secure
-        rig.event(
-          0x18, [1] + device.address.littleEndianBytes + other.address.littleEndianBytes + [1, 9] + [UInt8](repeating: 0, count: 15))
+        rig.identity(9, of: other, at: changing.address)
         rig.key(3, of: other)
         rig.complete(0x19)
       }
@@ -399,6 +435,93 @@ extension Octets {
       // Keys that the kernel accepted, and we do not, are removed.
       let isAccepted = rig.socket.security != nil
       #expect(rig.opcodes.contains(0x1B) == isAccepted)
+    }
+  }
+
+  /// The kernel forgets the keys of a bond that the caller refuses, and its link. The identity is that of another bonded device.
+  @Test(arguments: [PairingFailure.identityTaken(other), StorageFull()] as [any Error]) func aRefusedBond(_ refusal: any Error) async throws {
+    let own = bond(other)
+    try await with([own], peer: changing) { rig in
+      rig.reactions[0x19] = { rig in
+        rig.event(0x10, of: changing)
+        rig.socket.security = secure
+        rig.identity(9, of: other, at: changing.address)
+        rig.key(3, of: other)
+        rig.complete(0x19, for: other)
+      }
+      // Until the link is down, its level does not count.
+      rig.reactions[0x1B] = { rig in
+        #expect(rig.socket.isAbandoned && rig.security.security == nil)
+        rig.complete(0x1B)
+      }
+      var refused: [Bond?] = []
+      let thrown = await #expect(throws: (any Error).self) {
+        _ = try await rig.security.pair(Self.keyboard, user: rig.user) {
+          refused.append($0.bond)
+          throw refusal
+        }
+      }
+      #expect(thrown.map { "\($0)" } == "\(refusal)" && refused.map { $0?.identity } == [other])
+      #expect(rig.opcodes.suffix(5) == [0x1B, 0x2D, 0x09, 0x30, 0x13], "\(rig.opcodes)")
+      #expect(rig.commands.first { $0.0 == 0x1B }?.1 == other.address.littleEndianBytes + [1, 1])
+      #expect(rig.commands.last?.1 == ManagementCommand.loadLongTermKeys([own]).parameters)
+      #expect(rig.security.bond == nil)
+    }
+  }
+
+  private struct StorageFull: Error {}
+
+  /// A cancellation that comes too late for the kernel.
+  @Test func aCancellationAfterTheKeys() async throws {
+    try await with { rig in
+      rig.reactions[0x19] = { rig in
+        rig.event(0x10)
+        rig.socket.security = secure
+        rig.key(3)
+      }
+      let task = EventLoop.shared.spawn { () -> (any Error)? in
+        do { _ = try await rig.security.pair(Self.keyboard, user: rig.user) } catch { return error }
+        return nil
+      }
+      while !rig.opcodes.contains(0x1E) { try await rig.pair.settle() }
+      task.cancel()
+      #expect(await task.value is CancellationError)
+      #expect(rig.opcodes.contains(0x1B) && rig.socket.isAbandoned && rig.security.security == nil)
+    }
+  }
+
+  /// A device that pairs at the same time has its own keys, also if its address never changes: the event then names no address.
+  @Test func keysOfAnotherDevice() async throws {
+    try await with { rig in
+      rig.reactions[0x19] = { rig in
+        rig.event(0x10)
+        rig.socket.security = secure
+        rig.identity(9, of: other)
+        rig.key(2, of: other)
+        rig.identity(8, of: other, at: changing.address)
+        rig.key(4, of: changing)
+        rig.identity(7, of: device)
+        rig.key(3)
+        rig.complete(0x19, for: device)
+      }
+      let result = try await rig.security.pair(Self.keyboard, user: rig.user)
+      #expect(result.bond == bond(device, irk: 7))
+    }
+  }
+
+  /// The answer of the kernel tells the identity of a device on an address that is neither its identity nor resolvable.
+  @Test func anIdentityBehindAnotherAddress() async throws {
+    let nonResolvable = PeerAddress(Address(rawValue: 0x2FFF_FFFF_FFFF), .random)
+    try await with(peer: nonResolvable) { rig in
+      rig.reactions[0x19] = { rig in
+        rig.event(0x10, of: nonResolvable)
+        rig.socket.security = secure
+        rig.identity(9, of: device)
+        rig.key(3)
+        rig.complete(0x19, for: device)
+      }
+      let result = try await rig.security.pair(Self.keyboard, user: rig.user)
+      #expect(result.bond == bond(device, irk: 9))
     }
   }
 

@@ -9,7 +9,7 @@ import Testing
 @testable import LinuxBluetooth
 
 /// Tests which packets of a kernel adapter are recorded.
-@Suite(.timeLimit(.minutes(1))) struct KernelTraceTests {
+@Suite(.timeLimit(.minutes(15))) struct KernelTraceTests {
   private struct Seen: Equatable {
     let packet: [UInt8]
     let isOurs: Bool

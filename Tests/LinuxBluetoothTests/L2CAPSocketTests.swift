@@ -35,7 +35,7 @@ private final class Rig {
   }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct L2CAPSocketTests {
+@Suite(.timeLimit(.minutes(15))) struct L2CAPSocketTests {
   @Test func aPDUIsAPacketAndMayBeEmpty() async throws {
     try await onLoop {
       let rig = Rig()

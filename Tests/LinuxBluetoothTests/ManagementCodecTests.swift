@@ -18,7 +18,7 @@ private func octets(_ hex: String) -> [UInt8] {
 }
 
 /// The bytes of commands and events on the management channel, written by hand from the formats of the kernel.
-@Suite(.timeLimit(.minutes(1))) struct ManagementCodecTests {
+@Suite(.timeLimit(.minutes(15))) struct ManagementCodecTests {
   private static let bonds = [
     Bond(
       identity: random, irk: key, keys: [LongTermKey(key: key, security: authenticated)], method: .passkeyEntry(displayedBy: .peripheral)),

@@ -79,7 +79,7 @@ private func run(_ lines: [Line], _ parameters: ScanParameters = ScanParameters(
   }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct ScanProcedureTests {
+@Suite(.timeLimit(.minutes(15))) struct ScanProcedureTests {
   private let start: [Line] = [.wants(.send(configure)), .answer(.success), .wants(.send(on)), .answer(.success), .wants(.started), .idles]
   private let again: [Line] = [.wants(.send(configure)), .answer(.success), .wants(.send(on)), .answer(.success), .idles]
   private let refused: [Line] = [.wants(.send(configure)), .answer(.commandDisallowed)]

@@ -188,7 +188,7 @@ private struct SharedController {
   ).packet
 }
 
-@Suite(.timeLimit(.minutes(1))) struct ScanSharingTests {
+@Suite(.timeLimit(.minutes(15))) struct ScanSharingTests {
   private func scans(_ random: inout some RandomNumberGenerator, count: Int, until end: Int) throws -> [SharedController.Scan] {
     let commands = try ScanCommands(ScanParameters(), adapter: "hci0", ControllerInfo())
     return (0..<count).map { _ in

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LinuxIO
 
-@Suite(.timeLimit(.minutes(1))) struct InputFileTests {
+@Suite(.timeLimit(.minutes(15))) struct InputFileTests {
   @Test func readsAWholeFile() async throws {
     try await onLoop {
       let file = TemporaryPath()

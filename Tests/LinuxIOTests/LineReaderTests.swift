@@ -4,7 +4,7 @@ import LinuxIO
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct LineReaderTests {
+@Suite(.timeLimit(.minutes(15))) struct LineReaderTests {
   /// Returns the lines from a pipe, into which each of `parts` is written after the previous one was read.
   @LoopActor private func lines(_ parts: [String], limit: Int = 10) async throws -> [LineReader.Line] {
     var ends: [Int32] = [-1, -1]

@@ -10,7 +10,7 @@ import Testing
 private let reset: [UInt8] = [1, 3, 0x0C, 0]
 private let complete: [UInt8] = [4, 0x0E, 4, 1, 3, 0x0C, 0]
 
-@Suite(.timeLimit(.minutes(1))) struct ListenerTests {
+@Suite(.timeLimit(.minutes(15))) struct ListenerTests {
   /// Records clients and the packets on both sides.
   @LoopActor private final class Rig {
     private(set) var hosts: [StreamTransport] = []

@@ -8,7 +8,7 @@ import Text
 @testable import LinuxIO
 
 /// Tests files that are sent in segments, in order and again.
-@Suite(.timeLimit(.minutes(1))) struct OctetFileTests {
+@Suite(.timeLimit(.minutes(15))) struct OctetFileTests {
   /// Reads a file with `octets`, in segments of a size that does not divide a block.
   @LoopActor static func all(_ file: OctetFile, from start: Int = 0, segment: Int = 495) async throws -> [UInt8] {
     var octets: [UInt8] = []

@@ -7,7 +7,7 @@ import Testing
 @testable import LinuxIO
 
 /// Tests input that can be read only once.
-@Suite(.timeLimit(.minutes(1))) struct OctetPipeTests {
+@Suite(.timeLimit(.minutes(15))) struct OctetPipeTests {
   /// Makes a named pipe whose writer sends `contents` in parts with pauses, then closes.
   @LoopActor private func feed(_ path: TemporaryPath, _ contents: [UInt8], part: Int = 50_000) throws {
     // Short, because virtual time may be slow under load, and the reader's patience is in real time.

@@ -7,7 +7,7 @@ import Testing
 @testable import LinuxIO
 
 /// An output file is written at the end. The old file stays until the new one is complete.
-@Suite(.timeLimit(.minutes(1))) struct OutputFileTests {
+@Suite(.timeLimit(.minutes(15))) struct OutputFileTests {
   private let folder = TemporaryFolder.path()
   private var path: String { folder + "/report" }
 
@@ -76,6 +76,23 @@ import Testing
     try OutputFile.check(path)
     try await write("new")
     #expect(try status().st_mode & S_IFMT == S_IFLNK && read(target) == "new")
+  }
+
+  /// Keys go to a new file or to a pipe of this user, through no link and into no file with a second name.
+  @Test func keys() async throws {
+    func write(_ path: String) async throws { try await onLoop { try await OutputFile.write(keys: [7], to: path) } }
+    try await self.write("old")
+    unsafe chmod(path, 0o644)
+    try await write(path)
+    #expect(try status().st_mode & 0o777 == 0o600 && read() == "\u{7}")
+    unsafe symlink(path, folder + "/link")
+    unsafe Glibc.link(path, folder + "/hard")
+    await #expect(throws: FileError.keys(folder + "/link", .tooManySymbolicLinkLevels)) { try await write(folder + "/link") }
+    await #expect(throws: FileError.keys(path, .notPermitted)) { try await write(path) }
+    unsafe mkfifo(folder + "/pipe", 0o600)
+    let reader = FileHandle(fileDescriptor: unsafe open(folder + "/pipe", O_RDONLY | O_NONBLOCK), closeOnDealloc: true)
+    try await write(folder + "/pipe")
+    #expect(try reader.readToEnd() == Data([7]))
   }
 
   /// A pipe or an inherited descriptor is written directly, because it cannot be replaced by renaming.

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LinuxIO
 
-@Suite(.timeLimit(.minutes(1))) struct PacketSocketTests {
+@Suite(.timeLimit(.minutes(15))) struct PacketSocketTests {
   /// A UDP socket with a full buffer drops and counts packets, as the kernel's L2CAP sockets do.
   @Test func lossIsCounted() async throws {
     try await onLoop {
@@ -96,7 +96,7 @@ import Testing
   }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct OutputQueueTests {
+@Suite(.timeLimit(.minutes(15))) struct OutputQueueTests {
   @Test func partsOfPacketsInOrder() {
     var queue = OutputQueue()
     var taken: [UInt8] = []

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LinuxIO
 
-@Suite(.timeLimit(.minutes(1))) struct RunningProgramTests {
+@Suite(.timeLimit(.minutes(15))) struct RunningProgramTests {
   @Test func findsWhoHasASocket() throws {
     var ends: [Int32] = [-1, -1]
     try SystemCall.call { unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) }
@@ -30,7 +30,7 @@ import Testing
   }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct ProcessCapabilitiesTests {
+@Suite(.timeLimit(.minutes(15))) struct ProcessCapabilitiesTests {
   /// Capabilities are read from the format of /proc/self/status.
   @Test(
     arguments: [
@@ -60,7 +60,7 @@ import Testing
 }
 
 /// In a process with capabilities, terminal libraries see only variables that cannot name a file.
-@Suite(.timeLimit(.minutes(1))) struct LibraryEnvironmentTests {
+@Suite(.timeLimit(.minutes(15))) struct LibraryEnvironmentTests {
   @Test(arguments: ["TERM=xterm", "TERM=", "LINES=24", "COLUMNS=80", "LANG=de_DE.UTF-8", "LC_ALL=C", "LC_CTYPE=C.UTF-8", "TZ=UTC"])
   func namesNoFile(_ variable: String) { #expect(LibraryEnvironment.isShown(variable)) }
 
@@ -72,7 +72,7 @@ import Testing
   func mayNameOne(_ variable: String) { #expect(!LibraryEnvironment.isShown(variable)) }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct MountTests {
+@Suite(.timeLimit(.minutes(15))) struct MountTests {
   private static let table = """
     22 1 0:20 / / rw,relatime shared:1 - overlay overlay rw,lowerdir=/l
     23 22 0:21 / /home rw - nfs4 server:/home rw

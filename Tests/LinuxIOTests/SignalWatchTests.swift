@@ -5,7 +5,7 @@ import Testing
 
 @testable import LinuxIO
 
-@Suite(.serialized, .timeLimit(.minutes(1))) struct SignalWatchTests {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct SignalWatchTests {
   /// SIGUSR1 replaces SIGINT here, because a failing test must not end its own process.
   @Test func theFirstSignalIsACallOnTheLoop() async throws {
     try await onLoop {

@@ -32,7 +32,7 @@ private final class Reader: Sendable {
   func all() async -> [UInt8] { await octets.value }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct SnoopFileTests {
+@Suite(.timeLimit(.minutes(15))) struct SnoopFileTests {
   @Test func recordsWhatItIsGivenAndReplacesAnOldTrace() async throws {
     try await onLoop {
       let file = TemporaryPath()
@@ -62,6 +62,51 @@ private final class Reader: Sendable {
         }
       }
       #expect(try await InputFile.read(target.path, limit: 10) == [1, 2, 3])
+    }
+  }
+
+  /// Other users may have put something into a shared folder. Only root can make such files for a test.
+  @Test(.enabled(if: geteuid() == 0)) func otherUsersFiles() async throws {
+    try await onLoop {
+      for isPipe in [false, true] {
+        let file = TemporaryPath()
+        if isPipe { try SystemCall.call { unsafe mkfifo(file.path, 0o666) } } else { try file.write([1, 2, 3]) }
+        let reader = try SystemCall.open(file.path, O_RDONLY | O_NONBLOCK)
+        try SystemCall.call { unsafe chown(file.path, 65534, 65534) }
+        await #expect(throws: FileError.trace(file.path, .notPermitted)) { _ = try await SnoopFile.open(file.path) }
+        await #expect(throws: FileError.keys(file.path, .notPermitted)) { try await OutputFile.write(keys: [5], to: file.path) }
+        var octets = [UInt8](repeating: 0, count: 10)
+        #expect(try SystemCall.read(reader.rawValue, into: &octets) == (isPipe ? 0 : 3))
+        if !isPipe {
+          // Root may read the files of all users.
+          #expect(try InputFile.readIfThere(file.path, limit: 10, isOwn: true) == [1, 2, 3])
+        }
+      }
+    }
+  }
+
+  /// A device that passes on what it gets is no file for a trace. One that stores nothing is.
+  @Test func devices() async throws {
+    try await onLoop {
+      await #expect(throws: FileError.trace("/dev/ptmx", .notPermitted)) { _ = try await SnoopFile.open("/dev/ptmx") }
+      let before = SystemCall.status(of: "/dev/null")?.st_mode
+      let trace = try await SnoopFile.open("/dev/null", hasKeys: true)
+      try await trace.close()
+      #expect(SystemCall.status(of: "/dev/null")?.st_mode == before)
+    }
+  }
+
+  /// The mode of an old file changes before the first byte, and only if the trace gets keys.
+  @Test func keysAreForTheUserOnly() async throws {
+    try await onLoop {
+      for (hasKeys, mode) in [(false, 0o644), (true, 0o600)] as [(Bool, mode_t)] {
+        let file = TemporaryPath()
+        try file.write([1, 2, 3])
+        try SystemCall.call { unsafe chmod(file.path, 0o644) }
+        let trace = try await SnoopFile.open(file.path, hasKeys: hasKeys)
+        #expect((SystemCall.status(of: file.path)?.st_mode ?? 0) & 0o777 == mode)
+        try await trace.close()
+      }
     }
   }
 

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Tests the file to which several processes add lines.
-@Suite(.timeLimit(.minutes(1))) struct StateLogTests {
+@Suite(.timeLimit(.minutes(15))) struct StateLogTests {
   private let folder = TemporaryFolder.path()
   private var path: String { folder + "/state/blectl/devices" }
 
@@ -100,7 +100,7 @@ import Testing
   }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct LineHistoryTests {
+@Suite(.timeLimit(.minutes(15))) struct LineHistoryTests {
   @Test func linesComeBackInTheirOrder() throws {
     let path = TemporaryFolder.path()
     let history = LineHistory(path + "/blectl/history", limit: 3)

@@ -39,7 +39,7 @@ private final class Rig {
 private let event: [UInt8] = [4, 0x0E, 4, 1, 3, 0x0C, 0]
 private let data: [UInt8] = [2, 0x40, 0x20, 3, 0, 9, 8, 7]
 
-@Suite(.timeLimit(.minutes(1))) struct StreamTransportTests {
+@Suite(.timeLimit(.minutes(15))) struct StreamTransportTests {
   @Test(arguments: [1, 2, 3, 7, 100]) func packetsComeWholeHoweverTheyAreCut(part: Int) async throws {
     try await onLoop {
       let rig = Rig()

@@ -7,7 +7,7 @@ import Testing
 
 @testable import LinuxIO
 
-@Suite(.timeLimit(.minutes(1))) struct TransportAddressTests {
+@Suite(.timeLimit(.minutes(15))) struct TransportAddressTests {
   @Test(arguments: [
     ("tcp:localhost:9000", TransportAddress.tcp(host: "localhost", port: 9000)),
     ("tcp:[::1]:65535", .tcp(host: "::1", port: 65535)),
@@ -38,7 +38,7 @@ import Testing
   }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct SerialPortTests {
+@Suite(.timeLimit(.minutes(15))) struct SerialPortTests {
   /// A pseudo terminal has a line discipline like a serial line. Bytes with a meaning to terminals must pass unchanged.
   @Test func theLineIsRaw() async throws {
     try await onLoop {

@@ -10,7 +10,7 @@ import Testing
 @testable import Operations
 
 /// Tests commands of device files on a link over the simulated air.
-@Suite(.timeLimit(.minutes(1))) struct DeviceCallTests {
+@Suite(.timeLimit(.minutes(15))) struct DeviceCallTests {
   private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appendingPathComponent("man/examples")
 

@@ -9,7 +9,7 @@ import Text
 @testable import GATT
 @testable import Operations
 
-@Suite(.timeLimit(.minutes(1))) struct ExpectedAnswersTests {
+@Suite(.timeLimit(.minutes(15))) struct ExpectedAnswersTests {
   static func pattern(_ text: String) -> ExpectedAnswers.Pattern {
     let parts = text.split(separator: "=", omittingEmptySubsequences: false)
     return ExpectedAnswers.Pattern(

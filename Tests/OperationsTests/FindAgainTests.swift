@@ -12,7 +12,7 @@ import Text
 @testable import Operations
 
 /// Tests which device counts as the lost one.
-@Suite(.timeLimit(.minutes(1))) struct FindAgainTests {
+@Suite(.timeLimit(.minutes(15))) struct FindAgainTests {
   static let carrier = #""manufacturer_data": {"0305": "0101 22110038c1a4"}, "#
 
   @LoopActor

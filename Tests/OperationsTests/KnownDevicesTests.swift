@@ -5,7 +5,7 @@ import Text
 @testable import Finding
 @testable import Operations
 
-@Suite(.timeLimit(.minutes(1))) struct KnownDevicesTests {
+@Suite(.timeLimit(.minutes(15))) struct KnownDevicesTests {
   private typealias Device = KnownDevices.Device
 
   private func time(_ second: Int) -> String { "2026-01-01T00:00:\(second < 10 ? "0" : "")\(second % 60).000Z" }

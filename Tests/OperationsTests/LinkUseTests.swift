@@ -5,7 +5,7 @@ import Testing
 
 @testable import Transfer
 
-@Suite(.timeLimit(.minutes(1))) struct LinkUseTests {
+@Suite(.timeLimit(.minutes(15))) struct LinkUseTests {
   private static let begin = LoopClock.Instant(nanoseconds: 1_000_000_000)
 
   private static func link(_ phy: PHY?) -> LinkParameters {

@@ -15,7 +15,7 @@ import Testing
 
 /// Runs every fault at every PDU of every method, from the session with its key store to a simulated device, in virtual time. Passkey Entry
 /// with LE Secure Connections has 20 equal rounds, of which three are tested, or all with BLECTL_EVERY_PACKET.
-@Suite(.timeLimit(.minutes(1))) struct PairingFaultTests {
+@Suite(.timeLimit(.minutes(15))) struct PairingFaultTests {
   enum Fault: CaseIterable, Sendable {
     case drop, cut, double, disconnect
   }

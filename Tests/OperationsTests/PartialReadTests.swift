@@ -7,7 +7,7 @@ import Testing
 @testable import Operations
 
 /// A failed read does not hide the values of the others.
-@Suite(.timeLimit(.minutes(1))) struct PartialReadTests {
+@Suite(.timeLimit(.minutes(15))) struct PartialReadTests {
   private static let items: [PlainServer.Item] =
     [.init(handle: 1, type: UUID(0x2800), value: [0xF0, 0xFF])]
     + (1...3).flatMap { number -> [PlainServer.Item] in

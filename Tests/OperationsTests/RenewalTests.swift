@@ -8,7 +8,7 @@ import Testing
 @testable import Operations
 
 /// Tests long subscriptions whose services change during the link, and requests that fail.
-@Suite(.timeLimit(.minutes(1))) struct RenewalTests {
+@Suite(.timeLimit(.minutes(15))) struct RenewalTests {
   static let first = UUID(0xFF01)
   static let second = UUID(0xFF02)
 

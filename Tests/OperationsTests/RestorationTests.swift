@@ -11,7 +11,7 @@ import Testing
 @testable import Operations
 
 /// A lost link comes back with its subscriptions.
-@Suite(.timeLimit(.minutes(1))) struct RestorationTests {
+@Suite(.timeLimit(.minutes(15))) struct RestorationTests {
   static let hash = "000102030405060708090a0b0c0d0e0f"
 
   @LoopActor

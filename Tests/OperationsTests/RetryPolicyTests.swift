@@ -1,8 +1,33 @@
+import ATT
+import Bluetooth
+import GAP
+import GATT
+import SMP
 import Testing
 
 @testable import Operations
 
-@Suite(.timeLimit(.minutes(1))) struct RetryPolicyTests {
+@Suite(.timeLimit(.minutes(15))) struct RetryPolicyTests {
+  /// What another attempt may cure, and what stays as it is.
+  @Test func errorsThatPass() {
+    let peer = PeerAddress(Address(rawValue: 0xD100_0000_0050), .random)
+    let loss = Disconnection(peer, .lost(.connectionTimeout))
+    func gaveUp(_ last: (any Error)?) -> RestorationError { .gaveUp(after: .zero, tries: 1, last: last) }
+    let passing: [any Error] = [
+      loss, GAPError.noConnection(peer, within: .seconds(1)), GAPError.scanEnded(adapter: "hci0", connecting: peer),
+      ATTError.noResponse(to: .read, handle: 3, within: .seconds(1)), PairingFailure.timedOut,
+      PairingFailure.disconnected(.connectionTimeout), gaveUp(nil), gaveUp(loss),
+    ]
+    for error in passing { #expect(RetryPolicy.mayPass(error), "\(error)") }
+    let lasting: [any Error] = [
+      PairingFailure.bondRejected(.pinOrKeyMissing), PairingFailure.weakerThanBond, PairingFailure.wrongPasskey(.us),
+      GATTError.errorResponse(.insufficientAuthentication, to: .read(3), on: nil),
+      SecurityDemanded(cause: loss, hasAsked: true, mayPass: false), gaveUp(PairingFailure.bondRejected(.micFailure)),
+      GAPError.connectionFailed(peer, .hardwareFailure), CancellationError(),
+    ]
+    for error in lasting { #expect(!RetryPolicy.mayPass(error), "\(error)") }
+  }
+
   private static func pauses(_ policy: RetryPolicy, _ count: Int = 10) -> [Duration?] {
     var policy = policy
     return (0..<count).map { _ in policy.next() }

@@ -9,7 +9,7 @@ import Values
 @testable import Operations
 
 /// Tests the two logs for completion. Their contents come from strangers, and their lines may be damaged.
-@Suite(.timeLimit(.minutes(1))) struct ScannedDevicesTests {
+@Suite(.timeLimit(.minutes(15))) struct ScannedDevicesTests {
   private typealias Device = ScannedDevices.Device
   private typealias Record = ScannedDevices.Record
 

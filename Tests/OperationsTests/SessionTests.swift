@@ -12,7 +12,7 @@ import Text
 @testable import Finding
 @testable import Operations
 
-@Suite(.timeLimit(.minutes(1))) struct SessionTests {
+@Suite(.timeLimit(.minutes(15))) struct SessionTests {
   private struct NoRadio: Error {}
 
   @LoopActor

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Transfer
 
-@Suite(.timeLimit(.minutes(1))) struct TransferMemoryTests {
+@Suite(.timeLimit(.minutes(15))) struct TransferMemoryTests {
   private static func place(_ handle: AttributeHandle) throws -> TransferMemory.Place {
     TransferMemory.Place(PeerAddress(try #require(Address("C0:FF:EE:00:00:01")), .random), handle)
   }

@@ -8,7 +8,7 @@ import Testing
 @testable import Operations
 @testable import Transfer
 
-@Suite(.timeLimit(.minutes(1))) struct TransferTests {
+@Suite(.timeLimit(.minutes(15))) struct TransferTests {
   static let file = (0..<10_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
 
   /// Sends a part of the file to the picture panel over its own link.

@@ -10,7 +10,7 @@ import Testing
 @testable import Operations
 
 /// Tests values that the peer sends, and values that are read.
-@Suite(.timeLimit(.minutes(1))) struct ValueTests {
+@Suite(.timeLimit(.minutes(15))) struct ValueTests {
   @LoopActor
   private func follow(_ attribute: String, _ limits: FollowLimits) async throws -> (FollowOutcome?, [[UInt8]], Duration) {
     let air = try await TestAir()

@@ -8,7 +8,7 @@ import Text
 @testable import Peripherals
 
 /// The client and the simulated device of a device file agree.
-@Suite(.timeLimit(.minutes(1))) struct DeviceAgreementTests {
+@Suite(.timeLimit(.minutes(15))) struct DeviceAgreementTests {
   private static func device(_ file: String) throws -> DeviceDescription {
     try DeviceFile.parse(try ExampleFiles.octets(file), name: file)
   }

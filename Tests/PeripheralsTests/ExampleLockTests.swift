@@ -7,7 +7,7 @@ import Text
 @testable import Peripherals
 
 /// Tests man/examples/challenge-lock.json with a client that sends PDUs.
-@Suite(.timeLimit(.minutes(1))) struct ExampleLockTests {
+@Suite(.timeLimit(.minutes(15))) struct ExampleLockTests {
   private static let key = Hex.decode("2b7e151628aed2a6abf7158809cf4f3c") ?? []
 
   @LoopActor private struct Lock {

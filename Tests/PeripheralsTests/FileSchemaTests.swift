@@ -5,7 +5,7 @@ import Testing
 @testable import Peripherals
 
 /// Compares the schemas in man/schemas with the readers of the files: each object has the same keys in both.
-@Suite(.timeLimit(.minutes(1))) struct FileSchemaTests {
+@Suite(.timeLimit(.minutes(15))) struct FileSchemaTests {
   private typealias Schema = [String: Any]
 
   private static func definition(_ place: String) throws -> Schema {

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Every accepted entry of a peripheral file has an effect.
-@Suite(.timeLimit(.minutes(1))) struct PeripheralAccessTests {
+@Suite(.timeLimit(.minutes(15))) struct PeripheralAccessTests {
   private static func peripheral(_ inside: String) throws -> PeripheralDescription {
     try PeripheralFile.parse(
       Array(#"{"name": "T", "address": "D1:00:00:00:00:09/random", \#(inside)}"#.utf8), name: "x.json")[0]

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Text
 
-@Suite(.timeLimit(.minutes(1))) struct PeripheralBehaviourTests {
+@Suite(.timeLimit(.minutes(15))) struct PeripheralBehaviourTests {
   private static let text = #"""
     {"name": "T", "address": "D1:00:00:00:00:09/random", "services": [{"uuid": "ff00", "characteristics": [
       {"uuid": "ff01", "properties": ["write", "write_without_response"], "reactions": [

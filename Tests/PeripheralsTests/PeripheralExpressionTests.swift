@@ -6,7 +6,7 @@ import Testing
 @testable import Peripherals
 
 /// Tests values, numbers and conditions of a peripheral file with their results.
-@Suite(.timeLimit(.minutes(1))) struct PeripheralExpressionTests {
+@Suite(.timeLimit(.minutes(15))) struct PeripheralExpressionTests {
   private static let variables =
     #""variables": {"n": 5, "big": 9223372036854775807, "key": "2b7e151628aed2a6abf7158809cf4f3c", "none": ""},"#
 

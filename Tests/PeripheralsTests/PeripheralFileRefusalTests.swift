@@ -4,7 +4,7 @@ import Text
 
 @testable import Peripherals
 
-@Suite(.timeLimit(.minutes(1))) struct PeripheralFileRefusalTests {
+@Suite(.timeLimit(.minutes(15))) struct PeripheralFileRefusalTests {
   private func expectRefusal(_ text: String, _ message: String) {
     do {
       _ = try PeripheralFile.parse(Array(text.utf8), name: "x.jsonc")

@@ -9,7 +9,7 @@ import Text
 
 @testable import Peripherals
 
-@Suite(.timeLimit(.minutes(5))) struct PeripheralFileTests {
+@Suite(.timeLimit(.minutes(15))) struct PeripheralFileTests {
   private func parse(_ text: String) throws -> [PeripheralDescription] {
     try PeripheralFile.parse(Array(text.utf8), name: "x.jsonc")
   }

@@ -10,7 +10,7 @@ import Text
 @testable import Simulation
 
 /// Tests a virtual peripheral's reactions to connections, subscriptions and reads, and its own actions.
-@Suite(.timeLimit(.minutes(1))) struct PeripheralLifeTests {
+@Suite(.timeLimit(.minutes(15))) struct PeripheralLifeTests {
   private static let text = #"""
     {"name": "T", "address": "D1:00:00:00:00:09/random",
      "variables": {"links": 0, "subscribed": 0, "left": 0, "reads": 0, "writes": 0},

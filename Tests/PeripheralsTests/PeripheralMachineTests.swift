@@ -4,7 +4,7 @@ import Testing
 @testable import Peripherals
 
 /// Tests a device's timing without air and links.
-@Suite(.timeLimit(.minutes(1))) struct PeripheralMachineTests {
+@Suite(.timeLimit(.minutes(15))) struct PeripheralMachineTests {
   @Test func actionsWaitBranchAndRepeat() throws {
     var device = try PeripheralDevice(
       #""variables": {"n": 0, "log": ""},"#,
@@ -143,7 +143,7 @@ import Testing
 }
 
 /// Times that a device computes.
-@Suite(.timeLimit(.minutes(1))) struct ComputedTimeTests {
+@Suite(.timeLimit(.minutes(15))) struct ComputedTimeTests {
   /// Returns the times of the first values of a timer, in milliseconds.
   private static func times(_ interval: String, count: Int, seed: UInt64 = 1) throws -> [Int64] {
     var device = try PeripheralDevice(

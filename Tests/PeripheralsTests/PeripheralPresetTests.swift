@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import Text
 
-@Suite(.timeLimit(.minutes(1))) struct PeripheralPresetTests {
+@Suite(.timeLimit(.minutes(15))) struct PeripheralPresetTests {
   @Test func whatIsInTheAir() throws {
     let all = try Presets.peripherals()
     let table = all.map {

@@ -6,7 +6,7 @@ import Testing
 @testable import Replay
 
 /// Tests a recorded device's answers to requests that differ from the recording.
-@Suite(.timeLimit(.minutes(1))) struct AnswererTests {
+@Suite(.timeLimit(.minutes(15))) struct AnswererTests {
   /// A session of another program: MTU 100, services 0001–0003 and 0004–FFFF, two characteristics, a descriptor, reads, a subscription.
   static func session() -> MadeTrace {
     var trace = MadeTrace()
@@ -226,7 +226,7 @@ import Testing
 }
 
 /// Tests how the time of a recording maps to the time of a replay.
-@Suite(.timeLimit(.minutes(1))) struct PaceTests {
+@Suite(.timeLimit(.minutes(15))) struct PaceTests {
   private static let second: Int64 = 1_000_000_000
 
   @Test func aHostThatIsAsFastAsThen() {

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Tests recordings that are built from traces.
-@Suite(.timeLimit(.minutes(1))) struct RecordingTests {
+@Suite(.timeLimit(.minutes(15))) struct RecordingTests {
   @Test func timesNeverGoBackAndHaveNoEnd() throws {
     var trace = MadeTrace()
     trace.connect()
@@ -121,7 +121,7 @@ import Testing
 }
 
 /// Tests what a recording lacks, and the time to read it.
-@Suite(.timeLimit(.minutes(1))) struct RecordingFileTests {
+@Suite(.timeLimit(.minutes(15))) struct RecordingFileTests {
   @Test func holesAreCounted() throws {
     var trace = MadeTrace()
     trace.connect()
@@ -160,7 +160,7 @@ import Testing
 }
 
 /// A capture of another project with the controller's packets only.
-@Suite(.timeLimit(.minutes(1))) struct CapturedRecordingTests {
+@Suite(.timeLimit(.minutes(15))) struct CapturedRecordingTests {
   @Test(.enabled(if: Vectors.folder != nil, "BLECTL_VECTORS names no folder: the H4 capture of another project was not replayed"))
   func aCaptureOfOneDirection() throws {
     var framer = H4Framer(.controllerToHost)

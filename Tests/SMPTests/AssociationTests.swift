@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Pairs two of our state machines with all capabilities (Vol 3 Part H Table 2.8).
-@Suite(.timeLimit(.minutes(1))) struct AssociationTests {
+@Suite(.timeLimit(.minutes(15))) struct AssociationTests {
   private static let capabilities: [IOCapability] = [.displayOnly, .displayYesNo, .keyboardOnly, .noInputNoOutput, .keyboardDisplay]
 
   @Test(arguments: 0..<5, [true, false]) func allCapabilities(_ initiator: Int, _ isSecure: Bool) throws {

@@ -2,7 +2,7 @@ import Bluetooth
 import SMP
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct BondTests {
+@Suite(.timeLimit(.minutes(15))) struct BondTests {
   private static let strong = LinkSecurity(keySize: 16, isAuthenticated: true, isSecureConnections: true)
 
   private static func bond(_ keys: [LongTermKey]) -> Bond {
@@ -48,6 +48,22 @@ import Testing
     #expect(secure.peripheralKey(ediv: 0, rand: 0)?.key == 7)
     #expect(secure.peripheralKey(ediv: 5, rand: 6) == nil)
     #expect(Self.bond([peripheral]).centralKey == nil)
+  }
+
+  /// A short key has zeros in place of its most significant bytes, wherever it comes from (Vol 3 Part H §2.3.4).
+  @Test(arguments: UInt8(7)...16) func keysAreCut(_ size: UInt8) throws {
+    let security = LinkSecurity(keySize: size, isAuthenticated: false, isSecureConnections: false)
+    #expect(LongTermKey(key: .max, security: security).key == UInt128.max >> (8 * UInt128(16 - size)))
+    // The device sends its key whole, as some stacks do.
+    var central = PairingParameters.device(.central, .noInputNoOutput, .never)
+    central.keySizes = 7...size
+    var peripheral = PairingParameters.device(.peripheral)
+    peripheral.keySizes = 7...16
+    let air = TwoPairings(peripheral: peripheral)
+    air.change = { from, bytes in from == .peripheral && bytes.first == 0x06 ? [0x06] + [UInt8](repeating: 0xFF, count: 16) : bytes }
+    air.pair(central)
+    let actions = try #require(try? air[.central].encrypt())
+    #expect(actions.contains { if case .encrypt(UInt128.max >> (8 * UInt128(16 - size)), _, _) = $0 { true } else { false } }, "\(actions)")
   }
 
   @Test func names() {

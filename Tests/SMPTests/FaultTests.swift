@@ -33,7 +33,7 @@ struct PairingKind: Sendable, CustomTestStringConvertible {
   }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct FaultTests {
+@Suite(.timeLimit(.minutes(15))) struct FaultTests {
   private static func bond(_ role: LinkRole) -> Bond {
     let security = LinkSecurity(keySize: 7, isAuthenticated: false, isSecureConnections: false)
     return Bond(

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Text
 
-@Suite(.timeLimit(.minutes(1))) struct PairingPDUTests {
+@Suite(.timeLimit(.minutes(15))) struct PairingPDUTests {
   private static let features = PairingFeatures(
     ioCapability: .keyboardDisplay, hasOOBData: true, authentication: AuthenticationRequirements(rawValue: 0xED), maximumKeySize: 7,
     initiatorKeys: KeyDistribution(rawValue: 0x0D), responderKeys: [.encryption, .identity])

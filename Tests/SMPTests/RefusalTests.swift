@@ -4,7 +4,7 @@ import SMP
 import Testing
 
 /// Pairings that must fail: each ends on both devices, with a clear cause and without a bond.
-@Suite(.timeLimit(.minutes(1))) struct RefusalTests {
+@Suite(.timeLimit(.minutes(15))) struct RefusalTests {
   private func expectNothing(
     _ air: TwoPairings, _ central: PairingFailure?, _ peripheral: PairingFailure?, _ line: SourceLocation = #_sourceLocation
   ) {

@@ -56,7 +56,7 @@ struct ScriptedRandom: RandomNumberGenerator {
   }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct SampleConversationTests {
+@Suite(.timeLimit(.minutes(15))) struct SampleConversationTests {
   /// Our device sends what the sample has, byte for byte, and derives its key.
   @Test(arguments: SampleConversation.all) func sendsTheSamePDUs(_ sample: SampleConversation) throws {
     let ours = try PairingPDU(parsing: try #require(sample.pdus(from: sample.role, code: sample.role == .central ? 1 : 2).first))

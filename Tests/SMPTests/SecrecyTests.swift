@@ -9,7 +9,7 @@ import Testing
 /// A confirm value covers a random number of 128 bits. Until its sender reveals this number, both values of the covered bit (or all passkeys
 /// of legacy pairing) fit equally well. After that, whoever has the trace computes the bit, because the other inputs are public. Therefore
 /// a passkey is used once, and our traces leave out the random numbers: without them, no guess verifies.
-@Suite(.timeLimit(.minutes(1))) struct SecrecyTests {
+@Suite(.timeLimit(.minutes(15))) struct SecrecyTests {
   private typealias Trace = [(from: LinkRole, bytes: [UInt8])]
 
   /// The trace as our recordings keep it: the parameters of secret PDUs are zeros.

@@ -5,7 +5,7 @@ import Testing
 import Text
 
 /// Vectors: Vol 3 Part H Appendix D, and the examples in the sections of the functions.
-@Suite(.timeLimit(.minutes(1))) struct ToolboxTests {
+@Suite(.timeLimit(.minutes(15))) struct ToolboxTests {
   private func number(_ hex: String) -> UInt128 { octets(hex).reduce(0) { $0 << 8 | UInt128($1) } }
   private func octets(_ hex: String) -> [UInt8] { Hex.decode(hex) ?? [] }
   private func address(_ raw: UInt64, _ type: AddressType = .public) -> PeerAddress { PeerAddress(Address(rawValue: raw), type) }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Every PDU in every state. The states are snapshots of whole pairings.
-@Suite(.timeLimit(.minutes(1))) struct WrongStateTests {
+@Suite(.timeLimit(.minutes(15))) struct WrongStateTests {
   /// One state of a device in a pairing, and the PDU that it waits for.
   private struct Snapshot {
     let pairing: Pairing

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import Text
 
-@Suite(.timeLimit(.minutes(1))) struct PredicateTests {
+@Suite(.timeLimit(.minutes(15))) struct PredicateTests {
   enum Outcome { case holds, fails, mistake }
 
   /// Returns the outcome of `expect …` for bytes or a field.

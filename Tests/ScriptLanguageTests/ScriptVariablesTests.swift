@@ -2,7 +2,7 @@ import ScriptLanguage
 import Testing
 import Text
 
-@Suite(.timeLimit(.minutes(1))) struct ScriptVariablesTests {
+@Suite(.timeLimit(.minutes(15))) struct ScriptVariablesTests {
   @Test func whatStandsAbove() {
     var variables = ScriptVariables(["FIXED": "1"])
     variables.set("FIXED", "2")
@@ -27,6 +27,16 @@ import Text
     #expect(#expect(throws: MissingVariable.self) { try variables.text(of: word) }?.name == "B")
     variables.set("B", "$A")
     #expect((try? variables.text(of: word)) == "x1$A")
+  }
+
+  /// A value can at most have 64 KiB. The text of a word stops to grow there, however often it repeats a value.
+  @Test func longValues() throws {
+    var variables = ScriptVariables(["A": String(repeating: "a", count: 64 << 10), "B": "b"])
+    #expect(try variables.text(of: ShellWord([.text("x"), .variable("A")])).utf8.count == (64 << 10) + 1)
+    #expect(throws: LongText.self) { try variables.text(of: ShellWord([.variable("B"), .variable("A")])) }
+    variables.set("C", nil)
+    #expect(try variables.text(of: ShellWord([.variable("C"), .variable("B")])) { "\($0)?" } == "C?b")
+    #expect(throws: LongText.self) { try variables.text(of: ShellWord([.variable("C"), .variable("A")])) { _ in "c" } }
   }
 
   @Test(arguments: [

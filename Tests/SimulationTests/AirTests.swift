@@ -6,7 +6,7 @@ import Testing
 
 @testable import Simulation
 
-@Suite(.timeLimit(.minutes(1))) struct AirTests {
+@Suite(.timeLimit(.minutes(15))) struct AirTests {
   @Test func anAdvertiserKeepsItsIntervalWithARandomDelay() async throws {
     try await onLoop {
       let (ears, air) = (Ears(), Air())

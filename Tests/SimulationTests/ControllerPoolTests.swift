@@ -6,7 +6,7 @@ import Testing
 
 @testable import Simulation
 
-@Suite(.timeLimit(.minutes(1))) struct ControllerPoolTests {
+@Suite(.timeLimit(.minutes(15))) struct ControllerPoolTests {
   struct Ended: Error {}
 
   /// A host as the pool sees it. Packets queue up while it does not read.

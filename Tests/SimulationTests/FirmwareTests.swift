@@ -4,7 +4,7 @@ import Testing
 @testable import Simulation
 
 /// Tests the firmware alone, on the test's clock.
-@Suite(.timeLimit(.minutes(1))) struct FirmwareTests {
+@Suite(.timeLimit(.minutes(15))) struct FirmwareTests {
   private static let millisecond: Int64 = 1_000_000
   private static let request = FirmwareQueue.PDU(octets: [0x12, 0x0B, 0x00, 1], isUneven: false)
 

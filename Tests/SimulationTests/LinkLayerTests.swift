@@ -4,7 +4,7 @@ import Testing
 @testable import Simulation
 
 /// Tests the state machine alone, on the test's clock.
-@Suite(.timeLimit(.minutes(1))) struct LinkLayerTests {
+@Suite(.timeLimit(.minutes(15))) struct LinkLayerTests {
   @Test func oneCommandTakesOneEvent() {
     var bench = LinkLayerBench(interval: 24)
     bench.link.send(by: .central, [1, 2, 3], isStart: true, at: 0)

@@ -5,7 +5,7 @@ import Testing
 @testable import Simulation
 
 /// The link layer agrees with the computed air times for every PHY, data length, segment and interval.
-@Suite(.timeLimit(.minutes(1))) struct LinkModelTests {
+@Suite(.timeLimit(.minutes(15))) struct LinkModelTests {
   private static let intervals: [ConnectionInterval] = [6, 12, 24, 40]
 
   /// Returns the value bytes per second of a central that keeps eight buffers full, over whole connection events.

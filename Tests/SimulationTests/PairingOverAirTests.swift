@@ -72,7 +72,7 @@ struct PairingCase: Sendable, CustomTestStringConvertible {
 }
 
 /// Tests pairing and bonds of our host with simulated devices: both Security Managers, both hosts' encryption, and the server's permissions.
-@Suite(.timeLimit(.minutes(1))) struct PairingOverAirTests {
+@Suite(.timeLimit(.minutes(15))) struct PairingOverAirTests {
   @LoopActor private final class Bench {
     let central: HostCentral
     let user: TestUser

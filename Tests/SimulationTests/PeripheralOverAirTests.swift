@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 
 /// Tests the built-in peripherals through all layers: client, host, HCI, link layer, server.
-@Suite(.timeLimit(.minutes(1))) struct PeripheralOverAirTests {
+@Suite(.timeLimit(.minutes(15))) struct PeripheralOverAirTests {
   @LoopActor
   private func connected<T: Sendable>(
     _ text: String, among devices: [PeripheralDescription]? = nil,

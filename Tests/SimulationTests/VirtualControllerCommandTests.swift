@@ -6,7 +6,7 @@ import Testing
 
 @testable import Simulation
 
-@Suite(.timeLimit(.minutes(1))) struct VirtualControllerCommandTests {
+@Suite(.timeLimit(.minutes(15))) struct VirtualControllerCommandTests {
   @Test func tellsWhatItIs() async throws {
     try await onLoop {
       let host = TestHost(air: Air())

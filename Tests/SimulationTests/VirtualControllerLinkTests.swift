@@ -7,7 +7,7 @@ import Testing
 
 @testable import Simulation
 
-@Suite(.timeLimit(.minutes(1))) struct VirtualControllerLinkTests {
+@Suite(.timeLimit(.minutes(15))) struct VirtualControllerLinkTests {
   // MARK: Connecting
 
   @Test(arguments: [false, true])

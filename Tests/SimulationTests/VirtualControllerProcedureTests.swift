@@ -10,7 +10,7 @@ import Testing
 @testable import Simulation
 
 /// Tests link procedures and the device's own requests.
-@Suite(.timeLimit(.minutes(1))) struct VirtualControllerProcedureTests {
+@Suite(.timeLimit(.minutes(15))) struct VirtualControllerProcedureTests {
   // MARK: Procedures
 
   @Test func whatALinkReports() async throws {

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Simulation
 
-@Suite(.timeLimit(.minutes(1))) struct VirtualControllerScanTests {
+@Suite(.timeLimit(.minutes(15))) struct VirtualControllerScanTests {
   @LoopActor
   private static func host(_ devices: TestDevice..., extended: Bool = true) async throws -> TestHost {
     let air = Air()

@@ -8,7 +8,7 @@ import Text
 @testable import Simulation
 
 /// Tests transfers through the whole simulation: HCI, link layer, the device's L2CAP.
-@Suite(.timeLimit(.minutes(1))) struct VirtualControllerTransferTests {
+@Suite(.timeLimit(.minutes(15))) struct VirtualControllerTransferTests {
   struct Case: Sendable, CustomStringConvertible {
     let phy: PHYMask
     let octets: UInt16

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Terminal
 
-@Suite(.timeLimit(.minutes(1))) struct PastedTextTests {
+@Suite(.timeLimit(.minutes(15))) struct PastedTextTests {
   private static let (begin, end) = ("\u{1B}[200~", "\u{1B}[201~")
 
   private static func pass(_ pieces: [String]) -> [String] {
@@ -35,7 +35,7 @@ import Testing
 }
 
 /// Tests the terminal line after `^C`.
-@Suite(.timeLimit(.minutes(1))) struct InterruptedLineTests {
+@Suite(.timeLimit(.minutes(15))) struct InterruptedLineTests {
   private final class PseudoTerminal {
     let master: Int32
     let slave: Int32
@@ -115,7 +115,7 @@ import Testing
 }
 
 /// Tests the line below all other output.
-@Suite(.timeLimit(.minutes(1))) struct BottomLineTests {
+@Suite(.timeLimit(.minutes(15))) struct BottomLineTests {
   @LoopActor private final class Line: BottomLine {
     let sink: Sink
     private var isShown = true

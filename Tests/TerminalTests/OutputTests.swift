@@ -6,7 +6,7 @@ import Text
 
 @testable import Terminal
 
-@Suite(.timeLimit(.minutes(1))) struct OutputTests {
+@Suite(.timeLimit(.minutes(15))) struct OutputTests {
   @LoopActor private func output(_ out: SlowReader, _ err: SlowReader, limit: Int = 1000, _ change: (inout Output.Style) -> Void = { _ in })
     -> Output
   {
@@ -147,7 +147,7 @@ import Text
   }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct TableTests {
+@Suite(.timeLimit(.minutes(15))) struct TableTests {
   @Test func columnsLineUpByDisplayWidth() {
     var table = Table(["NAME", "RSSI"])
     table.add(["錠", "-40 dBm"])

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Terminal
 
-@Suite(.timeLimit(.minutes(1))) struct SinkTests {
+@Suite(.timeLimit(.minutes(15))) struct SinkTests {
   private static func record(_ number: Int) -> [UInt8] { Array("record \(number) \(String(repeating: "x", count: number % 200))\n".utf8) }
 
   @LoopActor private func sink(_ reader: SlowReader, _ kind: SlowReader.Kind = .pipe, limit: Int = 10_000) -> Sink {

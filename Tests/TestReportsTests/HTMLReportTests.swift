@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Text
 
-@Suite(.timeLimit(.minutes(1))) struct HTMLReportTests {
+@Suite(.timeLimit(.minutes(15))) struct HTMLReportTests {
   private static func page(_ results: [TestResult]) -> String {
     var report = HTMLReport()
     for result in results { report.add(result) }

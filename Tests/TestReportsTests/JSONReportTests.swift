@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import Text
 
-@Suite(.timeLimit(.minutes(1))) struct JSONReportTests {
+@Suite(.timeLimit(.minutes(15))) struct JSONReportTests {
   private static func text(_ build: (inout RecordWriter) -> Void) -> String {
     var json = RecordWriter()
     build(&json)

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import Text
 
-@Suite(.timeLimit(.minutes(1))) struct JUnitReportTests {
+@Suite(.timeLimit(.minutes(15))) struct JUnitReportTests {
   private static func document(_ results: [TestResult], host: String = "localhost") -> String {
     var report = JUnitReport(host: host)
     for result in results { report.add(result) }

@@ -4,7 +4,7 @@ import Testing
 import Text
 
 /// Tests reports of a failed setup, and of an `expect N of` with too few values.
-@Suite(.timeLimit(.minutes(1))) struct NotRunTests {
+@Suite(.timeLimit(.minutes(15))) struct NotRunTests {
   private static let why = "no device matches <Nobody>"
 
   private static let results: [TestResult] = {

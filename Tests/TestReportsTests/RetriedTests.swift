@@ -4,7 +4,7 @@ import Testing
 import Text
 
 /// Tests reports of tests that ran again after a failure, and on several devices.
-@Suite(.timeLimit(.minutes(1))) struct RetriedTests {
+@Suite(.timeLimit(.minutes(15))) struct RetriedTests {
   private static let results: [TestResult] = {
     var flaky = ReportSamples.passed("opens")
     flaky.tolerated.earlier = [ReportSamples.problem("<closed>")]

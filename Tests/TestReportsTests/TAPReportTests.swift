@@ -2,7 +2,7 @@ import TestReports
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct TAPReportTests {
+@Suite(.timeLimit(.minutes(15))) struct TAPReportTests {
   @Test func showsEachOutcome() {
     var report = TAPReport()
     let results = ReportSamples.each()

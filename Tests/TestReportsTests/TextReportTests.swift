@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Text
 
-@Suite(.timeLimit(.minutes(1))) struct TextReportTests {
+@Suite(.timeLimit(.minutes(15))) struct TextReportTests {
   @Test func showsEachOutcome() {
     var report = TextReport()
     var results = ReportSamples.each()

@@ -35,7 +35,7 @@ package final class BrowserTerminal {
       environment: ["BLECTL_CLOCK": "virtual"].merging(environment) { $1 }, locale: locale, hasKeys: true)
   }
 
-  /// Waits until the screen fits. - Returns: False if the program ended or a minute passed first.
+  /// Waits until the screen fits. - Returns: False if the program ended or the time limit passed first.
   package func shows(where fits: (FullScreen) -> Bool) -> Bool {
     terminal.wait { [screen] octets in
       screen.take(octets)

@@ -33,7 +33,7 @@ package final class BumbleAir: Sendable {
       .appendingPathComponent("InteropTests/bumble_air.py")
     // No limit: it ends with its standard input, and so with the test process.
     process = try RunningProcess(
-      [python, script.path, "0"] + options, environment: ProcessInfo.processInfo.environment.merging(environment) { $1 }, limit: 3600)
+      [python, script.path, "0"] + options, environment: ProcessInfo.processInfo.environment.merging(environment) { $1 }, isLimited: false)
     guard let ready = process.nextLine(where: { $0.hasPrefix("READY ") })?.dropFirst(6) else {
       process.endInput()
       throw NotReady(description: "bumble_air.py \(options) is not ready: \(process.wait().errors)")

@@ -31,11 +31,11 @@ final class Collected: @unchecked Sendable {
     condition.unlock()
   }
 
-  /// - Returns: False if all streams ended or a minute passed first.
+  /// - Returns: False if all streams ended or the time limit passed first.
   func wait(for holds: ([UInt8], [UInt8]) -> Bool) -> Bool {
     condition.lock()
     defer { condition.unlock() }
-    let deadline = Date(timeIntervalSinceNow: 60)
+    let deadline = Date(timeIntervalSinceNow: HangGuard.seconds)
     while true {
       if holds(out, err) { return true }
       if open == 0 || !condition.wait(until: deadline) { return false }

@@ -38,8 +38,8 @@ package enum PackedFiles {
 
   /// Returns a gzip file with optional fields: an extra field, a name, a comment and a checksum of the header.
   package static func gzip(_ contents: [UInt8], stream: [UInt8]? = nil) -> [UInt8] {
-    [0x1F, 0x8B, 8, 0x1E, 0, 0, 0, 0, 0, 3, 2, 0, 7, 7] + Array("name\0comment\0".utf8) + [0, 0] + (stream ?? stored(contents))
-      + checksum(contents) + number(contents.count, 4)
+    let header = [0x1F, 0x8B, 8, 0x1E, 0, 0, 0, 0, 0, 3, 2, 0, 7, 7] + Array("name\0comment\0".utf8)
+    return header + checksum(header)[..<2] + (stream ?? stored(contents)) + checksum(contents) + number(contents.count, 4)
   }
 
   /// Returns a ZIP archive. The local headers have extra fields that the directory lacks.

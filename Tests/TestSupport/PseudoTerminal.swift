@@ -33,7 +33,7 @@ package final class PseudoTerminal: @unchecked Sendable {
     (process.standardInput, process.standardOutput, process.standardError) = (hasKeys ? handle : FileHandle.nullDevice, handle, handle)
     try process.run()
     close(slave)
-    DispatchQueue.global().asyncAfter(deadline: .now() + 120) { [weak self] in self?.kill() }
+    DispatchQueue.global().asyncAfter(deadline: .now() + HangGuard.seconds) { [weak self] in self?.kill() }
     reading.enter()
     Thread.detachNewThread { [master, collected, reading] in
       var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -65,7 +65,7 @@ package final class PseudoTerminal: @unchecked Sendable {
 
   package var octets: [UInt8] { collected.all.0 }
 
-  /// Waits for `text` after the first `octets` bytes. - Returns: False if the program ended or a minute passed first.
+  /// Waits for `text` after the first `octets` bytes. - Returns: False if the program ended or the time limit passed first.
   package func wait(for text: String, after octets: Int = 0) -> Bool {
     collected.wait { out, _ in String(decoding: out.dropFirst(octets), as: UTF8.self).contains(text) }
   }
@@ -80,12 +80,12 @@ package final class PseudoTerminal: @unchecked Sendable {
     }
   }
 
-  /// Waits until the screen fits. - Returns: False if the program ended or a minute passed first.
+  /// Waits until the screen fits. - Returns: False if the program ended or the time limit passed first.
   package func wait(columns: Int, where fits: (TerminalScreen) -> Bool) -> Bool {
     collected.wait { out, _ in fits(TerminalScreen(out, columns: columns)) }
   }
 
-  /// Waits until the output so far fits. - Returns: False if the program ended or a minute passed first.
+  /// Waits until the output so far fits. - Returns: False if the program ended or the time limit passed first.
   package func wait(where fits: ([UInt8]) -> Bool) -> Bool { collected.wait { out, _ in fits(out) } }
 
   /// Sends a signal to the foreground process group.

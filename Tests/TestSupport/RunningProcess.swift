@@ -1,6 +1,12 @@
 import Foundation
 import Glibc
 
+/// The time limit of everything that a test waits for. It ends a test that hangs, before the limit of its suite does.
+/// It must not end one that a busy machine slows down.
+package enum HangGuard {
+  package static let seconds = 600.0
+}
+
 /// The results of a program that has ended.
 package struct ProcessResult: Sendable {
   /// The exit status, or 128 + N after the signal N.
@@ -46,10 +52,10 @@ package final class RunningProcess: @unchecked Sendable {
   ///   - command: Looked up in the PATH of `environment`.
   ///   - folder: The working directory. Nil means the tests' own.
   ///   - environment: Nil means this process's own, without the user's folders.
-  ///   - limit: Seconds until it is killed, so that a program that hangs fails its test and not the whole run.
+  ///   - isLimited: Whether `HangGuard` kills it, so that a program that hangs fails its test and not the whole run.
   package init(
     _ command: [String], environment: [String: String]? = nil, folder: String? = nil, hasInput: Bool = true, reading: Reading = .everything,
-    limit: Double = 120
+    isLimited: Bool = true
   ) throws {
     // A background test runner ignores SIGINT and would pass that on.
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -61,8 +67,10 @@ package final class RunningProcess: @unchecked Sendable {
     process.standardError = errors
     if reading != .everything { fillers = Self.fill(reading == .errorsOnly ? output : errors) }
     try process.run()
-    DispatchQueue.global().asyncAfter(deadline: .now() + limit) { [weak process] in
-      if let process, process.isRunning { kill(process.processIdentifier, SIGKILL) }
+    if isLimited {
+      DispatchQueue.global().asyncAfter(deadline: .now() + HangGuard.seconds) { [weak process] in
+        if let process, process.isRunning { kill(process.processIdentifier, SIGKILL) }
+      }
     }
     if reading != .outputOnly { read(errors, isError: true) }
     if reading != .errorsOnly { read(output, isError: false) }
@@ -105,9 +113,9 @@ package final class RunningProcess: @unchecked Sendable {
   }
 
   package static func run(
-    _ command: [String], input: [UInt8]? = nil, environment: [String: String]? = nil, limit: Double = 120
+    _ command: [String], input: [UInt8]? = nil, environment: [String: String]? = nil
   ) throws -> ProcessResult {
-    let running = try RunningProcess(command, environment: environment, hasInput: input != nil, limit: limit)
+    let running = try RunningProcess(command, environment: environment, hasInput: input != nil)
     running.send(input ?? [])
     running.endInput()
     return running.wait()
@@ -138,7 +146,7 @@ package final class RunningProcess: @unchecked Sendable {
 
   package func signal(_ number: Int32) { kill(process.processIdentifier, number) }
 
-  /// Waits until either output has the text `times` times. - Returns: False if both ended or a minute passed first.
+  /// Waits until either output has the text `times` times. - Returns: False if both ended or the time limit passed first.
   package func waitForOutput(containing text: String, times: Int = 1) -> Bool {
     collected.wait { out, errors in
       String(decoding: out + [10] + errors, as: UTF8.self).components(separatedBy: text).count > times
@@ -146,14 +154,14 @@ package final class RunningProcess: @unchecked Sendable {
   }
 
   /// Waits until standard output after the first `octets` bytes fits.
-  /// - Returns: False if both outputs ended or a minute passed first.
+  /// - Returns: False if both outputs ended or the time limit passed first.
   package func waitForOutput(after octets: Int, where fits: (String) -> Bool) -> Bool {
     collected.wait { out, _ in fits(String(decoding: out.dropFirst(octets), as: UTF8.self)) }
   }
 
-  /// Returns the next fitting line of standard output. Nil if the output ended or a minute passed first.
+  /// Returns the next fitting line of standard output. Nil if the output ended or the time limit passed first.
   package func nextLine(where matches: (String) -> Bool) -> String? {
-    let deadline = Date(timeIntervalSinceNow: 60)
+    let deadline = Date(timeIntervalSinceNow: HangGuard.seconds)
     while let line = collected.nextLine(until: deadline) {
       if matches(line) { return line }
     }

@@ -36,7 +36,7 @@ package final class SocketPair {
   /// Whether the other end is closed. Waits for a program of another test, which inherits the end until its exec.
   package func hasEnded() -> Bool {
     var waiting = pollfd(fd: descriptor.rawValue, events: Int16(POLLIN), revents: 0)
-    return unsafe poll(&waiting, 1, 10_000) == 1 && read() == []
+    return unsafe poll(&waiting, 1, Int32(HangGuard.seconds) * 1000) == 1 && read() == []
   }
 
   package func close() { descriptor.close() }

@@ -2,7 +2,7 @@ import Testing
 import Text
 
 /// Numbers are read as strtol(3) does.
-@Suite(.timeLimit(.minutes(1))) struct CNumberTests {
+@Suite(.timeLimit(.minutes(15))) struct CNumberTests {
   @Test(
     arguments: [
       ("12", nil, 12, true), ("0x1F", nil, 31, true), ("010", nil, 8, true), ("08", nil, 0, false), (" +7", nil, 7, true),

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 import Text
 
-@Suite(.timeLimit(.minutes(1))) struct ChecksumTests {
+@Suite(.timeLimit(.minutes(15))) struct ChecksumTests {
   private static let nine = Array("123456789".utf8)
 
   /// The catalog's check values are correct.

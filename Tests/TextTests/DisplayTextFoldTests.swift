@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 import Text
 
-@Suite(.timeLimit(.minutes(1))) struct DisplayTextFoldTests {
+@Suite(.timeLimit(.minutes(15))) struct DisplayTextFoldTests {
   @Test(arguments: [
     ("", 5, []), ("abc", 5, ["abc"]), ("ab cd ef", 5, ["ab cd", "ef"]), ("ab  cd", 6, ["ab  cd"]), ("abcdefgh", 3, ["abc", "def", "gh"]),
     ("a bcdefgh", 4, ["a", "bcde", "fgh"]), ("abcd efgh", 4, ["abcd", "efgh"]), ("  ab cd", 4, ["  ab", "cd"]), ("体温計", 4, ["体温", "計"]),

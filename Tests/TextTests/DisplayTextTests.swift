@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 import Text
 
-@Suite(.timeLimit(.minutes(1))) struct DisplayTextTests {
+@Suite(.timeLimit(.minutes(15))) struct DisplayTextTests {
   @Test(arguments: [
     ("abc", "abc"), ("", ""), (" a ", " a "), ("a\\b", "a\\\\b"), ("\u{1B}[2J", "\\x1b[2J"), ("a\nb\rc\td", "a\\x0ab\\x0dc\\x09d"),
     ("\u{7F}", "\\x7f"), ("\u{9B}2J", "\\u{9b}2J"), ("\u{AD}", "\\u{ad}"), ("\u{200B}\u{200D}\u{FEFF}", "\\u{200b}\\u{200d}\\u{feff}"),

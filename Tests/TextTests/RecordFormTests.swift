@@ -2,7 +2,7 @@ import Testing
 import Text
 
 /// Records as tables and as lines of a template, and the forms of their times.
-@Suite(.timeLimit(.minutes(1))) struct RecordFormTests {
+@Suite(.timeLimit(.minutes(15))) struct RecordFormTests {
   private static func record(_ json: String) throws -> JSONTree { try JSONTree.parse(Array(json.utf8)) }
 
   private static func rows(_ form: RecordForm, values: [String]? = nil, _ records: String...) throws -> [String] {

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Text
 
-@Suite(.timeLimit(.minutes(1))) struct RecordWriterTests {
+@Suite(.timeLimit(.minutes(15))) struct RecordWriterTests {
   @Test func writesEveryKindOfField() {
     var json = RecordWriter()
     json.string("s", "a\"b\\c\n\u{1}é\u{7f}")

@@ -1,7 +1,7 @@
 import Testing
 import Text
 
-@Suite(.timeLimit(.minutes(1))) struct ShellWordsTests {
+@Suite(.timeLimit(.minutes(15))) struct ShellWordsTests {
   @Test(arguments: [
     ("read ffe1", [["read", "ffe1"]]), ("", []), ("  \t ", []), ("# a comment", []), ("read ffe1 # why", [["read", "ffe1"]]),
     ("read a#b", [["read", "a#b"]]), ("a; b ;;c;", [["a"], ["b"], ["c"]]), ("a\nb\r\nc", [["a"], ["b"], ["c"]]),

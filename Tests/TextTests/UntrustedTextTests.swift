@@ -1,7 +1,7 @@
 import Testing
 import Text
 
-@Suite(.timeLimit(.minutes(1))) struct UntrustedTextTests {
+@Suite(.timeLimit(.minutes(15))) struct UntrustedTextTests {
   /// Messages escape control characters in untrusted text.
   @Test(arguments: [
     ("Lock\u{1B}[2J", #"Lock\x1b[2J"#), ("a\u{202E}b", #"a\u{202e}b"#), ("a\nb\u{7F}", #"a\x0ab\x7f"#), (#"\"#, #"\\"#),

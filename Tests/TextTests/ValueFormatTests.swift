@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 import Text
 
-@Suite(.timeLimit(.minutes(1))) struct ValueFormatTests {
+@Suite(.timeLimit(.minutes(15))) struct ValueFormatTests {
   /// Typed text gives these bytes, which are shown like this.
   @Test(arguments: [
     ("hex", "0100", "0100", "0100"), ("hex", "01:00", "0100", "0100"), ("hex", "0x01 0xff", "01ff", "01ff"),

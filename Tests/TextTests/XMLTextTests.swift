@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 import Text
 
-@Suite(.timeLimit(.minutes(1))) struct XMLTextTests {
+@Suite(.timeLimit(.minutes(15))) struct XMLTextTests {
   @Test(arguments: [
     ("", "", ""), ("a b", "a b", "a b"), ("<a & 'b' \"c\">", "&lt;a &amp; 'b' \"c\"&gt;", "&lt;a &amp; &#39;b&#39; &quot;c&quot;&gt;"),
     ("]]>", "]]&gt;", "]]&gt;"), ("&amp;", "&amp;amp;", "&amp;amp;"), ("a\tb\nc\rd", "a\tb\nc&#13;d", "a&#9;b&#10;c&#13;d"),

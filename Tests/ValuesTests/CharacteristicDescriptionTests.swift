@@ -5,7 +5,7 @@ import Text
 
 @testable import Values
 
-@Suite(.timeLimit(.minutes(1))) struct CharacteristicDescriptionTests {
+@Suite(.timeLimit(.minutes(15))) struct CharacteristicDescriptionTests {
   static func description(_ uuid: String) throws -> CharacteristicDescription {
     let uuid = try #require(UUID(uuid))
     return try #require(CharacteristicDescription(uuid))

@@ -6,7 +6,7 @@ import Text
 @testable import Values
 
 /// Tests values that a device describes itself.
-@Suite(.timeLimit(.minutes(1))) struct PresentationFormatTests {
+@Suite(.timeLimit(.minutes(15))) struct PresentationFormatTests {
   private static func octets(_ hex: String) throws -> [UInt8] { try #require(Hex.decode(hex)) }
 
   /// The format, exponent and unit turn the value into this text.

@@ -16,7 +16,7 @@ void shim_unguard_terminal(void);
 int shim_screen_has_utf8(void);
 
 // Takes the terminal. 0 when its kind is not known; the handlers are installed before, so that ncurses leaves the signals alone.
-int shim_screen_start(int utf8, int colours, int pipe);
+int shim_screen_start(int utf8, int colours, int pipe, int rows, int columns);
 void shim_screen_end(void);
 
 // Stops this process as Ctrl-Z does, with the terminal as it was; returns when it goes on.

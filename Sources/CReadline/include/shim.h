@@ -48,7 +48,7 @@ void shim_abandon(void);
 void shim_replace(int before, const char *text);
 
 // `is_shown`: the line stands on the terminal.
-void shim_resize(int is_shown);
+void shim_resize(int rows, int columns, int is_shown);
 
 // As programs have it that leave the drawing to readline. `words` stand in lines: what the first word of a line can become.
 void shim_behave_as_callback(const char *words);

@@ -75,9 +75,10 @@ extension AdapterSpec {
   ///   - bonds: The key store. The devices of the simulator have the same bonds.
   ///   - note: A function that tells the user what a recording lacks.
   ///   - discovered: A function that receives the devices whose services a recording contains.
+  ///   - connected: A function that receives the stream to a controller before anything is sent.
   @LoopActor func open(
     tap: (any HCI.Tap)?, isStrict: Bool = false, bonds: BondStore, note: @escaping @LoopActor (String) -> Void,
-    discovered: @LoopActor (Set<PeerAddress>) -> Void = { _ in }
+    discovered: @LoopActor (Set<PeerAddress>) -> Void = { _ in }, connected: @LoopActor (StreamTransport) -> Void
   ) async throws -> any Central {
     switch self {
     case .kernel(let index):
@@ -85,7 +86,9 @@ extension AdapterSpec {
     case .user(let index):
       return try await host(UserChannel.open(index), "user:\(index)", tap, bonds)
     case .stream(let address):
-      return try await host(StreamTransport.connect(to: address, timeout: .seconds(10)), "\(address)", tap, bonds)
+      let transport = try await StreamTransport.connect(to: address, timeout: .seconds(10))
+      connected(transport)
+      return try await host(transport, "\(address)", tap, bonds)
     case .simulation(let file):
       let air = try await Self.air(file)
       let central = try await host(VirtualController(air: air), file.map { "sim:\($0)" } ?? "sim", tap)

@@ -4,6 +4,7 @@ import EventLoop
 package import GATT
 import Operations
 import Presentation
+package import SMP
 package import Text
 
 /// The defaults for options in `config.json`: those for all devices, and those for single devices.
@@ -24,6 +25,7 @@ package struct OptionDefaults: Sendable {
     package var mode: WriteMode? { values["mode"].flatMap { WriteMode(rawValue: $0.text) } }
     package var format: ValueFormat? { values["as"].flatMap { try? ValueFormat($0.text) } }
     package var pairs: Bool { values["pair"]?.text == "true" }
+    package var level: SecurityLevel? { values["level"].flatMap { Int($0.text) }.flatMap { SecurityLevel(rawValue: $0) } }
     /// The path of the device file.
     package var device: String? { values["device"]?.text }
 
@@ -35,9 +37,9 @@ package struct OptionDefaults: Sendable {
   }
 
   /// The options that `defaults` accepts.
-  package static let names = ["adapter", "color", "timeout", "mtu", "phy", "interval", "retries", "mode", "as", "pair"]
+  package static let names = ["adapter", "color", "timeout", "mtu", "phy", "interval", "retries", "mode", "as", "pair", "level"]
   /// The options that an entry of `devices` accepts.
-  package static let deviceNames = ["mtu", "phy", "interval", "mode", "as", "pair", "device"]
+  package static let deviceNames = ["mtu", "phy", "interval", "mode", "as", "pair", "level", "device"]
   /// The options whose personal defaults scripts and programs ignore.
   private static let personal = ["mode", "as", "pair"]
 
@@ -89,12 +91,12 @@ package struct OptionDefaults: Sendable {
 
   /// Returns a default as text, after the check that the option makes on the command line.
   private static func text(_ name: String, _ entry: FileEntry) throws -> String {
-    let isNumber = ["timeout", "mtu", "interval", "retries"].contains(name)
+    let isNumber = ["timeout", "mtu", "interval", "retries", "level"].contains(name)
     let text: String
     switch entry.tree.kind {
     case .bool(let value) where name == "pair": return "\(value)"
     case .number(let number) where isNumber: text = number
-    case .string(let string) where !["mtu", "retries", "pair"].contains(name): text = string
+    case .string(let string) where !["mtu", "retries", "pair", "level"].contains(name): text = string
     default:
       throw entry.error("Expected \(name == "pair" ? "true or false" : isNumber ? "a number" : "a string"), found \(entry.tree.noun).")
     }

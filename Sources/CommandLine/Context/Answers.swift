@@ -71,22 +71,30 @@ package final class Answers {
   private func patterns(_ arguments: [PatternArgument]) async throws -> [ExpectedAnswers.Pattern] {
     var patterns: [ExpectedAnswers.Pattern] = []
     for argument in arguments {
+      let (client, selector) = (connection.client, try Selector(argument.attribute))
       let characteristic: Characteristic
-      do { characteristic = try await connection.client.characteristic(try Selector(argument.attribute)) } catch let error as GATTError {
+      do {
+        characteristic = try await client.followingChanges(of: [selector]) {
+          let found = try await client.characteristic(selector)
+          await context.describe(found, on: connection)
+          try await values.add(found, kind: ValueSenders.kind(of: found, indicates: options.indicate))
+          return found
+        }
+      } catch let error as GATTError {
         guard case .notFound = error, let advice = argument.patternAdvice else { throw error }
         var failure = Failure(error)
         failure.add(advice)
         throw failure
       }
-      await context.describe(characteristic, on: connection)
-      try await values.add(characteristic)
       patterns.append(ExpectedAnswers.Pattern(characteristic.valueHandle, beginningWith: argument.octets))
     }
     return patterns
   }
 
   private func subscribeToAll() async throws {
-    _ = try await ValueSenders.addAll(on: connection.client, context.output) { try await values.add($0) }
+    _ = try await ValueSenders.addAll(on: connection.client, indicates: options.indicate, context.output) {
+      try await values.add($0, kind: $1)
+    }
   }
 
   // MARK: Waiting

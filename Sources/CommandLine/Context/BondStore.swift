@@ -63,7 +63,7 @@ package final class BondStore: BondKeeper {
   private func path(_ adapter: PeerAddress) -> String? { folder.map { "\($0)/\(adapter.address)-\(adapter.type.rawValue).json" } }
 
   private func read(_ path: String) throws -> [StoredBond] {
-    try InputFile.readIfThere(path, limit: Self.limit).map { try Self.parse($0, path, isStore: true) } ?? []
+    try InputFile.readIfThere(path, limit: Self.limit, isOwn: true).map { try Self.parse($0, path, isStore: true) } ?? []
   }
 
   private func update(_ adapter: PeerAddress, _ change: (inout [StoredBond]) -> Void) throws {

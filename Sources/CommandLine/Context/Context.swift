@@ -4,6 +4,7 @@ package import GATT
 import LinuxIO
 package import Operations
 import Presentation
+package import SMP
 package import Terminal
 package import Text
 
@@ -27,6 +28,8 @@ package struct Context {
   package let links: any DeviceLinks
   /// The observer of the command. Nil if neither a recorder nor a script needs the results.
   package let observer: (any CommandObserver)?
+  /// The value of `--level` of the browser, which has no `Target` for most devices. Nil without the option.
+  package var level: SecurityLevel?
 
   /// Creates the context of a command on the command line. `observer` is nil if nothing records the command.
   package init(_ process: ProcessContext, _ step: StepOptions, _ observer: (any CommandObserver)? = nil) {
@@ -105,6 +108,13 @@ package struct Context {
     chosen ?? options(for: connection).format ?? .auto
   }
 
+  /// Returns the least security of a link: that of `--level` or of the session, else the default of the device.
+  package func leastSecurity(_ level: SecurityLevel?, else usual: SecurityLevel?) -> SecurityLevel {
+    // A recording contains whatever encryption there was.
+    if case .replay? = try? process.adapter() { return .unencrypted }
+    return level ?? links.level ?? usual ?? .unencrypted
+  }
+
   // MARK: The device
 
   /// Runs `body` on a connection to the peer. Uses the session's connection if one exists. Otherwise connects, exchanges the MTU, and
@@ -120,7 +130,7 @@ package struct Context {
   ) async throws -> T {
     var request = try await request(target, exchangingMTU: exchangingMTU)
     request.restores = restoring
-    if let wish { request.pairing = { _, _ in wish } }
+    if let wish { request.security = { _, _ in (wish, .unencrypted) } }
     return try await links.withLink(request, isRepeatable: isRepeatable, body)
   }
 
@@ -142,8 +152,10 @@ package struct Context {
     request.defaults = { [configuration] in configuration.options(for: $0, named: $1, selector).parameters }
     request.exchangesMTU = exchangingMTU
     let wish = target.pairs || links.pairs ? try PairingOptions.usualWish(self) : nil
-    request.pairing = { [self] in
-      try wish ?? (configuration.options(for: $0, named: $1, selector).pairs ? PairingOptions.usualWish(self) : nil)
+    request.security = { [self] in
+      let options = configuration.options(for: $0, named: $1, selector)
+      let ownWish = try wish ?? (options.pairs ? PairingOptions.usualWish(self) : nil)
+      return (ownWish, leastSecurity(target.level, else: options.level))
     }
     // Looking up the name is too slow for one command with an address.
     if case .selector = target.peer { request.looksUpName = isInSession } else { request.looksUpName = true }

@@ -84,8 +84,6 @@ package final class LinkText: LinkReporter {
     }
   }
 
-  package func problem(_ error: any Error) -> LinkProblem { Failure(error).linkProblem }
-
   package func storedName(of peer: PeerAddress) -> UntrustedText? { process.configuration.name(of: peer) }
 
   package func explained(_ error: any Error, on connection: Connection) -> any Error {
@@ -94,18 +92,17 @@ package final class LinkText: LinkReporter {
 
   package func explained(_ error: any Error, _ search: FailedSearch) -> any Error {
     if error is CancellationError { return error }
+    if let error = error as? InsufficientSecurity {
+      return error.explained(process.commands.program, ShellWords.quoteForShell("\(search.selector)"))
+    }
     let plain = Failure(error)
     var failure = plain
     if let error = error as? PeerSearchError {
       if case .replay? = try? process.adapter() { return Failure(error, isRecorded: true) }
       if case .notFound = error { addAdvice(to: &failure, search.selector) }
     }
-    if (error as? PairingFailure)?.needsUnpairing ?? false {
-      let device = ShellWords.quoteForShell("\(search.selector)")
-      let program = process.commands.program
-      failure.add("To pair again: \(program)unpair \(device)\(program.isEmpty ? ";" : " &&") \(program)pair \(device)")
-    }
-    if let heard = search.heard, failure.linkProblem.isLoss {
+    failure.addPairing(with: ShellWords.quoteForShell("\(search.selector)"), process.commands.program)
+    if let heard = search.heard, failure.mayPass {
       func seconds(_ from: Int64, _ to: Int64) -> String { Duration.milliseconds((to &- from) / 100_000_000 * 100).secondsText + " s" }
       let ago = seconds(heard.upperBound, EventLoop.shared.wallClock) + " ago"
       failure.add(
@@ -148,17 +145,6 @@ extension LinkParameter {
     case .dataLength(let octets): Quantity.octets(octets)
     case .phy(let phy): phy.name
     case .interval(let interval): "\(interval.millisecondsText) ms"
-    }
-  }
-}
-
-extension Failure {
-  /// The effect of the failure on a connection, such as a lost connection or an absent device.
-  package var linkProblem: LinkProblem {
-    switch kind {
-    case .linkLost: .disconnected
-    case .notFound, .timeout: .absent
-    default: .other
     }
   }
 }

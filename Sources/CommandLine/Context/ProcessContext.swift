@@ -6,7 +6,7 @@ import GATT
 package import HCI
 package import LinuxIO
 package import Operations
-import Presentation
+package import Presentation
 import SystemPackage
 package import Terminal
 import Text
@@ -64,10 +64,27 @@ package final class ProcessContext {
     if case .replay = try adapter() { session.bonds = nil } else { session.bonds = bonds }
     let central = try await adapter().open(
       tap: try await openTrace(), isStrict: options.records.strict, bonds: bonds, note: { [output] in output.note($0) },
-      discovered: { discoverable = $0 }
+      discovered: { discoverable = $0 }, connected: { inspect($0) }
     )
     central.onNote = { [output] in output.note($0.text) }
     return central
+  }
+
+  /// The reason why the adapter gets no keys. Nil if it may.
+  package var withholding: Failure? { session.withholding as? Failure }
+  /// The function that returns the owner of a UNIX socket. Tests replace it.
+  var owner: @LoopActor (StreamTransport) -> UserNumber? = { $0.owner }
+
+  /// Withholds keys from a controller behind another user's socket: the controller gets each key to encrypt with.
+  private func inspect(_ transport: StreamTransport) {
+    session.withholding = nil
+    guard let owner = owner(transport), !owner.isTrusted(sudo: configuration.variable("SUDO_UID")),
+      configuration.variable("BLECTL_FOREIGN_SOCKETS") != "1"
+    else { return }
+    let (name, advice) = (DisplayText.escape(transport.name), "If you trust the owner: BLECTL_FOREIGN_SOCKETS=1")
+    output.note("\(name) belongs to \(owner), who can read and change all data. blectl neither pairs nor uses bonds there. \(advice)")
+    session.withholding = Failure(
+      .adapter, "Cannot pair or use a bond on \(name): it belongs to \(owner), who would get the keys. \(advice)")
   }
 
   /// Whether standard output carries the trace. Standard error then carries the command's output.
@@ -174,6 +191,6 @@ package final class ProcessContext {
   }
 
   private func open(trace path: String) async throws -> SnoopFile {
-    try await SnoopFile.open(path) { output.note("Waiting for a reader of the pipe “\(DisplayText.escape(path))”") }
+    try await SnoopFile.open(path, hasKeys: options.traceSecrets) { output.note("Waiting for a reader of the pipe “\(DisplayText.escape(path))”") }
   }
 }

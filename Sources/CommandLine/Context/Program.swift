@@ -27,12 +27,13 @@ package enum Program {
     let adapter = try? configuration.adapter()
     if !command.usesAdapter || adapter?.isKernel != true { Capabilities.drop() }
     LibraryEnvironment.restrict()
-    let clock = environment["BLECTL_CLOCK"] ?? ""
-    guard ["", "real", "virtual"].contains(clock) else {
+    for (name, values) in [("BLECTL_CLOCK", ["virtual", "real"]), ("BLECTL_FOREIGN_SOCKETS", ["1"])] {
+      guard let value = environment[name], !value.isEmpty, !values.contains(value) else { continue }
       return reportUsage(
-        ValidationError("Invalid BLECTL_CLOCK \(DisplayText.quote(clock)). Use virtual or real."),
+        ValidationError("Invalid \(name) \(DisplayText.quote(value)). Use \(values.joined(separator: " or "))."),
         arguments: [command.commandName] + (command.process.json ? ["--json"] : []), commands)
     }
+    let clock = environment["BLECTL_CLOCK"]
     if !command.isTimeReal {
       switch adapter {
       case .simulation where clock == "virtual": EventLoop.shared.useVirtualTime()
@@ -138,16 +139,11 @@ package enum Program {
     if failure.isTold { return failure.exitStatus.rawValue }
     // Print a line for each error in a script, as compilers do.
     let mistakes = (error as? ScriptErrors)?.errors.map { Failure($0) } ?? [failure]
-    for mistake in mistakes.prefix(mistakeLimit) + omitted(mistakes.count - mistakeLimit) {
+    let more = mistakes.count > ScriptErrors.limit ? [Failure(.usage, "More mistakes follow. Correct these first.")] : []
+    for mistake in mistakes.prefix(ScriptErrors.limit) + more {
       if output.style.writesMessagesAsJSON { reportJSON(mistake, output) } else { output.failure(mistake.message) }
     }
     return failure.exitStatus.rawValue
-  }
-
-  private static let mistakeLimit = 100
-
-  private static func omitted(_ count: Int) -> [Failure] {
-    count > 0 ? [Failure(.usage, "\(count) more mistakes are not shown. Correct these first.")] : []
   }
 
   @LoopActor private static func reportJSON(_ failure: Failure, _ output: Output) { output.messageRecord { write(failure, &$0) } }

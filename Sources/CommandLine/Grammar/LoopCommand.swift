@@ -38,6 +38,8 @@ package protocol LoopCommand: ParsableCommand, Sendable {
   static var takesPeer: Bool { get }
   /// The PEER and the options for the connection. Nil for a command that takes no PEER.
   var peerOptions: PeerOptions? { get }
+  /// Whether the command means the current device of a session.
+  var isAboutCurrent: Bool { get }
   /// The arguments and options for completion. Nil to derive them from the command's declaration.
   static var ownShape: CommandShape? { get }
   /// Replaces the PEER of the command. Does nothing in a command that takes no PEER.
@@ -93,6 +95,7 @@ extension LoopCommand {
   package static var traits: CommandTraits { CommandTraits() }
   package static var takesPeer: Bool { false }
   package var peerOptions: PeerOptions? { nil }
+  package var isAboutCurrent: Bool { peerOptions?.peer == .current }
   package mutating func use(_ device: PeerArgument) {}
   package mutating func take(_ defaults: ShellSettings) { takeTimeout(defaults) }
   package static var ownShape: CommandShape? { nil }

@@ -1,4 +1,5 @@
 import Presentation
+package import SMP
 import Text
 
 /// The defaults for the options of a session's commands, which the user changes with `set`.
@@ -11,12 +12,17 @@ package struct ShellSettings: Equatable {
   package var reconnect = false
   /// Whether commands pair if the device demands it.
   package var pair = false
+  /// The default of `--level`. Nil for the default of each device.
+  package var level: SecurityLevel?
 
   package init() {}
 
-  package static let names = ["format", "timeout", "reconnect", "pair"]
+  package static let names = ["format", "timeout", "reconnect", "pair", "level"]
   /// The permitted words of each setting, by the setting's name. `timeout` also accepts a time.
-  package static let choices = ["format": ValueFormat.names, "timeout": ["default"], "reconnect": ["on", "off"], "pair": ["on", "off"]]
+  package static let choices = [
+    "format": ValueFormat.names, "timeout": ["default"], "reconnect": ["on", "off"], "pair": ["on", "off"],
+    "level": ["2", "3", "4", "default"],
+  ]
 
   /// Changes the setting `name` to a value that the user typed.
   /// - Throws: `Failure(.usage)` for an unknown setting or an invalid value.
@@ -38,6 +44,11 @@ package struct ShellSettings: Equatable {
         )
       }
       timeout = seconds
+    case "level":
+      level = Int(value).flatMap { 2...4 ~= $0 ? SecurityLevel(rawValue: $0) : nil }
+      if level == nil, value != "default" {
+        throw Failure(.usage, "Invalid level \(DisplayText.quote(value)). Use 2, 3, 4 or default.")
+      }
     case "reconnect", "pair":
       guard value == "on" || value == "off" else { throw Failure(.usage, "Invalid \(name) \(DisplayText.quote(value)). Use on or off.") }
       if name == "pair" { pair = value == "on" } else { reconnect = value == "on" }
@@ -51,7 +62,7 @@ package struct ShellSettings: Equatable {
   package var values: [(name: String, value: String)] {
     [
       ("format", format?.name ?? "auto"), ("timeout", timeout.map { "\($0)" } ?? "default"), ("reconnect", reconnect ? "on" : "off"),
-      ("pair", pair ? "on" : "off"),
+      ("pair", pair ? "on" : "off"), ("level", level.map { "\($0.rawValue)" } ?? "default"),
     ]
   }
 }

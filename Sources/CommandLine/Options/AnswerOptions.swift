@@ -30,12 +30,15 @@ package struct AnswerOptions: OptionSection {
     transform: TimeText.seconds)
   var collect: Double?
 
+  @Flag(help: "Prefer indications, with --expect or --collect") var indicate = false
+
   package init() {}
 
   package func validate() throws {
     try limit("--expect-count", expectCount, to: 1...1_000_000)
     if expectCount != nil, expect.isEmpty { throw ValidationError("--expect-count needs --expect.") }
     try limit("--collect", timeout: collect)
+    if indicate, areEmpty { throw ValidationError("--indicate needs --expect or --collect.") }
     if !failOn.isEmpty, expect.isEmpty, collect == nil {
       throw ValidationError("--fail-on needs --expect or --collect, to know how long to wait.")
     }

@@ -2,6 +2,7 @@ package import ArgumentParser
 import Bluetooth
 import EventLoop
 import Operations
+package import SMP
 
 /// The options that set how a command connects, and which connection parameters it requests.
 package struct LinkOptions: OptionSection {
@@ -27,16 +28,26 @@ package struct LinkOptions: OptionSection {
 
   @Flag(help: "Pair if the device demands it") package var pair = false
 
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Least security: 2 encrypted, 3 authenticated, 4 Secure Connections", valueName: "n"),
+    completion: .list(["2", "3", "4"]))
+  package var level: Int?
+
   package init() {}
 
   package func validate() throws {
     try limit("--mtu", mtu, to: 23...517, "bytes")
     try limit("--interval", interval, to: 7.5...4000, "ms")
     try limit("--retries", retries, to: 0...100)
+    try limit("--level", level, to: 2...4)
   }
 
-  /// Whether the user gave `--mtu`, `--phy`, `--interval` or `--retries`.
-  package var areOfConnection: Bool { mtu != nil || phy != nil || interval != nil || retries != nil }
+  /// Whether the user gave `--mtu`, `--phy`, `--interval`, `--retries` or `--level`.
+  package var areOfConnection: Bool { mtu != nil || phy != nil || interval != nil || retries != nil || level != nil }
+
+  /// The least security of the link. Nil without `--level`.
+  package var leastSecurity: SecurityLevel? { level.flatMap { SecurityLevel(rawValue: $0) } }
 
   var requested: LinkParameterRequest {
     LinkParameterRequest(mtu: mtu, phy: phy?.phy, interval: interval.map { .limited(seconds: $0 / 1000) })

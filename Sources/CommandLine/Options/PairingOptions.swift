@@ -4,7 +4,7 @@ import LinuxBluetooth
 import LinuxIO
 package import Operations
 import Presentation
-import SMP
+package import SMP
 import Terminal
 import Text
 
@@ -22,14 +22,8 @@ package struct PairingOptions: OptionSection {
   @Option(help: ArgumentHelp("Answer whether both numbers are the same: yes or no", valueName: "answer"), completion: .list(["yes", "no"]))
   var confirm: String?
 
-  @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp(
-      "Least security: 2 encrypted, 3 authenticated, 4 Secure Connections (default: 2, or 3 with an answer)", valueName: "n"))
-  package var level: Int?
-
   @Option(parsing: .unconditional, help: ArgumentHelp("Shortest key to accept, 7-16 bytes (default: 16)", valueName: "n"))
-  var minKeySize: Int?
+  package var minKeySize: Int?
 
   @Flag(help: "Store no keys: the pairing ends with the connection") var noBond = false
 
@@ -40,21 +34,21 @@ package struct PairingOptions: OptionSection {
   package init() {}
 
   package func validate() throws {
-    try limit("--level", level, to: 2...4)
     try limit("--min-key-size", minKeySize, to: 7...16, "bytes")
-    if level == 4, let minKeySize, minKeySize < 16 {
-      throw ValidationError("--level 4 needs a key of 16 bytes, not --min-key-size \(minKeySize).")
-    }
     try choose("--io", io, Self.abilities)
     try choose("--confirm", confirm, ["yes", "no"])
     try choose("--legacy", legacy, ["allow", "refuse"])
     if let passkey, passkey != "-", !passkey.hasPrefix("@"), SixDigits(passkey) == nil {
       throw ValidationError("--passkey takes six digits, @FILE or -.")
     }
-    guard let io else { return }
-    if passkey != nil, io == "none" || io == "yesno" { throw ValidationError("--passkey has no effect with --io \(io).") }
-    if confirm != nil, io != "yesno", io != "keyboard-display" { throw ValidationError("--confirm has no effect with --io \(io).") }
+    guard let ability else { return }
+    func refuse(_ option: String) throws { throw ValidationError("\(option) has no effect with --io \(ability.name).") }
+    if passkey != nil, !ability.mayLead(to: \.usesPasskey) { try refuse("--passkey") }
+    if confirm != nil, !ability.mayLead(to: { $0 == .numericComparison }) { try refuse("--confirm") }
   }
+
+  /// The ability of `--io`. Nil without the option.
+  private var ability: IOCapability? { IOCapability.allCases.first { $0.name == io } }
 
   /// Refuses options that the kernel, or bluetoothd, cannot honor, before the command connects.
   /// - Throws: `Failure(.usage)`.
@@ -63,8 +57,8 @@ package struct PairingOptions: OptionSection {
     let reason =
       if minKeySize != nil {
         "--min-key-size needs blectl's own host: the kernel has no call for it."
-      } else if passkey != nil, io == "display" {
-        "--passkey with --io display needs blectl's own host: the kernel chooses the passkey that it displays."
+      } else if passkey != nil, let io, io == "display" || io == "yesno" {
+        "--passkey with --io \(io) needs blectl's own host: the kernel chooses the passkey that it displays."
       } else if legacy == "refuse" {
         "--legacy refuse needs blectl's own host: the kernel refuses LE legacy pairing only together with Just Works."
       } else if noBond, BluetoothDaemon.isRunning {
@@ -83,9 +77,9 @@ package struct PairingOptions: OptionSection {
   /// The file of the passkey. Nil without one.
   package var file: String? { passkey.flatMap { $0.hasPrefix("@") ? String($0.dropFirst()) : nil } }
 
-  /// Returns the wish to pair, and reads the passkey's file.
+  /// Returns the wish to pair, with a minimum level, and reads the passkey's file.
   /// - Throws: `Failure` or `FileError` if the passkey cannot be read.
-  @LoopActor package func wish(_ context: Context) async throws -> PairingWish {
+  @LoopActor package func wish(_ context: Context, _ level: SecurityLevel?) async throws -> PairingWish {
     let way = PairingDialogue.way(context)
     var answers = PairingAnswers()
     answers.confirms = confirm.map { $0 == "yes" }
@@ -98,15 +92,15 @@ package struct PairingOptions: OptionSection {
         throw Failure(.input, "\(file.map { DisplayText.quote($0) } ?? "Standard input") contains no passkey of six digits.")
       }
       answers.passkey = digits
-    } else if io != "none", io != "yesno" {
+    } else if io != "none" {
       answers.passkey = try Self.passkeyOfEnvironment(context)
     }
-    var parameters = Self.parameters(IOCapability.allCases.first { $0.name == io }, answers, way)
-    if let level { parameters.level = SecurityLevel(rawValue: level) ?? .encrypted }
-    parameters.keySizes = UInt8(clamping: minKeySize ?? 16)...16
-    parameters.isBonding = !noBond
-    if legacy == "refuse" { parameters.secureConnections = .required }
-    return PairingWish(parameters, user: PairingDialogue(context.output, answers, way), isOfCommand: true)
+    var wish = Self.wish(ability, answers, way, context, isOfCommand: true)
+    if let level { wish.parameters.level = level }
+    wish.parameters.keySizes = UInt8(clamping: minKeySize ?? 16)...16
+    wish.parameters.isBonding = !noBond
+    if legacy == "refuse" { wish.parameters.secureConnections = .required }
+    return wish
   }
 
   /// Returns the wish to pair of `--pair`: the terminal or the variable BLECTL_PASSKEY answers questions.
@@ -114,7 +108,7 @@ package struct PairingOptions: OptionSection {
     let way = PairingDialogue.way(context)
     var answers = PairingAnswers()
     answers.passkey = try passkeyOfEnvironment(context)
-    return PairingWish(parameters(nil, answers, way), user: PairingDialogue(context.output, answers, way))
+    return wish(nil, answers, way, context)
   }
 
   @LoopActor private static func passkeyOfEnvironment(_ context: Context) throws -> SixDigits? {
@@ -123,8 +117,10 @@ package struct PairingOptions: OptionSection {
     return digits
   }
 
-  /// Returns parameters with abilities that fit the available answers. A device then asks no question that has no answer.
-  private static func parameters(_ io: IOCapability?, _ answers: PairingAnswers, _ way: PairingDialogue.Way) -> PairingParameters {
+  /// Returns a wish with abilities that fit the available answers. A device then asks no question that has no answer.
+  @LoopActor private static func wish(
+    _ io: IOCapability?, _ answers: PairingAnswers, _ way: PairingDialogue.Way, _ context: Context, isOfCommand: Bool = false
+  ) -> PairingWish {
     let asks = if case .never = way { false } else { true }
     let fitting: IOCapability =
       switch (answers.passkey != nil, answers.confirms != nil) {
@@ -138,7 +134,9 @@ package struct PairingOptions: OptionSection {
     parameters.passkey = answers.passkey
     // A passkey in vain would be a false safety: an attacker can ask for Just Works.
     if answers.passkey != nil || answers.confirms != nil { parameters.level = .authenticated }
-    return parameters
+    var wish = PairingWish(parameters, user: PairingDialogue(context.output, answers, way), isOfCommand: isOfCommand)
+    wish.isUnattended = io == nil && fitting == .noInputNoOutput
+    return wish
   }
 
   /// Reads the passkey from the keys of the user, or the line of standard input, whose writer may stay.

@@ -2,6 +2,7 @@ package import ArgumentParser
 import GATT
 package import Operations
 import Presentation
+package import SMP
 import Text
 
 /// The PEER argument, with the options that choose among several matches and the options for the connection.
@@ -65,6 +66,8 @@ package struct Target: Sendable {
   package var waits = false
   /// Whether to pair if the device demands it.
   package var pairs = false
+  /// The least security of the link. Nil without `--level`.
+  package var level: SecurityLevel?
   package var requested = LinkParameterRequest()
 
   package init(peer: PeerArgument, takesFirst: Bool, demandsOne: Bool, link: LinkOptions) {
@@ -74,6 +77,7 @@ package struct Target: Sendable {
     retries = link.retries
     waits = link.wait
     pairs = link.pair
+    level = link.leastSecurity
     requested = link.requested
   }
 }

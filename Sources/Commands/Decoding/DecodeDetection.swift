@@ -21,7 +21,7 @@ enum DecodeDetection {
     let typed = words.isEmpty ? "-" : DisplayText.clip(DisplayText.escape(words.joined(separator: " ")), to: 60)
     let shown = typed == "-" ? "standard input" : typed
     let fits =
-      TraceReader.isTrace(sample)
+      try await TraceReader.isTrace(sample)
       ? [.trace]
       : DecodedInput.isText(sample, isCut: true) ? kinds(inLinesOf: sample) ?? [] : kinds(of: Array(sample.prefix(1 << 16)))
     if fits.count == 1, let only = fits.first {

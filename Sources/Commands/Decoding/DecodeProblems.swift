@@ -8,6 +8,7 @@ import Text
 @LoopActor
 struct DecodeProblems {
   private let kind: String
+  private let limit: Int
   private let input: String
   private let output: Output
   private var all = 0
@@ -19,12 +20,17 @@ struct DecodeProblems {
   var passed = 0
   private var first: (problem: String, line: Int?)?
 
-  /// Creates the counter. `kind` is the kind of packet, such as `ATT PDU`.
-  init(_ kind: String, of input: DecodedInput, _ output: Output) { (self.kind, self.input, self.output) = (kind, input.name, output) }
+  /// Creates the counter.
+  /// - Parameters:
+  ///   - kind: The kind of packet, such as `ATT PDU`.
+  ///   - limit: The maximum number of bytes of a packet.
+  init(_ kind: String, limit: Int, of input: DecodedInput, _ output: Output) {
+    (self.kind, self.limit, self.input, self.output) = (kind, limit, input.name, output)
+  }
 
   /// Returns the bytes of an `octets` item. Returns nil for a line of text or an unreadable line, and reports an unreadable line.
   mutating func octets(_ item: DecodedInput.Item) -> [UInt8]? {
-    if case .octets(let octets) = item { return octets }
+    if case .octets(let octets) = item { return fitting(octets, nil) }
     if case .unreadable(let line, let reason) = item { refuse("Line \(line) of \(input) \(reason).") }
     return nil
   }
@@ -32,11 +38,19 @@ struct DecodeProblems {
   /// Decodes the hex of a line. Reports invalid hex and returns nil. `line` is the line number, counted from 1.
   /// - Parameter text: The line, for the error message.
   mutating func octets(_ hex: String, _ line: Int, _ text: String) -> [UInt8]? {
-    do { return try Hex.parse(hex, loneDigits: false) } catch {
+    do { return fitting(try Hex.parse(hex, loneDigits: false), line) } catch {
       let reason = error == .notHex ? "is not hex" : "has an odd number of digits"
       refuse("Line \(line) of \(input) \(reason): \(DisplayText.quote(text))")
       return nil
     }
+  }
+
+  /// Returns a packet, or reports its length and returns nil. A long one would need a hundred times its memory.
+  private mutating func fitting(_ octets: [UInt8], _ line: Int?) -> [UInt8]? {
+    if octets.count <= limit { return octets }
+    let place = line.map { "Line \($0) of \(input)" } ?? "Cannot decode \(input): it"
+    refuse("\(place) has \(Quantity.octets(octets.count)). The limit is \(limit).")
+    return nil
   }
 
   /// Reports and counts a line that contains no valid hex.

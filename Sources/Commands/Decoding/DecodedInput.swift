@@ -63,7 +63,7 @@ struct DecodedInput {
       source = isStream && !contents.isEmpty ? .stream(LineReader(limit: Self.lineLimit, beginning: contents)) : .text(contents[...])
       return
     }
-    if TraceReader.isTrace(contents) { throw Failure(.usage, "\(name) is a trace. To decode it, use: decode trace") }
+    if try await TraceReader.isTrace(contents) { throw Failure(.usage, "\(name) is a trace. To decode it, use: decode trace") }
     let rest = isStream ? try await InputFile.read("-", limit: limit - contents.count) : []
     source = .octets(contents + rest)
   }
@@ -82,16 +82,19 @@ struct DecodedInput {
       if EventLoop.shared.isShareSpent { try await EventLoop.shared.waitForTurn() }
       let line = text.prefix { $0 != UInt8(ascii: "\n") }
       source = .text(text[line.endIndex...].dropFirst())
-      return item(Array(line))
+      return line.count > Self.lineLimit ? tooLong() : item(Array(line))
     case .stream(let reader):
       switch try await reader.next() {
       case .octets(let line): return item(line)
-      case .tooLong:
-        number += 1
-        return .unreadable(number, reason: "is longer than 1 MiB")
+      case .tooLong: return tooLong()
       case nil: return nil
       }
     }
+  }
+
+  private mutating func tooLong() -> Item {
+    number += 1
+    return .unreadable(number, reason: "is longer than 1 MiB")
   }
 
   private mutating func item(_ line: [UInt8]) -> Item {

@@ -9,6 +9,8 @@ package enum OfflineAdvertisement {
   package static func parse(_ line: some Collection<UInt8>, number: Int) throws(OfflineAdvertisementError)
     -> (data: [UInt8], sender: PeerAddress?)?
   {
+    // A record has each byte several times. Other data is refused before it is copied.
+    guard line.count <= 64 * Advertisement.maximumLength else { throw .tooLong(line: number) }
     let text = String(decoding: line, as: UTF8.self).trimmed
     if text.isEmpty || text.hasPrefix("#") { return nil }
     if text.hasPrefix("{") {
@@ -37,10 +39,13 @@ package enum OfflineAdvertisement {
   }
 
   private static func octets(_ text: String, _ line: Int) throws(OfflineAdvertisementError) -> [UInt8]? {
-    do { return try Hex.parse(text, loneDigits: false) } catch {
+    let data: [UInt8]
+    do { data = try Hex.parse(text, loneDigits: false) } catch {
       guard error == .notHex else { throw .lacksDigit(line: line) }
       return nil
     }
+    guard data.count <= Advertisement.maximumLength else { throw .tooLong(line: line) }
+    return data
   }
 
   /// Removes the RSSI (`-58 dBm` or `?`) and the PDU type, which precede the data in a line that a scan printed.
@@ -66,4 +71,6 @@ package enum OfflineAdvertisementError: Error, Sendable, Equatable {
   case unknown(line: Int)
   /// The hex data has an odd number of digits.
   case lacksDigit(line: Int)
+  /// The line has more than an advertisement can have.
+  case tooLong(line: Int)
 }

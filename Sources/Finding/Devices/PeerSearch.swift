@@ -96,6 +96,8 @@ package enum PeerSearchError: Error, Sendable, Equatable {
   case notConnectable(PeerAddress, PeerSelector)
 }
 
+extension PeerSearchError: PassingError { package var mayPass: Bool { true } }
+
 extension Central {
   /// Finds the device that a search selects. Scans, unless the address type is known or the adapter is already connected to the address.
   /// - Parameters:

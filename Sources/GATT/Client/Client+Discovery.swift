@@ -271,16 +271,19 @@ extension Client {
 
   /// Removes the services in the range of a Service Changed indication from `table`. `discover` then requests only the removed services.
   func servicesChanged(_ value: [UInt8]) {
-    var reader = ByteReader(value)
-    var range = HandleRange.all
-    if value.count == 4, let start = try? reader.uint16("Start of Affected Attribute Handle Range"),
-      let end = try? reader.uint16("End of Affected Attribute Handle Range")
-    {
-      let affected = HandleRange(AttributeHandle(rawValue: start), AttributeHandle(rawValue: end))
-      if affected.isValid { range = affected }
-    }
+    let range = Self.changedRange(value) ?? .all
     forget(range)
     onNote?(.servicesChanged(range))
+  }
+
+  /// Returns the handles in a value of Service Changed. Nil for an invalid value.
+  static func changedRange(_ value: [UInt8]) -> HandleRange? {
+    var reader = ByteReader(value)
+    guard value.count == 4, let start = try? reader.uint16("Start of Affected Attribute Handle Range"),
+      let end = try? reader.uint16("End of Affected Attribute Handle Range")
+    else { return nil }
+    let range = HandleRange(AttributeHandle(rawValue: start), AttributeHandle(rawValue: end))
+    return range.isValid ? range : nil
   }
 
   /// Drops all services that overlap a handle range from `table`, and ends the subscriptions in the range of these services.

@@ -86,7 +86,7 @@ extension Client {
     let isDirect = Self.isFasterWithoutDiscovery(selectors)
     for (index, selector) in selectors.enumerated() {
       let found: SelectedValue
-      do { found = try await read(selector, isDirect) } catch {
+      do { found = try await followingChanges(of: [selector]) { try await read(selector, isDirect) } } catch {
         guard let onFailure, !(error is CancellationError) else { throw error }
         try await onFailure(index, error)
         continue

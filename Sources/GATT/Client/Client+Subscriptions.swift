@@ -8,6 +8,8 @@ extension Client {
   final class ClientConfiguration {
     /// The CCCD bits: bit 0 notifications, bit 1 indications. Nil if a failed write left the value unknown.
     fileprivate var bits: UInt8? = 0
+    /// The bits that the user wrote to the descriptor. Subscriptions clear none of them. Nil if the user wrote none.
+    fileprivate var written: UInt8?
     fileprivate var isWriting = false
     /// The waits for the end of the pending write, one per waiting task.
     fileprivate var waiting: [Wait<Void>] = []
@@ -15,6 +17,7 @@ extension Client {
 
   /// Asks the peer to send the values of `characteristic` (Vol 3 Part G §4.10, §4.11). Discovery must have found its descriptors.
   /// Subscriptions to one characteristic share its CCCD, which the client writes when the combined bits change.
+  /// Without a chosen kind, tries indications after the peer refused notifications, and a subscription of a chosen kind suffices.
   /// Keeps values that arrive before the peer's response. Sets `Subscription.isGone` if the peer removes or moves the characteristic.
   /// - Parameter keepingValues: whether received values wait for `Subscription.next`.
   /// - Throws: GATTError.sendsNoValues, the errors of a write, CancellationError.
@@ -22,12 +25,26 @@ extension Client {
     -> Subscription
   {
     let properties = characteristic.properties
-    var kind = kind
-    if kind == .auto {
-      guard characteristic.sendsValues else { throw GATTError.sendsNoValues(characteristic) }
-      kind = properties.contains(.notify) ? .notification : .indication
+    guard kind == .auto else { return try await subscribe(characteristic, kind, isChosen: true, keepingValues) }
+    guard characteristic.sendsValues else { throw GATTError.sendsNoValues(characteristic) }
+    guard properties.contains(.notify) else { return try await subscribe(characteristic, .indication, isChosen: false, keepingValues) }
+    do { return try await subscribe(characteristic, .notification, isChosen: false, keepingValues) } catch let refusal as GATTError {
+      let ofSecurity: [ErrorCode] = [
+        .insufficientAuthentication, .insufficientAuthorization, .encryptionKeySizeTooShort, .insufficientEncryption,
+      ]
+      guard case .errorResponse(let code, _, _) = refusal, !ofSecurity.contains(code), properties.contains(.indicate) else { throw refusal }
+      do {
+        let subscription = try await subscribe(characteristic, .indication, isChosen: false, keepingValues)
+        onNote?(.indicationsInstead(characteristic, code))
+        return subscription
+      } catch is GATTError { throw refusal }
     }
-    let subscription = Subscription(characteristic, kind, keepsValues: keepingValues, self)
+  }
+
+  private func subscribe(_ characteristic: Characteristic, _ kind: Subscription.Kind, isChosen: Bool, _ keepingValues: Bool) async throws
+    -> Subscription
+  {
+    let subscription = Subscription(characteristic, kind, isChosen: isChosen, keepsValues: keepingValues, self)
     if let closed { throw closed }
     // Never guess the handle: writing to a neighboring handle has broken devices.
     if characteristic.clientConfiguration == nil { onNote?(.noClientConfiguration(characteristic)) }
@@ -75,7 +92,7 @@ extension Client {
 
   /// Creates a subscription without writing the CCCD, which may still contain the bits of an earlier subscription.
   func assumeSubscribed(_ characteristic: Characteristic, _ kind: Subscription.Kind) -> Subscription {
-    let subscription = Subscription(characteristic, kind, keepsValues: false, self)
+    let subscription = Subscription(characteristic, kind, isChosen: false, keepsValues: false, self)
     subscriptions.append(subscription)
     if let descriptor = characteristic.clientConfiguration?.handle, configurations[descriptor] == nil {
       let configuration = ClientConfiguration()
@@ -89,10 +106,13 @@ extension Client {
   private func configure(_ characteristic: Characteristic) async throws {
     guard let descriptor = characteristic.clientConfiguration?.handle else { return }
     while true {
-      let wanted = subscriptions.filter { $0.characteristic.valueHandle == characteristic.valueHandle }.reduce(UInt8(0)) {
-        $0 | ($1.kind == .indication ? 2 : 1)
+      func bits(isChosen: Bool) -> UInt8 {
+        subscriptions.filter { $0.characteristic.valueHandle == characteristic.valueHandle && $0.isChosen == isChosen }
+          .reduce(0) { $0 | ($1.kind == .indication ? 2 : 1) }
       }
+      let chosen = bits(isChosen: true)
       let configuration = configurations[descriptor] ?? ClientConfiguration()
+      let wanted = configuration.written.map { $0 | chosen } ?? (chosen == 0 ? bits(isChosen: false) : chosen)
       configurations[descriptor] = configuration
       if configuration.isWriting {
         let wait = Wait<Void>()
@@ -115,6 +135,15 @@ extension Client {
       }
       configuration.bits = wanted
     }
+  }
+
+  /// Remembers the value that the user wrote to an attribute if the attribute is a CCCD, or may be one.
+  func wrote(_ value: [UInt8], to handle: AttributeHandle) {
+    guard table?.characteristics.contains(where: { $0.clientConfiguration?.handle == handle }) ?? (value.count == 2) else { return }
+    let configuration = ClientConfiguration()
+    configuration.bits = value.count == 2 && value[0] < 4 && value[1] == 0 ? value[0] : nil
+    configuration.written = configuration.bits == 0 ? nil : configuration.bits
+    configurations[handle] = configuration
   }
 
   /// Writes the CCCD again after an abandoned write, which the peer may have received, so that the peer stops sending values.
@@ -153,11 +182,19 @@ extension Client {
       let isServiceChanged = item.handle == serviceChanged?.valueHandle
       deliver(item, isIndication: true)
       // Deliver the value first: the characteristic may move afterwards.
-      if isServiceChanged { servicesChanged(item.value) }
+      if isServiceChanged { servicesChanged(item.value) } else if table == nil { noteMoved(item) }
     case .multipleNotification(let items, let isTruncated):
       for item in items { deliver(item, isIndication: false) }
       if isTruncated { note(.cutNotification, .cutNotification) }
     }
+  }
+
+  /// Sends a note if an indication is probably Service Changed, which only discovery could show, and its range has a subscription.
+  private func noteMoved(_ item: HandleValue) {
+    guard let range = Self.changedRange(item.value), !subscriptions.contains(where: { $0.characteristic.valueHandle == item.handle }),
+      let moved = subscriptions.first(where: { $0.characteristic.isTouched(by: range) })
+    else { return }
+    note(.movedHandle, limit: 2, .movedHandle(moved.characteristic.valueHandle))
   }
 
   private func deliver(_ item: HandleValue, isIndication: Bool) {
@@ -226,6 +263,8 @@ package final class Subscription {
 
   package let characteristic: Characteristic
   package let kind: Kind
+  /// Whether the caller chose the kind. Otherwise, either kind of values suffices.
+  let isChosen: Bool
   /// Whether the peer removed or moved the characteristic. If true, no more values arrive, and `cancel` writes nothing.
   package internal(set) var isGone = false
   /// The number of values that the subscription discarded because `capacity` values already waited for `next`.
@@ -238,9 +277,10 @@ package final class Subscription {
   private weak var client: Client?
   private let values = BoundedQueue<ValueEvent>(capacity: capacity)
 
-  init(_ characteristic: Characteristic, _ kind: Kind, keepsValues: Bool, _ client: Client) {
+  init(_ characteristic: Characteristic, _ kind: Kind, isChosen: Bool, keepsValues: Bool, _ client: Client) {
     self.characteristic = characteristic
     self.kind = kind
+    self.isChosen = isChosen
     self.keepsValues = keepsValues
     self.client = client
   }

@@ -24,6 +24,7 @@ extension Client {
       try await transfer.run(progress)
     case .long, .reliable: try await prepareAndExecute(value, handle, plan, progress)
     }
+    wrote(value, to: handle)
   }
 
   /// Sends one Write Request (Vol 3 Part G §4.9.3).
@@ -62,6 +63,9 @@ extension Client {
       _ = try await answer(.executeWrite(flags: 1))
     } catch {
       await cancelPreparedWrites()
+      if plan.mode == .long, case GATTError.errorResponse(.requestNotSupported, to: _, on: let attribute) = error {
+        throw GATTError.noLongWrites(attribute ?? .handle(handle), count: value.count, limit: WritePlan.largestSegment(mtu: mtu))
+      }
       throw error
     }
   }
@@ -78,7 +82,7 @@ extension Client {
 
   /// Checks that the peer accepts Write Commands to an attribute, once per link. A peer rejects commands silently (Vol 3 Part F §3.4.5.3),
   /// so the client sends a Prepare Write Request without bytes, then cancels the prepared write. Neither changes a value (§3.4.6).
-  /// - Throws: `GATTError.errorResponse` with 0x05, 0x08, 0x0C or 0x0F, or with 0x03 if the attribute has no write property.
+  /// - Throws: `GATTError.errorResponse` with 0x05, 0x08, 0x0C, 0x0F or 0x12, or with 0x03 if the attribute has no write property.
   ///   Also throws the error that closed the bearer, and CancellationError. Ignores other error codes.
   package func checkCommands(to attribute: Attribute) async throws {
     guard !commandsChecked.contains(attribute.handle) else { return }
@@ -89,7 +93,8 @@ extension Client {
     } catch let error as GATTError {
       guard case .errorResponse(let code, _, _) = error else { throw error }
       switch code {
-      case .insufficientAuthentication, .insufficientAuthorization, .encryptionKeySizeTooShort, .insufficientEncryption: throw error
+      case .insufficientAuthentication, .insufficientAuthorization, .encryptionKeySizeTooShort, .insufficientEncryption, .databaseOutOfSync:
+        throw error
       // A server may refuse to prepare a value that it accepts as a command.
       case .writeNotPermitted: if attribute.properties?.isDisjoint(with: [.write, .writeWithoutResponse]) ?? false { throw error }
       default: break

@@ -32,6 +32,8 @@ package final class Client: BearerClient {
   package private(set) var requestedMTU: Int?
   /// The handles of the attributes that `checkCommands` has checked on this link.
   var commandsChecked: Set<AttributeHandle> = []
+  /// The attributes that the peer last refused to read on this link for lack of security (0x05, 0x0F).
+  package private(set) var refusedReads: [AttributeHandle: ErrorCode] = [:]
 
   /// The discovered attributes. Nil before discovery. Changed services are missing until the client discovers them again.
   package internal(set) var table: AttributeTable? { didSet { descriptionVersion = Self.newVersion() } }
@@ -181,7 +183,7 @@ package final class Client: BearerClient {
   }
 
   /// A kind of fault that a peer can repeat without limit.
-  enum Repeated { case cutNotification, longNotification, irregular }
+  enum Repeated { case cutNotification, longNotification, irregular, movedHandle }
 
   /// Sends a note, at most `limit` of each kind.
   func note(_ kind: Repeated, limit: Int = 5, _ note: @autoclosure () -> ClientNote) {
@@ -220,11 +222,30 @@ package final class Client: BearerClient {
     if case .error(_, _, let code) = response, shortages.contains(code), let onSecurityNeeded, try await onSecurityNeeded(code) {
       response = try await bearer.request(request)
     }
+    if case .read(let handle) = request { refusedReads[handle] = nil }
     guard case .error(_, _, let code) = response else { return response }
+    if case .read(let handle) = request, code == shortages[0] || code == shortages[1] { refusedReads[handle] = code }
     if tolerated.contains(code) { return nil }
+    throw refusal(code, of: request)
+  }
+
+  /// Returns the error of a refused request. Forgets the database if the peer says that it has changed.
+  func refusal(_ code: ErrorCode, of request: Request) -> GATTError {
     let error = GATTError.errorResponse(code, to: request, on: table?.attribute(at: request.handle))
     if code == .databaseOutOfSync { forget(.all) }
-    throw error
+    return error
+  }
+
+  /// Runs a procedure on the attributes that selectors match. If the peer refuses its first request because the database has changed, runs
+  /// it once more, with the new handles (Vol 3 Part G §2.5.2.1). A plain handle may now be another attribute, so `body` then runs once.
+  /// - Throws: the errors of `body`.
+  package func followingChanges<T>(of selectors: [Selector], _ body: () async throws -> T) async throws -> T {
+    do { return try await body() } catch GATTError.errorResponse(.databaseOutOfSync, to: _, on: _)
+      where selectors.allSatisfy({ $0.plainHandle == nil })
+    {
+      onNote?(.servicesChanged(.all))
+      return try await body()
+    }
   }
 
   /// Sends a request and returns the value that `take` extracts from the response. Throws ATTError if `take` returns nil.

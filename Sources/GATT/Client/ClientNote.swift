@@ -24,12 +24,16 @@ package enum ClientNote: Equatable, Sendable {
   case longValue(AttributeHandle, Attribute?, type: UUID?)
   /// The characteristic has no Client Characteristic Configuration to write. The client listens for its values anyway.
   case noClientConfiguration(Characteristic)
+  /// The peer refused to notify, with this error code, and accepted to indicate.
+  case indicationsInstead(Characteristic, ErrorCode)
   /// The candidate is the only characteristic that notifies or indicates, among `of` characteristics that the selector matches.
   case onlySender(Selector, GATTError.Candidate, of: Int)
   /// The attribute that an abbreviated selector matches.
   case abbreviation(Selector, Attribute)
   /// The peer's services have changed in this handle range, which the client will discover again.
   case servicesChanged(HandleRange)
+  /// The peer probably reported a change of its services, so that this handle may now be another attribute.
+  case movedHandle(AttributeHandle)
   /// The peer echoed a part of a long write incorrectly. The client continued the write.
   case wrongEcho
   /// The last note of its kind, because the client sends only a limited number of notes of each kind.

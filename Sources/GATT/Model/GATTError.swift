@@ -12,6 +12,8 @@ package enum GATTError: Error, Equatable, Sendable {
   case sendsNoValues(Characteristic)
   /// The peer removed or moved the subscribed characteristic when its services changed.
   case gone(Characteristic)
+  /// The peer does not support Prepare Write Requests, which a value of `count` bytes needs. One Write Request holds `limit` bytes.
+  case noLongWrites(Attribute, count: Int, limit: Int)
   /// A value of this many bytes does not fit one Write Request, which holds `limit` bytes at ATT_MTU `mtu`.
   case tooLongForWriteRequest(Int, limit: Int, mtu: Int)
   /// A value of this many bytes exceeds the attribute size limit (512). `segment` is the bytes per write, `mode` the requested mode.

@@ -1,6 +1,6 @@
 package import Bluetooth
 package import EventLoop
-import LinuxIO
+package import LinuxIO
 
 /// The reason why bluetoothd cannot pair, or cannot tell its bonds.
 package enum BluetoothDaemonProblem: Error, Sendable, Equatable {
@@ -31,11 +31,12 @@ package final class BluetoothDaemon {
     package let adapter: PeerAddress
   }
 
-  package nonisolated static var isRunning: Bool { RunningProgram.all().contains { $0.name == "bluetoothd" } }
+  package nonisolated static var isRunning: Bool { RunningProgram.all().contains(where: isDaemon) }
+
+  /// Whether a process is bluetoothd, which runs as root.
+  package nonisolated static func isDaemon(_ program: RunningProgram) -> Bool { program.isService("bluetoothd", user: program.user) }
 
   let bus: any MessageBus
-  /// The unique name of bluetoothd on the bus. Other programs can send messages, too.
-  private(set) var owner = ""
 
   /// Connects to bluetoothd, without starting it.
   /// - Throws: BluetoothDaemonProblem, CancellationError.
@@ -45,7 +46,7 @@ package final class BluetoothDaemon {
     self.bus = bus
     do {
       try await call("org.freedesktop.DBus.Hello")
-      owner = try await call("org.freedesktop.DBus.GetNameOwner", [.text("org.bluez")]).first?.text ?? ""
+      bus.partner = try await call("org.freedesktop.DBus.GetNameOwner", [.text("org.bluez")]).first?.text ?? ""
     } catch {
       bus.close()
       // The name has no owner.

@@ -25,7 +25,6 @@ enum BusValue: Equatable, Sendable {
 
 /// A method call that this process receives, or a signal.
 struct BusMessage {
-  let sender: String
   let path: String
   /// The name of the method or signal.
   let member: String
@@ -37,7 +36,10 @@ struct BusMessage {
 /// A connection to a message bus.
 @LoopActor
 protocol MessageBus: AnyObject {
-  /// The handler of method calls and signals.
+  /// The unique name of the program that gets our calls, and whose messages we receive. Empty before it is known: then only the bus
+  /// itself gets calls, and its answers arrive.
+  var partner: String { get set }
+  /// The handler of method calls and signals of the partner.
   var onMessage: (@LoopActor (BusMessage) -> Void)? { get set }
   /// Calls a method, which is named with its interface, and waits for the answer.
   /// - Throws: BluetoothDaemonProblem, CancellationError.

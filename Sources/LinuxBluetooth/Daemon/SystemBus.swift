@@ -4,11 +4,17 @@ import EventLoop
 /// A connection to the system's message bus. It uses libdbus, which is opened at the first connection, without callbacks.
 @LoopActor
 final class SystemBus: MessageBus {
+  /// The name of the bus itself, in messages.
+  private static let itself = "org.freedesktop.DBus"
+  /// The maximum number of values in a message. bluetoothd has about 150 for each device.
+  private static let valueLimit = 1 << 18
+
+  var partner = ""
   var onMessage: (@LoopActor (BusMessage) -> Void)?
   /// The connection of libdbus. 0 after the end.
   private var connection: UInt
   private var watch: Watch?
-  private var pending: [UInt32: Wait<[BusValue]>] = [:]
+  private var pending: [UInt32: (destination: String, answer: Wait<[BusValue]>)] = [:]
 
   /// Opens a connection. The first call must be Hello.
   /// - Parameter socket: The path of the bus. The default does not depend on `DBUS_SYSTEM_BUS_ADDRESS`, which can start programs.
@@ -26,7 +32,7 @@ final class SystemBus: MessageBus {
     watch?.cancel()
     shim_bus_close(connection)
     connection = 0
-    for answer in pending.values { answer.resume(throwing: BluetoothDaemonProblem.silent) }
+    for call in pending.values { call.answer.resume(throwing: BluetoothDaemonProblem.silent) }
     pending = [:]
   }
 
@@ -34,9 +40,12 @@ final class SystemBus: MessageBus {
 
   func call(_ method: String, at path: String, _ arguments: [BusValue]) async throws -> [BusValue] {
     guard connection != 0 else { throw BluetoothDaemonProblem.silent }
-    let serial = send(unsafe shim_bus_call(path == "/org/freedesktop/DBus" ? "org.freedesktop.DBus" : "org.bluez", path, method), arguments)
+    let destination = path == "/org/freedesktop/DBus" ? Self.itself : partner
+    // libdbus ends the process for an invalid name.
+    guard destination == Self.itself || destination.hasPrefix(":") else { throw BluetoothDaemonProblem.silent }
+    let serial = send(unsafe shim_bus_call(destination, path, method), arguments)
     let answer = Wait<[BusValue]>()
-    pending[serial] = answer
+    pending[serial] = (destination, answer)
     defer { pending[serial] = nil }
     do { return try await answer.value() } catch BluetoothDaemonProblem.refused(_, let name, let text) {
       throw BluetoothDaemonProblem.refused(method, name: name, text: text)
@@ -75,17 +84,31 @@ final class SystemBus: MessageBus {
     watch?.setInterest(!authenticates && shim_bus_has_output(connection) != 0 ? [.readable, .writable] : .readable)
   }
 
+  /// Takes a message. Any program can send one, and values take many times their size in it, so only messages that count are decoded.
   private func receive(_ message: UInt) {
-    let values = Self.values(from: shim_bus_begin(message))
     func field(_ number: Int32) -> String { unsafe shim_bus_field(message, number).map { unsafe String(cString: $0) } ?? "" }
-    let (type, answered) = (shim_bus_type(message), pending[shim_bus_answered(message)])
+    func values() -> [BusValue]? {
+      var room = Self.valueLimit
+      let values = Self.values(from: shim_bus_begin(message), &room)
+      return room > 0 ? values : nil
+    }
+    let (type, sender) = (shim_bus_type(message), field(0))
     switch type {
-    case 2: answered?.resume(returning: values)
-    case 3: answered?.resume(throwing: BluetoothDaemonProblem.refused("", name: field(3), text: values.first?.text ?? ""))
+    case 2, 3:
+      // The bus itself answers for a program that is gone.
+      guard let call = pending[shim_bus_answered(message)], [call.destination, Self.itself].contains(sender) else { return }
+      guard let values = values() else {
+        let text = "The answer has more than \(Self.valueLimit) values"
+        let problem = BluetoothDaemonProblem.refused("", name: "org.freedesktop.DBus.Error.LimitsExceeded", text: text)
+        return call.answer.resume(throwing: problem)
+      }
+      if type == 2 { return call.answer.resume(returning: values) }
+      call.answer.resume(throwing: BluetoothDaemonProblem.refused("", name: field(3), text: values.first?.text ?? ""))
     default:
-      let (sender, serial) = (field(0), shim_bus_serial(message))
+      guard sender == partner, !partner.isEmpty else { return }
+      let serial = shim_bus_serial(message)
       onMessage?(
-        BusMessage(sender: sender, path: field(1), member: field(2), values: values) { [weak self] answer in
+        BusMessage(path: field(1), member: field(2), values: values() ?? []) { [weak self] answer in
           guard let self, type == 1, connection != 0 else { return }
           _ = send(unsafe shim_bus_answer(sender, serial, answer == nil ? "org.bluez.Error.Rejected" : nil), answer ?? [])
         })
@@ -93,13 +116,15 @@ final class SystemBus: MessageBus {
   }
 
   /// Returns the values from a place to the end of its list. libdbus has checked the message, and limits its depth to 64.
-  private static func values(from first: shim_bus_place) -> [BusValue] {
+  /// - Parameter room: The number of values that may follow. 0 at the end means that there are more.
+  private static func values(from first: shim_bus_place, _ room: inout Int) -> [BusValue] {
     var (place, values) = (first, [BusValue]())
-    while let letter = UInt8(exactly: shim_bus_kind(place)), letter != 0 {
+    while room > 0, let letter = UInt8(exactly: shim_bus_kind(place)), letter != 0 {
+      room -= 1
       switch Character(UnicodeScalar(letter)) {
       case "s", "o", "g": values.append(.text(unsafe shim_bus_text(place).map { unsafe String(cString: $0) } ?? ""))
-      case "v": values += Self.values(from: shim_bus_enter(place)).prefix(1)
-      case "a", "r", "e": values.append(.list(Self.values(from: shim_bus_enter(place))))
+      case "v": values += Self.values(from: shim_bus_enter(place), &room).prefix(1)
+      case "a", "r", "e": values.append(.list(Self.values(from: shim_bus_enter(place), &room)))
       // A file descriptor would stay open if it were read.
       case "h": values.append(.list([]))
       default: values.append(.number(shim_bus_number(place)))

@@ -57,9 +57,10 @@ package final class KernelKeyring {
     guard loaded.contains(bond) else { throw PairingFailure.noBond }
   }
 
-  /// Returns the address under which the kernel finds a device: its identity, if it changes its address and there is a bond.
+  /// Returns the address under which the kernel finds a device: its identity, if there is a bond. Loads the keys before the link exists:
+  /// the kernel itself answers the Security Request of a device, and would pair anew without the key.
   func destination(of peer: PeerAddress) async throws -> PeerAddress {
-    guard let bond = try bonds().first(where: { $0.irk != nil && $0.isOf(peer) }) else { return peer }
+    guard let bond = try bonds().first(where: { $0.isOf(peer) }) else { return peer }
     try await load(for: bond.identity)
     return bond.identity
   }

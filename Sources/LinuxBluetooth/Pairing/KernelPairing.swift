@@ -12,14 +12,20 @@ struct KernelPairing {
     case show(SixDigits)
   }
 
+  private struct Keys {
+    var irk: UInt128?
+    /// The long term keys. Nil stands for a debug key.
+    var longTerm: [LongTermKey?] = []
+    var isLasting = false
+  }
+
   /// The peer by the address that the kernel uses for the link.
   private(set) var peer: PeerAddress
   private let parameters: PairingParameters
   private let adapter: String
   private(set) var method: PairingMethod?
-  private var irk: UInt128?
-  private(set) var keys: [LongTermKey] = []
-  private var isLasting = false
+  /// The keys that the kernel has reported, by identity. Other devices may pair on the adapter at the same time.
+  private var found: [PeerAddress: Keys] = [:]
   private var displayed: SixDigits?
   /// The reason for which our side ended the pairing. The kernel reports only that authentication failed.
   private(set) var refusal: (any Error)?
@@ -34,14 +40,14 @@ struct KernelPairing {
 
   mutating func receive(_ event: ManagementEvent) -> [Action] {
     switch event {
-    case .identityKey(let key, let identity, let address) where [0, peer.address.rawValue].contains(address.rawValue):
-      // From now on, the kernel calls the device by its identity. The address is 0 if the device had one that never changes.
-      (irk, peer) = (key, identity)
-    case .longTermKey(peer, let key, let isLasting):
-      guard let key else { return refuse(PairingFailure.debugKey, .cancelPairing(peer)) }
+    case .identityKey(let key, let identity, let address):
+      found[identity, default: Keys()].irk = key
+      // From now on, the kernel calls the device by its identity. The address is 0 for each device without a resolvable private one.
+      if PeerAddress(address, .random) == peer { peer = identity }
+    case .longTermKey(let owner, let key, let isLasting):
       // Legacy pairing leaves a key for each role.
-      if keys.count < 2 { keys.append(key) }
-      self.isLasting = isLasting
+      if keyCount(of: owner) < 2 { found[owner, default: Keys()].longTerm.append(key) }
+      found[owner]?.isLasting = isLasting
     case .confirmation(peer, let number?):
       method = .numericComparison
       return [.compare(number)]
@@ -82,6 +88,17 @@ struct KernelPairing {
 
   // MARK: The end
 
+  /// The number of long term keys that the kernel has reported for the peer.
+  var keyCount: Int { keyCount(of: peer) }
+
+  private func keyCount(of owner: PeerAddress) -> Int { found[owner]?.longTerm.count ?? 0 }
+
+  /// Takes the answer of Pair Device, which has the address by which the kernel now calls the device of the link.
+  mutating func end(_ answer: ManagementChannel.Answer) {
+    var reader = ByteReader(answer.parameters)
+    if let peer = try? reader.managedPeer() { self.peer = peer }
+  }
+
   /// Returns the error for a status of Pair Device other than success. Nil for a status without meaning for a pairing.
   /// - Parameters:
   ///   - reason: The controller's reason if the link is down.
@@ -114,15 +131,18 @@ struct KernelPairing {
   /// - Parameter socket: The security that the socket reports.
   func result(_ socket: LinkSecurity, replacing bond: Bond?) throws -> PairingResult {
     if let refusal { throw refusal }
+    let found = found[peer] ?? Keys()
+    let keys = found.longTerm.compactMap(\.self)
+    if keys.count < found.longTerm.count { throw PairingFailure.debugKey }
     let security = keys.first?.security ?? socket
-    let minimum = parameters.level == .secureConnections ? 16 : parameters.keySizes.clamped(to: 7...16).lowerBound
+    let minimum = parameters.minimumKeySize
     if security.keySize < minimum { throw PairingFailure.keySize(agreed: security.keySize, minimum: minimum) }
     if parameters.level == .secureConnections, !security.isSecureConnections { throw PairingFailure.legacyPairing }
     if let old = bond?.security, security.isWeaker(than: old) { throw PairingFailure.weakerThanBond }
     guard security.level >= parameters.level else { throw PairingFailure.notAuthenticated }
     let method = method ?? .justWorks
-    let isBond = parameters.isBonding && isLasting && !keys.isEmpty
+    let isBond = parameters.isBonding && found.isLasting && !keys.isEmpty
     return PairingResult(
-      method: method, security: security, bond: isBond ? Bond(identity: peer, irk: irk, keys: keys, method: method) : nil)
+      method: method, security: security, bond: isBond ? Bond(identity: peer, irk: found.irk, keys: keys, method: method) : nil)
   }
 }

@@ -33,6 +33,7 @@ final class KernelSecurity: SecurityProcedures {
   static let silenceLimit = Duration.seconds(35)
   /// The time limit to encrypt the link with a known key.
   static let encryptionLimit = Duration.seconds(10)
+  var limit = SecurityManager.timeout
 
   private let keyring: KernelKeyring
   private let socket: any SecuredSocket
@@ -76,7 +77,7 @@ final class KernelSecurity: SecurityProcedures {
       guard peer == bond.identity else { throw PairingFailure.closed }
       try await keyring.provide(bond, for: peer)
       do {
-        try await raise(to: wanted.level, until: EventLoop.shared.now.advanced(by: Self.encryptionLimit))
+        try await raise(to: wanted.level, within: min(Self.encryptionLimit, limit))
       } catch let error where !(error is CancellationError) {
         throw rejection(error)
       }
@@ -87,7 +88,8 @@ final class KernelSecurity: SecurityProcedures {
   /// Returns the error for a link that ended, or was not encrypted, although the kernel has the key.
   private func rejection(_ error: any Error) -> any Error {
     // A device that is silent or out of range has not lost its bond.
-    if error is KernelPairingProblem || error as? PairingFailure == .timedOut { return error }
+    if case PairingFailure.silent = error { return error }
+    if error is KernelPairingProblem { return error }
     if let failure = encryption.failure { return PairingFailure.bondRejected(failure) }
     let isRefused = error as? SocketEnd == SocketEnd(peer, .errno(.permissionDenied))
     switch reason() {
@@ -100,11 +102,12 @@ final class KernelSecurity: SecurityProcedures {
   }
 
   /// Raises the security of the socket. A socket that stays blocked is of no more use.
-  private func raise(to level: SecurityLevel, until deadline: LoopClock.Instant) async throws {
+  private func raise(to level: SecurityLevel, within limit: Duration) async throws {
     encryption = Encryption(isRunning: true)
     defer { encryption.isRunning = false }
     do {
-      guard try await socket.raiseSecurity(to: level, until: deadline) else { throw PairingFailure.timedOut }
+      let deadline = EventLoop.shared.now.advanced(by: limit)
+      guard try await socket.raiseSecurity(to: level, until: deadline) else { throw PairingFailure.silent(limit) }
       guard let now = socket.security, now.level >= level else { throw PairingFailure.encryptionFailed(.authenticationFailure) }
     } catch Errno.invalidArgument {
       throw KernelPairingProblem.noSecurityManager(keyring.adapter.name)
@@ -123,7 +126,9 @@ final class KernelSecurity: SecurityProcedures {
 
   // MARK: Pairing
 
-  func pair(_ parameters: PairingParameters, user: any PairingUser) async throws -> PairingResult {
+  func pair(
+    _ parameters: PairingParameters, user: any PairingUser, keep: @escaping @LoopActor (PairingResult) throws -> Void = { _ in }
+  ) async throws -> PairingResult {
     guard !isBusy else { throw PairingFailure.busy }
     if parameters.level >= .authenticated, parameters.ioCapability == .noInputNoOutput { throw PairingFailure.notAuthenticated }
     isBusy = true
@@ -135,7 +140,7 @@ final class KernelSecurity: SecurityProcedures {
       try await settings.set(bondable: parameters.isBonding, secureConnections: parameters.secureConnections != .never)
       // With the old key, the kernel would refuse to pair.
       try await keyring.load(for: peer, without: bond?.identity ?? peer)
-      let result = try await converse(parameters, user, management)
+      let result = try await converse(parameters, user, management, keep)
       await shielded { await settings.restore() }
       (known, bond) = (result.security, result.bond ?? bond)
       return result
@@ -149,22 +154,24 @@ final class KernelSecurity: SecurityProcedures {
     }
   }
 
-  private func converse(_ parameters: PairingParameters, _ user: any PairingUser, _ channel: any PairingChannel) async throws
-    -> PairingResult
-  {
+  private func converse(
+    _ parameters: PairingParameters, _ user: any PairingUser, _ channel: any PairingChannel,
+    _ keep: @LoopActor (PairingResult) throws -> Void
+  ) async throws -> PairingResult {
     pairing = KernelPairing(with: peer, parameters, adapter: keyring.adapter.name)
     partners = (user, channel)
     channel.observer = { [weak self] in self?.received($0) }
     let before = security
     let command = ManagementCommand.pair(peer, parameters.ioCapability)
     let answer = try channel.start(command)
-    watchSilence { answer.resume(throwing: PairingFailure.timedOut) }
+    watchSilence { answer.resume(throwing: $0) }
     defer {
       silence?.cancel()
       question?.cancel()
       channel.observer = nil
       (pairing, partners) = (nil, nil)
     }
+    var isPaired = false
     do {
       let answer = try await answer.value()
       channel.pump()
@@ -172,23 +179,32 @@ final class KernelSecurity: SecurityProcedures {
         if let failure = pairing?.failure(answer.status, reason: reason(), isOverdue: isOverdue) { throw failure }
         throw KernelPairingProblem(keyring.adapter.name, command, answer.status)
       }
+      pairing?.end(answer)
       // The kernel does not pair on a link that is encrypted already, but knows our IO capability now.
       if before != nil, pairing?.method == nil { try await upgrade(parameters, channel) }
+      guard let now = socket.security, let pairing else { throw KernelPairingProblem.noSecurityManager(keyring.adapter.name) }
+      isPaired = true
+      let result = try pairing.result(now, replacing: bond)
+      try keep(result)
+      peer = pairing.peer
+      return result
     } catch {
-      if !(error is KernelPairingProblem) {
-        let deadline = EventLoop.shared.now.advanced(by: .seconds(2))
-        await shielded { [peer] in _ = try? await channel.start(.cancelPairing(peer)).value(until: deadline) }
+      channel.pump()
+      if let pairing, isPaired || pairing.keyCount > 0 {
+        // The kernel has accepted what we do not. Linux 6.1 may crash in close() after the link has ended, so the socket closes first.
+        socket.abandon()
+        await answered(channel, .unpair(pairing.peer, disconnects: true), within: ManagementSocket.limit)
+      } else if !(error is KernelPairingProblem) {
+        await answered(channel, .cancelPairing(peer), within: .seconds(2))
       }
       throw error
     }
-    guard let now = socket.security, let pairing else { throw KernelPairingProblem.noSecurityManager(keyring.adapter.name) }
-    peer = pairing.peer
-    do { return try pairing.result(now, replacing: bond) } catch {
-      // The kernel has accepted what we do not.
-      let deadline = EventLoop.shared.now.advanced(by: ManagementSocket.limit)
-      _ = try? await channel.start(.unpair(peer, disconnects: true)).value(until: deadline)
-      throw error
-    }
+  }
+
+  /// Sends a command, and waits for its answer, also in a canceled task.
+  private func answered(_ channel: any PairingChannel, _ command: ManagementCommand, within limit: Duration) async {
+    let deadline = EventLoop.shared.now.advanced(by: limit)
+    await shielded { _ = try? await channel.start(command).value(until: deadline) }
   }
 
   /// Pairs on an encrypted link by raising its security, which has no answer of its own.
@@ -197,10 +213,10 @@ final class KernelSecurity: SecurityProcedures {
     let outcome = Wait<Bool>()
     self.outcome = outcome
     defer { self.outcome = nil }
-    watchSilence { outcome.resume(throwing: PairingFailure.timedOut) }
+    watchSilence { outcome.resume(throwing: $0) }
     let level = max(parameters.level, .authenticated)
     let task = EventLoop.shared.spawn { [self] in
-      do { try await raise(to: level, until: EventLoop.shared.now.advanced(by: .seconds(120))) } catch { outcome.resume(throwing: error) }
+      do { try await raise(to: level, within: .seconds(120)) } catch { outcome.resume(throwing: error) }
     }
     defer { task.cancel() }
     do {
@@ -216,7 +232,7 @@ final class KernelSecurity: SecurityProcedures {
     defer { daemon.close() }
     guard let device = try await daemon.device(peer, on: keyring.adapter.name) else { throw BluetoothDaemonProblem.silent }
     if device.isPaired { throw BluetoothDaemonProblem.isPaired(peer) }
-    var result = try await converse(parameters, user, DaemonPairing(daemon, device, as: peer))
+    var result = try await converse(parameters, user, DaemonPairing(daemon, device, as: peer)) { _ in }
     // The device may have told its identity.
     result.systemIdentity = try await daemon.devices().first { $0.path == device.path }?.peer ?? peer
     return result
@@ -230,7 +246,7 @@ final class KernelSecurity: SecurityProcedures {
     let daemon = try await keyring.openDaemon()
     defer { daemon.close() }
     guard let device = try await daemon.device(peer, on: keyring.adapter.name), device.isPaired else { return nil }
-    do { try await raise(to: .encrypted, until: EventLoop.shared.now.advanced(by: Self.encryptionLimit)) } catch let error
+    do { try await raise(to: .encrypted, within: min(Self.encryptionLimit, limit)) } catch let error
       where !(error is CancellationError)
     { throw rejection(error) as? PairingFailure ?? .closed }
     return device.peer
@@ -240,12 +256,12 @@ final class KernelSecurity: SecurityProcedures {
 
   private func received(_ event: ManagementEvent) {
     guard var pairing else { return }
-    let (methods, count) = (pairing.method, pairing.keys.count)
+    let (methods, count) = (pairing.method, pairing.keyCount)
     let actions = pairing.receive(event)
     self.pairing = pairing
-    if !actions.isEmpty || pairing.method != methods || pairing.keys.count != count { progress() }
+    if !actions.isEmpty || pairing.method != methods || pairing.keyCount != count { progress() }
     perform(actions)
-    if pairing.hasFailed { outcome?.resume(returning: false) } else if !pairing.keys.isEmpty { outcome?.resume(returning: true) }
+    if pairing.hasFailed { outcome?.resume(returning: false) } else if pairing.keyCount > 0 { outcome?.resume(returning: true) }
   }
 
   private func perform(_ actions: [KernelPairing.Action]) {
@@ -288,17 +304,24 @@ final class KernelSecurity: SecurityProcedures {
 
   private func progress() { lastEvent = EventLoop.shared.now }
 
-  /// Calls `end` when nothing has happened for 35 s.
-  private func watchSilence(_ end: @escaping @LoopActor () -> Void) {
+  /// The time after which silence ends a pairing. While a person may have to answer, the kernel's own limit comes first.
+  private var allowedSilence: Duration {
+    let method = pairing?.method
+    let waitsForPerson = question != nil || method == .numericComparison || method == .passkeyEntry(displayedBy: .central)
+    return limit < SecurityManager.timeout && !waitsForPerson ? limit : Self.silenceLimit
+  }
+
+  /// Calls `end` when nothing has happened for `allowedSilence`.
+  private func watchSilence(_ end: @escaping @LoopActor (PairingFailure) -> Void) {
     silence?.cancel()
     progress()
     func wait(_ time: Duration) {
       silence = EventLoop.shared.schedule(after: time) { [weak self] in
         guard let self else { return }
-        let left = Self.silenceLimit - lastEvent.duration(to: EventLoop.shared.now)
-        left <= .zero ? end() : wait(left)
+        let left = allowedSilence - lastEvent.duration(to: EventLoop.shared.now)
+        left <= .zero ? end(.silent(min(allowedSilence, SecurityManager.timeout))) : wait(min(left, limit))
       }
     }
-    wait(Self.silenceLimit)
+    wait(min(allowedSilence, limit))
   }
 }

@@ -12,12 +12,14 @@ package enum InputFile {
 
   /// Reads a small user file without suspending. Accepts only regular files of at most `limit` bytes.
   /// Nil if the file does not exist, or if this user may not enter its folder.
+  /// - Parameter isOwn: Whether to refuse a file of another user, which may contain foreign keys. Root may read the files of all users.
   /// - Throws: FileError.
-  package nonisolated static func readIfThere(_ path: String, limit: Int) throws(FileError) -> [UInt8]? {
+  package nonisolated static func readIfThere(_ path: String, limit: Int, isOwn: Bool = false) throws(FileError) -> [UInt8]? {
     do throws(Errno) {
       let file = try SystemCall.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
-      let kind = try SystemCall.status(file.rawValue).kind
-      guard kind == S_IFREG else { throw kind == S_IFDIR ? .isDirectory : .invalidArgument }
+      let status = try SystemCall.status(file.rawValue)
+      guard status.kind == S_IFREG else { throw status.kind == S_IFDIR ? .isDirectory : .invalidArgument }
+      if isOwn, geteuid() != 0, status.st_uid != geteuid() { throw .notPermitted }
       var contents: [UInt8] = []
       var buffer = [UInt8](repeating: 0, count: 16_384)
       while contents.count <= limit {
@@ -228,4 +230,6 @@ package enum FileError: Error, Equatable, Sendable {
   /// blectl cannot write the trace file. ELOOP means that the path is a symbolic link. EPERM means that the file belongs to another user
   /// or has several hard links. ENXIO means a pipe without a reader. EAGAIN means a pipe with a reader that is too slow.
   case trace(String, Errno)
+  /// blectl cannot write keys to the file, for the same reasons.
+  case keys(String, Errno)
 }

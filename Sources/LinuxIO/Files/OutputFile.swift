@@ -44,7 +44,24 @@ package enum OutputFile {
         file = try open(path, O_APPEND)
       }
     } catch { throw FileError.unwritable(path, error) }
-    let descriptor = file.rawValue
+    try await stream(bytes, to: file.rawValue, path)
+  }
+
+  /// Writes keys to a file that `PrivateFile` accepts. Replaces a regular file by a new one, which only the user can read.
+  /// - Throws: FileError.keys, FileError.unwritable or CancellationError.
+  package static func write(keys bytes: [UInt8], to path: String) async throws {
+    let file: OwnedDescriptor
+    do throws(Errno) {
+      if SystemCall.status(of: path)?.kind ?? S_IFREG == S_IFREG {
+        do throws(Errno) { _ = try PrivateFile.open(path) } catch { if error != .noSuchFileOrDirectory { throw error } }
+        return try StateFile.replace(path, with: bytes, mode: 0o600)
+      }
+      file = try PrivateFile.open(path)
+    } catch { throw FileError.keys(path, error) }
+    try await stream(bytes, to: file.rawValue, path)
+  }
+
+  private static func stream(_ bytes: [UInt8], to descriptor: Int32, _ path: String) async throws {
     var rest = bytes[...]
     while !rest.isEmpty {
       do throws(Errno) { rest = rest.dropFirst(try SystemCall.write(descriptor, rest)) } catch .wouldBlock {
@@ -53,11 +70,14 @@ package enum OutputFile {
     }
   }
 
+  /// Whether a path names a descriptor of this process, such as `/dev/stdout` or `/dev/fd/3`.
+  package nonisolated static func isDescriptor(_ path: String) -> Bool { ["/dev/std", "/dev/fd/", "/proc/"].contains(where: path.hasPrefix) }
+
   /// Returns the file to replace, after following symbolic links, and its status, which is nil for a missing file.
   /// Returns nil for a pipe, a device or a descriptor of the shell. This process must write to those in place.
   /// - Throws: The reason why this process cannot write the file.
   private nonisolated static func target(_ path: String) throws(Errno) -> (path: String, old: stat?)? {
-    if ["/dev/std", "/dev/fd/", "/proc/"].contains(where: path.hasPrefix) { return nil }
+    if isDescriptor(path) { return nil }
     var old = stat()
     do throws(Errno) { try SystemCall.call { unsafe stat(path, &old) } } catch {
       guard error == .noSuchFileOrDirectory, !path.hasSuffix("/") else { throw error }
@@ -68,9 +88,6 @@ package enum OutputFile {
     _ = try open(path, 0)
     return (try followed(path), old)
   }
-
-  /// Whether other users may read or change an existing file.
-  package nonisolated static func isShared(_ path: String) -> Bool { (SystemCall.status(of: path)?.st_mode ?? 0) & 0o077 != 0 }
 
   package nonisolated static func isPipe(_ path: String) -> Bool { SystemCall.status(of: path)?.kind == S_IFIFO }
 

@@ -24,20 +24,21 @@ package final class SnoopFile {
   /// The callback for the first record that blectl cannot write. Recording stops then, and the command continues.
   package var onFailure: (@LoopActor (FileError) -> Void)?
 
-  /// Opens a trace in btsnoop format. Replaces an existing file only if it belongs to this user and is not a link.
+  /// Opens a trace in btsnoop format. Replaces an existing file only if `PrivateFile` accepts it.
   /// Waits in real time for the reader of a named pipe.
   /// - Parameters:
+  ///   - hasKeys: Whether the trace contains keys. Then only the user can read the file, even if it existed.
   ///   - limit: The real time to wait for a reader.
   ///   - onWait: The callback before the first wait.
   /// - Throws: FileError, also when a pipe has no reader within `limit`, or CancellationError.
   package static func open(
-    _ path: String, readerWithin limit: Duration = .seconds(10), onWait: @LoopActor () -> Void = {}
+    _ path: String, hasKeys: Bool = false, readerWithin limit: Duration = .seconds(10), onWait: @LoopActor () -> Void = {}
   ) async throws -> SnoopFile {
     var left = Int(limit.inMilliseconds)
     var hasWaited = false
     while true {
       do throws(Errno) {
-        return try opened(path)
+        return try opened(path, hasKeys)
       } catch {
         // Opening would block until there is a reader, and poll(2) cannot wait for a reader.
         guard error == .noSuchAddressOrDevice, OutputFile.isPipe(path), left > 0 else { throw FileError.trace(path, error) }
@@ -49,18 +50,13 @@ package final class SnoopFile {
     }
   }
 
-  private static func opened(_ path: String) throws(Errno) -> SnoopFile {
-    // /dev/fd/N is a link by nature: `>(wireshark -k -i -)` of a shell.
-    let mayBeLink = path.hasPrefix("/dev/fd/") || path.hasPrefix("/proc/self/fd/")
-    // Readable by the user only: a trace holds values, and keys on request.
-    let flags = O_WRONLY | O_CREAT | O_NOCTTY | O_NONBLOCK | (mayBeLink ? 0 : O_NOFOLLOW)
-    let file = try SystemCall.open(path, flags, mode: 0o600)
-    let status = try SystemCall.status(file.rawValue)
-    if status.kind == S_IFREG {
-      guard status.st_nlink == 1, status.st_uid == geteuid() else { throw Errno.notPermitted }
-      let descriptor = file.rawValue
-      try SystemCall.call { ftruncate(descriptor, 0) }
-    }
+  private static func opened(_ path: String, _ hasKeys: Bool) throws(Errno) -> SnoopFile {
+    let file = try PrivateFile.open(path, creating: true)
+    let descriptor = file.rawValue
+    let kind = try SystemCall.status(descriptor).kind
+    // Before the first byte. Never on a device: root would take /dev/null from all others.
+    if hasKeys, kind != S_IFCHR { try SystemCall.call { fchmod(descriptor, 0o600) } }
+    if kind == S_IFREG { try SystemCall.call { ftruncate(descriptor, 0) } }
     let trace = SnoopFile(file, path)
     try trace.writeAll(Snoop.header)
     return trace

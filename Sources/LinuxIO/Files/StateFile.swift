@@ -17,7 +17,7 @@ package enum StateFile {
   /// - Throws: FileError, also if another process keeps the lock for 2 s; the errors of `change`.
   package static func update(_ path: String, limit: Int, _ change: ([UInt8]) throws -> [UInt8]?) throws {
     let lock = try lockFile(of: path)
-    guard let new = try change(try InputFile.readIfThere(path, limit: limit) ?? []) else { return }
+    guard let new = try change(try InputFile.readIfThere(path, limit: limit, isOwn: true) ?? []) else { return }
     do throws(Errno) { try replace(path, with: new, mode: 0o600, isSynced: true) } catch { throw FileError.unwritable(path, error) }
     _ = lock.rawValue  // Locked until here.
   }

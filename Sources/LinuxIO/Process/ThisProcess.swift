@@ -63,6 +63,16 @@ package struct RunningProgram: Hashable, Sendable {
 
   package var isThisProcess: Bool { process == Int(getpid()) }
 
+  /// The effective user of the process, who owns its folder in /proc. Nil after the end of the process.
+  package var user: UserNumber? { SystemCall.status(of: "/proc/\(process)").map { UserNumber($0.st_uid) } }
+
+  /// Whether the process is a system service with a name: any user can start a process with any name.
+  /// - Parameter user: The user of the process. An ambiguous one counts, because it may be root.
+  package func isService(_ name: String, user: @autoclosure () -> UserNumber?) -> Bool {
+    guard self.name == name, let user = user() else { return false }
+    return user.rawValue == 0 || user.isAmbiguous
+  }
+
   /// Lists the processes in /proc, sorted by process number.
   package static func all() -> [RunningProgram] {
     FolderNames.list("/proc", home: nil).compactMap { Int($0.dropLast()) }.sorted()

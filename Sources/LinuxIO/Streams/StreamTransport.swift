@@ -9,6 +9,8 @@ import SystemPackage
 @LoopActor
 package final class StreamTransport: HCI.HostTransport {
   package let name: String
+  /// The user who listens on the UNIX socket at the other end. Nil for another stream.
+  package private(set) var owner: UserNumber?
   /// The maximum number of unsent bytes. Above this number, the transport stops reading from the stream.
   private let backlogLimit: Int
   private var descriptor: OwnedDescriptor
@@ -181,7 +183,10 @@ package final class StreamTransport: HCI.HostTransport {
         }
         // HCI packets are small and each waits for an answer: Nagle's algorithm would delay every one.
         if candidate.family != AF_UNIX { try SystemCall.setOption(descriptor.rawValue, Int32(IPPROTO_TCP), TCP_NODELAY, Int32(1)) }
-        return StreamTransport(descriptor, name: name.description)
+        let owner = candidate.family == AF_UNIX ? try SystemCall.peerUser(descriptor.rawValue) : nil
+        let transport = StreamTransport(descriptor, name: name.description)
+        transport.owner = owner
+        return transport
       } catch let error as Errno {
         last = error
       }

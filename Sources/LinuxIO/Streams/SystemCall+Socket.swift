@@ -97,6 +97,12 @@ extension SystemCall {
     return value
   }
 
+  /// Returns the user of the program at the other end of a UNIX socket. For a listener's connection, the user who made the listener.
+  static func peerUser(_ descriptor: Int32) throws(Errno) -> UserNumber {
+    // struct ucred: the process, the user and the group.
+    UserNumber(try option(descriptor, SOL_SOCKET, SO_PEERCRED, InlineArray<3, UInt32>(repeating: .max))[1])
+  }
+
   /// Returns the pending error of a socket (SO_ERROR) and clears it. Nil if there is no error.
   package static func pendingError(_ descriptor: Int32) -> Errno? {
     do throws(Errno) {

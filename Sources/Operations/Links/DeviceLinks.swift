@@ -4,6 +4,7 @@ package import EventLoop
 package import Finding
 import GAP
 package import GATT
+package import SMP
 
 /// A provider of links for commands, with one implementation for one-shot commands and another for sessions.
 @LoopActor
@@ -27,6 +28,8 @@ package protocol DeviceLinks: AnyObject {
 
   /// Whether commands pair if the device demands it, also without `--pair`.
   var pairs: Bool { get }
+  /// The least security of links without `--level`. Nil for the default of the device.
+  var level: SecurityLevel? { get }
   /// The identifier of the command in a session for programs. Nil elsewhere.
   var commandID: String? { get }
 
@@ -53,6 +56,7 @@ package enum FoundDevice: Sendable {
 
 extension DeviceLinks {
   package var pairs: Bool { false }
+  package var level: SecurityLevel? { nil }
   package var commandID: String? { nil }
   package func willConnect(to match: PeerMatch) {}
   package func willUse(_ connection: Connection) throws {}
@@ -89,7 +93,7 @@ extension DeviceLinks {
   /// Waits before the next attempt after a lost link.
   /// - Throws: `error` if a new link does not help, or if `policy` has no attempt left; `CancellationError`.
   package func pause(after error: any Error, _ policy: inout RetryPolicy) async throws {
-    guard reporter.problem(error).isLoss, let pause = policy.next() else { throw error }
+    guard RetryPolicy.mayPass(error), let pause = policy.next() else { throw error }
     reporter.report(.reconnecting(after: error, in: policy.longestPause > policy.firstPause ? pause : nil))
     let wake = EventLoop.shared.now.advanced(by: pause)
     try await EventLoop.shared.sleep(until: policy.deadline.map { min($0, wake) } ?? wake)
@@ -122,7 +126,7 @@ extension DeviceLinks {
       do { connection = try await connect(match, request, until: deadline) } catch {
         let next = EventLoop.shared.now.advanced(by: .milliseconds(500))
         let reason = reporter.explained(error, facts)
-        guard request.waits, (error as? any PassingError)?.mayPass ?? false, next < deadline else { throw reason }
+        guard request.waits, RetryPolicy.mayPass(error), next < deadline else { throw reason }
         reporter.report(.stillWaiting(reason))
         // A device may refuse each attempt immediately.
         try await EventLoop.shared.sleep(until: next)
@@ -150,7 +154,7 @@ extension DeviceLinks {
       let name = match.name ?? (request.looksUpName ? reporter.storedName(of: match.identity) : nil)
       connection = try await session.connect(
         match.peer, name: name, foundBy: request.selector, limits: limits, observer: clientObserver,
-        pairing: try request.pairing(match.identity, name)
+        security: try request.security(match.identity, name)
       ) {
         try self.willUse($0)
         if request.exchangesMTU || request.parameters.mtu != nil { try await self.exchangeMTU(request.parameters.mtu, on: $0.client) }
@@ -190,7 +194,7 @@ extension DeviceLinks {
   private func requestLinkLayer(_ parameters: LinkParameterRequest, of connection: Connection) async throws {
     for parameter in parameters.ofLinkLayer {
       do { reporter.report(.agreed(try await parameter.request(of: connection.link), requested: parameter)) } catch {
-        guard reporter.problem(error) != .disconnected, !(error is CancellationError) else { throw error }
+        guard !RetryPolicy.mayPass(error), !(error is CancellationError) else { throw error }
         reporter.report(.refused(parameter, error))
       }
     }

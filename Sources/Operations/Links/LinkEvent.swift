@@ -41,18 +41,6 @@ package enum LinkEvent: Sendable {
   case reconnecting(after: any Error, in: Duration?)
 }
 
-/// The kind of an error, which decides whether a new link may help.
-package enum LinkProblem: Sendable, Equatable {
-  /// The link is lost.
-  case disconnected
-  /// The search did not find the device, or the device did not answer in time.
-  case absent
-  case other
-
-  /// Whether a retry on a new link may help.
-  package var isLoss: Bool { self != .other }
-}
-
 /// The facts about a failed search or connection attempt.
 package struct FailedSearch: Sendable {
   package let selector: PeerSelector
@@ -68,7 +56,6 @@ package protocol LinkReporter: AnyObject {
   func explained(_ error: any Error, _ search: FailedSearch) -> any Error
   /// Adds facts about the connection to the error of a command, and returns the resulting error.
   func explained(_ error: any Error, on connection: Connection) -> any Error
-  func problem(_ error: any Error) -> LinkProblem
   /// Looks up the name that a device advertised earlier. Returns nil if no name is stored.
   func storedName(of peer: PeerAddress) -> UntrustedText?
 }

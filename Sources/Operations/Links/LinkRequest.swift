@@ -27,8 +27,8 @@ package struct LinkRequest: Sendable {
   package var parameters = LinkParameterRequest()
   /// The defaults for the parameters of a new link to the device that the search found.
   package var defaults: @LoopActor @Sendable (PeerAddress, UntrustedText?) -> LinkParameterRequest = { _, _ in LinkParameterRequest() }
-  /// Returns the wish to pair if the device demands it. Nil if neither `--pair` nor the defaults of the device ask for it.
-  package var pairing: @LoopActor @Sendable (PeerAddress, UntrustedText?) throws -> PairingWish? = { _, _ in nil }
+  /// Returns the security that the options or the defaults of the device demand, and the wish to pair if the device demands it.
+  package var security: @LoopActor @Sendable (PeerAddress, UntrustedText?) throws -> SecurityDemand = { _, _ in (nil, .unencrypted) }
   /// Whether to exchange the MTU while connecting. False if the caller exchanges the MTU later.
   package var exchangesMTU = true
 

@@ -1,5 +1,6 @@
 package import EventLoop
 import Finding
+import GAP
 
 /// The policy for restoring a lost link: the number of attempts and the pauses between them.
 package struct RetryPolicy: Sendable, Equatable {
@@ -23,6 +24,9 @@ package struct RetryPolicy: Sendable, Equatable {
     policy.longestPause = policy.firstPause
     return policy
   }
+
+  /// Returns whether an attempt on a new link may succeed after this error. Other errors end all attempts.
+  package static func mayPass(_ error: any Error) -> Bool { (error as? any PassingError)?.mayPass ?? false }
 
   /// Resets the next pause to `firstPause`. The caller does this after a link proves stable.
   package mutating func restart() { pause = nil }

@@ -4,7 +4,7 @@ package import EventLoop
 package import Finding
 package import GAP
 package import GATT
-import SMP
+package import SMP
 package import Text
 
 /// A session's connection to one peer. The object survives a restoration, which replaces `link` and `client`.
@@ -27,6 +27,8 @@ package final class Connection {
   var identity: RecordWriter.Members?
   /// The security of the link. Nil if the host of the adapter does not pair.
   package internal(set) var security: ConnectionSecurity?
+  /// The least security of the next link after a restoration: the highest that a command demanded of this link.
+  package var leastSecurity = SecurityLevel.unencrypted
   /// The queue that serializes the commands of the device file.
   let calls = TurnQueue()
   /// The number of device file commands called on this connection.
@@ -83,6 +85,15 @@ package final class Connection {
   /// - Throws: `CancellationError`.
   package func untilRestored() async throws { try await restoring?.value() }
 
+  /// Makes sure of the security that a command demands, before its first request.
+  /// - Throws: InsufficientSecurity, PairingFailure, CancellationError; the errors of the key store.
+  package func secure(to level: SecurityLevel) async throws {
+    guard level > .unencrypted else { return }
+    guard let security else { throw InsufficientSecurity(demanded: level, found: nil) }
+    try await security.reach(level)
+    leastSecurity = max(leastSecurity, level)
+  }
+
   // MARK: Subscriptions
 
   func add(_ values: SubscribedValues) { lasting.append(values) }
@@ -125,6 +136,7 @@ package final class Connection {
       values.connection = self
     }
     (priorLink, lasting, lost.lasting) = (lost.stateOfLink, lasting + lost.lasting, [])
+    leastSecurity = max(leastSecurity, lost.leastSecurity)
   }
 
   /// Replaces the link and the client after a reconnection. The peer may have a new address.

@@ -3,6 +3,7 @@ package import Bluetooth
 package import EventLoop
 import Finding
 import GAP
+import GATT
 package import SMP
 
 /// The key store of one user.
@@ -18,26 +19,66 @@ package protocol BondKeeper: AnyObject {
 
 /// A wish to pair with a device, with the user who answers its questions.
 package struct PairingWish: Sendable {
-  package let parameters: PairingParameters
+  package var parameters: PairingParameters
   package let user: any PairingUser
 
   /// Whether the command itself pairs. Otherwise, the link pairs when the device demands it.
   package let isOfCommand: Bool
+  /// Whether nobody chose the abilities of our device, and nobody answers a question, so that it pairs by Just Works.
+  package var isUnattended = false
 
   package init(_ parameters: PairingParameters, user: any PairingUser, isOfCommand: Bool = false) {
     (self.parameters, self.user, self.isOfCommand) = (parameters, user, isOfCommand)
   }
 }
 
+/// The wish to pair of a command, and the least level of its link, without which it sends no request.
+package typealias SecurityDemand = (wish: PairingWish?, level: SecurityLevel)
+
+/// A link with less security than a command demands, on which blectl sent no request.
+package struct InsufficientSecurity: Error, Equatable, Sendable {
+  package let demanded: SecurityLevel
+  /// The level of the link. Nil without encryption, for which a bond is missing.
+  package let found: SecurityLevel?
+  /// Whether the key is from the system's Bluetooth service. Whether it is authenticated is then unknown.
+  package let isOfSystem: Bool
+
+  package init(demanded: SecurityLevel, found: SecurityLevel?, isOfSystem: Bool = false) {
+    (self.demanded, self.found, self.isOfSystem) = (demanded, found, isOfSystem)
+  }
+}
+
 /// An event in the security of a link, for the user.
 package enum SecurityEvent: Sendable {
-  /// The device sent a Security Request, but there is neither a bond nor a wish to pair.
-  case pairingWanted
+  /// The device sent a Security Request, but there is neither a bond nor a wish to pair. With a bond, it asks for more than the bond gives.
+  case pairingWanted(hasBond: Bool)
   case paired(PairingResult)
+  /// The pairing was Just Works, because nobody answers a question.
+  case unattended
   /// The device demands pairing, which starts now.
   case pairing
   /// The answer to a Security Request failed.
   case failed(any Error)
+}
+
+/// The end of a link by a device that had asked for security in vain, or that names the lack of security as its reason.
+package struct SecurityDemanded: PassingError {
+  package let cause: any Error
+  /// Whether the device had sent a Security Request.
+  package let hasAsked: Bool
+  /// Whether the device answered requests nevertheless. It then closed the link for another reason.
+  package let mayPass: Bool
+}
+
+extension Connection {
+  /// Returns the error of a link as `SecurityDemanded` if what the link showed explains its end. Returns any other error unchanged.
+  package func withDemand(_ error: any Error) -> any Error {
+    guard let end = client.closed as? any ConnectionError, let security, !security.isBonded else { return error }
+    let isRefused = security.askedInVain || security.shortage != nil
+    guard end.isOfSecurity || isRefused && end.retryReason == .closedByPeer else { return error }
+    return SecurityDemanded(
+      cause: error, hasAsked: security.askedInVain, mayPass: !end.isOfSecurity && client.bearer.hasAnswered)
+  }
 }
 
 /// The security of one link: uses the bond with the device, pairs, and answers the Security Requests of the device.
@@ -60,6 +101,9 @@ package final class ConnectionSecurity {
   /// Whether the device asked for pairing on this link in vain.
   package private(set) var askedInVain = false
 
+  /// The reason why the adapter gets no keys. Nil if it may.
+  var withholding: (any Error)?
+
   private let procedures: any SecurityProcedures
   private let peer: PeerAddress
   private let adapter: PeerAddress
@@ -72,6 +116,7 @@ package final class ConnectionSecurity {
   /// The answer to a Security Request. Nil after its end.
   private var answering: Task<Void, Never>?
   private(set) var stored: StoredBond?
+  private var usesSystemBond = false
   private var name: String?
 
   init(
@@ -81,6 +126,15 @@ package final class ConnectionSecurity {
     (self.procedures, self.peer, self.name, self.adapter, self.keeper) = (procedures, peer, name, adapter, keeper)
     take(wish)
   }
+
+  /// The longest silence of the device in a pairing, at most 30 s.
+  package var limit: Duration {
+    get { procedures.limit }
+    set { procedures.limit = min(newValue, SecurityManager.timeout) }
+  }
+
+  /// Whether the link began with a bond, or a pairing has made one.
+  var isBonded: Bool { stored != nil }
 
   /// The security of the link. Nil while it is not encrypted.
   package var level: LinkSecurity? { procedures.security }
@@ -99,11 +153,13 @@ package final class ConnectionSecurity {
   }
 
   /// Encrypts the link if there is a bond with the device. Then answers the Security Requests of the device, also earlier ones.
-  /// - Throws: PairingFailure, CancellationError; the errors of the key store.
+  /// - Throws: PairingFailure, CancellationError; the errors of the key store; `withholding`.
   func begin() async throws {
     defer { procedures.onRequest = { [weak self] in self?.requested($0) } }
     stored = try keeper?.bond(of: adapter, with: peer)
+    procedures.bond = stored?.bond
     guard let stored, stored.bond.centralKey != nil else { return }
+    if let withholding { throw withholding }
     do { try await procedures.encrypt(with: stored.bond) } catch PairingFailure.disconnected(let code) {
       if [.pinOrKeyMissing, .authenticationFailure, .micFailure].contains(code) { throw PairingFailure.bondRejected(code) }
       // Another reason may pass: the caller may connect again.
@@ -124,8 +180,8 @@ package final class ConnectionSecurity {
   package func existingBond(for parameters: PairingParameters) async throws -> PairingResult? {
     let stored = try bond()
     let identity = stored == nil ? try await procedures.encryptWithSystemBond() : nil
-    guard let level, identity != nil || stored != nil, level.level >= parameters.level,
-      level.isAuthenticated || !parameters.requestsMITM
+    usesSystemBond = identity != nil
+    guard let level, identity != nil || stored != nil, parameters.accepts(level), level.isAuthenticated || !parameters.requestsMITM
     else { return nil }
     return PairingResult(method: stored?.bond.method, security: level, bond: stored?.bond, systemIdentity: identity)
   }
@@ -134,47 +190,42 @@ package final class ConnectionSecurity {
   /// - Throws: PairingFailure, CancellationError; the errors of the key store.
   package func pair(_ wish: PairingWish) async throws -> PairingResult {
     _ = try bond()
+    if let withholding { throw withholding }
     let result: PairingResult
-    do { result = try await procedures.pair(wish.parameters, user: wish.user) } catch let failure as PairingFailure {
-      throw wish.user.explained(failure)
-    }
-    if let bond = result.bond, let keeper {
-      let other = try keeper.bonds(of: adapter).first { $0.bond.identity == bond.identity }
-      // A device can claim the identity of another one.
-      if let other, stored.map({ !$0.replaces(other) }) ?? true || bond.isWeaker(than: other.bond) {
-        procedures.bond = stored?.bond
-        throw bond.isWeaker(than: other.bond) ? PairingFailure.weakerThanBond : .identityTaken(bond.identity)
-      }
-      let kept = StoredBond(bond, of: adapter, created: EventLoop.shared.wallClock, name: name)
-      try keeper.add([kept])
-      stored = kept
-    }
+    do { result = try await procedures.pair(wish.parameters, user: wish.user) { [self] in try keep($0.bond) } } catch let failure
+      as PairingFailure
+    { throw wish.user.explained(failure) }
     // The device may refuse even now.
     shortage = result.security.isAuthenticated ? nil : .notAuthenticated
+    if wish.isUnattended, result.method == .justWorks { onEvent?(.unattended) }
     return result
+  }
+
+  /// Stores the bond of a new pairing.
+  /// - Throws: PairingFailure if the bond may not replace the stored one with the same identity; the errors of the key store.
+  private func keep(_ bond: Bond?) throws {
+    guard let bond, let keeper else { return }
+    let other = try keeper.bonds(of: adapter).first { $0.bond.identity == bond.identity }
+    // A device can claim the identity of another one.
+    if let other, stored.map({ !$0.replaces(other) }) ?? true || bond.isWeaker(than: other.bond) {
+      throw bond.isWeaker(than: other.bond) ? PairingFailure.weakerThanBond : .identityTaken(bond.identity)
+    }
+    let kept = StoredBond(bond, of: adapter, created: EventLoop.shared.wallClock, name: name)
+    try keeper.add([kept])
+    stored = kept
   }
 
   /// Raises the security of the link after the device refused a request.
   /// - Returns: Whether to repeat the request.
   /// - Throws: PairingFailure, CancellationError; the errors of the key store.
   func raise(for code: ErrorCode) async throws -> Bool {
-    if let answering {
+    if answering != nil {
       let before = procedures.security
-      await withTaskCancellationHandler {
-        await answering.value
-      } onCancel: {
-        answering.cancel()
-      }
+      await settle()
       if let now = procedures.security, before.map({ $0.level < now.level }) ?? true { return true }
     }
     guard let level = procedures.security else {
-      if let stored = try bond(), stored.bond.centralKey != nil {
-        try await procedures.encrypt(with: stored.bond)
-        return true
-      }
-      do { if try await procedures.encryptWithSystemBond() != nil { return true } } catch let error
-        where !(error is PairingFailure || error is CancellationError)
-      { onEvent?(.failed(error)) }
+      if try await useBond() { return true }
       return try await pair(because: .noBond)
     }
     switch code {
@@ -185,17 +236,52 @@ package final class ConnectionSecurity {
     }
   }
 
+  /// Raises the security of the link to a level by a bond, or by pairing if the command wishes so.
+  /// - Throws: InsufficientSecurity, PairingFailure, CancellationError; the errors of the key store.
+  func reach(_ level: SecurityLevel) async throws {
+    func isReached() -> Bool { procedures.security.map { $0.level >= level } ?? false }
+    await settle()
+    if procedures.security == nil { _ = try await useBond() }
+    if !isReached(), wish != nil { _ = try await pair(because: .noBond, level) }
+    if !isReached() { throw InsufficientSecurity(demanded: level, found: procedures.security?.level, isOfSystem: usesSystemBond) }
+  }
+
+  /// Encrypts the link with a bond, ours or that of the system.
+  /// - Returns: False without a bond.
+  private func useBond() async throws -> Bool {
+    if let stored = try bond(), stored.bond.centralKey != nil {
+      try await procedures.encrypt(with: stored.bond)
+      return true
+    }
+    do { usesSystemBond = try await procedures.encryptWithSystemBond() != nil } catch let error
+      where !(error is PairingFailure || error is CancellationError)
+    { onEvent?(.failed(error)) }
+    return usesSystemBond
+  }
+
+  /// Waits for the end of the answer to a Security Request: a link that ends before leaves the device with half a bond. At the limit, or
+  /// in a canceled task, the device gets Pairing Failed instead.
+  func settle(within limit: Duration? = nil) async {
+    guard let answering else { return }
+    let timer = limit.map { EventLoop.shared.schedule(after: $0) { answering.cancel() } }
+    await withTaskCancellationHandler {
+      await answering.value
+    } onCancel: {
+      answering.cancel()
+    }
+    timer?.cancel()
+  }
+
   private func pair(because reason: Shortage, _ level: SecurityLevel = .encrypted) async throws -> Bool {
-    guard let wish else {
+    guard var wish else {
       shortage = reason
       return false
     }
     onEvent?(.pairing)
-    var parameters = wish.parameters
-    parameters.level = max(parameters.level, level)
+    wish.parameters.level = max(wish.parameters.level, level)
     do {
       // Not as an argument of `onEvent`: without a handler, Swift would not evaluate it.
-      let result = try await pair(PairingWish(parameters, user: wish.user))
+      let result = try await pair(wish)
       onEvent?(.paired(result))
     } catch {
       (self.wish, hasFailed) = (nil, true)
@@ -204,15 +290,17 @@ package final class ConnectionSecurity {
     return true
   }
 
-  /// Answers a Security Request.
+  /// Answers a Security Request (Vol 3 Part H §2.4.6). A bond is the answer, as long as there is one. A new pairing instead would give an
+  /// attacker the place of the bond, and a short command would cut the pairing off.
   private func requested(_ requirements: AuthenticationRequirements) {
     if commandPairs { return }
-    if procedures.security == nil, let stored, stored.bond.centralKey != nil {
-      answer { try await $0.procedures.encrypt(with: stored.bond) }
-    } else if wish != nil {
+    let bond = ((try? bond()) ?? stored).flatMap { $0.bond.centralKey == nil ? nil : $0.bond }
+    if let bond, procedures.security == nil {
+      answer { try await $0.procedures.encrypt(with: bond) }
+    } else if bond == nil, wish != nil {
       answer { _ = try await $0.pair(because: .noBond, requirements.contains(.mitm) ? .authenticated : .encrypted) }
     } else {
-      if !askedInVain { onEvent?(.pairingWanted) }
+      if !askedInVain { onEvent?(.pairingWanted(hasBond: bond != nil)) }
       askedInVain = true
       procedures.decline()
     }

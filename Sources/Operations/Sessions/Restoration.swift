@@ -35,12 +35,17 @@ package struct Restoration: Sendable {
 }
 
 package enum RestorationError: Error, Sendable {
-  /// The attempts or the time ran out. `last` is the error of the last attempt, or nil without an attempt.
+  /// The attempts or the time ran out, or an attempt failed with an error that does not pass. `last` is the error of the last attempt,
+  /// or nil without an attempt.
   case gaveUp(after: Duration, tries: Int, last: (any Error)?)
   /// The session has ended the connection, so no restoration is possible.
   case ended
   /// Another task is restoring the connection.
   case isUnderWay
+}
+
+extension RestorationError: PassingError {
+  package var mayPass: Bool { if case .gaveUp(_, _, let last?) = self { RetryPolicy.mayPass(last) } else { true } }
 }
 
 extension Session {
@@ -78,6 +83,9 @@ extension Session {
         } catch {
           try Task.checkCancellation()
           last = error
+          guard RetryPolicy.mayPass(error) else {
+            throw RestorationError.gaveUp(after: begin.duration(to: EventLoop.shared.now), tries: tries, last: error)
+          }
         }
       }
     }
@@ -93,6 +101,7 @@ extension Session {
     connection.takeOver(lost)
     await disconnect(lost)
     guard !connection.lasting.isEmpty else { return nil }
+    try await connection.secure(to: connection.leastSecurity)
     let part = try await restore(connection)
     if let closed = connection.client.closed { throw closed }
     return connection.restored(part, since: begin, tries: 1)
@@ -115,10 +124,12 @@ extension Session {
     connection.move(to: link, client(on: link, connection.limits, connection.clientObserver))
     do {
       try await secure(connection, connection.security?.wish)
+      try await connection.secure(to: connection.leastSecurity)
       let part = try await restore(connection)
       if let closed = connection.client.closed { throw closed }
       return part
     } catch {
+      let error = connection.withDemand(error)
       await connection.takeDown()
       throw error
     }

@@ -37,6 +37,8 @@ package final class Session {
   package var onDisconnect: (@LoopActor (Connection) -> Void)?
   /// The key store. Nil if the session uses no bonds.
   package var bonds: (any BondKeeper)?
+  /// The reason why the adapter gets no keys. Nil if it may.
+  package var withholding: (any Error)?
   /// The observer of security events.
   package var onSecurity: (@LoopActor (SecurityEvent, Connection) -> Void)?
   /// Whether the session stays open for more commands. If so, its clients enable Service Changed indications at the cost of one round trip.
@@ -94,7 +96,7 @@ package final class Session {
   /// - Throws: The errors of `Central.connect`; the error that ended the link. No link stays open after an error.
   package func connect(
     _ peer: PeerAddress, name: UntrustedText? = nil, foundBy selector: PeerSelector? = nil, limits: Limits = Limits(),
-    observer: ClientObserver? = nil, pairing wish: PairingWish? = nil,
+    observer: ClientObserver? = nil, security demand: SecurityDemand = (nil, .unencrypted),
     asking: @escaping @LoopActor (Connection) async throws -> Void = { try await $0.client.exchangeMTU() }
   ) async throws -> Connection {
     try await central().connect(peer, timeout: limits.connecting, retries: limits.retries) { [self] link, retries in
@@ -102,9 +104,11 @@ package final class Session {
       let connection = Connection(link, client, name: name, selector: selector, limits: limits, retries: retries, clientObserver: observer)
       connections.append(connection)
       do {
-        try await secure(connection, wish)
+        try await secure(connection, demand.wish)
+        try await connection.secure(to: demand.level)
         try await asking(connection)
       } catch {
+        let error = connection.withDemand(error)
         await disconnect(connection)
         throw error
       }
@@ -131,7 +135,9 @@ package final class Session {
     guard let procedures = connection.link.security, let adapter = try await central().identity else { return }
     let security = ConnectionSecurity(
       procedures, connection.peer, name: connection.name?.raw, adapter: adapter, bonds, wish)
+    security.withholding = withholding
     connection.security = security
+    security.limit = connection.limits.transaction
     security.onEvent = { [weak self, weak connection] event in
       guard let self, let connection else { return }
       onSecurity?(event, connection)
@@ -154,6 +160,8 @@ package final class Session {
   package func disconnect(_ connection: Connection) async {
     connections.removeAll { $0 === connection }
     onDisconnect?(connection)
+    // A session stops at once: its user may have pressed Ctrl-C.
+    await connection.security?.settle(within: staysOpen ? .zero : SecurityManager.timeout)
     await connection.end()
     await shielded {
       if connection.isOpen {

@@ -14,6 +14,7 @@ package final class SubscribedValues {
     /// The characteristic's place in the database. Nil without discovery.
     let place: CharacteristicPlace?
     var format: ValueFormat
+    var kind: Subscription.Kind
     /// The subscription. Nil while the link is lost, after a change of services, and after a failed restoration.
     var subscription: Subscription?
     /// Whether `remove` is canceling the subscription, or the peer refused to cancel it.
@@ -70,10 +71,10 @@ package final class SubscribedValues {
   /// The characteristics with a current subscription.
   package var characteristics: [Characteristic] { items.compactMap { $0.subscription == nil ? nil : $0.characteristic } }
 
-  /// Subscribes to a characteristic. Keeps an existing subscription.
+  /// Subscribes to a characteristic. Keeps an existing subscription of the same kind.
   /// - Parameter format: The display format of the characteristic's later values.
   /// - Throws: The errors of `Client.subscribe`.
-  package func add(_ characteristic: Characteristic, as format: ValueFormat = .auto) async throws {
+  package func add(_ characteristic: Characteristic, as format: ValueFormat = .auto, kind: Subscription.Kind = .auto) async throws {
     if let index = items.firstIndex(where: { $0.subscription != nil && $0.characteristic.valueHandle == characteristic.valueHandle }) {
       if items[index].isLeaving {
         // The peer's CCCD value is unknown now.
@@ -81,16 +82,23 @@ package final class SubscribedValues {
         types[characteristic.valueHandle] = nil
       } else {
         items[index].format = format
+        if kind != .auto, items[index].kind != kind, let old = items[index].subscription {
+          let new = try await client.subscribe(characteristic, kind: kind, keepingValues: false)
+          for index in items.indices where items[index].subscription === old {
+            (items[index].subscription, items[index].kind) = (new, kind)
+          }
+          try await old.cancel()
+        }
       }
     }
     guard types.updateValue((characteristic.uuid, format), forKey: characteristic.valueHandle) == nil else { return }
     let client = client
     let place = client.table?.place(of: characteristic)
     do {
-      let subscription = try await client.subscribe(characteristic, keepingValues: false)
+      let subscription = try await client.subscribe(characteristic, kind: kind, keepingValues: false)
       items.removeAll { $0.subscription == nil && place != nil && $0.place == place }
       let live = subscription.isGone ? nil : subscription
-      items.append(Item(characteristic: characteristic, place: place, format: format, subscription: live))
+      items.append(Item(characteristic: characteristic, place: place, format: format, kind: kind, subscription: live))
       if live == nil { renew() }
     } catch {
       if client === self.client { types[characteristic.valueHandle] = nil }
@@ -240,7 +248,7 @@ package final class SubscribedValues {
     var count = 0
     var missing: [Restoration.Missing] = []
     // Identify by place, because others may be added or removed during a write.
-    for (place, old, format) in items.map({ ($0.place, $0.characteristic, $0.format) }) {
+    for (place, old, format, kind) in items.map({ ($0.place, $0.characteristic, $0.format, $0.kind) }) {
       func index() -> Int? { items.firstIndex { $0.place == place && $0.characteristic == old && $0.subscription == nil } }
       guard index() != nil else { continue }
       guard let place, let new = table.characteristic(at: place) else {
@@ -251,7 +259,7 @@ package final class SubscribedValues {
       guard types[new.valueHandle] == nil else { continue }
       types[new.valueHandle] = (new.uuid, format)
       do {
-        let subscription = try await client.subscribe(new, keepingValues: false)
+        let subscription = try await client.subscribe(new, kind: kind, keepingValues: false)
         // The services have changed again.
         if subscription.isGone { continue }
         guard let index = index() else {

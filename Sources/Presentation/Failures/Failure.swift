@@ -1,14 +1,16 @@
 package import ATT
 package import Bluetooth
 import EventLoop
+import GAP
 import LinuxIO
+import Operations
 package import SystemPackage
 package import Text
 
 /// An error for users and scripts: a message, the fields of the JSON error, and a kind, which determines the exit code.
 ///
 /// The message says what failed, why, and what to do. `FailureConvertible` converts the errors of other modules to failures.
-package struct Failure: Error, Equatable {
+package struct Failure: PassingError, Equatable {
   /// The category of a failure, which is the `kind` of the JSON error.
   package enum Kind: String, CaseIterable {
     /// A device, service, characteristic or handle does not exist, or an advertisement has no MAC.
@@ -60,6 +62,13 @@ package struct Failure: Error, Equatable {
   }
   /// Whether blectl has already printed the message.
   package var isTold = false
+  /// The error that this failure tells about. It does not count in comparisons of failures.
+  package var origin = Origin()
+
+  package struct Origin: Equatable, Sendable {
+    package var error: (any Error)?
+    package static func == (_: Self, _: Self) -> Bool { true }
+  }
 
   package init(_ kind: Kind, _ message: String, code: Int? = nil, name: String? = nil) {
     self.kind = kind
@@ -77,11 +86,17 @@ package struct Failure: Error, Equatable {
   package init(_ error: any Error) {
     switch error {
     case let error as Failure: self = error
-    case let error as any FailureConvertible: self = error.failure
+    case let error as any FailureConvertible:
+      self = error.failure
+      // A wrapper of another error says the same about it.
+      if origin.error == nil { origin.error = error }
     case is CancellationError: self = .cancelled
     default: self = .internal("Unexpected error, a bug in blectl: \(error)")
     }
   }
+
+  /// Whether an attempt on a new connection may succeed.
+  package var mayPass: Bool { origin.error.map { RetryPolicy.mayPass($0) } ?? false }
 
   /// Whether blectl refused the command line or an input file before the command did anything.
   package var isRefusal: Bool { kind == .usage || kind == .input }

@@ -1,5 +1,6 @@
 import Bluetooth
 package import Finding
+import GAP
 import Text
 
 extension PeerSearchError: FailureConvertible {
@@ -68,6 +69,7 @@ extension Failure {
       case .rawNotHex(let line): (line, "has a \"raw\" that is not hex")
       case .notHexAfterAddress(let line): (line, "is not hex after the address")
       case .lacksDigit(let line): (line, "has an odd number of digits")
+      case .tooLong(let line): (line, "is too long: an advertisement has at most \(Advertisement.maximumLength) bytes")
       case .unknown(let line): (line, "is neither AD structures in hex, nor ADDRESS HEX, nor a JSON record")
       }
     self = .input("Line \(line) of \(input) \(reason).")

@@ -1,6 +1,7 @@
 package import ATT
 import Bluetooth
 package import GATT
+package import Operations
 import Text
 
 extension ATTError: FailureConvertible {
@@ -63,6 +64,13 @@ extension GATTError: FailureConvertible {
       .notFound(
         "The subscription to \(item.uuid) ended: the services of the device changed. Handle \(item.valueHandle) may now be another attribute."
       )
+    case .noLongWrites(let attribute, let count, let limit):
+      Failure(
+        .att,
+        "Cannot write \(attribute.shortName): the device does not support long writes (\(ErrorCode.requestNotSupported.tag)). One Write Request "
+          + "holds \(limit) bytes. "
+          + (count > limit ? "To send the value in segments: --mode request --chunk \(limit)" : "This value fits: --mode request"),
+        ErrorCode.requestNotSupported)
     case .tooLongForWriteRequest(let count, let limit, let mtu):
       .usage(
         "\(count) bytes do not fit one Write Request: the limit is \(limit) at MTU \(mtu). For one value of up to \(WritePlan.largestValue) "
@@ -132,7 +140,7 @@ extension GATTError: FailureConvertible {
       }
     case .prepareQueueFull:
       return ("the queue for long writes is full", "Write fewer bytes, or write them in segments: --mode request --chunk N")
-    case .databaseOutOfSync: return ("the services of the device changed", "Connect again, and name the attribute by UUID.")
+    case .databaseOutOfSync: return ("the services of the device changed", "Try again. Name the attribute by UUID, because its handle may have changed.")
     case _ where code.name == "Application Error": return ("vendor-defined error", nil)
     default: return (code.name, nil)
     }
@@ -244,15 +252,26 @@ extension ClientNote {
         + "Kept the first \(WritePlan.largestValue)."
     case .noClientConfiguration(let item):
       "\(item.uuid) (handle \(item.valueHandle)) has no Client Characteristic Configuration (2902). Listening without subscribing."
+    case .indicationsInstead(let item, let code):
+      "The device refused notifications of \(item.uuid) (handle \(item.valueHandle)): \(code.name) (\(code.tag)). Subscribed to indications."
     case .onlySender(let selector, let item, of: let count):
       "\(selector): using \(item.selector) (handle \(item.handle)), the only one of \(count) that can notify or indicate."
     case .abbreviation(let selector, let attribute):
       "\(DisplayText.escape("\(selector)")) means "
         + (attribute.uuid.flatMap { AssignedNumbers.snakeName(of: $0) }.map { "\($0), " } ?? "") + "\(attribute.shortName)."
     case .servicesChanged: "The services of the device changed. blectl will discover them again."
+    case .movedHandle(let handle):
+      "The services of the device probably changed. \(handle) may now be another attribute. If its values stop, name it by UUID."
     case .wrongEcho: "The device echoed a part of the long write incorrectly. To stop in this case: --mode reliable"
     case .last(let note): "\(note.text) Further notes of this kind are not shown."
     }
+  }
+}
+
+extension Restoration.Missing {
+  /// A sentence about a subscription that blectl could not renew after a change of the services.
+  package var text: String {
+    "The subscription to \(characteristic.uuid) ended: \(reason.map { Failure($0).message } ?? "the characteristic no longer exists.")"
   }
 }
 

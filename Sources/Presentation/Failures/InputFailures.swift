@@ -27,6 +27,8 @@ extension MissingVariable: FailureConvertible {
   package var failure: Failure { .usage("The variable \(name) has no value: the line that sets it did not run.") }
 }
 
+extension LongText: FailureConvertible { package var failure: Failure { .usage(Self.reason) } }
+
 extension PredicateMistake: FailureConvertible { package var failure: Failure { .usage(reason) } }
 
 extension ShellWordsError: FailureConvertible {

@@ -194,6 +194,7 @@ extension FileError: FailureConvertible {
     case .passed(let path, let offset):
       Self.input(path, "cannot be read again, and byte \(offset) is no longer in memory. Use a regular file.", name: "not_kept")
     case .trace(let path, let errno): .output("Cannot write the trace “\(path)”: \(Self.tracing(errno))", errno)
+    case .keys(let path, let errno): .output("Cannot write the keys to “\(path)”: \(Self.tracing(errno))", errno)
     case .unwritable(let path, let errno): .output("Cannot write \(Self.name(path)): \(Self.writing(errno))", errno)
     }
   }
@@ -205,6 +206,7 @@ extension FileError: FailureConvertible {
     case .noSuchFileOrDirectory: "no such file (ENOENT)"
     case .timedOut: "no program writes to this pipe (ETIMEDOUT). Start its writer first"
     case .permissionDenied: "permission denied (EACCES)"
+    case .notPermitted: "it belongs to another user, who may have put foreign keys into it (EPERM)"
     case .invalidArgument: "it is not a regular file (EINVAL)"
     default: errno.words
     }

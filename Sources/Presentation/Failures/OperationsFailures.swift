@@ -14,12 +14,23 @@ extension RestorationError: FailureConvertible {
   package var failure: Failure {
     switch self {
     case .gaveUp(let time, let tries, let last):
-      .linkLost(
-        "Reconnecting failed after \(tries == 1 ? "1 try" : "\(tries) tries") in \(time.secondsText) s"
-          + (last.map { ". Last error: \(Failure($0).message)" } ?? ""))
-    case .ended: .linkLost("Connection ended")
-    case .isUnderWay: .linkLost("Connection lost, already reconnecting")
+      var failure = last.map { Failure($0) } ?? .linkLost("")
+      if failure.mayPass { failure = .linkLost("Last error: \(failure.message)") }
+      let attempts = "Reconnecting failed after \(tries == 1 ? "1 try" : "\(tries) tries") in \(time.secondsText) s"
+      failure.message = last == nil ? attempts : "\(attempts). \(failure.message)"
+      return failure
+    case .ended: return .linkLost("Connection ended")
+    case .isUnderWay: return .linkLost("Connection lost, already reconnecting")
     }
+  }
+}
+
+extension SecurityDemanded: FailureConvertible {
+  package var failure: Failure {
+    var failure = Failure(cause)
+    failure.add(hasAsked ? "The device had asked for pairing." : "The device demands pairing.")
+    failure.origin.error = self
+    return failure
   }
 }
 
@@ -163,7 +174,8 @@ extension Failure {
     add("At least \(confirmed) of \(total) bytes arrived\(more)")
     resumeOffset = confirmed
     if isSimulated {
-      return add("The simulated device ends here. For one that stays: blectl sim --listen unix:/tmp/sim, then -i unix:/tmp/sim")
+      let address = "unix:$XDG_RUNTIME_DIR/sim"
+      return add("The simulated device ends here. For one that stays: blectl sim --listen \(address), then -i \(address)")
     }
     if advises, confirmed < total {
       add("To continue, add \(isRemembered ? "--resume, or " : "")--offset \(confirmed) to the same command line.")
@@ -180,6 +192,7 @@ extension Connection {
   /// Adds facts to the error of a command: the device's name, or that the device disconnected during discovery.
   /// - Parameter program: `blectl ` before the commands of the advice. Empty in a session.
   package func explained(_ error: any Error, _ program: String) -> any Error {
+    if let error = error as? InsufficientSecurity { return error.explained(program, typedName) }
     if var write = error as? IncompleteWrite {
       write.device = title
       let failure = explainedBySecurity(write.failure, program)
@@ -187,7 +200,9 @@ extension Connection {
     }
     let plain = Failure(error)
     var failure = explainedBySecurity(plain, program)
-    guard client.endedInDiscovery, failure.kind == .linkLost else { return failure == plain ? error : failure }
+    guard client.endedInDiscovery, failure.kind == .linkLost, !(failure.origin.error is SecurityDemanded) else {
+      return failure == plain ? error : failure
+    }
     failure.message = "\(title) disconnected during discovery: \(failure.message)"
     failure.add("To skip discovery, use a handle: read 0x0012, notify 0x0012, or write 0x0012 VALUE --mode request")
     return failure

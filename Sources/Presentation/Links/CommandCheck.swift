@@ -2,11 +2,21 @@ import ATT
 import Bluetooth
 package import EventLoop
 package import GATT
+package import Operations
+import SMP
 package import Terminal
 
 /// The check of a Write Command before blectl sends it. A device may drop Write Commands silently.
 @LoopActor
 package enum CommandCheck {
+  /// Prints a note if the device refused to read the attribute on this link, and the link is still not secure enough for that.
+  package static func note(_ target: Attribute, _ connection: Connection, _ output: Output) {
+    guard let code = connection.client.refusedReads[target.handle] else { return }
+    let level = connection.security?.level
+    if code == .insufficientEncryption ? level != nil : level?.isAuthenticated ?? false { return }
+    output.note("\(target.shortName) refused a read on this connection (\(code.tag)). The device may drop these commands silently. Try --pair.")
+  }
+
   /// Checks that the client can send Write Commands. If `isForced`, prints a note for an attribute that does not permit Write Commands.
   /// - Throws: The errors of `Client.checkCommands`.
   package static func check(_ target: Attribute, _ client: Client, isForced: Bool, _ output: Output) async throws {

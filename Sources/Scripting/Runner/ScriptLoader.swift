@@ -43,6 +43,7 @@ struct ScriptLoader {
     do { statements = try await loader.statements(path, name, inside: []) } catch let error as ScriptError {
       throw ScriptErrors(loader.mistakes + [error], of: name)
     }
+    if loader.mistakes.count > ScriptErrors.limit { throw ScriptErrors(loader.mistakes, of: name) }
     let (script, found) = ScriptCheck.script(statements, file: name, variables: variables, mentioned: loader.mentioned, program(commands))
     let mistakes = loader.mistakes + found
     let isEmpty = mistakes.isEmpty && script.tests.isEmpty && !script.hasOwnSteps
@@ -82,7 +83,7 @@ struct ScriptLoader {
   /// Replaces `include` lines by the statements of the included files.
   private mutating func including(_ statements: [ScriptStatement], _ file: String, _ stack: [String]) async throws -> [ScriptStatement] {
     var all: [ScriptStatement] = []
-    for var statement in statements {
+    for var statement in statements where mistakes.count <= ScriptErrors.limit {
       switch statement.kind {
       case .include(let word):
         do { all += try await included(word, statement.line, stack) } catch let error as IncludeMistake {

@@ -43,7 +43,7 @@ final class ScriptRunner {
     self.repetition = repetition
     self.setupFailure = setupFailure
     (keepsGoing, retries, namesDevice) = (options.keepsGoing, options.retries, options.namesDevice)
-    steps = ScriptSteps(device: script.device, options, retriesSetup: !keepsGoing && setupFailure == nil, process)
+    steps = ScriptSteps(script, options, retriesSetup: !keepsGoing && setupFailure == nil, process)
   }
 
   /// Runs the selected tests of the script and closes the session.

@@ -63,7 +63,7 @@ extension ScriptSteps {
   }
 
   private func verdict(_ predicate: Predicate, on value: ScriptValue) throws -> Predicate.Verdict {
-    try predicate.verdict(on: value) { word throws(MissingVariable) in try text(word) }
+    try predicate.verdict(on: value) { try text($0) }
   }
 
   /// Returns advice to name a format, if the operand of `==` or `!=` may be a decimal number. Empty otherwise.

@@ -4,6 +4,7 @@ import EventLoop
 import GATT
 import Operations
 import Presentation
+import SMP
 import ScriptLanguage
 import Shell
 import Terminal
@@ -41,11 +42,12 @@ final class ScriptSteps: ResultObserver {
   /// The maximum number of values that the session keeps after a command.
   static let valueLimit = 1 << 16
 
-  init(device: String?, _ options: ScriptRun.Options, retriesSetup: Bool, _ process: ProcessContext) {
-    self.device = device
+  init(_ script: Script, _ options: ScriptRun.Options, retriesSetup: Bool, _ process: ProcessContext) {
+    device = script.device
     self.retriesSetup = retriesSetup
     variables = ScriptVariables(options.variables)
     shell = Shell(process, timeout: options.timeout)
+    shell.settings.level = script.level.flatMap { SecurityLevel(rawValue: $0) }
     shell.observer = self
   }
 
@@ -152,13 +154,13 @@ final class ScriptSteps: ResultObserver {
 
   // MARK: Words
 
-  func text(_ word: ShellWord) throws(MissingVariable) -> String { try variables.text(of: word) }
+  func text(_ word: ShellWord) throws -> String { try variables.text(of: word) }
 
   /// Returns the text of a line with the values of its variables, for the report.
   private func shown(_ line: ScriptLine) -> String {
     guard line.words.contains(where: { !$0.variables.isEmpty }) else { return SecretOptions.hidden(in: line.source) }
     let words = line.words.map { word in
-      let text = word.replaced { variables.value($0) ?? "$\($0)" }
+      let text = (try? variables.text(of: word) { "$\($0)" }) ?? "…"
       return word.isQuoted ? "\"\(text)\"" : text
     }
     return SecretOptions.hidden(in: words.joined(separator: " "))
@@ -215,10 +217,14 @@ final class ScriptSteps: ResultObserver {
   private func run(_ command: ScriptCommand, of line: ScriptLine, before following: [ArraySlice<ScriptStatement>]) async throws {
     let words = ScriptLoader.paths(of: try command.words.map { try text($0) }, in: line.place.file)
     var parsed: ShellLine
-    do { parsed = try shell.parse(words) } catch { throw Failure(.usage, Failure(error).message) }
+    do {
+      parsed = try shell.parse(words)
+      // A variable may have brought what the check could not see.
+      try parsed.command.checkForScript()
+    } catch { throw Failure(.usage, Failure(error).message) }
     let traits = parsed.command.traits
     let isConnect = traits.deviceChange == .connects
-    if parsed.isAboutCurrent, !isConnect, traits.deviceChange != .disconnects {
+    if parsed.isAboutCurrent, parsed.command.peerOptions != nil, !isConnect, traits.deviceChange != .disconnects {
       do { _ = try await link() } catch {
         // The connection was lost before: the command fails with this error.
         let error = try failure(error)
@@ -232,9 +238,12 @@ final class ScriptSteps: ResultObserver {
         throw error
       }
       await dropLostLink()
-      if parsed.isAboutCurrent, shell.current == nil, let device = device.flatMap({ PeerArgument(argument: $0) }) {
-        parsed.use(device)
-      }
+    }
+    // The other commands have connected to the device by now.
+    if isConnect || parsed.command.peerOptions == nil, parsed.isAboutCurrent, shell.current == nil,
+      let device = device.flatMap({ PeerArgument(argument: $0) })
+    {
+      parsed.use(device)
     }
     // Do not subscribe before commands that change the current device or its connection.
     if traits.deviceChange == .none { try await subscribe(for: following) }

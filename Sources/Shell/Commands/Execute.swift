@@ -60,6 +60,7 @@ package struct Execute: LoopCommand {
     let list = try CommandList(commands)
     if list.isEmpty { throw Failure(.usage, "-e is empty. Give it commands, as in -e 'read 2a19'.") }
     let shell = Shell(context.process, timeout: step.timeout)
+    shell.settings.level = link.leastSecurity
     // Report a wrong command before blectl connects to the device.
     try list.check(in: shell)
     if let peer {

@@ -7,14 +7,14 @@ package struct SetSetting: SessionCommand {
   static let configuration = CommandConfiguration(
     named: "set", abstract: "Show or change the defaults of this session.",
     discussion: """
-      `set format FORMAT` sets the default of --as. `set timeout SECONDS` sets the default of --timeout, and `set timeout default` resets it. After `set reconnect on`, blectl restores lost connections and their subscriptions. After `set pair on`, commands pair if the device demands it.
+      `set format FORMAT` sets the default of --as. `set timeout SECONDS` sets the default of --timeout, and `set timeout default` resets it. `set level N` and `set level default` do the same for --level. After `set reconnect on`, blectl restores lost connections and their subscriptions. After `set pair on`, commands pair if the device demands it.
       """)
   static let examples = ["set", "set format hex", "set timeout 5s", "set reconnect on"]
   static let traits = CommandTraits(takesValue: true, completedWords: [.choice(ShellSettings.names), .setting], turn: .atOnce)
 
   @OptionGroup var process: ProcessOptions
 
-  @Argument(help: "format, timeout, reconnect or pair (default: show all)", completion: .list(ShellSettings.names))
+  @Argument(help: "format, timeout, reconnect, pair or level (default: show all)", completion: .list(ShellSettings.names))
   var name: String?
 
   @Argument(help: "The new value (default: show the current one)") var value: String?

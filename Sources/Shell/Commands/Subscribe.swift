@@ -23,15 +23,17 @@ package struct Subscribe: SessionCommand, ValueCommand {
   @Option(name: .customLong("as"), help: ValueFormat.help, completion: .list(ValueFormat.names))
   var chosenFormat: ValueFormat?
 
+  @Flag(help: "Subscribe to indications (0200) where both are possible") var indicate = false
+
   func checkForScript() throws { for attribute in attributes { _ = try Selector(attribute, abbreviating: false) } }
 
   func run(in context: Context, _ session: SessionLinks) async throws {
-    let senders = try ValueSenders(attributes)
+    let senders = try ValueSenders(attributes, indicates: indicate)
     try await session.withDevice(try await context.request(who.target), keepsNew: true) { connection, device in
       try await senders.subscribe(on: connection.client, context.output) {
         await context.describe($0, on: connection)
         try await session.shell.backgroundValues(device, connection, context.observer).values.add(
-          $0, as: context.format(chosenFormat, of: connection))
+          $0, as: context.format(chosenFormat, of: connection), kind: $1)
       }
     }
   }
