@@ -104,6 +104,7 @@ final class SessionLinks: DeviceLinks {
       try await body(connection, device)
       if isNew, !keepsNew { await shell.disconnect(device) }
     } catch {
+      let error = reporter.explained(error, on: connection)
       if isNew { await shell.disconnect(device) }
       throw error
     }
