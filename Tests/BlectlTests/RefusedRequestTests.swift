@@ -4,7 +4,7 @@ import Testing
 /// What the refusals of a device mean for the next step.
 @Suite(.timeLimit(.minutes(15))) struct RefusedRequestTests {
   private static let device = #"""
-    [{"address": "D1:00:00:00:00:77", "address_type": "random", "advertisement": {"flags": 6}, "scan_response": {"name": "Moody"},
+    [{"address": "D1:00:00:00:00:77", "advertisement": {"flags": 6}, "scan_response": {"name": "Moody"},
       "variables": {"n": 0},
       "services": [{"uuid": "ff00", "characteristics": [
         {"uuid": "ff01", "properties": ["read", "write"], "value": "00", "reactions": [

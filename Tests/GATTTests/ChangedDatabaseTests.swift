@@ -47,11 +47,13 @@ import Testing
       fixture.move(refusing: 0x0A)
       var values: [[UInt8]] = []
       try await fixture.client.read([try Selector("ff01")]) { values.append($1.value) }
-      #expect(values == [[10]] && fixture.notes == [.servicesChanged(.all)] && fixture.count(0x0A) == 2)
+      #expect(values == [[10]] && fixture.notes == [.servicesChanged(.all)] && fixture.count(0x0A) == 1)
       // A peer that always refuses is asked twice.
       fixture.peer.rules = [.init([0x0A], [.pdu([0x01, 0x0A, 10, 0, 0x12])], times: nil)]
-      await #expect(throws: GATTError.self) { try await fixture.client.read([try Selector("ff01")]) { _, _ in } }
-      #expect(fixture.count(0x0A) == 4)
+      await #expect(throws: GATTError.self) {
+        try await fixture.client.followingChanges(of: [try Selector("ff01")]) { _ = try await fixture.client.read(10) }
+      }
+      #expect(fixture.count(0x0A) == 3)
       fixture.client.close()
     }
   }
