@@ -43,6 +43,8 @@ import Testing
       let process = ProcessContext(command.process, output, Configuration(environment: environment), blectl.Blectl.commands)
       process.owner = { $0.owner == nil ? nil : owner }
       let status = await Program.run(command, process) { _ in SignalWatch([]) { _ in } }
+      // The next command gets the same controller.
+      while !pool.hosts.isEmpty { try await EventLoop.shared.sleep(for: .milliseconds(1)) }
       var buffer = [UInt8](repeating: 0, count: 65_536)
       let count = unsafe read(ends[0], &buffer, buffer.count)
       return (status, String(decoding: buffer.prefix(max(0, count)), as: UTF8.self))
@@ -65,7 +67,7 @@ import Testing
   @Test(arguments: [other, unknown]) func noKeys(_ owner: UserNumber) async throws {
     try await with { rig in
       let name = owner == Self.unknown ? "a user outside this user namespace (65534)" : "user \(geteuid() + 1)"
-      let note = "Note: \(rig.adapter) belongs to \(name), who can read and change all data."
+      let note = "note: \(rig.adapter) belongs to \(name), who can read and change all data."
       let refusal = "Cannot pair or use a bond on \(rig.adapter): it belongs to \(name), who would get the keys."
       func check(_ result: (status: Int32, text: String), _ status: Int32, _ text: String, _ place: Comment) {
         let said = result.text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
@@ -103,7 +105,7 @@ import Testing
   @Test func invalidValues() throws {
     for value in ["0", "yes", "1 "] {
       let result = try Blectl.run(["read", "Band-7", "2a00"], environment: ["BLECTL_FOREIGN_SOCKETS": value])
-      #expect(result.status == 64 && result.errors.contains("Invalid BLECTL_FOREIGN_SOCKETS “\(value)”. Use 1."), "\(result.errors)")
+      #expect(result.status == 64 && result.errors.contains("Invalid BLECTL_FOREIGN_SOCKETS \"\(value)\". Use 1."), "\(result.errors)")
     }
     #expect(try Blectl.run(["read", "Band-7", "2a00"], environment: ["BLECTL_FOREIGN_SOCKETS": ""]).status == 0)
   }

@@ -231,8 +231,9 @@ import Testing
       try await security.begin()
       await #expect(throws: Withheld.self) { try await security.pair(Self.wish) }
       procedures.onRequest?([.bonding])
-      await #expect(throws: Withheld.self) { try await security.raise(for: .insufficientEncryption) }
-      #expect(events.count == 3)
+      // The answer to the Security Request has failed, and there is no second attempt.
+      #expect(try await security.raise(for: .insufficientEncryption) == false)
+      #expect(events.count == 2)
       keeper.stored = [StoredBond(Self.bond(), of: Self.adapter, created: 0, name: nil)]
       await #expect(throws: Withheld.self) { try await security.begin() }
       #expect(procedures.pairings == 0 && security.level == nil)

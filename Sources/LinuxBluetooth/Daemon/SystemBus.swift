@@ -88,7 +88,7 @@ final class SystemBus: MessageBus {
   private func receive(_ message: UInt) {
     func field(_ number: Int32) -> String { unsafe shim_bus_field(message, number).map { unsafe String(cString: $0) } ?? "" }
     func values() -> [BusValue]? {
-      var room = Self.valueLimit
+      var room = Self.valueLimit + 1
       let values = Self.values(from: shim_bus_begin(message), &room)
       return room > 0 ? values : nil
     }
