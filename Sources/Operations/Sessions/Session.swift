@@ -119,7 +119,8 @@ package final class Session {
   /// Returns the bonds of the adapter. Empty if the session uses no bonds.
   /// - Throws: The errors of the adapter and of the key store.
   func bondsOfAdapter() async throws -> [StoredBond] {
-    guard let bonds, let adapter = try await central().identity else { return [] }
+    // Opening the adapter may change `bonds`.
+    guard let adapter = try await central().identity, let bonds else { return [] }
     return try bonds.bonds(of: adapter)
   }
 
