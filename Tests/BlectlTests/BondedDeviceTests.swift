@@ -174,7 +174,7 @@ private let other = "D1:00:00:00:00:A1"
     refused.quit()
     try user.around(Self.foreign, Self.device(own, "own", rssi: -80))
     let browser = try user.browser(["Lock"])
-    try browser.see("own", not: ["foreign"])
+    try browser.see("Lock · encrypted", "\"own\"", not: ["foreign"])
     browser.quit()
   }
 
@@ -189,7 +189,7 @@ private let other = "D1:00:00:00:00:A1"
     #expect(try user.run("connect", "Lock", "--json").records.first?.string("name") == "Lock")
     #expect(try user.run("-e", "connect Lock; read Lock ff01").lines.last?.hasSuffix("own") == true)
     let browser = try user.browser(["Lock"])
-    try browser.see("Lock · connected", "own")
+    try browser.see("Lock · encrypted", "\"own\"")
     browser.quit()
     try user.around(Self.device(other, "foreign", name: "Gate"))
     let absent = try user.run("read", "Lock", "ff01")
@@ -221,11 +221,11 @@ private let other = "D1:00:00:00:00:A1"
     let (before, after) = Self.changing()
     try user.around(before, after)
     let browser = try user.browser([peer])
-    try browser.see("Lock · connected", "one")
+    try browser.see("Lock · encrypted", "\"one\"")
     browser.type(String(repeating: BrowserTerminal.second, count: 40))
-    try browser.see("Lock · ", not: ["· connected"])
+    try browser.see("Lock · ", not: ["· encrypted"])
     browser.type("\r" + String(repeating: BrowserTerminal.second, count: 5))
-    try browser.see("· connected", "two")
+    try browser.see("· encrypted", "\"two\"")
     browser.quit()
   }
 
