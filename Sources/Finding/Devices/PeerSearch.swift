@@ -133,7 +133,9 @@ extension Central {
         namesake = other
         return .goOn
       }
-      return search.takesFirst || candidates.isUnique && !search.demandsOne
+      // Not inside `||`: release builds of Swift 6.3 take its right side for a concurrent use.
+      let isUnique = candidates.isUnique
+      return search.takesFirst || isUnique && !search.demandsOne
         ? .end
         : .endAfter(search.isUrgent && !search.demandsOne ? .zero : PeerSearch.settling)
     }
