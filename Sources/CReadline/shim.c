@@ -173,6 +173,8 @@ void shim_replace(int before, const char *text) {
   rl_redisplay();
 }
 
+int shim_terminal(void) { return fileno(rl_instream); }
+
 // rl_resize_terminal would ask the terminal for its size, which may be one that readline cannot handle.
 void shim_resize(int rows, int columns, int is_shown) {
   rl_set_screen_size(rows, columns);

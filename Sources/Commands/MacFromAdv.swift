@@ -152,9 +152,6 @@ package struct MacFromAdv: LoopCommand {
       throw Failure(.usage, "--hex: \(error == .notHex ? "\(error) \(DisplayText.quote(hex))" : "\(error)")")
     }
     if data.isEmpty { throw Failure(.usage, "--hex is empty. Give it AD structures, as in --hex 020106") }
-    guard data.count <= Advertisement.maximumLength else {
-      throw Failure(.usage, "--hex is too long: an advertisement has at most \(Advertisement.maximumLength) bytes.")
-    }
     try await found.add(data, sender: sender.map { PeerAddress($0, .public) })
     // Otherwise this error is the reason that no MAC was found.
     if case .malformed? = found.search.problem { return }

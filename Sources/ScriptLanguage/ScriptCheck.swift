@@ -60,9 +60,8 @@ package struct ScriptCheck {
   private var mistakes: [ScriptError] = []
   private var hasResult = false
   private var knowsDevice = false
-  /// The total length of the words with variables so far, in bytes, and its limit.
+  /// The total length of the words with variables so far, in bytes.
   private var expanded = 0
-  private static let expansionLimit = 16 << 20
   /// The names of variables that the check has reported as undefined.
   private var undefined: Set<String> = []
 
@@ -284,12 +283,9 @@ package struct ScriptCheck {
     }
     do {
       let text = try variables.text(of: word)
-      let before = expanded
       if !word.variables.isEmpty { expanded += text.utf8.count }
-      if expanded <= Self.expansionLimit { return text }
-      if before <= Self.expansionLimit {
-        note(at: word, "The script is too long: with the values of its variables, it has more than \(Self.expansionLimit >> 20) MiB.")
-      }
+      if expanded <= LongText.limitOfScript { return text }
+      throw LongText()
     } catch is LongText { note(at: word, LongText.reason) } catch {}
     return nil
   }

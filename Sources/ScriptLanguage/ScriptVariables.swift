@@ -47,10 +47,9 @@ package struct ScriptVariables: Sendable {
 
 /// The error of a word that is too long with the values of its variables. Each `set A $A$A` doubles a value.
 package struct LongText: Error, Equatable {
-  /// The maximum length of these values in bytes.
-  package static let limit = 64 << 10
-  /// The mistake as a sentence.
-  package static let reason = "The word is too long: the values of its variables have more than \(limit >> 10) KiB."
+  /// The maximum lengths in bytes: of the values in a word, and of all words with values.
+  static let (limit, limitOfScript) = (64 << 10, 16 << 20)
+  package static let reason = "The values of the variables are too long: at most 64 KiB in a word, and 16 MiB in a script."
 }
 
 package struct MissingVariable: Error, Equatable { package let name: String }

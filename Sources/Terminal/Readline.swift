@@ -24,13 +24,9 @@ enum Readline {
   ///   - isUTF8: Whether the terminal shows UTF-8.
   static func begin(_ input: Int32, name: String, isUTF8: Bool) -> Bool {
     guard unsafe shim_begin(input, name, isUTF8 ? 1 : 0) == 0 else { return false }
-    terminal = input
     resize(isShown: false)
     return true
   }
-
-  /// The terminal that determines the size of the line.
-  private static var terminal = STDIN_FILENO
 
   /// Whether the terminal can erase to the end of a line.
   static var canErase: Bool { shim_can_erase() != 0 }
@@ -83,7 +79,7 @@ enum Readline {
   static func replace(_ octets: Int, by text: String) { unsafe shim_replace(Int32(clamping: octets), text) }
   /// Queries the size of the terminal. Redraws the line if `isShown` is true.
   static func resize(isShown: Bool) {
-    let size = TerminalSize(of: terminal)
+    let size = TerminalSize(of: shim_terminal())
     shim_resize(Int32(size.rows), Int32(size.columns), isShown ? 1 : 0)
   }
 

@@ -47,6 +47,9 @@ void shim_abandon(void);
 
 void shim_replace(int before, const char *text);
 
+// The terminal of shim_begin.
+int shim_terminal(void);
+
 // `is_shown`: the line stands on the terminal.
 void shim_resize(int rows, int columns, int is_shown);
 

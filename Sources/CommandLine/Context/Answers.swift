@@ -39,7 +39,8 @@ package final class Answers {
     guard !options.areEmpty else { return try await body {} }
     let answers = Answers(options, connection, context)
     do {
-      try await answers.subscribe()
+      let selectors = try (options.expect + options.failOn).map { try Selector($0.attribute) }
+      try await connection.client.followingChanges(of: selectors) { try await answers.subscribe() }
       // A value that matches --fail-on ends the write early.
       try await race({ try await body { try await answers.takeArrived() } }) {
         throw try await answers.failure(try await answers.failed.value(), isQueued: true)
@@ -71,21 +72,15 @@ package final class Answers {
   private func patterns(_ arguments: [PatternArgument]) async throws -> [ExpectedAnswers.Pattern] {
     var patterns: [ExpectedAnswers.Pattern] = []
     for argument in arguments {
-      let (client, selector) = (connection.client, try Selector(argument.attribute))
       let characteristic: Characteristic
-      do {
-        characteristic = try await client.followingChanges(of: [selector]) {
-          let found = try await client.characteristic(selector)
-          await context.describe(found, on: connection)
-          try await values.add(found, kind: ValueSenders.kind(of: found, indicates: options.indicate))
-          return found
-        }
-      } catch let error as GATTError {
+      do { characteristic = try await connection.client.characteristic(try Selector(argument.attribute)) } catch let error as GATTError {
         guard case .notFound = error, let advice = argument.patternAdvice else { throw error }
         var failure = Failure(error)
         failure.add(advice)
         throw failure
       }
+      await context.describe(characteristic, on: connection)
+      try await values.add(characteristic, kind: ValueSenders.kind(of: characteristic, indicates: options.indicate))
       patterns.append(ExpectedAnswers.Pattern(characteristic.valueHandle, beginningWith: argument.octets))
     }
     return patterns

@@ -191,6 +191,8 @@ package final class ProcessContext {
   }
 
   private func open(trace path: String) async throws -> SnoopFile {
-    try await SnoopFile.open(path, hasKeys: options.traceSecrets) { output.note("Waiting for a reader of the pipe “\(DisplayText.escape(path))”") }
+    try await SnoopFile.open(path, hasKeys: options.traceSecrets) {
+      output.note("Waiting for a reader of the pipe “\(DisplayText.escape(path))”")
+    }
   }
 }

@@ -5,11 +5,11 @@ package enum SecretOptions {
   private static let names = ["--passkey", "--irk", "--key"]
 
   /// Returns a command line with `…` in place of passkeys and keys, or for the whole line if its quotes do not match. The name of a file
-  /// that contains one stays. Of a word that could be `--passkey` misspelled, nothing stays that follows.
+  /// that contains one stays. Nothing stays that follows a word that could be `--passkey` misspelled.
   package static func hidden(in line: String) -> String {
     guard let commands = try? ShellWords.commands(in: line) else {
-      let words = line.split { $0.isWhitespace || "\"';".contains($0) }.map { String($0) }
-      return words.indices.contains { names.contains(String(words[$0].prefix { $0 != "=" })) || mayNameSecret(words[$0], isFirst: true) } ? "…" : line
+      let words = line.split { $0.isWhitespace || "\"';=".contains($0) }.map(String.init)
+      return words.contains { names.contains($0) || mayNameSecret($0, isFirst: true) } ? "…" : line
     }
     let shown = commands.map(hidden)
     return shown == commands
@@ -19,15 +19,13 @@ package enum SecretOptions {
   private static func hidden(_ words: [String]) -> [String] {
     var shown: [String] = []
     for word in words {
-      let isSecret = shown.last.map { names.contains($0) } ?? false
-      if isSecret {
-        shown.append(word != "-" && !word.hasPrefix("@") ? "…" : word)
-      } else if let name = names.first(where: { word.hasPrefix("\($0)=") }) {
-        shown.append("\(name)=…")
-      } else if !names.contains(word), mayNameSecret(word, isFirst: shown.isEmpty) {
-        let (name, rest) = (word.prefix { $0 != "=" }, words.dropFirst(shown.count + 1))
-        if name.utf8.count < word.utf8.count { return shown + ["\(name)=…"] }
-        return shown + [word] + (rest.isEmpty ? [] : ["…"])
+      let name = String(word.prefix { $0 != "=" })
+      if shown.last.map(names.contains) ?? false {
+        shown.append(word == "-" || word.hasPrefix("@") ? word : "…")
+      } else if names.contains(name) {
+        shown.append(name == word ? name : "\(name)=…")
+      } else if mayNameSecret(name, isFirst: shown.isEmpty) {
+        return shown + (name == word ? [name, "…"] : ["\(name)=…"])
       } else {
         shown.append(word)
       }
@@ -35,10 +33,9 @@ package enum SecretOptions {
     return shown
   }
 
-  /// Returns whether a word could be meant as `--passkey`, `--irk`, `--key`, `BLECTL_PASSKEY=` or the command `answer`.
-  private static func mayNameSecret(_ word: String, isFirst: Bool) -> Bool {
-    let name = word.prefix { $0 != "=" }.lowercased()
-    let letters = name.filter(\.isLetter)
+  /// Returns whether a word could be meant as `--passkey`, `--irk`, `--key`, `BLECTL_PASSKEY` or the command `answer`.
+  private static func mayNameSecret(_ name: String, isFirst: Bool) -> Bool {
+    let letters = name.lowercased().filter(\.isLetter)
     func resembles(_ names: String...) -> Bool { SpellingSuggestion.nearest(to: letters, among: names) != nil }
     if letters.contains("passkey") || resembles("passkey", "passcode", "password") || isFirst && resembles("answer") { return true }
     // Editors turn hyphens into dashes.

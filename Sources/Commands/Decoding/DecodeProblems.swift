@@ -20,10 +20,7 @@ struct DecodeProblems {
   var passed = 0
   private var first: (problem: String, line: Int?)?
 
-  /// Creates the counter.
-  /// - Parameters:
-  ///   - kind: The kind of packet, such as `ATT PDU`.
-  ///   - limit: The maximum number of bytes of a packet.
+  /// Creates the counter. `kind` is the kind of packet, such as `ATT PDU`, and `limit` the maximum number of its bytes.
   init(_ kind: String, limit: Int, of input: DecodedInput, _ output: Output) {
     (self.kind, self.limit, self.input, self.output) = (kind, limit, input.name, output)
   }

@@ -39,13 +39,14 @@ package enum OfflineAdvertisement {
   }
 
   private static func octets(_ text: String, _ line: Int) throws(OfflineAdvertisementError) -> [UInt8]? {
-    let data: [UInt8]
-    do { data = try Hex.parse(text, loneDigits: false) } catch {
+    do {
+      let data = try Hex.parse(text, loneDigits: false)
+      if data.count <= Advertisement.maximumLength { return data }
+    } catch {
       guard error == .notHex else { throw .lacksDigit(line: line) }
       return nil
     }
-    guard data.count <= Advertisement.maximumLength else { throw .tooLong(line: line) }
-    return data
+    throw .tooLong(line: line)
   }
 
   /// Removes the RSSI (`-58 dBm` or `?`) and the PDU type, which precede the data in a line that a scan printed.

@@ -226,14 +226,9 @@ package final class Client: BearerClient {
     guard case .error(_, _, let code) = response else { return response }
     if case .read(let handle) = request, code == shortages[0] || code == shortages[1] { refusedReads[handle] = code }
     if tolerated.contains(code) { return nil }
-    throw refusal(code, of: request)
-  }
-
-  /// Returns the error of a refused request. Forgets the database if the peer says that it has changed.
-  func refusal(_ code: ErrorCode, of request: Request) -> GATTError {
     let error = GATTError.errorResponse(code, to: request, on: table?.attribute(at: request.handle))
     if code == .databaseOutOfSync { forget(.all) }
-    return error
+    throw error
   }
 
   /// Runs a procedure on the attributes that selectors match. If the peer refuses its first request because the database has changed, runs

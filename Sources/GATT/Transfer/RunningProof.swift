@@ -67,7 +67,10 @@ final class RunningProof {
         do {
           let response = try await self.client.bearer.answer(to: open)
           // A peer whose database has changed ignores commands until it has answered a request (Vol 3 Part G §2.5.2.1).
-          if case .error(_, _, .databaseOutOfSync) = response { throw self.client.refusal(.databaseOutOfSync, of: self.question.request) }
+          if case .error(_, _, .databaseOutOfSync) = response {
+            self.client.forget(.all)
+            throw GATTError.errorResponse(.databaseOutOfSync, to: self.question.request, on: nil)
+          }
           let now = EventLoop.shared.now
           let acknowledged = isTimed ? self.client.bearer.acknowledgement(of: open) : nil
           let arrived = min(sent, self.question.arrived(response) ?? sent)

@@ -15,6 +15,7 @@ package struct LineHistory: Sendable {
     self.limit = limit
   }
 
+  private static let largest = 64 << 20
   /// The maximum length of a line in bytes, with its line feed. `append` ignores longer lines.
   package static let longest = 4096
 
@@ -27,7 +28,7 @@ package struct LineHistory: Sendable {
   }
 
   private func contents() throws(FileError) -> [ArraySlice<UInt8>] {
-    try (InputFile.readIfThere(path, limit: 64 << 20) ?? []).split(separator: UInt8(ascii: "\n"))
+    try (InputFile.readIfThere(path, limit: Self.largest) ?? []).split(separator: UInt8(ascii: "\n"))
   }
 
   /// Appends a line to the file. Creates a missing file. Ignores a line longer than `longest`.
@@ -35,31 +36,14 @@ package struct LineHistory: Sendable {
   package func append(_ line: String) throws(FileError) {
     let octets = Array(line.utf8.filter { $0 != UInt8(ascii: "\n") }) + [UInt8(ascii: "\n")]
     guard octets.count <= Self.longest else { return }
-    do throws(Errno) {
-      try StateFile.makeFolders(above: path)
-      // Another program may replace the file to shorten it. If it did so during our write, write the line again to the new file.
-      for _ in 0..<3 {
-        let file = try SystemCall.open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, mode: 0o600)
-        guard try SystemCall.status(file.rawValue).kind == S_IFREG else { throw .invalidArgument }
-        // One call, so that lines of other programs do not interleave.
-        _ = try SystemCall.write(file.rawValue, octets[...])
-        if try isThere(file) { return }
-      }
-    } catch {
-      throw .unwritable(path, error)
-    }
-  }
-
-  private func isThere(_ file: borrowing OwnedDescriptor) throws(Errno) -> Bool {
-    let opened = try SystemCall.status(file.rawValue)
-    guard let named = SystemCall.status(of: path) else { return false }
-    return opened.st_ino == named.st_ino && opened.st_dev == named.st_dev
+    // `read` shortens it, by lines.
+    try StateLog.append(octets, to: path, limit: Self.largest) { $0 }
   }
 
   /// Removes all but the last `limit` lines from the file. Does nothing if another program holds the file's lock.
   private func shorten() {
     guard let file = try? SystemCall.open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY), flock(file.rawValue, LOCK_EX | LOCK_NB) == 0,
-      (try? isThere(file)) == true, let lines = try? contents()
+      (try? StateLog.isThere(file.rawValue)) == true, let lines = try? contents()
     else { return }
     try? StateFile.write(Array(lines.suffix(limit).joined(separator: [UInt8(ascii: "\n")])) + [UInt8(ascii: "\n")], to: path)
   }

@@ -71,7 +71,9 @@ package enum OutputFile {
   }
 
   /// Whether a path names a descriptor of this process, such as `/dev/stdout` or `/dev/fd/3`.
-  package nonisolated static func isDescriptor(_ path: String) -> Bool { ["/dev/std", "/dev/fd/", "/proc/"].contains(where: path.hasPrefix) }
+  package nonisolated static func isDescriptor(_ path: String) -> Bool {
+    ["/dev/std", "/dev/fd/", "/proc/"].contains(where: path.hasPrefix)
+  }
 
   /// Returns the file to replace, after following symbolic links, and its status, which is nil for a missing file.
   /// Returns nil for a pipe, a device or a descriptor of the shell. This process must write to those in place.

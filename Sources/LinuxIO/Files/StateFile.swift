@@ -127,7 +127,7 @@ package enum StateLog {
   }
 
   private static func openOnce(_ path: String) throws(Errno) -> OwnedDescriptor {
-    let flags = O_RDWR | O_CREAT | O_APPEND | O_NOCTTY | O_NONBLOCK
+    let flags = O_RDWR | O_CREAT | O_APPEND | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW
     do throws(Errno) { return try SystemCall.open(path, flags, mode: 0o600) } catch {
       guard error == .noSuchFileOrDirectory else { throw error }
       try StateFile.makeFolders(above: path)
@@ -150,7 +150,7 @@ package enum StateLog {
     return false
   }
 
-  private static func isThere(_ descriptor: Int32) throws(Errno) -> Bool { try SystemCall.status(descriptor).st_nlink > 0 }
+  static func isThere(_ descriptor: Int32) throws(Errno) -> Bool { try SystemCall.status(descriptor).st_nlink > 0 }
 
   private static func tail(of descriptor: Int32, from start: Int) -> [UInt8] {
     var octets: [UInt8] = []

@@ -73,7 +73,8 @@ extension Failure {
     case .segmentTooLong(let octets, let limit, let mtu):
       failure.message = "\"chunk\": \(octets) in \(file) is too large: a segment has at most \(limit) bytes at MTU \(mtu)."
     case .noLongWrites(_, count: _, let limit):
-      failure.message = failure.message.replacing("--mode request --chunk \(limit)", with: "in \(file), add \"mode\": \"request\" and \"chunk\": \(limit)")
+      failure.message = failure.message.replacing(
+        "--mode request --chunk \(limit)", with: "in \(file), add \"mode\": \"request\" and \"chunk\": \(limit)")
     case .errorResponse, .invalidSelector, .sendsNoValues, .gone, .segmentTooShort, .planMismatch: break
     }
     return failure

@@ -67,9 +67,8 @@ extension GATTError: FailureConvertible {
     case .noLongWrites(let attribute, let count, let limit):
       Failure(
         .att,
-        "Cannot write \(attribute.shortName): the device does not support long writes (\(ErrorCode.requestNotSupported.tag)). One Write Request "
-          + "holds \(limit) bytes. "
-          + (count > limit ? "To send the value in segments: --mode request --chunk \(limit)" : "This value fits: --mode request"),
+        "Cannot write \(attribute.shortName): the device does not support long writes (ATT 0x06). One Write Request holds \(limit) bytes. "
+          + (count > limit ? "To send segments: --mode request --chunk \(limit)" : "This value fits: --mode request"),
         ErrorCode.requestNotSupported)
     case .tooLongForWriteRequest(let count, let limit, let mtu):
       .usage(
@@ -140,7 +139,8 @@ extension GATTError: FailureConvertible {
       }
     case .prepareQueueFull:
       return ("the queue for long writes is full", "Write fewer bytes, or write them in segments: --mode request --chunk N")
-    case .databaseOutOfSync: return ("the services of the device changed", "Try again. Name the attribute by UUID, because its handle may have changed.")
+    case .databaseOutOfSync:
+      return ("the services of the device changed", "Try again. Name the attribute by UUID, because its handle may have changed.")
     case _ where code.name == "Application Error": return ("vendor-defined error", nil)
     default: return (code.name, nil)
     }

@@ -11,10 +11,12 @@ package import Terminal
 package enum CommandCheck {
   /// Prints a note if the device refused to read the attribute on this link, and the link is still not secure enough for that.
   package static func note(_ target: Attribute, _ connection: Connection, _ output: Output) {
-    guard let code = connection.client.refusedReads[target.handle] else { return }
     let level = connection.security?.level
-    if code == .insufficientEncryption ? level != nil : level?.isAuthenticated ?? false { return }
-    output.note("\(target.shortName) refused a read on this connection (\(code.tag)). The device may drop these commands silently. Try --pair.")
+    guard let code = connection.client.refusedReads[target.handle],
+      code == .insufficientEncryption ? level == nil : !(level?.isAuthenticated ?? false)
+    else { return }
+    output.note(
+      "\(target.shortName) refused a read on this connection (\(code.tag)). The device may drop these commands silently. Try --pair.")
   }
 
   /// Checks that the client can send Write Commands. If `isForced`, prints a note for an attribute that does not permit Write Commands.
