@@ -43,7 +43,8 @@ import Testing
       return result
     }
     let long = try decode(limit, Array(String(repeating: "00", count: limit + 1).utf8))
-    #expect(long.status == 66 && long.errors.contains("Line 1 of standard input") && long.errors.contains(reason), "\(long.errors.prefix(500))")
+    #expect(
+      long.status == 66 && long.errors.contains("Line 1 of standard input") && long.errors.contains(reason), "\(long.errors.prefix(500))")
     let bytes = try decode(limit, [UInt8](repeating: 0, count: limit + 1))
     #expect(bytes.status == 66 && bytes.errors.contains("has \(limit + 1) bytes. The limit is \(limit)."), "\(bytes.errors.prefix(500))")
     let fits = try decode(limit, Array(String(repeating: "00", count: limit).utf8))

@@ -146,7 +146,8 @@ import Testing
     let text = "device SafeLock level 3\ntest a\n  read ff51\n  expect == \"locked\"\nend\ntest b\n  disconnect\n  read ff51\nend\n"
     let script = try TemporaryFolder.file(Array(text.utf8))
     let without = try user.run("run", script, "--trace", user.trace)
-    #expect(without.status != 0 && without.text.contains("Sent no request: the connection is not encrypted"), "\(without.text)\(without.errors)")
+    #expect(
+      without.status != 0 && without.text.contains("Sent no request: the connection is not encrypted"), "\(without.text)\(without.errors)")
     #expect(try !user.links().isEmpty && user.links().allSatisfy(\.isEmpty))
     #expect(try user.run("run", script, "--peer", "name:SafeLock").text.contains("Sent no request"))
     #expect(try user.run("pair", "SafeLock", "--passkey", "246810").status == 0)

@@ -50,7 +50,7 @@ import Testing
 
   @Test func withoutLongWrites() {
     let start = "Cannot write ffe1 (handle 0x0016): the device does not support long writes (ATT 0x06). One Write Request holds 20 bytes. "
-    for (count, end) in [(30, "To send the value in segments: --mode request --chunk 20"), (20, "This value fits: --mode request")] {
+    for (count, end) in [(30, "To send segments: --mode request --chunk 20"), (20, "This value fits: --mode request")] {
       let failure = Failure(GATTError.noLongWrites(Self.attribute, count: count, limit: 20))
       #expect(failure.message == start + end && failure.kind == .att && failure.code == 6 && failure.name == "request_not_supported")
     }

@@ -56,7 +56,10 @@ import Testing
   @Test func securityLevels() throws {
     let state = ["XDG_STATE_HOME": TemporaryFolder.path()]
     func read(_ level: String) throws -> Blectl.Result {
-      let handle = try #require(try Blectl.run(["services", "SafeLock", "--json"]).records.flatMap { $0.records("characteristics") }.first { $0.string("uuid") == "ff51" })
+      let handle = try #require(
+        try Blectl.run(["services", "SafeLock", "--json"]).records.flatMap { $0.records("characteristics") }.first {
+          $0.string("uuid") == "ff51"
+        })
       return try Blectl.run(
         ["gatttool", "-b", "D1:00:00:00:00:50", "-t", "random", "-l", level, "--char-read", "-a", "\(handle.int("value_handle") ?? 0)"],
         environment: state)
@@ -67,14 +70,16 @@ import Testing
         refused.status == 1
           && refused.errors
             == "connect to D1:00:00:00:00:50: Permission denied (13). No bond reaches the security level \(level). Pair first: "
-            + "blectl pair D1:00:00:00:00:50 --level \(number)\n", "\(refused.errors)")
+            + "blectl pair D1:00:00:00:00:50 --level \(number)\n",
+        "\(refused.errors)")
     }
     #expect(try read("low").errors.contains("Attribute requires authentication before read/write"))
     #expect(try Blectl.run(["bonds", "--json"], environment: state).text.isEmpty)
     #expect(try Blectl.run(["pair", "SafeLock", "--passkey", "246810"], environment: state).status == 0)
     for level in ["low", "medium", "HIGH"] {
       let read = try read(level)
-      #expect(read.status == 0 && read.text == "Characteristic value/descriptor: 6c 6f 63 6b 65 64 \n", "\(level): \(read.text)\(read.errors)")
+      #expect(
+        read.status == 0 && read.text == "Characteristic value/descriptor: 6c 6f 63 6b 65 64 \n", "\(level): \(read.text)\(read.errors)")
     }
   }
 

@@ -4,7 +4,7 @@ import Testing
 /// What the refusals of a device mean for the next step.
 @Suite(.timeLimit(.minutes(15))) struct RefusedRequestTests {
   private static let device = #"""
-    [{"address": "D1:00:00:00:00:77", "advertisement": {"flags": 6}, "scan_response": {"name": "Moody"},
+    [{"name": "Moody", "address": "D1:00:00:00:00:77/random", "advertisement": {"flags": 6}, "scan_response": {"name": "Moody"},
       "variables": {"n": 0},
       "services": [{"uuid": "ff00", "characteristics": [
         {"uuid": "ff01", "properties": ["read", "write"], "value": "00", "reactions": [
@@ -23,7 +23,8 @@ import Testing
     let named = try session("write ff01 05", "read ff01")
     #expect(named.status == 0 && named.text.contains("05"), "\(named.text)\(named.errors)")
     #expect(named.errors.contains("The services of the device changed. blectl will discover them again."), "\(named.errors)")
-    let handle = try #require(try Blectl.run(["services", "Moody", "--json"], adapter: "sim:\(try TemporaryFolder.file(Array(Self.device.utf8)))").records.last)
+    let handle = try #require(
+      try Blectl.run(["services", "Moody", "--json"], adapter: "sim:\(try TemporaryFolder.file(Array(Self.device.utf8)))").records.last)
     let value = try #require(handle.records("characteristics").first?.int("value_handle"))
     let typed = try session("write 0x00\(String(value, radix: 16).count == 1 ? "0" : "")\(String(value, radix: 16)) 05", "read ff01")
     #expect(typed.status == 5 && typed.errors.contains("(ATT 0x12). Try again. Name the attribute by UUID"), "\(typed.errors)")

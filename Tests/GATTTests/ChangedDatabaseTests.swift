@@ -128,10 +128,11 @@ import Testing
   }
 
   /// Without discovery, the client cannot know the handle of Service Changed. An indication that looks like it gets a note.
-  @Test(arguments: [
-    ([0x1D, 3, 0, 6, 0, 0xFF, 0xFF], true), ([0x1D, 3, 0, 9, 0, 0xFF, 0xFF], false), ([0x1D, 3, 0, 6, 0, 5, 0], false),
-    ([0x1D, 3, 0, 6, 0], false), ([0x1B, 3, 0, 6, 0, 0xFF, 0xFF], false), ([0x1D, 7, 0, 6, 0, 0xFF, 0xFF], false),
-  ] as [([UInt8], Bool)])
+  @Test(
+    arguments: [
+      ([0x1D, 3, 0, 6, 0, 0xFF, 0xFF], true), ([0x1D, 3, 0, 9, 0, 0xFF, 0xFF], false), ([0x1D, 3, 0, 6, 0, 5, 0], false),
+      ([0x1D, 3, 0, 6, 0], false), ([0x1B, 3, 0, 6, 0, 0xFF, 0xFF], false), ([0x1D, 7, 0, 6, 0, 0xFF, 0xFF], false),
+    ] as [([UInt8], Bool)])
   func aTypedHandleMayHaveMoved(_ pdu: [UInt8], _ isNoted: Bool) async throws {
     try await onLoop {
       let fixture = Fixture()
