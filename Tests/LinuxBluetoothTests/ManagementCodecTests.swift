@@ -9,6 +9,7 @@ private let random = PeerAddress(Address(rawValue: 0xC1C2_C3C4_C5C6), .random)
 private let known = PeerAddress(Address(rawValue: 0x0011_2233_4455), .public)
 private let key: UInt128 = 0x0F0E_0D0C_0B0A_0908_0706_0504_0302_0100
 private let keyBytes = "000102030405060708090a0b0c0d0e0f"
+private let cutBytes = "00010203040506" + "000000000000000000"
 private let authenticated = LinkSecurity(keySize: 16, isAuthenticated: true, isSecureConnections: true)
 private let legacy = LinkSecurity(keySize: 7, isAuthenticated: false, isSecureConnections: false)
 
@@ -42,8 +43,8 @@ private func octets(_ hex: String) -> [UInt8] {
       (
         .loadLongTermKeys(bonds), 0x0013,
         "0300" + "c6c5c4c3c2c102" + "03" + "00" + "10" + "0000" + "0000000000000000" + keyBytes
-          + "554433221100" + "01" + "00" + "01" + "07" + "3412" + "0102030405060708" + keyBytes
-          + "554433221100" + "01" + "00" + "00" + "07" + "7856" + "0100000000000000" + keyBytes
+          + "554433221100" + "01" + "00" + "01" + "07" + "3412" + "0102030405060708" + cutBytes
+          + "554433221100" + "01" + "00" + "00" + "07" + "7856" + "0100000000000000" + cutBytes
       ),
     ] as [(ManagementCommand, UInt16, String)])
   func commands(_ command: ManagementCommand, _ opcode: UInt16, _ parameters: String) {
