@@ -27,7 +27,7 @@ import Text
   private struct LimitExceeded: Error { let reason: String }
 
   private let limits: Limits
-  /// What is left of the limits.
+  /// The rest of the limits.
   private var left: Limits
 
   private init(_ limits: Limits) { (self.limits, left) = (limits, limits) }

@@ -286,6 +286,7 @@ package struct ScriptCheck {
       if !word.variables.isEmpty { expanded += text.utf8.count }
       if expanded <= LongText.limitOfScript { return text }
       throw LongText()
+      // The lines above have reported an undefined name.
     } catch is LongText { note(at: word, LongText.reason) } catch {}
     return nil
   }

@@ -32,7 +32,7 @@ package struct ScriptVariables: Sendable {
   package var names: [String] { values.keys.sorted() }
 
   /// Returns the text of a word, in which values replace variables.
-  /// - Parameter placeholder: Returns the text for a name that has no value. Nil makes such a name an error.
+  /// - Parameter placeholder: Returns the text for a name that has no value. If it is nil, such a name is an error.
   /// - Throws: MissingVariable with the first name that has no value; LongText.
   package func text(of word: ShellWord, else placeholder: (_ name: String) -> String? = { _ in nil }) throws -> String {
     var length = 0

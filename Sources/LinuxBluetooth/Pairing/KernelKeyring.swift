@@ -58,7 +58,7 @@ package final class KernelKeyring {
   }
 
   /// Returns the address under which the kernel finds a device: its identity, if there is a bond. Loads the keys before the link exists:
-  /// the kernel itself answers the Security Request of a device, and would pair anew without the key.
+  /// the kernel itself answers the Security Request of a device, and would pair again without the key.
   func destination(of peer: PeerAddress) async throws -> PeerAddress {
     guard let bond = try bonds().first(where: { $0.isOf(peer) }) else { return peer }
     try await load(for: bond.identity)

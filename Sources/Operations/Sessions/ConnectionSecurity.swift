@@ -24,7 +24,7 @@ package struct PairingWish: Sendable {
 
   /// Whether the command itself pairs. Otherwise, the link pairs when the device demands it.
   package let isOfCommand: Bool
-  /// Whether nobody chose the abilities of our device, and nobody answers a question, so that it pairs by Just Works.
+  /// Whether no option sets the abilities of our device and no one can answer a question, so that it pairs by Just Works.
   package var isUnattended = false
 
   package init(_ parameters: PairingParameters, user: any PairingUser, isOfCommand: Bool = false) {
@@ -53,7 +53,7 @@ package enum SecurityEvent: Sendable {
   /// The device sent a Security Request, but there is neither a bond nor a wish to pair. With a bond, it asks for more than the bond gives.
   case pairingWanted(hasBond: Bool)
   case paired(PairingResult)
-  /// The pairing was Just Works, because nobody answers a question.
+  /// The pairing was Just Works, because no one could answer a question.
   case unattended
   /// The device demands pairing, which starts now.
   case pairing
