@@ -363,11 +363,15 @@ private func bond(_ identity: PeerAddress, _ security: LinkSecurity = secure, ir
   /// A device that pairs at the same time has its own keys, also if its address never changes: the event then names no address.
   @Test func keysOfAnotherDevice() async throws {
     try await with { rig in
+      // The peer's own request comes last: it must still be taken for the peer's.
       rig.reactions[0x19] = { rig in
-        rig.event(0x10)
-        rig.socket.security = secure
         rig.identity(9, of: other)
         rig.key(2, of: other)
+        rig.event(0x10)
+      }
+      rig.reactions[0x1E] = { rig in
+        rig.complete(0x1E)
+        rig.socket.security = secure
         rig.identity(8, of: other, at: changing.address)
         rig.key(4, of: changing)
         rig.identity(7, of: device)
@@ -419,6 +423,23 @@ private func bond(_ identity: PeerAddress, _ security: LinkSecurity = secure, ir
           #expect(second.opcodes.suffix(2) == [0x2D, 0x09])
         }
       }
+    }
+  }
+
+  /// A device that claims another identity on an encrypted link leaves no key and no link: the kernel then tells no end of the pairing.
+  @Test func anotherIdentityOnAnEncryptedLink() async throws {
+    try await with([bond(device, plain)]) { rig in
+      rig.security.bond = bond(device, plain)
+      rig.socket.security = notKept
+      rig.socket.raised = .success(secure)
+      rig.socket.onRaise = { [unowned rig] in rig.event(0x10) }
+      rig.reactions[0x1E] = { rig in
+        rig.complete(0x1E)
+        rig.identity(9, of: other)
+        rig.key(3, of: other)
+      }
+      await #expect(throws: PairingFailure.self) { _ = try await rig.security.pair(Self.keyboard, user: rig.user) }
+      #expect(rig.socket.isAbandoned && rig.opcodes.contains(0x1B) && rig.security.security == nil)
     }
   }
 

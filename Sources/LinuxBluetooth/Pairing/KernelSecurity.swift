@@ -190,7 +190,8 @@ final class KernelSecurity: SecurityProcedures {
       return result
     } catch {
       channel.pump()
-      if let pairing, isPaired || pairing.keyCount > 0 {
+      let isRaised = socket.security.map { now in before.map { $0.level < now.level } ?? true } ?? false
+      if let pairing, isPaired || isRaised || pairing.keyCount > 0 {
         // The kernel has accepted what we do not. Linux 6.1 may crash in close() after the link has ended, so the socket closes first.
         socket.abandon()
         await answered(channel, .unpair(pairing.peer, disconnects: true), within: ManagementSocket.limit)
