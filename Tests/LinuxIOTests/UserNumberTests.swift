@@ -19,6 +19,12 @@ import Testing
     #expect(!program.isService("bluetoothd", user: nil))
   }
 
+  /// Everybody can start a set-user-ID program of root under any name.
+  @Test(arguments: [("65534\t0\t0\t0", 65_534), ("0\t65534\t65534\t65534", 0), ("", nil), ("x", nil)] as [(String, UInt32?)])
+  func realUser(_ numbers: String, _ user: UInt32?) {
+    #expect(RunningProgram.realUser("Name:\tbluetoothd\nUmask:\t0022\nUid:\t\(numbers)\nGid:\t0\t0\t0\t0\n") == user)
+  }
+
   /// The file system of /proc has the user of this process, and none of a process that does not exist.
   @Test func userOfAProcess() throws {
     let own = try #require(RunningProgram.all().first { $0.isThisProcess })

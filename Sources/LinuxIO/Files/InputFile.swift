@@ -11,15 +11,17 @@ package enum InputFile {
   package nonisolated static func isRegular(_ path: String) -> Bool { SystemCall.status(of: path)?.kind == S_IFREG }
 
   /// Reads a small user file without suspending. Accepts only regular files of at most `limit` bytes.
-  /// Nil if the file does not exist, or if this user may not enter its folder.
+  /// Nil if the file does not exist, or if this user may not enter its folder. With `isOwn`, a folder that is there must be open.
   /// - Parameter isOwn: Whether to refuse a file of another user, which may contain foreign keys. Root may read the files of all users.
   /// - Throws: FileError.
   package nonisolated static func readIfThere(_ path: String, limit: Int, isOwn: Bool = false) throws(FileError) -> [UInt8]? {
+    var isForeign = false
     do throws(Errno) {
       let file = try SystemCall.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
       let status = try SystemCall.status(file.rawValue)
       guard status.kind == S_IFREG else { throw status.kind == S_IFDIR ? .isDirectory : .invalidArgument }
-      if isOwn, geteuid() != 0, status.st_uid != geteuid() { throw .notPermitted }
+      isForeign = isOwn && geteuid() != 0 && status.st_uid != geteuid()
+      if isForeign { throw .notPermitted }
       var contents: [UInt8] = []
       var buffer = [UInt8](repeating: 0, count: 16_384)
       while contents.count <= limit {
@@ -30,7 +32,9 @@ package enum InputFile {
     } catch {
       if error == .noSuchFileOrDirectory || error == .notDirectory { return nil }
       // This user may not enter the folder, for example another user's home after su, so we cannot know what it holds.
-      if error == .permissionDenied, !exists(path) { return nil }
+      // But a closed folder in an open one may hide what protects the user.
+      if error == .permissionDenied, !exists(path), !(isOwn && exists(FilePath(path).removingLastComponent().string)) { return nil }
+      if isForeign { throw .ofOtherUser(path) }
       throw .unreadable(path, error)
     }
     throw .tooLong(path, limit: limit)
@@ -213,6 +217,8 @@ package enum FileError: Error, Equatable, Sendable {
   package typealias Path = String?
 
   case unreadable(Path, Errno)
+  /// The file belongs to another user, who may have put foreign keys into it.
+  case ofOtherUser(String)
   /// The file is longer than `limit` bytes.
   case tooLong(Path, limit: Int)
   /// The file is a device that never reports an end.
@@ -228,7 +234,7 @@ package enum FileError: Error, Equatable, Sendable {
   /// blectl cannot write the file.
   case unwritable(String, Errno)
   /// blectl cannot write the trace file. ELOOP means that the path is a symbolic link. EPERM means that the file belongs to another user
-  /// or has several hard links. ENXIO means a pipe without a reader. EAGAIN means a pipe with a reader that is too slow.
+  /// or has several hard links. ENOTSUP means a device that passes the data on. ENXIO means a pipe without a reader. EAGAIN means a pipe with a reader that is too slow.
   case trace(String, Errno)
   /// blectl cannot write keys to the file, for the same reasons.
   case keys(String, Errno)

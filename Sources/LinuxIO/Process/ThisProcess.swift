@@ -63,8 +63,17 @@ package struct RunningProgram: Hashable, Sendable {
 
   package var isThisProcess: Bool { process == Int(getpid()) }
 
-  /// The effective user of the process, who owns its folder in /proc. Nil after the end of the process.
-  package var user: UserNumber? { SystemCall.status(of: "/proc/\(process)").map { UserNumber($0.st_uid) } }
+  /// The real user of the process (proc_pid_status(5)): everybody can start a program that root owns and that is set-user-ID, under any
+  /// name. Nil after the end of the process.
+  package var user: UserNumber? {
+    SmallFile.text(of: "/proc/\(process)/status").flatMap(Self.realUser).map { UserNumber($0) }
+  }
+
+  /// Returns the real user in the text of /proc/PID/status: the first number of the line `Uid:`.
+  static func realUser(_ status: String) -> UInt32? {
+    let fields = status.split(separator: "\n").first { $0.hasPrefix("Uid:") }?.split(separator: "\t")
+    return fields?.dropFirst().first.flatMap { UInt32($0) }
+  }
 
   /// Whether the process is a system service with a name: any user can start a process with any name.
   /// - Parameter user: The user of the process. An ambiguous one counts, because it may be root.

@@ -175,6 +175,8 @@ extension Failure {
 extension FileError: FailureConvertible {
   package var failure: Failure {
     switch self {
+    case .ofOtherUser(let path):
+      .input("Cannot read \(Self.name(path)): it belongs to another user, who may have put foreign keys into it (EPERM).", .notPermitted)
     case .unreadable(let path, let errno): .input("Cannot read \(Self.name(path)): \(Self.reading(errno)).", errno)
     case .tooLong(let path, let limit): Self.input(path, "is too large: the limit is \(limit) bytes.", name: "too_long")
     case .endless(let path):
@@ -206,7 +208,6 @@ extension FileError: FailureConvertible {
     case .noSuchFileOrDirectory: "no such file (ENOENT)"
     case .timedOut: "no program writes to this pipe (ETIMEDOUT). Start its writer first"
     case .permissionDenied: "permission denied (EACCES)"
-    case .notPermitted: "it belongs to another user, who may have put foreign keys into it (EPERM)"
     case .invalidArgument: "it is not a regular file (EINVAL)"
     default: errno.words
     }
@@ -216,6 +217,7 @@ extension FileError: FailureConvertible {
     switch errno {
     case .tooManySymbolicLinkLevels: "it is a symbolic link, which may lead to a file that must not be overwritten (ELOOP)."
     case .notPermitted: "it exists and does not belong to you alone (EPERM). Use another name."
+    case .notSupported: "it is a device, which may pass it on to others (ENOTSUP). Use a file or a pipe."
     case .noSuchAddressOrDevice: "it is a pipe without a reader, or a socket (ENXIO). Start the reader first."
     case .resourceTemporarilyUnavailable: "its reader is too slow (EAGAIN)."
     default: writing(errno)
