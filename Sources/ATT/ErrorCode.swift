@@ -26,6 +26,11 @@ package struct ErrorCode: RawRepresentable, Hashable, Sendable, CustomStringConv
   package static let databaseOutOfSync = Self(rawValue: 0x12)
   package static let valueNotAllowed = Self(rawValue: 0x13)
 
+  /// Whether the request may succeed on a link with more security, or with a permission of the device.
+  package var isOfSecurity: Bool {
+    [.insufficientAuthentication, .insufficientAuthorization, .encryptionKeySizeTooShort, .insufficientEncryption].contains(self)
+  }
+
   /// The specification's name and the number, such as `Write Not Permitted (0x03)`.
   package var description: String { "\(name) (0x\(Hex.encode(rawValue)))" }
 

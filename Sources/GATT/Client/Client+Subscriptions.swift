@@ -29,10 +29,7 @@ extension Client {
     guard characteristic.sendsValues else { throw GATTError.sendsNoValues(characteristic) }
     guard properties.contains(.notify) else { return try await subscribe(characteristic, .indication, isChosen: false, keepingValues) }
     do { return try await subscribe(characteristic, .notification, isChosen: false, keepingValues) } catch let refusal as GATTError {
-      let ofSecurity: [ErrorCode] = [
-        .insufficientAuthentication, .insufficientAuthorization, .encryptionKeySizeTooShort, .insufficientEncryption,
-      ]
-      guard case .errorResponse(let code, _, _) = refusal, !ofSecurity.contains(code), properties.contains(.indicate) else { throw refusal }
+      guard case .errorResponse(let code, _, _) = refusal, !code.isOfSecurity, properties.contains(.indicate) else { throw refusal }
       do {
         let subscription = try await subscribe(characteristic, .indication, isChosen: false, keepingValues)
         onNote?(.indicationsInstead(characteristic, code))

@@ -93,8 +93,7 @@ extension Client {
     } catch let error as GATTError {
       guard case .errorResponse(let code, _, _) = error else { throw error }
       switch code {
-      case .insufficientAuthentication, .insufficientAuthorization, .encryptionKeySizeTooShort, .insufficientEncryption, .databaseOutOfSync:
-        throw error
+      case _ where code.isOfSecurity, .databaseOutOfSync: throw error
       // A server may refuse to prepare a value that it accepts as a command.
       case .writeNotPermitted: if attribute.properties?.isDisjoint(with: [.write, .writeWithoutResponse]) ?? false { throw error }
       default: break

@@ -218,13 +218,16 @@ package final class Client: BearerClient {
   /// - Parameter tolerated: error codes for which the function returns nil instead of throwing an error.
   func answer(_ request: Request, tolerating tolerated: [ErrorCode] = []) async throws -> Response? {
     var response = try await bearer.request(request)
-    let shortages: [ErrorCode] = [.insufficientAuthentication, .insufficientEncryption, .encryptionKeySizeTooShort]
-    if case .error(_, _, let code) = response, shortages.contains(code), let onSecurityNeeded, try await onSecurityNeeded(code) {
+    if case .error(_, _, let code) = response, code.isOfSecurity, code != .insufficientAuthorization, let onSecurityNeeded,
+      try await onSecurityNeeded(code)
+    {
       response = try await bearer.request(request)
     }
     if case .read(let handle) = request { refusedReads[handle] = nil }
     guard case .error(_, _, let code) = response else { return response }
-    if case .read(let handle) = request, code == shortages[0] || code == shortages[1] { refusedReads[handle] = code }
+    if case .read(let handle) = request, code == .insufficientAuthentication || code == .insufficientEncryption {
+      refusedReads[handle] = code
+    }
     if tolerated.contains(code) { return nil }
     let error = GATTError.errorResponse(code, to: request, on: table?.attribute(at: request.handle))
     if code == .databaseOutOfSync { forget(.all) }
