@@ -65,7 +65,7 @@ final class BrowserLinks: DeviceLinks {
     }
 
     func explained(_ error: any Error, _ search: FailedSearch) -> any Error {
-      error is InsufficientSecurity ? text.explained(error, search) : browser.explained(error, "\(search.selector)")
+      error is InsufficientSecurity ? text.explained(error, search) : error
     }
     func explained(_ error: any Error, on connection: Connection) -> any Error { error }
     func storedName(of peer: PeerAddress) -> UntrustedText? { browser.browser.devices.peers[row ?? peer]?.name }
@@ -135,18 +135,13 @@ extension BrowserSession {
     }
   }
 
-  /// Adds how to pair to the error of a connection.
-  func explained(_ error: any Error, _ device: String) -> any Error {
-    var failure = Failure(error)
-    failure.addPairing(with: device, context.process.commands.program)
-    return failure
-  }
-
   private func failed(_ peer: PeerAddress, _ error: any Error) async {
     guard !(error is CancellationError) else { return }
     // The user ended it, or the observer of the client has reported it.
     if case .closed? = browser.devices.peers[peer]?.state { return }
-    browser.closed(peer, Failure(explained(error, "\(peer.address)")).message, at: now)
+    var failure = Failure(error)
+    failure.addPairing(with: "\(peer.address)", context.process.commands.program)
+    browser.closed(peer, failure.message, at: now)
     changed()
     // Keep a lost link, so that its subscriptions can be restored.
     if links[peer]?.isOpen == true || browser.devices.peers[peer]?.tree.table == nil { await end(peer) }

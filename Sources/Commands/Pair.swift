@@ -14,7 +14,7 @@ package struct Pair: PeerCommand {
   static let configuration = CommandConfiguration(
     named: "pair", abstract: "Pair with a device, and store the keys.",
     discussion: """
-      On a terminal, asks for the passkey or whether the numbers are the same. Elsewhere, give --passkey or --confirm. All commands then encrypt their connections to the device. Other users can see a command line: to hide the passkey, use @FILE or -.
+      On a terminal, asks for the passkey or whether the numbers are the same. Elsewhere, give --passkey or --confirm. All commands then encrypt their connections to the device. An answer makes --level 3 the minimum, otherwise it is 2. Other users can see a command line: to hide the passkey, use @FILE or -.
       """)
   static let examples = ["blectl -i sim pair SafeLock --passkey 246810", "blectl -i sim pair SafeLock --passkey 246810 --level 4 --json"]
   static let rareOptions = ["--min-key-size", "--legacy", "--no-bond"]
@@ -41,6 +41,9 @@ package struct Pair: PeerCommand {
       // From here on, only bluetoothd needs rights. The kernel ends the connection.
       if !context.isInSession, BluetoothDaemon.isRunning { Capabilities.drop() }
       guard let security = connection.security else { throw Failure(.usage, "The adapter cannot pair.") }
+      var wish = wish
+      // The default for the device, as the option.
+      wish.parameters.level = max(wish.parameters.level, context.leastSecurity(nil, else: context.options(for: connection).level))
       if let result = try await security.existingBond(for: wish.parameters) {
         context.output.status("The bond with \(connection.title) exists already. To pair again, unpair first.")
         return try await show(result, "Already paired", connection, context.output)

@@ -11,6 +11,9 @@ struct CommandList {
   /// The words of each command. `place` is the file and line, or the command itself, for errors. Nil for a typed line.
   private let commands: [(place: String?, words: [String])]
 
+  /// The words of the first command. Nil without commands.
+  var first: [String]? { commands.first?.words }
+
   /// Splits a typed line into commands.
   /// - Throws: ShellWordsError for a missing quotation mark or another syntax error.
   init(line: String) throws(ShellWordsError) { commands = try ShellWords.commands(in: line).map { (nil, $0) } }

@@ -89,7 +89,9 @@ final class SessionLinks: DeviceLinks {
     let lost = device.connection
     device.selector = request.selector
     shell.adopt(connection, as: device)
-    if let lost, let restoration = try await session.replace(lost, with: connection, since: begin) { shell.tell(restoration, device) }
+    do {
+      if let lost, let restoration = try await session.replace(lost, with: connection, since: begin) { shell.tell(restoration, device) }
+    } catch { throw reporter.explained(error, on: connection) }
     return (connection, lost == nil)
   }
 

@@ -48,7 +48,6 @@ package final class Shell {
     self.process = process
     settings.timeout = timeout
     process.session.staysOpen = true
-    process.commands.program = ""
   }
 
   // MARK: Commands
@@ -199,7 +198,10 @@ package final class Shell {
   package func change(_ settings: ShellSettings) {
     let (wasReconnecting, level) = (self.settings.reconnect, self.settings.level)
     self.settings = settings
-    if settings.level != level { for device in devices { device.connection?.leastSecurity = settings.level ?? .unencrypted } }
+    // A link keeps what another command demanded of it.
+    if let now = settings.level, now != level {
+      for connection in devices.compactMap(\.connection) { connection.leastSecurity = max(connection.leastSecurity, now) }
+    }
     parsed = [:]
     if settings.reconnect != wasReconnecting { reconnectIsSet() }
   }

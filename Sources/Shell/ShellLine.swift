@@ -17,6 +17,8 @@ package struct ShellLine {
   package var name: String { words.first ?? "" }
   /// Whether the command uses the current device of the session.
   package var isAboutCurrent: Bool { command.isAboutCurrent }
+  /// Whether the command makes a bond, without which the link cannot have the level that other commands demand.
+  package var pairs: Bool { type(of: command).commandName == "pair" }
 
   /// Parses the words of a line.
   /// - Parameter typed: The words of the line, at least one.

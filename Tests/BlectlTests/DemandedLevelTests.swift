@@ -116,7 +116,7 @@ import Testing
     #expect(result.status == 5 && result.lines.filter { $0.contains("locked") }.count == 2, "\(result.text)\(result.errors)")
     #expect(result.errors.components(separatedBy: Self.noBond).count == 3, "\(result.errors)")
     #expect(result.errors.contains("Invalid level"), "\(result.errors)")
-    #expect(result.errors.contains("To pair: pair name:SafeLock --level 3"), "\(result.text)")
+    #expect(result.errors.contains("To pair: blectl pair name:SafeLock --level 3"), "\(result.text)")
     #expect(try user.run("-e", "set; set level 2; set level", "SafeLock").text.hasSuffix("level default\nlevel 2\n"))
   }
 
@@ -165,6 +165,18 @@ import Testing
     #expect(try user.run("run", variable).status == 0 && user.run("run", variable, "--set", "N=9").status == 64)
   }
 
+  /// `pair` makes the bond that the other lines need.
+  @Test func pairingWithinALevel() throws {
+    let line = "pair --passkey 246810; read ff51"
+    let session = try User().run("-e", line, "SafeLock", "--level", "3")
+    #expect(session.status == 0 && session.text.contains("locked"), "\(session.errors)")
+    let text = "device SafeLock level 4\npair --passkey 246810\nread ff51\n"
+    let script = try User().run("run", try TemporaryFolder.file(Array(text.utf8)))
+    #expect(script.status == 0, "\(script.text)\(script.errors)")
+    let unfit = text.replacing(" --passkey 246810", with: " --io none")
+    #expect(try User().run("run", try TemporaryFolder.file(Array(unfit.utf8))).status == 5)
+  }
+
   /// A recording has whatever encryption there was.
   @Test func aRecording() throws {
     let user = User()
@@ -191,6 +203,8 @@ import Testing
     // It protects, so scripts and CI obey it.
     let script = try TemporaryFolder.file(Array("device SafeLock\ntest a\n  read ff51\nend\n".utf8))
     #expect(try user.run("run", script, with: ["CI": "true"]).status == 5)
+    let weak = try user.run("pair", "SafeLock", "--io", "none")
+    #expect(weak.status == 5 && weak.errors.contains("allow only Just Works"), "\(weak.errors)")
     // `pair` makes the bond, whatever the file demands.
     #expect(try user.run("pair", "SafeLock", "--passkey", "246810").status == 0)
     #expect(try user.run("read", "SafeLock", "ff51").text == "locked\n" && user.run("run", script).status == 0)

@@ -22,7 +22,8 @@ extension PairTests {
     let adapter = "sim:\(try TemporaryFolder.file(Array(Self.leaving.utf8)))"
     let result = try user.run("-e", "pair; notify ff03 --write ff02=00 --reconnect -d 3600", "Forgetful", adapter: adapter)
     #expect(result.status == 5 && result.errors.contains(Self.lost), "\(result.errors)")
-    #expect(result.errors.contains("To pair again: unpair name:Forgetful; pair name:Forgetful\n"), "\(result.errors)")
+    #expect(
+      result.errors.contains("To pair again: blectl unpair name:Forgetful && blectl pair name:Forgetful\n"), "\(result.errors)")
     #expect(result.errors.components(separatedBy: "Reconnecting in ").count == 2, "\(result.errors)")
   }
 
@@ -57,6 +58,18 @@ extension PairTests {
     try browser.see("the device closed it")
     browser.type("\r" + BrowserTerminal.second + BrowserTerminal.second)
     try browser.see(Self.lost, "To pair again: blectl unpair")
+    browser.quit()
+  }
+
+  /// The browser tells once how to pair again.
+  @Test func theBrowserTellsTheAdviceOnce() throws {
+    let state = TemporaryFolder.path()
+    let adapter = "sim:\(try TemporaryFolder.file(Array(Self.leaving.utf8)))"
+    let environment = ["XDG_STATE_HOME": state]
+    #expect(try Blectl.run(["pair", "Forgetful", "--io", "none"], environment: environment, adapter: adapter).status == 0)
+    let browser = try BrowserTerminal(["name:Forgetful"], adapter: adapter, columns: 250, environment: environment)
+    try browser.see("To pair again: blectl unpair")
+    #expect(browser.screen.text.components(separatedBy: "To pair again").count == 2)
     browser.quit()
   }
 
@@ -153,7 +166,7 @@ extension PairTests {
     let controller = try H4Controller()
     controller.greet(smp: [0x0B, 0x0D])
     let result = try Blectl.run(["connect", "D1:00:00:00:00:01/random"], input: [], adapter: controller.adapter)
-    let note = "The device asks for pairing, which blectl declined. To pair: pair D1:00:00:00:00:01"
+    let note = "The device asks for pairing, which blectl declined. To pair: blectl pair D1:00:00:00:00:01"
     #expect(result.errors.components(separatedBy: note).count == 2, "\(result.errors)")
     // Pairing Failed: Pairing Not Supported.
     #expect(controller.next { $0.first == 2 && $0.dropFirst(7).elementsEqual([6, 0, 5, 5]) } != nil)

@@ -121,7 +121,10 @@ import Testing
     #expect(terminal.wait(for: "y or n"))
     let shown = String(decoding: terminal.octets, as: UTF8.self)
     #expect(shown.contains("The number on this side:\r\n\r\n") && !shown.contains("x0a"), "\(shown)")
-    terminal.type("y")
+    // A letter within a word is no answer.
+    terminal.type("maybe")
+    #expect(terminal.wait(for: "y or n: maybe"))
+    terminal.type("\ry")
     #expect(terminal.wait(for: "Paired with Forgetful: numeric comparison"))
   }
 

@@ -173,6 +173,7 @@ import Text
     ("scan --kye 00ff", "scan --kye …"), ("scan --irks 00ff", "scan --irks …"),
     ("BLECTL_PASSKEY=246810 pair X", "BLECTL_PASSKEY=…"), ("answer 3 246810", "answer …"), ("Answer 3 246810", "Answer …"),
     ("anwser 3 246810", "anwser …"), ("pair X --passkye '24", "…"), ("answer 3 '24", "…"), ("pair X --passkye", "pair X --passkye …"),
+    ("246810", "…"), ("2468101", "2468101"), ("read 246810", "read 246810"),
     ("expect field answer == 5", "expect field answer == 5"), ("call X answer code=5", "call X answer code=5"),
     ("scan --passive --duration 3 --phy 1m", "scan --passive --duration 3 --phy 1m"), ("write ff01 -5", "write ff01 -5"),
     ("connect Past --pair --wait", "connect Past --pair --wait"),

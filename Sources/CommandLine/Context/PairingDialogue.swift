@@ -117,13 +117,16 @@ package final class PairingDialogue: PairingUser {
       // A key that the user typed before the number appeared is no answer.
       StandardInput.discard()
       Self.show("The number on this side:", number, output)
-      let answer = try? await KeyQuestion.ask(output, limit: SecurityManager.timeout) { _, left in
-        "Does the device display \(number)? y or n  (\(left) s left)"
-      } answer: { _, key -> Bool? in
+      let answer = try? await KeyQuestion.ask(output, limit: SecurityManager.timeout) { typed, left in
+        "Does the device display \(number)? y or n: \(typed)  (\(left) s left)"
+      } answer: { typed, key -> Bool? in
+        // A letter within a word, such as maybe, is no answer.
+        let isAnswer = typed.isEmpty
+        if key == "\r" || key == "\n" { typed = "" } else if key.isLetter, typed.count < 8 { typed.append(key) }
         switch key {
-        case "y", "Y": true
-        case "n", "N": false
-        default: nil
+        case "y" where isAnswer, "Y" where isAnswer: return true
+        case "n" where isAnswer, "N" where isAnswer: return false
+        default: return nil
         }
       }
       return answer ?? false

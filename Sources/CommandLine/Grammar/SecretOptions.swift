@@ -11,6 +11,12 @@ package enum SecretOptions {
       let words = line.split { $0.isWhitespace || "\"';=".contains($0) }.map(String.init)
       return words.contains { names.contains($0) || mayNameSecret($0, isFirst: true) } ? "…" : line
     }
+    // A passkey, typed where a session takes commands.
+    if commands.count == 1, commands[0].count == 1, commands[0][0].utf8.count == 6,
+      commands[0][0].utf8.allSatisfy({ (0x30...0x39).contains($0) })
+    {
+      return "…"
+    }
     let shown = commands.map(hidden)
     return shown == commands
       ? line : shown.map { $0.map { $0 == "…" ? $0 : ShellWords.quote($0) }.joined(separator: " ") }.joined(separator: "; ")

@@ -53,6 +53,7 @@ package struct PairingOptions: OptionSection {
   /// Refuses options that the kernel, or bluetoothd, cannot honor, before the command connects.
   /// - Throws: `Failure(.usage)`.
   @LoopActor package func checkAdapter(_ context: Context) throws {
+    if case .replay? = try? context.process.adapter() { throw Failure(.usage, "A recording cannot pair: keys are new in each pairing.") }
     guard case .kernel = try context.process.adapter() else { return }
     let reason =
       if minKeySize != nil {

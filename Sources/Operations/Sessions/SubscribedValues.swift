@@ -84,9 +84,9 @@ package final class SubscribedValues {
         items[index].format = format
         if kind != .auto, items[index].kind != kind, let old = items[index].subscription {
           let new = try await client.subscribe(characteristic, kind: kind, keepingValues: false)
-          for index in items.indices where items[index].subscription === old {
-            (items[index].subscription, items[index].kind) = (new, kind)
-          }
+          // Meanwhile, the characteristic may have left.
+          guard let index = items.firstIndex(where: { $0.subscription === old }) else { return try await new.cancel() }
+          (items[index].subscription, items[index].kind) = (new, kind)
           try await old.cancel()
         }
       }

@@ -55,8 +55,9 @@ struct RecordedScript {
       comment("\(words.first ?? "") failed: \(failure.message)")
       return false
     }
-    guard Self.isOneLine(typed), SecretOptions.hidden(in: typed) == typed else {
-      comment("a script cannot contain this line: \(typed)")
+    let isSecret = SecretOptions.hidden(in: typed) != typed
+    guard Self.isOneLine(typed), !isSecret else {
+      comment("\(isSecret ? "not recorded, because it has a secret" : "a script cannot contain this line"): \(typed)")
       return false
     }
     line("  \(typed)")

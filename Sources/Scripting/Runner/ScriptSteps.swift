@@ -225,6 +225,9 @@ final class ScriptSteps: ResultObserver {
     let traits = parsed.command.traits
     let isConnect = traits.deviceChange == .connects
     if parsed.isAboutCurrent, parsed.command.peerOptions != nil, !isConnect, traits.deviceChange != .disconnects {
+      let level = shell.settings.level
+      if parsed.pairs { shell.settings.level = nil }
+      defer { shell.settings.level = level }
       do { _ = try await link() } catch {
         // The connection was lost before: the command fails with this error.
         let error = try failure(error)

@@ -60,14 +60,15 @@ package struct Execute: LoopCommand {
     let list = try CommandList(commands)
     if list.isEmpty { throw Failure(.usage, "-e is empty. Give it commands, as in -e 'read 2a19'.") }
     let shell = Shell(context.process, timeout: step.timeout)
-    shell.settings.level = link.leastSecurity
     // Report a wrong command before blectl connects to the device.
     try list.check(in: shell)
     if let peer {
-      let target = Target(peer: peer, takesFirst: choice.first, demandsOne: choice.unique, link: link)
+      var target = Target(peer: peer, takesFirst: choice.first, demandsOne: choice.unique, link: link)
+      if try list.first.map({ try shell.parse($0).pairs }) ?? false { target.level = nil }
       let request = try await context.request(target)
       shell.use(shell.adopt(try await context.links.open(request), as: request.selector))
     }
+    shell.settings.level = link.leastSecurity
     do { try await list.run(in: shell, keepGoing: keepGoing, context.output) } catch {
       await shell.end()
       throw error

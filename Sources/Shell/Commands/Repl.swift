@@ -28,6 +28,8 @@ package struct Repl: LoopCommand {
   /// - Parameter link: The device whose loss ends the session, unless the session restores lost connections. Nil for no such device.
   @LoopActor
   static func converse(_ shell: Shell, connecting peer: PeerArgument? = nil, endingWith link: SessionDevice? = nil) async throws {
+    // From here on, the user or the program can type what advice names.
+    shell.process.commands.program = ""
     do {
       if !shell.process.output.style.json, let terminal = InteractiveShell(shell) {
         try await terminal.run(connecting: peer)
