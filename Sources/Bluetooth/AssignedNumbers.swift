@@ -17,7 +17,23 @@ package enum AssignedNumbers {
 
   /// Finds the UUID with a name, in any case and with any separators: `battery_level`, `Battery Level`. The word `service` at the end of a
   /// service's name is optional. A name that a characteristic and a service share (`device_time`) means the characteristic.
+  /// Nil for text with punctuation that the name lacks.
   package static func uuid(named text: String) -> UUID? {
+    guard let uuid = find(text) else { return nil }
+    if isPlain(text.trimmed) { return uuid }
+    guard let name = name(of: uuid) else { return nil }
+    return name == text || text.allSatisfy { isPlain("\($0)") || name.contains($0) } ? uuid : nil
+  }
+
+  /// Returns whether a text consists of letters and digits, with blanks, `_` or `-` between them.
+  package static func isPlain(_ text: String) -> Bool {
+    func isLetter(_ byte: UInt8?) -> Bool {
+      byte.map { (0x30...0x39).contains($0) || (0x61...0x7A).contains($0 | 0x20) || $0 > 0x7F } ?? false
+    }
+    return isLetter(text.utf8.first) && isLetter(text.utf8.last) && text.utf8.allSatisfy { isLetter($0) || " _-".utf8.contains($0) }
+  }
+
+  private static func find(_ text: String) -> UUID? {
     if let own = OwnNames.current?.uuid(named: text) { return own }
     let wanted = snake(Array(text.utf8)[...])
     guard !wanted.isEmpty else { return nil }

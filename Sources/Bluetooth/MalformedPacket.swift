@@ -10,5 +10,5 @@ package struct MalformedPacket: Error, Equatable, Sendable, CustomStringConverti
     self.offset = offset
   }
 
-  package var description: String { "\(reason) (at byte \(offset))" }
+  package var description: String { reason.contains(" at byte ") ? reason : "\(reason) (at byte \(offset))" }
 }

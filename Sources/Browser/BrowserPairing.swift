@@ -46,7 +46,7 @@ extension BrowserSession {
     guard let security = connection.security else { throw Failure(.usage, "The adapter cannot pair.") }
     guard pairing == nil else { throw Failure(.usage, "A pairing is still running.") }
     if let bond = try security.bond(), let level = security.level, level.isAuthenticated {
-      return note("The bond with \(bond.name ?? connection.title) exists already.", of: row(of: connection))
+      return note("Already paired with \(bond.name ?? connection.title).", of: row(of: connection))
     }
     let parameters = PairingParameters(ioCapability: .keyboardDisplay, requestsMITM: true)
     let result = Wait<PairingResult>()

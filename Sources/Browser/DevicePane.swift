@@ -27,10 +27,10 @@ struct DevicePane {
     }
     let filter = renderer.safe(devices.filter)
     if count == 0 {
-      lines = [renderer.line([Span(filter.isEmpty ? "listening …" : "No match for “\(filter)”. Esc shows all.", .dim)], width: width)]
+      lines = [renderer.line([Span(filter.isEmpty ? "listening …" : "No match for \"\(filter)\". Esc shows all.", .dim)], width: width)]
     }
     let range = count > box.inside ? "\(top + 1)–\(min(count, top + box.inside)) of \(count)" : "\(count)"
-    let title = filter.isEmpty ? "Devices" : "Devices with “\(filter)”"
+    let title = filter.isEmpty ? "Devices" : "Devices with \"\(filter)\""
     return renderer.box([Span(title, .bold)], right: [Span(range, .dim)], lines, in: box, isFocused: isFocused)
   }
 

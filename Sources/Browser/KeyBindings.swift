@@ -256,7 +256,7 @@ extension Browser {
     case (.enter, .filter): overlay = nil
     case (.enter, .search):
       overlay = nil
-      if !text.isEmpty, !find(afterCursor: false) { say("Cannot find “\(text)” in the tree.", isProblem: true) }
+      if !text.isEmpty, !find(afterCursor: false) { say("Cannot find \"\(text)\" in the tree.", isProblem: true) }
     case (.enter, .trace):
       overlay = nil
       return text.isEmpty ? [] : [.trace(text)]

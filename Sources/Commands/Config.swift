@@ -9,7 +9,7 @@ import Text
 
 package struct Config: LoopCommand {
   static let configuration = CommandConfiguration(
-    named: "config", abstract: "Show the defaults for options, and where they come from.",
+    named: "config", abstract: "Show each option's default and where it comes from.",
     discussion: "With PEER, includes the defaults for this device. The file is config.json, see FILES in blectl(1).")
   static let examples = ["blectl config", "blectl -i sim config Band-7 --json"]
   static let traits = CommandTraits(printsRecords: true, runsInSessions: false)

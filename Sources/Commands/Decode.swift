@@ -178,11 +178,25 @@ package struct Decode: LoopCommand {
     }
   }
 
+  /// Returns the UUID with a name. The name of a service means its only characteristic or its measurement, such as `heart_rate`.
+  /// - Throws: `Failure(.usage)` for another service.
+  @LoopActor private static func characteristic(named name: String, _ output: Output) throws -> UUID? {
+    let (uuid, service) = (AssignedNumbers.uuid(named: name), AssignedNumbers.snake(name))
+    guard (0x1800..<0x1900).contains(uuid?.short ?? 0) else { return uuid }
+    let all = AssignedNumbers.snakeNames.filter { $0.name.hasPrefix("\(service)_") && (0x2A00..<0x2C00).contains($0.uuid.short ?? 0) }
+    guard let meant = all.count == 1 ? all[0] : all.first(where: { $0.name == "\(service)_measurement" }) else {
+      let names = all.isEmpty ? "" : " Use one of: \(all.prefix(8).map(\.name).alternatives)"
+      throw Failure(.usage, "\(DisplayText.quote(name)) is a service, which has no value.\(names)")
+    }
+    output.note("\(service) means \(meant.name) (\(meant.uuid)).")
+    return meant.uuid
+  }
+
   @LoopActor private func values(_ context: Context) async throws {
     guard let name = input.first else {
       throw Failure(.usage, "decode value needs a UUID or a name before the bytes: blectl decode value 2a37 0648")
     }
-    guard let uuid = UUID(name) ?? AssignedNumbers.uuid(named: name) else {
+    guard let uuid = try UUID(name) ?? Self.characteristic(named: name, context.output) else {
       let meant = SpellingSuggestion.nearest(to: name.lowercased(), among: AssignedNumbers.snakeNames.map(\.name))
       if let (_, command) = DecodeDetection.value(input) {
         throw Failure(.usage, "\(DisplayText.quote(name)) is no UUID. The UUID comes before the value: \(command)")

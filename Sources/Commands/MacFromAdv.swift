@@ -27,6 +27,7 @@ package struct MacFromAdv: LoopCommand {
     "blectl -i sim scan --json -n 4 | blectl mac-from-adv",
   ]
   static let traits = CommandTraits(printsRecords: true, runsBesideOthers: true, recordsNamePeers: true)
+  static let flagArguments = ["--learn": "[<address>]"]
 
   @OptionGroup var process: ProcessOptions
 
@@ -70,6 +71,11 @@ package struct MacFromAdv: LoopCommand {
 
   func validate() throws {
     try limit("--duration", seconds: duration)
+    if case .selector(.name(let text))? = device, hex == nil, text.utf8.count > 12, let octets = Hex.decode(text),
+      Advertisement(octets).error == nil
+    {
+      throw ValidationError("For advertising data, use: blectl mac-from-adv --hex \(DisplayText.clip(text, to: 510))")
+    }
     if device != nil, hex != nil { throw ValidationError("PEER and --hex exclude each other.") }
     if sender != nil, hex == nil { throw ValidationError("--sender needs --hex.") }
     if !connect, link.areOfConnection {

@@ -205,7 +205,7 @@ package struct Notify: ValueCommand {
       guard let count, state.values < count else { return }
       throw Failure(
         .timeout,
-        "Received \(state.values) of \(count) values in \(Duration.limited(seconds: duration ?? 0).secondsText) s. To wait longer, use --duration."
+        "Received \(state.values) of \(count.counted("value")) in \(Duration.limited(seconds: duration ?? 0).secondsText) s. To wait longer, use --duration."
       )
     case .silence:
       throw Failure(

@@ -45,11 +45,11 @@ package struct Pair: PeerCommand {
       // The default for the device, as the option.
       wish.parameters.level = max(wish.parameters.level, context.leastSecurity(nil, else: context.options(for: connection).level))
       if let result = try await security.existingBond(for: wish.parameters) {
-        context.output.status("The bond with \(connection.title) exists already. To pair again, unpair first.")
-        return try await show(result, "Already paired", connection, context.output)
+        return try await show(
+          result, again: "\(context.process.commands.program)unpair \(connection.typedName)", connection, context.output)
       }
       let result = try await security.pair(wish)
-      try await show(result, "Paired", connection, context.output)
+      try await show(result, connection, context.output)
       if result.identity == nil, wish.parameters.isBonding, !context.isInSession {
         context.output.note(
           "The device stores no keys, so the pairing ends here. Pair in the command itself: blectl read \(connection.typedName) ATTR --pair"
@@ -58,8 +58,11 @@ package struct Pair: PeerCommand {
     }
   }
 
-  @LoopActor private func show(_ result: PairingResult, _ done: String, _ connection: Connection, _ output: Output) async throws {
-    try await output.show("\(done) with \(connection.title): \(result.text)") {
+  @LoopActor private func show(_ result: PairingResult, again: String? = nil, _ connection: Connection, _ output: Output) async throws {
+    let text =
+      again.map { "Already paired with \(connection.title) (\(result.text)). To pair again: \($0)" }
+      ?? "Paired with \(connection.title): \(result.text)"
+    try await output.show(text) {
       $0.string("event", "paired")
       connection.identify(in: &$0)
       $0.string("method", result.method?.snakeName)

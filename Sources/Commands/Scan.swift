@@ -31,7 +31,7 @@ package struct Scan: LoopCommand {
 
   @OptionGroup var process: ProcessOptions
 
-  @Argument(help: ArgumentHelp("Names as for --name, or addresses (default: all devices)", valueName: "name"))
+  @Argument(help: ArgumentHelp("Names as for --name, addresses, or mac:MAC (default: all devices)", valueName: "name"))
   var names: [String] = []
 
   @Option(
@@ -93,15 +93,13 @@ package struct Scan: LoopCommand {
     if (name + names).contains("") { throw ValidationError("The name is empty. Is a variable unset? To show all devices, leave it out.") }
     if let word = names.first(where: { $0.contains(":") && PeerArgument(form: $0) == nil }) {
       if AdapterSpec.isPlain(word) { throw ValidationError("An adapter needs -i: blectl scan -i \(ShellWords.quoteForShell(word))") }
-      throw ValidationError("Invalid address \(DisplayText.quote(word)). Use AA:BB:CC:DD:EE:FF, or name:GLOB")
+      throw ValidationError("Invalid address \(DisplayText.quote(word)). Use AA:BB:CC:DD:EE:FF, or name:GLOB.")
     }
-    if Set(names.map { ScannedPeerArgument(argument: $0) == nil }).count > 1 { throw ValidationError("Give names or addresses, not both.") }
-    if let word = names.first(where: { $0.hasPrefix("mac:") || $0.hasPrefix("service:") }) {
-      let command =
-        word.hasPrefix("mac:")
-        ? "blectl mac-from-adv \(ShellWords.quoteForShell(word))"
-        : "blectl scan --service \(ShellWords.quoteForShell(String(word.dropFirst(8))))"
-      throw ValidationError("scan takes names and addresses. Use: \(command)")
+    if Set(names.filter { !$0.hasPrefix("mac:") }.map { ScannedPeerArgument(argument: $0) == nil }).count > 1 {
+      throw ValidationError("Give names or addresses, not both.")
+    }
+    if let service = names.lazy.compactMap({ $0.after("service:") }).first {
+      throw ValidationError("scan takes a service as an option. Use: blectl scan --service \(ShellWords.quoteForShell(service))")
     }
     if devices, raw || duplicates { throw ValidationError("--devices and --\(raw ? "raw" : "duplicates") exclude each other.") }
     if every != nil, !showsDevices { throw ValidationError("--every needs --devices.") }
@@ -152,7 +150,8 @@ package struct Scan: LoopCommand {
     // Beside devices, the log is the only place for packets.
     options.keepsDuplicates = duplicates || showsDevices && log != nil
     let addresses = names.compactMap { ScannedPeerArgument(argument: $0) }
-    options.filter.names = (name + names.filter { ScannedPeerArgument(argument: $0) == nil }).map {
+    options.filter.macs = names.compactMap { $0.after("mac:").flatMap { Address($0) } }
+    options.filter.names = (name + names.filter { ScannedPeerArgument(argument: $0) == nil && !$0.hasPrefix("mac:") }).map {
       ScanFilter.NamePattern($0.after("name:") ?? $0)
     }
     options.filter.services = try service.map { try $0.uuid(output) }
@@ -197,22 +196,30 @@ package struct Scan: LoopCommand {
         "Received \(results(view)) of \(wanted) in \(Duration.limited(seconds: duration).secondsText) s. To scan longer, use --duration.")
     }
     if view.records == 0, !options.filter.isEmpty {
-      context.output.note("No device matches the filters. Heard \(view.deviceCount.counted("device"))." + (meant ?? ""))
+      context.output.note(
+        "No device matches the filters. Heard \(view.deviceCount.counted("device"))." + (meant(context.configuration) ?? ""))
     } else if view.deviceCount == 0, case .replay(let file)? = try? context.process.adapter() {
       context.output.note(
         "The recording has no advertisement and no connection, so it shows no device. To see what it has: blectl decode trace "
           + ShellWords.quoteForShell(file))
     } else if view.deviceCount == 0, !phy.phys.contains(.le1M) {
-      context.output.note("No device heard. Most devices, also in the simulator, advertise on 1m only. Use --phy 1m,coded")
+      context.output.note("No device heard. Most devices, also in the simulator, advertise on 1m only. Use --phy 1m,coded.")
     }
   }
 
   /// Advice on a name that matched no device but looks like another argument. Nil without a guess.
-  private var meant: String? {
-    guard names.count == 1, let word = names.first else { return nil }
-    if word == "on" { return " scan needs no on. To scan for all devices: blectl scan" }
+  @LoopActor private func meant(_ configuration: Configuration) -> String? {
+    guard names.count == 1, let word = names.first else {
+      return names.isEmpty
+        ? nil : " Put a name with spaces in quotes: blectl scan \(ShellWords.quoteForShell(names.joined(separator: " ")))"
+    }
+    if word == "on" { return " scan starts automatically. Leave out \"on\": blectl scan" }
     if word == "help" { return " For the help: blectl scan --help" }
     let shown = DisplayText.clip(ShellWords.quoteForShell(word), to: 60)
+    if let adapter = AdapterSpec.isPlain(word) ? word : AdapterSpec.named(in: word) {
+      return " An adapter needs -i: blectl scan -i \(ShellWords.quoteForShell(adapter))"
+    }
+    if configuration.isAlias(word) { return " For the alias of this name: blectl scan @\(shown)" }
     if ServiceArgument(argument: word) != nil { return " For devices with a service: --service \(shown)" }
     return (try? TimeText.seconds(word)).map { _ in " For the scan time: --duration \(shown)" }
   }

@@ -90,7 +90,7 @@ package struct Write: PeerCommand {
       extra.first == words[index + 2]
     {
       let pattern = ShellWords.quoteForShell("\(words[index + 1])=\(words[index + 2])")
-      return "Write = between the attribute and its first bytes: \(words[index]) \(DisplayText.clip(pattern, to: 60))"
+      return "Put = between the attribute and its first bytes: \(words[index]) \(DisplayText.clip(pattern, to: 60))"
     }
     if let name = AssignedNumbers.snakeName(in: words) { return "The attribute is one word: \(name)" }
     // An unquoted VALUE of several words.

@@ -221,7 +221,9 @@ package struct Advertisement: Hashable, Sendable {
         return nil
       }
       guard length <= left else {
-        error = MalformedPacket("structure at offset \(start) claims \(length) octets, \(left) left", at: start)
+        error = MalformedPacket(
+          "the structure at byte \(start) claims \(length.counted("byte")), but \(left == 0 ? "none are" : left == 1 ? "1 is" : "\(left) are") left",
+          at: start)
         return nil
       }
       position = start + 1 + length

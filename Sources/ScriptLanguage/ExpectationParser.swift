@@ -23,7 +23,7 @@ struct ExpectationParser {
       if let security = try takeSecurity(within, isAbsent: true) { return security }
       if let sort = takeSort() { return .expectAttribute(try attribute(sort, within, isAbsent: true)) }
       guard let attribute = words.popFirst() else {
-        throw line.error(at: first, "`expect no` needs a characteristic: `expect no ffe2 within 1s`")
+        throw line.error(at: first, "`expect no` needs a characteristic: expect no ffe2 within 1s")
       }
       try nothingMore()
       return .expectSilence(attribute, within: within)
@@ -34,14 +34,14 @@ struct ExpectationParser {
       return .expectDisconnection(reason: reason, within: within)
     case let word? where word == "as" || word == "field" || Predicate.words.contains(word):
       let extraction = try takeExtraction()
-      guard let predicate = try takePredicate() else { throw line.error("The condition is missing: `expect as u8 == 5`") }
-      if let within { throw line.error(at: within, "`within` waits for new values and needs a characteristic: `expect ATTR …`") }
+      guard let predicate = try takePredicate() else { throw line.error("The condition is missing: expect as u8 == 5") }
+      if let within { throw line.error(at: within, "`within` waits for new values and needs a characteristic: expect ATTR …") }
       return .expectResult(extraction, predicate)
     case let word? where word == "=" || ValueFormat.names.contains(word): throw unknown(first)
     case "not":
       let isCondition = words.dropFirst().first?.keyword.map(Predicate.words.contains) ?? true
       let rest = words.dropFirst().compactMap(\.text).joined(separator: " ")
-      throw line.error(at: first, isCondition ? "There is no `not`. Use `!=` or `lacks`." : "Use `no`: `expect no \(rest)`")
+      throw line.error(at: first, isCondition ? "There is no `not`. Use `!=` or `lacks`." : "Use `no`: expect no \(rest)")
     default:
       if let security = try takeSecurity(within, isAbsent: false) { return security }
       if let sort = takeSort() { return .expectAttribute(try attribute(sort, within, isAbsent: false)) }
@@ -69,10 +69,10 @@ struct ExpectationParser {
     if let within { throw line.error(at: within, "`within` has no effect on services and characteristics.") }
     guard let attribute = words.popFirst() else {
       let example = sort == .service ? "service 180d" : "characteristic 180d/2a37"
-      throw line.error("`\(sort.rawValue)` needs a UUID or a name: `expect \(example)`")
+      throw line.error("`\(sort.rawValue)` needs a UUID or a name: expect \(example)")
     }
     if !isAbsent, attribute.keyword == "not" || attribute.keyword == "no" {
-      throw line.error(at: attribute, "Write `no` before `\(sort.rawValue)`: `expect no \(sort.rawValue) \(words.first?.text ?? "180d")`")
+      throw line.error(at: attribute, "Write `no` before `\(sort.rawValue)`: expect no \(sort.rawValue) \(words.first?.text ?? "180d")")
     }
     var expected = ExpectedAttribute(sort: sort, attribute: attribute, isAbsent: isAbsent)
     guard sort == .characteristic, !isAbsent else {
@@ -84,7 +84,7 @@ struct ExpectationParser {
       let names = words.prefix { $0.keyword != "has" && $0.keyword != "lacks" }
       guard !names.isEmpty else { throw line.error(at: word, "`\(word.text ?? "")` needs a property: `has notify`, `lacks write`") }
       if let and = names.first(where: { $0.keyword == "and" }) {
-        throw line.error(at: and, "List the properties without `and`: `\(word.text ?? "") read notify`")
+        throw line.error(at: and, "List the properties without `and`: \(word.text ?? "") read notify")
       }
       expected.properties += names.map { ($0, word.keyword == "has") }
       words = words.dropFirst(names.count)
@@ -101,24 +101,24 @@ struct ExpectationParser {
     guard let attribute = words.popFirst() else { throw line.error("`expect` needs a characteristic.") }
     if attribute.keyword == "value", !words.isEmpty {
       let rest = words.compactMap(\.text).joined(separator: " ")
-      throw line.error(at: attribute, "The result of the last command has no name: `expect \(rest)`")
+      throw line.error(at: attribute, "The result of the last command has no name: expect \(rest)")
     }
     let extraction = try takeExtraction()
     let predicate = try takePredicate()
     if predicate == nil, let part = extraction.format ?? extraction.field {
-      throw line.error(at: part, "The condition is missing: `expect ffe2 as u8 == 5`")
+      throw line.error(at: part, "The condition is missing: expect ffe2 as u8 == 5")
     }
     return .expectValue(ExpectedValue(attribute: attribute, count: count, extraction: extraction, predicate: predicate, within: within))
   }
 
   /// Removes the optional `within T` at the end of the line. Returns the word T, or nil if the line has no time.
   private mutating func takeTime() throws(ScriptError) -> ShellWord? {
-    if words.last?.keyword == "within" { throw line.error("`within` needs a time: `within 500ms`") }
+    if words.last?.keyword == "within" { throw line.error("`within` needs a time: within 500ms") }
     if words.count > 3, case let end = words.suffix(3), end.first?.keyword == "within", let time = end.dropFirst().first {
-      throw line.error(at: time, "Write the time as one word: `within 5s`")
+      throw line.error(at: time, "Write the time as one word: within 5s")
     }
     if let time = words.last?.text, words.dropLast().last?.keyword == "in", ScriptTime.parse(time) != nil {
-      throw line.error(at: words[words.endIndex - 2], "For a time, use `within`: `within \(time)`")
+      throw line.error(at: words[words.endIndex - 2], "For a time, use `within`: within \(time)")
     }
     guard words.count >= 2, words[words.endIndex - 2].keyword == "within" else { return nil }
     let time = words.last
@@ -136,7 +136,7 @@ struct ExpectationParser {
         extraction.format = value
       } else {
         guard extraction.field == nil else {
-          throw line.error(at: word, "`field` can be used only once. For a field of a field: `field heart_rate.value`")
+          throw line.error(at: word, "`field` can be used only once. For a field of a field: field heart_rate.value")
         }
         extraction.field = value
       }
@@ -152,18 +152,18 @@ struct ExpectationParser {
     if let place = Predicate.Place(rawValue: word) { return .has(place, try takeValue(first)) }
     switch word {
     case "in":
-      let range = try takeOne(first, "a range: `in 60..100`")
+      let range = try takeOne(first, "a range: in 60..100")
       if let text = range.text, !text.contains("..") { throw line.error(at: range, Predicate.invalidRange(text)) }
       return .range(range)
     case "is":
       let sort = try takeOne(first, "a format.")
       try check(sort)
       return .isOf(sort)
-    case "matches": return .matches(try expression(try takeOne(first, "a regular expression: `matches /^OPEN/`")))
+    case "matches": return .matches(try expression(try takeOne(first, "a regular expression: matches /^OPEN/")))
     case "length":
       guard depth == 0 else { throw line.error(at: first, "Write `length` only once.") }
       guard let predicate = try takePredicate(depth: 1) else {
-        throw line.error(at: first, "`length` needs a condition: `length == 20`")
+        throw line.error(at: first, "`length` needs a condition: length == 20")
       }
       switch predicate {
       case .compares, .range: return .length(predicate)
@@ -208,7 +208,7 @@ struct ExpectationParser {
   private func expression(_ word: ShellWord) throws(ScriptError) -> RegularExpression {
     guard let text = word.text else { throw line.error(at: word, "A regular expression cannot contain variables.") }
     guard text.first == "/", let end = text.lastIndex(of: "/"), end > text.startIndex else {
-      throw line.error(at: word, "Put the regular expression between two /: `matches /^OPEN/`")
+      throw line.error(at: word, "Put the regular expression between two /: matches /^OPEN/")
     }
     let flags = text[text.index(after: end)...]
     guard flags.isEmpty || flags == "i" else {

@@ -185,7 +185,7 @@ extension Predicate {
   private static func octets(_ operand: Operand, _ format: ValueFormat) throws -> [UInt8] {
     if operand.isQuoted, format == .auto { return Array(operand.text.utf8) }
     do { return try format.parse(operand.text) } catch {
-      let hint = format == .auto ? ". Put text in quotes. Numbers need a format: `as u8`" : ""
+      let hint = format == .auto ? ". Put text in quotes. Numbers need a format: as u8" : ""
       throw PredicateMistake(reason: "\(error)\(hint)")
     }
   }

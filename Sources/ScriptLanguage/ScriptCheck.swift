@@ -301,7 +301,7 @@ package struct ScriptCheck {
 
   private mutating func selector(_ word: ShellWord) {
     guard let text = text(of: word), (try? Selector(text)) == nil else { return }
-    note(at: word, "Unknown characteristic \(DisplayText.quote(text)). To check the last result: `expect == …`")
+    note(at: word, "Unknown characteristic \(DisplayText.quote(text)). To check the last result: expect == …")
   }
 
   private mutating func check(_ expected: ExpectedAttribute) {

@@ -155,7 +155,7 @@ package struct ScriptLine: Sendable {
       switch error {
       case .unterminated(let mark): "The \(mark) is never closed."
       case .endsInBackslash: "The last line ends in \\, but no line follows."
-      case .severalCommands: "Only one command is possible here."
+      case .severalCommands, .shellOperator: "Only one command is possible here."
       case .notAVariable(let name):
         "Invalid variable ${\(DisplayText.escape(name))}. \(ScriptVariables.nameRule) To keep a dollar sign, use '…' or \\$."
       }

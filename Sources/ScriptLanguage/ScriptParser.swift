@@ -122,7 +122,7 @@ package struct ScriptParser {
     switch word {
     case "device":
       guard line.words.count == 2 || line.words.count == 4 && line.words[2].keyword == "level" else {
-        throw line.error("`device` takes one word, and perhaps a level: `device name:Lock-01 level 3`")
+        throw line.error("`device` takes one word, and perhaps a level: device name:Lock-01 level 3")
       }
       return .device(line.words[1], level: line.words.dropFirst(3).first)
     case "set":
@@ -136,7 +136,7 @@ package struct ScriptParser {
       try nothing(behind: 1, in: line)
       return word == "setup" ? .setup(body) : .teardown(body)
     case "test":
-      guard line.words.count > 1 else { throw line.error("`test` needs a name: `test \"opens\"`") }
+      guard line.words.count > 1 else { throw line.error("`test` needs a name: test \"opens\"") }
       return .test(name: line.words[1], tags: Array(line.words.dropFirst(2)), body)
     case "expect":
       var parser = ExpectationParser(line)
@@ -145,7 +145,7 @@ package struct ScriptParser {
     case "sleep": return .sleep(try only(line, "sleep 500ms"))
     case "include": return .include(try only(line, "include login.txt"))
     case "skip":
-      guard line.words.count <= 2 else { throw line.error("`skip` takes one reason. Quote it: `skip \"needs a lock\"`") }
+      guard line.words.count <= 2 else { throw line.error("`skip` takes one reason. Quote it: skip \"needs a lock\"") }
       return .skip(line.words.dropFirst().first)
     case "note": return .note(try only(line, "note \"door is open\""))
     default:
@@ -161,7 +161,7 @@ package struct ScriptParser {
   }
 
   private func only(_ line: ScriptLine, _ example: String) throws(ScriptError) -> ShellWord {
-    guard line.words.count == 2 else { throw line.error("`\(line.words[0].text ?? "this")` takes one word: `\(example)`") }
+    guard line.words.count == 2 else { throw line.error("`\(line.words[0].text ?? "this")` takes one word: \(example)") }
     return line.words[1]
   }
 
@@ -189,7 +189,7 @@ package struct ScriptParser {
   /// Parses `let NAME = COMMAND [as FORMAT] [field NAME]`, which stores a result in a variable.
   private func capture(_ line: ScriptLine) throws(ScriptError) -> ScriptStatement.Kind {
     guard line.words.count >= 4, line.words[2].keyword == "=" else {
-      throw line.error("`let` takes a name, = and a command: `let LEVEL = read 2a19 as u8`")
+      throw line.error("`let` takes a name, = and a command: let LEVEL = read 2a19 as u8")
     }
     let name = try variable(line.words[1], line)
     guard !settings.contains(name) else { throw line.error(at: line.words[1], "`\(name)` is a setting. Choose another name.") }
@@ -216,7 +216,7 @@ package struct ScriptParser {
     let words = line.words
     guard words.count == 2 || words.count == 4 && words[2].keyword == "every" else {
       throw line.error(
-        "`\(words[0].text ?? "this")` takes a count and optionally an interval: `\(words[0].text ?? "repeat") 3 every 500ms`")
+        "`\(words[0].text ?? "this")` takes a count and optionally an interval: \(words[0].text ?? "repeat") 3 every 500ms")
     }
     return Repetition(endsWithSuccess: endsWithSuccess, count: words[1], every: words.count == 4 ? words[3] : nil)
   }

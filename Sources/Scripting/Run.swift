@@ -128,7 +128,13 @@ package struct Run: LoopCommand {
     let scripts = try await scripts(options.variables, context)
     let run = ScriptRun(options, reports(context), context.process)
     if run.count(scripts) == 0 {
-      throw Failure(.usage, "No test in \(files.joined(separator: ", ")) matches --only and --tag. List them: --list")
+      let given = (only.isEmpty ? [] : ["--only"]) + (tag.isEmpty ? [] : ["--tag"])
+      let known = scripts.flatMap(\.tests).flatMap { only.isEmpty ? $0.tags : [$0.name] }
+      let meant = (only + tag).first.flatMap { SpellingSuggestion.nearest(to: $0, among: known) }
+      throw Failure(
+        .usage,
+        "No test in \(files.joined(separator: ", ")) matches \(given.joined(separator: " and "))."
+          + (meant.map { " Did you mean \(ShellWords.quoteForShell($0))?" } ?? "") + " List them: --list")
     }
     if dryRun { return try await list(scripts, run, context) }
     try await run.run(scripts)

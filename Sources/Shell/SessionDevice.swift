@@ -187,7 +187,7 @@ extension Failure {
     if failure.message.hasPrefix("Not connected: ") { return failure }
     // A device that never connected is not the current one, so name it.
     let again = device.lastPeer == nil ? "connect \(ShellWords.quote("\(device.selector)"))" : "connect"
-    failure.message = "Not connected: \(failure.message.asSentence) To try again: `\(DisplayText.escape(again))`"
+    failure.message = "Not connected: \(failure.message.asSentence) To try again: \(DisplayText.escape(again))"
     return failure
   }
 

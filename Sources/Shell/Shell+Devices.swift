@@ -70,13 +70,15 @@ extension Shell {
     let isOfConnected = [.chooses, .disconnects].contains(word.type.traits.deviceChange)
     let heard = Set(isOfConnected ? connected : connected + process.memory.names)
     let text = word.text.lowercased()
-    let same = heard.filter { $0.raw.lowercased() == text }
-    let names = same.isEmpty && !text.isEmpty ? heard.filter { $0.raw.lowercased().hasPrefix(text) } : same
+    let same = heard.filter { $0.raw.unpadded.lowercased() == text }
+    let names = same.isEmpty && !text.isEmpty ? heard.filter { $0.raw.unpadded.lowercased().hasPrefix(text) } : same
     guard names.count < 2 else {
-      let list = names.sorted { $0.raw < $1.raw }.map(\.description).joined(separator: ", ")
+      let list = names.sorted { $0.raw < $1.raw }.map { DisplayText.escape($0.raw.unpadded) }.joined(separator: ", ")
       throw Failure(.ambiguous, "\(DisplayText.quote(word.text)) matches \(names.count) devices: \(list). Type more of the name.")
     }
-    if same.isEmpty, let full = names.first { process.output.note("\(DisplayText.escape(word.text)) means \(full)") }
+    if same.isEmpty, let full = names.first {
+      process.output.note("\(DisplayText.escape(word.text)) means \(DisplayText.escape(full.raw.unpadded))")
+    }
     return names.first.map { Glob.literal($0.raw) }
   }
 
@@ -93,7 +95,7 @@ extension Shell {
     }
     let isAttribute = !word.completesNames && (try? word.type.command(from: word.rest, currentDeviceAt: word.index)) != nil
     if current == nil, isComplete(line), !isAttribute { return true }
-    if word.completesNames, process.memory.names.contains(where: { $0.raw.lowercased() == word.text.lowercased() }) {
+    if word.completesNames, process.memory.names.contains(where: { $0.raw.unpadded.lowercased() == word.text.lowercased() }) {
       throw notConnected(.name(word.text))
     }
     return false
@@ -106,7 +108,7 @@ extension Shell {
     let rest = (try? type.command(from: ["name:\(name)", attribute])) == nil ? " …" : ""
     return Failure(
       .usage,
-      "Missing ATTRIBUTE of the device \(DisplayText.escape(name)). For example: `\(type.commandName) \(ShellWords.quote(name)) \(attribute)\(rest)`"
+      "Missing ATTRIBUTE of the device \(DisplayText.escape(name)). For example: \(type.commandName) \(ShellWords.quote(name)) \(attribute)\(rest)"
     )
   }
 
@@ -124,11 +126,13 @@ extension Shell {
     let known = devices.filter(\.isConnected).compactMap { $0.connection?.title }
     let name = selector.description.after("name:") ?? selector.description
     let word = PeerArgument(argument: name) == nil ? selector.description : name
-    let (verb, next) = isLeaving ? ("disconnect", known.last ?? word) : ("connect", word)
+    let last = devices.last(where: \.isConnected)?.connection
+    let left = last?.name.flatMap { $0.raw.unpadded.isEmpty ? nil : Glob.typable($0.raw) } ?? last.map { "\($0.peer)" }
+    let (verb, next) = isLeaving ? ("disconnect", left ?? word) : ("connect", word)
     return Failure(
       .notFound,
       "\(name) is not connected." + (known.isEmpty ? "" : " Connected: \(known.joined(separator: ", ")).")
-        + " To \(verb): `\(verb) \(ShellWords.quote(next))`")
+        + " To \(verb): \(verb) \(ShellWords.quote(next))")
   }
 
   func device(for line: ShellLine) async throws -> SessionDevice? {

@@ -54,7 +54,7 @@ package struct HelpText: Error {
   let text: String
 
   /// The message for a script that asks for help.
-  package static let refusal = "Scripts cannot show help."
+  package static let refusal = "help does not work in scripts."
 
   init(text: String) { self.text = text }
 

@@ -280,7 +280,7 @@ package final class Output {
   /// Writes a note to stderr, unless the user gave `--quiet`.
   package func note(_ text: String, hidesIfQuiet: Bool = true) {
     guard !style.quiet || onMessage != nil || !hidesIfQuiet else { return }
-    let text = DisplayText.visible(text)
+    let text = DisplayText.visible(text).asMessage(of: style.program)
     say(text, isNote: true, (colorErr ? TerminalStyle.yellow.apply("note:") : "note:") + folded(" " + text, after: "note:"))
   }
 
@@ -299,7 +299,9 @@ package final class Output {
 
   package func failure(_ text: String) {
     let name = style.program + ":"
-    put(message: (colorErr ? TerminalStyle.red.apply(name) : name) + folded(" " + displayText(DisplayText.visible(text)), after: name))
+    put(
+      message: (colorErr ? TerminalStyle.red.apply(name) : name)
+        + folded(" " + displayText(DisplayText.visible(text).asMessage(of: style.program)), after: name))
   }
 
   private func folded(_ text: String, after name: String) -> String {

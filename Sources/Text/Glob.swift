@@ -44,8 +44,20 @@ package struct Glob: Sendable {
   /// Whether the pattern has no wildcard, so that it matches a single text.
   package var isLiteral: Bool { elements.allSatisfy { if case .character = $0 { true } else { false } } }
 
-  /// Returns whether the pattern matches the whole text. The time is at most proportional to the pattern's length times the text's length.
-  package func matches(_ text: String) -> Bool {
+  /// Returns the pattern for a name without its padding. `?` stands for each character that people cannot type.
+  package static func typable(_ name: String) -> String {
+    name.unpadded.map { $0.unicodeScalars.allSatisfy { DisplayText.isSafe($0) && $0 != "\u{FFFD}" } ? literal("\($0)") : "?" }.joined()
+  }
+
+  /// Returns whether the pattern matches the whole name, or the name without its padding.
+  /// The time is at most proportional to the pattern's length times the text's length.
+  package func matches(_ name: String) -> Bool {
+    if matches(whole: name) { return true }
+    let unpadded = name.unpadded
+    return unpadded.utf8.count < name.utf8.count && matches(whole: unpadded)
+  }
+
+  private func matches(whole text: String) -> Bool {
     let text = Array(text.lowercased())
     var (element, position) = (0, 0)
     var retry: (element: Int, position: Int)?

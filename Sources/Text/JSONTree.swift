@@ -87,7 +87,7 @@ private struct Parser {
 
   private func unexpected(_ wanted: String) -> JSONTree.Failure {
     guard let current else { return failure("Expected \(wanted), found the end of the file") }
-    let shown = (0x21...0x7E).contains(current) ? "'\(Character(UnicodeScalar(current)))'" : "byte 0x\(String(current, radix: 16))"
+    let shown = (0x21...0x7E).contains(current) ? "\"\(Character(UnicodeScalar(current)))\"" : "byte 0x\(String(current, radix: 16))"
     return failure("Expected \(wanted), found \(shown)")
   }
 

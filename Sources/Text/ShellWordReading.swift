@@ -96,10 +96,17 @@ package struct ShellWordReading {
   }
 
   /// Ends the last command. Returns the words of each command that has words.
-  /// - Throws: `ShellWordsError` for an unclosed quote or brace, a backslash at the end, or an invalid variable.
+  /// - Throws: `ShellWordsError` for an unclosed quote or brace, a backslash at the end, an invalid variable, or an operator of the shell.
   package mutating func finished() throws(ShellWordsError) -> [[String]] {
-    try finishedWords().map { command in command.map { $0.text ?? "" } }
+    try finishedWords().map { command throws(ShellWordsError) in
+      let words = command.map { $0.text ?? "" }
+      let place = command.firstIndex { !$0.isQuoted && Self.operators.contains($0.text ?? "") }
+      if let place { throw .shellOperator(words[place], before: Array(words[..<place]), after: Array(words[(place + 1)...])) }
+      return words
+    }
   }
+
+  private static let operators: Set = ["&&", "||", "|", "&", ">", ">>", "<", "2>"]
 
   /// Ends the last command. Returns the words of each command, with the pieces of each word. Throws the errors of `finished`.
   package mutating func finishedWords() throws(ShellWordsError) -> [[ShellWord]] {

@@ -39,4 +39,6 @@ package enum ShellWordsError: Error, Sendable, Equatable {
   case severalCommands
   /// The text between `${` and `}` is not the name of a variable.
   case notAVariable(String)
+  /// An unquoted word such as `&&` or `|` belongs to the shell.
+  case shellOperator(String, before: [String], after: [String])
 }

@@ -9,6 +9,41 @@ extension String {
     while let last = text.last, last.isWhitespace { text = text.dropLast() }
     return String(text)
   }
+
+  /// The name of a device without padding at both ends: NULs and other control characters, and white space.
+  package var unpadded: String {
+    let isPadding = { (scalar: Unicode.Scalar) in scalar.value < 0x21 || scalar.value == 0x7F || scalar.properties.isWhitespace }
+    guard let first = unicodeScalars.first, let last = unicodeScalars.last, isPadding(first) || isPadding(last) else { return self }
+    guard let start = unicodeScalars.firstIndex(where: { !isPadding($0) }), let end = unicodeScalars.lastIndex(where: { !isPadding($0) })
+    else { return "" }
+    return String(unicodeScalars[start...end])
+  }
+
+  /// The text with a full stop at the end, unless the text already ends in `.`, `?`, `!` or `…`.
+  package var asSentence: String { last.map { ".?!…".contains($0) } ?? true ? self : self + "." }
+
+  /// Returns the text as a sentence. A command after a colon gets no full stop, because people copy it. `program` is its first word.
+  package func asMessage(of program: String) -> String {
+    guard let colon = ranges(of: ": ").last else { return asSentence }
+    let start = self[..<colon.lowerBound].lastIndex { ".?!".contains($0) }.map { index(after: $0) } ?? startIndex
+    let opening = self[start..<colon.lowerBound].drop { $0 == " " }.prefix { $0 != " " }
+    let isCommand = ["\(program) ", "-", "`", "'", "{"].contains { self[colon.upperBound...].hasPrefix($0) }
+    let asksForMore = [" needs ", " takes ", " is missing", " has no name"].contains { self[start..<colon.lowerBound].contains($0) }
+    return isCommand || asksForMore || Self.advising.contains(String(opening)) ? self : asSentence
+  }
+
+  /// The first words of sentences that end in a command or another text to type.
+  private static let advising: Set = [
+    "Add", "Connect", "Example", "Examples", "For", "If", "In", "List", "Omit", "On", "Or", "Put", "Quote", "Run", "Separate", "To", "Try",
+    "Type", "Use", "Write",
+  ]
+}
+
+extension [String] {
+  /// The texts as a list of alternatives, such as `a, b or c`.
+  package var alternatives: String {
+    count > 1 ? dropLast().joined(separator: ", ") + " or " + self[count - 1] : first ?? ""
+  }
 }
 
 extension BinaryInteger {

@@ -31,7 +31,7 @@ import Testing
       "write", "name:Band-7", "ff02", "1b9902", "--expect", "ff01=567c0309", "--expect", "ff01=567c0302", "--expect", "ff01=55", "-t", "2")
     #expect(two.status == 7, "\(two.text)")
     #expect(
-      two.errors.contains("Received 0 of 1 values starting with 567c0309 on ff01 and 0 of 1 values starting with 55 on ff01 in 2 s."),
+      two.errors.contains("Received 0 of 1 value starting with 567c0309 on ff01 and 0 of 1 value starting with 55 on ff01 in 2 s."),
       "\(two.errors)")
   }
 
@@ -42,7 +42,7 @@ import Testing
       "-v")
     #expect(result.status == 7, "\(result.errors)")
     let message = result.error?.string("message") ?? ""
-    #expect(message == "ffe2 sent a value that matches --fail-on: 4641494c  \"FAIL\"", "\(result.errors)")
+    #expect(message == "ffe2 sent a value that matches --fail-on: 4641494c  \"FAIL\".", "\(result.errors)")
     // The refused value is a result.
     #expect(try result.records.map { "\($0.string("event") ?? "") \($0.string("value") ?? "")" } == ["written ", "notification 4641494c"])
     let alone = try Blectl.run(
@@ -73,7 +73,7 @@ import Testing
       "--collect", "5",
       "--json", adapter: "sim:\(file)")
     #expect(try result.status == 7 && result.records.map { $0.string("value") } == ["ee07"], "\(result.text)")
-    #expect(result.error?.string("message") == "fff2 sent a value that matches --fail-on: ee07", "\(result.errors)")
+    #expect(result.error?.string("message") == "fff2 sent a value that matches --fail-on: ee07.", "\(result.errors)")
   }
 
   /// Values collected before a failure are shown, even with segments left.

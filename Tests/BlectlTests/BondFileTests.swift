@@ -96,7 +96,7 @@ import Text
       (["export", "/dev/fd/1"], 64, "blectl does not print keys."), (["export", "/proc/self/fd/1"], 64, "blectl does not print keys."),
       (["export"], 64, "Name the file: blectl bonds export FILE"), (["copy", "x"], 64, "Without an action, bonds lists the bonds."),
       (["delete", "x"], 64, "unpair PEER"),
-      (["export", link], 74, "Cannot write the keys to “\(link)”: it is a symbolic link"), (["import", "/nowhere"], 66, "/nowhere"),
+      (["export", link], 74, "Cannot write the keys to \"\(link)\": it is a symbolic link"), (["import", "/nowhere"], 66, "/nowhere"),
       (["import", TemporaryFolder.path()], 66, "no such file"),
       (["import", try TemporaryFolder.file(Array("{\n \"bonds\": [{}]}".utf8))], 66, ":2: adapter: Expected adapter and adapter_type"),
     ] as [([String], Int32, String)] {

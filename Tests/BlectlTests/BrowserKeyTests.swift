@@ -93,7 +93,7 @@ import Testing
     // The filter applies immediately, so fast typists need not wait for a frame.
     #expect(browser.devices.matches.map(\.peer) == [Fixture.peer(0)])
     browser.press(.enter)
-    #expect(browser.text().first?.contains("Devices with “panel”") == true)
+    #expect(browser.text().first?.contains("Devices with \"panel\"") == true)
     browser.press(.escape)
     _ = browser.text()
     #expect(browser.devices.matches.count == 8)

@@ -22,7 +22,7 @@ import Testing
       try browser.see("││" + device)
     }
     browser.type("/band")
-    try browser.see("Devices with “band”", "filter: band", "││Band-7  C0:FF:EE:00:00:07", not: ["Panel"])
+    try browser.see("Devices with \"band\"", "filter: band", "││Band-7  C0:FF:EE:00:00:07", not: ["Panel"])
     browser.type("\r")
     try browser.see("Enter connect  / filter")
     browser.type(Terminal.right)
@@ -31,7 +31,7 @@ import Testing
     try browser.see("Band-7 · connected 00:00:0", "Battery Level", "60 %  3c", "│● ", "Connected to Band-7")
     // Leave the tree, then the filter. The link stays.
     browser.type(Terminal.escape)
-    try browser.see("Devices with “band”", "Enter services", "d disconnect")
+    try browser.see("Devices with \"band\"", "Enter services", "d disconnect")
     browser.type(Terminal.escape)
     try browser.see("┌ Devices ─", "Panel", "│● ")
     browser.type("d")
@@ -204,7 +204,7 @@ import Testing
     try browser.see("││Panel  D1:00:00:00:00:10")
     // Of all devices, those with similar signals could change places.
     browser.type("/an\r")
-    try browser.see("Devices with “an”", "││Panel  D1:00:00:00:00:10")
+    try browser.see("Devices with \"an\"", "││Panel  D1:00:00:00:00:10")
     browser.type(Terminal.click(row: 3, column: 5))
     try browser.see("││Band-7  C0:FF:EE:00:00:07")
     browser.type(Terminal.click(row: 3, column: 5))
@@ -235,7 +235,7 @@ import Testing
     try browser.see("Band-7 · connected", "60 %")
     browser.type(Terminal.escape + "/\u{15}panel\r")
     // Connected devices pass every filter.
-    try browser.see("Devices with “panel”", "│● ", "││Panel  D1:00:00:00:00:10", not: ["GateLock"])
+    try browser.see("Devices with \"panel\"", "│● ", "││Panel  D1:00:00:00:00:10", not: ["GateLock"])
     browser.type("\r")
     try browser.see("Panel · connected")
     browser.type(Terminal.escape + Terminal.escape)

@@ -183,13 +183,13 @@ import Testing
       ("call --device=w.json echo data=zz", 64, "rig/s.blectl:2:27: echo: data: Invalid hex \"zz\""),
       ("call --device w.json echo", 64, "rig/s.blectl:2:22: echo: data is missing"),
       ("call --device w.json echo dta=01", 64, "rig/s.blectl:2:27: echo has no parameter \"dta\""),
-      ("call --device w.json echo data=@none", 66, "rig/s.blectl:2:27: Cannot read “none”"),
+      ("call --device w.json echo data=@none", 66, "rig/s.blectl:2:27: Cannot read \"none\""),
       (
         "test t\ncall --device w.json mode which=quick\nend", 64, "rig/s.blectl:3:27: mode: which: "
       ),
       (
         "call --device none.json echo data=01", 66,
-        "rig/s.blectl:2:15: Cannot read “rig/none.json”: no such file (ENOENT)."
+        "rig/s.blectl:2:15: Cannot read \"rig/none.json\": no such file (ENOENT)."
       ),
       (
         "call --device broken.json echo data=01", 64,
@@ -197,7 +197,7 @@ import Testing
       ),
       (
         "set A none\ncall --device $A.json echo data=01", 66,
-        "rig/s.blectl:3:15: Cannot read “rig/none.json”"
+        "rig/s.blectl:3:15: Cannot read \"rig/none.json\""
       ),
       (
         "let A = scan --count 1\ncall --device w.json mode which=$A x=1", 64,

@@ -69,7 +69,7 @@ import Text
     }
     let wrong = try Blectl.run("call", "mac:A4:C1:38:00:11:33", "open", "code=\(right.dropLast(2))00", "--json")
     #expect(wrong.status == 5 && wrong.error?.string("kind") == "device" && wrong.error?.string("name") == "FAIL")
-    #expect(wrong.error?.string("message") == "open: the device answered FAIL: this is not the code")
+    #expect(wrong.error?.string("message") == "open: the device answered FAIL: this is not the code.")
   }
 
   @Test func valuesOfAllKinds() throws {

@@ -134,9 +134,9 @@ import Testing
       #expect(shown == ["Read Request", "Read Response", "Read Request", "Handle Value Confirmation"], "\(result.text)")
       #expect(
         result.errors == """
-          blectl: Line 2 of \(name) is not hex: "word"
-          blectl: Line 6 of \(name) has an odd number of digits: "0a120"
-          blectl: Cannot read 2 of 6 lines of \(name). 1 of 4 ATT PDUs are malformed, line 5: Attribute Handle: needs 2 bytes, has 1 (at byte 1)
+          blectl: Line 2 of \(name) is not hex: "word".
+          blectl: Line 6 of \(name) has an odd number of digits: "0a120".
+          blectl: Cannot read 2 of 6 lines of \(name). 1 of 4 ATT PDUs are malformed, line 5: Attribute Handle: needs 2 bytes, has 1 (at byte 1).
 
           """, "\(result.errors)")
     }

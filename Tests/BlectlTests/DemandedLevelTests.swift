@@ -156,7 +156,7 @@ import Testing
     #expect(try user.links().count == 2 && user.links().allSatisfy { $0.hasPrefix("Ea") })
     for (line, message) in [
       ("device SafeLock level 1", "`level` takes 2 to 4, not"), ("device SafeLock level", "takes one word, and perhaps a level"),
-      ("device SafeLock lvl 3", "`device name:Lock-01 level 3`"), ("device SafeLock level $N", "N"),
+      ("device SafeLock lvl 3", ": device name:Lock-01 level 3"), ("device SafeLock level $N", "N"),
     ] {
       let wrong = try user.run("run", "--dry-run", try TemporaryFolder.file(Array("\(line)\nread ff51\n".utf8)))
       #expect(wrong.status == 64 && (wrong.text + wrong.errors).contains(message), "\(line): \(wrong.text)\(wrong.errors)")

@@ -16,23 +16,24 @@ import Testing
   static let files: [Row] = [
     Row(
       error: FileError.unreadable("a.bin", .noSuchFileOrDirectory), kind: .input, name: "enoent",
-      words: "Cannot read “a.bin”: no such file (ENOENT)."),
+      words: "Cannot read \"a.bin\": no such file (ENOENT)."),
     Row(
       error: FileError.unreadable(nil, .isDirectory), kind: .input, name: "eisdir",
       words: "Cannot read standard input: it is a directory (EISDIR)."),
-    Row(error: FileError.tooLong("a", limit: 9), kind: .input, name: "too_long", words: "The file “a” is too large: the limit is 9 bytes."),
+    Row(
+      error: FileError.tooLong("a", limit: 9), kind: .input, name: "too_long", words: "The file \"a\" is too large: the limit is 9 bytes."),
     Row(
       error: FileError.trace("t", .tooManySymbolicLinkLevels), kind: .output, name: "eloop",
-      words: "Cannot write the trace “t”: it is a symbolic link, which may lead to a file that must not be overwritten (ELOOP)."),
+      words: "Cannot write the trace \"t\": it is a symbolic link, which may lead to a file that must not be overwritten (ELOOP)."),
     Row(error: FileError.trace("t", .noSuchAddressOrDevice), kind: .output, name: "enxio", words: "it is a pipe without a reader"),
     Row(error: FileError.trace("t", .resourceTemporarilyUnavailable), kind: .output, name: "eagain", words: "its reader is too slow"),
-    Row(error: FileError.trace("t", .noSpace), kind: .output, name: "enospc", words: "“t”: No space left on device (ENOSPC)"),
+    Row(error: FileError.trace("t", .noSpace), kind: .output, name: "enospc", words: "\"t\": No space left on device (ENOSPC)"),
     Row(
       error: FileError.unwritable("/x", .noSpace), kind: .output, name: "enospc",
-      words: "Cannot write “/x”: No space left on device (ENOSPC)."),
+      words: "Cannot write \"/x\": No space left on device (ENOSPC)."),
     Row(
       error: FileError.unwritable("/x/y", .noSuchFileOrDirectory), kind: .output, name: "enoent",
-      words: "Cannot write “/x/y”: no such folder (ENOENT)."),
+      words: "Cannot write \"/x/y\": no such folder (ENOENT)."),
   ]
 
   static let transports: [Row] = [
@@ -55,7 +56,7 @@ import Testing
     Row(error: TransportError.unknownBaudRate(7), kind: .usage, name: nil, words: "Unknown baud rate 7."),
     Row(
       error: TransportError.unknownHost("h", reason: "no"), kind: .adapter, name: nil,
-      words: "Unknown host “h” (no). Check the spelling"),
+      words: "Unknown host \"h\" (no). Check the spelling"),
   ]
 
   @Test(arguments: [files, transports]) func sentences(_ rows: [Row]) {

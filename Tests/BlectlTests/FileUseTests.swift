@@ -95,7 +95,7 @@ import Testing
         + "(BLECTL_CLOCK=virtual \(Blectl.path) $i > /dev/null; echo $?) & done; wait")
     #expect(message.output == "66\n66\n66\n66\n", "\(message)")
     #expect(
-      message.errors.contains("Cannot read “pipe”: no program writes to this pipe (ETIMEDOUT). Start its writer first."), "\(message)")
+      message.errors.contains("Cannot read \"pipe\": no program writes to this pipe (ETIMEDOUT). Start its writer first."), "\(message)")
   }
 
   /// Arguments that are not valid UTF-8 are refused. Swift would replace them silently.

@@ -44,7 +44,7 @@ import Testing
     let told = try #require(error.int("resume_offset"))
     #expect(
       error.string("kind") == "interrupted" && told <= carried && told >= 20 * packet - way.window, "told \(told), carried \(carried)")
-    if told > 0 { #expect(error.string("message")?.contains("For one that stays: blectl sim --listen") == true) }
+    if told > 0 { #expect(error.string("message")?.contains("To keep one running: blectl sim --listen") == true) }
     // The transfer resumes from the saved state.
     let path = try TemporaryFolder.file(Array(FaultGridTests.contents))
     func resume(_ options: [String] = []) throws -> Blectl.Result {

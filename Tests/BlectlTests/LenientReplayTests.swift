@@ -50,7 +50,7 @@ import Testing
       "The recording has no write of 01 to 2a19 (handle 0x0008) without response. Nothing follows it.",
     ] { #expect(result.errors.contains(mention), "\(result.errors)") }
     let strict = try run(trace, "read", Self.peer, "2a00", isStrict: true)
-    #expect(strict.status == 7 && strict.errors.contains("Its next request: "), "\(strict.errors)")
+    #expect(strict.status == 7 && strict.errors.contains("The next recorded request: "), "\(strict.errors)")
     let script = try TemporaryFolder.file(Array("device \(Self.peer)\ntest \"level\"\n  read 2a19\n  expect == 4e\nend\n".utf8))
     let failed = try run(trace, "run", script, "--tap")
     #expect(failed.status == 7 && failed.text.contains("4d"), "\(failed.text)\(failed.errors)")

@@ -62,8 +62,8 @@ import Testing
   /// Errors in the data are reported and hide no valid part. Only invalid hex is a usage error.
   @Test func malformedDataIsToldAsThat() throws {
     for (hex, status, mention) in [
-      ("", 64, "--hex is empty"), ("zz", 64, "Invalid hex \"zz\""), ("0201", 2, "claims 2 octets, 1 left"),
-      ("09ff6909010203040506 05ff", 0, "--hex is malformed: structure at offset 10 claims 5 octets, 1 left"),
+      ("", 64, "--hex is empty"), ("zz", 64, "Invalid hex \"zz\""), ("0201", 2, "claims 2 bytes, but 1 is left"),
+      ("09ff6909010203040506 05ff", 0, "--hex is malformed: the structure at byte 10 claims 5 bytes, but 1 is left"),
       ("020100 0405ffffee 09ff6909010203040506", 0, "32-bit UUID list is not a multiple of 4"),
       // From a public capture.
       ("0201021b05ffffee1bc878f64a4690dd5ad9e71f4e4177f011694babb7fe68", 2, "32-bit UUID list is not a multiple of 4"),

@@ -85,7 +85,7 @@ import Testing
   @Test(arguments: [
     (["--csv", "--json"], "--json and --csv exclude each other."),
     (["--csv", "--format={name}"], "--csv and --format exclude each other."),
-    (["--time", "noon"], "Invalid --time \"noon\". Use local, utc, relative or none."), (["--format"], "--format needs a value."),
+    (["--time", "noon"], "--time needs local, utc, relative or none, not \"noon\"."), (["--format"], "--format needs a value."),
     (["--csv", "--bogus"], "Unknown option --bogus"), (["--format", "{name}", "--format", "{name}"], "--format is given twice."),
   ])
   func mistakesAreNamed(_ options: [String], _ sentence: String) throws {
@@ -99,7 +99,7 @@ import Testing
     #expect(result.status == 0 && result.output.isEmpty && result.errors.isEmpty)
     #expect(try String(contentsOfFile: path, encoding: .utf8).hasSuffix(",Band-7,2a19,17,3c,,60\n"))
     let full = try Blectl.run("read", "Band-7", "2a19", "--output", "/dev/full")
-    #expect(full.status == 74 && full.errors == "blectl: Cannot write to “/dev/full”: No space left on device\n", "\(full.errors)")
+    #expect(full.status == 74 && full.errors == "blectl: Cannot write to \"/dev/full\": No space left on device.\n", "\(full.errors)")
     #expect(try Blectl.run("read", "Band-7", "2a19", "--output", "\(path)/x").status == 74)
     let device = try TemporaryFolder.file(Array("{}".utf8))
     #expect(try Blectl.run("scan", "--device", device, "--output", device).status == 64)

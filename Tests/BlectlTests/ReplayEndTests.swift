@@ -133,7 +133,8 @@ import Testing
     #expect(result.status == 7)
     let message = try #require(result.error?.string("message"))
     #expect(message.contains("to fff6 (handle 0x"), "\(message)")
-    #expect(message.contains(" Its next request is the same with other bytes: \(before), not \(after), at offset 60. "), "\(message)")
+    #expect(
+      message.contains(" The next recorded request is the same with other bytes: \(before), not \(after), at offset 60. "), "\(message)")
     #expect(!message.contains("--offset") && result.error?.int("resume_offset") == nil, "\(message)")
   }
 
@@ -159,7 +160,7 @@ import Testing
     #expect(result.status == 7)
     #expect(
       result.errors
-        == "blectl: write ff02 1b9902: The recording has no write of 1b9902 to ff02 (handle 0x001c) without response. Its next request: "
+        == "blectl: write ff02 1b9902: The recording has no write of 1b9902 to ff02 (handle 0x001c) without response. The next recorded request: "
         + "write of 0000 to 2a05@2902 (handle 0x0009). Record this too, with the device and --trace.\n",
       "\(result.errors)")
     let json = try replay(trace, "--json", "--strict", "-e", "write ff02 1b9902", "name:Band-7")

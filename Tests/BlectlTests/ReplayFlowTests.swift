@@ -115,13 +115,13 @@ import Testing
     #expect(write.error?.string("kind") == "expectation")
     #expect(
       write.error?.string("message")
-        == "The recording has no write of 1b99ff to ff02 (handle 0x001c) without response. Its next request: write of 1b9902 to ff02 "
+        == "The recording has no write of 1b99ff to ff02 (handle 0x001c) without response. The next recorded request: write of 1b9902 to ff02 "
         + "(handle 0x001c) without response. Record this too, with the device and --trace."
     )
     #expect(try replay("connect", "name:Panel").status == 7)
     #expect(
       try replay("connect", "name:Panel").errors.contains(
-        "The recording has no connection to D1:00:00:00:00:10/random. Its next request: connection to C0:FF"))
+        "The recording has no connection to D1:00:00:00:00:10/random. The next recorded request: connection to C0:FF"))
     let second = try recording("read", "name:Band-7", "0x0011")
     let twice = try Blectl.run(["read", "name:Band-7", "0x0011", "0x0011", "--strict"], adapter: "replay:\(second.path)")
     #expect(twice.status == 7)

@@ -147,7 +147,7 @@ import Testing
     #expect(packets.count > wanted.count)
     #expect(try String(contentsOfFile: all.path, encoding: .utf8) == packets)
     let full = try Blectl.run("scan", "--duration", "2", "--log", "/dev/full")
-    #expect(full.status == 74 && full.errors.contains("Cannot write “/dev/full”: No space"))
+    #expect(full.status == 74 && full.errors.contains("Cannot write \"/dev/full\": No space"))
     #expect(try Blectl.run("scan", "--duration", "2", "--log", "/nonexistent/log").status == 74)
   }
 

@@ -23,8 +23,8 @@ import Testing
   @Test func theAdapterIsNotThere() throws { #expect(try Self.run("read ffe1").status == 3) }
 
   @Test(arguments: [
-    ("read 2a19\nin 20..100", "2:1", "A condition needs `expect`: `expect in 20..100`"),
-    ("read Band-7 2a19", "1:1", "If it is a device: `read name:Band-7 2a19`"), ("read 2a19 Band-7", "1:1", "`read name:Band-7 2a19`"),
+    ("read 2a19\nin 20..100", "2:1", "A condition needs `expect`: expect in 20..100"),
+    ("read Band-7 2a19", "1:1", "If it is a device: read name:Band-7 2a19"), ("read 2a19 Band-7", "1:1", "read name:Band-7 2a19"),
     ("frobnicate ffe1", "1:1", "Unknown command"), ("raed ffe1", "1:1", "Did you mean read?"), ("read", "1:1", "Missing ATTRIBUTE"),
     ("read ffe1 --bogus", "1:1", "--bogus"), ("read ffe1 --as u9", "1:1", "u9"), ("write ffe1", "1:1", "Missing VALUE"),
     ("write ffe1 01 --mode fast", "1:1", "fast"), ("notify ffe1", "1:1", "Add --count or --duration"), ("exit", "1:1", "last line"),

@@ -67,7 +67,7 @@ import Testing
   @Test func aConnectThatFailsLeavesTheCurrentDevice() throws {
     let result = try text(["connect name:Band-7", "connect name:Nobody -t 1", "read 2a19", "use name:Panel"])
     #expect(result.lines.last == "3c  60 %", "\(result.text)\(result.errors)")
-    #expect(result.errors.contains("line 4: Panel is not connected. Connected: Band-7. To connect: `connect"), "\(result.errors)")
+    #expect(result.errors.contains("line 4: Panel is not connected. Connected: Band-7. To connect: connect"), "\(result.errors)")
   }
 
   @Test func alsoOneThatIsInterrupted() throws {
@@ -92,7 +92,7 @@ import Testing
     let result = running.wait()
     #expect(try result.statuses == ["1": 0, "2": 2, "3": 2, "4": 0], "\(result.text)")
     let message = try result.records.first { $0.int("id") == 3 }?["error"]?.string("message")
-    #expect(message?.hasPrefix("Not connected: ") == true && message?.contains("To try again: `connect name:Nobody`") == true)
+    #expect(message?.hasPrefix("Not connected: ") == true && message?.contains("To try again: connect name:Nobody") == true)
   }
 
   @Test func severalThatFailLeaveTheOneBefore() throws {

@@ -76,9 +76,9 @@ import Testing
   // MARK: What is wrong with a line
 
   @Test(arguments: [
-    ("connect 2a19", "Invalid PEER \"2a19\": it names an attribute. For a device with that name, use name:2a19. A PEER is: Address"),
-    ("write ff02 name:Band-7 01", "The device comes first: write name:Band-7 ff02 01"),
-    ("connect name:", "Invalid PEER \"name:\": the name is missing. A PEER is: Address"),
+    ("connect 2a19", "Invalid PEER \"2a19\": it names an attribute. For a device with that name, use name:2a19. A device is an address"),
+    ("write ff02 name:Band-7 01", "Put the device first: write name:Band-7 ff02 01"),
+    ("connect name:", "Invalid PEER \"name:\": the name is missing. A device is an address"),
     ("disconnect nosuch", "No device is connected"), ("sleep 2x", "2x"),
     ("connect", "There is no current device"), ("read 2a19", "as in `read name:Band-7 2a19`"),
     (#"wait ff01="zz""#, #"Invalid ATTR "ff01=zz". Invalid hex "zz". Put text in quotes: 'ff01="zz"'"#),

@@ -43,8 +43,8 @@ import Testing
       "connect Band-7", "connect Panel", "subscribe Band-7", "unsubscribe band-7", "read Panel", "services Panel", "write Panel",
       "subscribe '*'; read Panel -h; read Panel --all; unsubscribe", "subscribe Panel --nonsense")
     #expect(!errors.contains("line 3") && !errors.contains("line 4"), "\(errors)")
-    #expect(errors.contains("line 5: Missing ATTRIBUTE of the device Panel. For example: `read Panel 2a00`\n"), "\(errors)")
-    #expect(errors.contains("line 7: Missing ATTRIBUTE of the device Panel. For example: `write Panel fff8 …`\n"), "\(errors)")
+    #expect(errors.contains("line 5: Missing ATTRIBUTE of the device Panel. For example: read Panel 2a00\n"), "\(errors)")
+    #expect(errors.contains("line 7: Missing ATTRIBUTE of the device Panel. For example: write Panel fff8 …\n"), "\(errors)")
     #expect(!errors.contains("line 8") && errors.contains("line 9: Unknown option --nonsense."), "\(errors)")
   }
 
@@ -53,8 +53,8 @@ import Testing
       "scan -d 2 -q", "connect Band-7", "read Panel fff7", "write panel fff8 00", "subscribe Panel", "disconnect Panel",
       "disconnect name:Nobody", "unsubscribe name:Panel")
     for number in 3...8 where number != 7 { #expect(errors.lowercased().contains("line \(number): panel is not connected. "), "\(errors)") }
-    #expect(errors.contains("line 3: Panel is not connected. Connected: Band-7. To connect: `connect Panel`\n"), "\(errors)")
-    #expect(errors.contains("line 6: Panel is not connected. Connected: Band-7. To disconnect: `disconnect Band-7`\n"), "\(errors)")
+    #expect(errors.contains("line 3: Panel is not connected. Connected: Band-7. To connect: connect Panel\n"), "\(errors)")
+    #expect(errors.contains("line 6: Panel is not connected. Connected: Band-7. To disconnect: disconnect Band-7\n"), "\(errors)")
     #expect(errors.contains("line 7: Nobody is not connected. "), "\(errors)")
   }
 
@@ -68,7 +68,7 @@ import Testing
     let result = try Blectl.run(["repl"], input: Array((lines + ["read Mute 2a00"]).joined(separator: "\n").utf8), adapter: adapter)
     for number in [3, 4] {
       #expect(
-        result.errors.contains("line \(number): Mute is not connected. Connected: Band. To connect: `connect name:Mute`\n"),
+        result.errors.contains("line \(number): Mute is not connected. Connected: Band. To connect: connect name:Mute\n"),
         "\(result.errors)")
     }
     #expect(result.errors.contains("has no attribute mute") && !result.errors.contains("line 8"), "\(result.errors)")
@@ -251,7 +251,7 @@ import Testing
     (["read", "Band-7", "batery_level"], "Did you mean battery_level?"),
     (["read", "Band-7", "all"], "blectl read name:Band-7 --all"),
     (["scan", "--service", "hart_rate"], "Did you mean heart_rate?"), (["scan", "--manufacturer", "aple"], "Did you mean apple?"),
-    (["read", "unknown", "name:Band-7"], "The device comes first: blectl read name:Band-7 unknown"),
+    (["read", "unknown", "name:Band-7"], "Put the device first: blectl read name:Band-7 unknown"),
     (["write", "Band-7", "ff02", "01", "--wait", "ff01"], "To wait for an answer: --expect ff01"),
     (["read", "Bend-7", "2a19", "-t", "2"], "Did you mean Band-7?"),
     (["read", "battery_level", "Band-7"], "blectl read Band-7 battery_level"),
@@ -278,8 +278,8 @@ import Testing
     (["man", "scan"], "man blectl. For the help of a command: blectl scan --help"), (["man"], "man blectl."),
     (["replay", "my trace"], "blectl -i replay:'my trace' scan"),
     (["wait", "-i", "sim", "ff01=567b", "Band-7", "-n", "3"], "blectl -e 'wait ff01=567b -n 3' Band-7"),
-    (["sleep", "2"], "blectl -e 'sleep 2', or start a session with blectl repl"), (["rssi"], "blectl -e rssi PEER"),
-    (["subscribe", "Band-7", "2a37"], "subscribe is a command of sessions. Did you mean blectl notify Band-7 2a37\n"),
+    (["sleep", "2"], "To start one: blectl repl. To run only this: blectl -e 'sleep 2'\n"), (["rssi"], "blectl -e rssi PEER"),
+    (["subscribe", "Band-7", "2a37"], "subscribe is a command of sessions. Use: blectl notify Band-7 2a37\n"),
     (["raed", "-h"], "Did you mean read?"),
     (["-e", "read 2a19", "read 2a00", "Band-7"], "blectl -e 'read 2a19; read 2a00' Band-7"),
     (["-e", "read 2a19", "read 2a00"], "blectl -e 'read 2a19; read 2a00' PEER"),
@@ -314,7 +314,7 @@ import Testing
     (["mac-from-adv", "A4", "C1", "38", "00", "11", "22"], "as one word: blectl mac-from-adv A4:C1:38:00:11:22\n"),
     (["connect", "A4", "C1", "38", "00", "11", "22", "-q"], "as one word: blectl connect A4:C1:38:00:11:22 -q\n"),
     (["mac-from-adv", "learn", "A4:C1:38:00:11:22"], "Did you mean --learn?"), (["mac-from-adv", "Panel"], "on the label: --learn MAC"),
-    (["call", "battery"], "The device comes first: call PEER battery\n"),
+    (["call", "battery"], "Put the device first: call PEER battery\n"),
     // Commands of other programs, and commands in the place of an option.
     (["send", "Band-7", "ff02", "f"], "For a file: send-file."), (["record", "my log"], "blectl --record 'my log' COMMAND"),
     (["hcitool", "lescan"], "Did you mean scan?"), (["read_gatt_char", "Band-7"], "Did you mean read?"),
@@ -325,8 +325,8 @@ import Testing
     (["completion", "bash"], "source <(blectl --generate-completion-script bash)"),
     (["--completion", "fish"], "blectl --generate-completion-script fish | source"),
     // Options in the wrong place, and those of other programs.
-    (["-b", "C0:FF:EE:00:00:07", "read", "2a19"], "Use blectl read C0:FF:EE:00:00:07 2a19\n"),
-    (["--char-read", "-a", "0x2a", "-b", "C0:FF:EE:00:00:07"], "Use blectl gatttool --char-read -a 0x2a -b C0:FF:EE:00:00:07\n"),
+    (["-b", "C0:FF:EE:00:00:07", "read", "2a19"], "Use: blectl read C0:FF:EE:00:00:07 2a19\n"),
+    (["--char-read", "-a", "0x2a", "-b", "C0:FF:EE:00:00:07"], "Use: blectl gatttool --char-read -a 0x2a -b C0:FF:EE:00:00:07\n"),
     (["--replay", "s.btsnoop", "scan"], "blectl -i replay:s.btsnoop scan"), (["-n", "3", "--json", "scan"], "blectl --json scan -n 3"),
     (["-i", "sim", "Band-7", "-e", "read 2a19", "--json"], "blectl -i sim --json -e 'read 2a19' Band-7"),
     (["replay:s.btsnoop", "scan", "-d", "1"], "needs -i: blectl -i replay:s.btsnoop scan -d 1\n"),
@@ -351,7 +351,7 @@ import Testing
   /// A scan for a word that no device has as its name succeeds, but the note shows what the word may mean.
   @Test(arguments: [
     (["5"], "For the scan time: --duration 5"), (["180d"], "For devices with a service: --service 180d"),
-    (["help"], "For the help: blectl scan --help"), (["on"], "To scan for all devices: blectl scan\n"),
+    (["help"], "For the help: blectl scan --help"), (["on"], "Leave out \"on\": blectl scan\n"),
     (["-t", "2", "-d", "1"], "no effect on scan. To limit its time: --duration 2"),
   ])
   func whatAScanMayMean(_ words: [String], _ mention: String) throws {

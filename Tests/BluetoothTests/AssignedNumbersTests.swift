@@ -32,7 +32,9 @@ import Testing
     for text in ["ffe1", "0000", "ffff", "12345678", "f000aa01-0451-4000-b000-000000000001", "00000000-0000-0000-0000-000000000000"] {
       #expect(AssignedNumbers.name(of: try #require(UUID(text))) == nil)
     }
-    for name in ["", "_", "service", "battery_levels", "2a19", "\u{0}", "Ⅷ"] {
+    for name in [
+      "", "_", "service", "battery_levels", "2a19", "\u{0}", "Ⅷ", "!!battery!!", "battery_level!", "\"battery\"", "_battery", "a:b",
+    ] {
       #expect(AssignedNumbers.uuid(named: name) == nil, "\(name)")
     }
     #expect(AssignedNumbers.company(0xFEFE) == nil)

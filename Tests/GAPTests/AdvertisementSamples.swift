@@ -95,7 +95,7 @@ extension AdvertisementSample {
     .init("pvvx", "12161a18 f4830238c1a4 a906 6911 b60b 58 f7 0d", serviceData: ["181a:f4830238c1a4a9066911b60b58f70d"]),
     .init(
       "BTHome v2, one octet short", "020106 0a16d2fc 40 00c8 02ca09 ", flags: 6,
-      errors: ["structure at offset 3 claims 10 octets, 9 left"]),
+      errors: ["the structure at byte 3 claims 10 bytes, but 9 are left"]),
     .init("BTHome v2 whole", "020106 0916d2fc 40 00c8 02ca09", flags: 6, serviceData: ["fcd2:4000c802ca09"]),
     .init(
       "BTHome with name", "020106 0b094449592d73656e736f72 0716d2fc40016403", flags: 6, name: "DIY-sensor", serviceData: ["fcd2:40016403"]),
@@ -211,12 +211,12 @@ extension AdvertisementSample {
     .init("zero padding", "020106 00000000", flags: 6),
     .init(
       "data after padding", "020106 0000 0409 414243", flags: 6, errors: ["non-zero octets after the zero-length terminator at offset 3"]),
-    .init("only a length", "05", errors: ["structure at offset 0 claims 5 octets, 0 left"]),
-    .init("length 255 of 3", "ff0901", errors: ["structure at offset 0 claims 255 octets, 2 left"]),
-    .init("one octet short", "020106 0409 4142", flags: 6, errors: ["structure at offset 3 claims 4 octets, 3 left"]),
+    .init("only a length", "05", errors: ["the structure at byte 0 claims 5 bytes, but none are left"]),
+    .init("length 255 of 3", "ff0901", errors: ["the structure at byte 0 claims 255 bytes, but 2 are left"]),
+    .init("one octet short", "020106 0409 4142", flags: 6, errors: ["the structure at byte 3 claims 4 bytes, but 3 are left"]),
     .init(
       "one octet too many", "020106 0309 4142 43", flags: 6, name: "AB",
-      errors: ["structure at offset 7 claims 67 octets, 0 left"]),
+      errors: ["the structure at byte 7 claims 67 bytes, but none are left"]),
     .init(
       "two defects", "0219 41 02ff 59",
       errors: [
@@ -224,7 +224,7 @@ extension AdvertisementSample {
       ]),
     .init(
       "a stop and a defect", "0219 41 09",
-      errors: ["structure at offset 3 claims 9 octets, 0 left", "AD type 0x19: appearance shorter than 2"]),
+      errors: ["the structure at byte 3 claims 9 bytes, but none are left", "AD type 0x19: appearance shorter than 2"]),
   ]
 
   private static let extended: [Self] = [

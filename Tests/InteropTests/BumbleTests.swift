@@ -102,7 +102,8 @@ import Text
     #expect(result.status == 6, "\(result.errors)")
     #expect(result.error?.string("kind") == "link_lost")
     let message = result.error?.string("message") ?? ""
-    let known = try #require(message.firstMatch(of: /At least (\d+) of \d+ bytes arrived/).flatMap { UInt32($0.1) })
+    let known = try #require(
+      message.firstMatch(of: /(?:At least|Between) (\d+) (?:and \d+ )?of \d+ bytes arrived/).flatMap { UInt32($0.1) })
     #expect(message.contains("--offset \(known)"), "\(message)")
     // Bumble may receive more bytes before its link is down. Its own count is the number that arrived.
     let report = try #require(Hex.decode(try air.blectl("read", Self.peer, "ffe7", "--json").records.first?.string("value") ?? ""))

@@ -153,7 +153,7 @@ import Testing
       // Nothing appears before all of it is ready.
       #expect(reader.read().isEmpty)
       try await EventLoop.shared.sleep(for: .milliseconds(1))
-      #expect(text(reader.read()) == "<wipe>" + (0..<1000).map { "\($0)\n" }.joined() + "note: a note\n<line>")
+      #expect(text(reader.read()) == "<wipe>" + (0..<1000).map { "\($0)\n" }.joined() + "note: a note.\n<line>")
       #expect(line.drawn == 1)
       try await output.line("waits for room")
       try await EventLoop.shared.sleep(for: .milliseconds(1))

@@ -28,7 +28,7 @@ import Text
       output.status("not when nobody looks")
       output.failure("it failed")
       #expect(text(out.read()) == "a line\n{\"number\":1}\n")
-      #expect(text(err.read()) == "note: a note\ntool: it failed\n")
+      #expect(text(err.read()) == "note: a note.\ntool: it failed.\n")
     }
   }
 
@@ -43,7 +43,7 @@ import Text
       #expect(try output.offerLine("4"))
       output.note("5")
       try await output.flush(until: nil)
-      #expect(text(pipe.read()) == "1\nnote: 2\n3\n4\nnote: 5\n")
+      #expect(text(pipe.read()) == "1\nnote: 2.\n3\n4\nnote: 5.\n")
     }
   }
 
@@ -78,7 +78,7 @@ import Text
       output.verbose(3, "more than was asked for")
       #expect(
         text(err.read())
-          == #"{"note":"a note"}"# + "\n" + #"{"note":"what is done"}"# + "\n" + #"{"note":"a PDU: \"0a\""}"# + "\n")
+          == #"{"note":"a note."}"# + "\n" + #"{"note":"what is done"}"# + "\n" + #"{"note":"a PDU: \"0a\""}"# + "\n")
     }
   }
 

@@ -14,6 +14,19 @@ import Text
     #expect(Glob.matches(pattern, text) == matches)
   }
 
+  @Test(arguments: [
+    ("B35T+", "B35T+\0\0\0", true), ("lamp", " Lamp  ", true), (" Lamp  ", " Lamp  ", true), ("Lamp", "\r\nLamp\n", true),
+    ("", "\0\0", true),
+    ("a b", "a b\u{A0}", true), ("ab", "a b", false), ("Lamp", "Lamp\0x", false),
+  ])
+  func padding(_ pattern: String, _ name: String, _ matches: Bool) { #expect(Glob.matches(pattern, name) == matches) }
+
+  @Test(arguments: [" Lamp  ", "B35T+\0\0", "a\nb", "x\r\ny", "[a]*?\\", "\u{FFFD}A", "\u{202E}evil", "Lampe 💡 Flur", "\0"])
+  func aTypableNameIsMatched(_ name: String) {
+    let typed = Glob.typable(name)
+    #expect(Glob.matches(typed, name) && typed.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0 != "\u{202E}" && $0 != "\u{FFFD}" })
+  }
+
   /// Each star doubles the work of a matcher that backtracks to all of them, which would not end.
   @Test func manyStars() {
     let pattern = String(repeating: "a*", count: 64) + "b"

@@ -15,7 +15,8 @@ import Text
 
   @Test(arguments: [
     ("a 'b", ShellWordsError.unterminated("'")), ("a \"b", .unterminated("\"")), ("\"\\", .unterminated("\"")), ("a \\", .endsInBackslash),
-    ("a; b", .severalCommands),
+    ("a; b", .severalCommands), ("a b && c", .shellOperator("&&", before: ["a", "b"], after: ["c"])),
+    ("a | b c", .shellOperator("|", before: ["a"], after: ["b", "c"])), ("a > b", .shellOperator(">", before: ["a"], after: ["b"])),
   ])
   func whatIsNoLine(_ text: String, _ error: ShellWordsError) { #expect(throws: error) { try ShellWords.words(of: text) } }
 
@@ -26,6 +27,18 @@ import Text
   func aQuotedWordIsReadAsItWas(_ word: String) throws {
     #expect(try ShellWords.words(of: "x \(ShellWords.quote(word)) y") == ["x", word, "y"])
   }
+
+  @Test func quotedOperatorsAreWords() throws {
+    #expect(try ShellWords.words(of: "a '&&' \"|\" b&&c >x") == ["a", "&&", "|", "b&&c", ">x"])
+  }
+
+  /// A command at the end has no full stop, because people copy it.
+  @Test(arguments: [
+    ("--mtu takes 23 to 517 bytes, not 5", "."), ("Cannot read \"x\": no such file", "."), ("Canceled.", ""), ("Did you mean hex?", ""),
+    ("Unknown command. If it is a device: blectl connect Band-7", ""), ("It is lost. To connect: connect Panel", ""), ("", ""),
+    ("`test` needs a name: test \"opens\"", ""), ("List them: --list", ""), ("Use --as hex", "."), ("Cannot scan. Run: sudo x", ""),
+  ])
+  func aMessageIsASentence(_ text: String, _ end: String) { #expect(text.asMessage(of: "blectl") == text + end) }
 
   @Test func plainWordsStayPlain() {
     #expect(ShellWords.quote("C0:FF:EE:00:00:07/public") == "C0:FF:EE:00:00:07/public" && ShellWords.quote("@code.bin") == "@code.bin")

@@ -57,10 +57,18 @@ package enum AdapterSpec: Sendable, Equatable {
   /// Whether a word without `-i` names an adapter, such as `replay:TRACE`.
   package static func isPlain(_ text: String) -> Bool { (try? Self(text)) != nil }
 
+  /// Returns the adapter of a file without its prefix, such as `replay:s.btsnoop`. Nil for a file of another kind.
+  package static func named(in text: String) -> String? {
+    text.split(separator: ".").last.flatMap { FamiliarWords.adapters["\($0)"] }.map { $0 + text }
+  }
+
   private static func unknown(_ text: String) -> Failure {
-    let ending = text.split(separator: ".").last.map(String.init) ?? ""
-    let prefixed = FamiliarWords.adapters[ending].map { $0 + text }
-    let meant = (text == "simulator" ? "sim" : prefixed ?? Int(text).map { "hci\($0)" }).map { "Did you mean \(DisplayText.escape($0))? " }
+    let words = CommandLine.arguments
+    // Without its colon, a kind of adapter is a word of its own.
+    let next = words.firstIndex(of: text).flatMap { $0 + 1 < words.count ? words[$0 + 1] : nil } ?? "FILE"
+    let parted = ["replay", "tcp", "unix", "serial", "user"].contains(text) ? "\(text):\(ShellWords.quoteForShell(next))" : nil
+    let other = text == "simulator" ? "sim" : named(in: text) ?? Int(text).map { "hci\($0)" } ?? TransportAddress.meant(by: text)
+    let meant = (parted ?? other).map { "Did you mean \(DisplayText.escape($0))? " }
     return Failure(
       .usage,
       "Unknown adapter \(DisplayText.quote(text)). \(meant ?? "")Use hci0, user:0, tcp:HOST:PORT, unix:PATH, "
@@ -136,13 +144,21 @@ extension AdapterSpec {
     }
   }
 
+  @LoopActor private static func peripherals(in file: String) async throws -> [PeripheralDescription] {
+    let octets = try await InputFile.read(file, limit: 4 << 20)
+    do { return try PeripheralFile.parse(octets, name: file) } catch {
+      var host = SniffedHost()
+      guard (try? await Recording.read(octets, isStrict: false) { host.records($0) }) != nil else { throw error }
+      let adapter = ShellWords.quoteForShell("replay:\(file)")
+      throw Failure(.input, "\(DisplayText.quote(file)) is a recording, not a file of simulated devices. Use: -i \(adapter)")
+    }
+  }
+
   /// Creates the simulator's radio environment (air). Uses the peripherals of a file, or the preset peripherals if `file` is nil.
   @LoopActor package static func air(_ file: String?) async throws -> Air {
     let air = Air()
     let descriptions =
-      if let file { try PeripheralFile.parse(try await InputFile.read(file, limit: 4 << 20), name: file) } else {
-        try Presets.peripherals()
-      }
+      if let file { try await peripherals(in: file) } else { try Presets.peripherals() }
     air.add(descriptions)
     return air
   }

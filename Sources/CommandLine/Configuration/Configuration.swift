@@ -125,6 +125,10 @@ package struct Configuration: Sendable {
     }
   }
 
+  @LoopActor package func isAlias(_ name: String) -> Bool {
+    KnownDevices.aliases(in: deviceLog, on: air)[name] != nil || (try? aliases()[name]) != nil
+  }
+
   // MARK: Known devices
 
   /// Returns the last stored name of a device that blectl has connected. Nil if blectl stored no name.

@@ -147,9 +147,9 @@ package final class Answers {
     let count = options.expectCount ?? 1
     let parts = zip(options.expect, expected.missing).filter { $1 > 0 }.map { argument, missing in
       let start = argument.typed.map { " starting with \(DisplayText.escape($0))" } ?? ""
-      return "\(count - missing) of \(count) values\(start) on \(argument.attribute)"
+      return "\(count - missing) of \(count.counted("value"))\(start) on \(argument.attribute)"
     }
-    let seen = last.map { " The last value was \(text($0))" } ?? ""
+    let seen = last.map { " The last value was \(text($0))." } ?? ""
     return Failure(.expectation, "Received \(parts.joined(separator: " and ")) in \(limit.secondsText) s.\(seen)")
   }
 }

@@ -123,9 +123,13 @@ package final class LinkText: LinkReporter {
   /// Adds advice to the error of a search, based on the devices that the search heard.
   private func addAdvice(to failure: inout Failure, _ selector: PeerSelector) {
     if case .address(let address, _) = selector, let other = devices.first(where: { PeerSelector.mac(address).matches($0) }) {
-      failure.add("\(other.peer) advertises this MAC. Use mac:\(address)")
+      failure.add("\(other.peer) advertises this MAC. Use mac:\(address).")
     } else if case .mac(let address) = selector, devices.contains(where: { $0.peer.address == address }) {
       failure.add("A device uses this address. Use it without the prefix: \(address)")
+    }
+    if case .name(let name) = selector {
+      if AdapterSpec.isPlain(name) { failure.add("For an adapter, use -i \(ShellWords.quoteForShell(name)).") }
+      if process.configuration.isAlias(name) { failure.add("For the alias of this name, use @\(ShellWords.quoteForShell(name)).") }
     }
     failure.add("To listen longer, use \(limitOption) SECONDS or --wait.")
   }

@@ -192,7 +192,7 @@ package final class ProcessContext {
 
   private func open(trace path: String) async throws -> SnoopFile {
     try await SnoopFile.open(path, hasKeys: options.traceSecrets) {
-      output.note("Waiting for a reader of the pipe “\(DisplayText.escape(path))”")
+      output.note("Waiting for a reader of the pipe \"\(DisplayText.escape(path))\"")
     }
   }
 }

@@ -1,5 +1,6 @@
 package import ArgumentParser
 import EventLoop
+import GATT
 package import Terminal
 import Text
 
@@ -105,13 +106,16 @@ package struct CommandSet: Sendable {
     }
     let familiar = FamiliarWords.commands[name]
     if let familiar, sessionOnly.contains(where: { $0.commandName == name }) {
-      return ValidationError("\(name) is a command of sessions. Did you mean \(Self.line([familiar] + words))")
+      return ValidationError("\(name) is a command of sessions. Use: \(Self.line([familiar] + words))")
     }
     if let type = sessionOnly.first(where: { $0.commandName == name || $0.configuration.aliases.contains(name) }) {
       return ValidationError(
-        "\(name) is a command of sessions. Use \(Self.executing([name] + rest, type)), or start a session with blectl repl.")
+        "\(name) is a command of sessions. To start one: blectl repl. To run only this: \(Self.executing([name] + rest, type))")
     }
     let meant = (familiar ?? SpellingSuggestion.nearest(to: name, among: names)).map { "Did you mean \($0)?" }
+    if meant == nil, let line = Self.line(forDevice: name, Array(rest)) {
+      return ValidationError("Unknown command \(DisplayText.quote(name)). If it is a device: \(line)")
+    }
     return ValidationError("Unknown command \(DisplayText.quote(name)). \(meant ?? "The commands are \(names.joined(separator: ", ")).")")
   }
 
@@ -125,6 +129,15 @@ package struct CommandSet: Sendable {
     }
     let line = words.map { ShellWords.quoteForShell($0) }.joined(separator: " ")
     return "blectl -e \(DisplayText.clip(ShellWords.quoteForShell(line), to: 60)) \(DisplayText.clip(device, to: 60))".trimmed
+  }
+
+  /// Returns the command line for words that start with a device. Nil if the first word looks like a command.
+  private static func line(forDevice name: String, _ rest: [String]) -> String? {
+    let isDevice =
+      PeerArgument(form: name) != nil || PeerArgument.mistake(in: name) == nil && name.contains { !$0.isLowercase && $0 != "_" }
+    guard isDevice else { return nil }
+    let isAttribute = rest.first.map { (try? Selector($0, abbreviating: false)) != nil } ?? false
+    return isAttribute ? line(["read", name] + rest) : line(["connect", ([name] + rest).joined(separator: " ")])
   }
 
   private static func line(_ words: [String]) -> String {
@@ -150,7 +163,7 @@ package struct CommandSet: Sendable {
     guard let place = others.firstIndex(of: option.commandName) ?? (isFirst ? 0 : nil) else { return nil }
     let (name, next) = (others[place], place + 1 < others.count ? others[place + 1] : nil)
     if typed.contains(where: FamiliarWords.ofGatttool.contains) {
-      return ValidationError("\(DisplayText.quote(name)) is an option of gatttool. Use \(Self.line(["gatttool"] + typed))")
+      return ValidationError("\(DisplayText.quote(name)) is an option of gatttool. Use: \(Self.line(["gatttool"] + typed))")
     }
     if name == option.commandName {
       let words = others[place...].prefix(2) + others[..<place] + others[place...].dropFirst(2)
@@ -166,7 +179,7 @@ package struct CommandSet: Sendable {
     let isKnown = CommandDescription(of: command).options.contains { $0.names.contains(name) }
     if !isKnown, FamiliarWords.ofDevice.contains(name) { others.remove(at: place) }
     return ValidationError(
-      "\(DisplayText.quote(name)) is not a global option. Use \(Self.line(global + rest.prefix(1) + others + rest.dropFirst()))")
+      "\(DisplayText.quote(name)) is not a global option. Use: \(Self.line(global + rest.prefix(1) + others + rest.dropFirst()))")
   }
 
   /// Returns the error for the first option that is not global or lacks its value. Nil if all words are global options.

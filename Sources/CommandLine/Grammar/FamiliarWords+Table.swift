@@ -3,7 +3,8 @@ import Text
 /// Words of other programs (bluetoothctl, gatttool, bleak, nRF Connect, LightBlue), with blectl's words for the same purpose.
 enum FamiliarWords {
   static let commands = [
-    "devices": "scan", "list": "scan", "lescan": "scan", "find": "scan", "search": "scan", "discover": "services", "primary": "services",
+    "devices": "scan", "ls": "scan", "list": "scan", "lescan": "scan", "find": "scan", "search": "scan", "discover": "services",
+    "primary": "services",
     "characteristics": "services", "char-desc": "services", "chars": "services", "info": "services", "list-attributes": "services",
     "attributes": "services", "gatt": "services", "explore": "services", "inspect": "services", "char-write-req": "write",
     "char-write-cmd": "write", "set-value": "write", "write-request": "write", "write-command": "write", "write_gatt_char": "write",
@@ -32,12 +33,31 @@ enum FamiliarWords {
     "--ascii": "--as utf8", "--string": "--as utf8", "--wait-for": "--expect", "--until": "--expect", "--debug": "--verbose",
     "--log-level": "--verbose",
     "--pcap": "--trace", "--capture": "--trace", "--btsnoop": "--trace", "--simulator": "--adapter sim", "--sim": "--adapter sim",
+    "--no-color": "--color never", "--no-colour": "--color never", "--colour": "--color", "--colors": "--color",
+    "--nocolor": "--color never",
     "--rssi": "--min-rssi", "--listen": "--duration", "--xml": "--junit", "--filter-name": "--name",
+  ]
+
+  /// The forms of values by the placeholder of their options.
+  static let forms = [
+    "seconds": "seconds, or a time with its unit (5, 0.5, 500ms, 2s, 1m)", "s": "seconds, or a time with its unit (5, 0.5, 500ms, 2s, 1m)",
+    "ms": "milliseconds, or a time with its unit (20, 20ms, 1s)", "format": "hex, utf8, u8, i16le, f32be, …", "name=value": "NAME=VALUE",
+    "uuid": "a UUID or a name, as in 180d or heart_rate", "file": "the name of a file", "peer": PeerOptions.sentence, "glob": "a pattern",
+    "[address=]hex": "32 hex digits, perhaps after ADDRESS=", "attr[=hex]": "ATTRIBUTE or ATTRIBUTE=HEX", "attr=hex": "ATTRIBUTE=HEX",
+    "id[:hex]": "a company, perhaps with the first bytes of its data, as in 0305:01", "tag": "a tag", "ad": "hex",
+    "rule": "a rule, as in mfg:0x0305@-6:le",
   ]
 
   /// Extensions of files, with the prefix that makes the file an adapter.
   static let adapters = [
     "json": "sim:", "btsnoop": "replay:", "pcap": "replay:", "pcapng": "replay:", "pklg": "replay:", "log": "replay:", "cfa": "replay:",
+  ]
+
+  /// Commands of the shell, which a session has after `!`.
+  static let ofShell: Set = [
+    "ls", "cd", "cat", "echo", "grep", "pwd", "clear", "sudo", "jq", "head", "tail", "vi", "vim", "nano", "export", "env", "bash", "sh",
+    "date",
+    "awk", "sed", "xxd", "hexdump", "tee", "kill", "which", "mkdir", "rm", "cp", "mv", "python", "python3", "make",
   ]
 
   /// Options by which other programs take the device.
@@ -65,6 +85,10 @@ enum FamiliarWords {
     "config --set": settings, "config --timeout": settings,
     "--sim": "The simulator is an adapter: blectl -i sim scan", "blectl": "In a session, type commands without blectl.",
     "send": "For a file: send-file. For a value: write.",
+    "use": "Outside a session, each command names its device: blectl read PEER ATTRIBUTE",
+    "set": "Outside a session, each command takes options such as --timeout. For defaults of all commands: blectl config",
+    "exit": endsSession, "quit": endsSession,
+    "disconnect": "A command disconnects at its end. To end another program's connection: bluetoothctl disconnect ADDRESS",
     "man": "For the manual: man blectl. For the help of a command: blectl COMMAND --help",
     "replay": "A recording is an adapter: blectl -i replay:FILE scan",
     "record": "To record a script: blectl --record FILE COMMAND. To capture packets: blectl --trace FILE COMMAND",
@@ -77,6 +101,7 @@ enum FamiliarWords {
   private static let device = "Write the device without an option, as the first argument."
   private static let attribute = "Write the attribute without an option, after the device: 0x0011, 2a19 or battery_level."
   private static let records = "adapters, call, mac-from-adv, notify, peers, read, run and scan take it. For records here, use --json."
+  private static let endsSession = "It ends a session. To start one: blectl repl"
   private static let settings = #"Write defaults into config.json: {"defaults": {"timeout": 5}}. Its path: blectl config"#
 
   /// Returns the advice on a command without a counterpart. The user's next word replaces the placeholder COMMAND or FILE.

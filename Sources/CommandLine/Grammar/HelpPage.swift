@@ -74,7 +74,9 @@ package struct HelpPage {
   private func section(_ title: String, _ arguments: [CommandDescription.Argument], isShort: Bool) -> [String] {
     var rows = arguments.map { argument in
       let more = isShort || argument.discussion.isEmpty ? "" : (argument.discussion.hasPrefix("(") ? " " : ". ") + argument.discussion
-      return (Self.label(argument), argument.help + more)
+      return (
+        [Self.label(argument), type.flagArguments[argument.longName ?? ""]].compactMap(\.self).joined(separator: " "), argument.help + more
+      )
     }
     if title == Self.globalTitle {
       if !isSession { rows.append(("--version", "Print the version; -v also the commit and libraries")) }

@@ -48,6 +48,8 @@ package protocol LoopCommand: ParsableCommand, Sendable {
   mutating func take(_ defaults: ShellSettings)
   /// The examples at the end of the help. A test runs each on the simulator.
   static var examples: [String] { get }
+  /// The PEER that a flag gives another meaning, by the flag's name, as the help shows it.
+  static var flagArguments: [String: String] { get }
   /// The options that only `--help` shows, so that `-h` fits on a screen.
   static var rareOptions: [String] { get }
   /// The global options that have no effect on this command. Its help omits them.
@@ -100,6 +102,7 @@ extension LoopCommand {
   package mutating func take(_ defaults: ShellSettings) { takeTimeout(defaults) }
   package static var ownShape: CommandShape? { nil }
   package static var examples: [String] { [] }
+  package static var flagArguments: [String: String] { [:] }
   package static var rareOptions: [String] { [] }
   package static var unusedOptions: [String] { [] }
   package var recordFields: RecordFields? { nil }

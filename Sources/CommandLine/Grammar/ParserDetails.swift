@@ -61,7 +61,7 @@ package struct ParserMistake {
       let parts = sentence.split(separator: "'", omittingEmptySubsequences: false)
       return .unexpectedArguments(parts.enumerated().filter { $0.offset % 2 == 1 }.map { String($0.element) }, sentence)
     }
-    return .other(sentence)
+    return .other(sentence.replacing("'", with: "\""))
   }
 
   /// Extracts value, place and choices from `The value 'V' is invalid for '--option <name>'. Please provide one of 'a', 'b' or 'c'.` Nil

@@ -12,7 +12,7 @@ package enum ProgramHelp {
     // Without a title, the short help fits 24 lines.
     let list = (isShort ? [] : ["COMMANDS:"]) + rows(all.map { ($0.commandName, $0.configuration.abstract) })
     let usage = "USAGE: blectl [<options>] <command> [<arguments>]"
-    let more = "More: blectl COMMAND -h, blectl --help (all commands, completion), man blectl"
+    let more = "More: blectl COMMAND -h, \(isShort ? "blectl --help (all commands, completion), " : "")man blectl"
     // A command that takes all global options.
     let complete = all.first { $0.traits.printsRecords && $0.unusedOptions.isEmpty }
     let lines = { DisplayText.wrap($0, to: HelpPage.width) }

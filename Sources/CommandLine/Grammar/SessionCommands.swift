@@ -29,7 +29,11 @@ package final class SessionCommands {
     return Failure(text, .unknownName(name), advice: "Separate commands with a semicolon.")
   }
 
-  package func unknown(_ name: String) -> Failure {
+  /// Returns the failure of a line with an unknown command. `help` says where a script's commands are described. Nil for a session.
+  package func unknown(_ name: String, help: String? = nil) -> Failure {
+    if FamiliarWords.ofShell.contains(name) {
+      return Failure(.usage, "\(name) is a command of the shell. \(help ?? "In a session, put ! before it: !\(name)")")
+    }
     if let advice = FamiliarWords.advice[name] { return Failure(.usage, "Unknown command \(DisplayText.quote(name)). \(advice)") }
     if name == "history" { return Failure(.usage, "history needs a terminal and its own line.") }
     let names = all.map { $0.commandName }
@@ -37,7 +41,7 @@ package final class SessionCommands {
     let begun = names.filter { $0.hasPrefix(name) }
     let nearest = familiar ?? (begun.count == 1 ? begun[0] : SpellingSuggestion.nearest(to: name, among: names))
     let meant = nearest.map { "Did you mean \($0)? " } ?? ""
-    return Failure(.usage, "Unknown command \(DisplayText.quote(name)). \(meant)List the commands: `help`")
+    return Failure(.usage, "Unknown command \(DisplayText.quote(name)). \(meant)\(help ?? "List the commands: help")")
   }
 
   package func options(of type: any LoopCommand.Type) -> CommandOptions {

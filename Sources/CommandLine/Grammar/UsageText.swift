@@ -22,16 +22,20 @@ package struct UsageText {
     let command = type ?? commands.type(named: arguments.first ?? "")
     let mistake = ParserMistake(error, of: type ?? commands.root, command)
     usage =
-      command.map { "Usage: \(HelpPage(of: $0, isSession: false).usage)\n  See 'blectl \($0.commandName) -h'." }
-      ?? "Usage: blectl [<options>] <command> [<arguments>]\n  See 'blectl -h'."
+      command.map { "Usage: \(HelpPage(of: $0, isSession: false).usage)\n  Help: blectl \($0.commandName) -h" }
+      ?? "Usage: blectl [<options>] <command> [<arguments>]\n  Help: blectl -h"
     // The parser reports missing and wrong arguments before an unknown option, which is the likelier mistake.
     let unknown = error is ValidationError ? nil : Self.unknownOption(arguments, command)
     let kind = unknown.map { .unknownOption($0) } ?? mistake.kind
+    // The first argument of -e is not a device.
+    let isOfDevice = command?.commandName != commands.option.commandName
+    let isSession = type != nil && isOfDevice
     let words =
-      Self.deviceFirst(kind, arguments, command, isSession: type != nil, place)
-      ?? command?.advice(on: kind, in: arguments) ?? Self.words(kind, mistake.help, command, arguments, commands)
+      (isOfDevice ? Self.deviceFirst(kind, arguments, command, isSession: isSession, place) : nil)
+      ?? command?.advice(on: kind, in: arguments) ?? Self.behindDevice(kind, arguments, command, commands, isSession: isSession)
+      ?? Self.words(kind, mistake.help, command, arguments, commands)
     // A line feed in the user's words must not split the sentence.
-    sentence = DisplayText.visible(words.replacing("\n", with: " "))
+    sentence = DisplayText.visible(words.replacing("\n", with: " ")).asMessage(of: "blectl")
   }
 
   /// Returns the first option that `command` does not have. Nil if `command` has all options.
@@ -97,7 +101,41 @@ package struct UsageText {
   static func deviceFirst(_ words: [String], moving index: Int, to place: Int, isSession: Bool) -> String {
     var words = words
     words.insert(words.remove(at: index), at: place)
-    return "The device comes first: \(commandLine(words, isSession: isSession))"
+    return "Put the device first: \(commandLine(words, isSession: isSession))"
+  }
+
+  /// Explains words after a device that the command does not take: a command, an adapter, an attribute, or the rest of a name with spaces.
+  private static func behindDevice(
+    _ mistake: ParserMistake.Kind, _ words: [String], _ command: (any LoopCommand.Type)?, _ commands: CommandSet, isSession: Bool
+  ) -> String? {
+    switch mistake {
+    case .unexpectedArguments, .invalidValue(_, place: "<input>", choices: _): break
+    default: return nil
+    }
+    guard let command else { return nil }
+    let options = CommandOptions(of: command)
+    let typed = options.arguments(in: Array(words.dropFirst()))
+    let first = CommandDescription(of: command).arguments.first { $0.names.isEmpty }
+    guard options.takesOnlyPeer, first?.valueName == "peer", typed.count > 1, Int(typed[1]) == nil, PeerArgument(form: typed[1]) == nil
+    else {
+      return nil
+    }
+    let (device, rest) = (typed[0], Array(typed.dropFirst()))
+    if commands.isInSessions(rest[0]) {
+      let line = rest.map { ShellWords.quote($0) }.joined(separator: " ")
+      return isSession
+        ? "Separate commands with ;: \(commandLine(Array(words.prefix { $0 != rest[0] }), isSession: true)); \(line)"
+        : "To run commands on one connection: \(commandLine(["-e", line, device], isSession: false))"
+    }
+    if AdapterSpec.isPlain(rest[0]) {
+      return "An adapter needs -i: \(commandLine(words.flatMap { $0 == rest[0] ? ["-i", $0] : [$0] }, isSession: isSession))"
+    }
+    if (try? Selector(rest[0], abbreviating: false)) != nil {
+      return "\(command.commandName) takes no attribute. To read one: \(commandLine(["read"] + typed, isSession: isSession))"
+    }
+    let name = typed.joined(separator: " ")
+    let others = words.dropFirst().filter { !typed.contains($0) }
+    return "Put a name with spaces in quotes: \(commandLine([command.commandName, name] + others, isSession: isSession))"
   }
 
   private static func commandLine(_ words: [String], isSession: Bool) -> String {
@@ -109,22 +147,29 @@ package struct UsageText {
   ) -> String {
     switch mistake {
     case .invalidValue(let value, let place, let choices):
-      let said = "Invalid \(name(of: place)) \(DisplayText.quote(value))"
-      let takes = kind(of: place) ?? (choices.isEmpty ? taken(help) : "Use \(choices).")
+      let shown = DisplayText.quote(value)
+      if place.hasPrefix("--as ") {
+        return "Unknown format \(shown). \(ValueFormat.suggestion(for: value) ?? "Formats: \(FamiliarWords.forms["format"] ?? "")")"
+      }
       guard let hint = hint(value, for: place) ?? command?.hint(value, for: place) else {
-        return takes.isEmpty ? "\(said)." : "\(said). \(takes)"
+        return "\(name(of: place)) needs \(form(place, help, choices)), not \(shown)."
       }
       let isSentence = hint.first?.isUppercase ?? false
-      return "\(said)\(isSentence ? "." : ":") \(hint)\(hint.hasSuffix("?") || hint.hasSuffix(".") ? "" : ".")"
-        + (place == "<peer>" ? " A PEER is: \(PeerOptions.forms)." : "")
+      return "Invalid \(name(of: place)) \(shown)\(isSentence ? "." : ":") \(hint.asSentence)"
+        + (place == "<peer>" ? " A device is \(PeerOptions.sentence)." : "")
     case .unknownOption(let name): return "Unknown option \(DisplayText.escape(name)). \(meant(name, command, commands) ?? "")".trimmed
-    case .missingArgument(let place): return "Missing \(name(of: place)). \(taken(help))".trimmed
-    case .missingValue(let sentence) where !help.isEmpty: return "\(sentence.filter { $0 != "'" }). \(taken(help))"
-    case .unexpectedArguments(_, let sentence):
+    case .missingArgument("<peer>"): return "Name the device: \(PeerOptions.sentence)."
+    case .missingArgument(let place): return "Missing \(name(of: place)): \(form(place, help, ""))."
+    case .missingValue(let sentence):
+      let option = String(sentence.split(separator: "'").dropFirst().first?.prefix { $0 != " " } ?? "The option")
+      let known = command.flatMap { CommandDescription(of: $0).options.first { $0.names.contains(option) } }
+      return "\(option) needs \(known.map { form("\(option) <\($0.valueName)>", $0.help, "") } ?? "a value")".asSentence
+    case .unexpectedArguments(let extra, _):
       let known = command.map { CommandDescription(of: $0).options.compactMap(\.longName) } ?? []
       let option = arguments.dropFirst().map { "--\($0)" }.first(where: known.contains)
-      return sentence + (option.map { ". Did you mean \($0)?" } ?? "")
-    case .missingValue(let sentence), .other(let sentence):
+      return "Unexpected argument\(extra.count == 1 ? "" : "s") \(extra.map(DisplayText.quote).joined(separator: ", "))."
+        + (option.map { " Did you mean \($0)?" } ?? "")
+    case .other(let sentence):
       // The parser prints lists on several lines.
       return sentence.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
@@ -149,27 +194,26 @@ package struct UsageText {
     return String(place.filter { !"<>. ".contains($0) }.uppercased().prefix { $0 != "[" })
   }
 
-  /// Returns the help of an option or argument as a sentence, such as `It means: Bytes per segment, 1-512 (default: auto).`
-  private static func taken(_ help: String) -> String {
-    let text = help.firstRange(of: ">  ").map { String(help[$0.upperBound...]) } ?? help
-    return text.isEmpty ? "" : "It means: \(text)".asSentence
+  /// Returns the form of an option's or argument's values for a sentence, such as `auto or a whole number from 1 to 512`.
+  /// Without a form for the placeholder, the help has it, perhaps after a colon.
+  private static func form(_ place: String, _ help: String, _ choices: String) -> String {
+    if !choices.isEmpty { return choices }
+    var text = help.firstRange(of: ">  ").map { String(help[$0.upperBound...]) } ?? help
+    let placeholder = String(place.split(separator: "<").last?.prefix { $0 != ">" } ?? "")
+    if placeholder == "n", place.hasPrefix("-") {
+      let range = text.split { " ,;".contains($0) }.map { $0.split(separator: "-") }.first { $0.count == 2 && Int($0[0]) != nil }
+      let numbers = "a whole number" + (range.map { " from \($0[0]) to \($0[1])" } ?? "")
+      return text.contains("auto") ? "auto or \(numbers)" : numbers
+    }
+    if place.hasPrefix("-"), let form = FamiliarWords.forms[placeholder] { return form }
+    for end in [" (default", " (0:", "; repeatable", ", for --"] {
+      text = text.firstRange(of: end).map { String(text[..<$0.lowerBound]) } ?? text
+    }
+    if place.hasPrefix("-") { text = text.ranges(of: ": ").last.map { String(text[$0.upperBound...]) } ?? text }
+    let isWord = text.dropFirst().first.map { $0.isLowercase || $0 == " " } ?? false
+    return text.isEmpty ? "another value" : isWord ? text.prefix(1).lowercased() + text.dropFirst() : text
   }
 
-  /// Returns a sentence about the valid values of an option in seconds or milliseconds. Nil for another option.
-  private static func kind(of place: String) -> String? {
-    switch place.split(separator: "<").last?.prefix(while: { $0 != ">" }) {
-    case "seconds": "Use seconds, or a time with its unit: 5, 0.5, 500ms, 2s, 1m."
-    case "ms": "Use milliseconds, or a time with its unit: 20, 20ms, 1s."
-    default: nil
-    }
-  }
-
-  /// Explains a wrong PEER or a wrong format. Nil for another argument or without an explanation.
-  private static func hint(_ value: String, for place: String) -> String? {
-    switch place {
-    case "<peer>": PeerArgument.mistake(in: value)
-    case let place where place.hasPrefix("--as "): ValueFormat.suggestion(for: value)
-    default: nil
-    }
-  }
+  /// Explains a wrong PEER. Nil for another argument or without an explanation.
+  private static func hint(_ value: String, for place: String) -> String? { place == "<peer>" ? PeerArgument.mistake(in: value) : nil }
 }

@@ -30,7 +30,7 @@ package struct LinkOptions: OptionSection {
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("Least security: 2 encrypted, 3 authenticated, 4 Secure Connections", valueName: "n"),
+    help: ArgumentHelp("Minimum security level: 2 encrypted, 3 authenticated, 4 Secure Connections", valueName: "n"),
     completion: .list(["2", "3", "4"]))
   package var level: Int?
 

@@ -25,14 +25,14 @@ extension ParsableArguments {
     guard let number, !range.contains(number) else { return }
     let (low, high) = (range.lowerBound.plainText, range.upperBound.plainText)
     let numbers = unitFirst ? "\(unit) from \(low) to \(high)" : "\(low) to \(high)" + (unit.isEmpty ? "" : " \(unit)")
-    throw ValidationError("\(option) takes \(numbers), not \(number.plainText)")
+    throw ValidationError("\(option) takes \(numbers), not \(number.plainText).")
   }
 
   /// Checks that a number is not below the least value of a range.
   /// - Throws: `ValidationError` that names the least value.
   package func limit(_ option: String, _ number: Int?, to range: PartialRangeFrom<Int>) throws {
     guard let number, !range.contains(number) else { return }
-    throw ValidationError("\(option) takes \(range.lowerBound) or more, not \(number)")
+    throw ValidationError("\(option) takes \(range.lowerBound) or more, not \(number).")
   }
 
   /// Checks that a time is from 0 to 31,536,000 seconds (a year).
@@ -45,7 +45,7 @@ extension ParsableArguments {
   /// - Throws: `ValidationError` that names the range.
   func limit(_ option: String, timeout seconds: Double?) throws {
     guard let seconds, !(seconds > 0 && seconds <= 86_400) else { return }
-    throw ValidationError("\(option) takes seconds, more than 0 and up to 86400, not \(seconds.plainText)")
+    throw ValidationError("\(option) takes seconds, more than 0 and up to 86400, not \(seconds.plainText).")
   }
 }
 

@@ -19,7 +19,8 @@ package struct PairingOptions: OptionSection {
   @Option(help: ArgumentHelp("The passkey: six digits, @FILE, or - for standard input", valueName: "n"), completion: .file())
   var passkey: String?
 
-  @Option(help: ArgumentHelp("Answer whether both numbers are the same: yes or no", valueName: "answer"), completion: .list(["yes", "no"]))
+  @Option(
+    help: ArgumentHelp("Say whether both devices show the same number: yes or no", valueName: "answer"), completion: .list(["yes", "no"]))
   var confirm: String?
 
   @Option(parsing: .unconditional, help: ArgumentHelp("Shortest key to accept, 7-16 bytes (default: 16)", valueName: "n"))
@@ -70,7 +71,7 @@ package struct PairingOptions: OptionSection {
 
   private func choose(_ option: String, _ value: String?, _ choices: [String]) throws {
     guard let value, !choices.contains(value) else { return }
-    throw ValidationError("\(option) takes \(choices.joined(separator: ", ")), not \(DisplayText.quote(value))")
+    throw ValidationError("\(option) takes \(choices.alternatives), not \(DisplayText.quote(value)).")
   }
 
   /// Whether the passkey comes from standard input.

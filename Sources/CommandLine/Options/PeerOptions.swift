@@ -8,6 +8,8 @@ import Text
 /// The PEER argument, with the options that choose among several matches and the options for the connection.
 package struct PeerOptions: ParsableArguments {
   static let forms = "Address, name, name:GLOB, mac:MAC, service:UUID, @last or @ALIAS"
+  /// The forms as part of a sentence.
+  static let sentence = "an address, a name, name:GLOB, mac:MAC, service:UUID, @last or @ALIAS"
 
   @Argument(help: ArgumentHelp(stringLiteral: Self.forms)) package var peer: PeerArgument
 
@@ -23,7 +25,7 @@ package struct PeerOptions: ParsableArguments {
     if isSession, let name = attributes.first(where: isName), attributes.contains(where: { (try? Selector($0)) != nil }) {
       let rest = words.dropFirst().filter { $0 != name }.map(ShellWords.quote).joined(separator: " ")
       throw ValidationError(
-        "Unknown attribute \(DisplayText.quote(name)). If it is a device: `\(words[0]) \(ShellWords.quote("name:\(name)")) \(rest)`")
+        "Unknown attribute \(DisplayText.quote(name)). If it is a device: \(words[0]) \(ShellWords.quote("name:\(name)")) \(rest)")
     }
     let device = attributes.first { ($0.contains(":") || $0.hasPrefix("@")) && PeerArgument(form: $0) != nil }
     guard let index = device.flatMap({ words.lastIndex(of: $0) }),

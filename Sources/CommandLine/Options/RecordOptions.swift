@@ -33,8 +33,8 @@ package struct RecordOptions: Sendable, Decodable {
   /// The options of all commands.
   static var common: [CommandDescription.Argument] {
     [
-      .record("config", "file", "Use FILE instead of config.json, also its personal defaults", isFile: true),
-      .record("strict", "", "Fail at each request that the recording of -i replay:TRACE lacks"),
+      .record("config", "file", "Read FILE instead of config.json; scripts then use its mode, as and pair, too", isFile: true),
+      .record("strict", "", "With -i replay:TRACE, fail on a request that is not in the recording"),
     ]
   }
 
@@ -62,6 +62,10 @@ package struct RecordOptions: Sendable, Decodable {
           index += 1
         }
         guard let value, !value.isEmpty else { throw ValidationError("\(name) needs a value.") }
+        let more = words[index...].prefix { $0.hasPrefix("{") && $0.hasSuffix("}") }
+        if name == "--format", !more.isEmpty {
+          throw ValidationError("Quote the template: --format \(ShellWords.quoteForShell(([value] + more).joined(separator: " ")))")
+        }
         try take(name, value)
       } else {
         rest.append(word)
@@ -79,7 +83,7 @@ package struct RecordOptions: Sendable, Decodable {
     default:
       guard let choice = TimeChoice(rawValue: value) else {
         let limit = (try? TimeText.seconds(value)).map { _ in " For a time limit: --duration \(DisplayText.escape(value))" } ?? ""
-        throw ValidationError("Invalid --time \(DisplayText.quote(value)). Use local, utc, relative or none.\(limit)")
+        throw ValidationError("--time needs local, utc, relative or none, not \(DisplayText.quote(value)).\(limit)")
       }
       time = choice
     }

@@ -18,12 +18,14 @@ enum DecodeDetection {
   /// - Throws: `Failure(.usage)` unless exactly one kind fits; `FileError`.
   static func kind(of words: [String], _ context: Context) async throws -> (Decode.What, [UInt8]?) {
     let (sample, read) = try await DecodedInput.sample(words, context)
-    let typed = words.isEmpty ? "-" : DisplayText.clip(DisplayText.escape(words.joined(separator: " ")), to: 60)
+    let line = words.joined(separator: " ")
+    let typed = words.isEmpty ? "-" : DisplayText.clip(words.count == 1 ? ShellWords.quoteForShell(line) : DisplayText.escape(line), to: 60)
     let shown = typed == "-" ? "standard input" : typed
     let fits =
       try await TraceReader.isTrace(sample)
       ? [.trace]
-      : DecodedInput.isText(sample, isCut: true) ? kinds(inLinesOf: sample) ?? [] : kinds(of: Array(sample.prefix(1 << 16)))
+      : DecodedInput.isText(sample, isCut: true)
+        ? kind(ofLabel: read == nil ? line : "").map { [$0] } ?? kinds(inLinesOf: sample) ?? [] : kinds(of: Array(sample.prefix(1 << 16)))
     if fits.count == 1, let only = fits.first {
       context.output.note("Decoding \(shown) as \(only.rawValue).")
       return (only, read)
@@ -65,11 +67,19 @@ enum DecodeDetection {
       return nil
     }
     let octets = Hex.decode(DecodedOctets.hex(line)) ?? []
+    if !octets.isEmpty, let kind = kind(ofLabel: line) { return [kind] }
     if octets.isEmpty, DecodedOctets.isLog(text) { return [.att] }
     if octets.isEmpty { return (try? OfflineAdvertisement.parse(line.utf8, number: 1)) == nil ? [] : [.adv] }
     // The first line of a packet of hcidump may continue.
     let fits = kinds(of: octets)
     return fits.isEmpty && line.hasPrefix("> ") && (1...4).contains(octets[0]) ? [.hci] : fits
+  }
+
+  /// Returns the kind that a label before bytes names, as in `ACL Data RX: 02 0b 20`. Nil without such a label.
+  private static func kind(ofLabel line: String) -> Decode.What? {
+    let words = DecodedOctets.words(ofLabel: line)
+    if !Set(words).isDisjoint(with: ["acl", "hci"]) { return .hci }
+    return words.contains("att") ? .att : nil
   }
 
   private static func kinds(of octets: [UInt8]) -> [Decode.What] {

@@ -114,7 +114,7 @@ struct DecodedInput {
   private static func typed(_ words: [String]) throws(HexError) -> Source? {
     let line = words.joined(separator: " ")
     do throws(HexError) {
-      let octets = try Hex.parse(line)
+      let octets = try Hex.parse(line, loneDigits: false)
       if !octets.isEmpty { return .octets(octets) }
     } catch { if error != .notHex { throw error } }
     guard words.count > 1 || words.first.map({ $0 != "-" && !InputFile.exists($0) }) == true else { return nil }
@@ -270,5 +270,11 @@ struct DecodedOctets {
     if isPacket(line) { return String(rest.split(separator: " ").last ?? "") }
     let words = (rest.split(separator: ": ").last ?? "").split { ", []{}()".contains($0) }.map { String($0) }
     return words.allSatisfy { (try? Hex.parse($0, loneDigits: false)) != nil } ? words.joined(separator: " ") : line
+  }
+
+  /// Returns the words of the label before the bytes, in lower case: `acl`, `data` and `rx` for `ACL Data RX: 02 0b 20`.
+  static func words(ofLabel line: String) -> [String] {
+    guard let colon = line.ranges(of: ": ").last else { return [] }
+    return line[..<colon.lowerBound].lowercased().split { !$0.isLetter }.map(String.init)
   }
 }

@@ -8,6 +8,8 @@ package struct ScanFilter: Sendable, Equatable {
   /// The wanted service UUIDs, each in the device's service list or with service data.
   package var services: [UUID] = []
   package var devices: [PeerSelector] = []
+  /// The wanted MACs inside the advertising data.
+  package var macs: [Address] = []
   package var manufacturers: [Manufacturer] = []
   /// The minimum RSSI of a report in dBm. Weaker reports do not count for the displayed strength and age. Nil means no minimum.
   package var minimumRSSI: Int?
@@ -50,6 +52,7 @@ package struct ScanFilter: Sendable, Equatable {
   func passes(_ report: AdvertisingReport, of device: DeviceView) -> Bool {
     guard isStrongEnough(report) else { return false }
     if !devices.isEmpty { guard report.peer != nil, devices.contains(where: { $0.matches(device) }) else { return false } }
+    if !macs.isEmpty { guard macs.contains(where: { PeerSelector.mac($0).matches(device) }) else { return false } }
     if !names.isEmpty { guard let name = device.name, names.contains(where: { $0.matches(name.raw) }) else { return false } }
     if !services.isEmpty { guard services.contains(where: { device.services.contains($0) }) else { return false } }
     return manufacturers.isEmpty || device.hasWantedManufacturer

@@ -96,6 +96,7 @@ package struct Selector: Hashable, Sendable, CustomStringConvertible {
     if (5..<24).contains(text.utf8.count), zip(text, pattern).allSatisfy({ $1 == "-" ? $0 == "-" : $0.isASCII && $0.isHexDigit }) {
       return text.lowercased()
     }
+    guard AssignedNumbers.isPlain(text.hasSuffix("_") ? String(text.dropLast()) : text) else { return nil }
     let name = AssignedNumbers.snake(text)
     return name.utf8.count >= 3 && AssignedNumbers.snakeNames.contains { $0.name.hasPrefix(name) } ? name : nil
   }

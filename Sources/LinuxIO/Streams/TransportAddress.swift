@@ -52,6 +52,14 @@ package enum TransportAddress: Equatable, Sendable, CustomStringConvertible {
     }
   }
 
+  /// Returns the address that a text without a kind means, such as `unix:/run/sim` or `tcp:localhost:9000`. Nil for other text.
+  package static func meant(by text: String) -> String? {
+    if text.hasPrefix("/dev/tty") { return "serial:\(text)" }
+    if text.hasPrefix("/") || text.hasPrefix("./") { return "unix:\(text)" }
+    let address = "tcp:\(text.hasPrefix(":") ? "localhost" : UInt16(text) == nil ? "" : "localhost:")\(text)"
+    return (try? Self(address)) == nil ? nil : address
+  }
+
   /// Parses one to nine ASCII digits. Nil for other text.
   private static func decimal(_ text: Substring) -> Int? {
     guard (1...9).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }

@@ -29,7 +29,7 @@ package final class ScanLog {
 
   private func told(_ body: @LoopActor () async throws -> Void) async throws {
     do { try await body() } catch let error as OutputFailure {
-      throw Failure(.output, "Cannot write “\(path)”: \(error.isClosedPipe ? "its reader closed it" : error.reason)")
+      throw Failure(.output, "Cannot write \"\(path)\": \(error.isClosedPipe ? "its reader closed it" : error.reason)")
     }
   }
 }

@@ -112,7 +112,7 @@ package struct Failure: PassingError, Equatable {
     json.string("kind", kind.rawValue)
     json.integer("code", code)
     json.string("name", name)
-    json.string("message", message)
+    json.string("message", message.asMessage(of: "blectl"))
     if let written {
       json.integer("sent", written.sent)
       json.integer("acknowledged", written.acknowledged)
@@ -181,9 +181,4 @@ extension Duration {
 
   /// The duration in milliseconds, such as `7.5`. A whole number has no decimal places, such as `15`.
   package var millisecondsText: String { inMilliseconds.plainText }
-}
-
-extension String {
-  /// The text with a full stop at the end, unless the text already ends in `.`, `?`, `!` or `…`.
-  package var asSentence: String { last.map { ".?!…".contains($0) } ?? true ? self : self + "." }
 }

@@ -1,6 +1,7 @@
 import Bluetooth
 package import Finding
 import GAP
+import GATT
 import Text
 
 extension PeerSearchError: FailureConvertible {
@@ -9,16 +10,24 @@ extension PeerSearchError: FailureConvertible {
   /// Lists the names of the devices that a search heard. Suggests a wider pattern if one of the names contains the user's pattern.
   fileprivate static func heard(_ names: [UntrustedText], of devices: Int, _ selector: PeerSelector) -> String {
     guard case .name(let pattern) = selector else { return "" }
+    let names = Set(names.map(\.raw.unpadded)).subtracting([""]).sorted()
     if names.isEmpty { return devices > 0 ? ", none with a name" : "" }
-    let list = names.prefix(8).map(\.description).joined(separator: ", ") + (names.count > 8 ? ", …" : "")
+    let list = names.prefix(8).map { DisplayText.escape($0) }.joined(separator: ", ") + (names.count > 8 ? ", …" : "")
     let wider = "*\(pattern)*"
-    let wide = Set(names.map(\.raw)).filter { Glob.matches(wider, $0) }
-    if wide.count == 1, let meant = wide.first { return " (\(list)). Did you mean \(ShellWords.quoteForShell("\(UntrustedText(meant))"))?" }
-    guard !wide.isEmpty else {
-      let nearest = SpellingSuggestion.nearest(to: pattern, among: names.map(\.raw)).map { ". Did you mean \(UntrustedText($0))?" } ?? ""
-      return " (\(list))\(nearest)"
-    }
-    return " (\(list)). Try \(ShellWords.quoteForShell("name:\(wider)"))"
+    let wide = names.filter { Glob.matches(wider, $0) }
+    if wide.count > 1 { return " (\(list)). Try \(ShellWords.quoteForShell("name:\(wider)"))." }
+    let meant = wide.first ?? SpellingSuggestion.nearest(to: pattern, among: names)
+    return " (\(list))" + (meant.map { ". Did you mean \(typed($0))?" } ?? "")
+  }
+
+  /// Returns a name as the word of a command line that finds its device. Some names need the prefix to be no address or attribute.
+  private static func typed(_ name: String) -> String {
+    let pattern = Glob.typable(name)
+    let isPlain =
+      PeerSelector(pattern) == nil && (try? Selector(pattern, abbreviating: false)) == nil
+      && !["name", "mac", "service"].contains(pattern) && !pattern.contains { ":=@/".contains($0) } && !pattern.hasPrefix("-")
+      && pattern.split(separator: "-").count < 3
+    return ShellWords.quoteForShell(isPlain ? pattern : "name:\(pattern)")
   }
 }
 

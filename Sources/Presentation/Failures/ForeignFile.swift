@@ -10,6 +10,9 @@ package enum ForeignFile {
     if !file.prefix(4096).contains(0), lines.contains(where: { line in scriptBeginnings.contains { line.starts(with: $0.utf8) } }) {
       return "it is a script of blectl, not a recording. Run it: blectl run \(name)"
     }
+    if !file.prefix(4096).contains(0), let first = file.first(where: { $0 > 0x20 }), "[{".utf8.contains(first) {
+      return "it is JSON. If it describes simulated devices: -i sim:\(name)"
+    }
     guard file.prefix(256).contains("== dumpstate".utf8) else { return nil }
     return "it is an Android bug report without a Bluetooth log. Enable the HCI snoop log in the developer options, and report again."
   }

@@ -34,12 +34,22 @@ extension PredicateMistake: FailureConvertible { package var failure: Failure { 
 extension ShellWordsError: FailureConvertible {
   package var failure: Failure {
     switch self {
-    case .unterminated(let mark): .usage("A quote \(mark) is not closed. Add the closing \(mark)")
+    case .unterminated(let mark): .usage("A quote \(mark) is not closed. Add the closing \(mark).")
     case .endsInBackslash: .usage("The line ends in \\, but no line follows.")
     case .notAVariable(let name): .usage("${\(DisplayText.escape(name))} is not a valid variable.")
+    case .shellOperator("&&", let before, let after):
+      .usage("Separate commands with ;: \(Self.line(before)); \(Self.line(after))")
+    case .shellOperator(let sign, let before, let after):
+      .usage(
+        "A session has no \(DisplayText.quote(sign)). In the shell: blectl -e \(ShellWords.quoteForShell(Self.line(before))) PEER \(sign) "
+          + DisplayText.clip(Self.line(after), to: 60))
     case .severalCommands: .usage("Write one command per line. Put the command after the ; on a new line, or quote the ;.")
     }
   }
+}
+
+extension ShellWordsError {
+  private static func line(_ words: [String]) -> String { DisplayText.clip(words.map(ShellWords.quote).joined(separator: " "), to: 60) }
 }
 
 extension ValueFormatError: FailureConvertible {
@@ -60,7 +70,7 @@ extension ValueFormatError: FailureConvertible {
 extension FileEntryError: FailureConvertible { package var failure: Failure { .input("\(self)") } }
 
 extension OutputFailure: FailureConvertible {
-  package var failure: Failure { .output("Cannot write to \(file.map { "“\($0)”" } ?? "standard output"): \(reason)") }
+  package var failure: Failure { .output("Cannot write to \(file.map { "\"\($0)\"" } ?? "standard output"): \(reason)") }
 }
 
 extension UnknownRecordField: FailureConvertible {

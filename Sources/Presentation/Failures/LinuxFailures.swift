@@ -63,7 +63,7 @@ extension KernelPairingProblem: FailureConvertible {
     case .noSecurityManager(let name):
       .adapter(
         "\(name) cannot encrypt (dmesg: security requested but not available). The kernel prepares no keys for an adapter that "
-          + "`hciconfig up` switched on. Run: `sudo btmgmt -i \(name) power off && sudo btmgmt -i \(name) power on`")
+          + "`hciconfig up` switched on. Run: sudo btmgmt -i \(name) power off && sudo btmgmt -i \(name) power on")
     case .otherPairing(let name, let folder):
       .adapter(
         "Cannot pair: another pairing is running on \(name). Pair again when it has ended. To find its program: sudo fuser -v \(folder)",
@@ -195,8 +195,8 @@ extension FileError: FailureConvertible {
         path, "cannot be read again, and the limit of \(limit) unacknowledged bytes is reached. Use a regular file.", name: "not_kept")
     case .passed(let path, let offset):
       Self.input(path, "cannot be read again, and byte \(offset) is no longer in memory. Use a regular file.", name: "not_kept")
-    case .trace(let path, let errno): .output("Cannot write the trace “\(path)”: \(Self.tracing(errno))", errno)
-    case .keys(let path, let errno): .output("Cannot write the keys to “\(path)”: \(Self.tracing(errno))", errno)
+    case .trace(let path, let errno): .output("Cannot write the trace \"\(path)\": \(Self.tracing(errno))", errno)
+    case .keys(let path, let errno): .output("Cannot write the keys to \"\(path)\": \(Self.tracing(errno))", errno)
     case .unwritable(let path, let errno): .output("Cannot write \(Self.name(path)): \(Self.writing(errno))", errno)
     }
   }
@@ -233,7 +233,7 @@ extension FileError: FailureConvertible {
     }
   }
 
-  private static func name(_ path: FileError.Path) -> String { path.map { "“\($0)”" } ?? "standard input" }
+  private static func name(_ path: FileError.Path) -> String { path.map { "\"\($0)\"" } ?? "standard input" }
 
   private static func input(_ path: FileError.Path, _ problem: String, name: String) -> Failure {
     Failure(.input, "\(path == nil ? "Standard input" : "The file " + self.name(path)) \(problem)", name: name)
@@ -244,13 +244,15 @@ extension TransportError: FailureConvertible {
   package var failure: Failure {
     switch self {
     case .notAnAddress(let text, let wanted):
-      .usage("Invalid controller address “\(Failure.head(text))”. Use \(Self.form(wanted)).")
-    case .pathTooLong(let path): .usage("The path “\(path)” is too long for a socket.")
+      .usage(
+        "Invalid controller address \"\(Failure.head(text))\"."
+          + (TransportAddress.meant(by: text).map { " Did you mean \(Failure.head($0))?" } ?? " Use \(Self.form(wanted))."))
+    case .pathTooLong(let path): .usage("The path \"\(path)\" is too long for a socket.")
     case .unknownBaudRate(let baud): .usage("Unknown baud rate \(baud).")
     case .unknownHost(let host, let reason):
-      .adapter("Unknown host “\(host)” (\(reason)). Check the spelling, or use the numeric address.")
+      .adapter("Unknown host \"\(host)\" (\(reason)). Check the spelling, or use the numeric address.")
     case .unresolvedHost(let host):
-      .timeout("The lookup of host “\(host)” timed out. Check the name server, or use the numeric address.")
+      .timeout("The lookup of host \"\(host)\" timed out. Check the name server, or use the numeric address.")
     case .notConnected(let address, let errno):
       .adapter("Cannot connect to \(Failure.head("\(address)")): \(Self.adviceOnConnecting(to: address, errno))", errno)
     case .connectTimeout(let address):

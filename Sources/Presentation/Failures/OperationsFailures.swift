@@ -163,19 +163,19 @@ extension Failure {
     // A replay receives no bytes.
     if error.cause is ReplayError { return }
     let (confirmed, sent) = (error.progress.confirmed, error.progress.sent)
-    let more = sent > confirmed ? ", and up to \(sent) may have (to narrow this, use --ack-every)" : ""
-    goesOn(at: confirmed, of: error.total, more, isRemembered: isRemembered, advises: advises, isSimulated: isSimulated)
+    goesOn(at: confirmed, orUpTo: sent, of: error.total, isRemembered: isRemembered, advises: advises, isSimulated: isSimulated)
   }
 
   /// Adds the number of confirmed bytes and, if `advises` is true, how to resume the transfer.
   private mutating func goesOn(
-    at confirmed: Int, of total: Int, _ more: String = "", isRemembered: Bool, advises: Bool = true, isSimulated: Bool
+    at confirmed: Int, orUpTo sent: Int = 0, of total: Int, isRemembered: Bool, advises: Bool = true, isSimulated: Bool
   ) {
-    add("At least \(confirmed) of \(total) bytes arrived\(more)")
+    let hint = sent > confirmed ? " (for a closer estimate, use --ack-every)" : ""
+    add("\(sent > confirmed ? "Between \(confirmed) and \(sent)" : "At least \(confirmed)") of \(total) bytes arrived\(hint).")
     resumeOffset = confirmed
     if isSimulated {
       let address = "unix:$XDG_RUNTIME_DIR/sim"
-      return add("The simulated device ends here. For one that stays: blectl sim --listen \(address), then -i \(address)")
+      return add("The simulated device stops with this command. To keep one running: blectl sim --listen \(address), then -i \(address)")
     }
     if advises, confirmed < total {
       add("To continue, add \(isRemembered ? "--resume, or " : "")--offset \(confirmed) to the same command line.")

@@ -23,9 +23,14 @@ extension ReplayError: FailureConvertible {
   private static func text(next: Asked?, insteadOf asked: Asked) -> String {
     guard let next else { return "It has no more requests." }
     if case .attribute(let ours, _) = asked, case .attribute(let theirs, _) = next, let difference = difference(ours, theirs) {
-      return "Its next request is the same with other bytes: \(difference)."
+      return "The next recorded request is the same with other bytes: \(difference)."
     }
-    return "Its next request: \(text(next))."
+    if case .attribute(let pdu, _) = next, case .request(.readByType(let range, let type))? = try? PDU(parsing: pdu),
+      type != UUID(0x2802), type != UUID(0x2803)
+    {
+      return "The next recorded request reads \(type)\(text(range))."
+    }
+    return "The next recorded request: \(text(next))."
   }
 
   /// Returns the first difference between two written values of more than 32 bytes. Returns nil for shorter values and other PDUs.
@@ -63,7 +68,7 @@ extension ReplayError: FailureConvertible {
       case .request(.readBlob(let handle, let offset)): "read of \(name(handle, attribute)) from offset \(offset)"
       case .request(.readByType(let range, UUID(0x2803))): "discovery of characteristics\(text(range))"
       case .request(.readByType(let range, UUID(0x2802))): "discovery of included services\(text(range))"
-      case .request(.readByType(let range, let type)): "read of every \(type)\(text(range))"
+      case .request(.readByType(let range, let type)): "Read By Type request for \(type)\(text(range))"
       case .request(.readByGroupType(let range, _)): "discovery of services\(text(range))"
       case .request(.findByTypeValue(let range, _, let value)): "search for service \(service(value))\(text(range))"
       case .request(.findInformation(let range)): "discovery of descriptors\(text(range))"
@@ -81,7 +86,7 @@ extension ReplayError: FailureConvertible {
 
   private static func service(_ value: [UInt8]) -> String { UUID(littleEndian: value[...]).map { "\($0)" } ?? Hex.head(value) }
 
-  private static func text(_ range: HandleRange) -> String { range == .all ? "" : " in handles \(range.start) to \(range.end)" }
+  private static func text(_ range: HandleRange) -> String { range == .all ? "" : " in handles \(range.start)–\(range.end)" }
 }
 
 extension ReplayNote {

@@ -45,8 +45,7 @@ package enum ValueText {
     let shown = value.isEmpty ? "" : " (\(Hex.encode(value)))"
     throw Failure(
       .expectation,
-      "Cannot show the value as \(format.name), which needs \(Quantity.octets(octets)) per number: it has "
-        + "\(Quantity.octets(value.count))\(shown). Use --as hex")
+      "The value has \(Quantity.octets(value.count))\(shown), which is not a multiple of \(octets) (\(format.name)). Use --as hex.")
   }
 }
 

@@ -204,12 +204,15 @@ struct ScriptLoader {
       throw Failure(.usage, reason)
     }
     if let word = words.first, Predicate.words.contains(word) {
-      throw Failure(.usage, "A condition needs `expect`: `expect \(words.map(ShellWords.quote).joined(separator: " "))`")
+      throw Failure(.usage, "A condition needs `expect`: expect \(words.map(ShellWords.quote).joined(separator: " "))")
     }
-    if let word = words.first, commands.type(named: word) == nil,
+    let names = commands.commandFirst(words)
+    if let word = names.first, commands.type(named: word) == nil {
+      let foreign = ["//", "/*"].contains { word.hasPrefix($0) } ? "//" : word.lowercased()
+      if let advice = ScriptParser.foreign[foreign] { throw Failure(.usage, "\(advice) See blectl-script(5).") }
       let meant = SpellingSuggestion.nearest(to: word, among: ScriptParser.words)
-    {
-      throw Failure(.usage, "Unknown command \(DisplayText.quote(word)). Did you mean \(meant)?")
+      throw meant.map { Failure(.usage, "Unknown command \(DisplayText.quote(word)). Did you mean \($0)?") }
+        ?? commands.unknown(word, help: "See blectl-script(5).")
     }
     let line = try ShellLine(words, ShellSettings(), commands)
     if let reason = line.command.traits.scriptRefusal { throw Failure(.usage, reason) }

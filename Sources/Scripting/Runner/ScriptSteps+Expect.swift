@@ -24,7 +24,7 @@ extension ScriptSteps {
     let isService = result?.record["event"]?.string == "service"
     let hint =
       isService
-      ? " The result is the last service. To check any of them: `expect characteristic 180d/2a37 has notify`"
+      ? " The result is the last service. To check any of them: expect characteristic 180d/2a37 has notify"
       : try numberHint(predicate, value, of: result?.record)
     throw StepFailure(
       "The result does not match" + (reason.map { ": \($0)." } ?? ".") + hint, expected: try expected(predicate, extraction),
@@ -76,7 +76,7 @@ extension ScriptSteps {
     let isNumber = record?["decoded"] != nil || typed.utf8.count != 2 * octets.count
     let fitting = formats.first { $0.render(octets) == typed } ?? formats.first { isNumber && $0.numberOctets == octets.count }
     return fitting.map {
-      " Without a format, \(typed) is hex. To compare the number: `expect \(attribute)as \($0.name) \(comparison.rawValue) \(typed)`"
+      " Without a format, \(typed) is hex. To compare the number: expect \(attribute)as \($0.name) \(comparison.rawValue) \(typed)"
     } ?? ""
   }
 
@@ -214,7 +214,7 @@ extension ScriptSteps {
       seen.isEmpty && result?.record["event"]?.string == "value" && result?.record["uuid"]?.string == characteristic.uuid.description
     let hint =
       wasRead
-      ? " To check the value just read, omit the attribute: `expect == …`"
+      ? " To check the value just read, omit the attribute: expect == …"
       : isLate && seen.isEmpty ? " The subscription started only here, because no command precedes this line." : ""
     let before = shell.current?.values.takeDropped().map { " Dropped earlier values: \($0)." } ?? ""
     let wanted = try expected.predicate.map { try self.expected($0, expected.extraction) } ?? "a value"

@@ -15,7 +15,7 @@ package struct Alias: SessionCommand {
   static let examples = ["blectl -i sim alias band Band-7", "blectl -i sim alias band C0:FF:EE:00:00:07"]
   static let traits = CommandTraits(
     turn: .ofCurrentDevice, recordsNamePeers: true,
-    scriptRefusal: "An alias would outlive the script. Use a variable: `set NAME VALUE`")
+    scriptRefusal: "An alias would outlive the script. Use a variable: set NAME VALUE")
 
   @OptionGroup var process: ProcessOptions
 
@@ -42,7 +42,7 @@ package struct Alias: SessionCommand {
     guard let name else { return try await list(context) }
     if delete {
       guard try context.configuration.knownDevices().aliases[name] != nil else {
-        throw Failure(.notFound, "Unknown alias @\(DisplayText.escape(name)). List the aliases: `alias`")
+        throw Failure(.notFound, "Unknown alias @\(DisplayText.escape(name)). List the aliases: alias")
       }
       try context.configuration.setAlias(name, to: nil)
     } else {

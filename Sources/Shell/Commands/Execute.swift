@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandLine
+import GATT
 import Operations
 import Presentation
 import Text
@@ -20,7 +21,7 @@ package struct Execute: LoopCommand {
 
   @Argument(help: "The device for commands without PEER") var peer: PeerArgument?
 
-  @Flag(name: .shortAndLong, help: "Continue after failures; exit with the first status")
+  @Flag(name: .shortAndLong, help: "Continue after failures; exit with the status of the first failure")
   var keepGoing = false
 
   @OptionGroup var choice: ChoiceOptions
@@ -39,14 +40,26 @@ package struct Execute: LoopCommand {
   }
 
   static func advice(on mistake: ParserMistake.Kind, in words: [String]) -> String? {
-    guard case .unexpectedArguments(let extra, _) = mistake else { return nil }
-    let words = CommandOptions(of: Self.self).arguments(in: Array(words.dropFirst()))
-    guard let device = words.last, words.count > 2, extra.last == device else { return nil }
-    return joined(words.dropLast(), ShellWords.quoteForShell(device))
+    switch mistake {
+    case .unexpectedArguments, .invalidValue(_, place: "<peer>", choices: _): break
+    default: return nil
+    }
+    var words = CommandOptions(of: Self.self).arguments(in: Array(words.dropFirst()))
+    guard words.count > 1 else { return nil }
+    // The shell has split a single command, or a name with spaces. Otherwise each word but the last is a whole command.
+    let isSplit = !words.contains { $0.contains(" ") }
+    if !isSplit, !words.dropFirst().contains(where: { $0.contains(" ") }) {
+      let name = ShellWords.quoteForShell(words.dropFirst().joined(separator: " "))
+      return "Put a name with spaces in quotes: blectl -e \(ShellWords.quoteForShell(words[0])) \(name)"
+    }
+    let isDevice = { (word: String) in PeerArgument(argument: word) != nil && (try? Selector(word)) == nil && !word.contains(" ") }
+    let place = words.indices.dropFirst().last { isDevice(words[$0]) && ($0 == words.count - 1 || words[$0].contains(where: \.isUppercase)) }
+    let device = place.map { ShellWords.quoteForShell(words.remove(at: $0)) } ?? "PEER"
+    return joined(words, device, isSplit ? " " : "; ")
   }
 
-  private static func joined(_ commands: [String], _ device: String) -> String {
-    "Put all commands in one pair of quotes: blectl -e \(ShellWords.quoteForShell(commands.joined(separator: "; "))) \(device)"
+  private static func joined(_ commands: [String], _ device: String, _ separator: String = "; ") -> String {
+    "Put all commands in one pair of quotes: blectl -e \(ShellWords.quoteForShell(commands.joined(separator: separator))) \(device)"
   }
 
   func validate() throws {

@@ -56,7 +56,7 @@ package struct Unsubscribe: SessionCommand, PeerCommand {
     request.connects = false
     let connection = try await session.connection(for: request)
     guard let background = session.sessionDevice?.link?.background else {
-      throw Failure(.notFound, "No subscription on \(connection.title). To subscribe: `subscribe ATTR`")
+      throw Failure(.notFound, "No subscription on \(connection.title). To subscribe: subscribe ATTR")
     }
     if selectors.isEmpty { try await background.values.removeAll() }
     for (selector, typed) in zip(selectors, attributes) {
