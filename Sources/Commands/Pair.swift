@@ -42,8 +42,7 @@ package struct Pair: PeerCommand {
       if !context.isInSession, BluetoothDaemon.isRunning { Capabilities.drop() }
       guard let security = connection.security else { throw Failure(.usage, "The adapter cannot pair.") }
       if let result = try await security.existingBond(for: wish.parameters) {
-        context.output.status("The bond with \(connection.title) exists already. To pair again, unpair first.")
-        return try await show(result, "Already paired", connection, context.output)
+        return try await show(result, "Already paired", connection, context.output, advice: ". To pair again, unpair first.")
       }
       let result = try await security.pair(wish)
       try await show(result, "Paired", connection, context.output)
@@ -55,8 +54,13 @@ package struct Pair: PeerCommand {
     }
   }
 
-  @LoopActor private func show(_ result: PairingResult, _ done: String, _ connection: Connection, _ output: Output) async throws {
-    try await output.show("\(done) with \(connection.title): \(result.text)") {
+  @LoopActor private func show(_ result: PairingResult, _ done: String, _ connection: Connection, _ output: Output, advice: String = "")
+    async throws
+  {
+    guard output.style.json else {
+      return try await output.sentence("\(done) with \(connection.title): \(result.text)\(advice)")
+    }
+    try await output.record {
       $0.string("event", "paired")
       connection.identify(in: &$0)
       $0.string("method", result.method?.snakeName)
