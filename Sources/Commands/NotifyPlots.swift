@@ -67,7 +67,11 @@ final class NotifyPlots {
           continue
         }
         var name = field.name.isEmpty ? "\(title(of: meaning) ?? event.handle.description)\(index > 0 ? " \(key)" : "")" : field.name
-        if let own = meaning.description.userDescription { name = "\(own): \(name)" }
+        if let own = meaning.description.userDescription {
+          name = "\(own): \(name)"
+        } else if let index = meaning.index {
+          name += "[\(index)]"
+        }
         if series.contains(where: { $0.name == name }) { name += " (\(event.handle))" }
         positions[event.handle, default: [:]][key] = series.count
         series.append(NumberSeries(name: name, unit: field.unit))
