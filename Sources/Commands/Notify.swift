@@ -76,8 +76,9 @@ package struct Notify: ValueCommand {
 
   func checkForScript() throws {
     if plot { throw Failure(.usage, "Scripts cannot show a plot. Use --svg FILE") }
-    for attribute in attributes { _ = try Selector(attribute, abbreviating: false) }
   }
+
+  var attributesInScript: [String] { attributes }
 
   @LoopActor func name(_ files: inout CommandFiles) { files.writes(svg, as: "--svg") }
   var recordedForm: RecordedForm { RecordedForm(isExpected: true) }
@@ -160,14 +161,14 @@ package struct Notify: ValueCommand {
     let client = connection.client
     let outcome = try await client.follow { values in
       values.onRenewed = { [output = context.output] missing in for item in missing { output.note(item.text) } }
-      var types: Set<UUID> = []
+      var types: [UUID] = []
       // Later commands of a session use the discovered attributes.
       try await senders.subscribe(on: client, discovering: context.isInSession, context.output) {
         await context.describe($0, on: connection)
-        types.insert($0.uuid)
+        types.append($0.uuid)
         try await values.add($0, kind: $1)
       }
-      if types.count == 1, let type = types.first, format == .auto { context.output.takeValueFields(of: type) }
+      if format == .auto { context.output.takeValueFields(of: types) }
     } limits: {
       if !state.hasStarted, let duration, duration > 0 {
         state.reconnection.deadline = EventLoop.shared.now.advanced(by: .limited(seconds: duration))
@@ -181,7 +182,9 @@ package struct Notify: ValueCommand {
       if let plots {
         try await plots.show(event, uuid, format, from: connection)
       } else {
-        try await NotificationRecord.show(event, uuid, format, from: connection, context)
+        // `subscribe` shows the value too.
+        let isShown = !context.output.style.json && context.isShownBeside(event)
+        if !isShown { try await NotificationRecord.show(event, uuid, format, from: connection, context) }
       }
       state.values += 1
     } onDrop: {
@@ -192,7 +195,7 @@ package struct Notify: ValueCommand {
   }
 
   @LoopActor private func send(_ value: AssignmentArgument, _ client: Client, _ output: Output) async throws {
-    let target = try await client.attribute(try Selector(value.attribute), discovering: true)
+    let target = try await client.attribute(try Selector(typed: value.attribute), discovering: true)
     let plan = try WritePlan(value: value.octets.count, properties: target.properties, mtu: client.mtu, mode: .auto, chunk: nil)
     try await client.send(value.octets, to: target.handle, plan: plan)
     output.status("Wrote \(Quantity.octets(value.octets.count)) to \(target.uuid?.description ?? target.handle.description)")

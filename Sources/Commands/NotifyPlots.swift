@@ -67,7 +67,11 @@ final class NotifyPlots {
           continue
         }
         var name = field.name.isEmpty ? "\(title(of: meaning) ?? event.handle.description)\(index > 0 ? " \(key)" : "")" : field.name
-        if let own = meaning.description.userDescription { name = "\(own): \(name)" }
+        if let own = meaning.description.userDescription {
+          name = "\(own): \(name)"
+        } else if let index = meaning.index {
+          name += "[\(index)]"
+        }
         if series.contains(where: { $0.name == name }) { name += " (\(event.handle))" }
         positions[event.handle, default: [:]][key] = series.count
         series.append(NumberSeries(name: name, unit: field.unit))
@@ -91,10 +95,10 @@ final class NotifyPlots {
     for series in series.prefix(room) {
       let sign = series.unit.map { " \($0)" } ?? ""
       let range = "  min \(Plot.number(series.low))  max \(Plot.number(series.high))"
-      let last = "  \(Plot.number(series.samples.last?.value ?? 0))\(sign)"
+      let last = "  \(Plot.number(series.latest))\(sign)"
       let plot = Plot(isUTF8: output.isUTF8, width: output.width - 1, height: height - 1).rows(
-        series.samples, now: EventLoop.shared.wallClock)
-      let spark = plot == nil ? "  " + Plot.spark(series.samples.suffix(Self.sparks).map(\.value), isUTF8: output.isUTF8) : ""
+        series, now: EventLoop.shared.wallClock)
+      let spark = plot == nil ? "  " + Plot.spark(series.samples.suffix(Self.sparks).map(\.mean), isUTF8: output.isUTF8) : ""
       lines.append(line([(DisplayText.escape(series.name), .bold), (last + range, nil), (spark, .cyan)]))
       guard let plot else { continue }
       for row in plot.rows { lines.append(line([(row.label + (output.isUTF8 ? "│" : "|"), .dim), (row.drawing, .cyan)])) }
@@ -121,11 +125,7 @@ final class NotifyPlots {
   func finish() async throws {
     if isLive, live.drawnAt != nil { try await live.finish(lines(), on: output) }
     guard let path else { return }
-    let begin = series.compactMap { $0.samples.first?.time }.min() ?? 0
-    let drawn = series.filter { !$0.samples.isEmpty }.map { series in
-      let points = series.samples.map { (at: .nanoseconds($0.time - begin), number: $0.value) as SVGPlot.Point }
-      return SVGPlot.Series(name: series.name, unit: series.unit, points: points, count: series.count)
-    }
+    let drawn = series.filter { $0.count > 0 }
     guard !drawn.isEmpty else {
       let advice = values == 0 ? "" : " Name the format of the values, as in --as u16le"
       throw Failure(.notFound, "Cannot draw \(DisplayText.quote(path)): received no number in \(values.counted("value")).\(advice)")

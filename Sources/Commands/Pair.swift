@@ -59,10 +59,12 @@ package struct Pair: PeerCommand {
   }
 
   @LoopActor private func show(_ result: PairingResult, again: String? = nil, _ connection: Connection, _ output: Output) async throws {
-    let text =
-      again.map { "Already paired with \(connection.title) (\(result.text)). To pair again: \($0)" }
-      ?? "Paired with \(connection.title): \(result.text)"
-    try await output.show(text) {
+    guard output.style.json else {
+      return try await output.sentence(
+        again.map { "Already paired with \(connection.title) (\(result.text)). To pair again: \($0)" }
+          ?? "Paired with \(connection.title): \(result.text)")
+    }
+    try await output.record {
       $0.string("event", "paired")
       connection.identify(in: &$0)
       $0.string("method", result.method?.snakeName)

@@ -1,5 +1,6 @@
 import ATT
 import ArgumentParser
+import Bluetooth
 import CommandLine
 import EventLoop
 import GATT
@@ -75,11 +76,8 @@ package struct Read: ValueCommand {
     try PeerOptions.checkOrder(words, of: Self.self, attributes, isSession: isSession)
   }
 
-  func checkForScript() throws {
-    for attribute in attributes where try Selector.service(inAllOf: attribute, abbreviating: false) == nil {
-      _ = try Selector(attribute, abbreviating: false)
-    }
-  }
+  func checkForScript() throws { for attribute in attributes { _ = try Selector.service(inAllOf: attribute, abbreviating: false) } }
+  var attributesInScript: [String] { attributes.filter { !$0.hasSuffix("/*") } }
 
   var isRaw: Bool { raw }
   var recordFields: RecordFields? { raw ? nil : .value }
@@ -136,9 +134,15 @@ package struct Read: ValueCommand {
   /// Reads the attributes once.
   @LoopActor
   private func read(_ choices: [Choice], _ failures: ReadFailures, on connection: Connection, _ context: Context) async throws {
-    let client = connection.client
+    let (client, output) = (connection.client, context.output)
     let format = raw ? .auto : context.format(chosenFormat, of: connection)
     let (names, selectors) = try await expand(choices, client)
+    if selectors.count > 1, format == .auto, output.style.json, !output.style.form.isJSON, output.valueFields == nil {
+      // The header of a table comes before the first value, so the types must be known.
+      var types: [UUID] = []
+      for selector in selectors { if let type = try? await client.resolve(selector).uuid { types.append(type) } }
+      output.takeValueFields(of: types)
+    }
     try await client.read(selectors, onFailure: { try failures.add($1, of: names[$0], isLast: client.closed != nil) }) { index, found in
       if !raw {
         do { try ValueText.check(found.value, format) } catch {
@@ -181,7 +185,7 @@ package struct Read: ValueCommand {
     await describe(found, on: connection, context)
     let event = ValueEvent(handle: found.handle, value: found.value, isIndication: false, wallClock: EventLoop.shared.wallClock)
     let record = NotificationRecord(event, found.uuid, format, from: connection, context.process.memory, isRead: true)
-    if attribute == nil, format == .auto, output.valueFields == nil { output.takeValueFields(of: record.type) }
+    if attribute == nil, format == .auto, output.valueFields == nil { output.takeValueFields(of: record.type.map { [$0] } ?? []) }
     if every != nil { return try await record.show(output) }
     try await output.show((attribute.map { "\($0)\t" } ?? "") + output.displayText(record.text)) { record.write(&$0) }
   }
@@ -214,7 +218,7 @@ private struct Choice: Sendable {
   init(_ text: String) throws {
     typed = text
     service = try Selector.service(inAllOf: text)
-    if service == nil { selector = try Selector(text) }
+    if service == nil { selector = try Selector(typed: text) }
   }
 
   /// Finds the services to read.

@@ -83,18 +83,23 @@ package struct SendFile: PeerCommand {
     return "\(DisplayText.quote(file)) is a file. The attribute comes before it: send-file PEER ATTR \(DisplayText.escape(file))"
   }
 
-  func checkForScript() throws { _ = try Selector(attribute, abbreviating: false) }
+  var attributesInScript: [String] { [attribute] }
 
   func run(in context: Context) async throws {
     if (try? Selector(attribute)) == nil, InputFile.exists(attribute) {
       let words = ["send-file", "\(who.peer)", file, attribute].map { ShellWords.quoteForShell($0) }.joined(separator: " ")
       throw Failure(.usage, "\(DisplayText.quote(attribute)) is a file. The attribute comes first: \(words)")
     }
-    let selector = try Selector(attribute)
-    let report = try verify?.notifying.map { try Selector($0) }
+    let selector = try Selector(typed: attribute)
+    let report = try verify?.notifying.map { try Selector(typed: $0) }
     if file == "-" { try context.refuseInput() }
     let output = context.output
-    let source = try await OctetFile.open(file, limit: Self.limit) { output.noteWaiting() }
+    let source =
+      if file == "-" {
+        try await output.readingInput { try await OctetFile.open(file, limit: Self.limit, whenIdle: $0) }
+      } else {
+        try await OctetFile.open(file, limit: Self.limit) {}
+      }
     var target = who.target
     target.requested.dataLength = dataLength
     let isSimulated = context.configuration.kindOfAir == "sim" && !context.isInSession

@@ -88,8 +88,8 @@ package struct Tune: PeerCommand {
   @LoopActor func name(_ files: inout CommandFiles) { files.writes(svg, as: "--svg") }
 
   func run(in context: Context) async throws {
-    let selector = try Selector(attribute)
-    let report = try Selector(verify.notifying ?? "")
+    let selector = try Selector(typed: attribute)
+    let report = try Selector(typed: verify.notifying ?? "")
     let output = context.output
     if let svg { try OutputFile.check(svg) }
     try await context.withPeer(who.target) { connection in

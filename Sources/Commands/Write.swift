@@ -108,16 +108,16 @@ package struct Write: PeerCommand {
   }
 
   func checkForScript() throws {
-    _ = try Selector(attribute, abbreviating: false)
     if value == "-" { throw Failure(.usage, "A script cannot read standard input (-). Use a file: @FILE") }
     guard !value.hasPrefix("@"), try (format ?? .hex).parse(value).isEmpty, !empty else { return }
     throw Failure(.usage, "The value is empty. To write an empty value, add --empty.")
   }
 
+  var attributesInScript: [String] { [attribute] }
   var recordedForm: RecordedForm { RecordedForm(isExpected: true) }
 
   func run(in context: Context) async throws {
-    let selector = try Selector(attribute)
+    let selector = try Selector(typed: attribute)
     try answers.check()
     if value == "-" { try context.refuseInput() }
     let bytes = try await ValueArgument.bytes(value, format, allowingEmpty: empty, context.output)

@@ -54,6 +54,8 @@ extension Client {
         found.append(try await characteristic(selector))
       }
     }
+    // Only the table numbers characteristics of one UUID.
+    if isDirect, Set(found.map(\.uuid)).count < Set(found.map(\.valueHandle)).count { _ = try await discover() }
     return found
   }
 

@@ -15,6 +15,8 @@ package struct ScriptCheck {
   /// A command line of a script.
   package struct Command {
     package let words: [String]
+    /// The words in quotes. Only these may be user descriptions (2901) of characteristics.
+    package let quoted: [String]
     /// The words whose variables have no value yet. The check replaces these variables by guesses.
     package let guessed: Set<String>
     /// The name of the file that contains the command. Paths after `--device` are relative to its directory.
@@ -237,8 +239,9 @@ package struct ScriptCheck {
         if text == nil { guessed.insert(said) }
         words.append(said)
       }
+      let quoted = zip(command.words, words).filter(\.0.isQuoted).map(\.1)
       do {
-        need = try program.command(Command(words: words, guessed: guessed, file: line.place.file))
+        need = try program.command(Command(words: words, quoted: quoted, guessed: guessed, file: line.place.file))
         break
       } catch {
         if mistake == nil {
@@ -300,7 +303,7 @@ package struct ScriptCheck {
   }
 
   private mutating func selector(_ word: ShellWord) {
-    guard let text = text(of: word), (try? Selector(text)) == nil else { return }
+    guard let text = text(of: word), (try? word.isQuoted ? Selector(typed: text) : Selector(text)) == nil else { return }
     note(at: word, "Unknown characteristic \(DisplayText.quote(text)). To check the last result: expect == …")
   }
 
@@ -311,9 +314,12 @@ package struct ScriptCheck {
       note(at: name, Self.unknownProperty(text))
     }
     guard let text = text(of: expected.attribute) else { return }
-    guard let selector = try? Selector(text) else {
+    let isQuoted = expected.attribute.isQuoted && expected.sort == .characteristic
+    guard let selector = try? isQuoted ? Selector(typed: text) : Selector(text) else {
       return note(
-        at: expected.attribute, "Unknown \(expected.sort.rawValue) \(DisplayText.quote(text)). Use a UUID, a handle or a SIG name.")
+        at: expected.attribute,
+        "Unknown \(expected.sort.rawValue) \(DisplayText.quote(text)). Use a UUID, a handle, a SIG name, or a user description (2901) in quotes."
+      )
     }
     if selector.descriptor != nil || expected.sort == .service && selector.service != nil {
       note(at: expected.attribute, "\(DisplayText.quote(text)) does not name a \(expected.sort.rawValue).")

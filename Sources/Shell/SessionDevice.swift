@@ -103,7 +103,23 @@ package final class SessionDevice {
     self.link = link
   }
 
+  /// Reports the loss of the connection. Nil if it is reported, or if the connection is not lost.
+  private var loss: (() -> Void)?
+
+  /// Reports a loss as soon as the commands that it interrupts have had time to fail, unless one of them reports it.
+  func reportSoon(_ loss: @escaping () -> Void) {
+    self.loss = loss
+    EventLoop.shared.schedule(after: .milliseconds(50)) { [weak self] in self?.reportLoss() }
+  }
+
+  /// Reports the loss now if it is not reported. With `byCommand`, the error of a command is the report.
+  func reportLoss(byCommand: Bool = false) {
+    if !byCommand { loss?() }
+    loss = nil
+  }
+
   func detach() {
+    reportLoss()
     link?.stopWatching()
     giveUp()
     link = nil

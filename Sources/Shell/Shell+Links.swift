@@ -82,9 +82,11 @@ extension Shell {
 
   private func tellLoss(of device: SessionDevice, _ reason: any Error) {
     let failure = Failure(reason)
-    tell(device, "disconnected", failure.message) { json in
-      json.object("error") { failure.write(&$0) }
+    let report: () -> Void = { [weak self, weak device] in
+      guard let self, let device else { return }
+      tell(device, "disconnected", failure.message) { json in json.object("error") { failure.write(&$0) } }
     }
+    if output(of: device).style.json || device.queue.isEmpty { report() } else { device.reportSoon(report) }
   }
 
   /// Starts to restore all lost connections after `set reconnect on`. Stops the restorations after `set reconnect off`.

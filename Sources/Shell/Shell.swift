@@ -103,7 +103,7 @@ package final class Shell {
         place.leave()
         if let device = links.sessionDevice { self.removeIfUnused(device) }
       }
-      return await self.result(recorded) {
+      let error = await self.result(recorded) {
         try await self.endingWithInput(command) {
           try await place.untilTurn()
           if traits.runsBesideOthers { place.leave() }
@@ -111,6 +111,8 @@ package final class Shell {
           try await run()
         }
       }
+      if let error, Failure(error).kind == .linkLost { links.sessionDevice?.reportLoss(byCommand: true) }
+      return error
     }
   }
 
@@ -275,7 +277,8 @@ package final class Shell {
   /// Subscribes to a characteristic of the current device. Returns nil if no current device is connected.
   func subscribe(to attribute: String) async throws -> Subscription? {
     guard let connection = current?.connection, connection.isOpen else { return nil }
-    return try await connection.client.subscribe(try await connection.client.characteristic(try Selector(attribute)), keepingValues: false)
+    return try await connection.client.subscribe(
+      try await connection.client.characteristic(try Selector(typed: attribute)), keepingValues: false)
   }
 
   /// Returns the background subscriptions of a device. Creates them at the first call.

@@ -14,12 +14,12 @@ package final class Output {
     package var json = false
     /// The form of the records.
     package var form = RecordForm.json
-    /// The form of times in records and lines. Nil for UTC in records, and for what suits the reader of lines.
+    /// The form of times in records and lines. Nil for UTC.
     package var times: RecordTimes?
     package var quiet = false
     package var verbosity = 0
     package var color = ColorChoice.auto
-    /// Whether a person reads the text. Times are then in local time.
+    /// Whether a person reads the text. Times are then without a date.
     package var isLive = false
     /// Whether messages are JSON records.
     package var writesMessagesAsJSON: Bool { json && form.isJSON }
@@ -40,7 +40,7 @@ package final class Output {
   package var onResult: (@LoopActor ([UInt8]) -> Void)?
   /// Whether output for stdout goes only to `onRecord` and `onResult`.
   package var hidesResults = false
-  /// The names of the decoded values that the command's records may have, for the columns of a table. Nil if the values differ.
+  /// The names of the decoded values that the command's records may have, for the columns of a table. Nil if they are unknown.
   package var valueFields: [String]? {
     get { rows.valueFields }
     set { rows.valueFields = newValue }
@@ -107,6 +107,11 @@ package final class Output {
   /// Writes a line of the result. Waits until the queue has room.
   /// - Throws: OutputFailure or CancellationError.
   package func line(_ text: String) async throws { try await write(Self.line(text)) }
+
+  /// Writes a sentence of the result. On a terminal, breaks it between words.
+  package func sentence(_ text: String) async throws {
+    try await line(outIsTerminal ? Self.fold(text, of: style.program, to: width) : text)
+  }
 
   /// Writes a record of the result. Waits until the queue has room.
   /// - Throws: OutputFailure, CancellationError, or UnknownRecordField for a template with a field that the record lacks.
@@ -287,14 +292,12 @@ package final class Output {
   /// Writes progress to stderr if stderr is a terminal or the output is verbose.
   package func status(_ text: String) {
     guard !style.quiet, errIsTerminal && !style.writesMessagesAsJSON || style.verbosity > 0 else { return }
-    let text = DisplayText.visible(text)
-    say(text, isNote: false, colorErr ? TerminalStyle.dim.apply(text) : text)
+    tell(DisplayText.visible(text))
   }
 
   package func verbose(_ level: Int, _ text: @autoclosure () -> String) {
     guard style.verbosity >= level else { return }
-    let text = DisplayText.visible(text())
-    say(text, isNote: false, colorErr ? TerminalStyle.dim.apply(text) : text)
+    tell(DisplayText.visible(text()))
   }
 
   package func failure(_ text: String) {
@@ -304,8 +307,15 @@ package final class Output {
         + folded(" " + displayText(DisplayText.visible(text).asMessage(of: style.program)), after: name))
   }
 
+  private func tell(_ text: String) {
+    let folded = folded(text, after: "")
+    say(text, isNote: false, colorErr ? TerminalStyle.dim.apply(folded) : folded)
+  }
+
   private func folded(_ text: String, after name: String) -> String {
-    errIsTerminal && !style.writesMessagesAsJSON ? String(Self.fold(name + text, of: style.program, to: width).dropFirst(name.count)) : text
+    guard errIsTerminal, !style.writesMessagesAsJSON else { return text }
+    let columns = TerminalSize(of: STDERR_FILENO).columns
+    return String(Self.fold(name + text, of: style.program, to: columns).dropFirst(name.count))
   }
 
   private func say(_ text: String, isNote: Bool, _ plain: String) {

@@ -13,19 +13,24 @@ package struct Table {
     header.indices.map { index in ([header] + rows).map { $0.count > index ? DisplayText.width($0[index]) : 0 }.max() ?? 0 }
   }
 
-  /// Returns the header and the rows as two lines each if one line is too long. The second line has the columns that do not fit into the first.
+  /// Returns the header and the rows as several lines each if one line is too long. Later lines have the columns that do not fit before.
   /// - Parameter width: The maximum width of a line in columns.
-  package func folded(width: Int) -> [String] {
+  package func folded(width: Int) -> [String] { groups(width: width).flatMap(\.self) }
+
+  /// Returns the lines of the header, and of each row.
+  private func groups(width: Int) -> [[String]] {
     var (count, used) = (0, -2)
     for column in widths where used <= width {
       used += column + 2
       if used <= width { count += 1 }
     }
-    guard 1..<header.count ~= count else { return lines(width: width) }
+    // Clip a long first column rather than hide the others.
+    if count == 0, width >= 8 { count = 1 }
+    guard 1..<header.count ~= count else { return lines(width: width).map { [$0] } }
     var (left, right) = (Table(Array(header[..<count])), Table(Array(header[count...])))
     left.rows = rows.map { Array($0.prefix(count)) }
     right.rows = rows.map { Array($0.dropFirst(count)) }
-    return zip(left.lines(width: width), right.lines(width: width - 2)).flatMap { [$0, "  \($1)"] }
+    return zip(left.lines(width: width), right.groups(width: width - 2)).map { [$0] + $1.map { "  \($0)" } }
   }
 
   /// Returns the header and the rows as lines.

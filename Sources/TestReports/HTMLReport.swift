@@ -115,7 +115,8 @@ extension HTMLReport {
     svg .received{stroke:light-dark(#8250df,#bc8cff);stroke-width:2}
     svg .step{fill:light-dark(#d0d7de,#3d444d)}
     svg .step.failed{fill:light-dark(#cf222e,#f85149)}
-    svg .line{fill:none;stroke:light-dark(#0969da,#58a6ff);stroke-width:1.5}
+    svg .line{fill:none;stroke:light-dark(#0969da,#58a6ff);stroke-width:1.5;stroke-linecap:round}
+    svg .band{fill:light-dark(#0969da,#58a6ff);opacity:.3}
     svg circle{fill:light-dark(#0969da,#58a6ff)}
     body:has(#only:checked) :is(.passed.test,.skipped.test,section:not(:has(.failed.test,.error.test,.not_run.test))){display:none}
 
@@ -201,21 +202,14 @@ extension HTMLReport {
 
   /// Returns a plot for each named value with at least two numbers, in the order of the first numbers.
   private static func plots(_ steps: [StepResult]) -> String {
-    struct Series: Hashable {
-      let name: String
-      let unit: String?
-    }
-    var order: [Series] = []
-    var points: [Series: [SVGPlot.Point]] = [:]
+    var all: [NumberSeries] = []
     for value in steps.flatMap(\.values) {
       guard let number = value.number, number.isFinite else { continue }
-      let series = Series(name: value.name, unit: value.unit)
-      if points[series] == nil { order.append(series) }
-      points[series, default: []].append((value.at, number))
+      let index = all.firstIndex { $0.name == value.name && $0.unit == value.unit } ?? all.count
+      if index == all.count { all.append(NumberSeries(name: value.name, unit: value.unit)) }
+      let (seconds, attoseconds) = value.at.components
+      all[index].add(number, at: seconds &* 1_000_000_000 &+ attoseconds / 1_000_000_000)
     }
-    return order.compactMap { series in
-      guard let points = points[series], points.count > 1 else { return nil }
-      return SVGPlot([.init(name: series.name, unit: series.unit, points: points, count: points.count)]).text
-    }.joined()
+    return all.filter { $0.count > 1 }.map { SVGPlot([$0]).text }.joined()
   }
 }

@@ -1,33 +1,12 @@
 import ATT
+package import Text
 
-/// A plot of numbers over time as SVG. All series have the same unit.
+/// A plot of numbers over time as SVG. All series have the same unit. Where a column of pixels has several numbers, a band goes from the
+/// lowest to the highest, and a line connects their means.
 package struct SVGPlot {
-  /// A finite number and its time.
-  package typealias Point = (at: Duration, number: Double)
-
-  package struct Series {
-    let name: String
-    let unit: String?
-    /// The points in the order of their times.
-    let points: [Point]
-    /// The number of values, which is larger than the number of points if points stand for several values.
-    let count: Int
-
-    package init(name: String, unit: String?, points: [Point], count: Int) {
-      (self.name, self.unit, self.points, self.count) = (name, unit, points, count)
-    }
-
-    /// The name, the number of values, and their range, as HTML.
-    fileprivate var summary: String {
-      let (numbers, measured) = (points.map(\.number), unit.map { " " + HTMLReport.text($0) } ?? "")
-      let range = "from \(SVGScale.number(numbers.min() ?? 0)) to \(SVGScale.number(numbers.max() ?? 0))\(measured)"
-      return "\(HTMLReport.text(name))\(measured.isEmpty ? "" : ",\(measured)"): \(count) values \(range)"
-    }
-  }
-
-  private let series: [Series]
-  /// The times at the ends of the horizontal axis.
-  private let (begin, end): (Duration, Duration)
+  private let series: [NumberSeries]
+  /// The times at the ends of the horizontal axis, and its zero, in nanoseconds.
+  private let (begin, end, zero): (Int64, Int64, Int64)
   private let height: Double
 
   private static let (width, left) = (800.0, 60.0)
@@ -36,42 +15,44 @@ package struct SVGPlot {
   private static let colors = ["#0969da", "#cf222e", "#1a7f37", "#9a6700", "#8250df", "#bf3989"]
 
   /// Creates a plot of series, which each need a point.
-  init(_ series: [Series], height: Double = 150) {
-    (self.series, self.height) = (series, height)
-    begin = series.compactMap { $0.points.first?.at }.min() ?? .zero
-    end = series.compactMap { $0.points.last?.at }.max() ?? .zero
+  init(_ series: [NumberSeries], height: Double = 150) { self.init(series, among: series, zero: 0, height) }
+
+  private init(_ series: [NumberSeries], among all: [NumberSeries], zero: Int64, _ height: Double) {
+    (self.series, self.zero, self.height) = (series, zero, height)
+    begin = all.compactMap { $0.samples.first?.time }.min() ?? zero
+    end = all.compactMap { $0.samples.last?.end }.max() ?? zero
   }
 
   /// The plot as a figure in HTML. Empty without points.
   var text: String {
-    guard let first = series.first, !first.points.isEmpty else { return "" }
-    var drawing = "<figure>\n<figcaption>\(first.summary)</figcaption>\n<svg viewBox=\"0 0 \(Int(Self.width)) \(Int(height))\" "
+    guard let first = series.first, first.count > 0 else { return "" }
+    var drawing =
+      "<figure>\n<figcaption>\(Self.summary(first))</figcaption>\n<svg viewBox=\"0 -16 \(Int(Self.width)) \(Int(height) + 16)\" "
     drawing += "role=\"img\" aria-label=\"\(HTMLReport.text(first.name)) over time\">\n"
     return drawing + area + "</svg>\n</figure>\n"
   }
 
   /// Returns a standalone SVG file with a plot for each unit, one below the other. Each series needs a point.
-  package static func document(title: String, _ series: [Series]) -> String {
+  package static func document(title: String, _ series: [NumberSeries]) -> String {
     var (units, drawing, y): ([String?], String, Double) = ([], "", 30)
     for unit in series.map(\.unit) where !units.contains(unit) { units.append(unit) }
-    let all = SVGPlot(series)
+    let zero = series.compactMap { $0.samples.first?.time }.min() ?? 0
     for unit in units {
-      let plot = SVGPlot(series.filter { $0.unit == unit }, begin: all.begin, end: all.end)
+      let plot = SVGPlot(series.filter { $0.unit == unit }, among: series, zero: zero, 200)
       for (index, series) in plot.series.enumerated() {
         let place = "<path class=\"line\(color(index))\" d=\"M\(Int(left)) \(y + 10)h24\"/>"
-        drawing += place + "<text x=\"\(Int(left) + 30)\" y=\"\(y + 14)\">\(series.summary)</text>\n"
+        drawing += place + "<text x=\"\(Int(left) + 30)\" y=\"\(y + 14)\">\(summary(series))</text>\n"
         y += 18
       }
-      let sign = unit.map { "<text x=\"\(Int(left) - 6)\" y=\"-4\" text-anchor=\"end\">\(HTMLReport.text($0))</text>" } ?? ""
-      drawing += "<g transform=\"translate(0 \(y))\">\(sign)\n\(plot.area)</g>\n"
+      drawing += "<g transform=\"translate(0 \(y))\">\n\(plot.area)</g>\n"
       y += plot.height + 12
     }
     let styles = colors.enumerated().map {
-      "\(color($0).isEmpty ? ".line" : ".s\($0)"){stroke:\($1)}circle\(color($0).isEmpty ? "" : ".s\($0)"){fill:\($1);stroke:none}"
+      "\(color($0).isEmpty ? ".line" : ".s\($0)"){stroke:\($1)}.band\(color($0).isEmpty ? "" : ".s\($0)"){fill:\($1)}circle\(color($0).isEmpty ? "" : ".s\($0)"){fill:\($1);stroke:none}"
     }
     return """
       <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(Int(width)) \(Int(y))" font-family="sans-serif" font-size="12" role="img" aria-label="\(HTMLReport.text(title))">
-      <style>.line{fill:none;stroke-width:1.5}.axis{stroke:#d0d7de}\(styles.joined())</style>
+      <style>.line{fill:none;stroke-width:1.5;stroke-linecap:round}.band{stroke:none;opacity:.3}.axis{stroke:#d0d7de}\(styles.joined())</style>
       <rect width="100%" height="100%" fill="#fff"/>
       <text x="\(Int(left))" y="20" font-weight="bold">\(HTMLReport.text(title))</text>
       \(drawing)</svg>
@@ -79,8 +60,11 @@ package struct SVGPlot {
       """
   }
 
-  private init(_ series: [Series], begin: Duration, end: Duration) {
-    (self.series, self.begin, self.end, height) = (series, begin, end, 200)
+  /// Returns the name, the number of values, and their range, as HTML.
+  private static func summary(_ series: NumberSeries) -> String {
+    let measured = series.unit.map { " " + HTMLReport.text($0) } ?? ""
+    let range = "from \(SVGScale.number(series.low)) to \(SVGScale.number(series.high))\(measured)"
+    return "\(HTMLReport.text(series.name))\(measured.isEmpty ? "" : ",\(measured)"): \(series.count) values \(range)"
   }
 
   /// Returns the class of a series, after a space. The first series has none.
@@ -88,12 +72,13 @@ package struct SVGPlot {
 
   /// The axes and the lines.
   private var area: String {
-    let numbers = series.flatMap { $0.points.map(\.number) }
-    let span = end.inSeconds - begin.inSeconds
+    func time(_ time: Int64) -> Double { (Double(time) - Double(zero)) / 1e9 }
+    let span = time(end) - time(begin)
     let (unit, seconds) = span > 7200 ? ("h", 3600.0) : span > 120 ? ("min", 60) : ("s", 1)
-    let x = SVGScale(begin.inSeconds / seconds, end.inSeconds / seconds, from: Self.left, to: Self.width - 10)
-    let y = SVGScale(numbers.min() ?? 0, numbers.max() ?? 0, from: height - 24, to: 8)
-    var drawing = ""
+    let x = SVGScale(time(begin) / seconds, time(end) / seconds, from: Self.left, to: Self.width - 10)
+    let y = SVGScale(series.map(\.low).min() ?? 0, series.map(\.high).max() ?? 0, from: height - 24, to: 8)
+    var drawing =
+      series.first?.unit.map { "<text x=\"\(Int(Self.left) - 6)\" y=\"-4\" text-anchor=\"end\">\(HTMLReport.text($0))</text>" } ?? ""
     for tick in y.ticks {
       let place = SVGScale.coordinate(y.place(tick))
       drawing += "<path class=\"axis\" d=\"M\(Int(Self.left)) \(place)H\(Int(Self.width - 10))\"/>"
@@ -105,40 +90,39 @@ package struct SVGPlot {
     }
     drawing += "\n"
     for (index, series) in series.enumerated() {
-      func place(_ point: Point) -> (Double, Double) { (x.place(point.at.inSeconds / seconds), y.place(point.number)) }
-      drawing += "<polyline class=\"line\(Self.color(index))\" points=\"\(Self.line(series.points.map(place)))\"/>\n"
-      guard series.points.count <= Self.circles else { continue }
+      drawing += Self.lines(series.columns { Int((2 * x.place(time($0) / seconds)).rounded()) }, y, Self.color(index))
+      guard series.count <= Self.circles else { continue }
       let kind = Self.color(index).isEmpty ? "" : "class=\"\(Self.color(index).dropFirst())\" "
-      for point in series.points {
-        let (x, y) = place(point)
-        let title = "\(ReportText.offset(point.at)) \(SVGScale.number(point.number))\(series.unit.map { " " + HTMLReport.text($0) } ?? "")"
+      for point in series.samples {
+        let (across, down) = (x.place(time(point.time) / seconds), y.place(point.mean))
+        let number = "\(SVGScale.number(point.mean))\(series.unit.map { " " + HTMLReport.text($0) } ?? "")"
+        let title = "\(ReportText.offset(.nanoseconds(point.time - zero))) \(number)"
         drawing +=
-          "<circle \(kind)cx=\"\(SVGScale.coordinate(x))\" cy=\"\(SVGScale.coordinate(y))\" r=\"2.5\"><title>\(title)</title></circle>\n"
+          "<circle \(kind)cx=\"\(SVGScale.coordinate(across))\" cy=\"\(SVGScale.coordinate(down))\" r=\"2.5\"><title>\(title)</title></circle>\n"
       }
     }
     return drawing
   }
 
-  /// Returns the points of the polyline. For points less than half a unit apart, keeps only the lowest and the highest.
-  private static func line(_ places: [(x: Double, y: Double)]) -> String {
-    var line: [String] = []
-    var column: (x: Double, low: Double, high: Double)?
-    func end() {
-      guard let (x, low, high) = column else { return }
-      line.append("\(SVGScale.coordinate(x)),\(SVGScale.coordinate(low))")
-      if high != low { line.append("\(SVGScale.coordinate(x)),\(SVGScale.coordinate(high))") }
-    }
-    for point in places {
-      let place = ((point.x * 2).rounded() / 2, point.y)
-      if let before = column, before.x == place.0 {
-        column = (before.x, min(before.low, place.1), max(before.high, place.1))
-      } else {
-        end()
-        column = (place.0, place.1, place.1)
+  /// Draws columns half a unit wide: for each run of numbers without a gap, a band if a column has several numbers, and the line of means.
+  private static func lines(_ columns: [(column: Int, sample: NumberSample)], _ y: SVGScale, _ color: String) -> String {
+    var drawing = ""
+    var rest = columns[...]
+    while let first = rest.popFirst() {
+      let run = [first] + rest.prefix { !$0.sample.followsGap }
+      rest = rest.dropFirst(run.count - 1)
+      func points(_ run: some Sequence<(column: Int, sample: NumberSample)>, _ number: (NumberSample) -> Double) -> String {
+        run.map { "\(SVGScale.coordinate(Double($0.column) / 2)),\(SVGScale.coordinate(y.place(number($0.sample))))" }
+          .joined(separator: " ")
       }
+      if run.contains(where: { $0.sample.count > 1 }) {
+        drawing += "<polygon class=\"band\(color)\" points=\"\(points(run, \.high)) \(points(run.reversed(), \.low))\"/>\n"
+      }
+      // A line needs two points to be visible.
+      let line = run.count > 1 ? run : [first, first]
+      drawing += "<polyline class=\"line\(color)\" points=\"\(points(line, \.mean))\"/>\n"
     }
-    end()
-    return line.joined(separator: " ")
+    return drawing
   }
 }
 

@@ -20,19 +20,20 @@ extension JSONTree {
 
   /// Returns the value on one line. A quantity is its number and perhaps its unit. A list is its items with spaces between them.
   /// Null is an empty text.
-  fileprivate func text(unit showsUnit: Bool) -> String {
+  /// - Parameter inside: Whether to show the units of values inside this value.
+  fileprivate func text(unit showsUnit: Bool, inside: Bool = true) -> String {
     switch kind {
     case .null: return ""
     case .bool(let flag): return flag ? "true" : "false"
     case .number(let digits): return digits
     case .string(let text): return DisplayText.visible(text)
-    case .array(let items): return items.map { $0.text(unit: true) }.joined(separator: " ")
+    case .array(let items): return items.map { $0.text(unit: inside, inside: inside) }.joined(separator: " ")
     case .object(let members):
       if let value = self["value"] ?? self["last"] {
         let unit = showsUnit ? self["unit"]?.string.map { " \(DisplayText.visible($0))" } ?? "" : ""
-        return (self["name"] ?? value).text(unit: true) + unit
+        return (self["name"] ?? value).text(unit: inside, inside: inside) + unit
       }
-      return members.map { "\(DisplayText.visible($0.key))=\($0.value.text(unit: true))" }.joined(separator: "; ")
+      return members.map { "\(DisplayText.visible($0.key))=\($0.value.text(unit: inside, inside: inside))" }.joined(separator: "; ")
     }
   }
 }
@@ -51,9 +52,10 @@ package struct RecordField: Sendable, Equatable {
   package static let open = ["decoded", "values"]
 
   /// Returns the text of the field in a record, without a unit. Returns nil if the record has no such field.
-  package func text(in record: JSONTree) -> String? {
+  /// - Parameter units: Whether values inside the field have their units.
+  package func text(in record: JSONTree, units: Bool = true) -> String? {
     let found = record.member(at: path) ?? Self.open.lazy.compactMap { record[$0]?.member(at: path) }.first
-    return found?.text(unit: false)
+    return found?.text(unit: false, inside: units)
   }
 }
 

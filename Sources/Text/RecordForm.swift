@@ -13,8 +13,8 @@ package enum RecordForm: Sendable {
 /// Records as rows of a table or as lines of a template.
 package struct RecordRows {
   private let form: RecordForm
-  /// The names of the decoded values that the records may have. A table then has a column for each of them. If the types of the values
-  /// differ, this is nil, and the table has one column for all.
+  /// The names of the decoded values that the records may have. A table then has a column for each of them. If they are unknown, this is
+  /// nil, and the table has one column for all.
   package var valueFields: [String]?
   private var columns: [RecordField] = []
   private var isFirst = true
@@ -71,7 +71,7 @@ package struct RecordRows {
 
   /// Returns the text of a column. A spreadsheet would run text from a device that starts like a formula, so it gets an apostrophe.
   private static func safe(_ column: RecordField, _ record: JSONTree) -> String {
-    guard let text = column.text(in: record), let first = text.utf8.first else { return "" }
+    guard let text = column.text(in: record, units: false), let first = text.utf8.first else { return "" }
     let isFormula = [UInt8(ascii: "="), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "@")].contains(first)
     return isFormula && Double(text) == nil ? "'" + text : text
   }

@@ -3,6 +3,7 @@ import Glibc
 import Terminal
 import TestSupport
 import Testing
+import Text
 
 /// The plots of `notify`: as SVG and on a terminal.
 @Suite(.timeLimit(.minutes(15))) struct NotifyPlotTests {
@@ -82,9 +83,35 @@ import Testing
     series.add(.infinity, at: 1)
     series.add(3, at: 5)
     #expect(series.count == 100_001 && series.samples.count <= NumberSeries.limit && series.samples.count > NumberSeries.limit / 2 - 1)
-    #expect(
-      series.samples.contains { $0.value == 99 && $0.time == 1234 } && series.samples.contains { $0.value == -99 && $0.time == 50_001 })
-    #expect(zip(series.samples, series.samples.dropFirst()).allSatisfy { $0.time <= $1.time } && series.samples.last?.time == 99_999)
+    #expect(series.samples.contains { $0.high == 99 && ($0.time...$0.end).contains(1234) } && series.latest == 3)
+    #expect(series.samples.contains { $0.low == -99 && ($0.time...$0.end).contains(50_001) })
+    #expect(zip(series.samples, series.samples.dropFirst()).allSatisfy { $0.end <= $1.time } && series.samples.last?.end == 99_999)
+    // All samples stand for the same number of numbers, so that an hour has one resolution.
+    #expect(Set(series.samples.dropLast().map(\.count)).count == 1 && series.samples.map(\.count).reduce(0, +) == 100_001)
+  }
+
+  /// A pause of more than eight usual ones is a gap, also after thinning.
+  @Test func missingNumbersAreAGap() {
+    var series = NumberSeries(name: "x", unit: nil)
+    for index in 0..<20_000 where !(9_000..<10_000).contains(index) { series.add(Double(index % 7), at: Int64(index) * 1_000_000) }
+    #expect(series.samples.count { $0.followsGap } == 1 && series.samples.first { $0.followsGap }?.time == 10_000_000_000)
+    #expect(!series.samples.contains { $0.time < 9_000_000_000 && $0.end >= 10_000_000_000 })
+  }
+
+  /// On a terminal, an hour is a shaded band with a line of means inside, and a gap is empty.
+  @Test func anHourIsNoSolidBlock() throws {
+    var series = NumberSeries(name: "x", unit: "°C")
+    for index in 0..<7200 where !(3000..<3600).contains(index) {
+      series.add(index.isMultiple(of: 2) ? 10 : 30, at: Int64(index) * 500_000_000)
+    }
+    let plot = try #require(Plot(isUTF8: false, width: 70, height: 12).rows(series, now: 3_600_000_000_000))
+    #expect(plot.rows.first?.label.hasPrefix("30 °C") == true, "\(plot.rows)")
+    let drawing = plot.rows.map(\.drawing)
+    #expect(drawing.first?.contains("...") == true && drawing.first?.contains("*") == false, "\(drawing)")
+    #expect(drawing.contains { $0.contains("***") }, "\(drawing)")
+    let columns = drawing.map { Array($0) }
+    let isEmpty = (0..<(columns.map(\.count).min() ?? 0)).filter { column in columns.allSatisfy { $0[column] == " " } }
+    #expect((3...7).contains(isEmpty.count), "\(drawing)")
   }
 
   /// Numbers at the ends of the range of a double, whose difference overflows.

@@ -106,6 +106,32 @@ import Testing
     #expect(try String(contentsOfFile: device, encoding: .utf8) == "{}")
   }
 
+  /// Values of several types: a column of numbers for each, empty without a value, and no units in cells.
+  @Test func eachValueHasItsColumn() throws {
+    func rows(_ words: String...) throws -> [String] { try Blectl.run(words + ["--csv", "--time", "none"]).lines }
+    let read = try rows("read", "Band-7", "2a19", "2a38", "2a00")
+    #expect(
+      read == [
+        "name,uuid,handle,value,text,battery_level,body_sensor_location,device_name", "Band-7,2a19,17,3c,,60,,",
+        "Band-7,2a38,\(read[2].split(separator: ",")[2]),02,,,Wrist,", read[3],
+      ], "\(read)")
+    let all = try rows("read", "Band-7", "--all")
+    #expect(all.first?.contains(",battery_level") == true && !all.joined().contains(" %"), "\(all)")
+    let notify = try rows("notify", "Band-7", "2a37", "2a19", "-n", "2")
+    #expect(notify.first?.contains(",heart_rate,") == true && notify.first?.hasSuffix(",battery_level") == true, "\(notify)")
+    #expect(!notify.joined().contains("bpm") && !notify.joined().contains("="), "\(notify)")
+  }
+
+  /// A column that stands for several values has no units either, but a template has.
+  @Test func unitsAreForTemplates() throws {
+    let device = """
+      [{"name": "T", "address": "D1:00:00:00:00:05/random", "advertisement": ["0616d2fc400164"]}]
+      """
+    let adapter = "sim:" + (try TemporaryFolder.file(Array(device.utf8)))
+    func scan(_ options: String...) throws -> String { try Blectl.run(["scan", "-n", "1"] + options, adapter: adapter).text }
+    #expect(try !scan("--csv").contains(" %") && scan("--format", "{decoded}").contains("100 %"))
+  }
+
   /// A row per test, with the reason of a failure, and no rows for steps or the summary.
   @Test func aRunIsATableOfTests() throws {
     let script = "device Band-7\ntest a\n  read 2a19\nend\ntest \"b, c\"\n  read 2a19\n  expect as u8 == 61\nend\n"

@@ -1,4 +1,5 @@
 import Foundation
+import Presentation
 import TestSupport
 import Testing
 
@@ -126,5 +127,11 @@ import Testing
     #expect(result.error?.string("kind") == "expectation", "\(result.errors)")
     #expect(try result.records.last?.bool("verified") == false)
     #expect(try result.records.filter { $0.string("event") == "progress" && $0.int("bytes") == 8 }.count == 1)
+  }
+
+  /// A simulated controller without air time is faster than any link.
+  @Test func aRateAboveTheCapacityHasNoShare() {
+    #expect(TransferText.share(0.954) == ", 95 % of link capacity" && TransferText.share(1.004) == ", 100 % of link capacity")
+    #expect(TransferText.share(2.38).isEmpty && TransferText.share(.infinity).isEmpty && TransferText.share(.nan).isEmpty)
   }
 }

@@ -167,6 +167,10 @@ import Text
     let one = ["NAME  KEY       ADAPTER", "Lock  16 bytes  hci0"]
     #expect(table.folded(width: 23) == one && table.lines(width: nil) == one)
     #expect(table.folded(width: 22) == ["NAME  KEY", "  ADAPTER", "Lock  16 bytes", "  hci0"])
+    // A long name does not hide the other columns.
+    var long = Table(["NAME", "KEY"])
+    long.add(["0123456789", "16 bytes"])
+    #expect(long.folded(width: 9) == ["NAME", "  KEY", "01234567…", "  16 byt…"])
     // Not even one column fits.
     #expect(table.folded(width: 3) == ["NA…", "Lo…"])
   }

@@ -110,11 +110,12 @@ import Text
         values: (0..<5000).map { StepValue(name: "n", at: .milliseconds($0), text: "", number: numbers[$0 % 2]) })
     ]
     let page = Self.page([result])
-    let line = try #require(page.firstMatch(of: /polyline class="line" points="([^"]*)"/)?.1)
-    let points = line.split(separator: " ").map { $0.split(separator: ",").compactMap { Double($0) } }
-    #expect(points.allSatisfy { $0.count == 2 && (60...790).contains($0[0]) && (8...126).contains($0[1]) })
-    #expect(Set(points.map { $0[1] }) == (numbers[0] == numbers[1] ? [67] : [8, 126]))
-    #expect((2...3000).contains(points.count) && page.count(of: "<path class=\"axis\"") <= 6)
+    func points(_ line: Substring) -> [[Double]] { line.split(separator: " ").map { $0.split(separator: ",").compactMap { Double($0) } } }
+    let line = points(try #require(page.firstMatch(of: /polyline class="line" points="([^"]*)"/)?.1))
+    let band = points(try #require(page.firstMatch(of: /polygon class="band" points="([^"]*)"/)?.1))
+    #expect((line + band).allSatisfy { $0.count == 2 && (60...790).contains($0[0]) && (8...126).contains($0[1]) })
+    #expect(Set(band.map { $0[1] }) == (numbers[0] == numbers[1] ? [67] : [8, 126]))
+    #expect((2...1500).contains(line.count) && page.count(of: "<path class=\"axis\"") <= 6)
     #expect(!page.contains("nan") && !page.contains("inf\""))
   }
 }
@@ -124,12 +125,33 @@ extension String {
 
   /// A standalone plot has an area for each unit, a color for each series in it, and minutes for a long time.
   @Test func aStandalonePlotHasAnAreaForEachUnit() {
-    func series(_ name: String, _ unit: String?) -> SVGPlot.Series {
-      .init(name: name, unit: unit, points: (0..<10).map { (.seconds($0 * 60), Double($0)) }, count: 12)
+    func series(_ name: String, _ unit: String?) -> NumberSeries {
+      (0..<12).reduce(into: NumberSeries(name: name, unit: unit)) { $0.add(Double(min($1, 9)), at: Int64($1) * 60_000_000_000) }
     }
     let text = SVGPlot.document(title: "<T>", [series("a&b", "bpm"), series("c", "s"), series("d", "bpm"), series("e", nil)])
     #expect(text.contains(">&lt;T&gt;</text>") && text.contains(">a&amp;b, bpm: 12 values from 0 to 9 bpm</text>"), "\(text)")
     #expect(text.count(of: "<g ") == 3 && text.count(of: "<polyline class=\"line\"") == 3, "\(text)")
     #expect(text.count(of: "<polyline class=\"line s1\"") == 1 && text.contains(">2 min</text>") && text.contains(">bpm</text>"), "\(text)")
+  }
+
+  /// An hour with two values a second: a band from the lowest to the highest and a line of means, with a gap where values are missing.
+  @Test func anHourIsABandWithALineOfMeansAndAGap() throws {
+    var series = NumberSeries(name: "t", unit: "°C")
+    for index in 0..<7200 where !(3000..<3600).contains(index) {
+      series.add(index.isMultiple(of: 2) ? 10 : 30, at: Int64(index) * 500_000_000)
+    }
+    let text = SVGPlot.document(title: "T", [series])
+    func heights(_ line: Substring) -> Set<Double> {
+      Set(line.split(separator: " ").compactMap { $0.split(separator: ",").last.flatMap { Double($0) } })
+    }
+    let bands = text.matches(of: /polygon class="band" points="([^"]*)"/).map(\.1)
+    let lines = text.matches(of: /polyline class="line" points="([^"]*)"/).map(\.1)
+    #expect(bands.count == 2 && lines.count == 2, "one before and one after the gap")
+    #expect(bands.allSatisfy { heights($0) == [8, 176] }, "\(bands)")
+    #expect(lines.allSatisfy { heights($0).allSatisfy { (70...114).contains($0) } }, "\(lines)")
+    #expect(text.contains(">°C</text>"))
+    // Nothing is drawn in the five minutes from the 25th to the 30th.
+    let places = lines.flatMap { $0.split(separator: " ").compactMap { $0.split(separator: ",").first.flatMap { Double($0) } } }
+    #expect(!places.contains { (366...424).contains($0) } && places.count > 1000, "\(places)")
   }
 }

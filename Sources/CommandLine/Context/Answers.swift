@@ -39,7 +39,7 @@ package final class Answers {
     guard !options.areEmpty else { return try await body {} }
     let answers = Answers(options, connection, context)
     do {
-      let selectors = try (options.expect + options.failOn).map { try Selector($0.attribute) }
+      let selectors = try (options.expect + options.failOn).map { try Selector(typed: $0.attribute) }
       try await connection.client.followingChanges(of: selectors) { try await answers.subscribe() }
       // A value that matches --fail-on ends the write early.
       try await race({ try await body { try await answers.takeArrived() } }) {
@@ -73,7 +73,9 @@ package final class Answers {
     var patterns: [ExpectedAnswers.Pattern] = []
     for argument in arguments {
       let characteristic: Characteristic
-      do { characteristic = try await connection.client.characteristic(try Selector(argument.attribute)) } catch let error as GATTError {
+      do { characteristic = try await connection.client.characteristic(try Selector(typed: argument.attribute)) } catch let error
+        as GATTError
+      {
         guard case .notFound = error, let advice = argument.patternAdvice else { throw error }
         var failure = Failure(error)
         failure.add(advice)
@@ -114,7 +116,7 @@ package final class Answers {
       try await show(event, uuid)
     } else {
       let what = verdict == .further ? "an extra answer" : "a value that does not match --expect"
-      context.output.note("Ignored \(what): \(text(event)) (\(uuid))")
+      context.output.note("Ignored \(what): \(text(event)) (\(meaning(of: event).attribute(at: event.handle)))")
     }
     return verdict
   }
@@ -130,8 +132,7 @@ package final class Answers {
     } else {
       try await show(event, uuid)
     }
-    let sender = uuid?.description ?? event.handle.description
-    return Failure(.expectation, "\(sender) sent a value that matches --fail-on: \(text(event))")
+    return Failure(.expectation, "\(meaning(of: event).attribute(at: event.handle)) sent a value that matches --fail-on: \(text(event))")
   }
 
   private func show(_ event: ValueEvent, _ uuid: UUID?) async throws {
@@ -139,8 +140,10 @@ package final class Answers {
     try await NotificationRecord.show(event, uuid, .auto, from: connection, context)
   }
 
-  private func text(_ event: ValueEvent) -> String {
-    ValueText.displayText(event.value, context.process.memory.meaning(of: event.value, at: event.handle, nil, on: connection))
+  private func text(_ event: ValueEvent) -> String { ValueText.displayText(event.value, meaning(of: event)) }
+
+  private func meaning(of event: ValueEvent) -> ValueMeaning {
+    context.process.memory.meaning(of: event.value, at: event.handle, nil, on: connection)
   }
 
   private func missing(within limit: Duration) -> Failure {

@@ -111,8 +111,12 @@ extension CompletionMemory {
       guard case .characteristic(let item, _) = table.attribute(at: handle), uuid == nil || item.uuid == uuid else {
         return (ValueMeaning(uuid: uuid), true)
       }
-      if let read = connection.client.description(of: item) { return (ValueMeaning(uuid: item.uuid, description: read), true) }
-      return Self.fitting(value, ValueMeaning(uuid: item.uuid, description: description(of: item, on: connection)), else: item.uuid)
+      let index = table.index(of: item)
+      if let read = connection.client.description(of: item) {
+        return (ValueMeaning(uuid: item.uuid, description: read, index: index), true)
+      }
+      let meaning = ValueMeaning(uuid: item.uuid, description: description(of: item, on: connection), index: index)
+      return Self.fitting(value, meaning, else: item.uuid)
     }
     let known = attributes(of: connection.identityAddress)?.items.first { $0.handle == handle }
     guard let item = known, uuid == nil || item.uuid == uuid else { return (ValueMeaning(uuid: uuid), true) }
@@ -124,7 +128,7 @@ extension CompletionMemory {
     do {
       _ = try DecodedValue.of(value, type: meaning.uuid, formats: meaning.description.formats)
       return (meaning, false)
-    } catch { return (ValueMeaning(uuid: uuid), false) }
+    } catch { return (ValueMeaning(uuid: uuid, index: meaning.index), false) }
   }
 
   /// Returns the contents of a characteristic's descriptors, as read now or by an earlier command. Empty if blectl knows no contents.

@@ -2,7 +2,6 @@ import ATT
 package import Bluetooth
 package import EventLoop
 package import GATT
-import LinuxIO
 package import Operations
 import Presentation
 package import Terminal
@@ -51,7 +50,8 @@ package struct NotificationRecord {
     if output.style.json { return try await output.record { write(&$0) } }
     if output.style.isLive { return try await output.line(brief(of: device, output) + end) }
     let time = output.timeText(event.wallClock).map { output.paint($0, .dim) + " " } ?? ""
-    try await output.line("\(time)\(uuid?.description ?? event.handle.description) \(output.displayText(valueText))\(end)")
+    let name = output.displayText(uuid == nil ? event.handle.description : meaning.attribute(at: event.handle))
+    try await output.line("\(time)\(name) \(output.displayText(valueText))\(end)")
   }
 
   /// The type of the attribute. Nil if unknown.
@@ -75,15 +75,13 @@ package struct NotificationRecord {
 
   private var valueText: String { format == .auto ? ValueText.displayText(event.value, meaning) : format.render(event.value) }
 
-  /// Returns a short line with the local time of day, the name of the attribute and the value.
+  /// Returns a short line with the time of day, the name of the attribute and the value.
   private func brief(of device: String?, _ output: Output) -> String {
-    let local = Timestamp.text(event.wallClock + LocalTime.offset(at: event.wallClock))
-    let time = local.split(separator: "T").last?.dropLast() ?? ""
+    let time = output.timeText(event.wallClock).map { output.paint(String($0.split(separator: "T").last ?? ""), .dim) + "  " } ?? ""
     let assigned = meaning.uuid.flatMap { AssignedNumbers.snakeName(of: $0) }.flatMap { $0.isEmpty ? nil : $0 }
-    // Users cannot type a name defined by the firmware, so show the UUID, too.
-    let firmware = meaning.description.userDescription.map { " " + DisplayText.quote($0) } ?? ""
-    let what = assigned ?? (meaning.uuid?.description ?? event.handle.description) + firmware
+    let own = meaning.index == nil && assigned == nil ? meaning.description.userDescription.map { " " + DisplayText.quote($0) } ?? "" : ""
+    let what = (assigned ?? meaning.uuid?.description ?? event.handle.description) + own + meaning.distinction
     let whose = device.map { output.displayText($0) + "  " } ?? ""
-    return "  \(output.paint(String(time), .dim))  \(whose)\(output.paint(what, .bold))  \(output.displayText(valueText))"
+    return "  \(time)\(whose)\(output.paint(output.displayText(what), .bold))  \(output.displayText(valueText))"
   }
 }

@@ -16,7 +16,7 @@ package struct ValueSenders {
   /// - Throws: `GATTError.invalidSelector` for an invalid attribute.
   package init(_ attributes: [String], indicates: Bool) throws {
     self.indicates = indicates
-    selectors = attributes.isEmpty || attributes.contains("*") ? nil : try attributes.map { try Selector($0) }
+    selectors = attributes.isEmpty || attributes.contains("*") ? nil : try attributes.map { try Selector(typed: $0) }
   }
 
   /// Finds all selected characteristics, then passes each to `add`, with the kind of its subscription. Prints a note with their names if

@@ -1,5 +1,6 @@
 package import ArgumentParser
 package import EventLoop
+import GATT
 package import Presentation
 package import Text
 
@@ -69,6 +70,8 @@ package protocol LoopCommand: ParsableCommand, Sendable {
   /// Checks the command before a script runs, for errors that would occur when the command runs.
   /// - Throws: `Failure` or `SelectorError` for an invalid argument.
   func checkForScript() throws
+  /// The attributes that the arguments of the command name.
+  var attributesInScript: [String] { get }
   var recordedForm: RecordedForm { get }
   /// The device of the command. For a session such as `repl`, the device that its commands use. Nil without a device.
   var recordedDevice: PeerArgument? { get }
@@ -111,6 +114,18 @@ extension LoopCommand {
   package static func hint(_ value: String, for place: String) -> String? { nil }
 
   package func checkForScript() throws {}
+  package var attributesInScript: [String] { [] }
+
+  /// Checks the command as `checkForScript` does, and its attributes. They must be complete. Only a text in quotes may be a user
+  /// description (2901), which only the device knows, so that the check finds mistakes in other names.
+  /// - Parameter quoted: The words of the line that are in quotes.
+  package func checkForScript(quoted: [String]) throws {
+    for text in attributesInScript {
+      _ = quoted.contains { $0.hasPrefix(text) } ? try Selector(typed: text) : try Selector(text, abbreviating: false)
+    }
+    try checkForScript()
+  }
+
   package var recordedForm: RecordedForm { RecordedForm() }
   package var recordedDevice: PeerArgument? { peerOptions?.peer }
   package var awaitedAttribute: String? { nil }

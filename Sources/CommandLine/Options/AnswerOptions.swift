@@ -83,7 +83,7 @@ package struct PatternArgument: ExpressibleByArgument, Sendable {
   /// Checks that the attribute of the pattern is valid. `option` is the option that the error names.
   /// - Throws: `Failure` for an invalid attribute.
   package func check(_ option: String) throws {
-    do { _ = try Selector(attribute) } catch {
+    do { _ = try Selector(typed: attribute) } catch {
       var failure = Failure(error)
       failure.message = "\(option): \(failure.message)"
       let parts = attribute.split(separator: ":", maxSplits: 1)

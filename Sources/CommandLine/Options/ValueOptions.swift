@@ -40,7 +40,7 @@ package enum ValueArgument {
     let octets: [UInt8]
     let source: String
     if text == "-" {
-      octets = try await InputFile.read("-", limit: limit) { output.noteWaiting() }
+      octets = try await output.readingInput { try await InputFile.read("-", limit: limit, whenIdle: $0) }
       source = "standard input"
     } else if let path = text.after("@") {
       octets = try await InputFile.read(path, limit: limit)
@@ -53,7 +53,13 @@ package enum ValueArgument {
           .usage, "\(DisplayText.quote(text)) is a file. To write its bytes as one value: @\(path). To send a long file: send-file")
       }
     }
-    guard let format else { return (octets, source) }
+    guard let format else {
+      let text = String(decoding: octets, as: UTF8.self).trimmed
+      if text.utf8.count > 1, text.allSatisfy(\.isHexDigit) {
+        output.note("\(source) has only hex digits. blectl writes them as text. To write the bytes that they stand for, add --as hex")
+      }
+      return (octets, source)
+    }
     return (try parse(octets, as: format, source), source)
   }
 
@@ -72,9 +78,6 @@ package enum ValueArgument {
 }
 
 extension Output {
-  /// Prints a note that blectl waits for standard input.
-  package func noteWaiting() { note("Waiting for standard input to end. On a terminal, press Ctrl-D to end it. Press Ctrl-C to cancel.") }
-
   /// Writes a result as a JSON record with `--json`, otherwise as a line of text.
   @LoopActor
   package func show(_ text: @autoclosure () -> String, _ record: (inout RecordWriter) -> Void) async throws {

@@ -166,6 +166,16 @@ extension Client {
     }
   }
 
+  /// Reads the user descriptions of all characteristics, each once per link. Returns them by the handle of the characteristic's value.
+  func userDescriptions(in table: AttributeTable) async throws -> [AttributeHandle: String] {
+    var texts: [AttributeHandle: String] = [:]
+    for item in table.characteristics {
+      for descriptor in item.descriptors where descriptor.uuid == .userDescription { try await readOnce(descriptor.handle) }
+      texts[item.valueHandle] = description(of: item)?.userDescription
+    }
+    return texts
+  }
+
   private func readOnce(_ handle: AttributeHandle) async throws {
     guard descriptorValues[handle] == nil else { return }
     do { _ = try await read(handle) } catch GATTError.errorResponse where closed == nil { descriptorValues[handle] = [] }

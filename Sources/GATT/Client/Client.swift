@@ -114,9 +114,15 @@ package final class Client: BearerClient {
   func exchangeMTUOnce() async throws { if requestedMTU == nil { try await exchangeMTU() } }
 
   /// Finds the attribute that a selector matches, after discovery if necessary. Explains an abbreviation in a note, once per selector.
+  /// Where no name and no UUID fits, reads the user descriptions (2901) of all characteristics, once per link, and looks for the text.
   /// - Throws: the errors of `discover` and `AttributeTable.resolve`.
   package func resolve(_ selector: Selector) async throws -> Attribute {
-    let attribute = try await discover().resolve(selector)
+    let table = try await discover()
+    let attribute: Attribute
+    do { attribute = try table.resolve(selector) } catch  where selector.mayBeUserDescription {
+      if case GATTError.ambiguous = error { throw error }
+      attribute = try table.resolve(selector, userDescriptions: try await userDescriptions(in: table))
+    }
     if selector.isAbbreviated, explained.insert(selector).inserted { onNote?(.abbreviation(selector, attribute)) }
     return attribute
   }

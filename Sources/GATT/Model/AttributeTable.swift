@@ -1,5 +1,6 @@
 package import ATT
 package import Bluetooth
+import Text
 
 /// The discovered attributes of a peer.
 package struct AttributeTable: Hashable, Sendable {
@@ -34,24 +35,38 @@ package struct AttributeTable: Hashable, Sendable {
 
   /// Returns a selector for the attribute: `battery_level`, `ffe1[2]`, `ffe1@2902`. Returns nil for a declaration or an unknown handle.
   package func name(at handle: AttributeHandle) -> String? {
-    func part(_ uuid: UUID, _ number: Int, of count: Int) -> String {
+    func part(_ uuid: UUID, _ index: Int?) -> String {
       let name = AssignedNumbers.snakeName(of: uuid).flatMap { $0.isEmpty ? nil : $0 } ?? uuid.description
-      return count > 1 ? "\(name)[\(number + 1)]" : name
+      return index.map { "\(name)[\($0)]" } ?? name
     }
     guard let (item, _) = characteristic(owning: handle) else { return nil }
-    let alike = characteristics.filter { $0.uuid == item.uuid }
-    let name = part(item.uuid, alike.firstIndex { $0.handle == item.handle } ?? 0, of: alike.count)
+    let name = part(item.uuid, index(of: item))
     if item.valueHandle == handle { return name }
     guard let descriptor = item.descriptors.first(where: { $0.handle == handle }) else { return nil }
     let others = item.descriptors.filter { $0.uuid == descriptor.uuid }
-    return name + "@" + part(descriptor.uuid, others.firstIndex { $0.handle == handle } ?? 0, of: others.count)
+    return name + "@" + part(descriptor.uuid, others.count > 1 ? (others.firstIndex { $0.handle == handle } ?? 0) + 1 : nil)
+  }
+
+  /// Returns the number of a characteristic among those with its UUID, from 1, as in `2a6e[1]`. Returns nil for a unique UUID.
+  package func index(of item: Characteristic) -> Int? {
+    let alike = characteristics.filter { $0.uuid == item.uuid }
+    return alike.count > 1 ? alike.firstIndex { $0.handle == item.handle }.map { $0 + 1 } : nil
   }
 
   /// Finds the attribute that `selector` matches.
-  /// - Throws: `GATTError.notFound` with the reason, `GATTError.ambiguous` with the matching attributes.
-  package func resolve(_ selector: Selector) throws(GATTError) -> Attribute {
-    let found = try candidates(for: selector)
-    guard let first = found.first else { throw .notFound(selector, missing(selector)) }
+  /// - Parameter userDescriptions: The known user descriptions (2901), by the handle of the value. They count if no name and no UUID fits.
+  /// - Throws: `GATTError.notFound` with the reason, `GATTError.ambiguous` with the matching attributes; `GATTError.invalidSelector` for
+  ///   a text that is only a user description, and not a known one.
+  package func resolve(_ selector: Selector, userDescriptions: [AttributeHandle: String] = [:]) throws(GATTError) -> Attribute {
+    var found = try candidates(for: selector)
+    if found.isEmpty, !userDescriptions.isEmpty {
+      let text = selector.description.trimmed.lowercased()
+      found = userDescriptions.filter { $0.value.trimmed.lowercased() == text }.keys.sorted().map { attribute(at: $0) }
+    }
+    guard let first = found.first else {
+      if case .userDescription(let fault) = selector.main { throw .invalidSelector(selector.description, fault) }
+      throw .notFound(selector, missing(selector))
+    }
     guard found.count > 1 else { return first }
     throw .ambiguous(selector, found.map { GATTError.Candidate(attribute: $0, selector: self.selector(of: $0)) })
   }
@@ -105,6 +120,7 @@ package struct AttributeTable: Hashable, Sendable {
         if readable.count == 1 { found = readable.map { .characteristic($0.0, $0.1) } }
       }
       found = try Self.pick(found, part, selector)
+    case .userDescription: return []
     }
     guard let part = selector.descriptor else { return found }
     let descriptors: [Attribute] = found.flatMap { attribute -> [Attribute] in

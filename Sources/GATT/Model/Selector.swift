@@ -27,6 +27,8 @@ package struct Selector: Hashable, Sendable, CustomStringConvertible {
   package enum Main: Hashable, Sendable {
     case handle(AttributeHandle)
     case uuid(Part)
+    /// A text that is neither, for the reason in `Fault`. It may be the user description (2901) of a characteristic.
+    case userDescription(Fault)
   }
 
   package let service: Part?
@@ -63,6 +65,26 @@ package struct Selector: Hashable, Sendable, CustomStringConvertible {
       main = .handle(handle)
     } else {
       main = .uuid(try Self.part(name, text, abbreviating, mayMeanService: true))
+    }
+  }
+
+  /// Parses an attribute as users type it: a selector, or the user description (2901) of a characteristic, which only the peer knows.
+  /// - Throws: GATTError.invalidSelector for an empty text and a wrong handle.
+  package init(typed text: String) throws(GATTError) {
+    do throws(GATTError) { self = try Selector(text) } catch {
+      guard case .invalidSelector(_, let fault) = error, fault != .noHandle, fault != .handleInService, !text.trimmed.isEmpty else {
+        throw error
+      }
+      (service, main, descriptor, description) = (nil, .userDescription(fault), nil, text)
+    }
+  }
+
+  /// Whether the text can be the user description of a characteristic, because it is no handle and has no UUID.
+  var mayBeUserDescription: Bool {
+    switch main {
+    case .handle: false
+    case .uuid(let part): part.abbreviation != nil || UUID(description) == nil && service == nil && descriptor == nil
+    case .userDescription: true
     }
   }
 

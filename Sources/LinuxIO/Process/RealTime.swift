@@ -15,7 +15,7 @@ package enum RealTime {
 
   /// Suspends the task for a number of milliseconds of real time.
   /// - Throws: Errno or CancellationError.
-  static func sleep(milliseconds: Int) async throws {
+  package static func sleep(milliseconds: Int) async throws {
     let timer = OwnedDescriptor(try SystemCall.call { timerfd_create(CLOCK_MONOTONIC, Int32(TFD_NONBLOCK) | Int32(TFD_CLOEXEC)) })
     var time = itimerspec()
     time.it_value = timespec(tv_sec: milliseconds / 1000, tv_nsec: milliseconds % 1000 * 1_000_000)

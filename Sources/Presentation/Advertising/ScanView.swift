@@ -85,7 +85,8 @@ package final class ScanView {
       if output.style.json {
         try await output.record { DeviceRecord.json(&$0, device, formats, at: repeats ? now : nil, namesPeer: output.resultsNamePeer) }
       } else {
-        try await output.line((repeats ? timeText(now) : "") + output.displayText(DeviceRecord.line(device, formats)))
+        try await output.line(
+          timeText(repeats ? now : device.signal.lastHeard ?? now) + output.displayText(DeviceRecord.line(device, formats)))
       }
     }
   }

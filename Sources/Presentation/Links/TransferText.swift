@@ -76,6 +76,12 @@ package final class TransferText: DeliveryObserver {
     }
   }
 
+  /// Returns the share of the link capacity. Empty above 100 %: a simulated controller without air time is faster than any link.
+  package nonisolated static func share(_ part: Double) -> String {
+    let percent = (100 * part).rounded()
+    return percent <= 100 ? ", \(Int(percent)) % of link capacity" : ""
+  }
+
   /// Formats the known link parameters, such as `1M, 15 ms, 251 bytes`.
   private static func facts(_ link: LinkParameters) -> String {
     let known = [
@@ -125,14 +131,14 @@ package final class TransferText: DeliveryObserver {
     if transfer.segments == 0 {
       return try await output.line("Nothing left to send: the device has all \(Quantity.octets(transfer.progress.sent)). \(proof)")
     }
-    let share = limit.map { ", \(Int((100 * Double(octets) / seconds / $0).rounded())) % of link capacity" } ?? ""
+    let share = limit.map { Self.share(Double(octets) / seconds / $0) } ?? ""
     let known = Self.facts(transfer.use.parameters)
     let segment = transfer.segment.map { " of \($0)" } ?? ""
     let plan = "MTU \(transfer.use.mtu), \(Quantity.segments(transfer.segments))\(segment) by \(transfer.mode?.rawValue ?? "command")"
     let links = transfer.use.count > 1 ? ", over \(transfer.use.count) connections" : ""
     let gap = ((transfer.gap ?? .zero).inMilliseconds * 10).rounded() / 10
     let pace = gap > 0 ? " One segment every \(gap.plainText) ms: the device is slower than the link." : ""
-    try await output.line(
+    try await output.sentence(
       "Sent \(Quantity.octets(octets)) in \(shown) s: \(Quantity.rate(octets, in: seconds))\(share) "
         + "(\(known.isEmpty ? "" : known + ", ")\(plan))\(links).\(pace) \(proof)")
   }

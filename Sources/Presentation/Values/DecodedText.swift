@@ -133,7 +133,11 @@ package enum DecodedText {
 
 extension Output {
   /// Makes a column for each field that values of a type may have. `type` is the UUID of a characteristic, or nil if unknown.
-  @LoopActor package func takeValueFields(of type: UUID?) { valueFields = type.flatMap { CharacteristicDescription($0) }?.fieldKeys ?? [] }
+  @LoopActor package func takeValueFields(of types: [UUID]) {
+    valueFields = types.compactMap { CharacteristicDescription($0) }.flatMap(\.fieldKeys).reduce(into: [] as [String]) { keys, key in
+      if !keys.contains(key) { keys.append(key) }
+    }
+  }
 }
 
 /// The JSON field `decoded` with the meaning of a value, or `decoded_error` if the bytes do not fit the type.

@@ -1,3 +1,4 @@
+package import ATT
 package import Bluetooth
 package import Text
 package import Values
@@ -54,14 +55,25 @@ package struct ValueMeaning {
   /// The UUID that is the type of the attribute. Nil if unknown.
   package let uuid: UUID?
   package let description: ValueDescription
+  /// The number of the characteristic among those with its UUID, from 1. Nil if the UUID is unique, or the table unknown.
+  package let index: Int?
   /// The name that the user gave the UUID in names.json. Nil without a name.
   let ownName: String?
 
-  package init(uuid: UUID?, description: ValueDescription = ValueDescription()) {
+  package init(uuid: UUID?, description: ValueDescription = ValueDescription(), index: Int? = nil) {
     self.uuid = uuid
     self.description = description
+    self.index = index
     ownName = uuid.flatMap { OwnNames.current?.uuids[$0] }
   }
+
+  /// The index and the device's own name of the attribute where other attributes have the same UUID: `[1] "outside"`. Else empty.
+  package var distinction: String {
+    index.map { "[\($0)]" + (description.userDescription.map { " " + DisplayText.quote($0) } ?? "") } ?? ""
+  }
+
+  /// Returns the attribute that has the value, for people: its UUID and `distinction`. Without a UUID, returns the handle.
+  package func attribute(at handle: AttributeHandle) -> String { (uuid?.description ?? handle.description) + distinction }
 
   /// Writes the name from names.json and the device's own name of the attribute to a JSON record.
   func write(_ json: inout RecordWriter) {

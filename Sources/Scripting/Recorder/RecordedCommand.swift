@@ -32,6 +32,8 @@ struct RecordedCommand {
 
   var words: [String]
   var kind = Kind.command
+  /// The user descriptions (2901) among the words. A script has them in quotes.
+  var userDescriptions: [String] = []
   var isEndless = false
   /// Whether the command only waits for values. In a script, the `expect` lines of these values wait instead.
   var isWait = false

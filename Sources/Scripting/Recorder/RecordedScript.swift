@@ -28,7 +28,7 @@ struct RecordedScript {
 
   mutating func add(_ command: RecordedCommand) {
     switch command.kind {
-    case .comment(let why): return comment("\(why): \(Self.typed(command.words))")
+    case .comment(let why): return comment("\(why): \(Self.typed(command.words, command))")
     case .read(let attributes, let options): addReads(command, attributes, options)
     case .command, .connection: guard addCommand(command) else { return }
     }
@@ -42,10 +42,10 @@ struct RecordedScript {
     if command.isEndless, let duration = command.duration {
       words += ["--duration", "\(max(1, Int(duration.inSeconds.rounded(.up))))"]
     } else if isInterrupted(command) {
-      comment("interrupted: \(Self.typed(words))")
+      comment("interrupted: \(Self.typed(words, command))")
       return false
     }
-    let typed = Self.typed(words)
+    let typed = Self.typed(words, command)
     if command.isWait, command.failure == nil, !command.notifications.isEmpty {
       comment("expected below: \(typed)")
       return true
@@ -71,7 +71,7 @@ struct RecordedScript {
   /// Adds one `read` line and one expectation for each attribute that the command read.
   private mutating func addReads(_ command: RecordedCommand, _ attributes: [String], _ options: [String]) {
     for reading in command.reads {
-      line("  \(Self.typed(["read", reading.attribute] + options))")
+      line("  \(Self.typed(["read", reading.attribute] + options, command))")
       switch reading.result {
       case .success(let octets): expect(octets.isEmpty ? "length == 0" : "== \(Hex.encode(octets))", key: reading.attribute)
       case .failure(let failure): fails(failure)
@@ -80,7 +80,7 @@ struct RecordedScript {
     let isSaid = !isInterrupted(command) && command.reads.contains { if case .failure = $0.result { true } else { false } }
     guard let failure = command.failure, !isSaid else { return }
     let rest = Array(attributes.dropFirst(command.reads.count).prefix(1))
-    let typed = Self.typed(["read"] + rest + options)
+    let typed = Self.typed(["read"] + rest + options, command)
     if rest.isEmpty || isInterrupted(command) || !Self.isOneLine(typed) { return comment(failure.message) }
     line("  \(typed)")
     fails(failure)
@@ -107,7 +107,7 @@ struct RecordedScript {
 
   /// Returns the values that a command read or that `call` returned. The key of a value is the same when the command repeats.
   static func expectations(of command: RecordedCommand) -> [(key: String, value: String)] {
-    let typed = typed(command.words)
+    let typed = typed(command.words, command)
     return command.reads.compactMap { reading in (try? reading.result.get()).map { (reading.attribute, Hex.encode($0)) } }
       + (command.answer?.fields ?? []).map { ("\(typed) \($0.path)", $0.text) }
   }
@@ -129,5 +129,10 @@ struct RecordedScript {
   private func isInterrupted(_ command: RecordedCommand) -> Bool { [.interrupted, .output].contains(command.failure?.kind) }
 
   /// Returns a command line with shell quotes around words that need them.
-  private static func typed(_ words: [String]) -> String { words.map { ShellWords.quote($0) }.joined(separator: " ") }
+  private static func typed(_ words: [String], _ command: RecordedCommand) -> String {
+    words.map { word in
+      let quoted = ShellWords.quote(word)
+      return quoted == word && command.userDescriptions.contains(word) ? "'\(word)'" : quoted
+    }.joined(separator: " ")
+  }
 }

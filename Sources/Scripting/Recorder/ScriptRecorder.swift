@@ -1,6 +1,7 @@
 package import CommandLine
 package import EventLoop
 import Finding
+import GATT
 package import LinuxIO
 import Operations
 import Presentation
@@ -105,6 +106,7 @@ package final class ScriptRecorder: LineRecorder {
   private static func recorded(_ command: any LoopCommand, _ words: [String]) -> RecordedCommand {
     var recorded = RecordedCommand(words)
     if let reads = command.recordedForm.reads { recorded.kind = .read(reads.attributes, options: reads.options) }
+    recorded.userDescriptions = command.attributesInScript.filter { (try? Selector($0)) == nil }
     recorded.isEndless = command.runsUntilStopped
     recorded.isWait = command.awaitedAttribute != nil
     return recorded

@@ -178,7 +178,7 @@ struct ScriptLoader {
     ScriptCheck.Program(
       command: { command throws(ScriptCheck.CommandMistake) in
         let words = paths(of: command.words, in: command.file)
-        let (wanted, call) = try need(words, commands)
+        let (wanted, call) = try need(words, command.quoted, commands)
         if let call { try CallCheck.check(call, words, command) }
         return wanted
       }, errors: errors, reasons: reasons)
@@ -186,20 +186,22 @@ struct ScriptLoader {
 
   private typealias Need = (ScriptCheck.Need, call: DeviceCall?)
 
-  /// The results of parsing command lines, by the words of the line. The cache holds up to 1000 lines.
-  private static var known: [[String]: Need] = [:]
+  /// The results of parsing command lines, by the words of the line and those in quotes. The cache holds up to 1000 lines.
+  private static var known: [[[String]]: Need] = [:]
 
-  private static func need(_ words: [String], _ commands: SessionCommands) throws(ScriptCheck.CommandMistake) -> Need {
-    if let need = known[words] { return need }
+  private static func need(
+    _ words: [String], _ quoted: [String], _ commands: SessionCommands
+  ) throws(ScriptCheck.CommandMistake) -> Need {
+    if let need = known[[words, quoted]] { return need }
     let need: Need
-    do { need = try newNeed(words, commands) } catch is HelpText {
+    do { need = try newNeed(words, quoted, commands) } catch is HelpText {
       throw ScriptCheck.CommandMistake(HelpText.refusal)
     } catch { throw ScriptCheck.CommandMistake(Failure(commands.explained(error)).message) }
-    if known.count < 1000 { known[words] = need }
+    if known.count < 1000 { known[[words, quoted]] = need }
     return need
   }
 
-  private static func newNeed(_ words: [String], _ commands: SessionCommands) throws -> Need {
+  private static func newNeed(_ words: [String], _ quoted: [String], _ commands: SessionCommands) throws -> Need {
     if let reason = words.first.flatMap({ (commands.type(named: $0) ?? commands.set.type(named: $0))?.traits.scriptRefusal }) {
       throw Failure(.usage, reason)
     }
@@ -219,7 +221,7 @@ struct ScriptLoader {
     let command = line.command
     try command.process.refuseSessionOptions()
     if command.runsUntilStopped { throw Failure(.usage, "\(line.name) would never end. Add --count or --duration.") }
-    try command.checkForScript()
+    try command.checkForScript(quoted: quoted)
     let need: ScriptCheck.Need =
       switch command.traits.deviceChange {
       case .disconnects: .nothing

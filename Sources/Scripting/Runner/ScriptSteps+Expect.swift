@@ -157,7 +157,7 @@ extension ScriptSteps {
   }
 
   private func characteristic(_ word: ShellWord, _ connection: Connection) async throws -> (Characteristic, isLate: Bool) {
-    let characteristic = try await connection.client.characteristic(try Selector(try text(word)))
+    let characteristic = try await connection.client.characteristic(try Selector(typed: try text(word)))
     // Values that arrived before the connection ended count.
     guard connection.isOpen else { return (characteristic, false) }
     return (characteristic, try await subscriptions.add(characteristic, connection.client))

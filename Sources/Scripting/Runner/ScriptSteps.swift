@@ -140,7 +140,7 @@ final class ScriptSteps: ResultObserver {
     case .expectSilence(let attribute, let within): try await expectSilence(attribute, within)
     case .expectAttribute(let expected):
       let names = try expected.properties.map { try text($0.name) }
-      let check = StructureCheck(expected: expected, selector: try Selector(try text(expected.attribute)), names: names)
+      let check = StructureCheck(expected: expected, selector: try Selector(typed: try text(expected.attribute)), names: names)
       try await check.check(try await link().connection.client)
     case .expectSecurity(let isAuthenticated, let isAbsent): try expectSecurity(isAuthenticated, isAbsent, try await link().connection)
     case .expectDisconnection(let reason, let within): try await expectDisconnection(reason, within)
@@ -220,7 +220,7 @@ final class ScriptSteps: ResultObserver {
     do {
       parsed = try shell.parse(words)
       // A variable may have brought what the check could not see.
-      try parsed.command.checkForScript()
+      try parsed.command.checkForScript(quoted: try command.words.filter(\.isQuoted).map { try text($0) })
     } catch { throw Failure(.usage, Failure(error).message) }
     let traits = parsed.command.traits
     let isConnect = traits.deviceChange == .connects
@@ -320,7 +320,7 @@ final class ScriptSteps: ResultObserver {
     var attributes: [String] = []
     for statements in following { if expected(by: statements, &attributes) { break } }
     for attribute in attributes {
-      guard let selector = try? Selector(attribute), let connection = shell.current?.connection, connection.isOpen else { continue }
+      guard let selector = try? Selector(typed: attribute), let connection = shell.current?.connection, connection.isOpen else { continue }
       do {
         _ = try await subscriptions.add(try await connection.client.characteristic(selector), connection.client)
       } catch { if error is CancellationError { throw error } }

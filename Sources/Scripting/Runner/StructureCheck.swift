@@ -25,7 +25,8 @@ struct StructureCheck {
     switch expected.sort {
     case .service: found = services(in: table).map { "\(Self.title($0.uuid)) \($0.handle)-\($0.endHandle)" }
     case .characteristic:
-      do { attributes = [try await client.resolve(selector)] } catch GATTError.notFound {} catch GATTError.ambiguous(_, let candidates)
+      do { attributes = [try await client.resolve(selector)] } catch GATTError.notFound {} catch GATTError.invalidSelector {
+      } catch GATTError.ambiguous(_, let candidates)
         where names.isEmpty
       { attributes = candidates.map(\.attribute) }
       attributes = attributes.filter { $0.characteristic != nil }
@@ -65,6 +66,7 @@ struct StructureCheck {
       let services = part.pick(table.services) { $0.uuid }
       guard let index = part.index else { return services }
       return services.indices.contains(index - 1) ? [services[index - 1]] : []
+    case .userDescription: return []
     }
   }
 

@@ -60,7 +60,7 @@ package struct Connect: SessionCommand, PeerCommand {
   @LoopActor private func reportShortly(_ connection: Connection, _ output: Output) async throws {
     guard !output.style.json else { return try await report(connection, output) }
     let name = connection.name.map { $0.isEmpty ? "" : "\($0) " } ?? ""
-    try await output.line(
+    try await output.sentence(
       "Connected to \(name)\(name.isEmpty ? "\(connection.peer)" : "(\(connection.peer.address))"), \(try await LinkFacts(of: connection).short)"
     )
   }

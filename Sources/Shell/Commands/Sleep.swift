@@ -17,5 +17,8 @@ package struct Sleep: SessionCommand {
 
   func validate() throws { try limit("sleep", seconds: seconds) }
 
-  func run(in context: Context, _ session: SessionLinks) async throws { try await EventLoop.shared.sleep(for: .limited(seconds: seconds)) }
+  func run(in context: Context, _ session: SessionLinks) async throws {
+    let end = EventLoop.shared.now.advanced(by: .limited(seconds: seconds))
+    try await context.output.showingWait("Sleeping", until: end) { try await EventLoop.shared.sleep(until: end) }
+  }
 }

@@ -25,7 +25,7 @@ package struct Subscribe: SessionCommand, ValueCommand {
 
   @Flag(help: "Subscribe to indications (0200) where both are possible") var indicate = false
 
-  func checkForScript() throws { for attribute in attributes { _ = try Selector(attribute, abbreviating: false) } }
+  var attributesInScript: [String] { attributes }
 
   func run(in context: Context, _ session: SessionLinks) async throws {
     let senders = try ValueSenders(attributes, indicates: indicate)
@@ -51,7 +51,7 @@ package struct Unsubscribe: SessionCommand, PeerCommand {
   var attributes: [String] = []
 
   func run(in context: Context, _ session: SessionLinks) async throws {
-    let selectors = try attributes.map { try Selector($0) }
+    let selectors = try attributes.map { try Selector(typed: $0) }
     var request = try await context.request(who.target)
     request.connects = false
     let connection = try await session.connection(for: request)

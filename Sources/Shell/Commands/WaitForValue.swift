@@ -44,7 +44,7 @@ package struct WaitForValue: SessionCommand, ValueCommand {
 
   static func hint(_ value: String, for place: String) -> String? { place.hasPrefix("<attr") ? PatternArgument.hint(value) : nil }
 
-  func checkForScript() throws { _ = try Selector(pattern.attribute, abbreviating: false) }
+  var attributesInScript: [String] { [pattern.attribute] }
   var awaitedAttribute: String? { pattern.attribute }
 
   func run(in context: Context, _ session: SessionLinks) async throws {
@@ -56,7 +56,7 @@ package struct WaitForValue: SessionCommand, ValueCommand {
       if let count = device.values.takeDropped() {
         context.output.note("wait only checks the last \(device.values.limit) values. It misses \(count) earlier ones.")
       }
-      let characteristic = try await connection.client.characteristic(try Selector(pattern.attribute))
+      let characteristic = try await connection.client.characteristic(try Selector(typed: pattern.attribute))
       await context.describe(characteristic, on: connection)
       let isLate = !connection.client.isSubscribed(to: characteristic)
       let subscription = try await connection.client.subscribe(characteristic, keepingValues: false)
@@ -90,8 +90,11 @@ package struct WaitForValue: SessionCommand, ValueCommand {
   ) async throws {
     let limit = Duration.limited(seconds: step.timeout ?? 10)
     for number in 0..<count {
-      let found = try await device.value(until: EventLoop.shared.now.advanced(by: limit), isNeeded: true) {
-        $0.handle == characteristic.valueHandle && $0.value.starts(with: pattern.octets)
+      let end = EventLoop.shared.now.advanced(by: limit)
+      let found = try await context.output.showingWait("Waiting for \(DisplayText.escape(pattern.attribute))", until: end) {
+        try await device.value(until: end, isNeeded: true) {
+          $0.handle == characteristic.valueHandle && $0.value.starts(with: pattern.octets)
+        }
       }
       guard let found else {
         let what = pattern.typed.map { " starting with \(DisplayText.escape($0))" } ?? ""
@@ -104,7 +107,7 @@ package struct WaitForValue: SessionCommand, ValueCommand {
         let others =
           device.values.recent.last.map { event, uuid in
             let meaning = context.process.memory.meaning(of: event.value, at: event.handle, uuid, on: connection)
-            return " Last value: \(ValueText.displayText(event.value, meaning)) (\(uuid?.description ?? "?"))."
+            return " Last value: \(ValueText.displayText(event.value, meaning)) (\(meaning.attribute(at: event.handle)))."
           } ?? ""
         throw Failure(
           .timeout,
