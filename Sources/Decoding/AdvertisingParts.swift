@@ -72,7 +72,7 @@ extension DecodedPacket {
           if bits & 0x10 != 0 { return fields }
           key.append("\(bits & 0x08)")
         case ("data_status", .named(let code, _)): status = .init(rawValue: code)
-        case ("operation", .choice(let code, _)): status = code < 2 ? .more : code < 4 ? .complete : nil
+        case ("operation", .choice(let code, _)): status = code < 2 ? .more : code == 2 ? .complete : nil
         case ("address", .address(let address)): key.append("\(address)")
         case (let name, let value): if Self.keys.contains(name) { key.append("\(value.number ?? 0)") }
         }

@@ -55,7 +55,8 @@ import Text
         0xFE2C, "00400a42886011c733e4407f",
         "Fast Pair account key filter 0a428860, shows ui on, salt c7, battery 100 % charging, 64 %, unknown"
       ),
-      (0xFE2C, "0042aabbccdd21c7c8", "nil"), (0xFE2C, "0042aabbccdd21c7c8c9", "nil"), (0xFE2C, "00", "nil"), (0xFE2C, "", "nil"),
+      (0xFE2C, "0042aabbccdd21c7c8", "Fast Pair account key filter aabbccdd, shows ui off, salt c7c8"),
+      (0xFE2C, "0042aabbccdd21c7c8c9", "nil"), (0xFE2C, "00", "nil"), (0xFE2C, "", "nil"),
       (0xFE2C, "10400a4288", "nil"),
       (
         0xFD6F, "000102030405060708090a0b0c0d0e0f40080000",

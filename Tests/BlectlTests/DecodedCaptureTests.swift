@@ -72,7 +72,7 @@ import Text
         "ad.btsnoop", 0,
         [
           "Resolvable Set Identifier  0001", "Periodic Advertising Response Timing Information  01020304", "Electronic Shelf Label  0a",
-          #"Broadcast_Name  "\x01\x02\x03""#, "LE Supported Features  LE Encryption, LE Extended Advertising",
+          #"Broadcast_Name  "\x01\x02\x03""#, "LE Supported Features  LE Encryption, LE 2M PHY, ",
         ], ["AD type 0x"], "nobody; the names are of the Assigned Numbers"
       ),
       // tshark says that the size was limited. btmon decodes bytes that the file does not have.
