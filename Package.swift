@@ -65,7 +65,9 @@ let package = Package(
     .target(name: "GAP", dependencies: ["SMP", "ATT", "Bluetooth", "EventLoop", "Text"], swiftSettings: settings),
     .target(name: "HostCommon", dependencies: ["GAP", "HCI", "Bluetooth", "EventLoop"], swiftSettings: settings),
     .target(name: "Replay", dependencies: ["ATT", "L2CAP", "Captures", "HCI", "Bluetooth", "EventLoop", deque], swiftSettings: settings),
-    .target(name: "Decoding", dependencies: ["Replay", "ATT", "L2CAP", "Captures", "HCI", "Bluetooth", "Text"], swiftSettings: settings),
+    .target(
+      name: "Decoding", dependencies: ["Replay", "HostCommon", "ATT", "L2CAP", "Captures", "HCI", "Bluetooth", "Text"],
+      swiftSettings: settings),
     .target(
       name: "Peripherals", dependencies: ["DeviceFiles", "GATT", "SMP", "ATT", "Bluetooth", "Crypto", "EventLoop", "Text"],
       swiftSettings: settings

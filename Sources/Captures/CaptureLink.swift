@@ -39,8 +39,11 @@ enum CaptureLink: UInt32, Sendable {
   /// - Parameters:
   ///   - octets: The captured bytes.
   ///   - direction: The direction in the file. Nil if the file has no directions.
-  /// - Returns: The record. Nil for a note of the monitor, and for a packet that is too short.
-  func record(_ octets: ArraySlice<UInt8>, at wallClock: Int64, direction: Direction?, guess: inout DirectionGuess) -> Snoop.Record? {
+  ///   - notes: Whether to convert also a note of the monitor.
+  /// - Returns: The record. Nil for a note without `notes`, and for a packet that is too short.
+  func record(
+    _ octets: ArraySlice<UInt8>, at wallClock: Int64, direction: Direction?, guess: inout DirectionGuess, notes: Bool = false
+  ) -> Snoop.Record? {
     var reader = ByteReader(octets)
     switch self {
     case .h4:
@@ -55,8 +58,12 @@ enum CaptureLink: UInt32, Sendable {
         packet: packet, direction: (word.last ?? 0) & 1 == 0 ? .hostToController : .controllerToHost, wallClock: wallClock)
     case .monitor:
       guard let adapter = try? reader.slice(2, "adapter"), let opcode = try? reader.slice(2, "opcode") else { return nil }
-      guard let (indicator, direction) = Snoop.monitorKind(Self.number(opcode)) else { return nil }
-      var record = Snoop.Record(packet: [indicator] + reader.rest(), direction: direction, wallClock: wallClock)
+      let kind = Snoop.monitorKind(Self.number(opcode))
+      guard kind != nil || notes else { return nil }
+      let rest = reader.rest()
+      var record =
+        kind.map { Snoop.Record(packet: [$0.indicator] + rest, direction: $0.direction, wallClock: wallClock) }
+        ?? Snoop.monitorNote(Self.number(opcode), rest[...]).record(at: wallClock)
       record.adapter = UInt16(truncatingIfNeeded: Self.number(adapter))
       return record
     case .perPacket: return Self.perPacketRecord(&reader, at: wallClock, direction: direction, guess: &guess)

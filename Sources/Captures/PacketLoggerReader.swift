@@ -1,7 +1,7 @@
 import Bluetooth
 import HCI
 
-/// A reader for files of Apple's PacketLogger (`.pklg`), in either byte order. It skips records that are not HCI packets.
+/// A reader for files of Apple's PacketLogger (`.pklg`), in either byte order. On request, it also reads the records that are not HCI packets.
 struct PacketLoggerReader: Sendable {
   private var reader: ByteReader
   private let isLittle: Bool
@@ -32,8 +32,8 @@ struct PacketLoggerReader: Sendable {
   /// The length of a record, which counts 8 bytes of time, the type and the contents.
   private static let lengths = 9...Snoop.longest + 8
 
-  /// Reads the next packet. Returns nil at the end of the file.
-  mutating func next() throws(MalformedPacket) -> Snoop.Record? {
+  /// Reads the next packet, or with `notes` the next record. Returns nil at the end of the file.
+  mutating func next(notes: Bool = false) throws(MalformedPacket) -> Snoop.Record? {
     while !reader.isAtEnd {
       let length = try reader.number(4, isLittle, "PacketLogger record")
       guard Self.lengths.contains(length) else {
@@ -43,12 +43,22 @@ struct PacketLoggerReader: Sendable {
       let microseconds = Int64(try reader.number(4, isLittle, "PacketLogger record"))
       let type = try reader.uint8("PacketLogger record")
       let octets = try reader.slice(Int(length) - 9, "PacketLogger record")
-      guard let (indicator, direction) = Self.kind(type) else { continue }
       // Both have 32 bits: no overflow.
-      return Snoop.Record(packet: [indicator] + octets, direction: direction, wallClock: (seconds * 1_000_000 + microseconds) * 1000)
+      let wallClock = (seconds * 1_000_000 + microseconds) * 1000
+      if let (indicator, direction) = Self.kind(type) {
+        return Snoop.Record(packet: [indicator] + octets, direction: direction, wallClock: wallClock)
+      }
+      let text = type >= 0xF7 ? octets.prefix { $0 != 0 } : []
+      if notes { return Snoop.Note(kind: Self.notes[type] ?? "type_\(type)", text: Array(text)).record(at: wallClock) }
     }
     return nil
   }
+
+  /// The kinds of records that are not HCI packets. Those from 0xF7 on are texts.
+  private static let notes: [UInt8: String] = [
+    0x0A: "lmp_sent", 0x0B: "lmp_received", 0xF7: "system_log", 0xF8: "kernel", 0xF9: "kernel_debug", 0xFA: "error", 0xFB: "power",
+    0xFC: "note", 0xFD: "config", 0xFE: "new_controller",
+  ]
 
   private static func kind(_ type: UInt8) -> (indicator: UInt8, direction: Direction)? {
     switch type {

@@ -37,8 +37,8 @@ struct PcapReader: Sendable {
     }
   }
 
-  /// Reads the next packet. Returns nil at the end of the file.
-  mutating func next() throws(MalformedPacket) -> Snoop.Record? {
+  /// Reads the next packet, or with `notes` the next record. Returns nil at the end of the file.
+  mutating func next(notes: Bool = false) throws(MalformedPacket) -> Snoop.Record? {
     while !reader.isAtEnd {
       let seconds = Int64(try reader.number(4, isLittle, "pcap packet"))
       let fraction = Int64(try reader.number(4, isLittle, "pcap packet"))
@@ -50,7 +50,8 @@ struct PcapReader: Sendable {
       }
       let octets = try reader.slice(Int(included), "pcap packet")
       // Both have 32 bits: no overflow.
-      guard var record = link.record(octets, at: seconds * 1_000_000_000 + fraction * unit, direction: nil, guess: &guess) else { continue }
+      guard var record = link.record(octets, at: seconds * 1_000_000_000 + fraction * unit, direction: nil, guess: &guess, notes: notes)
+      else { continue }
       record.missing = Int(original - included)
       return record
     }

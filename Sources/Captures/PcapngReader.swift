@@ -10,6 +10,8 @@ struct PcapngReader: Sendable {
   /// The error for the first interface without Bluetooth packets. Nil before such an interface.
   private var refused: MalformedPacket?
   private var found = 0
+  /// Whether to read also the monitor's records that are not packets.
+  private var readsNotes = false
   /// The number of packets that the reader skipped on interfaces without Bluetooth packets.
   private(set) var leftOut = 0
 
@@ -37,8 +39,9 @@ struct PcapngReader: Sendable {
     reader = ByteReader(file)
   }
 
-  /// Reads the next packet. Returns nil at the end of the file.
-  mutating func next() throws(MalformedPacket) -> Snoop.Record? {
+  /// Reads the next packet, or with `notes` the next record. Returns nil at the end of the file.
+  mutating func next(notes: Bool = false) throws(MalformedPacket) -> Snoop.Record? {
+    readsNotes = notes
     while !reader.isAtEnd {
       if let record = try takeBlock() {
         found += 1
@@ -154,7 +157,7 @@ struct PcapngReader: Sendable {
       }
     }
     let time = try Self.nanoseconds(high << 32 | low, interfaces[Int(index)])
-    var record = link.record(octets, at: time, direction: direction, guess: &interfaces[Int(index)].guess)
+    var record = link.record(octets, at: time, direction: direction, guess: &interfaces[Int(index)].guess, notes: readsNotes)
     record?.missing = Int(original - included)
     record?.comments = comments
     if interfaces[Int(index)].isHosts { record?.adapter = interfaces[Int(index)].adapter }
@@ -172,7 +175,7 @@ struct PcapngReader: Sendable {
     let kept = interface.longest == 0 ? original : min(original, interface.longest)
     let octets = try body.slice(min(body.remaining, Int(kept)), "pcapng packet")
     guard octets.count <= Snoop.longest else { throw MalformedPacket("pcapng packet: invalid length \(original)", at: 0) }
-    var record = link.record(octets, at: 0, direction: nil, guess: &interfaces[0].guess)
+    var record = link.record(octets, at: 0, direction: nil, guess: &interfaces[0].guess, notes: readsNotes)
     record?.missing = Int(original) - octets.count
     return record
   }

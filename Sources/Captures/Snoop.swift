@@ -17,6 +17,8 @@ package enum Snoop {
     package var air: AirPacket?
     /// The comments on the packet in a pcapng file, as untrusted bytes.
     package var comments: [[UInt8]] = []
+    /// The note of the recorder that the file has in place of a packet. Nil for a packet.
+    package var note: Note?
 
     package init(packet: [UInt8], direction: Direction, wallClock: Int64) {
       self.packet = packet
@@ -35,6 +37,20 @@ package enum Snoop {
       Snoop.append(0, 4, to: &octets)
       Snoop.append(UInt64(bitPattern: wallClock / 1000 &+ Snoop.epoch), 8, to: &octets)
       return octets + packet
+    }
+  }
+
+  /// A record that is no packet, such as a user's note or a change of an adapter.
+  package struct Note: Sendable, Equatable {
+    /// The name of its kind in snake case, such as `system_note`.
+    package let kind: String
+    /// The text of the note, as untrusted bytes. Empty if the record has no text.
+    package let text: [UInt8]
+
+    func record(at wallClock: Int64) -> Record {
+      var record = Record(packet: [], direction: .hostToController, wallClock: wallClock)
+      record.note = self
+      return record
     }
   }
 

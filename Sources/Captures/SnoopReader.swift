@@ -1,7 +1,7 @@
 package import Bluetooth
 import HCI
 
-/// A reader for the packets of a btsnoop file. It skips the monitor's records that are not packets (system notes, management).
+/// A reader for the packets of a btsnoop file, and on request for the monitor's records that are not packets (system notes, management).
 package struct SnoopReader: Sendable {
   private var reader: ByteReader
   private let datalink: Snoop.Datalink
@@ -21,9 +21,9 @@ package struct SnoopReader: Sendable {
     self.datalink = datalink
   }
 
-  /// Reads the next packet. Returns nil at the end of the file.
+  /// Reads the next packet, or with `notes` the next record. Returns nil at the end of the file.
   /// - Throws: MalformedPacket with the offset in the file, in bytes.
-  package mutating func next() throws(MalformedPacket) -> Snoop.Record? {
+  package mutating func next(notes: Bool = false) throws(MalformedPacket) -> Snoop.Record? {
     while !reader.isAtEnd {
       let original = try reader.bigEndian(4, "btsnoop record")
       let position = reader.offset
@@ -39,7 +39,12 @@ package struct SnoopReader: Sendable {
       let (wallClock, tooFar) = sinceEpoch.multipliedReportingOverflow(by: 1000)
       guard !overflow, !tooFar else { throw MalformedPacket("btsnoop record: time out of range", at: reader.offset - 8) }
       let octets = try reader.slice(Int(included), "btsnoop record")
-      guard let (prefix, direction) = kind(flags) else { continue }
+      guard let (prefix, direction) = kind(flags) else {
+        guard notes else { continue }
+        var record = Snoop.monitorNote(flags & 0xFFFF, octets).record(at: wallClock)
+        record.adapter = UInt16(truncatingIfNeeded: flags >> 16)
+        return record
+      }
       var record = Snoop.Record(packet: prefix + octets, direction: direction, wallClock: wallClock)
       record.missing = Int(original - included)
       if datalink == .monitor { record.adapter = UInt16(truncatingIfNeeded: flags >> 16) }
@@ -78,6 +83,17 @@ extension Snoop {
     case 19: (Packet.isochronousIndicator, .controllerToHost)
     default: nil
     }
+  }
+
+  /// Returns the note in a monitor record other than a packet. A user's log entry has a priority, and a program's name of a given length.
+  static func monitorNote(_ opcode: UInt32, _ octets: ArraySlice<UInt8>) -> Note {
+    let kinds: [UInt32: String] = [
+      0: "new_index", 1: "delete_index", 8: "open_index", 9: "close_index", 10: "index_info", 11: "vendor_diagnostics", 12: "system_note",
+      13: "user_logging", 14: "control_open", 15: "control_close", 16: "control_command", 17: "control_event",
+    ]
+    let text = opcode == 12 ? octets : opcode == 13 ? octets.dropFirst(2) : []
+    let parts = text.split(separator: 0).map { Array($0) }
+    return Note(kind: kinds[opcode] ?? "opcode_\(opcode)", text: Array(parts.joined(separator: Array(": ".utf8))))
   }
 }
 

@@ -25,11 +25,12 @@ package struct TraceReader: Sendable {
   }
 
   /// Reads the next packet. Returns nil at the end of the file.
+  /// - Parameter notes: Whether to read also the records that are not packets.
   /// - Throws: MalformedPacket with the offset in the file, in bytes.
-  package mutating func next() throws(MalformedPacket) -> Snoop.Record? {
-    if snoop != nil { return try snoop?.next() }
-    if pcap != nil { return try pcap?.next() }
-    return pcapng != nil ? try pcapng?.next() : try packetLogger?.next()
+  package mutating func next(notes: Bool = false) throws(MalformedPacket) -> Snoop.Record? {
+    if snoop != nil { return try snoop?.next(notes: notes) }
+    if pcap != nil { return try pcap?.next(notes: notes) }
+    return pcapng != nil ? try pcapng?.next(notes: notes) : try packetLogger?.next(notes: notes)
   }
 
   /// The number of packets that the recorder lost, up to the last record read.

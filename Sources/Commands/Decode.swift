@@ -173,7 +173,7 @@ package struct Decode: LoopCommand {
       return
     }
     if let sender { try await context.output.line("\(sender)") }
-    for text in AdvertisingDetail.parts(data, of: sender, formats) {
+    for text in AdvertisingDetail.parts(data, of: sender, formats, remarks: context.output.style.verbosity > 0) {
       try await context.output.line((sender == nil ? "" : "  ") + text)
     }
   }

@@ -52,6 +52,7 @@ enum HCIEventTable {
     3d; Remote Host Supported Features Notification; address host_supported_features:x64
     48; Number Of Completed Data Blocks; ?
     57; Authenticated Payload Timeout Expired; handle
+    58; SAM Status Change; ?
     59; Encryption Change [v2]; status handle encryption_enabled:u8 key_size:u8
     ff; Vendor Specific; ?
     """
@@ -70,9 +71,9 @@ enum HCIEventTable {
     0a; LE Enhanced Connection Complete; status handle role:role peer_address_type:addrtype peer_address:addr local_resolvable_private_address:addr peer_resolvable_private_address:addr interval:ms1.25 latency:u16 supervision_timeout:ms10 central_clock_accuracy:u8
     0b; LE Directed Advertising Report; num_reports:u8 each:num_reports event_type:u8 address_type:addrtype address direct_address_type:addrtype direct_address:addr rssi:dbm
     0c; LE PHY Update Complete; status handle tx_phy:phy rx_phy:phy
-    0d; LE Extended Advertising Report; num_reports:u8 each:num_reports event_type:x16 address_type:addrtype address primary_phy:phy secondary_phy:phy sid:u8 tx_power:dbm rssi:dbm periodic_interval:ms1.25 direct_address_type:addrtype direct_address:addr data:ad
+    0d; LE Extended Advertising Report; num_reports:u8 each:num_reports event_type:evttype address_type:addrtype address primary_phy:phy secondary_phy:phy sid:u8 tx_power:dbm rssi:dbm periodic_interval:ms1.25 direct_address_type:addrtype direct_address:addr data:ad
     0e; LE Periodic Advertising Sync Established; status sync_handle:u16 sid:u8 advertiser_address_type:addrtype advertiser_address:addr advertiser_phy:phy periodic_interval:ms1.25 advertiser_clock_accuracy:u8
-    0f; LE Periodic Advertising Report; sync_handle:u16 tx_power:dbm rssi:dbm cte_type:u8 data_status:u8 data:ad
+    0f; LE Periodic Advertising Report; sync_handle:u16 tx_power:dbm rssi:dbm cte_type:cte data_status:datastatus data:ad
     10; LE Periodic Advertising Sync Lost; sync_handle:u16
     11; LE Scan Timeout;
     12; LE Advertising Set Terminated; status advertising_handle:u8 handle num_completed_events:u8
@@ -81,7 +82,7 @@ enum HCIEventTable {
     15; LE Connectionless IQ Report; ?
     16; LE Connection IQ Report; ?
     17; LE CTE Request Failed; status handle
-    18; LE Periodic Advertising Sync Transfer Received; ?
+    18; LE Periodic Advertising Sync Transfer Received; status handle service_data:x16 sync_handle:u16 sid:u8 advertiser_address_type:addrtype advertiser_address:addr advertiser_phy:phy periodic_interval:ms1.25 advertiser_clock_accuracy:u8
     19; LE CIS Established; ?
     1a; LE CIS Request; ?
     1b; LE Create BIG Complete; ?
@@ -90,17 +91,17 @@ enum HCIEventTable {
     1e; LE BIG Sync Lost; big_handle:u8 reason:status
     1f; LE Request Peer SCA Complete; status handle peer_clock_accuracy:u8
     20; LE Path Loss Threshold; handle current_path_loss:u8 zone_entered:u8
-    21; LE Transmit Power Reporting; ?
+    21; LE Transmit Power Reporting; status handle reason:local_transmit_power_changed|remote_transmit_power_changed|read_remote_transmit_power_level_completed phy:phy tx_power:dbm tx_power_flag:x8 delta:db
     22; LE BIGInfo Advertising Report; ?
     23; LE Subrate Change; status handle subrate_factor:u16 latency:u16 continuation_number:u16 supervision_timeout:ms10
-    24; LE Periodic Advertising Sync Established [v2]; ?
-    25; LE Periodic Advertising Report [v2]; ?
-    26; LE Periodic Advertising Sync Transfer Received [v2]; ?
-    27; LE Periodic Advertising Subevent Data Request; ?
-    28; LE Periodic Advertising Response Report; ?
+    24; LE Periodic Advertising Sync Established [v2]; status sync_handle:u16 sid:u8 advertiser_address_type:addrtype advertiser_address:addr advertiser_phy:phy periodic_interval:ms1.25 advertiser_clock_accuracy:u8 num_subevents:u8 subevent_interval:ms1.25x8 response_slot_delay:ms1.25x8 response_slot_spacing:ms0.125x8 later
+    25; LE Periodic Advertising Report [v2]; sync_handle:u16 tx_power:dbm rssi:dbm cte_type:cte periodic_event_counter:u16 subevent:u8 data_status:datastatus data:ad later
+    26; LE Periodic Advertising Sync Transfer Received [v2]; status handle service_data:x16 sync_handle:u16 sid:u8 advertiser_address_type:addrtype advertiser_address:addr advertiser_phy:phy periodic_interval:ms1.25 advertiser_clock_accuracy:u8 num_subevents:u8 subevent_interval:ms1.25x8 response_slot_delay:ms1.25x8 response_slot_spacing:ms0.125x8 later
+    27; LE Periodic Advertising Subevent Data Request; advertising_handle:u8 subevent_start:u8 subevent_data_count:u8 later
+    28; LE Periodic Advertising Response Report; advertising_handle:u8 subevent:u8 subevent_transmitted:yes|no num_responses:u8 each:num_responses tx_power:dbm rssi:dbm cte_type:cte response_slot:u8 data_status:datastatus data:counted
     29; LE Enhanced Connection Complete [v2]; status handle role:role peer_address_type:addrtype peer_address:addr local_resolvable_private_address:addr peer_resolvable_private_address:addr interval:ms1.25 latency:u16 supervision_timeout:ms10 central_clock_accuracy:u8 advertising_handle:u8 sync_handle:u16
     2a; LE CIS Established [v2]; ?
-    2b; LE Read All Remote Features Complete; ?
+    2b; LE Read All Remote Features Complete; status handle max_remote_page:u8 max_valid_page:u8 le_features:rest
     2c; LE CS Read Remote Supported Capabilities Complete; ?
     2d; LE CS Read Remote FAE Table Complete; ?
     2e; LE CS Security Enable Complete; status handle
@@ -109,7 +110,10 @@ enum HCIEventTable {
     31; LE CS Subevent Result; ?
     32; LE CS Subevent Result Continue; ?
     33; LE CS Test End Complete; status
-    34; LE Monitored Advertisers Report; ?
-    35; LE Frame Space Update Complete; ?
+    34; LE Monitored Advertisers Report; address_type:addrtype address condition:rssi_low|rssi_high later
+    35; LE Frame Space Update Complete; status handle initiator:local_host|local_controller|peer frame_space:us phys:x8 spacing_types:x16 later
+    36; LE UTP Receive; ?
+    37; LE Connection Rate Change; status handle interval:ms0.125 subrate_factor:u16 latency:u16 continuation_number:u16 supervision_timeout:ms10 later
+    38; LE CS Read Remote Supported Capabilities Complete [v2]; ?
     """
 }

@@ -20,6 +20,7 @@ package struct LearnedDatabases: Sendable {
 
   private var links = TraceLinks()
   private(set) var vendorHandles = VendorHandles()
+  private(set) var parts = AdvertisingParts()
   private var asked: [Asker: Request] = [:]
   private var databases: [Server: RecordedDatabase] = [:]
 
@@ -32,7 +33,10 @@ package struct LearnedDatabases: Sendable {
 
   package mutating func learn(_ record: Snoop.Record) {
     vendorHandles.note(record)
+    parts.learn(record)
     guard let frame = links.add(record).frame, frame.frame.channel == .att, let first = frame.frame.payload.first else { return }
+    // The request of the next response is unknown, or its response.
+    guard frame.missing == 0 else { return asked = asked.filter { $0.key.link != frame.link } }
     switch Opcode(rawValue: first) {
     case .request: asked[Asker(link: frame.link, isHost: frame.isFromHost)] = try? Request(parsing: frame.frame.payload)
     case .response, .error:
@@ -49,6 +53,7 @@ package struct LearnedDatabases: Sendable {
   /// - Parameter drops: The number of packets that the trace lacks.
   package mutating func finish(drops: Int = 0) {
     vendorHandles.isWhole = drops == 0
+    parts.finish()
     for server in databases.keys { databases[server]?.finish() }
     (links, asked) = (TraceLinks(), [:])
   }

@@ -8,11 +8,11 @@ package struct DecodedPacket: Sendable, Equatable {
   package var fields: [PacketField] = []
   /// The first violation of the packet's format. `fields` has the fields before the violation. Nil for a valid packet.
   package var problem: MalformedPacket?
+  /// The number of bytes at the end of the packet that the recorder cut. `fields` has the fields before the cut.
+  package var missing = 0
 
-  package init(_ name: String, _ fields: [PacketField] = [], problem: MalformedPacket? = nil) {
-    self.name = name
-    self.fields = fields
-    self.problem = problem
+  package init(_ name: String, _ fields: [PacketField] = [], problem: MalformedPacket? = nil, missing: Int = 0) {
+    (self.name, self.fields, self.problem, self.missing) = (name, fields, problem, missing)
   }
 
   /// The problem of the packet, or else the first problem of a packet in its fields. Nil if all these packets are valid.
@@ -21,6 +21,13 @@ package struct DecodedPacket: Sendable, Equatable {
       ?? fields.lazy.compactMap { field -> MalformedPacket? in
         if case .packet(let packet, _, _) = field.value { packet.anyProblem } else { nil }
       }.first
+  }
+
+  /// Marks a packet whose end the recorder cut. The bytes then replace its fields, because a cut value looks like a shorter one.
+  mutating func cut(_ missing: Int, _ octets: [UInt8]) {
+    guard missing > 0 else { return }
+    (problem, self.missing) = (nil, missing)
+    fields = fields.filter { $0.name == "channel" } + (octets.isEmpty ? [] : [PacketField("octets", .octets(octets))])
   }
 
   package subscript(name: String) -> PacketField.Value? { fields.first { $0.name == name }?.value }
@@ -52,6 +59,10 @@ package struct PacketField: Sendable, Equatable {
     /// A quantity: the number times `factor` in this unit.
     case quantity(Int64, factor: Double, unit: String)
     case choice(UInt8, String?)
+    /// A number whose meaning has a name in snake case. The name is nil if the number is unknown.
+    case named(UInt8, String?)
+    /// Bits, and the names of the set ones in snake case.
+    case bits(UInt16, [String])
     case flag(Bool)
     case address(Address)
     case uuid(UUID)
@@ -59,6 +70,9 @@ package struct PacketField: Sendable, Equatable {
     case octets([UInt8])
     /// The bytes of AD structures.
     case advertising([UInt8])
+    /// A part of advertising data longer than its packet.
+    /// - Parameter of: The data that ends with this part. Nil if another part follows, or if its packet does not tell the beginning.
+    case part([UInt8], of: JoinedAdvertisingData?)
     /// The handle of an attribute. `LearnedDatabases` may know the name of the attribute.
     case attribute(AttributeHandle)
     /// The value of an attribute, whose handle is nil if unknown.
@@ -74,11 +88,21 @@ package struct PacketField: Sendable, Equatable {
       case .status(let code): Int64(code.rawValue)
       case .attError(let code): Int64(code.rawValue)
       case .mask(let bits, _): Int64(exactly: bits)
-      case .choice(let number, _): Int64(number)
+      case .choice(let number, _), .named(let number, _): Int64(number)
+      case .bits(let bits, _): Int64(bits)
       case .flag(let flag): flag ? 1 : 0
       case .attribute(let handle): Int64(handle.rawValue)
-      case .address, .uuid, .text, .octets, .advertising, .value, .list, .packet: nil
+      case .address, .uuid, .text, .octets, .advertising, .part, .value, .list, .packet: nil
       }
     }
   }
+}
+
+/// Advertising data that its controller or host sent in several parts, or without its end.
+package struct JoinedAdvertisingData: Sendable, Equatable {
+  package var data: [UInt8]
+  /// Whether the end of the data is missing.
+  package var isTruncated: Bool
+  /// The number of the packet with the first part, counted from 1. Nil if the data has one part.
+  package var firstPacket: Int?
 }

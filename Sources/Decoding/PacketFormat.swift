@@ -5,8 +5,9 @@ import Text
 ///
 /// Numbers are `u8 u16 u24 u32 u48 i8`, and bits are `x8 x16 x24 x32 x64`. Each has its least significant byte first.
 /// `a|b|c` names the values of a byte from 0, `-` for no name. `ms1.25 ms0.625 ms10 us` are 2 bytes in this unit. `ms0.625x24` is 3 bytes,
-/// and `ms1.25x8` is 1 byte. Other types of parameters are `bool handle status addr addrtype ownaddrtype company opcode version dbm db0.1`.
-/// `hexN` is N bytes, and `rest` all remaining bytes. `text248` is a text padded with NULs. `ad` is a length byte and AD structures, and
+/// `ms1.25x8 ms0.125x8` are 1 byte. Other types of parameters are
+/// `bool handle status addr addrtype ownaddrtype company opcode version dbm db db0.1 cte datastatus`. `evttype` is the event type and the data status of an extended report. `later` is what a later version may add, if anything.
+/// `hexN` is N bytes, `counted` a length byte and bytes, and `rest` all remaining bytes. `text248` is a text padded with NULs. `ad` is a length byte and AD structures, and
 /// `ad31` pads them to 31 bytes. `each:count` and `bits:mask` repeat the following fields for each item or bit that the named field counts.
 package struct PacketFormat: Sendable {
   private let fields: [Field]
@@ -40,36 +41,62 @@ package struct PacketFormat: Sendable {
   }
 
   /// Decodes the fields and appends them to `found`.
-  /// - Parameter what: The name of the packet for the text of the problem.
+  /// - Parameters:
+  ///   - what: The name of the packet for the text of the problem.
+  ///   - isCut: Whether the recorder cut the packet, so that an incomplete field is no problem.
   /// - Returns: The problem, or nil for a valid packet. `found` has the fields before the problem.
-  package func read(_ reader: inout ByteReader, _ what: String, into found: inout [PacketField]) -> MalformedPacket? {
+  package func read(_ reader: inout ByteReader, _ what: String, into found: inout [PacketField], isCut: Bool = false) -> MalformedPacket? {
     let first = found.count
-    if let problem = Self.read(fields, &reader, what, into: &found) { return problem }
-    guard let group else { return nil }
+    if let problem = Self.read(fields, &reader, what, into: &found, isCut) { return problem }
+    guard let group, !isCut || !reader.isAtEnd else { return nil }
     let said = found[first...].first { $0.name == group.count }?.value.number ?? 0
     let count = group.isBits ? said.nonzeroBitCount : Int(clamping: said)
     var items: [[PacketField]] = []
     defer { found.append(PacketField("items", .list(items))) }
-    for _ in 0..<max(0, count) {
+    for _ in 0..<max(0, count) where !isCut || !reader.isAtEnd {
       var item: [PacketField] = []
-      let problem = Self.read(group.fields, &reader, what, into: &item)
+      let problem = Self.read(group.fields, &reader, what, into: &item, isCut)
       if !item.isEmpty { items.append(item) }
       if let problem { return problem }
     }
     return nil
   }
 
-  private static func read(_ fields: [Field], _ reader: inout ByteReader, _ what: String, into found: inout [PacketField])
-    -> MalformedPacket?
-  {
+  private static func read(
+    _ fields: [Field], _ reader: inout ByteReader, _ what: String, into found: inout [PacketField], _ isCut: Bool
+  ) -> MalformedPacket? {
     for field in fields {
       let left = reader.remaining
       let position = reader.offset
-      do throws(MalformedPacket) { found.append(PacketField(field.name, try field.type.read(&reader))) } catch {
+      if left == 0, isCut || field.type.isOptional { return nil }
+      do throws(MalformedPacket) {
+        let value = try field.type.read(&reader)
+        found.append(PacketField(field.name, value.asPart(after: found)))
+        if case .bits(let bits, _) = value { found.append(PacketField("data_status", FieldType.dataStatus(UInt8(bits >> 5 & 3)))) }
+      } catch {
+        guard !isCut else {
+          let rest = reader.rest()
+          let isData = if case .advertising = field.type { true } else { false }
+          found.append(PacketField(field.name, isData ? .part(rest, of: .init(data: rest, isTruncated: true)) : .octets(rest)))
+          return nil
+        }
         return MalformedPacket("\(what): truncated \(field.name), \(left.counted("byte")) left", at: position)
       }
     }
     return nil
+  }
+}
+
+extension PacketField.Value {
+  /// Marks advertising data as a part, if the fields before it say so (Vol 4 Part E §7.7.65.13, §7.8.54). Returns other values unchanged.
+  fileprivate func asPart(after fields: [PacketField]) -> Self {
+    guard case .advertising(let octets) = self else { return self }
+    let status = fields.last { ["data_status", "operation"].contains($0.name) }
+    switch status?.value {
+    case .named(2...3, _): return .part(octets, of: .init(data: octets, isTruncated: true))
+    case .named(1, _), .choice(0...2, _): return .part(octets, of: nil)
+    default: return self
+    }
   }
 }
 
@@ -91,31 +118,25 @@ enum FieldType: Sendable {
   case quantity(Double, String, octets: Int)
   case octets(Int)
   case rest
+  case counted
   case text(Int)
   /// A length byte and AD structures.
   /// - Parameter size: The fixed size of the AD structures in bytes, with padding. Nil if the length byte determines the size.
   case advertising(size: Int?)
+  /// A number with a name for some values.
+  case named([UInt8: String])
+  case addressType
+  case eventType
+  case later
 
-  private static let addressTypes = ["public", "random", "public_identity", "random_identity"]
-  private static let named: [String: FieldType] = [
-    "u8": .unsigned(1), "u16": .unsigned(2), "u24": .unsigned(3), "u32": .unsigned(4), "u48": .unsigned(6), "i8": .signed,
-    "x8": .mask(1), "x16": .mask(2), "x24": .mask(3), "x32": .mask(4), "x64": .mask(8), "bool": .flag, "handle": .handle,
-    "status": .status,
-    "reason": .status, "addr": .address, "address": .address, "addrtype": .choice(addressTypes),
-    "ownaddrtype": .choice(["public", "random", "resolvable_or_public", "resolvable_or_random"]),
-    "company": .company, "version": .version,
-    "opcode": .opcode, "ms1.25": .quantity(1.25, "ms", octets: 2), "ms0.625": .quantity(0.625, "ms", octets: 2),
-    "ms10": .quantity(10, "ms", octets: 2), "us": .quantity(1, "us", octets: 2), "ms0.625x24": .quantity(0.625, "ms", octets: 3),
-    "ms1.25x8": .quantity(1.25, "ms", octets: 1),
-    "dbm": .quantity(1, "dBm", octets: -1), "db0.1": .quantity(0.1, "dB", octets: -2), "phy": .choice(["none", "1m", "2m", "coded"]),
-    "role": .choice(["central", "peripheral"]),
-    "rest": .rest, "ad": .advertising(size: nil), "ad31": .advertising(size: 31),
-  ]
+  var isOptional: Bool { if case .later = self { true } else { false } }
+
+  static func dataStatus(_ status: UInt8) -> PacketField.Value { .named(status, dataStatuses[status]) }
 
   init(_ text: some StringProtocol) {
     if text.contains("|") {
       self = .choice(text.split(separator: "|", omittingEmptySubsequences: false).map { String($0) })
-    } else if let type = Self.named[String(text)] {
+    } else if let type = Self.types[String(text)] {
       self = type
     } else if text.hasPrefix("hex"), let count = Int(text.dropFirst(3)) {
       self = .octets(count)
@@ -135,6 +156,16 @@ enum FieldType: Sendable {
     case .choice(let names):
       let value = try reader.uint8("field")
       return .choice(value, Int(value) < names.count && names[Int(value)] != "-" ? names[Int(value)] : nil)
+    case .named(let names):
+      let value = try reader.uint8("field")
+      return .named(value, names[value])
+    case .addressType:
+      let value = try reader.uint8("field")
+      return .choice(value, Self.addressTypes[value])
+    case .eventType:
+      let bits = try reader.uint16("field")
+      let names = Self.eventTypes.enumerated().filter { bits >> $0.offset & 1 == 1 }.map(\.element)
+      return .bits(bits, names.isEmpty ? ["non_connectable"] : names)
     case .handle: return .mask(UInt64(try reader.uint16("field") & 0x0FFF), octets: 2)
     case .status: return .status(ControllerErrorCode(rawValue: try reader.uint8("field")))
     case .address: return .address(try reader.address("field"))
@@ -152,7 +183,8 @@ enum FieldType: Sendable {
       let isNegative = octets < 0 && number >> Int64(8 * -octets - 1) == 1
       return .quantity(isNegative ? number - 1 << Int64(8 * -octets) : number, factor: factor, unit: unit)
     case .octets(let count): return .octets(try reader.bytes(count, "field"))
-    case .rest: return .octets(reader.rest())
+    case .rest, .later: return .octets(reader.rest())
+    case .counted: return .octets(try reader.bytes(Int(try reader.uint8("field")), "field"))
     case .text(let count):
       let octets = try reader.slice(count, "field")
       return .text(Array(octets.prefix { $0 != 0 }))
@@ -162,12 +194,6 @@ enum FieldType: Sendable {
       return .advertising(Array(try reader.slice(size, "field").prefix(length)))
     }
   }
-
-  /// The names of Core Specification versions, by version number (Assigned Numbers §2.1).
-  private static let versions: [UInt8: String] = [
-    0: "1.0b", 1: "1.1", 2: "1.2", 3: "2.0", 4: "2.1", 5: "3.0", 6: "4.0", 7: "4.1", 8: "4.2", 9: "5.0", 10: "5.1", 11: "5.2", 12: "5.3",
-    13: "5.4", 14: "6.0",
-  ]
 }
 
 extension ByteReader {
@@ -184,7 +210,7 @@ extension DecodedPacket {
   mutating func read(_ format: PacketFormat?, _ reader: inout ByteReader, else name: String) {
     guard problem == nil else { return }
     guard let format else { return rest(&reader, name) }
-    problem = format.read(&reader, self.name, into: &fields)
+    problem = format.read(&reader, self.name, into: &fields, isCut: missing > 0)
     if problem == nil, !reader.isAtEnd {
       problem = MalformedPacket("\(self.name): \(reader.remaining.counted("trailing byte"))", at: reader.offset)
     }
@@ -195,7 +221,7 @@ extension DecodedPacket {
   }
 
   /// Sets the problem of a packet whose length field does not match its size.
-  /// - Parameter there: The number of bytes that follow the length field. Nil stands for the number of unread bytes.
+  /// - Parameter there: The number of recorded bytes that follow the length field. Nil stands for the number of unread bytes.
   mutating func fail(length: Int, there: Int? = nil, _ reader: inout ByteReader) {
     problem = MalformedPacket("\(name): length \(length), but \((there ?? reader.remaining).counted("byte")) left", at: reader.offset)
     rest(&reader, "octets")

@@ -25,6 +25,7 @@ package struct TraceDecoder: Sendable {
 
   private let databases: LearnedDatabases
   private var links = TraceLinks()
+  private var parts: AdvertisingParts
   private var number = 0
   private var pending: [Asker: Pending] = [:]
   package private(set) var summary = TraceSummary()
@@ -45,7 +46,7 @@ package struct TraceDecoder: Sendable {
   }
 
   package init(_ databases: LearnedDatabases) {
-    self.databases = databases
+    (self.databases, parts) = (databases, databases.parts)
     links.vendorHandles = databases.vendorHandles
   }
 
@@ -63,14 +64,16 @@ package struct TraceDecoder: Sendable {
     let link = index.map { links.links[$0] }
     if let air = record.air, frame == nil { return item(air: air, record, index) }
     guard let frame, let index, let link else {
-      var packet = DecodedPacket(hci: record.packet, isVendorData: isVendorData)
-      if record.missing > 0 { packet.problem = Self.cut(record.missing, at: record.packet.count) }
+      var packet = DecodedPacket(hci: record.packet, isVendorData: isVendorData, missing: record.missing)
+      parts.join(&packet, record, number)
       summary.add(packet, record, index)
       return Item(number: number, record: record, layer: .hci, packet: packet, octets: nil, link: link, server: nil, answers: nil)
     }
     let octets = frame.frame.payload
     if frame.frame.channel == .att { return decode(att: octets, record, index, isHost: frame.isFromHost) }
-    let (layer, packet) = DecodedPacket.carried(by: frame.frame)
+    let (layer, carried) = DecodedPacket.carried(by: frame.frame)
+    var packet = carried
+    packet.cut(record.missing, octets)
     summary.add(packet, record, index)
     return Item(number: number, record: record, layer: layer, packet: packet, octets: octets, link: link, server: nil, answers: nil)
   }
@@ -79,13 +82,9 @@ package struct TraceDecoder: Sendable {
     let link = index.map { links.links[$0] }
     var packet = DecodedPacket(air: air, isEncrypted: link?.isEncrypted == true && !air.isDecrypted)
     if links.connections[air.accessAddress]?.isRepeated == true { packet.fields.append(PacketField("repeated", .flag(true))) }
-    if packet.problem == nil, record.missing > 0 { packet.problem = Self.cut(record.missing, at: air.pdu.count) }
+    if record.missing > 0 { (packet.problem, packet.missing) = (nil, record.missing) }
     summary.add(packet, record, index)
     return Item(number: number, record: record, layer: .ll, packet: packet, octets: air.pdu, link: link, server: nil, answers: nil)
-  }
-
-  private static func cut(_ missing: Int, at offset: Int) -> MalformedPacket {
-    MalformedPacket("the recording lacks the last \(missing.counted("byte"))", at: offset)
   }
 
   private mutating func decode(att octets: [UInt8], _ record: Snoop.Record, _ index: Int, isHost: Bool) -> Item {
@@ -104,7 +103,8 @@ package struct TraceDecoder: Sendable {
     }
     let link = links.links[index]
     let server = LearnedDatabases.server(link, isHost: isServers == isHost)
-    let packet = DecodedPacket(att: octets, answering: answered?.request)
+    var packet = DecodedPacket(att: octets, answering: answered?.request)
+    packet.cut(record.missing, octets)
     summary.add(packet, record, index)
     if let opcode {
       let request = try? Request(parsing: octets)

@@ -44,6 +44,8 @@ package struct TraceLinks: Sendable {
     package let link: Int
     package let isFromHost: Bool
     package let frame: L2CAPFrame
+    /// The number of bytes at the end of the frame that the recorder cut.
+    package var missing = 0
   }
 
   package internal(set) var links: [Link] = []
@@ -58,7 +60,7 @@ package struct TraceLinks: Sendable {
   /// Adds a packet. Returns the zero-based index of its link, if any, and the L2CAP frame that the packet completes.
   package mutating func add(_ record: Snoop.Record) -> (link: Int?, frame: Frame?) {
     defer { count += 1 }
-    guard record.missing == 0 else { return (nil, nil) }
+    guard record.missing == 0 else { return cut(record) }
     if let air = record.air { return add(air: air, record) }
     switch record.packet.first {
     case Packet.eventIndicator: return (event(record), nil)
@@ -71,6 +73,18 @@ package struct TraceLinks: Sendable {
       return (index, recombine(index, data.payload, isStart: data.boundary != .continuing, isFromHost: isFromHost))
     default: return (nil, nil)
     }
+  }
+
+  /// Adds a packet that the recorder cut. Returns its link, and the beginning of the frame that the packet starts.
+  private mutating func cut(_ record: Snoop.Record) -> (link: Int?, frame: Frame?) {
+    guard let handle = RecordedEvent.handle(record.packet) else { return (nil, nil) }
+    guard record.packet[0] == Packet.aclIndicator, !isVendorData(record) else { return (known(handle, record), nil) }
+    let (index, isFromHost) = (link(handle, record), record.direction == .hostToController)
+    // The later fragments of the frame lack their beginning.
+    if isFromHost { streams[index]?.out = Recombination() } else { streams[index]?.in = Recombination() }
+    guard !links[index].isClassic, record.packet.count > 9, record.packet[2] >> 4 & 3 != 1 else { return (index, nil) }
+    let frame = L2CAPFrame(channel: ChannelIdentifier(rawValue: record.packet.uint16(at: 7)), payload: Array(record.packet[9...]))
+    return (index, Frame(link: index, isFromHost: isFromHost, frame: frame, missing: record.missing))
   }
 
   func isVendorData(_ record: Snoop.Record) -> Bool {

@@ -56,6 +56,8 @@ package struct TraceSummary: Sendable {
   package private(set) var reports = 0
   /// The number of packets that do not follow their format.
   package private(set) var malformed = 0
+  /// The number of packets whose end the recorder cut.
+  package private(set) var cut = 0
   /// The number of commands that a controller refused, by opcode and status.
   package private(set) var refusals: [Refusal: Int] = [:]
   /// The ATT_MTU that both sides agreed on, in bytes, by the zero-based index of the link.
@@ -101,6 +103,7 @@ package struct TraceSummary: Sendable {
   }
 
   mutating func add(_ packet: DecodedPacket, _ record: Snoop.Record, _ link: Int?) {
+    if packet.missing > 0 { cut += 1 }
     if packet.problem != nil, record.air?.isIntact != false { malformed += 1 }
     guard record.packet.first == Packet.eventIndicator else { return }
     if packet["num_reports"] != nil, case .list(let items)? = packet["items"] { reports += items.count }

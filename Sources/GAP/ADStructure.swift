@@ -39,47 +39,7 @@ package enum ADType {
   package static let serviceData32: UInt8 = 0x20
   package static let serviceData128: UInt8 = 0x21
   package static let uri: UInt8 = 0x24
+  package static let leSupportedFeatures: UInt8 = 0x27
+  package static let broadcastName: UInt8 = 0x30
   package static let manufacturerData: UInt8 = 0xFF
-
-  /// Returns the specification's name of an AD type. Returns nil for a type that blectl does not know.
-  package static func name(_ type: UInt8) -> String? {
-    switch type {
-    case 0x01: "Flags"
-    case 0x02: "Incomplete List of 16-bit Service UUIDs"
-    case 0x03: "Complete List of 16-bit Service UUIDs"
-    case 0x04: "Incomplete List of 32-bit Service UUIDs"
-    case 0x05: "Complete List of 32-bit Service UUIDs"
-    case 0x06: "Incomplete List of 128-bit Service UUIDs"
-    case 0x07: "Complete List of 128-bit Service UUIDs"
-    case 0x08: "Shortened Local Name"
-    case 0x09: "Complete Local Name"
-    case 0x0A: "Tx Power Level"
-    case 0x0D: "Class of Device"
-    case 0x10: "Device ID"
-    case 0x12: "Peripheral Connection Interval Range"
-    case 0x14: "List of 16-bit Service Solicitation UUIDs"
-    case 0x15: "List of 128-bit Service Solicitation UUIDs"
-    case 0x16: "Service Data - 16-bit UUID"
-    case 0x17: "Public Target Address"
-    case 0x18: "Random Target Address"
-    case 0x19: "Appearance"
-    case 0x1A: "Advertising Interval"
-    case 0x1B: "LE Bluetooth Device Address"
-    case 0x1C: "LE Role"
-    case 0x1F: "List of 32-bit Service Solicitation UUIDs"
-    case 0x20: "Service Data - 32-bit UUID"
-    case 0x21: "Service Data - 128-bit UUID"
-    case 0x24: "URI"
-    case 0x27: "LE Supported Features"
-    case 0x2A: "Mesh Message"
-    case 0x2B: "Mesh Beacon"
-    case 0x2C: "BIGInfo"
-    case 0x2D: "Broadcast_Code"
-    case 0x2F: "Advertising Interval - long"
-    case 0x30: "Broadcast_Name"
-    case 0x31: "Encrypted Advertising Data"
-    case 0xFF: "Manufacturer Specific Data"
-    default: nil
-    }
-  }
 }

@@ -106,6 +106,18 @@ package struct Advertisement: Hashable, Sendable {
   /// The first format error of the data. Nil if the data has none.
   package var error: MalformedPacket? { errors.first }
 
+  /// The first format error of data whose end may be missing. Then an incomplete structure at the end is no error.
+  package func error(isCut: Bool) -> MalformedPacket? { isCut && incomplete != nil ? errors.dropFirst().first : error }
+
+  /// The structure that is longer than the data: its length byte, and its beginning. The beginning is nil if its type is missing, too.
+  package var incomplete: (beginning: ADStructure?, length: Int)? {
+    var walk = Walk(bytes)
+    while walk.next() != nil {}
+    guard let start = walk.error?.offset, bytes[start] > 0 else { return nil }
+    let there = bytes[(start + 1)...]
+    return (there.first.map { ADStructure(type: $0, data: Array(there.dropFirst())) }, Int(bytes[start]))
+  }
+
   /// All format errors: first the invalid structure that ended parsing, if any, then the values that are too short for their type.
   package var errors: [MalformedPacket] {
     var values: [MalformedPacket] = []

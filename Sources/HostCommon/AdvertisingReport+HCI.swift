@@ -39,10 +39,13 @@ extension ExtendedAdvertisingReport {
     return AdvertisingReport(
       pdu: pdu, isConnectable: isConnectable && !isScanResponse, isScannable: isScannable && !isScanResponse,
       peer: PeerAddress(hciType: addressType, address), rssi: rssi == 127 ? nil : rssi, data: data,
-      isTruncated: dataStatus == .truncated || dataStatus == .reserved, primaryPHY: PHY(rawValue: primaryPHY & 0x1F) ?? .le1M,
-      secondaryPHY: isLegacy ? nil : PHY(rawValue: secondaryPHY & 0x1F), sid: sid <= 0x0F ? sid : nil,
+      isTruncated: dataStatus == .truncated || dataStatus == .reserved, primaryPHY: Self.phy(primaryPHY) ?? .le1M,
+      secondaryPHY: isLegacy ? nil : Self.phy(secondaryPHY), sid: sid <= 0x0F ? sid : nil,
       txPower: txPower == 127 ? nil : txPower)
   }
+
+  /// Returns the PHY of a number. 3 is LE Coded or LE Coded with S=8, and 4 is LE Coded with S=2 (Vol 4 Part E §7.7.65.13).
+  private static func phy(_ number: UInt8) -> PHY? { PHY(rawValue: number & 0x1F == 4 ? 3 : number & 0x1F) }
 }
 
 extension DirectedAdvertisingReport {

@@ -83,6 +83,20 @@ package struct Recording: Sendable {
     /// Whether the recording ends before the connection ends.
     package var isCut = false
 
+    /// Whether the device ended the connection during discovery, so that the connection shows no value.
+    var endedInDiscovery: Bool {
+      let isEnded = commands[Disconnect.opcode] == nil && requests.last?.following.contains { $0.kind.isDisconnection } == true
+      return isEnded
+        && requests.allSatisfy { request in
+          switch request.pdu.first {
+          case 0x02, 0x04, 0x06, 0x10: !request.bringsValue
+          // Declarations of included services and characteristics.
+          case 0x08: [[0x02, 0x28], [0x03, 0x28]].contains(Array(request.pdu.dropFirst(5))) && !request.bringsValue
+          default: false
+          }
+        }
+    }
+
     mutating func add(_ happening: Happening) {
       if let last = requests.indices.last { requests[last].following.append(happening) } else { opening.append(happening) }
     }
@@ -262,6 +276,8 @@ package enum ReplayNote: Sendable, Equatable {
   case unheard(PeerAddress)
   /// The recording lacks the address of a device. The replay uses this address.
   case unnamed(PeerAddress)
+  /// The device ended its next recorded connections during discovery. The replay uses the connection with this number, counted from 1.
+  case endedInDiscovery(PeerAddress, number: Int)
   /// A connection attempt in the recording took longer than ten seconds. The replay shortens it to ten.
   case slowAttempt
   /// The file is invalid from here on.
@@ -273,7 +289,7 @@ package enum ReplayNote: Sendable, Equatable {
   var isOfDiscovery: Bool {
     switch self {
     case .undiscovered, .partlyDiscovered: true
-    case .notRecorded, .unheard, .unnamed, .slowAttempt, .cut, .more: false
+    case .notRecorded, .unheard, .unnamed, .endedInDiscovery, .slowAttempt, .cut, .more: false
     }
   }
 }

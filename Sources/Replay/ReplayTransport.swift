@@ -209,6 +209,14 @@ package final class ReplayTransport: HCI.Transport {
       isStrict
       ? fresh.first
       : fresh.first { attempts[$0].complete != nil && (attempts[$0].cancelled == nil || attempts[$0].link != nil) } ?? fresh.first
+    func hasEnded(_ index: Int) -> Bool? { attempts[index].link.map { recording.links[$0].endedInDiscovery } }
+    // A connection that ended during discovery answers nothing else.
+    if let whole, hasEnded(whole) == true, let other = fresh.first(where: { $0 > whole && hasEnded($0) == false }) {
+      for index in fresh where index < other { usedAttempts[index] = peer }
+      let number = attempts[...other].count { $0.link != nil && $0.peer ?? peer == peer }
+      note(.endedInDiscovery(peer, number: number))
+      return other
+    }
     return whole ?? last { $0.link != nil } ?? last { _ in true }
   }
 

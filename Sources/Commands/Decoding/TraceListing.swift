@@ -17,6 +17,8 @@ struct TraceListing {
   private var start: Int64?
   private var end: Int64 = 0
   private let showsAdapter: Bool
+  /// The number of records that are not packets, by kind.
+  private var notes: [String: Int] = [:]
 
   /// Reads the whole trace to learn the attributes of its devices. Yields to other tasks on the event loop.
   /// - Throws: MalformedPacket for a file that is not a trace; CancellationError.
@@ -45,11 +47,16 @@ struct TraceListing {
     var problem: MalformedPacket?
     while true {
       let record: Snoop.Record?
-      do throws(MalformedPacket) { record = try reader.next() } catch {
+      do throws(MalformedPacket) { record = try reader.next(notes: true) } catch {
         problem = error
         break
       }
       guard let record else { break }
+      if let note = record.note {
+        notes[note.kind, default: 0] += 1
+        if packets, !note.text.isEmpty { try await show(note, record) }
+        continue
+      }
       if start == nil { (start, end) = (record.wallClock, record.wallClock) }
       end = max(end, record.wallClock)
       let item = decoder.decode(record)
@@ -61,7 +68,7 @@ struct TraceListing {
       }
     }
     let (since, _) = end.subtractingReportingOverflow(start ?? end)
-    let text = TraceSummaryText(decoder, duration: max(0, since), lost: reader.drops, leftOut: reader.leftOut)
+    let text = TraceSummaryText(decoder, duration: max(0, since), lost: reader.drops, leftOut: reader.leftOut, notes: notes)
     if output.style.json {
       try await text.records(output)
     } else {
@@ -72,6 +79,21 @@ struct TraceListing {
     }
     if let problem { throw problem }
     return decoder.summary.malformed
+  }
+
+  /// Shows a record that is no packet. It has no number.
+  private func show(_ note: Snoop.Note, _ record: Snoop.Record) async throws {
+    if output.style.json {
+      return try await output.record { json in
+        json.string("event", "trace_note")
+        json.time("time", record.wallClock)
+        json.string("kind", note.kind)
+        json.string("text", String(decoding: note.text, as: UTF8.self))
+      }
+    }
+    let time = start == nil ? "" : PacketText.seconds(sinceStart(record))
+    let text = "\(note.kind.replacing("_", with: " ")): \(DisplayText.escape(note.text))"
+    try await output.line("".padded(to: 5) + time.padded(to: 13) + " # " + text)
   }
 
   private func show(_ item: TraceDecoder.Item) async throws {

@@ -14,11 +14,14 @@ struct TraceSummaryText {
   private let duration: Int64
   private let lost: Int
   private let leftOut: Int
+  private let notes: [(kind: String, count: Int)]
   private let showsAdapter: Bool
 
-  /// Creates the summary. `duration` is the time from the first packet to the last in nanoseconds.
-  init(_ decoder: TraceDecoder, duration: Int64, lost: Int, leftOut: Int) {
+  /// Creates the summary. `duration` is the time from the first packet to the last in nanoseconds, and `notes` the number of records
+  /// that are not packets, by kind.
+  init(_ decoder: TraceDecoder, duration: Int64, lost: Int, leftOut: Int, notes: [String: Int]) {
     (self.decoder, self.duration, self.lost, self.leftOut) = (decoder, duration, lost, leftOut)
+    self.notes = notes.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     showsAdapter = Set(decoder.allLinks.map(\.adapter)).count > 1
   }
 
@@ -60,6 +63,11 @@ struct TraceSummaryText {
     }
     var lines = ["\(summary.packets.counted("packet")) in \(PacketText.seconds(duration)) s: " + counts.joined(separator: ", ")]
     if summary.malformed > 0 { lines.append(summary.malformed.counted("malformed packet")) }
+    if summary.cut > 0 { lines.append("\(summary.cut.counted("packet")) cut by the recorder") }
+    if !notes.isEmpty {
+      let kinds = notes.map { "\($0.count) \($0.kind.replacing("_", with: " "))" }
+      lines.append("\(notes.reduce(0) { $0 + $1.count }.counted("record")) other than packets: " + kinds.joined(separator: ", "))
+    }
     if summary.vendorData > 0 {
       lines.append("\(summary.vendorData.counted("vendor-specific data packet")), on handles without a connection")
     }
@@ -178,11 +186,12 @@ struct TraceSummaryText {
       for (name, count) in [
         ("packets", summary.packets), ("commands", summary.commands), ("events", summary.events), ("data", summary.data),
         ("vendor", summary.vendorData),
-        ("reports", summary.reports), ("malformed", summary.malformed), ("lost", lost), ("left_out", leftOut),
+        ("reports", summary.reports), ("malformed", summary.malformed), ("cut", summary.cut), ("lost", lost), ("left_out", leftOut),
       ] + (summary.air > 0 ? air : []) {
         json.integer(.init(name), count)
       }
       json.number("seconds", Double(duration / 1000) / 1_000_000)
+      json.object("notes") { json in for note in notes { json.integer(.init(note.kind), note.count) } }
       json.objects("refused", refusals) { json, item in
         json.integer("command", item.0.opcode)
         json.string("command_name", HCITable.commands[item.0.opcode]?.name)

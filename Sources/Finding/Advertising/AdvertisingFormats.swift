@@ -31,9 +31,10 @@ package struct AdvertisingFormats: Sendable {
 
   /// Decodes the data in known formats, then the data that the device file describes, each in the order of the data.
   package func all(
-    manufacturerData: [(company: UInt16, data: [UInt8])], serviceData: [(uuid: UUID, data: [UInt8])], sender: Address? = nil
+    manufacturerData: [(company: UInt16, data: [UInt8])], serviceData: [(uuid: UUID, data: [UInt8])], sender: Address? = nil,
+    name: @autoclosure () -> String? = nil
   ) -> [DecodedData] {
-    var found = DecodedData.all(manufacturerData: manufacturerData, serviceData: serviceData, sender: sender, keys: keys)
+    var found = DecodedData.all(manufacturerData: manufacturerData, serviceData: serviceData, sender: sender, keys: keys, name: name())
     if layouts.isEmpty { return found }
     for item in manufacturerData { if let data = described(item.company, item.data) { found.append(data) } }
     return found

@@ -14,7 +14,13 @@ enum BTHome {
     // Bit 1 is reserved. Firmwares that set it send their address before the objects.
     let hasAddress = information & 2 != 0 && data.count >= 7
     let payload = data.dropFirst(hasAddress ? 7 : 1)
-    guard isEncrypted else { return DecodedData("bthome", fields + objects(payload)) }
+    func decoded(_ payload: ArraySlice<UInt8>) -> DecodedData {
+      let found = objects(payload)
+      var data = DecodedData("bthome", fields + found.fields)
+      data.objectIDs = found.ids
+      return data
+    }
+    guard isEncrypted else { return decoded(payload) }
     guard payload.count > 8 else { return DecodedData("bthome", fields, .tooShort) }
     let (ciphertext, counter, mic) = (payload.dropLast(8), payload.suffix(8).prefix(4), payload.suffix(4))
     fields.append(.init("counter", .integer(littleEndian(counter))))
@@ -24,21 +30,22 @@ enum BTHome {
     for (address, key) in candidates {
       let nonce = address.bigEndianBytes + [0xD2, 0xFC, information] + counter
       if let message = CCM.open(ciphertext, mic: mic, nonce: nonce, key: key) {
-        return DecodedData("bthome", fields + objects(message[...]))
+        return decoded(message[...])
       }
     }
     return DecodedData("bthome", fields, .noKeyFits)
   }
 
   /// Decodes the objects into the field `objects`. Bytes after the last known object become the field `rest`, in hex.
-  private static func objects(_ payload: ArraySlice<UInt8>) -> [DecodedData.Field] {
-    var rest = payload
+  private static func objects(_ payload: ArraySlice<UInt8>) -> (fields: [DecodedData.Field], ids: [UInt8]) {
+    var (rest, ids) = (payload, [] as [UInt8])
     var objects: [[DecodedData.Field]] = []
     while let (size, object) = next(rest) {
       objects.append(object)
+      ids += rest.prefix(1)
       rest = rest.dropFirst(size)
     }
-    return [.init("objects", .records(objects))] + (rest.isEmpty ? [] : [.init("rest", .text(Hex.encode(rest)))])
+    return ([.init("objects", .records(objects))] + (rest.isEmpty ? [] : [.init("rest", .text(Hex.encode(rest)))]), ids)
   }
 
   /// Decodes the first object and returns its size in bytes. Returns nil for unknown or incomplete objects.

@@ -4,13 +4,15 @@ package import DeviceFiles
 /// The fields that a decoder found in manufacturer or service data.
 package struct DecodedData: Sendable, Equatable {
   /// The name of the format: `ibeacon`, `altbeacon`, `eddystone_uid`, `eddystone_url`, `eddystone_tlm`, `eddystone_eid`, `apple`,
-  /// `microsoft` or `bthome`. A device file's format is `device_` and the company's four hex digits.
+  /// `microsoft`, `bthome`, `fast_pair`, or one of `BeaconLayout.all`. A device file's format is `device_` and the company's four hex digits.
   package let format: String
   package let fields: [Field]
   /// The reason why the decoder left data undecoded. Nil if the decoder decoded all data.
   package let problem: Problem?
   /// The name of the device in the device file. Nil for a documented format.
   package let device: String?
+  /// The identifiers of BTHome objects in the order of the data. Nil for other formats.
+  package var objectIDs: [UInt8]?
 
   package enum Problem: Sendable, Equatable {
     /// None of the known keys decrypts the data.
@@ -52,29 +54,37 @@ package struct DecodedData: Sendable, Equatable {
   package subscript(name: String) -> Value? { fields.first { $0.name == name }?.value }
 
   /// Decodes the data in known formats, in the order of the data. Omits data of unknown formats.
-  /// - Parameter sender: The sender, whose key decrypts the data. Nil if unknown.
+  /// - Parameters:
+  ///   - sender: The sender, whose key decrypts the data. Nil if unknown.
+  ///   - name: The local name of the sender, which identifies some formats. Nil if unknown.
   package static func all(
     manufacturerData: [(company: UInt16, data: [UInt8])], serviceData: [(uuid: UUID, data: [UInt8])], sender: Address? = nil,
-    keys: BTHomeKeys = BTHomeKeys()
+    keys: BTHomeKeys = BTHomeKeys(), name: @autoclosure () -> String? = nil
   ) -> [DecodedData] {
     if manufacturerData.isEmpty, serviceData.isEmpty { return [] }
     var found: [DecodedData] = []
-    for item in manufacturerData { if let data = manufacturer(item.company, item.data) { found.append(data) } }
+    for item in manufacturerData { if let data = manufacturer(item.company, item.data, name: name()) { found.append(data) } }
     for item in serviceData { if let data = service(item.uuid, item.data, sender: sender, keys: keys) { found.append(data) } }
     return found
   }
 
-  package static func manufacturer(_ company: UInt16, _ data: [UInt8]) -> DecodedData? {
+  package static func manufacturer(_ company: UInt16, _ data: [UInt8], name: @autoclosure () -> String? = nil) -> DecodedData? {
     switch company {
-    case 0x004C: Beacons.iBeacon(data) ?? VendorMessages.apple(data)
+    case 0x004C: BeaconLayout.decode("004c", data) ?? VendorMessages.apple(data)
     case 0x0006: VendorMessages.microsoft(data)
-    default: Beacons.altBeacon(data)
+    case 0x0499: BeaconLayout.decode("0499", data)
+    // Inkbird writes a temperature where the company stands.
+    case _ where data.count == 7 && BeaconLayout.inkbirdNames.contains(name() ?? ""):
+      BeaconLayout.decode(name() ?? "", [UInt8(truncatingIfNeeded: company), UInt8(company >> 8)] + data)
+    default: data.starts(with: [0xBE, 0xAC]) ? BeaconLayout.decode("beac", data) : nil
     }
   }
 
   package static func service(_ uuid: UUID, _ data: [UInt8], sender: Address? = nil, keys: BTHomeKeys = BTHomeKeys()) -> DecodedData? {
     switch uuid.short {
     case 0xFEAA: Beacons.eddystone(data)
+    case 0xFE2C: Beacons.fastPair(data)
+    case 0xFD6F: BeaconLayout.decode("fd6f", data)
     case 0xFCD2: BTHome.decode(data, sender: sender, keys: keys)
     default: nil
     }

@@ -23,7 +23,10 @@ package struct DeviceView {
   /// The last payload of each PDU type, as AD structures.
   package private(set) var payloads: [AdvertisingReport.PDU: [UInt8]] = [:]
 
-  private var txPowerOfReports: Int8?
+  /// The PDU types whose last payload lacks its end.
+  package private(set) var truncated: Set<AdvertisingReport.PDU> = []
+  /// The last transmit power that an extended report itself has, in dBm. Nil without such a report.
+  package private(set) var reportTxPower: Int8?
 
   /// The maximum number of services. The limit bounds the memory for a device that constantly changes its services.
   private static let limit = 64
@@ -38,8 +41,8 @@ package struct DeviceView {
 
   package var advertisements: [Advertisement] { payloadsInOrder.map { Advertisement($0.data) } }
 
-  /// The transmit power in dBm. Nil if no report contains the power.
-  package var txPower: Int8? { txPowerOfReports ?? advertisements.lazy.compactMap(\.txPower).first }
+  /// The Tx Power Level of the advertisements in dBm. Nil if no advertisement contains it.
+  package var txPower: Int8? { advertisements.lazy.compactMap(\.txPower).first }
 
   /// Adds a report.
   /// - Parameter time: The arrival time in nanoseconds since 1970-01-01T00:00:00Z. Nil if the caller needs no signal history.
@@ -50,11 +53,12 @@ package struct DeviceView {
     reports += 1
     identity = report.identity ?? identity
     if let time { signal.add(report.rssi, isEvent: report.pdu != .scanResponse, at: time) }
-    if let power = report.txPower { txPowerOfReports = power }
+    if let power = report.txPower { reportTxPower = power }
     rssi = report.rssi ?? rssi
     if report.isConnectable { isConnectable = true }
     guard payloads[report.pdu] != report.data else { return }
     payloads[report.pdu] = report.data
+    if report.isTruncated { truncated.insert(report.pdu) } else { truncated.remove(report.pdu) }
     changes &+= 1
     name = advertisement.displayName ?? name
     for uuid in advertisement.serviceUUIDs + advertisement.serviceData.map(\.uuid) where services.count < Self.limit {

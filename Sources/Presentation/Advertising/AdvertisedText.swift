@@ -65,8 +65,23 @@ enum AdvertisedText {
       // BTHome parsers stop at the first unknown or truncated object.
       if case .text(let rest)? = data["rest"] { parts.append("unknown: \(rest)") }
       return "BTHome " + (parts.isEmpty ? "without values" : parts.joined(separator: ", "))
+    case "ruuvi", "inkbird", "fast_pair", "exposure_notification": return measured(data)
     default: return data.format
     }
+  }
+
+  /// Formats fields whose names end with their unit, such as `Ruuvi temperature 24.3 °C, humidity 53.5 %`. Omits the sequence number.
+  private static func measured(_ data: DecodedData) -> String {
+    let units = [
+      "_c": "°C", "_percent": "%", "_hpa": "hPa", "_mv": "mV", "_mg": "mg", "_ppm": "ppm", "_ugm3": "µg/m³", "_lx": "lx", "tx_power": "dBm",
+    ]
+    let parts = data.fields.filter { !["data_format", "sequence"].contains($0.name) }.map { field in
+      let unit = units.first { field.name.hasSuffix($0.key) }
+      let name = unit.map { $0.key.hasPrefix("_") ? String(field.name.dropLast($0.key.count)) : field.name } ?? field.name
+      return "\(name.replacing("_", with: " ")) \(text(field.value))\(unit.map { " \($0.value)" } ?? "")"
+    }
+    let title = data.format.split(separator: "_").map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined(separator: " ")
+    return "\(title) " + parts.joined(separator: ", ")
   }
 
   /// Formats data that a device file describes, such as `Tracker: alarm 0, level 60 %`.

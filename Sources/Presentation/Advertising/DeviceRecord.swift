@@ -27,12 +27,14 @@ enum DeviceRecord {
     json.number("interval_ms", device.signal.interval.map { ($0 * 10_000).rounded() / 10 })
     json.bool("connectable", device.isConnectable)
     ScanRecord.lists(&json, services, manufacturerData, serviceData)
-    json.integer("tx_power", device.txPower.map { Int($0) })
+    json.integer("tx_power", device.txPower)
+    if let power = device.reportTxPower { json.integer("report_tx_power", power) }
     json.string("mac", ScanFacts.mac(of: device)?.text)
     json.integer("packets", device.reports)
     if let first = device.signal.firstHeard { json.time("first_seen", first) }
     if let last = device.signal.lastHeard { json.time("last_seen", last) }
-    AdvertisedText.json(&json, formats.all(manufacturerData: manufacturerData, serviceData: serviceData, sender: device.peer.address))
+    AdvertisedText.json(
+      &json, formats.all(manufacturerData: manufacturerData, serviceData: serviceData, sender: device.peer.address, name: device.name?.raw))
     if namesPeer { json.string("peer", device.peer.description) }
   }
 

@@ -26,7 +26,9 @@ package struct ScanFacts {
         }
       }
       for item in advertisement.manufacturerData {
-        let (known, described) = (DecodedData.manufacturer(item.company, item.data), formats.described(item.company, item.data))
+        let (known, described) = (
+          DecodedData.manufacturer(item.company, item.data, name: device.name?.raw), formats.described(item.company, item.data)
+        )
         if let known { Self.add(AdvertisedText.line(known), to: &decoded) }
         if let described { Self.add(AdvertisedText.line(described), to: &decoded) }
         // Show the bytes of data that do not fit the device file.
@@ -39,7 +41,7 @@ package struct ScanFacts {
     others += decoded
     if !services.isEmpty { others.append(services.joined(separator: ", ")) }
     others += data
-    if let power = device.txPower { others.append("tx \(power) dBm") }
+    if let power = device.txPower ?? device.reportTxPower { others.append("tx \(power) dBm") }
     others += companies
   }
 

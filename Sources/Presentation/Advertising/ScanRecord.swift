@@ -21,14 +21,16 @@ enum ScanRecord {
     json.string("name", advertisement.displayName?.raw)
     let (manufacturerData, serviceData) = (advertisement.manufacturerData, advertisement.serviceData)
     let isRepeated = lists(&json, advertisement.serviceUUIDs, manufacturerData, serviceData)
-    json.integer("tx_power", (report.txPower ?? advertisement.txPower).map { Int($0) })
+    json.integer("tx_power", advertisement.txPower)
+    if let power = report.txPower { json.integer("report_tx_power", power) }
     json.hex("raw", report.data)
     json.string("phy", report.primaryPHY.name)
     if let secondary = report.secondaryPHY { json.string("secondary_phy", secondary.name) }
     if let sid = report.sid { json.integer("sid", sid) }
     if report.isTruncated { json.bool("truncated", true) }
-    if let error = advertisement.error { json.string("error", "\(error)") }
-    let decoded = formats.all(manufacturerData: manufacturerData, serviceData: serviceData, sender: report.peer?.address)
+    if let error = advertisement.error(isCut: report.isTruncated) { json.string("error", "\(error)") }
+    let decoded = formats.all(
+      manufacturerData: manufacturerData, serviceData: serviceData, sender: report.peer?.address, name: advertisement.displayName?.raw)
     if !decoded.isEmpty { AdvertisedText.json(&json, decoded) }
     if isRepeated || DecodedData.latest(decoded).count < decoded.count {
       PacketRecord.structures(&json, advertisement, formats, sender: report.peer?.address)
@@ -77,12 +79,14 @@ enum ScanRecord {
     fields += advertisement.serviceUUIDs.map(\.description)
     fields += advertisement.manufacturerData.map { "mfg:\(Hex.encode($0.company))=\(Hex.encode($0.data))" }
     fields += advertisement.serviceData.map { "svc:\($0.uuid)=\(Hex.encode($0.data))" }
-    if let power = report.txPower ?? advertisement.txPower { fields.append("tx:\(power)dBm") }
+    if let power = advertisement.txPower { fields.append("tx:\(power)dBm") }
+    if let power = report.txPower { fields.append("report-tx:\(power)dBm") }
     let decoded = formats.all(
-      manufacturerData: advertisement.manufacturerData, serviceData: advertisement.serviceData, sender: report.peer?.address)
+      manufacturerData: advertisement.manufacturerData, serviceData: advertisement.serviceData, sender: report.peer?.address,
+      name: advertisement.displayName?.raw)
     fields += decoded.map { "(\(DisplayText.escape(AdvertisedText.line($0))))" }
     if report.isTruncated { fields.append("(truncated by the controller)") }
-    if let error = advertisement.error { fields.append("(malformed: \(error))") }
+    if let error = advertisement.error(isCut: report.isTruncated) { fields.append("(malformed: \(error))") }
     return fields.joined(separator: " ")
   }
 
@@ -108,7 +112,8 @@ package enum AdvertisementRecord {
     json.hex("raw", octets)
     if let error = advertisement.error { json.string("error", "\(error)") }
     PacketRecord.structures(&json, advertisement, formats, sender: sender?.address)
-    let decoded = formats.all(manufacturerData: manufacturerData, serviceData: serviceData, sender: sender?.address)
+    let decoded = formats.all(
+      manufacturerData: manufacturerData, serviceData: serviceData, sender: sender?.address, name: advertisement.displayName?.raw)
     if !decoded.isEmpty { AdvertisedText.json(&json, decoded) }
   }
 }

@@ -64,7 +64,7 @@ package final class ScanView {
         timeText(time) + (showsOctets ? ScanRecord.rawLine(record.report) : ScanRecord.line(record.report, record.advertisement, formats)))
       if !showsOctets, output.style.verbosity > 0 {
         let report = record.report
-        for line in AdvertisingDetail.lines(report.data, of: report.peer, pdu: report.pdu, formats) {
+        for line in AdvertisingDetail.lines(report.data, isCut: report.isTruncated, of: report.peer, pdu: report.pdu, formats) {
           try await output.line(output.displayText(line))
         }
       }

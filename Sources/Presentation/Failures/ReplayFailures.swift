@@ -104,6 +104,8 @@ extension ReplayNote {
     case .unheard(let peer):
       "The recording has a connection to \(peer), but no advertisement in its first 10 s. The scan shows the device without data."
     case .unnamed(let peer): "The recording lacks the address of a connected device. The scan shows it as \(peer), without data."
+    case .endedInDiscovery(let peer, let number):
+      "An earlier recorded connection to \(peer) ended during discovery. This is connection \(number) to the device in the recording."
     case .slowAttempt: "A connection attempt of the recording took longer than 10 s. Here it takes 10 s."
     case .more: "The recording may lack more. blectl omits further notes about it."
     case .cut(let error): "The recording \(DisplayText.quote(file)) is used up to an invalid packet: \(error)."

@@ -28,6 +28,7 @@ package enum PacketText {
     }
     if !parts.isEmpty { line += "  " + parts.joined(separator: ", ") }
     if let problem = packet.problem { line += "  (malformed: \(problem))" }
+    if packet.missing > 0 { line += "  (cut: the recording lacks the last \(packet.missing.counted("byte")))" }
     return [line] + below
   }
 
@@ -48,7 +49,7 @@ package enum PacketText {
   /// Returns whether a field of an advertising report has the value that stands for "not present".
   private static func isNothing(_ field: PacketField) -> Bool {
     switch (field.name, field.value) {
-    case ("secondary_phy", .choice(0, _)), ("sid", .number(0xFF)), ("tx_power", .quantity(127, _, _)),
+    case ("data_status", .named(0, _)), ("secondary_phy", .choice(0, _)), ("sid", .number(0xFF)), ("tx_power", .quantity(127, _, _)),
       ("periodic_interval", .quantity(0, _, _)), ("direct_address", .address(Address(rawValue: 0))), ("direct_address_type", .choice(0, _)):
       true
     default: false
@@ -74,13 +75,17 @@ package enum PacketText {
     case .quantity(let number, let factor, let unit):
       if unit == "dBm" { return number == 127 ? "not available" : "\(number) dBm" }
       return "\((Double(number) * factor).plainText) \(unit == "us" ? "µs" : unit)"
-    case .choice(let value, let name): return name?.replacing("_", with: " ") ?? "0x\(Hex.encode([value]))"
+    case .bits(let bits, let names): return names.joined(separator: " ").replacing("_", with: "-") + " (\(hex(UInt64(bits), 2)))"
+    case .choice(let value, let name), .named(let value, let name): return name?.replacing("_", with: " ") ?? "0x\(Hex.encode([value]))"
     case .flag(let flag): return flag ? "on" : "off"
     case .address(let address): return address.description
     case .uuid(let uuid): return named(uuid)
     case .text(let octets): return "\"\(DisplayText.escape(octets))\""
     case .octets(let octets): return octets.isEmpty ? "(empty)" : Hex.encode(octets)
     case .advertising(let octets): return advertising(octets)
+    case .part(let octets, nil): return (octets.isEmpty ? "(empty)" : Hex.encode(octets)) + " (part)"
+    case .part(_, let whole?):
+      return advertising(whole.data, isCut: whole.isTruncated) + (whole.firstPacket.map { " (joined from packet \($0) on)" } ?? "")
     case .attribute(let handle):
       guard let name = names(handle) else { return "handle \(handle)" }
       return "\(handle) \(name.characteristic.map { "\(named($0))@" } ?? "")\(named(name.type))"
@@ -95,10 +100,10 @@ package enum PacketText {
     AssignedNumbers.name(of: uuid).map { "\(uuid) \(DisplayText.escape($0))" } ?? "\(uuid)"
   }
 
-  private static func advertising(_ octets: [UInt8]) -> String {
-    let advertisement = Advertisement(octets)
-    let parts = advertisement.structures.map { AdvertisingDetail.line($0, sender: nil, AdvertisingFormats()) }
-    return (parts.isEmpty ? ["(empty)"] : parts).joined(separator: "; ") + (advertisement.error.map { " (malformed: \($0))" } ?? "")
+  private static func advertising(_ octets: [UInt8], isCut: Bool = false) -> String {
+    let parts = AdvertisingDetail.parts(octets, isCut: isCut, of: nil, AdvertisingFormats())
+    // What is no structure belongs to the last one.
+    return parts.dropFirst().reduce(parts[0]) { $0 + ($1.hasPrefix("(") ? " " : "; ") + $1 }
   }
 
   package static func hex(_ bits: UInt64, _ octets: Int) -> String {
@@ -126,6 +131,7 @@ package enum PacketRecord {
     json.string("name", packet.name)
     json.object("fields") { write(&$0, packet.fields, names) }
     if let problem = packet.problem { json.string("error", "\(problem)") }
+    if packet.missing > 0 { json.integer("missing", packet.missing) }
     json.hex("raw", octets)
   }
 
@@ -149,6 +155,10 @@ package enum PacketRecord {
     case .quantity(let number, let factor, let unit):
       json.integer(key, number)
       if factor != 1 { json.number(.init("\(field.name)_\(unit)"), Double(number) * factor) }
+    case .named(let value, let name): coded(&json, field.name, value, name)
+    case .bits(let bits, let names):
+      json.integer(key, bits)
+      json.strings(.init(field.name + "_names"), names)
     case .choice(let value, let name): json.string(key, name ?? "0x\(Hex.encode([value]))")
     case .flag(let flag): json.bool(key, flag)
     case .address(let address): json.address(key, address)
@@ -156,6 +166,13 @@ package enum PacketRecord {
     case .text(let octets): json.string(key, String(decoding: octets, as: UTF8.self))
     case .octets(let octets): json.hex(key, octets)
     case .advertising(let octets): advertising(&json, key, octets)
+    case .part(let octets, let whole):
+      advertising(&json, key, octets, whole?.data ?? [])
+      if let first = whole?.firstPacket {
+        json.integer("first_packet", first)
+        json.hex("joined", whole?.data ?? [])
+      }
+      if whole?.isTruncated == true { json.bool("truncated", true) }
     case .attribute(let handle):
       json.integer(key, handle.rawValue)
       guard let name = names(handle) else { break }
@@ -181,9 +198,9 @@ package enum PacketRecord {
     if let name = AssignedNumbers.name(of: uuid) { json.string(.init(key + "_name"), name) }
   }
 
-  private static func advertising(_ json: inout RecordWriter, _ key: RecordWriter.Text, _ octets: [UInt8]) {
+  private static func advertising(_ json: inout RecordWriter, _ key: RecordWriter.Text, _ octets: [UInt8], _ whole: [UInt8]? = nil) {
     json.hex(key, octets)
-    structures(&json, Advertisement(octets))
+    structures(&json, Advertisement(whole ?? octets))
   }
 
   /// Writes the AD structures of an advertisement.
@@ -245,10 +262,10 @@ extension DecodedPacket {
   static func advertisingError(of fields: [PacketField]) -> MalformedPacket? {
     for field in fields {
       switch (field.name, field.value) {
-      // Data_Status and Operation (Vol 4 Part E §7.7.65.13, §7.8.54). An extended PDU from a sniffer may be part of a chain.
-      case ("event_type", .mask(let bits, _)) where bits & 0x60 != 0: return nil
-      case ("data_status", .number(1...)), ("operation", .choice(0...2, _)), ("mode", _): return nil
+      // An extended PDU from a sniffer may be part of a chain.
+      case ("mode", _): return nil
       case (_, .advertising(let data)): return Advertisement(data).error
+      case (_, .part(_, let whole?)): return Advertisement(whole.data).error(isCut: whole.isTruncated)
       default: break
       }
     }
