@@ -10,7 +10,7 @@ import Text
 /// `scan -v` prints one line for each AD structure.
 @Suite(.timeLimit(.minutes(15))) struct ScanDetailTests {
   static func lines(_ hex: String) -> [String] {
-    AdvertisingDetail.lines(Hex.decode(hex) ?? [], of: nil, pdu: .connectable, AdvertisingFormats())
+    AdvertisingDetail.lines(Hex.decode(hex) ?? [], isCut: false, of: nil, pdu: .connectable, AdvertisingFormats())
   }
 
   @Test(arguments: [
@@ -49,7 +49,7 @@ import Text
     var random = SplitMix64(seed: 9)
     for _ in 0..<20_000 {
       let data = (0..<Int.random(in: 0...40, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
-      let lines = AdvertisingDetail.lines(data, of: nil, pdu: .scanResponse, AdvertisingFormats())
+      let lines = AdvertisingDetail.lines(data, isCut: false, of: nil, pdu: .scanResponse, AdvertisingFormats())
       #expect(!lines.isEmpty && lines.allSatisfy { $0.utf8.allSatisfy { $0 >= 0x20 } }, "\(Hex.encode(data))")
     }
   }
