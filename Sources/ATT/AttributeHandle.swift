@@ -30,10 +30,7 @@ package struct HandleRange: Hashable, Sendable {
   package var start: AttributeHandle
   package var end: AttributeHandle
 
-  package init(_ start: AttributeHandle, _ end: AttributeHandle) {
-    self.start = start
-    self.end = end
-  }
+  package init(_ start: AttributeHandle, _ end: AttributeHandle) { (self.start, self.end) = (start, end) }
 
   package static let all = Self(0x0001, 0xFFFF)
 
@@ -48,10 +45,7 @@ package struct HandleValue: Hashable, Sendable {
   package var handle: AttributeHandle
   package var value: [UInt8]
 
-  package init(_ handle: AttributeHandle, _ value: [UInt8]) {
-    self.handle = handle
-    self.value = value
-  }
+  package init(_ handle: AttributeHandle, _ value: [UInt8]) { (self.handle, self.value) = (handle, value) }
 }
 
 /// An attribute handle and its type.
@@ -59,10 +53,7 @@ package struct HandleType: Hashable, Sendable {
   package var handle: AttributeHandle
   package var type: UUID
 
-  package init(_ handle: AttributeHandle, _ type: UUID) {
-    self.handle = handle
-    self.type = type
-  }
+  package init(_ handle: AttributeHandle, _ type: UUID) { (self.handle, self.type) = (handle, type) }
 }
 
 /// The handle and value of a grouping attribute, such as a service declaration, with the last handle of its group.
@@ -72,8 +63,6 @@ package struct HandleGroup: Hashable, Sendable {
   package var value: [UInt8]
 
   package init(_ handle: AttributeHandle, _ endHandle: AttributeHandle, _ value: [UInt8]) {
-    self.handle = handle
-    self.endHandle = endHandle
-    self.value = value
+    (self.handle, self.endHandle, self.value) = (handle, endHandle, value)
   }
 }

@@ -49,10 +49,7 @@ package struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
   package let address: Address
   package let type: AddressType
 
-  package init(_ address: Address, _ type: AddressType) {
-    self.address = address
-    self.type = type
-  }
+  package init(_ address: Address, _ type: AddressType) { (self.address, self.type) = (address, type) }
 
   package var description: String { "\(address)/\(type.rawValue)" }
 

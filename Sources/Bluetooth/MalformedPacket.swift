@@ -5,10 +5,7 @@ package struct MalformedPacket: Error, Equatable, Sendable, CustomStringConverti
   /// The offset of the invalid byte from the start of the packet, in bytes.
   package let offset: Int
 
-  package init(_ reason: String, at offset: Int) {
-    self.reason = reason
-    self.offset = offset
-  }
+  package init(_ reason: String, at offset: Int) { (self.reason, self.offset) = (reason, offset) }
 
   package var description: String { reason.contains(" at byte ") ? reason : "\(reason) (at byte \(offset))" }
 }

@@ -5,10 +5,7 @@ package struct OwnNames: Equatable, Sendable {
   package let uuids: [UUID: String]
   package let companies: [UInt16: String]
 
-  package init(uuids: [UUID: String], companies: [UInt16: String]) {
-    self.uuids = uuids
-    self.companies = companies
-  }
+  package init(uuids: [UUID: String], companies: [UInt16: String]) { (self.uuids, self.companies) = (uuids, companies) }
 
   private enum State: Sendable {
     /// No look-up has needed the user's names so far. The first look-up will call this function, which loads the names.

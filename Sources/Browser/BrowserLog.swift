@@ -60,9 +60,7 @@ struct BrowserLog {
   func draw(_ devices: DeviceList, _ renderer: LineRenderer, in box: BrowserLayout.Box, isFocused: Bool) -> [Frame.Line] {
     let lines = entries.dropLast(below).suffix(box.inside).map { entry -> Frame.Line in
       var spans = [Span(renderer.time(entry.time) + " ", .dim)]
-      if let peer = entry.peer, devices.peers.count > 1 {
-        spans.append(Span("\(renderer.safe(devices.name(of: peer))) ", .cyan))
-      }
+      if let peer = entry.peer, devices.peers.count > 1 { spans.append(Span("\(renderer.safe(devices.name(of: peer))) ", .cyan)) }
       switch entry.content {
       case .note(let text): spans.append(Span(renderer.message(text)))
       case .problem(let text): spans.append(Span(renderer.message(text), .red))

@@ -142,9 +142,7 @@ extension Browser {
 
   private mutating func scrollDetails(_ step: Int) { devices.detailTop = max(0, devices.detailTop + step) }
 
-  private mutating func setFilter(_ text: String) {
-    if let match = devices.setFilter(text) { select(match) }
-  }
+  private mutating func setFilter(_ text: String) { if let match = devices.setFilter(text) { select(match) } }
 
   /// Selects the device under the cursor and moves to its tree. Connects if the device has no connection.
   private mutating func open() -> [BrowserAction] {

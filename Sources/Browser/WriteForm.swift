@@ -32,9 +32,7 @@ struct WriteForm: Equatable {
   static let formats = ValueFormat.names.filter { $0 != "auto" }
 
   init(_ attribute: Attribute, of peer: PeerAddress, earlier: [WrittenValue]) {
-    self.peer = peer
-    self.attribute = attribute
-    self.earlier = earlier
+    (self.peer, self.attribute, self.earlier) = (peer, attribute, earlier)
     format = earlier.last?.format ?? "hex"
     mode = earlier.last?.mode ?? .auto
   }

@@ -73,9 +73,7 @@ package struct AirPacket: Sendable, Equatable {
   }
 
   /// Removes the CRC from `pdu`. The caller must set the kind of packet first, which determines the length of the header.
-  private mutating func trim() {
-    if pdu.count >= 2 { pdu = Array(pdu.prefix(headerLength + Int(pdu[1]))) }
-  }
+  private mutating func trim() { if pdu.count >= 2 { pdu = Array(pdu.prefix(headerLength + Int(pdu[1]))) } }
 }
 
 // MARK: Formats of sniffers

@@ -21,9 +21,7 @@ package enum Snoop {
     package var note: Note?
 
     package init(packet: [UInt8], direction: Direction, wallClock: Int64) {
-      self.packet = packet
-      self.direction = direction
-      self.wallClock = wallClock
+      (self.packet, self.direction, self.wallClock) = (packet, direction, wallClock)
     }
 
     package var encoded: [UInt8] {

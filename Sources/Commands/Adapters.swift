@@ -65,9 +65,7 @@ package struct Adapters: LoopCommand {
     switch spec {
     case .kernel(let index):
       let all = try AdapterList.adapters().filter { index == nil || $0.name == "hci\(index ?? 0)" }
-      if all.isEmpty, let index {
-        throw Failure(.adapter, "Adapter hci\(index) not found. List the adapters: blectl adapters")
-      }
+      if all.isEmpty, let index { throw Failure(.adapter, "Adapter hci\(index) not found. List the adapters: blectl adapters") }
       var rows: [Row] = []
       for adapter in all {
         rows.append(

@@ -18,11 +18,7 @@ final class AirHost {
   /// The number of JSON records that the host dropped because the output had no room.
   private var dropped = 0
 
-  init(_ pool: ControllerPool, _ output: Output, stays: Bool) {
-    self.pool = pool
-    self.output = output
-    self.stays = stays
-  }
+  init(_ pool: ControllerPool, _ output: Output, stays: Bool) { (self.pool, self.output, self.stays) = (pool, output, stays) }
 
   /// Serves clients until the last client disconnects, or without end if `stays` is true.
   /// - Throws: `TransportError` when a socket fails; `CancellationError`.

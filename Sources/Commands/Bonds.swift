@@ -31,13 +31,9 @@ package struct Unpair: LoopCommand {
 
   mutating func use(_ device: PeerArgument) { peer = device }
 
-  func validate() throws {
-    if all, peer != nil { throw ValidationError("--all takes no PEER.") }
-  }
+  func validate() throws { if all, peer != nil { throw ValidationError("--all takes no PEER.") } }
 
-  func checkForScript() throws {
-    if all { throw Failure(.usage, "A script cannot remove all keys. Name a device: unpair PEER") }
-  }
+  func checkForScript() throws { if all { throw Failure(.usage, "A script cannot remove all keys. Name a device: unpair PEER") } }
 
   func run(in context: Context) async throws {
     var bonds = try context.process.bonds.all()

@@ -78,9 +78,7 @@ package struct MacFromAdv: LoopCommand {
     }
     if device != nil, hex != nil { throw ValidationError("PEER and --hex exclude each other.") }
     if sender != nil, hex == nil { throw ValidationError("--sender needs --hex.") }
-    if !connect, link.areOfConnection {
-      throw ValidationError("--mtu, --phy, --interval, --retries and --level need --connect.")
-    }
+    if !connect, link.areOfConnection { throw ValidationError("--mtu, --phy, --interval, --retries and --level need --connect.") }
     if link.wait, device == nil { throw ValidationError("--wait needs a PEER.") }
     if connect, device == nil { throw ValidationError("--connect needs a PEER.") }
     if file.device != nil, learn || !rule.isEmpty {
@@ -97,9 +95,7 @@ package struct MacFromAdv: LoopCommand {
   }
   var failureAtInputEnd: Failure? { device == nil && !first ? nil : Failure(.notFound, "The input ended before a MAC arrived.") }
 
-  func checkForScript() throws {
-    if duration == 0 { throw Failure(.usage, "The command may never end. Add --duration.") }
-  }
+  func checkForScript() throws { if duration == 0 { throw Failure(.usage, "The command may never end. Add --duration.") } }
 
   @LoopActor func name(_ files: inout CommandFiles) { files.reads(file.device, as: "--device") }
 
@@ -140,10 +136,7 @@ package struct MacFromAdv: LoopCommand {
     var search: MACSearch
     let output: Output
 
-    init(_ search: MACSearch, _ output: Output) {
-      self.search = search
-      self.output = output
-    }
+    init(_ search: MACSearch, _ output: Output) { (self.search, self.output) = (search, output) }
 
     func add(_ data: [UInt8], sender: PeerAddress?, line: Int? = nil, rssi: Int? = nil) async throws {
       for mac in search.add(data, sender: sender, line: line) {

@@ -74,9 +74,7 @@ package struct Notify: ValueCommand {
     try PeerOptions.checkOrder(words, of: Self.self, attributes, isSession: isSession)
   }
 
-  func checkForScript() throws {
-    if plot { throw Failure(.usage, "Scripts cannot show a plot. Use --svg FILE") }
-  }
+  func checkForScript() throws { if plot { throw Failure(.usage, "Scripts cannot show a plot. Use --svg FILE") } }
 
   var attributesInScript: [String] { attributes }
 

@@ -57,9 +57,7 @@ package struct Read: ValueCommand {
 
   func validate() throws {
     if all, !attributes.isEmpty { throw ValidationError("--all reads all characteristics. Leave out the attributes.") }
-    if attributes.isEmpty, !all {
-      throw ValidationError("Missing ATTRIBUTE. Name one, such as battery_level, or use --all.")
-    }
+    if attributes.isEmpty, !all { throw ValidationError("Missing ATTRIBUTE. Name one, such as battery_level, or use --all.") }
     if attributes == ["all"] || attributes == ["*"] {
       throw ValidationError("To read all values: \(who.peer == .current ? "read" : "blectl read \(who.peer)") --all")
     }

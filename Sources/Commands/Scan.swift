@@ -143,9 +143,7 @@ package struct Scan: LoopCommand {
     return "Write the key of --sort without a hyphen: --sort \(key.rawValue)"
   }
 
-  func checkForScript() throws {
-    if duration == 0 { throw Failure(.usage, "The command may never end. Add --duration.") }
-  }
+  func checkForScript() throws { if duration == 0 { throw Failure(.usage, "The command may never end. Add --duration.") } }
 
   /// Returns the filter that the user's options describe.
   @LoopActor private func watch(_ configuration: Configuration, _ output: Output) async throws -> DeviceWatch.Options {
@@ -309,9 +307,7 @@ struct ScannedPeerArgument: ExpressibleByArgument, Sendable {
   }
 }
 
-extension Address: ExpressibleByArgument {
-  public init?(argument: String) { self.init(argument) }
-}
+extension Address: ExpressibleByArgument { public init?(argument: String) { self.init(argument) } }
 
 /// A company and the first bytes of its data, such as `0x0305`, `0305:1240` or `apple`. The company is an identifier of four hex digits or
 /// a prefix of a name.

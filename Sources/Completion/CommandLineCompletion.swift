@@ -16,9 +16,7 @@ struct CommandLineCompletion {
   private let commands: CommandSet
 
   init(_ commands: CommandSet, _ environment: [String: String], now: Int64) {
-    self.commands = commands
-    self.environment = environment
-    self.now = now
+    (self.commands, self.environment, self.now) = (commands, environment, now)
   }
 
   /// Returns the candidates for the word at the cursor, whose typed start is `last`. Nil for an unknown command.
@@ -34,9 +32,7 @@ struct CommandLineCompletion {
     let isName = !given.onlyWords && given.pending == nil && last.hasPrefix("-") && !last.contains("=")
     let configuration = Configuration(environment: environment, adapter: given.value(of: "-i", "--adapter"))
     let namesDevices = shape.words.contains(.peer) || shape.options.contains { $0.value == .peer || $0.value == .address }
-    guard !isName, namesDevices, let spec = try? configuration.adapter() else {
-      return completer.answer(shape, given, last)
-    }
+    guard !isName, namesDevices, let spec = try? configuration.adapter() else { return completer.answer(shape, given, last) }
     let air = CompletionDevices(spec, configuration, now: now)
     let (latest, aliases) = configuration.lastDevice()
     completer.model.devices = air.devices

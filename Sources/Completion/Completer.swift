@@ -13,9 +13,7 @@ package struct Completer {
   var files: ((String) -> [String])?
 
   package init(model: CompletionModel, shape: @escaping (String) -> CommandShape?, files: ((String) -> [String])? = nil) {
-    self.model = model
-    self.shape = shape
-    self.files = files
+    (self.model, self.shape, self.files) = (model, shape, files)
   }
 
   /// The candidates for the word at the cursor.
@@ -53,9 +51,7 @@ package struct Completer {
   /// Returns the longest common prefix of the texts.
   static func commonBeginning(_ texts: [String]) -> String {
     guard var common = texts.first else { return "" }
-    for text in texts {
-      while !text.hasPrefix(common) { common.removeLast() }
-    }
+    for text in texts { while !text.hasPrefix(common) { common.removeLast() } }
     return common
   }
 

@@ -18,10 +18,7 @@ package struct CompletionModel: Sendable {
     package var isLink = false
 
     package init(address: String, name: UntrustedText? = nil, hint: String = "", isLink: Bool = false) {
-      self.address = address
-      self.name = name
-      self.hint = hint
-      self.isLink = isLink
+      (self.address, self.name, self.hint, self.isLink) = (address, name, hint, isLink)
     }
   }
 
@@ -34,11 +31,7 @@ package struct CompletionModel: Sendable {
     var description: String?
 
     package init(service: UUID? = nil, uuid: UUID, handle: AttributeHandle, properties: Properties, description: String? = nil) {
-      self.service = service
-      self.uuid = uuid
-      self.handle = handle
-      self.properties = properties
-      self.description = description
+      (self.service, self.uuid, self.handle, self.properties, self.description) = (service, uuid, handle, properties, description)
     }
   }
 

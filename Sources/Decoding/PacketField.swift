@@ -41,10 +41,7 @@ package struct PacketField: Sendable, Equatable {
   package var name: String
   package var value: Value
 
-  package init(_ name: String, _ value: Value) {
-    self.name = name
-    self.value = value
-  }
+  package init(_ name: String, _ value: Value) { (self.name, self.value) = (name, value) }
 
   package enum Value: Sendable, Equatable {
     case number(Int64)

@@ -269,10 +269,7 @@ package struct RefusedPacket: Sendable, Equatable {
   package let packet: [UInt8]
   package let reason: Reason
 
-  package init(_ packet: [UInt8], _ reason: Reason) {
-    self.packet = packet
-    self.reason = reason
-  }
+  package init(_ packet: [UInt8], _ reason: Reason) { (self.packet, self.reason) = (packet, reason) }
 
   package enum Reason: Sendable, Equatable {
     /// No frame in the file matches the first bytes of the packet.

@@ -31,21 +31,14 @@ package indirect enum DeviceValue: Sendable, Equatable {
   }
 
   /// The value as an `Int`. Nil if it is not an `integer`, or does not fit.
-  package var count: Int? {
-    if case .integer(let number) = self { Int(exactly: number) } else { nil }
-  }
+  package var count: Int? { if case .integer(let number) = self { Int(exactly: number) } else { nil } }
 }
 
 package struct NamedValue: Sendable, Equatable {
   package let name: String
   package var value: DeviceValue
 
-  package init(_ name: String, _ value: DeviceValue) {
-    self.name = name
-    self.value = value
-  }
+  package init(_ name: String, _ value: DeviceValue) { (self.name, self.value) = (name, value) }
 }
 
-extension [NamedValue] {
-  package subscript(name: String) -> DeviceValue? { first { $0.name == name }?.value }
-}
+extension [NamedValue] { package subscript(name: String) -> DeviceValue? { first { $0.name == name }?.value } }

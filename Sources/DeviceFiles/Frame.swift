@@ -14,10 +14,7 @@ package struct Frame: Sendable, Equatable {
   /// The maximum length of a command, in bytes. The host sends a command in segments.
   package static let maximumCommand = 65_536
 
-  package init(name: String, pieces: [Piece] = []) {
-    self.name = name
-    self.pieces = pieces
-  }
+  package init(name: String, pieces: [Piece] = []) { (self.name, self.pieces) = (name, pieces) }
 
   package enum Piece: Sendable, Equatable {
     /// Constant bytes, such as a header, a trailer or a code.

@@ -17,10 +17,7 @@ public final class BoundedQueue<Element> {
   /// Creates an empty queue.
   /// - Parameter capacity: The maximum number of waiting elements.
   /// - Parameter onDrop: The callback with the total number of drops, before a take if the number has doubled, and after `close`.
-  package init(capacity: Int, onDrop: (@LoopActor (Int) -> Void)? = nil) {
-    self.capacity = capacity
-    self.onDrop = onDrop
-  }
+  package init(capacity: Int, onDrop: (@LoopActor (Int) -> Void)? = nil) { (self.capacity, self.onDrop) = (capacity, onDrop) }
 
   /// Adds an element, or drops the element if the queue is full. Does nothing after `close`.
   @inlinable public func add(_ element: Element) {

@@ -6,11 +6,7 @@ package final class LoopTimer {
   fileprivate let number: Int
   fileprivate var action: (() -> Void)?
 
-  fileprivate init(due: Int64, number: Int, action: @escaping () -> Void) {
-    self.due = due
-    self.number = number
-    self.action = action
-  }
+  fileprivate init(due: Int64, number: Int, action: @escaping () -> Void) { (self.due, self.number, self.action) = (due, number, action) }
 
   package func cancel() { action = nil }
 

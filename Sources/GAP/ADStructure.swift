@@ -5,10 +5,7 @@ package struct ADStructure: Hashable, Sendable {
   /// The data without type and length, at most 254 bytes in an encoded structure.
   package let data: [UInt8]
 
-  package init(type: UInt8, data: [UInt8]) {
-    self.type = type
-    self.data = data
-  }
+  package init(type: UInt8, data: [UInt8]) { (self.type, self.data) = (type, data) }
 
   /// The encoded structure: length, type, data. Nil if `data` has more than 254 bytes.
   package var encoded: [UInt8]? {

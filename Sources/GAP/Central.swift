@@ -62,11 +62,7 @@ package struct ControllerFacts: Sendable, Equatable {
   /// The names of the controller's features, such as `extended_advertising`, as `blectl adapters` prints them.
   package let features: [String]
 
-  package init(name: String, address: Address?, features: [String]) {
-    self.name = name
-    self.address = address
-    self.features = features
-  }
+  package init(name: String, address: Address?, features: [String]) { (self.name, self.address, self.features) = (name, address, features) }
 }
 
 /// The parameters of a scan (Vol 4 Part E §7.8.10 and §7.8.64).
@@ -107,9 +103,7 @@ package protocol Link: AnyObject, Sendable {
   func disconnect() async
 }
 
-extension Link {
-  package var security: (any SecurityProcedures)? { nil }
-}
+extension Link { package var security: (any SecurityProcedures)? { nil } }
 
 package struct LinkParameters: Sendable, Equatable {
   /// The connection interval. Nil if unknown.

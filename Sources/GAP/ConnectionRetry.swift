@@ -60,9 +60,7 @@ extension GAPError: ConnectionError {
   }
 }
 
-extension ATTError: PassingError {
-  package var mayPass: Bool { if case .violation = self { false } else { true } }
-}
+extension ATTError: PassingError { package var mayPass: Bool { if case .violation = self { false } else { true } } }
 
 extension PairingFailure: PassingError {
   /// Only silence and the end of the link may pass. A device that lost its bond stays without it.

@@ -16,10 +16,7 @@ package struct Disconnection: Error, Sendable, Equatable, ConnectionError {
   package let peer: PeerAddress
   package let cause: Cause
 
-  package init(_ peer: PeerAddress, _ cause: Cause) {
-    self.peer = peer
-    self.cause = cause
-  }
+  package init(_ peer: PeerAddress, _ cause: Cause) { (self.peer, self.cause) = (peer, cause) }
 
   /// The controller's reason. Nil without one.
   package var reason: ControllerErrorCode? {

@@ -19,9 +19,7 @@ package final class SharedCentral: Central {
     init(
       _ parameters: ScanParameters, _ started: @escaping @LoopActor () -> Void, _ report: @escaping @LoopActor (AdvertisingReport) -> Void
     ) {
-      self.parameters = parameters
-      self.started = started
-      self.report = report
+      (self.parameters, self.started, self.report) = (parameters, started, report)
     }
   }
 

@@ -122,12 +122,7 @@ extension GatttoolOptions {
     let help: String
 
     init(_ group: Group, _ name: Name, _ letter: Character?, _ kind: Kind, _ placeholder: String, _ help: String) {
-      self.name = name
-      self.letter = letter
-      self.kind = kind
-      self.group = group
-      self.placeholder = placeholder
-      self.help = help
+      (self.name, self.letter, self.kind, self.group, self.placeholder, self.help) = (name, letter, kind, group, placeholder, help)
     }
 
     func matches(_ word: String) -> Bool { word == name.rawValue || word.hasPrefix(name.rawValue + "=") }

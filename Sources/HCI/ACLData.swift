@@ -20,10 +20,7 @@ package struct ACLData: Sendable, Equatable {
   package var payload: [UInt8]
 
   package init(handle: ConnectionHandle, boundary: Boundary, broadcast: UInt8 = 0, payload: [UInt8]) {
-    self.handle = handle
-    self.boundary = boundary
-    self.broadcast = broadcast
-    self.payload = payload
+    (self.handle, self.boundary, self.broadcast, self.payload) = (handle, boundary, broadcast, payload)
   }
 
   /// Parses an ACL Data packet.

@@ -109,11 +109,7 @@ package struct ExtendedAdvertisingReport: AdvertisingReportForm {
     self.eventType = eventType
     addressType = peer?.type.hciValue ?? 0xFF
     address = peer?.address ?? Address(rawValue: 0)
-    self.primaryPHY = primaryPHY
-    self.secondaryPHY = secondaryPHY
-    self.sid = sid
-    self.txPower = txPower
-    self.rssi = rssi
+    (self.primaryPHY, self.secondaryPHY, self.sid, self.txPower, self.rssi) = (primaryPHY, secondaryPHY, sid, txPower, rssi)
     periodicInterval = 0
     directAddressType = 0
     directAddress = Address(rawValue: 0)

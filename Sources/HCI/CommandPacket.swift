@@ -12,10 +12,7 @@ package struct CommandPacket: Sendable, Equatable, CustomStringConvertible {
     self.init(opcode: command.opcode, parameters: writer.bytes)
   }
 
-  package init(opcode: Opcode, parameters: [UInt8]) {
-    self.opcode = opcode
-    self.parameters = parameters
-  }
+  package init(opcode: Opcode, parameters: [UInt8]) { (self.opcode, self.parameters) = (opcode, parameters) }
 
   /// Parses an HCI Command packet.
   /// - Parameter reader: The reader, after the H4 indicator. Its bytes must end with the packet.

@@ -14,6 +14,4 @@ package struct ConnectionHandle: Hashable, Comparable, Sendable, CustomStringCon
   package var description: String { "\(rawValue)" }
 }
 
-extension ConnectionHandle: ExpressibleByIntegerLiteral {
-  package init(integerLiteral value: UInt16) { self.init(value) }
-}
+extension ConnectionHandle: ExpressibleByIntegerLiteral { package init(integerLiteral value: UInt16) { self.init(value) } }

@@ -28,10 +28,7 @@ package struct ControllerError: Error, Sendable, Equatable {
   package let adapter: String
   package let fault: Fault
 
-  package init(_ adapter: String, _ fault: Fault) {
-    self.adapter = adapter
-    self.fault = fault
-  }
+  package init(_ adapter: String, _ fault: Fault) { (self.adapter, self.fault) = (adapter, fault) }
 
   /// The status with which the controller refused a command. Nil for other faults.
   package var status: ControllerErrorCode? { if case .refused(_, let status) = fault { status } else { nil } }

@@ -38,9 +38,7 @@ package enum Event: Sendable, Equatable {
     package var parameters: [UInt8]
 
     package init(credits: UInt8 = 1, opcode: Opcode, parameters: [UInt8]) {
-      self.credits = credits
-      self.opcode = opcode
-      self.parameters = parameters
+      (self.credits, self.opcode, self.parameters) = (credits, opcode, parameters)
     }
 
     /// Creates the Command Complete event of a successful command.
@@ -59,9 +57,7 @@ package enum Event: Sendable, Equatable {
     package var opcode: Opcode
 
     package init(status: ControllerErrorCode, credits: UInt8 = 1, opcode: Opcode) {
-      self.status = status
-      self.credits = credits
-      self.opcode = opcode
+      (self.status, self.credits, self.opcode) = (status, credits, opcode)
     }
   }
 
@@ -386,10 +382,7 @@ extension Event {
     package var handle: ConnectionHandle
     package var count: UInt16
 
-    package init(handle: ConnectionHandle, count: UInt16) {
-      self.handle = handle
-      self.count = count
-    }
+    package init(handle: ConnectionHandle, count: UInt16) { (self.handle, self.count) = (handle, count) }
 
     /// The entries of one Number Of Completed Packets event, as a view of the received bytes.
     package struct List: Sendable, Equatable, RandomAccessCollection, ExpressibleByArrayLiteral {

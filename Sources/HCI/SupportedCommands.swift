@@ -13,9 +13,7 @@ package struct SupportedCommands: Sendable, Equatable {
   /// - Parameter opcodes: The opcodes that commands declare. An opcode without a bit has no effect.
   package init(_ opcodes: some Sequence<Opcode>) {
     self.init()
-    for opcode in opcodes {
-      if let (octet, bit) = opcode.supportedBit { octets[octet] |= 1 << UInt8(bit) }
-    }
+    for opcode in opcodes { if let (octet, bit) = opcode.supportedBit { octets[octet] |= 1 << UInt8(bit) } }
   }
 
   /// Returns whether the controller supports a command. False for a command without a bit.

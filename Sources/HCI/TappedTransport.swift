@@ -6,10 +6,7 @@ package final class TappedTransport: Transport {
   private let inner: any Transport
   private let tap: any Tap
 
-  package init(_ inner: any Transport, tap: any Tap) {
-    self.inner = inner
-    self.tap = tap
-  }
+  package init(_ inner: any Transport, tap: any Tap) { (self.inner, self.tap) = (inner, tap) }
 
   package var handler: (@LoopActor (TransportEvent) -> Void)? {
     didSet {

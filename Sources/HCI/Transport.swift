@@ -14,9 +14,7 @@ package protocol Transport: AnyObject {
   func close()
 }
 
-extension Transport {
-  package var droppedPackets: Int? { nil }
-}
+extension Transport { package var droppedPackets: Int? { nil } }
 
 /// A transport from a controller to a host. The host may read slowly.
 @LoopActor

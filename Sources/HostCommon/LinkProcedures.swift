@@ -42,10 +42,7 @@ package final class LinkProcedures {
   private let dataLengthChanged = PendingEvent<Void>()
 
   package init(_ peer: PeerAddress, handle: ConnectionHandle, _ state: LinkState, _ controller: any LinkController) {
-    self.peer = peer
-    self.handle = handle
-    self.state = state
-    self.controller = controller
+    (self.peer, self.handle, self.state, self.controller) = (peer, handle, state, controller)
   }
 
   // MARK: From the host

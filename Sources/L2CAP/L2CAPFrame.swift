@@ -6,10 +6,7 @@ package struct L2CAPFrame: Sendable, Equatable {
   /// The size of the frame's header in bytes: 2 for the payload length, then 2 for the channel ID.
   static let headerLength = 4
 
-  package init(channel: ChannelIdentifier, payload: [UInt8]) {
-    self.channel = channel
-    self.payload = payload
-  }
+  package init(channel: ChannelIdentifier, payload: [UInt8]) { (self.channel, self.payload) = (channel, payload) }
 
   /// The encoded frame: length, channel, payload. Contains at most 65,535 bytes of payload, the maximum of the length field.
   package var encoded: [UInt8] {

@@ -31,10 +31,7 @@ final class Controller {
   private var pending: [Int: (opcode: Opcode, then: @LoopActor (Result<[UInt8], any Error>) -> Void)] = [:]
   private var timer: LoopTimer?
 
-  init(_ transport: any HCI.Transport, name: String) {
-    self.transport = transport
-    self.name = name
-  }
+  init(_ transport: any HCI.Transport, name: String) { (self.transport, self.name) = (transport, name) }
 
   /// Starts receiving packets from the transport. Idempotent.
   func open() {

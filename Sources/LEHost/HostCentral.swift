@@ -91,9 +91,7 @@ final class Scan {
   init(
     _ commands: ScanCommands, onUnreadable: @escaping @LoopActor (Int) -> Void, report: @escaping @LoopActor (AdvertisingReport) -> Void
   ) {
-    self.commands = commands
-    self.onUnreadable = onUnreadable
-    self.report = report
+    (self.commands, self.onUnreadable, self.report) = (commands, onUnreadable, report)
   }
 
   private func deliver(_ one: AdvertisingReport) { if isOn { report(one) } }
@@ -143,9 +141,7 @@ extension HostCentral {
   /// Disables the scan, even if the controller has not answered the command that starts it.
   private func finish(_ scan: Scan) async {
     scan.end()
-    if host.controller.failure == nil {
-      await shielded { [host] in _ = await host.controller.cleanUp(scan.commands.disable) }
-    }
+    if host.controller.failure == nil { await shielded { [host] in _ = await host.controller.cleanUp(scan.commands.disable) } }
     if self.scan === scan { self.scan = nil }
   }
 

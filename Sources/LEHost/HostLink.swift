@@ -131,9 +131,7 @@ package final class HostLink: GAP.Link {
     let down = ending.next()
     if !isDisconnecting {
       isDisconnecting = true
-      if host.sendQueue.outstanding(handle) > 0 {
-        _ = try? await idle.next().value(until: now.advanced(by: limit / 3))
-      }
+      if host.sendQueue.outstanding(handle) > 0 { _ = try? await idle.next().value(until: now.advanced(by: limit / 3)) }
       guard ended == nil else { return }
       host.controller.submit(Disconnect(handle: handle, reason: .remoteUserTerminated), isCleanUp: true) { [weak self] answer in
         guard case .failure(let error) = answer, let self else { return }

@@ -61,9 +61,7 @@ package final class LinkChannel: ATT.Channel {
     room.open()
   }
 
-  private func deliver(_ event: ChannelEvent) {
-    if closed == nil { pass(on: event) }
-  }
+  private func deliver(_ event: ChannelEvent) { if closed == nil { pass(on: event) } }
 
   private func pass(on event: ChannelEvent) {
     if let handler { return handler(event) }

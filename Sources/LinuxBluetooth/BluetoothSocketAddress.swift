@@ -48,10 +48,7 @@ struct HCIFilter: Equatable {
   /// The filter for a trace. Selects commands of other programs and all events.
   static let trace = Self(types: 1 << 1 | 1 << 4, events: .max)
 
-  private init(types: UInt32, events: UInt64) {
-    self.types = types
-    self.events = events
-  }
+  private init(types: UInt32, events: UInt64) { (self.types, self.events) = (types, events) }
 
   init(indicators: [UInt32], events codes: [UInt64]) {
     types = indicators.reduce(0) { $0 | 1 << $1 }

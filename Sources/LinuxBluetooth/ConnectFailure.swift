@@ -94,10 +94,7 @@ package struct SocketEnd: ConnectionError, Sendable, Equatable {
   package let peer: PeerAddress
   package let cause: Cause
 
-  package init(_ peer: PeerAddress, _ cause: Cause) {
-    self.peer = peer
-    self.cause = cause
-  }
+  package init(_ peer: PeerAddress, _ cause: Cause) { (self.peer, self.cause) = (peer, cause) }
 
   package var retryReason: RetryReason? {
     switch cause {

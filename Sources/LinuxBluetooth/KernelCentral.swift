@@ -36,9 +36,7 @@ package final class KernelCentral: GAP.Central, LinkController {
   }
 
   init(_ adapter: AdapterInfo, _ hci: HCISocket, tap: (any HCI.Tap)?) {
-    self.adapter = adapter
-    self.hci = hci
-    self.tap = tap
+    (self.adapter, self.hci, self.tap) = (adapter, hci, tap)
     keyring = KernelKeyring(adapter)
     // Observe before any connection, so that no event about it is missed.
     _ = hci.addObserver { [weak self] in self?.table.handle($0) }

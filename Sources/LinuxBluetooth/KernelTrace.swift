@@ -18,10 +18,7 @@ final class KernelTrace {
   private var held: [ConnectionHandle: [(packet: [UInt8], direction: HCI.Direction)]] = [:]
   private static let heldLimit = 64
 
-  init(_ tap: any HCI.Tap, recordsAll: Bool) {
-    self.tap = tap
-    self.recordsAll = recordsAll
-  }
+  init(_ tap: any HCI.Tap, recordsAll: Bool) { (self.tap, self.recordsAll) = (tap, recordsAll) }
 
   // MARK: Which links are ours
 

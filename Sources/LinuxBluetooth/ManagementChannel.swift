@@ -61,9 +61,7 @@ extension ManagementChannel {
   static func parseConnections(_ parameters: [UInt8]) throws(MalformedPacket) -> Set<PeerAddress> {
     var reader = ByteReader(parameters)
     var peers: Set<PeerAddress> = []
-    for _ in 0..<(try reader.uint16("number of connections")) {
-      if let peer = try reader.managedPeer() { peers.insert(peer) }
-    }
+    for _ in 0..<(try reader.uint16("number of connections")) { if let peer = try reader.managedPeer() { peers.insert(peer) } }
     return peers
   }
 

@@ -14,10 +14,7 @@ package struct SocketUsers: Sendable, Equatable {
   /// The number of sockets whose programs this process may not inspect.
   package var unknown = 0
 
-  package init(programs: [RunningProgram] = [], unknown: Int = 0) {
-    self.programs = programs
-    self.unknown = unknown
-  }
+  package init(programs: [RunningProgram] = [], unknown: Int = 0) { (self.programs, self.unknown) = (programs, unknown) }
 
   /// Finds the programs with open sockets.
   /// - Parameter all: The programs to search, sorted by process number.

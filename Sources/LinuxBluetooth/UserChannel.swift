@@ -61,9 +61,7 @@ package final class UserChannel: HCI.Transport {
     }
   }
 
-  package func send(_ packet: [UInt8]) {
-    do throws(Errno) { try socket.send(packet) } catch { socket.fail(error) }
-  }
+  package func send(_ packet: [UInt8]) { do throws(Errno) { try socket.send(packet) } catch { socket.fail(error) } }
 
   package var droppedPackets: Int? { socket.droppedPackets }
 

@@ -11,9 +11,7 @@ package struct FollowLimits: Sendable, Equatable {
   package var patience: Duration?
 
   package init(count: Int? = nil, end: LoopClock.Instant? = nil, patience: Duration? = nil) {
-    self.count = count
-    self.end = end
-    self.patience = patience
+    (self.count, self.end, self.patience) = (count, end, patience)
   }
 }
 

@@ -117,10 +117,7 @@ struct UnansweredCall {
   fileprivate let end: LoopClock.Instant
 
   fileprivate init(number: Int64, _ reader: AnswerReader, from: DeviceCharacteristic, _ client: Client, within limit: Duration) {
-    self.number = number
-    self.reader = reader
-    self.from = from
-    self.client = client
+    (self.number, self.reader, self.from, self.client) = (number, reader, from, client)
     end = EventLoop.shared.now.advanced(by: limit)
   }
 }
@@ -148,10 +145,7 @@ private final class RunningCall {
   init(
     command: String, reader: AnswerReader, _ client: Client, limit: Duration, onEvent: @escaping @LoopActor (String, [NamedValue]) -> Void
   ) {
-    self.command = command
-    self.reader = reader
-    self.limit = limit
-    self.onEvent = onEvent
+    (self.command, self.reader, self.limit, self.onEvent) = (command, reader, limit, onEvent)
     values = SubscribedValues(client) { [loss] in loss.count += $0 }
   }
 

@@ -9,10 +9,7 @@ package struct ExpectedAnswers: Sendable, Equatable {
     /// The first bytes of the value. An empty prefix matches any value.
     package let prefix: [UInt8]
 
-    package init(_ handle: AttributeHandle, beginningWith prefix: [UInt8]) {
-      self.handle = handle
-      self.prefix = prefix
-    }
+    package init(_ handle: AttributeHandle, beginningWith prefix: [UInt8]) { (self.handle, self.prefix) = (handle, prefix) }
 
     func matches(_ event: ValueEvent) -> Bool { event.handle == handle && event.value.starts(with: prefix) }
   }

@@ -16,9 +16,7 @@ package protocol Advertiser: AnyObject {
   func restore(_ bond: Bond, with central: PeerAddress)
 }
 
-extension Advertiser {
-  package func restore(_ bond: Bond, with central: PeerAddress) {}
-}
+extension Advertiser { package func restore(_ bond: Bond, with central: PeerAddress) {} }
 
 /// The description of a device that a radio can run.
 package protocol AdvertiserDescription {

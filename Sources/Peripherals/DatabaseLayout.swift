@@ -28,10 +28,7 @@ extension AttributeDatabase {
     package var descriptors: [DescriptorDescription] = []
     package var leavesOutConfiguration = false
 
-    package init(_ uuid: UUID, _ properties: Properties) {
-      self.uuid = uuid
-      self.properties = properties
-    }
+    package init(_ uuid: UUID, _ properties: Properties) { (self.uuid, self.properties) = (uuid, properties) }
   }
 
   package struct DescriptorDescription: Sendable {

@@ -22,9 +22,7 @@ struct AdvertisementReader {
       whole.pieces = [.octets(try expressions.template(entry))]
     }
     let least = whole.leastLength
-    guard least <= Self.limit else {
-      throw entry.error("Too long: \(least) bytes (maximum \(Self.limit)).")
-    }
+    guard least <= Self.limit else { throw entry.error("Too long: \(least) bytes (maximum \(Self.limit)).") }
     return whole.literal.map { ($0, nil) } ?? ([], whole)
   }
 

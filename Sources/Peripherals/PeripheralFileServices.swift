@@ -21,10 +21,7 @@ struct PeripheralServices {
   /// Whether the reader adds the Generic Access service, 1800.
   private(set) var addsAccess = false
 
-  init(name: String, appearance: UInt16) {
-    self.name = name
-    self.appearance = appearance
-  }
+  init(name: String, appearance: UInt16) { (self.name, self.appearance) = (name, appearance) }
 
   // MARK: First pass
 
@@ -137,9 +134,7 @@ struct PeripheralServices {
     for (index, list) in includes.enumerated() {
       for item in list {
         let uuid = try item.uuid()
-        guard let target = byUUID[uuid], target != index else {
-          throw item.error("The peripheral has no other service \(uuid).")
-        }
+        guard let target = byUUID[uuid], target != index else { throw item.error("The peripheral has no other service \(uuid).") }
         services[index].includes.append(added + target)
       }
     }

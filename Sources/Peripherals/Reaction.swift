@@ -79,9 +79,7 @@ package struct Reaction: Sendable, Equatable {
     package var condition: Peripherals.Condition?
 
     package init(_ kind: Kind, after delay: DeviceTime? = nil, if condition: Peripherals.Condition? = nil) {
-      self.kind = kind
-      self.delay = delay
-      self.condition = condition
+      (self.kind, self.delay, self.condition) = (kind, delay, condition)
     }
 
     package indirect enum Kind: Sendable, Equatable {

@@ -321,9 +321,6 @@ package enum ReplayError: NoDeviceError, Sendable, Equatable {
     /// The characteristic to which a descriptor belongs. Nil for other attributes.
     package var characteristic: UUID?
 
-    package init(type: UUID, characteristic: UUID? = nil) {
-      self.type = type
-      self.characteristic = characteristic
-    }
+    package init(type: UUID, characteristic: UUID? = nil) { (self.type, self.characteristic) = (type, characteristic) }
   }
 }

@@ -168,9 +168,7 @@ struct RecordingReader {
       }
     case .other:
       // Connection Complete of BR/EDR: ignore the data of this link.
-      if octets.count >= 6, octets[1] == 0x03, octets[3] == 0 {
-        classic.insert(ConnectionHandle(octets.uint16(at: 4)))
-      }
+      if octets.count >= 6, octets[1] == 0x03, octets[3] == 0 { classic.insert(ConnectionHandle(octets.uint16(at: 4))) }
       guard let handle = RecordedEvent.handle(octets), let link = live[handle] else { return }
       happened(packet, link)
     }

@@ -135,9 +135,7 @@ package final class ReplayTransport: HCI.Transport {
   }
 
   /// Answers a command as recorded, or else like a controller with the recorded abilities.
-  func answer(_ command: CommandPacket) {
-    if !answerAsRecorded(command) { post(defaultAnswer(command.opcode).encoded) }
-  }
+  func answer(_ command: CommandPacket) { if !answerAsRecorded(command) { post(defaultAnswer(command.opcode).encoded) } }
 
   /// Answers a command as recorded. Returns false if the recording lacks the command with these parameters.
   func answerAsRecorded(_ command: CommandPacket) -> Bool {
@@ -162,9 +160,7 @@ package final class ReplayTransport: HCI.Transport {
 
   func connect(_ command: CommandPacket) {
     let peer = LECreateConnection(command)?.peer ?? LEExtendedCreateConnection(command)?.peer
-    guard let peer, waiting == nil else {
-      return post(status(command, waiting == nil ? .invalidParameters : .commandDisallowed))
-    }
+    guard let peer, waiting == nil else { return post(status(command, waiting == nil ? .invalidParameters : .commandDisallowed)) }
     guard let index = nextAttempt(peer) else {
       guard recording.awaited.contains(peer) else { return refuse(command.opcode, .notRecorded(.connection(peer), next: nextPeer)) }
       waiting = (nil, peer)
@@ -362,10 +358,7 @@ final class ReplayedScan {
   private var timer: LoopTimer?
 
   init(_ transport: ReplayTransport, from index: Int, origin: Int64, isActive: Bool) {
-    self.transport = transport
-    self.index = index
-    self.origin = origin
-    self.isActive = isActive
+    (self.transport, self.index, self.origin, self.isActive) = (transport, index, origin, isActive)
     schedule()
   }
 

@@ -73,9 +73,7 @@ package struct PairingFeatures: Hashable, Sendable {
   }
 
   /// The capabilities that a DHKey check covers: AuthReq, OOB data flag and IO capability, 24 bits.
-  var checked: UInt32 {
-    UInt32(authentication.rawValue) << 16 | (hasOOBData ? 0x100 : 0) | UInt32(ioCapability.rawValue)
-  }
+  var checked: UInt32 { UInt32(authentication.rawValue) << 16 | (hasOOBData ? 0x100 : 0) | UInt32(ioCapability.rawValue) }
 
   /// The whole PDU as the number that a confirm value of LE legacy pairing covers.
   func number(code: UInt8) -> UInt64 { ([code] + octets).reversed().reduce(0) { $0 << 8 | UInt64($1) } }

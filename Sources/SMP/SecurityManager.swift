@@ -32,9 +32,7 @@ package protocol PairingUser: AnyObject, Sendable {
   func explained(_ failure: PairingFailure) -> any Error
 }
 
-extension PairingUser {
-  package func explained(_ failure: PairingFailure) -> any Error { failure }
-}
+extension PairingUser { package func explained(_ failure: PairingFailure) -> any Error { failure } }
 
 /// Runs the `Pairing` of one link on the event loop: its timer, the questions to the user, and the wait for the result.
 @LoopActor

@@ -34,8 +34,6 @@ package protocol SecurityProcedures: AnyObject {
   func decline()
 }
 
-extension SecurityProcedures {
-  package func encryptWithSystemBond() async throws -> PeerAddress? { nil }
-}
+extension SecurityProcedures { package func encryptWithSystemBond() async throws -> PeerAddress? { nil } }
 
 extension SecurityManager: SecurityProcedures {}

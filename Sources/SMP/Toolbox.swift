@@ -85,15 +85,6 @@ package enum Toolbox {
     UInt32(truncatingIfNeeded: code(x, u, v, y.octets))
   }
 
-  /// Converts a key for another transport (h6, §2.2.10).
-  /// - Parameter keyID: The identifier of the new key, 32 bits.
-  package static func h6(w: UInt128, keyID: UInt32) -> UInt128 {
-    code(w, [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: keyID >> $0) })
-  }
-
-  /// Converts a key with a salt for another transport (h7, §2.2.11).
-  package static func h7(salt: UInt128, w: UInt128) -> UInt128 { code(salt, w.octets) }
-
   private static func code(_ key: UInt128, _ parts: [UInt8]...) -> UInt128 {
     AES128(key: key).authenticationCode(of: parts.flatMap { $0 })
   }

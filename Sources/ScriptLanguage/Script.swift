@@ -91,10 +91,7 @@ package struct ScriptStatement: Sendable {
   /// Whether a failure of the expectation is only a warning, after which the test continues.
   package var onlyWarns: Bool { line.endsInWarning }
 
-  package init(line: ScriptLine, kind: Kind) {
-    self.line = line
-    self.kind = kind
-  }
+  package init(line: ScriptLine, kind: Kind) { (self.line, self.kind) = (line, kind) }
 }
 
 /// A command of a script and the failure that the script expects.

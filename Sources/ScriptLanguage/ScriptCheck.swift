@@ -34,9 +34,7 @@ package struct ScriptCheck {
     let reasons: [String]
 
     package init(command: @escaping (Command) throws(CommandMistake) -> Need, errors: [String], reasons: [String]) {
-      self.command = command
-      self.errors = errors
-      self.reasons = reasons
+      (self.command, self.errors, self.reasons) = (command, errors, reasons)
     }
   }
 
@@ -48,9 +46,7 @@ package struct ScriptCheck {
     package let isOfFile: Bool
 
     package init(_ sentence: String, at word: String? = nil, isOfFile: Bool = false) {
-      self.sentence = sentence
-      self.word = word
-      self.isOfFile = isOfFile
+      (self.sentence, self.word, self.isOfFile) = (sentence, word, isOfFile)
     }
   }
 

@@ -21,10 +21,7 @@ package struct ScriptError: Error, Sendable, Hashable {
   /// Whether the mistake is a named file that is missing or that blectl cannot read.
   package var isOfFile = false
 
-  package init(_ place: ScriptPlace, _ reason: String) {
-    self.place = place
-    self.reason = reason
-  }
+  package init(_ place: ScriptPlace, _ reason: String) { (self.place, self.reason) = (place, reason) }
 }
 
 /// The mistakes in the scripts of a run. The mistakes of each script are in the order of their places.

@@ -28,9 +28,7 @@ package final class Shell {
   /// Whether a user types the commands on a terminal.
   var isTyped: Bool { pager != nil }
   /// Whether a program reads the records. Each record then contains the address of its device.
-  var isForPrograms = false {
-    didSet { if isForPrograms { process.output.peer = { Self.write(nil, to: &$0) } } }
-  }
+  var isForPrograms = false { didSet { if isForPrograms { process.output.peer = { Self.write(nil, to: &$0) } } } }
   /// Whether the session has ended with `exit`. Later commands do not run.
   private(set) var isOver = false
 
@@ -141,9 +139,7 @@ package final class Shell {
   /// Runs a parsed command to its end. Throws the errors of `start` and of the command.
   package func run(_ line: ShellLine) async throws { try await run(try await start(line)) }
 
-  private func run(_ job: ShellJob) async throws {
-    if let error = await job.failureCancellingWithTask() { throw error }
-  }
+  private func run(_ job: ShellJob) async throws { if let error = await job.failureCancellingWithTask() { throw error } }
 
   /// Calls `body`, which runs the commands of a `source` file. `what` names the file in an error message.
   /// - Throws: Failure if `depth` files already run inside each other; the errors of `body`.

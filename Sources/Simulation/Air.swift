@@ -172,8 +172,5 @@ private final class Station {
   var timer: LoopTimer?
   var link: VirtualLink?
 
-  init(_ advertiser: any Advertiser, random: SeededRandom) {
-    self.advertiser = advertiser
-    self.random = random
-  }
+  init(_ advertiser: any Advertiser, random: SeededRandom) { (self.advertiser, self.random) = (advertiser, random) }
 }

@@ -40,9 +40,7 @@ package final class ControllerPool {
   /// Creates a pool whose controllers work in `air`.
   /// - Parameter tap: The observer of the packets of all controllers. The connection handles of different controllers differ.
   package init(air: Air, configuration: VirtualController.Configuration = .init(), tap: (any HCI.Tap)? = nil) {
-    self.air = air
-    self.configuration = configuration
-    self.tap = tap
+    (self.air, self.configuration, self.tap) = (air, configuration, tap)
   }
 
   /// Gives a controller to the host that uses the stream. Closes the stream if all controllers are in use.
@@ -93,10 +91,7 @@ package final class ControllerPool {
     private var isOver = false
 
     fileprivate init(_ controller: VirtualController, _ transport: any HCI.Transport, _ stream: any HCI.HostTransport, _ slot: Int) {
-      self.controller = controller
-      self.transport = transport
-      self.stream = stream
-      self.slot = slot
+      (self.controller, self.transport, self.stream, self.slot) = (controller, transport, stream, slot)
     }
 
     /// The address of the host's controller.

@@ -33,10 +33,7 @@ struct FirmwareQueue {
   private var commands = 0
   private(set) var dropped = 0
 
-  init(_ firmware: Firmware, random: SeededRandom) {
-    self.firmware = firmware
-    self.random = random
-  }
+  init(_ firmware: Firmware, random: SeededRandom) { (self.firmware, self.random) = (firmware, random) }
 
   var count: Int { waiting.count }
   /// The time in nanoseconds from which `next` returns a PDU. Nil if no PDU waits.

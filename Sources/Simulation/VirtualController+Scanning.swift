@@ -126,9 +126,7 @@ extension VirtualController {
     deliver()
   }
 
-  func updateListening() {
-    if scanner.isEnabled || initiator != nil { air.listen(self) } else { air.stopListening(self) }
-  }
+  func updateListening() { if scanner.isEnabled || initiator != nil { air.listen(self) } else { air.stopListening(self) } }
 
   func report(_ advertisement: Air.Advertisement, at now: Int64) {
     guard scanner.isListening(at: now), hasRoomForReport() else { return }

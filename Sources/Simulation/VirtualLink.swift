@@ -27,11 +27,7 @@ final class VirtualLink {
   var failController: (@LoopActor (UInt8) -> Void)?
 
   init(peer: PeerAddress, initiator: PeerAddress, rssi: Int8, limits: LinkLimits, layer: LinkLayer) {
-    self.peer = peer
-    self.initiator = initiator
-    self.rssi = rssi
-    self.limits = limits
-    self.layer = layer
+    (self.peer, self.initiator, self.rssi, self.limits, self.layer) = (peer, initiator, rssi, limits, layer)
     arm()
   }
 

@@ -11,10 +11,7 @@ package final class LineEditor: BottomLine {
     let text: String
     let paint: TerminalStyle?
 
-    package init(_ text: String, _ paint: TerminalStyle? = nil) {
-      self.text = text
-      self.paint = paint
-    }
+    package init(_ text: String, _ paint: TerminalStyle? = nil) { (self.text, self.paint) = (text, paint) }
   }
 
   /// The change that the completion key makes to the line.
@@ -61,10 +58,7 @@ package final class LineEditor: BottomLine {
     guard let screen = output.promptSink, let mode = TerminalMode(input), Readline.begin(input, name: name, isUTF8: output.isUTF8) else {
       return nil
     }
-    self.output = output
-    self.screen = screen
-    self.input = input
-    self.mode = mode
+    (self.output, self.screen, self.input, self.mode) = (output, screen, input, mode)
     Readline.rememberAtMost(Self.historyLimit)
     screen.bottomLine = self
   }
@@ -330,10 +324,7 @@ package struct Candidate: Sendable, Equatable, Hashable {
   /// The description of the candidate. The list shows descriptions if there is room.
   package let hint: String
 
-  package init(_ text: String, hint: String = "") {
-    self.text = text
-    self.hint = hint
-  }
+  package init(_ text: String, hint: String = "") { (self.text, self.hint) = (text, hint) }
 }
 
 /// A list of candidates in columns, which fits on one screen.

@@ -53,10 +53,7 @@ package final class LiveView {
     package let text: String
     package let columns: Int
 
-    package init(_ text: String, columns: Int) {
-      self.text = text
-      self.columns = columns
-    }
+    package init(_ text: String, columns: Int) { (self.text, self.columns) = (text, columns) }
 
     package init(stringLiteral text: String) { self.init(text, columns: DisplayText.width(text)) }
   }

@@ -17,9 +17,7 @@ struct PastedText {
   /// - Returns: The bytes that readline gets now.
   mutating func pass(_ keys: some Sequence<UInt8>) -> [UInt8] {
     var passed: [UInt8] = []
-    for key in keys {
-      if pasted == nil { outside(key, &passed) } else { inside(key, &passed) }
-    }
+    for key in keys { if pasted == nil { outside(key, &passed) } else { inside(key, &passed) } }
     if held.count == 1, given == 0 {
       passed += held
       given = 1

@@ -214,16 +214,10 @@ package struct Frame: Equatable, Sendable {
     package let row: Int
     package let column: Int
 
-    package init(row: Int, column: Int) {
-      self.row = row
-      self.column = column
-    }
+    package init(row: Int, column: Int) { (self.row, self.column) = (row, column) }
   }
 
-  package init(_ lines: [Line], cursor: Cursor? = nil) {
-    self.lines = lines
-    self.cursor = cursor
-  }
+  package init(_ lines: [Line], cursor: Cursor? = nil) { (self.lines, self.cursor) = (lines, cursor) }
 
   package struct Line: Equatable, Sendable {
     package var spans: [Span]
@@ -237,10 +231,7 @@ package struct Frame: Equatable, Sendable {
     package let text: String
     package let style: Style
 
-    package init(_ text: String, _ style: Style = .plain) {
-      self.text = text
-      self.style = style
-    }
+    package init(_ text: String, _ style: Style = .plain) { (self.text, self.style) = (text, style) }
   }
 
   /// The style of a text on a full screen.

@@ -190,11 +190,7 @@ package struct StepValue: Sendable {
   package var unit: String?
 
   package init(name: String, at: Duration, text: String, number: Double? = nil, unit: String? = nil) {
-    self.name = name
-    self.at = at
-    self.text = text
-    self.number = number
-    self.unit = unit
+    (self.name, self.at, self.text, self.number, self.unit) = (name, at, text, number, unit)
   }
 }
 
@@ -208,10 +204,7 @@ package struct TestPacket: Sendable {
   package var text: String
 
   package init(at: Duration, direction: Direction, octets: [UInt8], text: String) {
-    self.at = at
-    self.direction = direction
-    self.octets = octets
-    self.text = text
+    (self.at, self.direction, self.octets, self.text) = (at, direction, octets, text)
   }
 }
 

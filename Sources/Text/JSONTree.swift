@@ -23,11 +23,7 @@ package struct JSONTree: Sendable {
     package let reason: String
   }
 
-  package init(kind: Kind, line: Int, column: Int = 1) {
-    self.kind = kind
-    self.line = line
-    self.column = column
-  }
+  package init(kind: Kind, line: Int, column: Int = 1) { (self.kind, self.line, self.column) = (kind, line, column) }
 
   /// The maximum depth of nested arrays and objects, which bounds the recursion of the parser.
   static let maximumDepth = 32
@@ -179,7 +175,7 @@ private struct Parser {
       items.append(try value(depth: depth + 1))
       try skipSpace()
       if take(",") { continue }
-      guard take("]") else { throw unexpected("',' or ']'") }
+      guard take("]") else { throw unexpected(#""," or "]""#) }
       return items
     }
   }
@@ -195,12 +191,12 @@ private struct Parser {
       let key = try string()
       guard keys.insert(key).inserted else { throw failure("Duplicate key \(DisplayText.quote(key))") }
       try skipSpace()
-      guard take(":") else { throw unexpected("':'") }
+      guard take(":") else { throw unexpected(#"":""#) }
       try skipSpace()
       members.append((key, try value(depth: depth + 1)))
       try skipSpace()
       if take(",") { continue }
-      guard take("}") else { throw unexpected("',' or '}'") }
+      guard take("}") else { throw unexpected(#""," or "}""#) }
       return members
     }
   }

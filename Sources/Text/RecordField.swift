@@ -65,8 +65,5 @@ package struct UnknownRecordField: Error, Equatable {
   /// The fields that records of the command have.
   package let known: [String]
 
-  package init(field: String, known: [String]) {
-    self.field = field
-    self.known = known
-  }
+  package init(field: String, known: [String]) { (self.field, self.known) = (field, known) }
 }

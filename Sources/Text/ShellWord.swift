@@ -14,9 +14,7 @@ package struct ShellWord: Sendable, Hashable {
   package var offset: Int
 
   package init(_ pieces: [Piece], isQuoted: Bool = false, offset: Int = 0) {
-    self.pieces = pieces
-    self.isQuoted = isQuoted
-    self.offset = offset
+    (self.pieces, self.isQuoted, self.offset) = (pieces, isQuoted, offset)
   }
 
   /// The text of the word. Nil if the word contains variables.

@@ -41,9 +41,7 @@ extension String {
 
 extension [String] {
   /// The texts as a list of alternatives, such as `a, b or c`.
-  package var alternatives: String {
-    count > 1 ? dropLast().joined(separator: ", ") + " or " + self[count - 1] : first ?? ""
-  }
+  package var alternatives: String { count > 1 ? dropLast().joined(separator: ", ") + " or " + self[count - 1] : first ?? "" }
 }
 
 extension BinaryInteger {

@@ -33,9 +33,7 @@ package enum ValueFormat: Hashable, Sendable {
   /// - Throws: `ValueFormatError` for an unknown name, and for a width without a byte order.
   package init(_ name: String) throws(ValueFormatError) {
     guard let format = Self.named(name.lowercased()) else {
-      if Self.named(name.lowercased() + "le") != nil {
-        throw ValueFormatError.needsByteOrder(name)
-      }
+      if Self.named(name.lowercased() + "le") != nil { throw ValueFormatError.needsByteOrder(name) }
       throw ValueFormatError.unknown(name)
     }
     self = format

@@ -14,10 +14,7 @@ package struct ArrivalReport: Sendable, Equatable, CustomStringConvertible {
     self.init(count: octets.count, crc: crc.value)
   }
 
-  package init(count: Int, crc: UInt32) {
-    self.count = count
-    self.crc = crc
-  }
+  package init(count: Int, crc: UInt32) { (self.count, self.crc) = (count, crc) }
 
   /// Parses a report. Nil unless the value has eight bytes.
   package init?(_ value: [UInt8]) {

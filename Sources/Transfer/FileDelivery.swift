@@ -59,10 +59,7 @@ package final class FileDelivery {
   package let transfer: FileTransfer
 
   package init(_ plan: Plan, _ source: any OctetSource, _ store: any TransferStore, _ observer: any DeliveryObserver) {
-    self.plan = plan
-    self.source = source
-    self.store = store
-    self.observer = observer
+    (self.plan, self.source, self.store, self.observer) = (plan, source, store, observer)
     let report: Selector? = if case .notification(let selector)? = plan.verification { selector } else { nil }
     transfer = FileTransfer(to: plan.attribute, plan.transfer, source, report: report)
     transfer.resumes = plan.resumes

@@ -225,9 +225,7 @@ package final class FileTransfer {
     guard !reports.latest.isEmpty else { return nil }
     guard reports.coversFile else { return beginning }
     do {
-      for report in reports.latest.reversed() {
-        if let place = try await place(of: report) { return place }
-      }
+      for report in reports.latest.reversed() { if let place = try await place(of: report) { return place } }
       return beginning
     } catch {
       // The source cannot read earlier input again.

@@ -14,9 +14,7 @@ package struct TransferMemory: Sendable, Equatable {
     package let air: String?
 
     package init(_ peer: PeerAddress, _ handle: AttributeHandle, air: String? = nil) {
-      self.peer = peer
-      self.handle = handle
-      self.air = air
+      (self.peer, self.handle, self.air) = (peer, handle, air)
     }
   }
 
@@ -37,11 +35,7 @@ package struct TransferMemory: Sendable, Equatable {
     /// The air time of a segment on the measured link, in microseconds.
     package let airTime: Int
 
-    package init(gap: Int, interval: Int, airTime: Int) {
-      self.gap = gap
-      self.interval = interval
-      self.airTime = airTime
-    }
+    package init(gap: Int, interval: Int, airTime: Int) { (self.gap, self.interval, self.airTime) = (gap, interval, airTime) }
 
     /// Returns whether the pace suits a link. The link's interval must not exceed the longer of 15 ms and the measured interval.
     /// At gap 0, `airTime` must be at least 95 % of the measured air time.

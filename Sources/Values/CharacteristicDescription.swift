@@ -147,9 +147,7 @@ private struct FieldDecoder {
 
   private var bitsLeft: Int { octets.count * 8 - position }
 
-  func finish() throws(ValueMismatch) {
-    guard bitsLeft < 8 else { throw .tooLong(by: bitsLeft / 8) }
-  }
+  func finish() throws(ValueMismatch) { guard bitsLeft < 8 else { throw .tooLong(by: bitsLeft / 8) } }
 
   mutating func decode(_ fields: [FieldDescription]) throws(ValueMismatch) {
     for (index, field) in fields.enumerated() {
@@ -180,9 +178,7 @@ private struct FieldDecoder {
     case .unsigned, .signed, .shortFloat, .longFloat:
       guard field.isArray else { return try scalar(field, index) }
       var numbers: [DecimalNumber] = []
-      while bitsLeft > 0 {
-        if case .number(let number) = try scalar(field, index) { numbers.append(number) }
-      }
+      while bitsLeft > 0 { if case .number(let number) = try scalar(field, index) { numbers.append(number) } }
       return .numbers(numbers)
     case .flags(let bits):
       let value = try take(bits, field)

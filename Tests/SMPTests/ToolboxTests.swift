@@ -57,22 +57,6 @@ import Text
     #expect(SixDigits(lastOf: value).description == "938554")
   }
 
-  @Test func h6AndH7() {
-    let key = number("ec0234a357c8ad05341010a60a397d9b")
-    #expect(Toolbox.h6(w: key, keyID: 0x6C65_6272) == number("2d9ae102e76dc91ce8d3a9e280b16399"))
-    #expect(Toolbox.h7(salt: 0x746D_7031, w: key) == number("fb173597c6a3c0ecd2998c2a75a57011"))
-  }
-
-  /// The link key of a long term key, and the reverse, with and without h7.
-  @Test func crossTransportKeys() {
-    let longTermKey = number("368df9bce3264b58bd066c33334fbf64"), linkKey = number("05040302010009080706050403020100")
-    let (tmp1, tmp2, lebr, brle): (UInt128, UInt128, UInt32, UInt32) = (0x746D_7031, 0x746D_7032, 0x6C65_6272, 0x6272_6C65)
-    #expect(Toolbox.h6(w: Toolbox.h6(w: longTermKey, keyID: UInt32(tmp1)), keyID: lebr) == number("bc1ca4ef633fc1bd0d8230afee388fb0"))
-    #expect(Toolbox.h6(w: Toolbox.h7(salt: tmp1, w: longTermKey), keyID: lebr) == number("287ad379dca402530a39f1f43047b835"))
-    #expect(Toolbox.h6(w: Toolbox.h6(w: linkKey, keyID: UInt32(tmp2)), keyID: brle) == number("a813fb72f1a3dfa18a2c9a43f10d0a30"))
-    #expect(Toolbox.h6(w: Toolbox.h7(salt: tmp2, w: linkKey), keyID: brle) == number("e85e09eb5eccb3e269418a133211bc79"))
-  }
-
   @Test func sixDigits() {
     #expect(SixDigits(12345)?.description == "012345")
     #expect(SixDigits("012345")?.number == 12345)

@@ -116,7 +116,7 @@ import Testing
     ("read a\nexpect field a field b == 1", 2, 16, "`field` can be used only once"),
     ("read a\nexpect == xy", 2, 11, "Invalid hex"), ("read a\nexpect as u8 == xy", 2, 17, "not an integer"),
     ("read a\nexpect as u8 == 256", 2, 17, "does not fit"),
-    ("read a\nexpect < 5", 2, 10, "Add the format of a number: as u8"),
+    ("read a\nexpect < 5", 2, 10, "Add the format of a number: `as u8`"),
     ("read a\nexpect as u8 < x", 2, 16, "`<` needs a number, not \"x\""),
     ("read a\nexpect as u8 ==5", 2, 14, "Put a space after =="),
     ("read a\nexpect as u8 like 5", 2, 14, "Unknown predicate \"like\". Use one of: =="),

@@ -131,7 +131,7 @@ extension String {
     let text = SVGPlot.document(title: "<T>", [series("a&b", "bpm"), series("c", "s"), series("d", "bpm"), series("e", nil)])
     #expect(text.contains(">&lt;T&gt;</text>") && text.contains(">a&amp;b, bpm: 12 values from 0 to 9 bpm</text>"), "\(text)")
     #expect(text.count(of: "<g ") == 3 && text.count(of: "<polyline class=\"line\"") == 3, "\(text)")
-    #expect(text.count(of: "<polyline class=\"line s1\"") == 1 && text.contains(">2 min</text>") && text.contains(">bpm</text>"), "\(text)")
+    #expect(text.count(of: "<polyline class=\"line s1\"") == 1 && text.contains(">5 min</text>") && text.contains(">bpm</text>"), "\(text)")
   }
 
   /// An hour with two values a second: a band from the lowest to the highest and a line of means, with a gap where values are missing.

@@ -20,9 +20,7 @@ package final class Answers {
   private var last: ValueEvent?
 
   private init(_ options: AnswerOptions, _ connection: Connection, _ context: Context) {
-    self.options = options
-    self.connection = connection
-    self.context = context
+    (self.options, self.connection, self.context) = (options, connection, context)
     values = SubscribedValues(connection.client) { context.reportDropped($0) }
   }
 
@@ -126,9 +124,7 @@ package final class Answers {
   private func failure(_ event: ValueEvent, isQueued: Bool) async throws -> Failure {
     let uuid = connection.client.table?.attribute(at: event.handle).uuid
     if isQueued, options.collect != nil {
-      while let (event, uuid) = try await values.next(until: EventLoop.shared.now) {
-        try await show(event, uuid)
-      }
+      while let (event, uuid) = try await values.next(until: EventLoop.shared.now) { try await show(event, uuid) }
     } else {
       try await show(event, uuid)
     }

@@ -41,12 +41,7 @@ package struct Context {
     _ process: ProcessContext, _ step: StepOptions, _ output: Output, _ caller: Caller, _ links: any DeviceLinks,
     _ observer: (any CommandObserver)?
   ) {
-    self.process = process
-    self.step = step
-    self.output = output
-    self.caller = caller
-    self.links = links
-    self.observer = observer
+    (self.process, self.step, self.output, self.caller, self.links, self.observer) = (process, step, output, caller, links, observer)
   }
 
   /// Returns a client observer that passes the PDUs of each connection to `observer`. Nil without an observer.

@@ -22,10 +22,7 @@ package final class LinkText: LinkReporter {
   private var devices: [DeviceView] = []
 
   package init(_ process: ProcessContext, _ output: Output, _ observer: (any CommandObserver)? = nil, limitOption: String = "-t") {
-    self.process = process
-    self.output = output
-    self.observer = observer
-    self.limitOption = limitOption
+    (self.process, self.output, self.observer, self.limitOption) = (process, output, observer, limitOption)
   }
 
   package func report(_ event: LinkEvent) {

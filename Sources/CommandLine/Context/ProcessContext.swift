@@ -40,9 +40,7 @@ package final class ProcessContext {
   package var onSignal: (@LoopActor (Int32) -> Bool)?
 
   init(_ options: ProcessOptions, _ output: Output, _ configuration: Configuration, _ commands: CommandSet) {
-    self.options = options
-    self.output = output
-    self.configuration = configuration
+    (self.options, self.output, self.configuration) = (options, output, configuration)
     self.commands = SessionCommands(commands)
     session.onDisconnect = { [unowned self] in memory.keep($0) }
     session.onSecurity = { [unowned self] event, connection in

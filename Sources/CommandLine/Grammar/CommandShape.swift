@@ -56,10 +56,7 @@ package struct CommandShape: Sendable, Equatable {
     package let isRepeating: Bool
 
     package init(names: [String], hint: String, value: Word?, isRepeating: Bool) {
-      self.names = names
-      self.hint = hint
-      self.value = value
-      self.isRepeating = isRepeating
+      (self.names, self.hint, self.value, self.isRepeating) = (names, hint, value, isRepeating)
     }
   }
 
@@ -73,10 +70,7 @@ package struct CommandShape: Sendable, Equatable {
   package let takesPlainAddresses: Bool
 
   package init(options: [Option] = [], words: [Word] = [], lastRepeats: Bool = false, takesPlainAddresses: Bool = false) {
-    self.options = options
-    self.words = words
-    self.lastRepeats = lastRepeats
-    self.takesPlainAddresses = takesPlainAddresses
+    (self.options, self.words, self.lastRepeats, self.takesPlainAddresses) = (options, words, lastRepeats, takesPlainAddresses)
   }
 
   package func option(_ name: String) -> Option? { options.first { $0.names.contains(name) } }

@@ -289,11 +289,7 @@ package struct RecordedForm: Sendable {
     isLeftOut: Bool = false, words: [String]? = nil, reads: (attributes: [String], options: [String])? = nil, failsAgain: Bool = true,
     isExpected: Bool = false
   ) {
-    self.isLeftOut = isLeftOut
-    self.words = words
-    self.reads = reads
-    self.failsAgain = failsAgain
-    self.isExpected = isExpected
+    (self.isLeftOut, self.words, self.reads, self.failsAgain, self.isExpected) = (isLeftOut, words, reads, failsAgain, isExpected)
   }
 }
 

@@ -117,9 +117,7 @@ package struct UsageText {
     let typed = options.arguments(in: Array(words.dropFirst()))
     let first = CommandDescription(of: command).arguments.first { $0.names.isEmpty }
     guard options.takesOnlyPeer, first?.valueName == "peer", typed.count > 1, Int(typed[1]) == nil, PeerArgument(form: typed[1]) == nil
-    else {
-      return nil
-    }
+    else { return nil }
     let (device, rest) = (typed[0], Array(typed.dropFirst()))
     if commands.isInSessions(rest[0]) {
       let line = rest.map { ShellWords.quote($0) }.joined(separator: " ")

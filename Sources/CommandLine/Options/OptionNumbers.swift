@@ -9,9 +9,7 @@ package protocol OptionNumber: Comparable {
   var plainText: String { get }
 }
 
-extension Int: OptionNumber {
-  package var plainText: String { "\(self)" }
-}
+extension Int: OptionNumber { package var plainText: String { "\(self)" } }
 
 extension Double: OptionNumber {}
 

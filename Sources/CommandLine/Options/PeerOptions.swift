@@ -52,9 +52,7 @@ package struct ChoiceOptions: OptionSection {
 
   package init() {}
 
-  package func validate() throws {
-    if first, unique { throw ValidationError("--first and --unique exclude each other.") }
-  }
+  package func validate() throws { if first, unique { throw ValidationError("--first and --unique exclude each other.") } }
 }
 
 /// The device that a command connects to, and the options for the connection.
@@ -73,9 +71,7 @@ package struct Target: Sendable {
   package var requested = LinkParameterRequest()
 
   package init(peer: PeerArgument, takesFirst: Bool, demandsOne: Bool, link: LinkOptions) {
-    self.peer = peer
-    self.takesFirst = takesFirst
-    self.demandsOne = demandsOne
+    (self.peer, self.takesFirst, self.demandsOne) = (peer, takesFirst, demandsOne)
     retries = link.retries
     waits = link.wait
     pairs = link.pair

@@ -110,6 +110,4 @@ package protocol OptionSection: ParsableArguments {
   static var title: String { get }
 }
 
-extension OptionGroup where Value: OptionSection {
-  package init() { self.init(title: Value.title) }
-}
+extension OptionGroup where Value: OptionSection { package init() { self.init(title: Value.title) } }

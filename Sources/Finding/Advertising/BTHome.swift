@@ -29,9 +29,7 @@ enum BTHome {
     }
     for (address, key) in candidates {
       let nonce = address.bigEndianBytes + [0xD2, 0xFC, information] + counter
-      if let message = CCM.open(ciphertext, mic: mic, nonce: nonce, key: key) {
-        return decoded(message[...])
-      }
+      if let message = CCM.open(ciphertext, mic: mic, nonce: nonce, key: key) { return decoded(message[...]) }
     }
     return DecodedData("bthome", fields, .noKeyFits)
   }

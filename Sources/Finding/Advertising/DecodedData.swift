@@ -27,10 +27,7 @@ package struct DecodedData: Sendable, Equatable {
     package let name: String
     package let value: Value
 
-    init(_ name: String, _ value: Value) {
-      self.name = name
-      self.value = value
-    }
+    init(_ name: String, _ value: Value) { (self.name, self.value) = (name, value) }
   }
 
   package indirect enum Value: Sendable, Equatable {
@@ -45,10 +42,7 @@ package struct DecodedData: Sendable, Equatable {
   }
 
   init(_ format: String, _ fields: [Field], _ problem: Problem? = nil, of device: String? = nil) {
-    self.format = format
-    self.fields = fields
-    self.problem = problem
-    self.device = device
+    (self.format, self.fields, self.problem, self.device) = (format, fields, problem, device)
   }
 
   package subscript(name: String) -> Value? { fields.first { $0.name == name }?.value }

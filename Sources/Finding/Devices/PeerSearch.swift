@@ -21,10 +21,7 @@ package struct PeerSearch: Sendable, Equatable {
   package var limit: Duration
 
   package init(_ selector: PeerSelector, takesFirst: Bool = false, demandsOne: Bool = false, limit: Duration = PeerSearch.usualLimit) {
-    self.selector = selector
-    self.takesFirst = takesFirst
-    self.demandsOne = demandsOne
-    self.limit = limit
+    (self.selector, self.takesFirst, self.demandsOne, self.limit) = (selector, takesFirst, demandsOne, limit)
   }
 
   /// The default time limit. It exceeds the longest legal advertising interval (Vol 6 Part B §4.4.2.2), 10.24 s and 10 ms of advDelay.
@@ -61,10 +58,7 @@ package struct PeerMatch: Sendable, Equatable {
     /// The RSSI of the device's last report in dBm. Nil if no report had an RSSI.
     package let rssi: Int8?
 
-    package init(peer: PeerAddress, rssi: Int8?) {
-      self.peer = peer
-      self.rssi = rssi
-    }
+    package init(peer: PeerAddress, rssi: Int8?) { (self.peer, self.rssi) = (peer, rssi) }
   }
 
   package let peer: PeerAddress

@@ -34,10 +34,7 @@ package struct ScanFilter: Sendable, Equatable {
     package let company: UInt16
     package let prefix: [UInt8]
 
-    package init(company: UInt16, prefix: [UInt8] = []) {
-      self.company = company
-      self.prefix = prefix
-    }
+    package init(company: UInt16, prefix: [UInt8] = []) { (self.company, self.prefix) = (company, prefix) }
 
     func matches(_ item: (company: UInt16, data: [UInt8])) -> Bool { item.company == company && item.data.starts(with: prefix) }
   }

@@ -31,11 +31,7 @@ package struct FoundMAC: Hashable, Sendable {
     sender: Address?
   ) {
     self.mac = Address(rawValue: mac.rawValue & knownBits)
-    self.knownBits = knownBits
-    self.source = source
-    self.rule = rule
-    self.offset = offset
-    self.order = order
+    (self.knownBits, self.source, self.rule, self.offset, self.order) = (knownBits, source, rule, offset, order)
     matchesSender = sender.map { $0.rawValue & knownBits == mac.rawValue & knownBits }
     // The fewer bits match, the more likely it is chance.
     self.confidence = matchesSender == true ? max(confidence, knownBits == Self.allBits ? .high : .medium) : confidence

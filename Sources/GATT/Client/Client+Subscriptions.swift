@@ -224,10 +224,7 @@ package final class ValueObserver {
     _ handler: @escaping @LoopActor (ValueEvent) -> Void, _ onServicesChanged: (@LoopActor (HandleRange) -> Void)?,
     _ onExhaustion: (@LoopActor () -> Void)?, _ client: Client
   ) {
-    self.handler = handler
-    self.onServicesChanged = onServicesChanged
-    self.onExhaustion = onExhaustion
-    self.client = client
+    (self.handler, self.onServicesChanged, self.onExhaustion, self.client) = (handler, onServicesChanged, onExhaustion, client)
   }
 
   /// Stops the observation. Idempotent.
@@ -275,11 +272,7 @@ package final class Subscription {
   private let values = BoundedQueue<ValueEvent>(capacity: capacity)
 
   init(_ characteristic: Characteristic, _ kind: Kind, isChosen: Bool, keepsValues: Bool, _ client: Client) {
-    self.characteristic = characteristic
-    self.kind = kind
-    self.isChosen = isChosen
-    self.keepsValues = keepsValues
-    self.client = client
+    (self.characteristic, self.kind, self.isChosen, self.keepsValues, self.client) = (characteristic, kind, isChosen, keepsValues, client)
   }
 
   /// Waits for the next value until `deadline`, and returns the value. Returns nil after the deadline. A nil deadline means no limit.

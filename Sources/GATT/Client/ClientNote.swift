@@ -91,9 +91,6 @@ package struct IrregularEntry: Hashable, Sendable {
   package var fault: Fault
 
   package init(_ kind: Kind, _ handle: AttributeHandle, _ uuid: UUID?, _ fault: Fault) {
-    self.kind = kind
-    self.handle = handle
-    self.uuid = uuid
-    self.fault = fault
+    (self.kind, self.handle, self.uuid, self.fault) = (kind, handle, uuid, fault)
   }
 }

@@ -78,10 +78,7 @@ package struct AttributeDatabase: Sendable, Equatable {
     package var descriptor: Int?
     package var reason: String
 
-    package init(service: Int, reason: String) {
-      self.service = service
-      self.reason = reason
-    }
+    package init(service: Int, reason: String) { (self.service, self.reason) = (service, reason) }
   }
 
   /// Creates a database after validating the attributes.

@@ -132,9 +132,7 @@ package struct AttributeTable: Hashable, Sendable {
 
   private static func pick<T>(_ items: [T], _ part: Selector.Part, _ selector: Selector) throws(GATTError) -> [T] {
     guard let index = part.index, !items.isEmpty else { return items }
-    guard index <= items.count else {
-      throw .notFound(selector, .only(items.count, of: "\(part)"))
-    }
+    guard index <= items.count else { throw .notFound(selector, .only(items.count, of: "\(part)")) }
     return [items[index - 1]]
   }
 
@@ -189,9 +187,7 @@ package enum Attribute: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// The characteristic to which the attribute's value belongs. Nil for `.descriptor` and `.handle`.
-  package var characteristic: Characteristic? {
-    if case .characteristic(let item, _) = self { item } else { nil }
-  }
+  package var characteristic: Characteristic? { if case .characteristic(let item, _) = self { item } else { nil } }
 
   package var properties: Properties? { characteristic?.properties }
 

@@ -101,9 +101,7 @@ package struct Selector: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// The handle, if the selector consists only of a handle. Nil for any other selector, which needs discovery.
-  package var plainHandle: AttributeHandle? {
-    if case .handle(let handle) = main, descriptor == nil { handle } else { nil }
-  }
+  package var plainHandle: AttributeHandle? { if case .handle(let handle) = main, descriptor == nil { handle } else { nil } }
 
   /// The UUID, if the selector consists only of a whole UUID. Nil for other selectors and for the declaration types 0x2800…0x2803.
   package var plainUUID: UUID? {

@@ -12,9 +12,7 @@ package struct LinkCapacity: Sendable, Equatable {
   private var isS2 = false
 
   package init(dataLength: Int? = nil, phy: PHY? = nil, interval: Duration? = nil) {
-    self.dataLength = dataLength
-    self.phy = phy
-    self.interval = interval
+    (self.dataLength, self.phy, self.interval) = (dataLength, phy, interval)
   }
 
   /// Computes the throughput of a segment size in bytes per second. Each segment costs 3 bytes of ATT and 4 of L2CAP, in its own

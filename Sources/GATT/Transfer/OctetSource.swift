@@ -20,9 +20,7 @@ package protocol OctetSource: AnyObject {
   func checkUnchanged() throws
 }
 
-extension OctetSource {
-  package func checkUnchanged() throws {}
-}
+extension OctetSource { package func checkUnchanged() throws {} }
 
 /// An error of a byte source, such as a file that changed during a transfer.
 package protocol OctetSourceError: Error {

@@ -56,9 +56,7 @@ package final class Transfer {
     self.client = client
     self.handle = handle
     isCommand = mode == .command
-    self.segment = segment
-    self.pacing = pacing
-    self.source = source
+    (self.segment, self.pacing, self.source) = (segment, pacing, source)
     progress = WriteProgress(sent: offset, confirmed: offset)
     proof = RunningProof(client, question ?? ArrivalQuestion(client.barrierRequest(after: handle)), from: offset)
     self.pace = pacing.adapts && isCommand ? pace : nil

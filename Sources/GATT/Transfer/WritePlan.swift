@@ -76,8 +76,5 @@ package struct WriteProgress: Sendable, Equatable {
   /// Zero for a long or reliable write before its end.
   package var confirmed = 0
 
-  package init(sent: Int = 0, confirmed: Int = 0) {
-    self.sent = sent
-    self.confirmed = confirmed
-  }
+  package init(sent: Int = 0, confirmed: Int = 0) { (self.sent, self.confirmed) = (sent, confirmed) }
 }

@@ -46,7 +46,5 @@ final class KernelSettings {
   }
 
   /// Restores all settings that it can.
-  func restore() async {
-    while let command = undo.popLast() { _ = try? await management.send(command) }
-  }
+  func restore() async { while let command = undo.popLast() { _ = try? await management.send(command) } }
 }

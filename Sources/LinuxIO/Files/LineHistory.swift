@@ -10,10 +10,7 @@ package struct LineHistory: Sendable {
   /// Creates the history of a path without reading the file.
   /// - Parameter path: An absolute path.
   /// - Parameter limit: The maximum number of lines that `read` returns.
-  package init(_ path: String, limit: Int) {
-    self.path = path
-    self.limit = limit
-  }
+  package init(_ path: String, limit: Int) { (self.path, self.limit) = (path, limit) }
 
   private static let largest = 64 << 20
   /// The maximum length of a line in bytes, with its line feed. `append` ignores longer lines.

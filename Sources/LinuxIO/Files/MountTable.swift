@@ -5,10 +5,7 @@ package struct Mount: Sendable, Equatable {
   /// The file system's type: `ext4`, `nfs4`, `overlay`…
   package let type: String
 
-  package init(point: String, type: String) {
-    self.point = point
-    self.type = type
-  }
+  package init(point: String, type: String) { (self.point, self.type) = (point, type) }
 
   /// Finds the file system of a file. Nil if /proc does not list it.
   /// - Parameters:

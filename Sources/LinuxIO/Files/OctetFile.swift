@@ -217,9 +217,7 @@ package final class OctetFile {
   /// - Parameter offset: A byte offset. An offset after the end of the file means the end.
   /// - Throws: FileError, CancellationError.
   package func crc(upTo offset: Int) async throws -> UInt32 {
-    if regular == nil {
-      while count == nil, end < offset { try await readOn() }
-    }
+    if regular == nil { while count == nil, end < offset { try await readOn() } }
     let offset = min(max(0, offset), count ?? offset)
     var mark = sums.nearest(to: offset)
     if mark.offset < offset, regular != nil, !(start...end).contains(mark.offset) || offset > end {

@@ -55,9 +55,7 @@ package final class SignalWatch {
   }
 
   /// Calls the handler at the next `signal` once more, for example in a session where Ctrl-C ends only the current command.
-  package func rearm(_ signal: Int32) {
-    if watch != nil { _ = shim_watch_signal_once(signal, writeEnd.rawValue) }
-  }
+  package func rearm(_ signal: Int32) { if watch != nil { _ = shim_watch_signal_once(signal, writeEnd.rawValue) } }
 
   /// Ignores `signal` until `rearm`.
   /// - Returns: False if this object does not watch the signal or the process already ignores the signal.

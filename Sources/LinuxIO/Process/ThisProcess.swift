@@ -65,9 +65,7 @@ package struct RunningProgram: Hashable, Sendable {
 
   /// The real user of the process (proc_pid_status(5)): everybody can start a program that root owns and that is set-user-ID, under any
   /// name. Nil after the end of the process.
-  package var user: UserNumber? {
-    SmallFile.text(of: "/proc/\(process)/status").flatMap(Self.realUser).map { UserNumber($0) }
-  }
+  package var user: UserNumber? { SmallFile.text(of: "/proc/\(process)/status").flatMap(Self.realUser).map { UserNumber($0) } }
 
   /// Returns the real user in the text of /proc/PID/status: the first number of the line `Uid:`.
   static func realUser(_ status: String) -> UInt32? {

@@ -53,11 +53,7 @@ package struct LinkParameterRequest: Sendable, Equatable {
   /// The connection interval to request, 7.5 ms…4 s. Nil requests no change.
   package var interval: Duration?
 
-  package init(mtu: Int? = nil, phy: PHY? = nil, interval: Duration? = nil) {
-    self.mtu = mtu
-    self.phy = phy
-    self.interval = interval
-  }
+  package init(mtu: Int? = nil, phy: PHY? = nil, interval: Duration? = nil) { (self.mtu, self.phy, self.interval) = (mtu, phy, interval) }
 
   /// Returns the request with `other` for each parameter that it lacks.
   func filled(from other: Self) -> Self {

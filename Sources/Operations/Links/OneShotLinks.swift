@@ -12,9 +12,7 @@ package final class OneShotLinks: DeviceLinks {
   package var device: DeviceDescription?
 
   package init(_ session: Session, _ reporter: any LinkReporter, _ clientObserver: Session.ClientObserver?) {
-    self.session = session
-    self.reporter = reporter
-    self.clientObserver = clientObserver
+    (self.session, self.reporter, self.clientObserver) = (session, reporter, clientObserver)
   }
 
   package func connection(for request: LinkRequest) async throws -> Connection { try await open(request) }

@@ -89,7 +89,7 @@ package final class Connection {
   /// - Throws: InsufficientSecurity, PairingFailure, CancellationError; the errors of the key store.
   package func secure(to level: SecurityLevel) async throws {
     guard level > .unencrypted else { return }
-    guard let security else { throw InsufficientSecurity(demanded: level, found: nil) }
+    guard let security else { throw InsufficientSecurity(demanded: level, found: nil, isOfSystem: false) }
     try await security.reach(level)
     leastSecurity = max(leastSecurity, level)
   }

@@ -42,10 +42,6 @@ package struct InsufficientSecurity: Error, Equatable, Sendable {
   package let found: SecurityLevel?
   /// Whether the key is from the system's Bluetooth service. Whether it is authenticated is then unknown.
   package let isOfSystem: Bool
-
-  package init(demanded: SecurityLevel, found: SecurityLevel?, isOfSystem: Bool = false) {
-    (self.demanded, self.found, self.isOfSystem) = (demanded, found, isOfSystem)
-  }
 }
 
 /// An event in the security of a link, for the user.

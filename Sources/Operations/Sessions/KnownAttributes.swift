@@ -19,10 +19,7 @@ package struct KnownAttributes: Sendable, Equatable {
     package init(
       service: UUID, uuid: UUID, handle: AttributeHandle, properties: Properties, description: ValueDescription = ValueDescription()
     ) {
-      self.service = service
-      self.uuid = uuid
-      self.handle = handle
-      self.properties = properties
+      (self.service, self.uuid, self.handle, self.properties) = (service, uuid, handle, properties)
       let name = description.userDescription.flatMap { $0.utf8.count > ScannedDevices.longestName ? nil : $0 }
       self.description = ValueDescription(
         userDescription: name, formats: description.formats.count > KnownAttributes.mostFormats ? [] : description.formats)

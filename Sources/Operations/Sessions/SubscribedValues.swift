@@ -130,9 +130,7 @@ package final class SubscribedValues {
   /// - Throws: The first error of `remove`, after an attempt for every subscription.
   package func removeAll() async throws {
     var failure: (any Error)?
-    for item in items.reversed() {
-      do { try await remove(item.characteristic) } catch { failure = failure ?? error }
-    }
+    for item in items.reversed() { do { try await remove(item.characteristic) } catch { failure = failure ?? error } }
     if let failure { throw failure }
   }
 

@@ -15,10 +15,7 @@ final class Progress {
   private var isDue = true
   private var timer: LoopTimer?
 
-  init(_ connection: Connection, _ output: Output) {
-    self.connection = connection
-    self.output = output
-  }
+  init(_ connection: Connection, _ output: Output) { (self.connection, self.output) = (connection, output) }
 
   func update(_ transfer: FileTransfer) throws {
     let (done, total) = (transfer.progress.sent, transfer.total)

@@ -19,10 +19,7 @@ package struct CharacteristicFacts {
 
   package var formats: [PresentationFormat] { description.formats }
 
-  package init(characteristic: Characteristic, values: Values) {
-    self.characteristic = characteristic
-    self.values = values
-  }
+  package init(characteristic: Characteristic, values: Values) { (self.characteristic, self.values) = (characteristic, values) }
 
   /// Decodes the two limits in a Valid Range descriptor. Returns nil for an unknown characteristic, or one with several fields.
   func range(_ value: [UInt8]) -> (lower: DecodedField, upper: DecodedField)? {

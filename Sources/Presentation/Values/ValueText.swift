@@ -61,9 +61,7 @@ package struct ValueMeaning {
   let ownName: String?
 
   package init(uuid: UUID?, description: ValueDescription = ValueDescription(), index: Int? = nil) {
-    self.uuid = uuid
-    self.description = description
-    self.index = index
+    (self.uuid, self.description, self.index) = (uuid, description, index)
     ownName = uuid.flatMap { OwnNames.current?.uuids[$0] }
   }
 

@@ -33,10 +33,7 @@ package final class ScriptRecorder: LineRecorder {
   /// - Throws: FileError if the file is not writable.
   package init(_ path: String, _ output: Output, _ known: SessionCommands, limit: Int = 100_000) throws(FileError) {
     try OutputFile.check(path)
-    self.path = path
-    self.output = output
-    self.known = known
-    self.limit = limit
+    (self.path, self.output, self.known, self.limit) = (path, output, known, limit)
   }
 
   /// Whether at least one command ended without a usage error or another refusal by blectl.

@@ -46,9 +46,7 @@ final class ScriptRun {
   private var workers: [Task<Void, Never>] = []
 
   init(_ options: Options, _ reports: [ScriptReport], _ process: ProcessContext) {
-    self.options = options
-    self.reports = reports
-    self.process = process
+    (self.options, self.reports, self.process) = (options, reports, process)
   }
 
   func selects(_ test: Script.Test) -> Bool {

@@ -38,10 +38,7 @@ final class ScriptRunner {
     _ script: Script, _ options: ScriptRun.Options, repetition: Int?, setupFailure: SetupFailure?,
     _ process: ProcessContext
   ) {
-    self.script = script
-    self.process = process
-    self.repetition = repetition
-    self.setupFailure = setupFailure
+    (self.script, self.process, self.repetition, self.setupFailure) = (script, process, repetition, setupFailure)
     (keepsGoing, retries, namesDevice) = (options.keepsGoing, options.retries, options.namesDevice)
     steps = ScriptSteps(script, options, retriesSetup: !keepsGoing && setupFailure == nil, process)
   }

@@ -339,9 +339,7 @@ final class ScriptSteps: ResultObserver {
           command.words.contains(where: {
             $0.keyword.map { shell.process.commands.type(named: $0)?.traits.takesEarlierValues ?? false } ?? false
           })
-        else {
-          return true
-        }
+        else { return true }
         let words = command.words.compactMap { try? text($0) }
         guard words.count == command.words.count, let line = try? shell.parse(words), line.isAboutCurrent,
           let attribute = line.command.awaitedAttribute

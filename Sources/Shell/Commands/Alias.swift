@@ -25,9 +25,7 @@ package struct Alias: SessionCommand {
 
   @Flag(help: "Remove the alias") var delete = false
 
-  func validate() throws {
-    if delete, name == nil || peer != nil { throw ValidationError("--delete takes a NAME and no PEER.") }
-  }
+  func validate() throws { if delete, name == nil || peer != nil { throw ValidationError("--delete takes a NAME and no PEER.") } }
 
   func check(_ words: [String], _ commands: CommandSet, isSession: Bool) throws {
     guard let name, let peer, ["delete", "remove", "rm", "unset"].contains(name) else { return }

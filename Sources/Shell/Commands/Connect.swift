@@ -31,9 +31,7 @@ package struct Connect: SessionCommand, PeerCommand {
 
   func run(in context: Context) async throws {
     guard input != nil || StandardInput.isFed || StandardInput.isTerminal && context.output.outIsTerminal && !context.output.style.json
-    else {
-      return try await context.withPeer(who.target) { try await report($0, context.output) }
-    }
+    else { return try await context.withPeer(who.target) { try await report($0, context.output) } }
     let shell = Shell(context.process, timeout: step.timeout)
     shell.isForPrograms = context.output.style.json
     let request = try await context.request(who.target)

@@ -53,7 +53,9 @@ package struct Execute: LoopCommand {
       return "Put a name with spaces in quotes: blectl -e \(ShellWords.quoteForShell(words[0])) \(name)"
     }
     let isDevice = { (word: String) in PeerArgument(argument: word) != nil && (try? Selector(word)) == nil && !word.contains(" ") }
-    let place = words.indices.dropFirst().last { isDevice(words[$0]) && ($0 == words.count - 1 || words[$0].contains(where: \.isUppercase)) }
+    let place = words.indices.dropFirst().last {
+      isDevice(words[$0]) && ($0 == words.count - 1 || words[$0].contains(where: \.isUppercase))
+    }
     let device = place.map { ShellWords.quoteForShell(words.remove(at: $0)) } ?? "PEER"
     return joined(words, device, isSplit ? " " : "; ")
   }
