@@ -114,15 +114,12 @@ package struct Scan: LoopCommand {
   /// Whether the scan takes its whole time even if `--count` devices were heard: the first ones in an order are known only then.
   private var listensToEnd: Bool { showsDevices && (sort != nil || every != nil) }
 
-  /// Whether the user asked for a form of times, so that devices have theirs.
-  private var hasTimes: Bool { if case .none? = outputStyle.times { false } else { outputStyle.times != nil } }
-
   var recordFields: RecordFields? {
     let data = ["services", "manufacturer_data", "service_data", "tx_power"]
     return showsDevices
       ? RecordFields(
         (every == nil ? [] : ["time"]) + ["address", "address_type", "name", "rssi.last", "rssi.mean", "interval_ms", "connectable"] + data
-          + ["mac", "packets"] + (hasTimes ? ["first_seen", "last_seen"] : []) + ["decoded"],
+          + ["mac", "packets"] + (asksForTimes ? ["first_seen", "last_seen"] : []) + ["decoded"],
         others: ["rssi", "identity", "identity_type", "first_seen", "last_seen", "decoded_error", "peer"])
       : RecordFields(
         ["time", "address", "address_type", "name", "rssi", "pdu", "connectable"] + data + ["raw", "decoded"],

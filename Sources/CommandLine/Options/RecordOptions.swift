@@ -125,6 +125,9 @@ package struct RecordFields: Sendable {
 }
 
 extension LoopCommand {
+  /// Whether the user asked for a form of times, so that also records that usually have none contain them.
+  package var asksForTimes: Bool { process.records.time.map { $0 != TimeChoice.none } ?? false }
+
   /// The style of the output that the command's options ask for.
   package var outputStyle: Output.Style {
     var style = Output.Style()
