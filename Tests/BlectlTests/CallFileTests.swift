@@ -144,7 +144,7 @@ import Testing
     #expect(result.status == 0, "\(result.errors)")
     for text in [
       "note: Ignored a device file: ", "a.json:2:13: device: Expected a string, found a number",
-      "b.json”: no such file",
+      "b.json\": no such file",
     ] {
       #expect(result.errors.contains(text), "\(result.errors)")
     }

@@ -82,7 +82,7 @@ import Testing
       #expect(result.status == 0 && result.errors.isEmpty && !result.text.contains("door"), "\(words): \(result)")
     }
     let read = try Blectl.run(["connect", "@door"], environment: ["XDG_STATE_HOME": folder, "XDG_CONFIG_HOME": folder])
-    #expect(read.status == 66 && read.errors.contains("config.json”: it is not a regular file (EINVAL)"), "\(read.errors)")
+    #expect(read.status == 66 && read.errors.contains("config.json\": it is not a regular file (EINVAL)"), "\(read.errors)")
   }
 
   /// The next completion knows the results of a command, even of a failed one, except those of a simulated air.

@@ -159,7 +159,8 @@ package struct UsageText {
     case .missingArgument("<peer>"): return "Name the device: \(PeerOptions.sentence)."
     case .missingArgument(let place): return "Missing \(name(of: place)): \(form(place, help, ""))."
     case .missingValue(let sentence):
-      let option = String(sentence.split(separator: "'").dropFirst().first?.prefix { $0 != " " } ?? "The option")
+      guard let name = sentence.split(separator: "'").dropFirst().first else { return sentence }
+      let option = String(name.prefix { $0 != " " })
       let known = command.flatMap { CommandDescription(of: $0).options.first { $0.names.contains(option) } }
       return "\(option) needs \(known.map { form("\(option) <\($0.valueName)>", $0.help, "") } ?? "a value")".asSentence
     case .unexpectedArguments(let extra, _):
