@@ -58,6 +58,12 @@ package struct Read: ValueCommand {
   func validate() throws {
     if all, !attributes.isEmpty { throw ValidationError("--all reads all characteristics. Leave out the attributes.") }
     if attributes.isEmpty, !all { throw ValidationError("Missing ATTRIBUTE. Name one, such as battery_level, or use --all.") }
+    let name = attributes.joined(separator: "_").lowercased()
+    if attributes.count > 1, (try? Selector(name, abbreviating: false)) != nil,
+      let wrong = attributes.first(where: { (try? Selector($0)) == nil })
+    {
+      throw ValidationError("Unknown attribute \(DisplayText.quote(wrong)). Did you mean \(name)?")
+    }
     if attributes == ["all"] || attributes == ["*"] {
       throw ValidationError("To read all values: \(who.peer == .current ? "read" : "blectl read \(who.peer)") --all")
     }

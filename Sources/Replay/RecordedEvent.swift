@@ -121,10 +121,12 @@ package struct VendorHandles: Sendable {
     let handle = offset.map { ConnectionHandle(packet.uint16(at: $0)) }
     guard isReset || handle?.isReserved == false else { return }
     isFromStart[record.adapter] = isFromStart[record.adapter] ?? isReset
-    if let handle, packet[0] == Packet.eventIndicator || Self.isFrame(packet) { opened.insert(Self.key(handle, record.adapter)) }
+    // Diagnostics come from the controller, and may look like a frame.
+    let isSent = record.direction == .hostToController
+    if let handle, packet[0] == Packet.eventIndicator || isSent && Self.isFrame(packet) { opened.insert(Self.key(handle, record.adapter)) }
   }
 
-  /// Returns whether ACL data is one whole L2CAP frame of ATT, signaling or pairing, which diagnostics are not.
+  /// Returns whether ACL data is one whole L2CAP frame of ATT, signaling or pairing.
   private static func isFrame(_ packet: [UInt8]) -> Bool {
     packet.count > 9 && Int(packet.uint16(at: 5)) == packet.count - 9 && (4...6).contains(packet.uint16(at: 7)) && packet[2] >> 4 & 3 != 1
   }

@@ -414,12 +414,14 @@ extension Output {
     isatty(descriptor) == 1 ? TerminalSize(of: descriptor).columns : nil
   }
 
-  /// Folds a line between words to a width in columns. A command of `program` at the end stays on one line, so that users can copy it.
+  /// Folds a line between words to a width in columns. A command of `program` after a colon stays on one line, so that users can copy it.
   package nonisolated static func fold(_ line: String, of program: String, to width: Int) -> String {
     guard DisplayText.width(line) > width else { return line }
     let start = line.ranges(of: ": \(program) ").last?.lowerBound ?? line.endIndex
-    let command = line[start...].dropFirst(2).replacing(" ", with: "\u{A0}")
-    let words = line[..<start] + (command.isEmpty ? "" : ": \(command)")
+    let rest = line[start...].dropFirst(2)
+    let end = rest.firstRange(of: ". ")?.lowerBound ?? rest.endIndex
+    let command = rest[..<end].replacing(" ", with: "\u{A0}")
+    let words = line[..<start] + (command.isEmpty ? "" : ": \(command)") + rest[end...]
     return DisplayText.wrap(String(words), to: width).joined(separator: "\n").replacing("\u{A0}", with: " ")
   }
 

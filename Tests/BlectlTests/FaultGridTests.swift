@@ -167,7 +167,7 @@ import Text
     let result = try Blectl.run(
       ["send-file", "name:Sink", "fff6", path, "--chunk", "244", "--verify", "notify:fff7", "--json"], adapter: "sim:\(air)")
     let told = try #require(result.error?.int("resume_offset"), "\(result.errors)")
-    let sent = try #require(result.errors.firstMatch(of: /up to (\d+) may have/).flatMap { Int($0.1) }, "\(result.errors)")
+    let sent = try #require(result.errors.firstMatch(of: /and (\d+) of \d+ bytes arrived/).flatMap { Int($0.1) }, "\(result.errors)")
     #expect(result.status == 7 && told == 500 * 244 && sent < 500_000, "\(result.errors)")
   }
 

@@ -92,7 +92,7 @@ import Testing
       ("{\"uuids\": {\"ffe1\": \"Door\",\n\"ffe2\": \"door!\"}}", ":2: uuids: \"door!\" is the name of both ffe1 and ffe2"),
       ("{\"uuids\": {\"ffe1\": \"a\",\n\"0000ffe1-0000-1000-8000-00805f9b34fb\": \"b\"}}", ":2: uuids: 0000ffe1-"),
       ("{\"uuids\": {\"ffe1\": \"a\", \"ffe1\": \"b\"}}", ":1: "),
-      ("{\"uuids\": {\"ffe1\": \"a\"", ":1: Expected ',' or '}', found the end"),
+      ("{\"uuids\": {\"ffe1\": \"a\"", ":1: Expected \",\" or \"}\", found the end"),
       ("\u{0}", ":1: Expected a value, found byte 0x0"), ("", ":1: Expected a value, found the end"),
       (String(repeating: "[", count: 100_000), ":1: "),
       ("{\"uuids\": {\"ffe1\": \"\u{FFFD}\"}}".replacingOccurrences(of: "\u{FFFD}", with: "\\ud800"), ":1: "),

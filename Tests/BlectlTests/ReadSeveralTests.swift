@@ -35,7 +35,7 @@ import Testing
   @Test func aFormatThatDoesNotFit() throws {
     let result = try blectl("read", Self.meter, "fff3", "fff4", "fff1", "--as", "i16le")
     #expect(result.status == 5 && result.output.isEmpty, "\(result.text)")
-    #expect(result.errors.split(separator: "\n").last?.contains("it has 3 bytes (") == true, "\(result.errors)")
+    #expect(result.errors.split(separator: "\n").last?.contains("The value has 3 bytes (") == true, "\(result.errors)")
     #expect(try blectl("read", Self.meter, "fff1", "fff4", "fff1", "--as", "i16le").text == "fff1\t-253\n")
   }
 

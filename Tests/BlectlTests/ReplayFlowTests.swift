@@ -198,7 +198,7 @@ import Testing
     let result = try Blectl.run(["scan", "--json"], adapter: "replay:\(file)")
     #expect(result.status == 66)
     #expect(result.error?.string("kind") == "input")
-    #expect(result.error?.string("message")?.hasSuffix(": not a btsnoop, pcap, pcapng or PacketLogger file (at byte 0)") ?? false)
+    #expect(result.error?.string("message")?.hasSuffix(": not a btsnoop, pcap, pcapng or PacketLogger file (at byte 0).") ?? false)
     #expect(try Blectl.run(["scan"], adapter: "replay:/nonexistent").status == 66)
     #expect(try Blectl.run(["scan"], adapter: "replay:").status == 64)
     // No device was in range.

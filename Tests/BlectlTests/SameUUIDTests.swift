@@ -78,7 +78,7 @@ import Testing
     (["read", "Twin", "outside"], "f401  5 °C"), (["read", "Twin", "OUTSIDE"], "f401  5 °C"),
     (["read", "Twin", "outside", "inside"], "outside\tf401  5 °C\ninside\t3408  21 °C"),
     (["read", "Twin", "outside", "--every", "1", "-n", "1"], "2a6e[2] \"outside\" f401"),
-    (["notify", "Twin", "outside", "-n", "1"], "2a6e[2] \"outside\" f401"), (["write", "Twin", "outside", "0100", "--read-back"], ""),
+    (["notify", "Twin", "outside", "-n", "1"], "2a6e[2] \"outside\" f401"), (["write", "Twin", "outside", "0100"], "Wrote"),
     (["write", "Twin", "inside", "0100", "--expect", "outside=f4"], "2a6e[2] \"outside\" f401"),
     (["notify", "Twin", "outside", "--write", "inside=0100", "-n", "1"], "f401"),
     (["-e", "read outside; subscribe outside; wait outside=f401; unsubscribe outside", "Twin"], "2a6e[2] \"outside\" f401"),
@@ -130,9 +130,9 @@ import Testing
   @Test func scriptsHaveThemInQuotes() throws {
     let result = try script("read \"outside\"\nexpect == f401\nexpect 'inside' == 3408 within 2s\nwait \"outside=f4\"")
     #expect(result.status == 0, "\(result.text) \(result.errors)")
-    let wrong = try script("read outside", "--check")
+    let wrong = try script("read outside", "--dry-run")
     #expect(wrong.status == 64 && (wrong.errors + wrong.text).contains("Unknown attribute \"outside\""), "\(wrong.text) \(wrong.errors)")
-    #expect(try script("read \"outside\"", "--check").status == 0)
+    #expect(try script("read \"outside\"", "--dry-run").status == 0)
   }
 
   @Test func aRecordedScriptRuns() throws {

@@ -29,7 +29,7 @@ import Testing
     ("read ffe1 --bogus", "1:1", "--bogus"), ("read ffe1 --as u9", "1:1", "u9"), ("write ffe1", "1:1", "Missing VALUE"),
     ("write ffe1 01 --mode fast", "1:1", "fast"), ("notify ffe1", "1:1", "Add --count or --duration"), ("exit", "1:1", "last line"),
     ("source other", "1:1", "include FILE"), ("run other.blectl", "1:1", "include FILE"), ("alias x", "1:1", "set NAME VALUE"),
-    ("help", "1:1", "cannot show help"), ("read --help", "1:1", "cannot show help"), ("repl", "1:1", "Unknown command"),
+    ("help", "1:1", "does not work in scripts"), ("read --help", "1:1", "does not work in scripts"), ("repl", "1:1", "Unknown command"),
     ("set reconnect on", "1:1", "Scripts have no"), ("set format u9", "1:1", "u9"), ("set timeout x", "1:1", "Invalid timeout"),
     ("read ffe1 -i hci0", "1:1", "--adapter"), ("read ffe1\nexpect as u16 == 1", "2:11", "u16le or u16be"),
     ("sleep 5x", "1:7", "Invalid time \"5x\""),

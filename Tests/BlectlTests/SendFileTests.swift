@@ -95,7 +95,7 @@ import Testing
     #expect(result.status == 6)
     let message = try #require(result.error?.string("message"))
     let offset = try #require(result.error?.int("resume_offset"))
-    let sent = try #require(message.split(separator: "up to ").last?.split(separator: " ").first.flatMap { Int($0) })
+    let sent = try #require(message.firstMatch(of: /and (\d+) of \d+ bytes arrived/).flatMap { Int($0.1) })
     // At most the bytes between two proofs, and those in the buffers.
     #expect(offset > 16_384 && offset <= sent && sent - offset < 3 * 16_384, "\(message)")
   }

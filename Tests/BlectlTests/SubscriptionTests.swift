@@ -79,8 +79,7 @@ import Testing
     for words in [["notify", "Locked"], ["write", "Locked", "fff5", "00", "--collect", "1"], ["-e", "subscribe", "Locked"]] {
       let device = try locked("", words)
       #expect(device.status == 5, "\(words) \(device.errors)")
-      let pair = words[0] == "-e" ? "pair name:Locked" : "blectl pair name:Locked"
-      let advice = "it needs encryption (ATT 0x0f). To pair: \(pair)\n"
+      let advice = "it needs encryption (ATT 0x0f). To pair: blectl pair name:Locked\n"
       #expect(device.errors.contains("Cannot write fff1@2902 (") && device.errors.contains(advice), "\(device.errors)")
       #expect(device.errors.contains("note: Skipped fff2: ") && !device.errors.contains("Wrote"), "\(device.errors)")
     }

@@ -55,10 +55,10 @@ import Testing
     }
     #expect(try pair(200).contains("Paired with SafeLock"))
     let again = try pair(200)
-    #expect(again.contains("Already paired with SafeLock: ") && again.contains(". To pair again, unpair first."), "\(again)")
+    #expect(again.contains("Already paired with SafeLock (") && again.contains("). To pair again: blectl unpair name:SafeLock"), "\(again)")
     #expect(!again.contains("exists already"), "\(again)")
     // The sentence breaks between words.
     #expect(try pair(40).split(separator: "\n").allSatisfy { $0.count <= 40 })
-    #expect(try pair(80).contains("unpair first."))
+    #expect(try pair(80).contains("unpair name:SafeLock"))
   }
 }

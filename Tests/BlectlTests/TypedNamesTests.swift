@@ -189,7 +189,8 @@ import Testing
     #expect(try Set(result.records.compactMap { $0.string("name") }) == ["GateLock"], "\(result.text)")
     let address = try Blectl.run("scan", "D1:00:00:00:00:02", "-d", "1", "--json")
     #expect(try Set(address.records.compactMap { $0.string("address") }) == ["D1:00:00:00:00:02"], "\(address.text)")
-    #expect(try Blectl.run("scan", "mac:A4:C1:38:00:11:22").errors.contains("blectl mac-from-adv mac:A4:C1:38:00:11:22"))
+    let mac = try Blectl.run("scan", "mac:A4:C1:38:00:11:22", "-d", "1", "--json")
+    #expect(try Set(mac.records.compactMap { $0.string("address") }) == ["D1:00:00:00:00:01"], "\(mac.text)")
   }
 
   @Test(
@@ -314,7 +315,7 @@ import Testing
     (["mac-from-adv", "A4", "C1", "38", "00", "11", "22"], "as one word: blectl mac-from-adv A4:C1:38:00:11:22\n"),
     (["connect", "A4", "C1", "38", "00", "11", "22", "-q"], "as one word: blectl connect A4:C1:38:00:11:22 -q\n"),
     (["mac-from-adv", "learn", "A4:C1:38:00:11:22"], "Did you mean --learn?"), (["mac-from-adv", "Panel"], "on the label: --learn MAC"),
-    (["call", "battery"], "Put the device first: call PEER battery\n"),
+    (["call", "battery"], "The device comes first: call PEER battery"),
     // Commands of other programs, and commands in the place of an option.
     (["send", "Band-7", "ff02", "f"], "For a file: send-file."), (["record", "my log"], "blectl --record 'my log' COMMAND"),
     (["hcitool", "lescan"], "Did you mean scan?"), (["read_gatt_char", "Band-7"], "Did you mean read?"),

@@ -144,7 +144,9 @@ enum WrongLines {
     Row("-e helpp Band-7", "Did you mean help?", "blectl -e help Band-7"),
     Row("-e 'xyzzy' Band-7", "List the commands: help", "echo help | blectl repl"),
     // Words of other languages in scripts.
-    Row("run comment.blectl", "A comment starts with #. See blectl-script(5).", "printf 'test a\\nnote x # a comment\\nend\\n' | blectl run -"),
+    Row(
+      "run comment.blectl", "A comment starts with #. See blectl-script(5).", "printf 'test a\\nnote x # a comment\\nend\\n' | blectl run -"
+    ),
     Row("run if.blectl", "Scripts have no conditions.", "printf 'device Band-7\\nread 2a19\\nexpect == 3c\\n' | blectl run -"),
     Row("run for.blectl", "write: repeat 3 … end.", "printf 'device Band-7\\nrepeat 3\\nread 2a19\\nend\\n' | blectl run -"),
     Row("run while.blectl", "write: repeat 3 … end.", "printf 'device Band-7\\nretry 3\\nread 2a19\\nend\\n' | blectl run -"),

@@ -69,14 +69,21 @@ package struct Selector: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// Parses an attribute as users type it: a selector, or the user description (2901) of a characteristic, which only the peer knows.
-  /// - Throws: GATTError.invalidSelector for an empty text and a wrong handle.
+  /// - Throws: GATTError.invalidSelector for an empty text, a wrong handle, and hex digits that are no UUID.
   package init(typed text: String) throws(GATTError) {
     do throws(GATTError) { self = try Selector(text) } catch {
-      guard case .invalidSelector(_, let fault) = error, fault != .noHandle, fault != .handleInService, !text.trimmed.isEmpty else {
-        throw error
-      }
+      guard case .invalidSelector(_, let fault) = error, fault != .noHandle, fault != .handleInService, !text.trimmed.isEmpty,
+        !Self.mayBeValue(text)
+      else { throw error }
       (service, main, descriptor, description) = (nil, .userDescription(fault), nil, text)
     }
+  }
+
+  /// Whether a text is more probably a misplaced value or a time, such as `567b3c`, `ff01:56` and `2s`, than a user description.
+  private static func mayBeValue(_ text: String) -> Bool {
+    guard text.contains(where: \.isNumber) else { return false }
+    let isTime = text.first?.isNumber == true && ["s", "ms", "m", "h"].contains(text.drop { $0.isNumber || $0 == "." })
+    return isTime || text.allSatisfy { $0.isHexDigit || $0 == ":" }
   }
 
   /// Whether the text can be the user description of a characteristic, because it is no handle and has no UUID.
