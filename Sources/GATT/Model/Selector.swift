@@ -81,6 +81,8 @@ package struct Selector: Hashable, Sendable, CustomStringConvertible {
 
   /// Whether a text is more probably a misplaced value or a time, such as `567b3c`, `ff01:56` and `2s`, than a user description.
   private static func mayBeValue(_ text: String) -> Bool {
+    // A comma that should separate commands.
+    if text.hasSuffix(",") { return true }
     guard text.contains(where: \.isNumber) else { return false }
     let isTime = text.first?.isNumber == true && ["s", "ms", "m", "h"].contains(text.drop { $0.isNumber || $0 == "." })
     return isTime || text.allSatisfy { $0.isHexDigit || $0 == ":" }
