@@ -113,7 +113,8 @@ def collected(fields, names):
             found += [item['type'] for item in value]
         elif isinstance(value, list):
             for item in value:
-                found += collected(item, names)
+                if isinstance(item, dict):
+                    found += collected(item, names)
         elif key in names and not isinstance(value, dict):
             found.append(value)
     return found
