@@ -17,7 +17,7 @@ package enum AssignedNumbers {
 
   /// Finds the UUID with a name, in any case and with any separators: `battery_level`, `Battery Level`. The word `service` at the end of a
   /// service's name is optional. A name that a characteristic and a service share (`device_time`) means the characteristic.
-  /// Nil for text with punctuation that the name lacks.
+  /// Punctuation in the text that is not in the name makes it another name, so that nothing is found.
   package static func uuid(named text: String) -> UUID? {
     guard let uuid = find(text) else { return nil }
     if isPlain(text.trimmed) { return uuid }

@@ -68,7 +68,7 @@ package struct PacketField: Sendable, Equatable {
     /// The bytes of AD structures.
     case advertising([UInt8])
     /// A part of advertising data longer than its packet.
-    /// - Parameter of: The data that ends with this part. Nil if another part follows, or if its packet does not tell the beginning.
+    /// - Parameter of: The data that ends with this part. Nil if another part follows, or if the first part is unknown.
     case part([UInt8], of: JoinedAdvertisingData?)
     /// The handle of an attribute. `LearnedDatabases` may know the name of the attribute.
     case attribute(AttributeHandle)

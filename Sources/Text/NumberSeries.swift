@@ -30,9 +30,9 @@ package struct NumberSeries: Sendable {
   package private(set) var latest = 0.0
   /// The number of numbers that a sample stands for, unless a gap follows.
   private var share = 1
-  /// The number and the sum of the pauses between two numbers that are no gaps, in nanoseconds.
+  /// The count of the usual pauses between numbers, and their sum in nanoseconds. Gaps are left out.
   private var pauses: (count: Double, sum: Double) = (0, 0)
-  /// The maximum number of samples: 230 KiB, and four for each pixel of a plot.
+  /// The maximum number of samples. They take 230 KiB, and give a plot four samples for each pixel.
   package static let limit = 4096
 
   package init(name: String, unit: String?) { (self.name, self.unit) = (name, unit) }

@@ -14,7 +14,7 @@ struct BeaconLayout {
     /// The places of the bits, the most significant first, as offset and count from the first bit of the data.
     let places: [(offset: Int, count: Int)]
     let type: Substring
-    /// The number that is added to the bits, before they are multiplied and divided.
+    /// The offset of the raw number: the value is (raw + addend), multiplied and divided.
     let addend: Double
     let factor: Double
     let divisor: Double

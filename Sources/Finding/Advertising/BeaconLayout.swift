@@ -2,7 +2,7 @@ import Bluetooth
 import Text
 
 extension BeaconLayout {
-  /// Decodes data with the layout of this key that fits its beginning and length. Nil without such a layout.
+  /// Decodes data with the layout under `key` whose length and first bytes fit. Returns nil if none fits.
   static func decode(_ key: String, _ data: [UInt8]) -> DecodedData? {
     guard let layout = all[key]?.first(where: { $0.length == data.count && data.starts(with: $0.start) }) else { return nil }
     let fields = layout.fields.compactMap { field in field.value(data).map { DecodedData.Field(field.name, $0) } }

@@ -25,7 +25,7 @@ package struct DeviceView {
 
   /// The PDU types whose last payload lacks its end.
   package private(set) var truncated: Set<AdvertisingReport.PDU> = []
-  /// The last transmit power that an extended report itself has, in dBm. Nil without such a report.
+  /// The last transmit power that an extended report itself has, in dBm. Nil until a report has one.
   package private(set) var reportTxPower: Int8?
 
   /// The maximum number of services. The limit bounds the memory for a device that constantly changes its services.

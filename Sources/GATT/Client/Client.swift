@@ -114,7 +114,7 @@ package final class Client: BearerClient {
   func exchangeMTUOnce() async throws { if requestedMTU == nil { try await exchangeMTU() } }
 
   /// Finds the attribute that a selector matches, after discovery if necessary. Explains an abbreviation in a note, once per selector.
-  /// Where no name and no UUID fits, reads the user descriptions (2901) of all characteristics, once per link, and looks for the text.
+  /// If no name and no UUID fits, compares the text with the user descriptions (2901) of all characteristics, which it reads once per link.
   /// - Throws: the errors of `discover` and `AttributeTable.resolve`.
   package func resolve(_ selector: Selector) async throws -> Attribute {
     let table = try await discover()

@@ -11,7 +11,8 @@ package enum InputFile {
   package nonisolated static func isRegular(_ path: String) -> Bool { SystemCall.status(of: path)?.kind == S_IFREG }
 
   /// Reads a small user file without suspending. Accepts only regular files of at most `limit` bytes.
-  /// Nil if the file does not exist, or if this user may not enter its folder. With `isOwn`, a folder that is there must be open.
+  /// Returns nil if the file does not exist, or if this user may not enter its folder. With `isOwn`, a visible folder that this user may
+  /// not enter is an error.
   /// - Parameter isOwn: Whether to refuse a file of another user, which may contain foreign keys. Root may read the files of all users.
   /// - Throws: FileError.
   package nonisolated static func readIfThere(_ path: String, limit: Int, isOwn: Bool = false) throws(FileError) -> [UInt8]? {
