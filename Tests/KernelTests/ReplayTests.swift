@@ -57,7 +57,7 @@ extension KernelTests {
       let heard = try Blectl.run(["notify", BumbleAir.peer, "ffe5", "-n", "3", "--json"], adapter: replay, virtual: false)
       #expect(try heard.records.map { $0.string("text") } == ["tick 1", "tick 2", "tick 3"], "\(heard.errors)")
       let unknown = try Blectl.run(["read", BumbleAir.peer, "ffe3", "--strict"], adapter: replay, virtual: false)
-      #expect(unknown.status == 7 && unknown.errors.contains("The recording has no read of "), "\(unknown.errors)")
+      #expect(unknown.status == 7 && unknown.errors.contains("The recording has no Read By Type request for ffe3. "), "\(unknown.errors)")
     }
 
     @Test func replaysGatttool() throws {
