@@ -4,8 +4,11 @@ package struct MalformedPacket: Error, Equatable, Sendable, CustomStringConverti
   package let reason: String
   /// The offset of the invalid byte from the start of the packet, in bytes.
   package let offset: Int
+  private let isOffsetInReason: Bool
 
-  package init(_ reason: String, at offset: Int) { (self.reason, self.offset) = (reason, offset) }
+  package init(_ reason: String, at offset: Int, isOffsetInReason: Bool = false) {
+    (self.reason, self.offset, self.isOffsetInReason) = (reason, offset, isOffsetInReason)
+  }
 
-  package var description: String { reason.contains(" at byte ") ? reason : "\(reason) (at byte \(offset))" }
+  package var description: String { isOffsetInReason ? reason : "\(reason) (at byte \(offset))" }
 }

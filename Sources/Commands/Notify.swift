@@ -180,8 +180,8 @@ package struct Notify: ValueCommand {
       if let plots {
         try await plots.show(event, uuid, format, from: connection)
       } else {
-        // `subscribe` shows the value too.
-        let isShown = !context.output.style.json && context.isShownBeside(event)
+        // `subscribe` shows the value too, unless this command has a format of its own.
+        let isShown = chosenFormat == nil && !context.output.style.json && context.isShownBeside(event)
         if !isShown { try await NotificationRecord.show(event, uuid, format, from: connection, context) }
       }
       state.values += 1

@@ -144,7 +144,12 @@ package struct Read: ValueCommand {
     if selectors.count > 1, format == .auto, output.style.json, !output.style.form.isJSON, output.valueFields == nil {
       // The header of a table comes before the first value, so the types must be known.
       var types: [UUID] = []
-      for selector in selectors { if let type = try? await client.resolve(selector).uuid { types.append(type) } }
+      for selector in selectors {
+        do {
+          let type = if let uuid = selector.plainUUID { uuid } else { try await client.resolve(selector).uuid }
+          if let type { types.append(type) }
+        } catch is GATTError {}
+      }
       output.takeValueFields(of: types)
     }
     try await client.read(selectors, onFailure: { try failures.add($1, of: names[$0], isLast: client.closed != nil) }) { index, found in

@@ -98,7 +98,7 @@ package struct SendFile: PeerCommand {
       if file == "-" {
         try await output.readingInput { try await OctetFile.open(file, limit: Self.limit, whenIdle: $0) }
       } else {
-        try await OctetFile.open(file, limit: Self.limit) {}
+        try await output.reading(file) { try await OctetFile.open(file, limit: Self.limit, whenIdle: $0) }
       }
     var target = who.target
     target.requested.dataLength = dataLength

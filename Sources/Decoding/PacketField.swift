@@ -23,11 +23,13 @@ package struct DecodedPacket: Sendable, Equatable {
       }.first
   }
 
-  /// Marks a packet whose end the recorder cut. The bytes then replace its fields, because a cut value looks like a shorter one.
+  /// Marks a packet whose end the recorder cut. The bytes then replace its fields but for the handle of an attribute, because a cut value
+  /// looks like a shorter one.
   mutating func cut(_ missing: Int, _ octets: [UInt8]) {
     guard missing > 0 else { return }
     (problem, self.missing) = (nil, missing)
-    fields = fields.filter { $0.name == "channel" } + (octets.isEmpty ? [] : [PacketField("octets", .octets(octets))])
+    let isWhole = { (field: PacketField) in if case .attribute = field.value { true } else { field.name == "channel" } }
+    fields = Array(fields.prefix(while: isWhole)) + (octets.isEmpty ? [] : [PacketField("octets", .octets(octets))])
   }
 
   package subscript(name: String) -> PacketField.Value? { fields.first { $0.name == name }?.value }

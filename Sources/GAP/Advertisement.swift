@@ -235,7 +235,7 @@ package struct Advertisement: Hashable, Sendable {
       guard length <= left else {
         error = MalformedPacket(
           "the structure at byte \(start) claims \(length.counted("byte")), but \(left == 0 ? "none are" : left == 1 ? "1 is" : "\(left) are") left",
-          at: start)
+          at: start, isOffsetInReason: true)
         return nil
       }
       position = start + 1 + length

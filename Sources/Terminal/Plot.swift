@@ -30,7 +30,11 @@ package struct Plot {
   ) -> (rows: [(label: String, drawing: String)], ages: (first: String, last: String))? {
     guard let first = series.samples.first?.time, let last = series.samples.last?.end, height >= 3, width >= 16 else { return nil }
     var (low, high) = (series.low, series.high)
-    if high - low < 1e-9 * max(1, abs(high)) { (low, high) = (low - 1, high + 1) }
+    // The margin counts even where two neighboring numbers are more than 1 apart.
+    if high / 2 - low / 2 < 1e-9 * max(1, abs(high)) {
+      let margin = max(1, abs(high) * 1e-6)
+      (low, high) = (max(low - margin, -.greatestFiniteMagnitude), min(high + margin, .greatestFiniteMagnitude))
+    }
     let unit = series.unit.map { DisplayText.clip(" \(DisplayText.escape($0))", to: width / 4) } ?? ""
     let labels = (Self.number(high) + unit, Self.number(high / 2 + low / 2), Self.number(low))
     let margin = [labels.0, labels.1, labels.2].map(DisplayText.width).max() ?? 0

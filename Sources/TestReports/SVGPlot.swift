@@ -111,16 +111,17 @@ package struct SVGPlot {
     while let first = rest.popFirst() {
       let run = [first] + rest.prefix { !$0.sample.followsGap }
       rest = rest.dropFirst(run.count - 1)
-      func points(_ run: some Sequence<(column: Int, sample: NumberSample)>, _ number: (NumberSample) -> Double) -> String {
-        run.map { "\(SVGScale.coordinate(Double($0.column) / 2)),\(SVGScale.coordinate(y.place(number($0.sample))))" }
-          .joined(separator: " ")
+      // A band or a line needs two places to be visible.
+      let places =
+        run.count > 1
+        ? run.map { (Double($0.column) / 2, $0.sample) } : [-0.25, 0.25].map { (Double(first.column) / 2 + $0, first.sample) }
+      func points(_ places: some Sequence<(x: Double, sample: NumberSample)>, _ number: (NumberSample) -> Double) -> String {
+        places.map { "\(SVGScale.coordinate($0.x)),\(SVGScale.coordinate(y.place(number($0.sample))))" }.joined(separator: " ")
       }
       if run.contains(where: { $0.sample.count > 1 }) {
-        drawing += "<polygon class=\"band\(color)\" points=\"\(points(run, \.high)) \(points(run.reversed(), \.low))\"/>\n"
+        drawing += "<polygon class=\"band\(color)\" points=\"\(points(places, \.high)) \(points(places.reversed(), \.low))\"/>\n"
       }
-      // A line needs two points to be visible.
-      let line = run.count > 1 ? run : [first, first]
-      drawing += "<polyline class=\"line\(color)\" points=\"\(points(line, \.mean))\"/>\n"
+      drawing += "<polyline class=\"line\(color)\" points=\"\(points(places, \.mean))\"/>\n"
     }
     return drawing
   }

@@ -30,7 +30,7 @@ package struct NumberSeries: Sendable {
   package private(set) var latest = 0.0
   /// The number of numbers that a sample stands for, unless a gap follows.
   private var share = 1
-  /// The count of the usual pauses between numbers, and their sum in nanoseconds. Gaps are left out.
+  /// The count of the pauses between numbers, and their sum in nanoseconds. A gap counts as the shortest one, so that a device may slow down.
   private var pauses: (count: Double, sum: Double) = (0, 0)
   /// The maximum number of samples. They take 230 KiB, and give a plot four samples for each pixel.
   package static let limit = 4096
@@ -43,8 +43,9 @@ package struct NumberSeries: Sendable {
     let time = max(time, samples.last?.end ?? time)
     let pause = samples.last.map { Double(time) - Double($0.end) }
     // A device that sends at regular times missed several of them.
-    let isGap = pause.map { pauses.count >= 4 && $0 > 8 * pauses.sum / pauses.count } ?? false
-    if let pause, !isGap { pauses = (pauses.count + 1, pauses.sum + pause) }
+    let longest = pauses.count >= 4 ? 8 * pauses.sum / pauses.count : .infinity
+    let isGap = pause.map { $0 > longest } ?? false
+    if let pause { pauses = (pauses.count + 1, pauses.sum + min(pause, longest)) }
     let sample = NumberSample(time: time, end: time, low: value, high: value, mean: value, followsGap: isGap)
     if let last = samples.last, last.count < share, !isGap {
       samples[samples.count - 1].add(sample)

@@ -27,7 +27,9 @@ extension String {
     guard let colon = ranges(of: ": ").last else { return asSentence }
     let start = self[..<colon.lowerBound].lastIndex { ".?!".contains($0) }.map { index(after: $0) } ?? startIndex
     let opening = self[start..<colon.lowerBound].drop { $0 == " " }.prefix { $0 != " " }
-    let isCommand = ["\(program) ", "-", "`", "'", "{"].contains { self[colon.upperBound...].hasPrefix($0) }
+    let isCommand = ["\(program) ", "sudo ", "bluetoothctl ", "rfkill ", "-", "`", "'", "{"].contains {
+      self[colon.upperBound...].hasPrefix($0)
+    }
     let asksForMore = [" needs ", " takes ", " is missing", " has no name"].contains { self[start..<colon.lowerBound].contains($0) }
     return isCommand || asksForMore || Self.advising.contains(String(opening)) ? self : asSentence
   }

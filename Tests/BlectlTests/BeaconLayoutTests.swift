@@ -23,11 +23,16 @@ import Text
         "Ruuvi temperature -163.835 °C, humidity 0.0 %, pressure 500.0 hPa, acceleration x -32767 mg, acceleration y -32767 mg, "
           + "acceleration z -32767 mg, battery 1600 mV, tx power -40 dBm, movements 0, mac cbb8334c884f"
       ),
-      (0x0499, "058000ffffffff800080008000ffffffffffffffffffffff", "Ruuvi mac ffffffffffff"),
+      (0x0499, "058000ffffffff800080008000ffffffffffffffffffffff", "Ruuvi without values"),
       (
         0x0499, "03291a1ece1efc18f94202ca0b53",
         "Ruuvi humidity 20.5 %, temperature 26.3 °C, pressure 1027.66 hPa, acceleration x -1000 mg, acceleration y -1726 mg, "
           + "acceleration z 714 mg, battery 2899 mV"
+      ),
+      (
+        0x0499, "06170c5668c79e007000c90501d940cd004c884f",
+        "Ruuvi temperature 29.5 °C, humidity 55.3 %, pressure 1011.02 hPa, PM2.5 11.2 µg/m³, co2 201 ppm, voc index 10, nox index 2, "
+          + "luminosity 13026.67 lx, calibrating off"
       ),
       (0x0499, "0512fc", "nil"), (0x0499, "", "nil"),
     ] as [(UInt16, String, String)])
@@ -39,6 +44,10 @@ import Text
   @Test(
     arguments: [
       ("sps", 0x0835, "d61200b1cb6408", "Inkbird temperature 21.01 °C, humidity 48.22 %, battery 100 %"),
+      // Temperatures that are the numbers of companies with beacons.
+      ("sps", 0x0499, "d61200b1cb6408", "Inkbird temperature 11.77 °C, humidity 48.22 %, battery 100 %"),
+      ("sps", 0x004C, "d61200b1cb6408", "Inkbird temperature 0.76 °C, humidity 48.22 %, battery 100 %"),
+      ("sps", 0x0006, "d61200b1cb6408", "Inkbird temperature 0.06 °C, humidity 48.22 %, battery 100 %"),
       ("tps", 0xFF9C, "000000000050 08", "Inkbird temperature -1.0 °C, battery 80 %"), ("sps", 0x0835, "ffff00b1cb6408", "nil"),
       ("sps", 0x0835, "d61200b1cbff08", "nil"), ("other", 0x0835, "d61200b1cb6408", "nil"), (nil, 0x0835, "d61200b1cb6408", "nil"),
       ("sps", 0x0835, "d61200b1cb64", "nil"),

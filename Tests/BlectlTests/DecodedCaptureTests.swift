@@ -151,6 +151,36 @@ import Text
     #expect(result.status == 0 && !result.text.contains("malformed"), "\(result.text)\(result.errors)")
   }
 
+  /// Complete data of the host ends what it sent before in parts. The host may take its time.
+  @Test func partsOfTheHost() throws {
+    func part(_ operation: UInt8, _ data: [UInt8]) -> [UInt8] {
+      [1, 0x37, 0x20, UInt8(4 + data.count), 0, operation, 1, UInt8(data.count)] + data
+    }
+    func decoded(_ packets: [[UInt8]]) throws -> String {
+      let records = packets.enumerated().map {
+        Snoop.Record(packet: $1, direction: .hostToController, wallClock: Int64($0) * 3_000_000_000)
+      }
+      return try Blectl.run(["decode", "trace", "-"], input: Snoop.header(.h4) + records.flatMap(\.encoded)).text
+    }
+    let joined = #"advertising data Complete Local Name  "ABC" (joined from packet "#
+    let whole = part(3, [2, 9, 0x58])
+    let texts = [
+      try decoded([part(1, [9, 9]), whole, part(1, [4, 9]), part(2, [0x41, 0x42, 0x43])]),
+      try decoded([part(1, [9, 9]), part(1, [4, 9]), part(0, [0x41]), part(2, [0x42, 0x43])]),
+    ]
+    #expect(texts[0].contains(joined + "3 on)") && !texts[0].contains("malformed"), "\(texts[0])")
+    #expect(texts[1].contains(joined + "2 on)") && !texts[1].contains("malformed"), "\(texts[1])")
+  }
+
+  /// A cut value keeps its attribute.
+  @Test func aCutNotification() throws {
+    let packet: [UInt8] = [2, 0x40, 0x20, 24, 0, 20, 0, 4, 0, 0x1B, 0x12, 0, 0x41, 0x41]
+    var record = Snoop.Record(packet: packet, direction: .controllerToHost, wallClock: 0)
+    record.missing = 15
+    let text = try Blectl.run(["decode", "trace", "-"], input: Snoop.header(.h4) + record.encoded).text
+    #expect(text.contains("Handle Value Notification  handle 0x0012, octets 1b12004141  (cut"), "\(text)")
+  }
+
   /// A cut response is an answer, and what a cut hides is not learned. A packet of a wrong length stays malformed.
   @Test func cutData() throws {
     func data(_ payload: [UInt8], isSent: Bool, kept: Int? = nil) -> Snoop.Record {
@@ -166,7 +196,7 @@ import Text
     let records = [data([0x0A, 3, 0], isSent: true), data([0x0B, 1, 2, 3, 4, 5], isSent: false, kept: 10), wrong]
     let result = try Blectl.run(["decode", "trace", "-"], input: Snoop.header(.h4) + records.flatMap(\.encoded))
     for mention in [
-      "> 0x0040 Read Response  octets 0b  (cut: the recording lacks the last 5 bytes)  (after 0 ms)", "2 packets cut by the recorder",
+      "> 0x0040 Read Response  handle 0x0003, octets 0b  (cut: the recording lacks the last 5 bytes)  (after 0 ms)", "2 packets cut by the recorder",
       "1 malformed packet\n",
     ] { #expect(result.text.contains(mention), "\(mention) is not in \(result.text)") }
     #expect(result.status == 5 && !result.text.contains("no answer"), "\(result.text)")

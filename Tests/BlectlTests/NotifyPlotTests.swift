@@ -114,6 +114,19 @@ import Text
     #expect((3...7).contains(isEmpty.count), "\(drawing)")
   }
 
+  /// A device that sends less often from some time on has one gap there.
+  @Test func aSlowerDeviceHasOneGap() {
+    var series = NumberSeries(name: "x", unit: nil)
+    for index in 0..<5 { series.add(1, at: Int64(index) * 100_000_000) }
+    for index in 1...100 { series.add(2, at: Int64(index) * 10_000_000_000) }
+    #expect((1...12).contains(series.samples.count { $0.followsGap }) && series.samples.last?.followsGap == false)
+  }
+
+  /// Numbers of which the next ones are more than 1 apart.
+  @Test(arguments: [Double(UInt64.max), 1e300, -1e300, .greatestFiniteMagnitude, 0x1p53]) func aHugeConstantIsDrawn(_ value: Double) {
+    #expect(Plot(isUTF8: true, width: 60, height: 8).rows([(0, value), (1, value)], now: 9)?.rows.count == 7)
+  }
+
   /// Numbers at the ends of the range of a double, whose difference overflows.
   @Test func hugeNumbersAreDrawn() {
     let samples: [Plot.Sample] = [-1.7e308, 1.7e308, 0, .leastNonzeroMagnitude].enumerated().map { (Int64($0), $1) }

@@ -21,6 +21,8 @@ import Testing
     #expect(result.status == 0 && times.count == 3 && Set(times).count == 3, "\(result.text)")
     // Without the subscription, `notify` shows the values.
     #expect(try run(["-e", "notify fff1 -n 3", "Door"]).lines.count { $0.hasSuffix(" fff1 cafe") } == 3)
+    // A format of its own makes other values.
+    #expect(try run(["-e", "subscribe fff1; notify fff1 -n 2 --as u16be", "Door"]).lines.count { $0.hasSuffix(" fff1 51966") } == 2)
     // The records of both commands stay.
     let records = try run(["-e", "subscribe fff1; notify fff1 -n 3", "Door", "--json"]).records
     #expect(records.count { $0.string("event") == "notification" } >= 5)

@@ -37,6 +37,16 @@ import Testing
     #expect(terminal.finish().status == 0)
   }
 
+  @Test func aPipeWithoutDataIsShown() throws {
+    let pipe = TemporaryFolder.path()
+    let terminal = try terminal([
+      "/bin/sh", "-c", "mkfifo \(pipe); (read line < /dev/tty; echo data) > \(pipe) & \(Blectl.path) send-file Band-7 ff02 \(pipe)",
+    ])
+    #expect(terminal.wait(for: "Waiting for data from \"\(pipe)\": 1 s"))
+    terminal.type("go\r")
+    #expect(terminal.finish().status == 0)
+  }
+
   @Test func hexDigitsFromAFileGetANote() throws {
     let note = "note: standard input has only hex digits. blectl writes them as text. To write the bytes that they stand for, add --as hex"
     let text = try Blectl.run("write", "Band-7", "ff02", "-", input: Array("1b9902\n".utf8))

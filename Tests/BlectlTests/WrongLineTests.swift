@@ -131,8 +131,12 @@ import Testing
       let acl = try Blectl.run("decode", packet)
       #expect(acl.status == 0 && acl.text.contains("Read Request"), "\(acl.text)\(acl.errors)")
     }
+    // The name of an adapter is no kind of packet.
+    #expect(try Blectl.run("decode", "[hci0] adv data: 0201060303f0ff").errors.contains(" as adv."))
     #expect(try Blectl.run("write", "Panel", "fff8", "5").status == 0)
-    for (input, kind) in [("0201060302f0ff\n", "adv"), ("ACL Data TX: 02 40 20 07 00 03 00 04 00 0a 11 00\n", "hci"), ("0a1100\n", "att")] {
+    for (input, kind) in [
+      ("0201060302f0ff\n", "adv"), ("ACL Data TX: 02 40 20 07 00 03 00 04 00 0a 11 00\n", "hci"), ("0a1100\n", "att"),
+    ] {
       let result = try Blectl.run("decode", "-", input: Array(input.utf8))
       #expect(result.status == 0 && result.errors.contains(" as \(kind)."), "\(input): \(result.errors)")
     }

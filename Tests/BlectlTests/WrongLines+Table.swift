@@ -90,6 +90,7 @@ enum WrongLines {
     Row("sim trace.btsnoop --listen unix:s", "-i replay:trace.btsnoop", "blectl scan -d 1 -i replay:trace.btsnoop"),
     Row("decode devices.json", "-i sim:devices.json", "blectl scan -d 1 -i sim:devices.json"),
     Row("scan -d 1 --adapter replay trace.btsnoop", "Did you mean replay:trace.btsnoop?", "blectl scan -d 1 -i replay:trace.btsnoop"),
+    Row("-i replay scan -d 1", "Did you mean replay:FILE?", "blectl scan -d 1 -i replay:trace.btsnoop"),
     Row("scan -d 1 -i replay", "Did you mean replay:FILE?", "blectl scan -d 1 -i replay:trace.btsnoop"),
     Row("scan -d 1 -i trace.btsnoop", "Did you mean replay:trace.btsnoop?", "blectl scan -d 1 -i replay:trace.btsnoop"),
     Row("scan -d 1 -i devices.json", "Did you mean sim:devices.json?", "blectl scan -d 1 -i sim:devices.json"),

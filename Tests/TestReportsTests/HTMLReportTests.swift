@@ -154,4 +154,13 @@ extension String {
     let places = lines.flatMap { $0.split(separator: " ").compactMap { $0.split(separator: ",").first.flatMap { Double($0) } } }
     #expect(!places.contains { (366...424).contains($0) } && places.count > 1000, "\(places)")
   }
+
+  /// A column between two gaps has a band that can be seen.
+  @Test func aBurstHasABand() throws {
+    var series = NumberSeries(name: "x", unit: nil)
+    for burst in 0..<6 { for index in 0..<8 { series.add(Double(index), at: Int64(burst) * 3_600_000_000_000 + Int64(index) * 1_000_000) } }
+    let svg = SVGPlot.document(title: "T", [series])
+    let bands = svg.matches(of: /polygon class="band[^"]*" points="([\d.]+),[\d.]+ ([\d.]+),/)
+    #expect(!bands.isEmpty && bands.allSatisfy { $0.1 != $0.2 }, "\(svg)")
+  }
 }

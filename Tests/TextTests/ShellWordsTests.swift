@@ -37,6 +37,8 @@ import Text
     ("--mtu takes 23 to 517 bytes, not 5", "."), ("Cannot read \"x\": no such file", "."), ("Canceled.", ""), ("Did you mean hex?", ""),
     ("Unknown command. If it is a device: blectl connect Band-7", ""), ("It is lost. To connect: connect Panel", ""), ("", ""),
     ("`test` needs a name: test \"opens\"", ""), ("List them: --list", ""), ("Use --as hex", "."), ("Cannot scan. Run: sudo x", ""),
+    ("Join its group, then log in again: sudo usermod -aG x \"$USER\"", ""), ("Without it, pair with: bluetoothctl pair ADDRESS", ""),
+    ("To unblock it: rfkill unblock bluetooth", ""),
   ])
   func aMessageIsASentence(_ text: String, _ end: String) { #expect(text.asMessage(of: "blectl") == text + end) }
 

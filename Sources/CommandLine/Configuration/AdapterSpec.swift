@@ -63,10 +63,12 @@ package enum AdapterSpec: Sendable, Equatable {
   }
 
   private static func unknown(_ text: String) -> Failure {
+    // Without its colon, the kind of an adapter is a word, and its file is the next one.
     let words = CommandLine.arguments
-    // Without its colon, a kind of adapter is a word of its own.
-    let next = words.firstIndex(of: text).flatMap { $0 + 1 < words.count ? words[$0 + 1] : nil } ?? "FILE"
-    let parted = ["replay", "tcp", "unix", "serial", "user"].contains(text) ? "\(text):\(ShellWords.quoteForShell(next))" : nil
+    let next = words.firstIndex(of: text).flatMap { $0 + 1 < words.count ? words[$0 + 1] : nil }
+    let file = next.flatMap { InputFile.exists($0) ? ShellWords.quoteForShell($0) : nil } ?? "FILE"
+    let rest = ["replay": file, "tcp": "HOST:PORT", "unix": "PATH", "serial": "/dev/ttyACM0", "user": "0"][text]
+    let parted = rest.map { "\(text):\($0)" }
     let other = text == "simulator" ? "sim" : named(in: text) ?? Int(text).map { "hci\($0)" } ?? TransportAddress.meant(by: text)
     let meant = (parted ?? other).map { "Did you mean \(DisplayText.escape($0))? " }
     return Failure(

@@ -1,6 +1,7 @@
 package import EventLoop
 import LinuxIO
 package import Terminal
+import Text
 
 extension Output {
   /// Runs `body`. On a terminal, the last line shows what it waits for, with the seconds that are left, or that have passed.
@@ -35,6 +36,14 @@ extension Output {
     }
     return try await showingWait("Waiting for standard input to end", until: nil) {
       try await body { self.note("Waiting for standard input to end. On a terminal, press Ctrl-D to end it. Press Ctrl-C to cancel.") }
+    }
+  }
+
+  /// Calls `body`, which reads a file that may be a pipe. Shows that blectl waits for data.
+  package func reading<T>(_ path: String, _ body: (@escaping @LoopActor @Sendable () -> Void) async throws -> T) async throws -> T {
+    let what = "Waiting for data from \(DisplayText.quote(path))"
+    return try await showingWait(what, until: nil) {
+      try await body { [self] in if !canAnimateErr { note("\(what). Press Ctrl-C to cancel.") } }
     }
   }
 }

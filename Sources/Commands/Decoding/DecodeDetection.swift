@@ -75,10 +75,11 @@ enum DecodeDetection {
     return fits.isEmpty && line.hasPrefix("> ") && (1...4).contains(octets[0]) ? [.hci] : fits
   }
 
-  /// Returns the kind that a label before bytes names, as in `ACL Data RX: 02 0b 20`. Returns nil for another label.
+  /// Returns the kind that a label before bytes names, as in `ACL Data RX: 02 0b 20`. Returns nil for another label. `[hci0]` in it is only
+  /// the adapter.
   private static func kind(ofLabel line: String) -> Decode.What? {
     let words = DecodedOctets.words(ofLabel: line)
-    if !Set(words).isDisjoint(with: ["acl", "hci"]) { return .hci }
+    if words.contains("acl") || words.contains("hci") && !words.contains("adv") && !words.contains("advertising") { return .hci }
     return words.contains("att") ? .att : nil
   }
 

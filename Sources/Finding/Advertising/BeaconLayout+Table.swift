@@ -13,7 +13,7 @@ struct BeaconLayout {
     let name: String
     /// The places of the bits, the most significant first, as offset and count from the first bit of the data.
     let places: [(offset: Int, count: Int)]
-    let type: Substring
+    let type: Kind
     /// The offset of the raw number: the value is (raw + addend), multiplied and divided.
     let addend: Double
     let factor: Double
@@ -29,11 +29,17 @@ struct BeaconLayout {
         return numbers.count == 2 ? (numbers[0], numbers[1]) : nil
       }
       guard !places.isEmpty else { return nil }
-      type = words[2]
+      guard let type = Kind(rawValue: String(words[2])) else { return nil }
+      self.type = type
       addend = Double(words[3]) ?? 0
       let scale = words[4].split(separator: "/").compactMap { Double($0) }
       (factor, divisor) = (scale.first ?? 1, scale.count == 2 ? scale[1] : 1)
       missing = Set(words[5].split(separator: ",").compactMap { UInt64($0, radix: 16) })
+    }
+
+    enum Kind: String {
+      case hex, uuid, flag, signed, degrees, ratio
+      case unsigned = "u"
     }
   }
 
@@ -111,7 +117,7 @@ struct BeaconLayout {
      tx_power 115+5 u -20 2 1f
      movements 120+8 u 0 1 ff
      sequence 128+16 u 0 1 ffff
-     mac 144+48 hex 0 1 -
+     mac 144+48 hex 0 1 ffffffffffff
     0499 ruuvi 06 20
      data_format 0+8 u 0 1 -
      temperature_c 8+16 signed 0 5/1000 8000
@@ -140,7 +146,7 @@ struct BeaconLayout {
      luminosity_lx 152+24 u 0 1/100 ffffff
      sequence 200+24 u 0 1 ffffff
      calibrating 231+1 flag 0 1 -
-     mac 272+48 hex 0 1 -
+     mac 272+48 hex 0 1 ffffffffffff
     sps inkbird - 9
      temperature_c 8+8,0+8 signed 0 1/100 -
      humidity_percent 24+8,16+8 u 0 1/100 -

@@ -63,13 +63,14 @@ package struct DecodedData: Sendable, Equatable {
   }
 
   package static func manufacturer(_ company: UInt16, _ data: [UInt8], name: @autoclosure () -> String? = nil) -> DecodedData? {
-    switch company {
+    // Inkbird writes a temperature where the company stands.
+    if data.count == 7, let name = name(), BeaconLayout.inkbirdNames.contains(name) {
+      return BeaconLayout.decode(name, [UInt8(truncatingIfNeeded: company), UInt8(company >> 8)] + data)
+    }
+    return switch company {
     case 0x004C: BeaconLayout.decode("004c", data) ?? VendorMessages.apple(data)
     case 0x0006: VendorMessages.microsoft(data)
     case 0x0499: BeaconLayout.decode("0499", data)
-    // Inkbird writes a temperature where the company stands.
-    case _ where data.count == 7 && BeaconLayout.inkbirdNames.contains(name() ?? ""):
-      BeaconLayout.decode(name() ?? "", [UInt8(truncatingIfNeeded: company), UInt8(company >> 8)] + data)
     default: data.starts(with: [0xBE, 0xAC]) ? BeaconLayout.decode("beac", data) : nil
     }
   }

@@ -167,7 +167,11 @@ extension Client {
   }
 
   /// Reads the user descriptions of all characteristics, each once per link. Returns them by the handle of the characteristic's value.
+  /// Never starts a pairing for a description.
   func userDescriptions(in table: AttributeTable) async throws -> [AttributeHandle: String] {
+    let secure = onSecurityNeeded
+    onSecurityNeeded = nil
+    defer { onSecurityNeeded = secure }
     var texts: [AttributeHandle: String] = [:]
     for item in table.characteristics {
       for descriptor in item.descriptors where descriptor.uuid == .userDescription { try await readOnce(descriptor.handle) }

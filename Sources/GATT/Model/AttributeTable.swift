@@ -49,8 +49,15 @@ package struct AttributeTable: Hashable, Sendable {
 
   /// Returns the number of a characteristic among those with its UUID, from 1, as in `2a6e[1]`. Returns nil for a unique UUID.
   package func index(of item: Characteristic) -> Int? {
-    let alike = characteristics.filter { $0.uuid == item.uuid }
-    return alike.count > 1 ? alike.firstIndex { $0.handle == item.handle }.map { $0 + 1 } : nil
+    var (count, index): (Int, Int?) = (0, nil)
+    // Once per received value: without a copy of the list.
+    for service in services {
+      for other in service.characteristics where other.uuid == item.uuid {
+        count += 1
+        if other.handle == item.handle { index = count }
+      }
+    }
+    return count > 1 ? index : nil
   }
 
   /// Finds the attribute that `selector` matches.

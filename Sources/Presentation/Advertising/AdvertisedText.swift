@@ -70,18 +70,19 @@ enum AdvertisedText {
     }
   }
 
-  /// Formats fields whose names end with their unit, such as `Ruuvi temperature 24.3 °C, humidity 53.5 %`. Omits the sequence number.
+  /// Formats fields whose names end with their unit, such as `Ruuvi temperature 24.3 °C, humidity 53.5 %`. Omits numbers that only tell packets and sensors apart.
   private static func measured(_ data: DecodedData) -> String {
     let units = [
       "_c": "°C", "_percent": "%", "_hpa": "hPa", "_mv": "mV", "_mg": "mg", "_ppm": "ppm", "_ugm3": "µg/m³", "_lx": "lx", "tx_power": "dBm",
     ]
-    let parts = data.fields.filter { !["data_format", "sequence"].contains($0.name) }.map { field in
+    let parts = data.fields.filter { !["data_format", "sequence", "mac_end"].contains($0.name) }.map { field in
       let unit = units.first { field.name.hasSuffix($0.key) }
       let name = unit.map { $0.key.hasPrefix("_") ? String(field.name.dropLast($0.key.count)) : field.name } ?? field.name
-      return "\(name.replacing("_", with: " ")) \(text(field.value))\(unit.map { " \($0.value)" } ?? "")"
+      let title = name.hasPrefix("pm") ? name.uppercased().replacing("_", with: ".") : name.replacing("_", with: " ")
+      return "\(title) \(text(field.value))\(unit.map { " \($0.value)" } ?? "")"
     }
     let title = data.format.split(separator: "_").map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined(separator: " ")
-    return "\(title) " + parts.joined(separator: ", ")
+    return "\(title) " + (parts.isEmpty ? "without values" : parts.joined(separator: ", "))
   }
 
   /// Formats data that a device file describes, such as `Tracker: alarm 0, level 60 %`.

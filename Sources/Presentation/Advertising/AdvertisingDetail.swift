@@ -35,7 +35,8 @@ package enum AdvertisingDetail {
     _ data: [UInt8], isCut: Bool = false, of peer: PeerAddress?, _ formats: AdvertisingFormats, remarks: Bool = false
   ) -> [String] {
     let advertisement = Advertisement(data)
-    var parts = advertisement.structures.map { line($0, sender: peer?.address, formats, name: advertisement.displayName?.raw) }
+    let deviceName = advertisement.displayName?.raw
+    var parts = advertisement.structures.map { line($0, sender: peer?.address, formats, name: deviceName) }
     if isCut { parts.append(contentsOf: cut(advertisement)) }
     if parts.isEmpty { parts = ["(empty)"] }
     if remarks { parts += advertisement.serviceData.compactMap { remark(formats.service($0.uuid, $0.data, sender: peer?.address)) } }
