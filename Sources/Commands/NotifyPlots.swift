@@ -60,6 +60,10 @@ final class NotifyPlots {
     for (index, field) in ValueNumbers.fields(event.value, of: meaning.uuid, formats: meaning.description.formats, as: format).enumerated()
     {
       let key = field.name.isEmpty ? "[\(index + 1)]" : field.name
+      if field.numbers.isEmpty {
+        if let position = positions[event.handle]?[key] { series[position].interrupt() }
+        continue
+      }
       if positions[event.handle]?[key] == nil {
         guard series.count < Self.limit else {
           if !isFull { output.note("Plotting only the first \(Self.limit) fields.") }

@@ -22,6 +22,7 @@ package struct AdvertisingParts: Sendable {
   /// Reads the next packet of the trace ahead.
   package mutating func learn(_ record: Snoop.Record) {
     learned += 1
+    lastParts.formUnion(reset(record).map(\.last))
     guard mayHaveParts(record) else { return }
     var packet = DecodedPacket(hci: record.packet, missing: record.missing)
     packet.mapParts(record, learned) { part in
@@ -35,6 +36,7 @@ package struct AdvertisingParts: Sendable {
 
   /// Adds the joined data to each last part in a packet of the trace. `number` is the number of the packet, counted from 1.
   mutating func join(_ packet: inout DecodedPacket, _ record: Snoop.Record, _ number: Int) {
+    _ = reset(record)
     guard mayHaveParts(record) else { return }
     packet.mapParts(record, number) { part in
       let whole = add(part, record).last { $0.last == part.number }
@@ -51,6 +53,13 @@ package struct AdvertisingParts: Sendable {
     // The first part replaces what the host sent before.
     let before = part.isFirst ? commands.giveUp(part.key).map { [$0] } ?? [] : []
     return before + commands.add(part.number, part.data, part.status, of: part.key, at: 0)
+  }
+
+  /// Ends all parts of an adapter at its Reset.
+  private mutating func reset(_ record: Snoop.Record) -> [Joiner.Joined] {
+    guard record.packet.starts(with: [Packet.commandIndicator, 0x03, 0x0C]) else { return [] }
+    let isOfAdapter = { (key: [Int64]) in key.first == Int64(record.adapter) }
+    return reports.giveUp(where: isOfAdapter) + commands.giveUp(where: isOfAdapter)
   }
 
   private mutating func giveUp(_ key: [Int64], _ record: Snoop.Record) -> Joiner.Joined? {

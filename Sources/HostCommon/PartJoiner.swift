@@ -73,6 +73,9 @@ package struct PartJoiner<Key: Hashable & Sendable, Part: Sendable>: Sendable {
   /// Removes the data of a sender and returns it as truncated. Nil if the sender has no incomplete data.
   package mutating func giveUp(_ key: Key) -> Joined? { pending.removeValue(forKey: key)?.truncated }
 
+  /// Removes all incomplete data whose keys fit, and returns it as truncated.
+  package mutating func giveUp(where fits: (Key) -> Bool) -> [Joined] { pending.keys.filter(fits).compactMap { giveUp($0) } }
+
   /// Returns the incomplete data that waited longer than `ExtendedReportReassembler.timeout`, as truncated.
   /// - Parameter now: The current time, in nanoseconds of a monotonic clock. Nil returns all incomplete data.
   package mutating func expire(at now: Int64?) -> [Joined] {

@@ -126,9 +126,9 @@ package struct VendorHandles: Sendable {
     if let handle, packet[0] == Packet.eventIndicator || isSent && Self.isFrame(packet) { opened.insert(Self.key(handle, record.adapter)) }
   }
 
-  /// Returns whether ACL data is one whole L2CAP frame of ATT, signaling or pairing.
+  /// Returns whether ACL data starts an L2CAP frame of ATT, signaling or pairing.
   private static func isFrame(_ packet: [UInt8]) -> Bool {
-    packet.count > 9 && Int(packet.uint16(at: 5)) == packet.count - 9 && (4...6).contains(packet.uint16(at: 7)) && packet[2] >> 4 & 3 != 1
+    packet.count > 9 && Int(packet.uint16(at: 5)) >= packet.count - 9 && (4...6).contains(packet.uint16(at: 7)) && packet[2] >> 4 & 3 != 1
   }
 
   package func contains(_ handle: ConnectionHandle, _ adapter: UInt16) -> Bool {

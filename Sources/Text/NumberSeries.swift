@@ -32,6 +32,7 @@ package struct NumberSeries: Sendable {
   private var share = 1
   /// The count of the pauses between numbers, and their sum in nanoseconds. A gap counts as the shortest one, so that a device may slow down.
   private var pauses: (count: Double, sum: Double) = (0, 0)
+  private var isInterrupted = false
   /// The maximum number of samples. They take 230 KiB, and give a plot four samples for each pixel.
   package static let limit = 4096
 
@@ -44,7 +45,8 @@ package struct NumberSeries: Sendable {
     let pause = samples.last.map { Double(time) - Double($0.end) }
     // A device that sends at regular times missed several of them.
     let longest = pauses.count >= 4 ? 8 * pauses.sum / pauses.count : .infinity
-    let isGap = pause.map { $0 > longest } ?? false
+    let isGap = pause.map { isInterrupted || $0 > longest } ?? false
+    isInterrupted = false
     if let pause { pauses = (pauses.count + 1, pauses.sum + min(pause, longest)) }
     let sample = NumberSample(time: time, end: time, low: value, high: value, mean: value, followsGap: isGap)
     if let last = samples.last, last.count < share, !isGap {
@@ -56,6 +58,9 @@ package struct NumberSeries: Sendable {
     count += 1
     (low, high, latest) = (min(low, value), max(high, value), value)
   }
+
+  /// Leaves a gap before the next number, because a number is missing.
+  package mutating func interrupt() { isInterrupted = true }
 
   /// Joins samples until half of them are left. Keeps gaps if this leaves enough room.
   private mutating func thinOut() {

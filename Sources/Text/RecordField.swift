@@ -30,6 +30,8 @@ extension JSONTree {
     case .array(let items): return items.map { $0.text(unit: inside, inside: inside) }.joined(separator: " ")
     case .object(let members):
       if let value = self["value"] ?? self["last"] {
+        // A table has no words in a column of numbers.
+        if case .null = value.kind, !inside, self["unit"] != nil { return "" }
         let unit = showsUnit ? self["unit"]?.string.map { " \(DisplayText.visible($0))" } ?? "" : ""
         return (self["name"] ?? value).text(unit: inside, inside: inside) + unit
       }

@@ -16,12 +16,12 @@ import Text
       (
         0x0499, "0512fc5394c37c0004fffc040cac364200cdcbb8334c884f",
         "Ruuvi temperature 24.3 °C, humidity 53.49 %, pressure 1000.44 hPa, acceleration x 4 mg, acceleration y -4 mg, acceleration z 1036 mg, "
-          + "battery 2977 mV, tx power 4 dBm, movements 66, mac cbb8334c884f"
+          + "battery 2977 mV, tx power 4 dBm, movements 66, mac CB:B8:33:4C:88:4F"
       ),
       (
         0x0499, "058001000000008001800180010000000000cbb8334c884f",
         "Ruuvi temperature -163.835 °C, humidity 0.0 %, pressure 500.0 hPa, acceleration x -32767 mg, acceleration y -32767 mg, "
-          + "acceleration z -32767 mg, battery 1600 mV, tx power -40 dBm, movements 0, mac cbb8334c884f"
+          + "acceleration z -32767 mg, battery 1600 mV, tx power -40 dBm, movements 0, mac CB:B8:33:4C:88:4F"
       ),
       (0x0499, "058000ffffffff800080008000ffffffffffffffffffffff", "Ruuvi without values"),
       (

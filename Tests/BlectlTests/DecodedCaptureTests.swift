@@ -172,6 +172,31 @@ import Text
     #expect(texts[1].contains(joined + "2 on)") && !texts[1].contains("malformed"), "\(texts[1])")
   }
 
+  /// A Reset ends advertising, so the next part is the first one.
+  @Test func partsEndAtAReset() throws {
+    func report(_ status: UInt8, _ data: [UInt8]) -> [UInt8] {
+      [4, 0x3E, UInt8(8 + data.count), 0x0F, 1, 0, 0x7F, 0xC4, 0xFF, status, UInt8(data.count)] + data
+    }
+    let packets = [report(1, [4, 9, 0x41]), [1, 3, 0x0C, 0], report(0, [2, 9, 0x42])]
+    let file = packets.map {
+      Snoop.Record(packet: $0, direction: $0[0] == 1 ? .hostToController : .controllerToHost, wallClock: 0).encoded
+    }
+    let text = try Blectl.run(["decode", "trace", "-"], input: Snoop.header(.h4) + file.flatMap { $0 }).text
+    #expect(text.contains(#"Local Name  "A" (cut: 3 of 5 bytes)"#) && text.contains(#"Local Name  "B"\#n"#), "\(text)")
+  }
+
+  /// The host sends no diagnostics, so its fragment of a frame shows that there is a link.
+  @Test func aFragmentAfterAReset() throws {
+    let records: [[UInt8]] = [
+      [1, 3, 0x0C, 0], [2, 0x40, 0, 5, 0, 3, 0, 4, 0, 0x0A], [2, 0x40, 0x10, 2, 0, 3, 0], [2, 0x40, 0x20, 6, 0, 2, 0, 4, 0, 0x0B, 0x41],
+    ]
+    let file = records.enumerated().map {
+      Snoop.Record(packet: $1, direction: $0 < 3 ? .hostToController : .controllerToHost, wallClock: 0).encoded
+    }
+    let text = try Blectl.run(["decode", "trace", "-"], input: Snoop.header(.h4) + file.flatMap { $0 }).text
+    #expect(text.contains("Read Request  handle 0x0003") && text.contains("> 0x0040 Read Response") && !text.contains("Vendor"), "\(text)")
+  }
+
   /// A cut value keeps its attribute.
   @Test func aCutNotification() throws {
     let packet: [UInt8] = [2, 0x40, 0x20, 24, 0, 20, 0, 4, 0, 0x1B, 0x12, 0, 0x41, 0x41]
@@ -196,7 +221,8 @@ import Text
     let records = [data([0x0A, 3, 0], isSent: true), data([0x0B, 1, 2, 3, 4, 5], isSent: false, kept: 10), wrong]
     let result = try Blectl.run(["decode", "trace", "-"], input: Snoop.header(.h4) + records.flatMap(\.encoded))
     for mention in [
-      "> 0x0040 Read Response  handle 0x0003, octets 0b  (cut: the recording lacks the last 5 bytes)  (after 0 ms)", "2 packets cut by the recorder",
+      "> 0x0040 Read Response  handle 0x0003, octets 0b  (cut: the recording lacks the last 5 bytes)  (after 0 ms)",
+      "2 packets cut by the recorder",
       "1 malformed packet\n",
     ] { #expect(result.text.contains(mention), "\(mention) is not in \(result.text)") }
     #expect(result.status == 5 && !result.text.contains("no answer"), "\(result.text)")

@@ -122,6 +122,20 @@ import Text
     #expect((1...12).contains(series.samples.count { $0.followsGap }) && series.samples.last?.followsGap == false)
   }
 
+  /// A value that is not known leaves a gap in a plot, and an empty cell in a table.
+  @Test func unknownValues() throws {
+    let device = #"""
+      [{"name": "Gap", "address": "D1:00:00:00:00:41/random", "advertisement": {"name": "Gap"}, "services": [{"uuid": "181a",
+        "characteristics": [{"uuid": "2a6f", "properties": ["notify"], "periodic": {"every_ms": 1000,
+          "values": ["8813", "ec13", "ffff", "8813", "ec13"]}}]}]}]
+      """#
+    let (adapter, svg) = ("sim:\(try TemporaryFolder.file(Array(device.utf8)))", TemporaryFolder.path())
+    let table = try Blectl.run(["notify", "Gap", "2a6f", "-n", "5", "--csv", "--svg", svg], adapter: adapter)
+    #expect(
+      table.lines.dropFirst().map { $0.split(separator: ",", omittingEmptySubsequences: false).last } == ["50", "51", "", "50", "51"])
+    #expect(try String(contentsOfFile: svg, encoding: .utf8).matches(of: /<polyline/).count == 2, "\(table.errors)")
+  }
+
   /// Numbers of which the next ones are more than 1 apart.
   @Test(arguments: [Double(UInt64.max), 1e300, -1e300, .greatestFiniteMagnitude, 0x1p53]) func aHugeConstantIsDrawn(_ value: Double) {
     #expect(Plot(isUTF8: true, width: 60, height: 8).rows([(0, value), (1, value)], now: 9)?.rows.count == 7)

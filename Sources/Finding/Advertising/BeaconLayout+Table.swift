@@ -38,7 +38,7 @@ struct BeaconLayout {
     }
 
     enum Kind: String {
-      case hex, uuid, flag, signed, degrees, ratio
+      case hex, mac, uuid, flag, signed, degrees, ratio
       case unsigned = "u"
     }
   }
@@ -117,7 +117,7 @@ struct BeaconLayout {
      tx_power 115+5 u -20 2 1f
      movements 120+8 u 0 1 ff
      sequence 128+16 u 0 1 ffff
-     mac 144+48 hex 0 1 ffffffffffff
+     mac 144+48 mac 0 1 -
     0499 ruuvi 06 20
      data_format 0+8 u 0 1 -
      temperature_c 8+16 signed 0 5/1000 8000
@@ -146,7 +146,7 @@ struct BeaconLayout {
      luminosity_lx 152+24 u 0 1/100 ffffff
      sequence 200+24 u 0 1 ffffff
      calibrating 231+1 flag 0 1 -
-     mac 272+48 hex 0 1 ffffffffffff
+     mac 272+48 mac 0 1 -
     sps inkbird - 9
      temperature_c 8+8,0+8 signed 0 1/100 -
      humidity_percent 24+8,16+8 u 0 1/100 -

@@ -25,10 +25,8 @@ extension BeaconLayout.Field {
   /// Returns the value of the field. Nil if it is not available.
   fileprivate func value(_ data: [UInt8]) -> DecodedData.Value? {
     let octets = data[(places[0].offset / 8)..<((places[0].offset + places[0].count + 7) / 8)]
-    if type == .hex {
-      let isMissing = !missing.isEmpty && octets.allSatisfy { $0 == 0xFF }
-      return isMissing ? nil : .text(Hex.encode(octets))
-    }
+    if type == .hex { return .text(Hex.encode(octets)) }
+    if type == .mac { return octets.allSatisfy { $0 == 0xFF } ? nil : .text(Hex.encode(octets, separator: UInt8(ascii: ":"), .upper)) }
     if type == .uuid { return .text(UUID(littleEndian: octets.reversed())?.fullDescription ?? "") }
     var (bits, count) = (0 as UInt64, 0 as UInt64)
     for place in places {
@@ -45,7 +43,7 @@ extension BeaconLayout.Field {
     case .degrees: return .number((bits >> 15 == 1 ? -1 : 1) * Double((bits >> 8 & 0x7F) * 100 + (bits & 0xFF)) / 100)
     // 254 steps of equal ratio, the 254th root of 65,536.
     case .ratio: return .number((((0..<bits).reduce(1) { value, _ in value * 1.0446300614125956 } - 1) * 100).rounded() / 100)
-    case .unsigned, .hex, .uuid: number = Double(bits)
+    case .unsigned, .hex, .mac, .uuid: number = Double(bits)
     }
     let value = (number + addend) * factor / divisor
     return divisor == 1 ? .integer(Int(value)) : .number(value)
