@@ -237,6 +237,12 @@ extension ByteWriter {
     uint8(peer.type.hciValue)
     address(peer.address)
   }
+
+  /// Writes the number of bytes as one byte, and at most the first 255 bytes.
+  mutating func counted(_ octets: [UInt8]) {
+    uint8(UInt8(clamping: octets.count))
+    append(octets.prefix(255))
+  }
 }
 
 extension Event {

@@ -60,6 +60,163 @@ extension LEExtendedCreateConnection {
   }
 }
 
+/// A report of the LE Advertising Report event (Vol 4 Part E §7.7.65.2).
+package struct LegacyAdvertisingReport: Sendable, Equatable {
+  /// The event type: 0 ADV_IND, 1 ADV_DIRECT_IND, 2 ADV_SCAN_IND, 3 ADV_NONCONN_IND, 4 SCAN_RSP.
+  package var eventType: UInt8
+  /// The address type.
+  package var addressType: UInt8
+  /// The address.
+  package var address: Address
+  /// The advertising data, at most 31 bytes according to the specification.
+  package var data: [UInt8]
+  /// The RSSI in dBm. 127 means not available.
+  package var rssi: Int8
+
+  package init(eventType: UInt8, addressType: UInt8, address: Address, data: [UInt8], rssi: Int8) {
+    self.eventType = eventType
+    self.addressType = addressType
+    self.address = address
+    self.data = data
+    self.rssi = rssi
+  }
+
+  package init(parsing reader: inout ByteReader) throws(MalformedPacket) {
+    eventType = try reader.uint8("advertising report: event type")
+    addressType = try reader.uint8("advertising report: address type")
+    address = try reader.address("advertising report: address")
+    data = try reader.bytes(Int(try reader.uint8("advertising report: data length")), "advertising report: data")
+    rssi = try reader.int8("advertising report: RSSI")
+  }
+
+  package func encode(into writer: inout ByteWriter) {
+    writer.uint8(eventType)
+    writer.uint8(addressType)
+    writer.address(address)
+    writer.counted(data)
+    writer.int8(rssi)
+  }
+}
+
+/// A report of the LE Extended Advertising Report event (Vol 4 Part E §7.7.65.13).
+package struct ExtendedAdvertisingReport: Sendable, Equatable {
+  /// The event type: bit 0 connectable, 1 scannable, 2 directed, 3 scan response, 4 legacy PDU, 5–6 data status. Other bits are reserved.
+  package var eventType: UInt16
+  /// The type of the sender's address. 0 and 2 are public, 1 and 3 are random, 0xFF is anonymous.
+  package var addressType: UInt8
+  /// The address.
+  package var address: Address
+  /// The primary PHY.
+  package var primaryPHY: UInt8
+  /// The secondary PHY. 1 is 1M, 2 is 2M, 3 is coded. 0 means no packets on the secondary channels.
+  package var secondaryPHY: UInt8
+  /// The Advertising Set ID. 0xFF means none.
+  package var sid: UInt8
+  /// The transmit power in dBm. 127 means not available.
+  package var txPower: Int8
+  /// The RSSI in dBm. 127 means not available.
+  package var rssi: Int8
+  /// The periodic advertising interval in units of 1.25 ms. 0 means none.
+  package var periodicInterval: UInt16
+  /// The direct address type.
+  package var directAddressType: UInt8
+  /// The direct address.
+  package var directAddress: Address
+  /// The advertising data of this report, at most 229 bytes.
+  package var data: [UInt8]
+
+  package init(
+    eventType: UInt16, addressType: UInt8, address: Address, primaryPHY: UInt8, secondaryPHY: UInt8, sid: UInt8, txPower: Int8, rssi: Int8,
+    periodicInterval: UInt16, directAddressType: UInt8, directAddress: Address, data: [UInt8]
+  ) {
+    self.eventType = eventType
+    self.addressType = addressType
+    self.address = address
+    self.primaryPHY = primaryPHY
+    self.secondaryPHY = secondaryPHY
+    self.sid = sid
+    self.txPower = txPower
+    self.rssi = rssi
+    self.periodicInterval = periodicInterval
+    self.directAddressType = directAddressType
+    self.directAddress = directAddress
+    self.data = data
+  }
+
+  package init(parsing reader: inout ByteReader) throws(MalformedPacket) {
+    eventType = try reader.uint16("extended report: event type")
+    addressType = try reader.uint8("extended report: address type")
+    address = try reader.address("extended report: address")
+    primaryPHY = try reader.uint8("extended report: primary PHY")
+    secondaryPHY = try reader.uint8("extended report: secondary PHY")
+    sid = try reader.uint8("extended report: SID")
+    txPower = try reader.int8("extended report: TX power")
+    rssi = try reader.int8("extended report: RSSI")
+    periodicInterval = try reader.uint16("extended report: periodic interval")
+    directAddressType = try reader.uint8("extended report: direct address type")
+    directAddress = try reader.address("extended report: direct address")
+    data = try reader.bytes(Int(try reader.uint8("extended report: data length")), "extended report: data")
+  }
+
+  package func encode(into writer: inout ByteWriter) {
+    writer.uint16(eventType)
+    writer.uint8(addressType)
+    writer.address(address)
+    writer.uint8(primaryPHY)
+    writer.uint8(secondaryPHY)
+    writer.uint8(sid)
+    writer.int8(txPower)
+    writer.int8(rssi)
+    writer.uint16(periodicInterval)
+    writer.uint8(directAddressType)
+    writer.address(directAddress)
+    writer.counted(data)
+  }
+}
+
+/// A report of the LE Directed Advertising Report event (Vol 4 Part E §7.7.65.11).
+package struct DirectedAdvertisingReport: Sendable, Equatable {
+  /// The event type, always 1.
+  package var eventType: UInt8
+  /// The address type.
+  package var addressType: UInt8
+  /// The address.
+  package var address: Address
+  /// The direct address type.
+  package var directAddressType: UInt8
+  /// The direct address.
+  package var directAddress: Address
+  /// The RSSI.
+  package var rssi: Int8
+
+  package init(eventType: UInt8, addressType: UInt8, address: Address, directAddressType: UInt8, directAddress: Address, rssi: Int8) {
+    self.eventType = eventType
+    self.addressType = addressType
+    self.address = address
+    self.directAddressType = directAddressType
+    self.directAddress = directAddress
+    self.rssi = rssi
+  }
+
+  package init(parsing reader: inout ByteReader) throws(MalformedPacket) {
+    eventType = try reader.uint8("directed report: event type")
+    addressType = try reader.uint8("directed report: address type")
+    address = try reader.address("directed report: address")
+    directAddressType = try reader.uint8("directed report: direct address type")
+    directAddress = try reader.address("directed report: direct address")
+    rssi = try reader.int8("directed report: RSSI")
+  }
+
+  package func encode(into writer: inout ByteWriter) {
+    writer.uint8(eventType)
+    writer.uint8(addressType)
+    writer.address(address)
+    writer.uint8(directAddressType)
+    writer.address(directAddress)
+    writer.int8(rssi)
+  }
+}
+
 /// The command Inquiry Cancel (Vol 4 Part E §7.1.2).
 package struct InquiryCancel: Command {
   package static let opcode = Opcode(0x0402, "Inquiry Cancel", bit: (0, 1))
