@@ -126,28 +126,6 @@ extension GatttoolOptions {
     }
 
     func matches(_ word: String) -> Bool { word == name.rawValue || word.hasPrefix(name.rawValue + "=") }
-
-    static let all: [Entry] = [
-      Entry(.main, .adapter, "i", .text, "hciX", "Specify local adapter interface"),
-      Entry(.main, .device, "b", .text, "MAC", "Specify remote Bluetooth address"),
-      Entry(.main, .addressType, "t", .text, "[public | random]", "Set LE address type. Default: public"),
-      Entry(.main, .mtu, "m", .number, "MTU", "Specify the MTU size"),
-      Entry(.main, .psm, "p", .number, "PSM", "Specify the PSM for GATT/ATT over BR/EDR"),
-      Entry(.main, .securityLevel, "l", .text, "[low | medium | high]", "Set security level. Default: low"),
-      Entry(.gatt, .primary, nil, .flag, "", "Primary Service Discovery"),
-      Entry(.gatt, .characteristics, nil, .flag, "", "Characteristics Discovery"),
-      Entry(.gatt, .charRead, nil, .flag, "", "Characteristics Value/Descriptor Read"),
-      Entry(.gatt, .charWrite, nil, .flag, "", "Characteristics Value Write Without Response (Write Command)"),
-      Entry(.gatt, .charWriteRequest, nil, .flag, "", "Characteristics Value Write (Write Request)"),
-      Entry(.gatt, .charDesc, nil, .flag, "", "Characteristics Descriptor Discovery"),
-      Entry(.gatt, .listen, nil, .flag, "", "Listen for notifications and indications"),
-      Entry(.gatt, .interactive, "I", .flag, "", "Use interactive mode"),
-      Entry(.params, .start, "s", .number, "0x0001", "Starting handle(optional)"),
-      Entry(.params, .end, "e", .number, "0xffff", "Ending handle(optional)"),
-      Entry(.params, .uuid, "u", .uuid, "0x1801", "UUID16 or UUID128(optional)"),
-      Entry(.charReadWrite, .handle, "a", .number, "0x0001", "Read/Write characteristic by handle(required)"),
-      Entry(.charReadWrite, .value, "n", .text, "0x0001", "Write characteristic value (required for write operation)"),
-    ]
   }
 }
 
