@@ -161,37 +161,25 @@ package enum Event: Sendable, Equatable {
   private func encode(into writer: inout ByteWriter) -> UInt8 {
     switch self {
     case .disconnectionComplete(let status, let handle, let reason):
-      writer.uint8(status.rawValue)
-      writer.handle(handle)
-      writer.uint8(reason.rawValue)
+      writer.put(status, handle, reason)
       return 0x05
     case .encryptionChange(let status, let handle, let isEnabled, let keySize):
-      writer.uint8(status.rawValue)
-      writer.handle(handle)
-      writer.uint8(isEnabled ? 1 : 0)
+      writer.put(status, handle, UInt8(isEnabled ? 1 : 0))
       guard let keySize else { return 0x08 }
       writer.uint8(keySize)
       return 0x59
     case .encryptionKeyRefreshComplete(let status, let handle):
-      writer.uint8(status.rawValue)
-      writer.handle(handle)
+      writer.put(status, handle)
       return 0x30
     case .readRemoteVersionComplete(let status, let handle, let version, let company, let subversion):
-      writer.uint8(status.rawValue)
-      writer.handle(handle)
-      writer.uint8(version)
-      writer.uint16(company)
-      writer.uint16(subversion)
+      writer.put(status, handle, version, company, subversion)
       return 0x0C
     case .commandComplete(let complete):
-      writer.uint8(complete.credits)
-      writer.uint16(complete.opcode.rawValue)
+      writer.put(complete.credits, complete.opcode.rawValue)
       writer.append(complete.parameters)
       return 0x0E
     case .commandStatus(let status):
-      writer.uint8(status.status.rawValue)
-      writer.uint8(status.credits)
-      writer.uint16(status.opcode.rawValue)
+      writer.put(status.status, status.credits, status.opcode.rawValue)
       return 0x0F
     case .hardwareError(let code):
       writer.uint8(code)
@@ -206,11 +194,47 @@ package enum Event: Sendable, Equatable {
     case .other(let code, let octets):
       writer.append(octets)
       return code
-    default:
-      encodeLEMeta(into: &writer)
-      return 0x3E
+    case .leConnectionComplete(let complete):
+      writer.uint8(complete.form.rawValue)
+      complete.encode(into: &writer)
+    case .leAdvertisingReports(let reports):
+      writer.uint8(0x02)
+      reports.encode(into: &writer)
+    case .leConnectionUpdateComplete(let status, let handle, let interval, let latency, let supervisionTimeout):
+      writer.put(0x03 as UInt8, status, handle, interval.rawValue, latency, supervisionTimeout.rawValue)
+    case .leReadRemoteFeaturesComplete(let status, let handle, let features):
+      writer.put(0x04 as UInt8, status, handle)
+      writer.uint64(features.rawValue)
+    case .leRemoteConnectionParameterRequest(let handle, let intervalMin, let intervalMax, let latency, let supervisionTimeout):
+      writer.put(0x06 as UInt8, handle, intervalMin.rawValue, intervalMax.rawValue, latency, supervisionTimeout.rawValue)
+    case .leDataLengthChange(let handle, let maxTxOctets, let maxTxTime, let maxRxOctets, let maxRxTime):
+      writer.put(0x07 as UInt8, handle, maxTxOctets, maxTxTime, maxRxOctets, maxRxTime)
+    case .leDirectedAdvertisingReports(let reports):
+      writer.uint8(0x0B)
+      reports.encode(into: &writer)
+    case .lePHYUpdateComplete(let status, let handle, let tx, let rx): writer.put(0x0C as UInt8, status, handle, tx, rx)
+    case .leExtendedAdvertisingReports(let reports):
+      writer.uint8(0x0D)
+      reports.encode(into: &writer)
+    case .leOther(let subevent, let octets):
+      if let subevent { writer.uint8(subevent) }
+      writer.append(octets)
     }
+    // An LE Meta event starts with its subevent code.
+    return 0x3E
   }
+}
+
+/// A field of a fixed size in the parameters of an event.
+private protocol EventField { func encode(into writer: inout ByteWriter) }
+
+extension UInt8: EventField { fileprivate func encode(into writer: inout ByteWriter) { writer.uint8(self) } }
+extension UInt16: EventField { fileprivate func encode(into writer: inout ByteWriter) { writer.uint16(self) } }
+extension ControllerErrorCode: EventField { fileprivate func encode(into writer: inout ByteWriter) { writer.uint8(rawValue) } }
+extension ConnectionHandle: EventField { fileprivate func encode(into writer: inout ByteWriter) { writer.uint16(rawValue) } }
+
+extension ByteWriter {
+  fileprivate mutating func put<each Field: EventField>(_ field: repeat each Field) { repeat (each field).encode(into: &self) }
 }
 
 extension ByteReader {
@@ -279,53 +303,6 @@ extension Event {
         status: try reader.status(), handle: try reader.handle(), tx: try reader.uint8("TX PHY"), rx: try reader.uint8("RX PHY"))
     case 0x0D: self = .leExtendedAdvertisingReports(try AdvertisingReports(parsing: &reader))
     default: self = .leOther(subevent: subevent, reader.rest())
-    }
-  }
-
-  func encodeLEMeta(into writer: inout ByteWriter) {
-    switch self {
-    case .leConnectionComplete(let complete):
-      writer.uint8(complete.form.rawValue)
-      complete.encode(into: &writer)
-    case .leAdvertisingReports(let reports):
-      writer.uint8(0x02)
-      reports.encode(into: &writer)
-    case .leConnectionUpdateComplete(let status, let handle, let interval, let latency, let supervisionTimeout):
-      writer.uint8(0x03)
-      writer.uint8(status.rawValue)
-      writer.handle(handle)
-      for value in [interval.rawValue, latency, supervisionTimeout.rawValue] { writer.uint16(value) }
-    case .leReadRemoteFeaturesComplete(let status, let handle, let features):
-      writer.uint8(0x04)
-      writer.uint8(status.rawValue)
-      writer.handle(handle)
-      writer.uint64(features.rawValue)
-    case .leRemoteConnectionParameterRequest(let handle, let intervalMin, let intervalMax, let latency, let supervisionTimeout):
-      writer.uint8(0x06)
-      writer.handle(handle)
-      for value in [intervalMin.rawValue, intervalMax.rawValue, latency, supervisionTimeout.rawValue] { writer.uint16(value) }
-    case .leDataLengthChange(let handle, let maxTxOctets, let maxTxTime, let maxRxOctets, let maxRxTime):
-      writer.uint8(0x07)
-      writer.handle(handle)
-      for value in [maxTxOctets, maxTxTime, maxRxOctets, maxRxTime] { writer.uint16(value) }
-    case .leDirectedAdvertisingReports(let reports):
-      writer.uint8(0x0B)
-      reports.encode(into: &writer)
-    case .lePHYUpdateComplete(let status, let handle, let tx, let rx):
-      writer.uint8(0x0C)
-      writer.uint8(status.rawValue)
-      writer.handle(handle)
-      writer.uint8(tx)
-      writer.uint8(rx)
-    case .leExtendedAdvertisingReports(let reports):
-      writer.uint8(0x0D)
-      reports.encode(into: &writer)
-    case .leOther(let subevent, let octets):
-      if let subevent { writer.uint8(subevent) }
-      writer.append(octets)
-    case .disconnectionComplete, .encryptionChange, .encryptionKeyRefreshComplete, .readRemoteVersionComplete, .commandComplete,
-      .commandStatus, .hardwareError, .numberOfCompletedPackets, .other:
-      break
     }
   }
 }
