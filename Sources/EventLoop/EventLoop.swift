@@ -38,16 +38,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   private let wakeWrite: Int32
 
   /// Creates a separate loop for tests. `LoopActor` uses `shared`.
-  init() {
-    var ends: [Int32] = [-1, -1]
-    _ = unsafe pipe(&ends)
-    for end in ends {
-      _ = fcntl(end, F_SETFL, O_NONBLOCK)
-      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-    }
-    wakeRead = ends[0]
-    wakeWrite = ends[1]
-  }
+  init() { (wakeRead, wakeWrite) = openPipe() }
 
   // MARK: Jobs
 
@@ -303,21 +294,23 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
 
   package var now: LoopClock.Instant {
     if isVirtual { return LoopClock.Instant(nanoseconds: virtualNow) }
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-    return LoopClock.Instant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+    return LoopClock.Instant(nanoseconds: Self.time(of: CLOCK_MONOTONIC))
   }
 
   /// The current time in nanoseconds since 1970-01-01T00:00:00Z. Virtual time starts at 2026-01-01T00:00:00Z, so output is reproducible.
   /// The program can set the clock in virtual time only.
   package var wallClock: Int64 {
-    get {
-      if isVirtual { return virtualStart &+ virtualNow }
-      var time = timespec()
-      unsafe clock_gettime(CLOCK_REALTIME, &time)
-      return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-    }
+    get { isVirtual ? virtualStart &+ virtualNow : Self.realTime }
     set { virtualStart = newValue &- virtualNow }
+  }
+
+  /// The time of the machine's clock, even in virtual time, in nanoseconds since 1970-01-01T00:00:00Z.
+  package static var realTime: Int64 { time(of: CLOCK_REALTIME) }
+
+  private static func time(of clock: clockid_t) -> Int64 {
+    var time = timespec()
+    unsafe clock_gettime(clock, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
   }
 
   /// Calls `action` once at `due`, or at the next turn if `due` has passed. Timers run by due time, then by the order of scheduling.
@@ -344,4 +337,15 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
 
   @LoopActor
   package func sleep(for delay: Duration) async throws { try await sleep(until: now.advanced(by: delay)) }
+}
+
+/// Opens a pipe whose ends never block, and which child processes do not get.
+package func openPipe() -> (read: Int32, write: Int32) {
+  var ends: [Int32] = [-1, -1]
+  _ = unsafe pipe(&ends)
+  for end in ends {
+    _ = fcntl(end, F_SETFL, O_NONBLOCK)
+    _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+  }
+  return (ends[0], ends[1])
 }

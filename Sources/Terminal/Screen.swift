@@ -43,13 +43,7 @@ package final class Screen {
     self.handler = handler
     // The Linux console shows the sequence, which other terminals hide.
     hasClipboard = environment("TERM").map { !$0.hasPrefix("linux") } ?? false
-    var ends: [Int32] = [-1, -1]
-    _ = unsafe pipe(&ends)
-    for end in ends {
-      _ = fcntl(end, F_SETFL, O_NONBLOCK)
-      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-    }
-    signals = (ends[0], ends[1])
+    signals = openPipe()
     let size = TerminalSize(of: STDOUT_FILENO)
     guard shim_screen_start(isUTF8 ? 1 : 0, usesColor ? 1 : 0, signals.write, Int32(size.rows), Int32(size.columns)) != 0 else {
       close(signals.read)

@@ -97,9 +97,7 @@ package enum InputFile {
     let isRegular = status.kind == S_IFREG
     if status.kind == S_IFDIR { throw FileError.unreadable(name, .isDirectory) }
     if isRegular, status.st_size > Int64(limit) { throw FileError.tooLong(name, limit: limit) }
-    let idling = whenIdle.map { tell in
-      EventLoop.shared.spawn { if (try? await RealTime.sleep(milliseconds: 2000)) != nil { tell() } }
-    }
+    let idling = whenIdle.map { StandardInput.idleTimer($0) }
     defer { idling?.cancel() }
     var contents: [UInt8] = []
     if let patience, status.kind == S_IFIFO { contents = try await beginning(descriptor, name, patience) }

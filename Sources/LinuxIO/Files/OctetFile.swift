@@ -58,9 +58,7 @@ package final class OctetFile {
       file.count = nil
       file.filled = 0
     }
-    let idling = whenIdle.map { tell in
-      EventLoop.shared.spawn { if (try? await RealTime.sleep(milliseconds: 2000)) != nil { tell() } }
-    }
+    let idling = whenIdle.map { StandardInput.idleTimer($0) }
     defer { idling?.cancel() }
     if file.owned != nil, try file.kind() == S_IFIFO {
       let beginning = try await InputFile.beginning(file.descriptor, file.path, patience)

@@ -7,11 +7,7 @@ import SystemPackage
 @LoopActor
 package enum RealTime {
   /// The current time in nanoseconds since 1970-01-01T00:00:00Z.
-  package nonisolated static var now: Int64 {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_REALTIME, &time)
-    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-  }
+  package nonisolated static var now: Int64 { EventLoop.realTime }
 
   /// Suspends the task for a number of milliseconds of real time.
   /// - Throws: Errno or CancellationError.

@@ -25,14 +25,9 @@ package final class SignalWatch {
   /// - Parameter handler: The callback, which gets the signal's number.
   package init(_ signals: [Int32] = ending + [resumed], handler: @escaping @LoopActor (Int32) -> Void) {
     self.signals = signals
-    var ends: [Int32] = [-1, -1]
-    _ = unsafe pipe(&ends)
-    for end in ends {
-      _ = fcntl(end, F_SETFL, O_NONBLOCK)
-      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-    }
-    readEnd = OwnedDescriptor(ends[0])
-    writeEnd = OwnedDescriptor(ends[1])
+    let ends = openPipe()
+    readEnd = OwnedDescriptor(ends.read)
+    writeEnd = OwnedDescriptor(ends.write)
     self.handler = handler
     watch = EventLoop.shared.watch(readEnd.rawValue, .readable) { [weak self] _ in self?.deliver() }
     for signal in signals where !Self.isIgnored(signal) { _ = shim_watch_signal_once(signal, writeEnd.rawValue) }

@@ -22,11 +22,16 @@ package enum StandardInput {
 
   private static nonisolated var kind: mode_t? { try? SystemCall.status(STDIN_FILENO).kind }
 
+  /// Starts a task that calls `tell` after two seconds of real time, unless the caller cancels it.
+  static func idleTimer(_ tell: @escaping @LoopActor @Sendable () -> Void) -> Task<Void, Never> {
+    EventLoop.shared.spawn { if (try? await RealTime.sleep(milliseconds: 2000)) != nil { tell() } }
+  }
+
   /// Waits for the first input and returns it, at most 64 KiB. Returns no bytes at the end of the input.
   /// - Parameter whenIdle: The callback if no data arrives within two seconds of real time.
   /// - Throws: FileError or CancellationError.
   package static func beginning(whenIdle: @escaping @LoopActor @Sendable () -> Void) async throws -> [UInt8] {
-    let idling = EventLoop.shared.spawn { if (try? await RealTime.sleep(milliseconds: 2000)) != nil { whenIdle() } }
+    let idling = idleTimer(whenIdle)
     defer { idling.cancel() }
     var buffer = [UInt8](repeating: 0, count: 65_536)
     while true {
