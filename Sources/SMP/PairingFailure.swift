@@ -25,7 +25,7 @@ package enum PairingFailure: Error, Equatable, Sendable {
   case silent(Duration)
   /// The peer sent nothing for the longest time that the specification permits, 30 s.
   package static let timedOut = Self.silent(longestSilence)
-  /// The silence that ends a pairing at the latest.
+  /// The silence that ends a pairing at the latest (Vol 3 Part H §3.4).
   package static let longestSilence = Duration.seconds(30)
   case disconnected(ControllerErrorCode)
 

@@ -45,10 +45,7 @@ package final class SecurityManager {
     let earlier: Bond?
   }
 
-  /// The time after which a silent peer ends the pairing at the latest (Vol 3 Part H §3.4).
-  package nonisolated static let timeout = PairingFailure.longestSilence
-
-  package var limit = timeout
+  package var limit = PairingFailure.longestSilence
 
   package private(set) var pairing: Pairing
   /// The handler of a Security Request of the peripheral, which `pair`, `encrypt` or `decline` answers.
@@ -196,7 +193,7 @@ package final class SecurityManager {
   private func startTimer() {
     timer?.cancel()
     // The peer, or its own 30 s timer, waits for the person, too.
-    let limit = question != nil || pairing.waitsForPerson ? Self.timeout : min(limit, Self.timeout)
+    let limit = question != nil || pairing.waitsForPerson ? PairingFailure.longestSilence : min(limit, PairingFailure.longestSilence)
     timer = EventLoop.shared.schedule(after: limit) { [weak self] in
       guard let self else { return }
       perform(pairing.timedOut(after: limit))

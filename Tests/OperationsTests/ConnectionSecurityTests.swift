@@ -37,7 +37,7 @@ import Testing
   @LoopActor private final class Procedures: SecurityProcedures {
     var security: LinkSecurity?
     var bond: Bond?
-    var limit = SecurityManager.timeout
+    var limit = PairingFailure.longestSilence
     var onRequest: (@LoopActor (AuthenticationRequirements) -> Void)?
     var (pairings, declines) = (0, 0)
     var outcome: Result<Bond?, PairingFailure> = .success(nil)

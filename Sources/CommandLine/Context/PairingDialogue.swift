@@ -12,8 +12,6 @@ package struct PairingAnswers: Sendable {
   package var passkey: SixDigits?
   /// Whether the numbers on both devices are the same.
   package var confirms: Bool?
-
-  package init() {}
 }
 
 /// The user of our device, who answers the questions of a pairing on the command line or on the terminal.
@@ -57,7 +55,7 @@ package final class PairingDialogue: PairingUser {
   static func typedPasskey(_ output: Output, _ text: @escaping (_ digits: String, _ secondsLeft: Int64) -> String) async throws
     -> SixDigits?
   {
-    try await KeyQuestion.ask(output, limit: SecurityManager.timeout) { typed, left in
+    try await KeyQuestion.ask(output, limit: PairingFailure.longestSilence) { typed, left in
       text(typed + String(repeating: "_", count: max(0, 6 - typed.count)), left)
     } answer: { typed, key in
       if key.isASCII, key.isNumber, typed.count < 6 { typed.append(key) }
@@ -117,7 +115,7 @@ package final class PairingDialogue: PairingUser {
       // A key that the user typed before the number appeared is no answer.
       StandardInput.discard()
       Self.show("The number on this side:", number, output)
-      let answer = try? await KeyQuestion.ask(output, limit: SecurityManager.timeout) { typed, left in
+      let answer = try? await KeyQuestion.ask(output, limit: PairingFailure.longestSilence) { typed, left in
         "Does the device display \(number)? y or n: \(typed)  (\(left) s left)"
       } answer: { typed, key -> Bool? in
         // A letter within a word, such as maybe, is no answer.
@@ -144,7 +142,7 @@ package final class PairingDialogue: PairingUser {
   package func explained(_ failure: PairingFailure) -> any Error {
     defer { isAsking = false }
     if failure == .timedOut, isAsking {
-      return Failure(.timeout, "Cannot pair: you did not answer in \(SecurityManager.timeout.secondsText) s.")
+      return Failure(.timeout, "Cannot pair: you did not answer in \(PairingFailure.longestSilence.secondsText) s.")
     }
     return unanswered ?? failure
   }

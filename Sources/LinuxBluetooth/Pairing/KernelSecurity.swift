@@ -33,7 +33,7 @@ final class KernelSecurity: SecurityProcedures {
   static let silenceLimit = Duration.seconds(35)
   /// The time limit to encrypt the link with a known key.
   static let encryptionLimit = Duration.seconds(10)
-  var limit = SecurityManager.timeout
+  var limit = PairingFailure.longestSilence
 
   private let keyring: KernelKeyring
   private let socket: any SecuredSocket
@@ -301,7 +301,7 @@ final class KernelSecurity: SecurityProcedures {
   // MARK: Time
 
   /// Whether nothing has happened for as long as the devices wait for each other.
-  private var isOverdue: Bool { lastEvent.duration(to: EventLoop.shared.now) >= SecurityManager.timeout - .seconds(1) }
+  private var isOverdue: Bool { lastEvent.duration(to: EventLoop.shared.now) >= PairingFailure.longestSilence - .seconds(1) }
 
   private func progress() { lastEvent = EventLoop.shared.now }
 
@@ -309,7 +309,7 @@ final class KernelSecurity: SecurityProcedures {
   private var allowedSilence: Duration {
     let method = pairing?.method
     let waitsForPerson = question != nil || method == .numericComparison || method == .passkeyEntry(displayedBy: .central)
-    return limit < SecurityManager.timeout && !waitsForPerson ? limit : Self.silenceLimit
+    return limit < PairingFailure.longestSilence && !waitsForPerson ? limit : Self.silenceLimit
   }
 
   /// Calls `end` when nothing has happened for `allowedSilence`.
@@ -320,7 +320,7 @@ final class KernelSecurity: SecurityProcedures {
       silence = EventLoop.shared.schedule(after: time) { [weak self] in
         guard let self else { return }
         let left = allowedSilence - lastEvent.duration(to: EventLoop.shared.now)
-        left <= .zero ? end(.silent(min(allowedSilence, SecurityManager.timeout))) : wait(min(left, limit))
+        left <= .zero ? end(.silent(min(allowedSilence, PairingFailure.longestSilence))) : wait(min(left, limit))
       }
     }
     wait(min(allowedSilence, limit))

@@ -69,7 +69,7 @@ package struct SecurityDemanded: PassingError {
 extension Connection {
   /// Returns the error of a link as `SecurityDemanded` if what the link showed explains its end. Returns any other error unchanged.
   package func withDemand(_ error: any Error) -> any Error {
-    guard let end = client.closed as? any ConnectionError, let security, !security.isBonded else { return error }
+    guard let end = client.closed as? any ConnectionError, let security, security.stored == nil else { return error }
     let isRefused = security.askedInVain || security.shortage != nil
     guard end.isOfSecurity || isRefused && end.retryReason == .closedByPeer else { return error }
     return SecurityDemanded(
@@ -111,6 +111,7 @@ package final class ConnectionSecurity {
   private var hasFailed = false
   /// The answer to a Security Request. Nil after its end.
   private var answering: Task<Void, Never>?
+  /// The bond with which the link began, or that a pairing has made.
   private(set) var stored: StoredBond?
   private var usesSystemBond = false
   private var name: String?
@@ -126,11 +127,8 @@ package final class ConnectionSecurity {
   /// The longest silence of the device in a pairing, at most 30 s.
   package var limit: Duration {
     get { procedures.limit }
-    set { procedures.limit = min(newValue, SecurityManager.timeout) }
+    set { procedures.limit = min(newValue, PairingFailure.longestSilence) }
   }
-
-  /// Whether the link began with a bond, or a pairing has made one.
-  var isBonded: Bool { stored != nil }
 
   /// The security of the link. Nil while it is not encrypted.
   package var level: LinkSecurity? { procedures.security }

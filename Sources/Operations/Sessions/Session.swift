@@ -162,7 +162,7 @@ package final class Session {
     connections.removeAll { $0 === connection }
     onDisconnect?(connection)
     // A session stops at once: its user may have pressed Ctrl-C.
-    await connection.security?.settle(within: staysOpen ? .zero : SecurityManager.timeout)
+    await connection.security?.settle(within: staysOpen ? .zero : PairingFailure.longestSilence)
     await connection.end()
     await shielded {
       if connection.isOpen {

@@ -33,7 +33,7 @@ extension PairingFailure: FailureConvertible {
     case .canceled: "canceled."
     case .refused(let reason): "the device refused (\(reason.name), SMP 0x\(Hex.encode(reason.rawValue))).\(Self.advice(reason))"
     case .silent(let limit):
-      "the device sent nothing for \(limit.secondsText) s." + (limit < SecurityManager.timeout ? " To wait longer: --timeout SECONDS" : "")
+      "the device sent nothing for \(limit.secondsText) s." + (limit < Self.longestSilence ? " To wait longer: --timeout SECONDS" : "")
     case .disconnected(let code): "the connection ended (\(code.name), \(code.tag))."
     case .keySize(let agreed, let minimum):
       "the device offers a key of \(agreed) bytes, and the minimum is \(minimum). To accept it: --min-key-size \(agreed), without --level 4"
