@@ -27,10 +27,7 @@ package struct Advertisement: Hashable, Sendable {
 
   /// The complete AD structures, in order. The list ends at the first zero length, or at the first length that exceeds the data.
   package var structures: [ADStructure] {
-    var walk = Walk(bytes)
-    var found: [ADStructure] = []
-    while let part = walk.next() { found.append(ADStructure(type: part.type, data: Array(bytes[part.data]))) }
-    return found
+    Walk(bytes: bytes).map { ADStructure(type: $0.type, data: Array(bytes[$0.data])) }
   }
 
   // MARK: Single values
@@ -80,8 +77,7 @@ package struct Advertisement: Hashable, Sendable {
   /// All Manufacturer Specific Data structures with at least a company identifier, in order of appearance. A company may occur repeatedly.
   package var manufacturerData: [(company: UInt16, data: [UInt8])] {
     var found: [(company: UInt16, data: [UInt8])] = []
-    var walk = Walk(bytes)
-    while let part = walk.next() {
+    for part in Walk(bytes: bytes) {
       guard part.type == ADType.manufacturerData, part.data.count >= 2 else { continue }
       let company = UInt16(bytes[part.data.lowerBound]) | UInt16(bytes[part.data.lowerBound + 1]) << 8
       found.append((company, Array(bytes[part.data.dropFirst(2)])))
@@ -92,8 +88,7 @@ package struct Advertisement: Hashable, Sendable {
   /// All Service Data structures with at least a whole UUID, in order of appearance.
   package var serviceData: [(uuid: UUID, data: [UInt8])] {
     var found: [(uuid: UUID, data: [UInt8])] = []
-    var walk = Walk(bytes)
-    while let part = walk.next() {
+    for part in Walk(bytes: bytes) {
       guard let width = Self.serviceDataWidth(part.type), part.data.count >= width else { continue }
       guard let uuid = UUID(littleEndian: bytes[part.data.prefix(width)]) else { continue }
       found.append((uuid, Array(bytes[part.data.dropFirst(width)])))
@@ -111,7 +106,7 @@ package struct Advertisement: Hashable, Sendable {
 
   /// The structure that is longer than the data: its length byte, and its beginning. The beginning is nil if its type is missing, too.
   package var incomplete: (beginning: ADStructure?, length: Int)? {
-    var walk = Walk(bytes)
+    var walk = Walk(bytes: bytes)
     while walk.next() != nil {}
     guard let start = walk.error?.offset, bytes[start] > 0 else { return nil }
     let there = bytes[(start + 1)...]
@@ -121,7 +116,7 @@ package struct Advertisement: Hashable, Sendable {
   /// All format errors: first the invalid structure that ended parsing, if any, then the values that are too short for their type.
   package var errors: [MalformedPacket] {
     var values: [MalformedPacket] = []
-    var walk = Walk(bytes)
+    var walk = Walk(bytes: bytes)
     while let part = walk.next() {
       if let reason = Self.defect(type: part.type, count: part.data.count) {
         let type = Hex.encode(part.type)
@@ -178,8 +173,7 @@ package struct Advertisement: Hashable, Sendable {
 
   private var nameRange: (type: UInt8, data: Range<Int>)? {
     var best: (type: UInt8, data: Range<Int>)?
-    var walk = Walk(bytes)
-    while let part = walk.next() {
+    for part in Walk(bytes: bytes) {
       if part.type == ADType.completeLocalName || (part.type == ADType.shortenedLocalName && best?.type != ADType.completeLocalName) {
         best = part
       }
@@ -192,15 +186,13 @@ package struct Advertisement: Hashable, Sendable {
   /// Finds the last value of an AD type whose length fits. A malformed value does not hide an earlier valid value.
   private func lastValue(of type: UInt8, where fits: (_ octets: Int) -> Bool) -> Range<Int>? {
     var last: Range<Int>?
-    var walk = Walk(bytes)
-    while let part = walk.next() { if part.type == type, fits(part.data.count) { last = part.data } }
+    for part in Walk(bytes: bytes) { if part.type == type, fits(part.data.count) { last = part.data } }
     return last
   }
 
   private func uuids(_ types: ClosedRange<UInt8>, width: (UInt8) -> Int?) -> [UUID] {
     var found: [UUID] = []
-    var walk = Walk(bytes)
-    while let part = walk.next() {
+    for part in Walk(bytes: bytes) {
       guard types.contains(part.type), let width = width(part.type) else { continue }
       var rest = part.data
       while rest.count >= width {
@@ -212,12 +204,10 @@ package struct Advertisement: Hashable, Sendable {
   }
 
   /// An iterator over AD structures. Stops at an invalid structure, and sets `error`.
-  private struct Walk {
+  private struct Walk: Sequence, IteratorProtocol {
     let bytes: [UInt8]
     var position = 0
     var error: MalformedPacket?
-
-    init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     mutating func next() -> (type: UInt8, data: Range<Int>)? {
       guard position < bytes.count else { return nil }

@@ -29,12 +29,17 @@ package struct AdvertisingFormats: Sendable {
     layouts = device?.advertisement?.manufacturerData.mapValues { Layout($0) } ?? [:]
   }
 
-  /// Decodes the data in known formats, then the data that the device file describes, each in the order of the data.
+  /// Decodes the data in known formats, then the data that the device file describes, each in the order of the data. Omits other data.
+  /// - Parameters:
+  ///   - sender: The sender, whose key decrypts the data. Nil if unknown.
+  ///   - name: The local name of the sender, which identifies some formats. Nil if unknown.
   package func all(
     manufacturerData: [(company: UInt16, data: [UInt8])], serviceData: [(uuid: UUID, data: [UInt8])], sender: Address? = nil,
     name: @autoclosure () -> String? = nil
   ) -> [DecodedData] {
-    var found = DecodedData.all(manufacturerData: manufacturerData, serviceData: serviceData, sender: sender, keys: keys, name: name())
+    var found: [DecodedData] = []
+    for item in manufacturerData { if let data = DecodedData.manufacturer(item.company, item.data, name: name()) { found.append(data) } }
+    for item in serviceData { if let data = service(item.uuid, item.data, sender: sender) { found.append(data) } }
     if layouts.isEmpty { return found }
     for item in manufacturerData { if let data = described(item.company, item.data) { found.append(data) } }
     return found

@@ -1,5 +1,6 @@
 package import Bluetooth
 package import DeviceFiles
+import Text
 
 /// The fields that a decoder found in manufacturer or service data.
 package struct DecodedData: Sendable, Equatable {
@@ -47,21 +48,6 @@ package struct DecodedData: Sendable, Equatable {
 
   package subscript(name: String) -> Value? { fields.first { $0.name == name }?.value }
 
-  /// Decodes the data in known formats, in the order of the data. Omits data of unknown formats.
-  /// - Parameters:
-  ///   - sender: The sender, whose key decrypts the data. Nil if unknown.
-  ///   - name: The local name of the sender, which identifies some formats. Nil if unknown.
-  package static func all(
-    manufacturerData: [(company: UInt16, data: [UInt8])], serviceData: [(uuid: UUID, data: [UInt8])], sender: Address? = nil,
-    keys: BTHomeKeys = BTHomeKeys(), name: @autoclosure () -> String? = nil
-  ) -> [DecodedData] {
-    if manufacturerData.isEmpty, serviceData.isEmpty { return [] }
-    var found: [DecodedData] = []
-    for item in manufacturerData { if let data = manufacturer(item.company, item.data, name: name()) { found.append(data) } }
-    for item in serviceData { if let data = service(item.uuid, item.data, sender: sender, keys: keys) { found.append(data) } }
-    return found
-  }
-
   package static func manufacturer(_ company: UInt16, _ data: [UInt8], name: @autoclosure () -> String? = nil) -> DecodedData? {
     // Inkbird writes a temperature where the company stands.
     if data.count == 7, let name = name(), BeaconLayout.inkbirdNames.contains(name) {
@@ -86,12 +72,5 @@ package struct DecodedData: Sendable, Equatable {
   }
 
   /// Keeps the last data of each format, at the position of the format's first data.
-  package static func latest(_ all: [DecodedData]) -> [DecodedData] {
-    guard all.count > 1 else { return all }
-    var latest: [DecodedData] = []
-    for data in all {
-      if let index = latest.firstIndex(where: { $0.format == data.format }) { latest[index] = data } else { latest.append(data) }
-    }
-    return latest
-  }
+  package static func latest(_ all: [DecodedData]) -> [DecodedData] { all.lastOfEach(\.format) }
 }

@@ -51,7 +51,8 @@ enum ScanRecord {
     _ json: inout RecordWriter, _ services: [UUID], _ manufacturerData: [(company: UInt16, data: [UInt8])],
     _ serviceData: [(uuid: UUID, data: [UInt8])]
   ) -> Bool {
-    let (ofCompanies, ofServices) = (merged(manufacturerData, by: \.company), merged(serviceData, by: \.uuid))
+    // A JSON object has each key once.
+    let (ofCompanies, ofServices) = (manufacturerData.lastOfEach(\.company), serviceData.lastOfEach(\.uuid))
     json.texts("services", services.map { .init($0) })
     json.object("manufacturer_data") { object in
       for item in ofCompanies { object.hex(.init(hex: UInt64(item.company), octets: 2), item.data) }
@@ -60,16 +61,6 @@ enum ScanRecord {
       for item in ofServices { object.hex(.init(item.uuid), item.data) }
     }
     return ofCompanies.count < manufacturerData.count || ofServices.count < serviceData.count
-  }
-
-  /// Returns the last item for each ID, because a JSON object has each key once.
-  private static func merged<Item, ID: Equatable>(_ items: [Item], by id: (Item) -> ID) -> [Item] {
-    guard items.count > 1 else { return items }
-    var result: [Item] = []
-    for item in items {
-      if let index = result.firstIndex(where: { id($0) == id(item) }) { result[index] = item } else { result.append(item) }
-    }
-    return result
   }
 
   static func line(_ report: AdvertisingReport, _ advertisement: Advertisement, _ formats: AdvertisingFormats) -> String {
