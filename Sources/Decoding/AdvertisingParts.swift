@@ -17,8 +17,6 @@ package struct AdvertisingParts: Sendable {
   /// The number of packets that `learn` has read.
   private var learned = 0
 
-  package init() {}
-
   /// Reads the next packet of the trace ahead.
   package mutating func learn(_ record: Snoop.Record) {
     learned += 1

@@ -115,23 +115,13 @@ package final class ReplayTransport: HCI.Transport {
     case LECreateConnection.opcode, LEExtendedCreateConnection.opcode: connect(command)
     case LECreateConnectionCancel.opcode: cancel(command)
     case LESetScanEnable.opcode, LESetExtendedScanEnable.opcode: enableScan(command)
-    default:
-      if RecordedEvent.linkCommands.contains(command.opcode), command.parameters.count >= 2 {
-        let handle = ConnectionHandle(command.parameters.uint16(at: 0))
-        executeOnLink(command, handle)
-      } else {
-        executeCommon(command)
-      }
+    case LESetScanParameters.opcode, LESetExtendedScanParameters.opcode:
+      isActiveScan = command.parameters.dropFirst(command.opcode == LESetScanParameters.opcode ? 0 : 3).first != 0
+      answer(command)
+    case _ where RecordedEvent.linkCommands.contains(command.opcode) && command.parameters.count >= 2:
+      executeOnLink(command, ConnectionHandle(command.parameters.uint16(at: 0)))
+    default: answer(command)
     }
-  }
-
-  private func executeCommon(_ command: CommandPacket) {
-    switch command.opcode {
-    case LESetScanParameters.opcode: isActiveScan = command.parameters.first != 0
-    case LESetExtendedScanParameters.opcode: isActiveScan = command.parameters.dropFirst(3).first != 0
-    default: break
-    }
-    answer(command)
   }
 
   /// Answers a command as recorded, or else like a controller with the recorded abilities.

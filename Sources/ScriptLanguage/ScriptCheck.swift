@@ -285,8 +285,11 @@ package struct ScriptCheck {
       if !word.variables.isEmpty { expanded += text.utf8.count }
       if expanded <= LongText.limitOfScript { return text }
       throw LongText()
-      // The lines above have reported an undefined name.
-    } catch is LongText { note(at: word, LongText.reason) } catch {}
+    } catch is LongText {
+      note(at: word, LongText.reason)
+    } catch {
+      // MissingVariable: the lines above have reported the name.
+    }
     return nil
   }
 

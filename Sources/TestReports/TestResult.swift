@@ -106,8 +106,6 @@ package struct TestVariant: Sendable, Hashable {
   package var device: String?
   /// The number of the repetition, from 1. Nil if the run does not repeat its tests.
   package var repetition: Int?
-
-  package init() {}
 }
 
 /// The problems that did not decide the outcome of a test.

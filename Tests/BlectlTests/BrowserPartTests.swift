@@ -1,8 +1,8 @@
 import ATT
-import GATT
 import Testing
 
 @testable import Browser
+@testable import GATT
 
 /// Parts of the browser as values: the tree, a scrolled list and a typed line.
 @Suite(.timeLimit(.minutes(15))) struct BrowserPartTests {

@@ -62,7 +62,11 @@ package final class Answers {
     let expected = try await patterns(options.expect)
     let failures = try await patterns(options.failOn)
     self.expected = ExpectedAnswers(expected, count: options.expectCount ?? 1, failures: failures)
-    if expected.isEmpty, failures.isEmpty { try await subscribeToAll() }
+    if expected.isEmpty, failures.isEmpty {
+      _ = try await ValueSenders.addAll(on: connection.client, indicates: options.indicate, context.output) {
+        try await values.add($0, kind: $1)
+      }
+    }
     var watched = ExpectedAnswers([], count: 1, failures: failures)
     failureObserver = connection.client.observeValues { [failed] in if watched.evaluate($0) != .neither { failed.resume(returning: $0) } }
   }
@@ -84,12 +88,6 @@ package final class Answers {
       patterns.append(ExpectedAnswers.Pattern(characteristic.valueHandle, beginningWith: argument.octets))
     }
     return patterns
-  }
-
-  private func subscribeToAll() async throws {
-    _ = try await ValueSenders.addAll(on: connection.client, indicates: options.indicate, context.output) {
-      try await values.add($0, kind: $1)
-    }
   }
 
   // MARK: Waiting

@@ -235,20 +235,11 @@ package struct CommandTraits: Sendable {
     takesEarlierValues: Bool = false, recordsNamePeers: Bool = false, isRecordable: Bool = true, scriptRefusal: String? = nil,
     endsSubscriptions: Bool = false
   ) {
-    self.takesValue = takesValue
-    self.attributeUse = attributeUse
-    self.printsRecords = printsRecords
-    self.completedWords = completedWords
-    self.runsInSessions = runsInSessions
-    self.isSession = isSession
-    self.turn = turn
-    self.runsBesideOthers = runsBesideOthers
-    self.deviceChange = deviceChange
-    self.completesNames = completesNames
-    self.takesEarlierValues = takesEarlierValues
-    self.recordsNamePeers = recordsNamePeers
-    self.isRecordable = isRecordable
-    self.scriptRefusal = scriptRefusal
+    (self.takesValue, self.attributeUse) = (takesValue, attributeUse)
+    (self.printsRecords, self.completedWords) = (printsRecords, completedWords)
+    (self.runsInSessions, self.isSession, self.turn, self.runsBesideOthers) = (runsInSessions, isSession, turn, runsBesideOthers)
+    (self.deviceChange, self.completesNames, self.takesEarlierValues) = (deviceChange, completesNames, takesEarlierValues)
+    (self.recordsNamePeers, self.isRecordable, self.scriptRefusal) = (recordsNamePeers, isRecordable, scriptRefusal)
     self.endsSubscriptions = endsSubscriptions
   }
 }

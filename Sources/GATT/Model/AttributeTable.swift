@@ -7,8 +7,6 @@ package struct AttributeTable: Hashable, Sendable {
   /// The services in ascending order of handles.
   package var services: [Service]
 
-  package init(services: [Service]) { self.services = services }
-
   package var characteristics: [Characteristic] { services.flatMap(\.characteristics) }
 
   /// Finds the characteristic that has this handle, and its service. Returns nil if no characteristic covers the handle.

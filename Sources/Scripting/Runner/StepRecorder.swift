@@ -13,8 +13,6 @@ struct StepRecorder {
   /// The maximum number of values that the recorder keeps for one line.
   static let limit = 500
 
-  init() {}
-
   /// Records a result. Skips an expected value that the session has already shown.
   /// - Parameters:
   ///   - isExpected: Whether an `expect` line received the value.
