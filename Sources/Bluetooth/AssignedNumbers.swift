@@ -144,33 +144,10 @@ package enum AssignedNumbers {
 
   private static func hex(_ number: UInt16) -> [UInt8] { Array(Hex.encode(number).utf8) }
 
-  /// Returns the text after `key` and a space in the line of `key`. Nil if no line has the key. Requires sorted lines, keys of one length.
+  /// Returns the text after `key` and a space in the line of `key`. Nil if no line has the key.
   private static func search(_ table: String, _ key: [UInt8]) -> String? {
-    let text = table.utf8.span
-    let newline = UInt8(ascii: "\n")
-    var low = 0
-    var high = text.count
-    while low < high {
-      var start = low + (high - low) / 2
-      var end = start
-      while start > low, text[start - 1] != newline { start -= 1 }
-      while end < high, text[end] != newline { end += 1 }
-      var order = 0
-      for (index, octet) in key.enumerated() where order == 0 {
-        guard start + index < end else { return nil }
-        order = Int(octet) - Int(text[start + index])
-      }
-      if order < 0 {
-        high = start
-      } else if order > 0 {
-        low = end + 1
-      } else {
-        var name: [UInt8] = []
-        for index in start + key.count + 1..<max(end, start + key.count + 1) { name.append(text[index]) }
-        return String(decoding: name, as: UTF8.self)
-      }
-    }
-    return nil
+    guard let line = SortedTable.record(key, in: table) else { return nil }
+    return String(decoding: line.dropFirst(key.count + 1).prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
   }
 
   /// Converts a name to lower case, and each run of characters other than ASCII letters and digits to one underscore.

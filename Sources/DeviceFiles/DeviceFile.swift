@@ -77,21 +77,8 @@ package enum DeviceFile {
     return UInt16(truncatingIfNeeded: number)
   }
 
-  /// Parses hex digits in which `??` stands for any byte. The result has a nil element for each `??`.
   private static func prefix(_ entry: FileEntry) throws(FileEntryError) -> [UInt8?] {
-    let digits = Array(try entry.string().utf8.filter { $0 != 0x20 })
-    func wrong() -> FileEntryError { entry.error("Expected hex digits, with ?? for any byte.") }
-    guard digits.count % 2 == 0 else { throw wrong() }
-    var prefix: [UInt8?] = []
-    for start in stride(from: 0, to: digits.count, by: 2) {
-      let pair = digits[start..<start + 2]
-      if pair.elementsEqual("??".utf8) {
-        prefix.append(nil)
-      } else {
-        guard let octet = Hex.number(String(decoding: pair, as: UTF8.self)) else { throw wrong() }
-        prefix.append(UInt8(truncatingIfNeeded: octet))
-      }
-    }
+    guard let prefix = Hex.pattern(try entry.string()) else { throw entry.error("Expected hex digits, with ?? for any byte.") }
     return prefix
   }
 

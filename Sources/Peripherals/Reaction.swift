@@ -38,20 +38,10 @@ package struct Reaction: Sendable, Equatable {
 
     /// Parses `1b9901` (exact), `1b??01` (any second byte), `1b*` (prefix) or `*` (anything). Nil for other text.
     package init?(_ text: String) {
-      var digits = text.utf8.filter { $0 != 0x20 }
-      isPrefix = digits.last == 0x2A
-      if isPrefix { digits.removeLast() }
-      octets = []
-      guard digits.count % 2 == 0 else { return nil }
-      for start in stride(from: 0, to: digits.count, by: 2) {
-        let pair = digits[start..<start + 2]
-        if pair.elementsEqual("??".utf8) {
-          octets.append(nil)
-        } else {
-          guard let value = Hex.number(String(decoding: pair, as: UTF8.self)) else { return nil }
-          octets.append(UInt8(truncatingIfNeeded: value))
-        }
-      }
+      let text = text.replacing(" ", with: "")
+      isPrefix = text.hasSuffix("*")
+      guard let octets = Hex.pattern(String(text.dropLast(isPrefix ? 1 : 0))) else { return nil }
+      self.octets = octets
     }
 
     package func matches(_ written: [UInt8]) -> Bool {

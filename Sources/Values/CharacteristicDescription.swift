@@ -42,8 +42,8 @@ package struct CharacteristicDescription: Sendable {
   }
 
   private init?(key: String) {
-    guard let record = Self.record(key) else { return nil }
-    let lines = record.split(separator: "\n")
+    guard let record = SortedTable.record(Array(key.utf8), in: Self.table) else { return nil }
+    let lines = String(decoding: record, as: UTF8.self).split(separator: "\n")
     var fields: [FieldDescription] = []
     for line in lines.dropFirst() {
       if line.hasPrefix("  ") {
@@ -61,46 +61,6 @@ package struct CharacteristicDescription: Sendable {
   /// The UUIDs of all described attribute types. Declarations start with 28, and descriptors with 29.
   package static var all: [UUID] { table.split(separator: "\n").compactMap { $0.hasPrefix(" ") ? nil : UUID(String($0.prefix(4))) } }
 
-  /// Finds the record whose first line starts with `key`, by binary search in the table. Returns nil if no record does.
-  private static func record(_ key: String) -> String? {
-    let text = table.utf8.span
-    let key = Array(key.utf8)
-    let newline = UInt8(ascii: "\n")
-    let blank = UInt8(ascii: " ")
-    // The first line of a record at or after the start of a line.
-    func record(at place: Int) -> Int {
-      var place = place
-      while place < text.count, text[place] == blank {
-        while place < text.count, text[place] != newline { place += 1 }
-        place += 1
-      }
-      return min(place, text.count)
-    }
-    var low = 0
-    var high = text.count
-    while low < high {
-      var start = low + (high - low) / 2
-      while start > low, text[start - 1] != newline || text[start] == blank { start -= 1 }
-      var order = 0
-      for (index, octet) in key.enumerated() where order == 0 {
-        guard start + index < text.count else { return nil }
-        order = Int(octet) - Int(text[start + index])
-      }
-      var end = start
-      while end < text.count, text[end] != newline { end += 1 }
-      end = record(at: end + 1)
-      if order < 0 {
-        high = start
-      } else if order > 0 {
-        low = end
-      } else {
-        var octets: [UInt8] = []
-        for index in start..<end { octets.append(text[index]) }
-        return String(decoding: octets, as: UTF8.self)
-      }
-    }
-    return nil
-  }
 }
 
 extension CharacteristicDescription {
