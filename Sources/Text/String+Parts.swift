@@ -46,18 +46,6 @@ extension [String] {
   package var alternatives: String { count > 1 ? dropLast().joined(separator: ", ") + " or " + self[count - 1] : first ?? "" }
 }
 
-extension Array {
-  /// Keeps the last element with each ID, at the position of the first element with the ID.
-  package func lastOfEach<ID: Equatable>(_ id: (Element) -> ID) -> [Element] {
-    guard count > 1 else { return self }
-    var result: [Element] = []
-    for element in self {
-      if let index = result.firstIndex(where: { id($0) == id(element) }) { result[index] = element } else { result.append(element) }
-    }
-    return result
-  }
-}
-
 extension BinaryInteger {
   /// Returns the number with a noun, which gets a plural `s` unless the number is 1: `1 device`, `2 devices`.
   package func counted(_ noun: String) -> String { self == 1 ? "1 \(noun)" : "\(self) \(noun)s" }

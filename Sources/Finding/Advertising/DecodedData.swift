@@ -1,6 +1,5 @@
 package import Bluetooth
 package import DeviceFiles
-import Text
 
 /// The fields that a decoder found in manufacturer or service data.
 package struct DecodedData: Sendable, Equatable {
@@ -73,4 +72,16 @@ package struct DecodedData: Sendable, Equatable {
 
   /// Keeps the last data of each format, at the position of the format's first data.
   package static func latest(_ all: [DecodedData]) -> [DecodedData] { all.lastOfEach(\.format) }
+}
+
+extension Array {
+  /// Keeps the last element with each ID, at the position of the first element with the ID.
+  package func lastOfEach<ID: Equatable>(_ id: (Element) -> ID) -> [Element] {
+    guard count > 1 else { return self }
+    var result: [Element] = []
+    for element in self {
+      if let index = result.firstIndex(where: { id($0) == id(element) }) { result[index] = element } else { result.append(element) }
+    }
+    return result
+  }
 }
