@@ -40,6 +40,7 @@ package struct Config: LoopCommand {
 
   /// Returns advice on words that are a setting and perhaps its new value. Nil for other words.
   private static func advice(_ words: [String]) -> String? {
+    let words = words.flatMap { $0.split(separator: "=", maxSplits: 1).map(String.init) }
     guard let name = words.first, OptionDefaults.names.contains(name) else { return nil }
     let json = words.count < 2 ? "VALUE" : Double(words[1]) == nil ? "\"\(words[1])\"" : words[1]
     let entry = DisplayText.clip(#"{"defaults": {"\#(name)": \#(json)}}"#, to: 60)

@@ -71,10 +71,11 @@ package struct MacFromAdv: LoopCommand {
 
   func validate() throws {
     try limit("--duration", seconds: duration)
-    if case .selector(.name(let text))? = device, hex == nil, text.utf8.count > 12, let octets = Hex.decode(text),
-      Advertisement(octets).error == nil
+    if case .selector(.name(let text))? = device, hex == nil, let octets = Hex.decode(text), octets.count > 2,
+      octets.count > 6 || Advertisement(octets).error == nil
     {
-      throw ValidationError("For advertising data, use: blectl mac-from-adv --hex \(DisplayText.clip(text, to: 510))")
+      throw ValidationError(
+        "For advertising data, use: blectl mac-from-adv --hex \(DisplayText.clip(ShellWords.quoteForShell(text), to: 510))")
     }
     if device != nil, hex != nil { throw ValidationError("PEER and --hex exclude each other.") }
     if sender != nil, hex == nil { throw ValidationError("--sender needs --hex.") }

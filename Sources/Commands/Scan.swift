@@ -207,8 +207,12 @@ package struct Scan: LoopCommand {
 
   /// Advice on a name that matched no device but looks like another argument. Nil without a guess.
   @LoopActor private func meant(_ configuration: Configuration) -> String? {
+    let arguments = address + names.compactMap { ScannedPeerArgument(argument: $0) }
+    if arguments.count == 1, case .selector(.address(let mac, _)) = arguments[0].peer {
+      return " If the address is inside advertisements: blectl scan mac:\(mac)"
+    }
     guard names.count == 1, let word = names.first else {
-      return names.isEmpty
+      return names.isEmpty || names.contains { $0.hasPrefix("mac:") || PeerArgument(form: $0) != nil }
         ? nil : " Put a name with spaces in quotes: blectl scan \(ShellWords.quoteForShell(names.joined(separator: " ")))"
     }
     if word == "on" { return " scan starts automatically. Leave out \"on\": blectl scan" }

@@ -30,7 +30,7 @@ package struct SendFile: PeerCommand {
 
   @Argument(help: "The characteristic to write to") var attribute: String
 
-  @Argument(help: "The file; - reads standard input", completion: .file()) var file: String
+  @Argument(help: "The file, or - for standard input", completion: .file()) var file: String
 
   @Option(help: ArgumentHelp("command or request (default: command if possible)", valueName: "mode"))
   var mode: TransferOptions.Mode?
@@ -88,7 +88,7 @@ package struct SendFile: PeerCommand {
   func run(in context: Context) async throws {
     if (try? Selector(attribute)) == nil, InputFile.exists(attribute) {
       let words = ["send-file", "\(who.peer)", file, attribute].map { ShellWords.quoteForShell($0) }.joined(separator: " ")
-      throw Failure(.usage, "\(DisplayText.quote(attribute)) is a file. The attribute comes first: \(words)")
+      throw Failure(.usage, "\(DisplayText.quote(attribute)) is a file. Put the attribute first: blectl \(words)")
     }
     let selector = try Selector(typed: attribute)
     let report = try verify?.notifying.map { try Selector(typed: $0) }

@@ -72,14 +72,6 @@ package struct Write: PeerCommand {
   @LoopActor func name(_ files: inout CommandFiles) { files.readsValue(value, as: "VALUE") }
 
   static func advice(on mistake: ParserMistake.Kind, in words: [String]) -> String? {
-    if case .missingArgument(place: "<value>") = mistake {
-      // ATTRIBUTE and VALUE in one word.
-      let word = CommandOptions(of: Self.self).arguments(in: Array(words.dropFirst())).last ?? ""
-      let parts = word.split(maxSplits: 1) { "=:".contains($0) }.map(String.init)
-      guard parts.count == 2, (try? Selector(parts[0])) != nil else { return nil }
-      let typed = words.flatMap { $0 == word ? parts : [$0] }.map { ShellWords.quoteForShell($0) }.joined(separator: " ")
-      return "ATTRIBUTE and VALUE are two words: \(DisplayText.clip(typed, to: 120))"
-    }
     guard case .unexpectedArguments(let extra, _) = mistake else { return nil }
     if let index = words.firstIndex(of: "--wait"), index + 1 < words.count, extra.contains(words[index + 1]) {
       let answer = DisplayText.clip(ShellWords.quoteForShell(words[index + 1]), to: 60)
@@ -97,10 +89,12 @@ package struct Write: PeerCommand {
     guard let begin = words.indices.last(where: { words[$0...].starts(with: extra) }), begin > 0, !words[begin - 1].hasPrefix("-") else {
       return nil
     }
-    let bytes = [words[begin - 1]] + extra
-    let value = DisplayText.clip(ShellWords.quoteForShell(bytes.joined(separator: " ")), to: 60)
-    let isDecimal = bytes.allSatisfy { UInt8($0) != nil } && !words.contains("--as")
-    return "write takes one VALUE. Put it in quotes: \(value)\(isDecimal ? " --as u8 (decimal), or without --as (hex)" : "")"
+    if words[begin - 1] == "=" { return nil }
+    let text = ([words[begin - 1]] + extra).joined(separator: " ")
+    let value = DisplayText.clip(ShellWords.quoteForShell(text), to: 60)
+    let isDecimal = text.split(separator: " ").allSatisfy { UInt8($0) != nil }
+    let format = isDecimal ? " --as u8 (decimal), or without --as (hex)" : Hex.decode(text) == nil ? " --as utf8" : ""
+    return "write takes one VALUE. Put it in quotes: \(value)\(words.contains("--as") ? "" : format)"
   }
 
   static func hint(_ value: String, for place: String) -> String? {

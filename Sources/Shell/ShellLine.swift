@@ -26,7 +26,7 @@ package struct ShellLine {
   @LoopActor
   package init(_ typed: [String], _ settings: ShellSettings, _ commands: SessionCommands) throws {
     words = commands.commandFirst(typed)
-    guard let type = commands.type(named: words.first ?? "") else { throw commands.unknown(words.first ?? "") }
+    guard let type = commands.type(named: words.first ?? "") else { throw commands.unknown(words) }
     let rest = Array(words.dropFirst())
     let peerIndex = type.takesPeer ? commands.options(of: type).omittedPeer(in: rest) : nil
     namesPeer = type.takesPeer && peerIndex == nil

@@ -280,12 +280,15 @@ package final class Output {
 
   // MARK: Messages
 
+  /// Makes all messages name these commands without the program, because the user types them at the prompt of a session.
+  package func showPrompt(for commands: Set<String>) { streams.promptCommands = commands }
+
   // Messages contain user input and file names. Their control characters must not reach the terminal.
 
   /// Writes a note to stderr, unless the user gave `--quiet`.
   package func note(_ text: String, hidesIfQuiet: Bool = true) {
     guard !style.quiet || onMessage != nil || !hidesIfQuiet else { return }
-    let text = DisplayText.visible(text).asMessage(of: style.program)
+    let text = DisplayText.visible(text).asMessage(of: style.program).atPrompt(of: style.program, streams.promptCommands)
     say(text, isNote: true, (colorErr ? TerminalStyle.yellow.apply("note:") : "note:") + folded(" " + text, after: "note:"))
   }
 
@@ -302,9 +305,8 @@ package final class Output {
 
   package func failure(_ text: String) {
     let name = style.program + ":"
-    put(
-      message: (colorErr ? TerminalStyle.red.apply(name) : name)
-        + folded(" " + displayText(DisplayText.visible(text).asMessage(of: style.program)), after: name))
+    let text = DisplayText.visible(text).asMessage(of: style.program).atPrompt(of: style.program, streams.promptCommands)
+    put(message: (colorErr ? TerminalStyle.red.apply(name) : name) + folded(" " + displayText(text), after: name))
   }
 
   private func tell(_ text: String) {

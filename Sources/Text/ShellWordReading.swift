@@ -100,13 +100,21 @@ package struct ShellWordReading {
   package mutating func finished() throws(ShellWordsError) -> [[String]] {
     try finishedWords().map { command throws(ShellWordsError) in
       let words = command.map { $0.text ?? "" }
-      let place = command.firstIndex { !$0.isQuoted && Self.operators.contains($0.text ?? "") }
-      if let place { throw .shellOperator(words[place], before: Array(words[..<place]), after: Array(words[(place + 1)...])) }
+      for (place, word) in words.enumerated() where !command[place].isQuoted {
+        guard let (sign, range) = Self.shellOperator(in: word) else { continue }
+        let before = words[..<place] + [String(word[..<range.lowerBound])]
+        let after = [String(word[range.upperBound...])] + words[(place + 1)...]
+        throw .shellOperator(sign, before: before.filter { !$0.isEmpty }, after: after.filter { !$0.isEmpty })
+      }
       return words
     }
   }
 
-  private static let operators: Set = ["&&", "||", "|", "&", ">", ">>", "<", "2>"]
+  /// Returns the operator of the shell that a word is, or that joins two commands inside the word. Nil if there is none.
+  private static func shellOperator(in word: String) -> (sign: String, range: Range<String.Index>)? {
+    let signs = ["&", ">", ">>", "<", "2>"].contains(word) ? [word] : ["&&", "||", "|"]
+    return signs.lazy.compactMap { sign in word.firstRange(of: sign).map { (sign, $0) } }.first
+  }
 
   /// Ends the last command. Returns the words of each command, with the pieces of each word. Throws the errors of `finished`.
   package mutating func finishedWords() throws(ShellWordsError) -> [[ShellWord]] {

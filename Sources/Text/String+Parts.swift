@@ -24,9 +24,13 @@ extension String {
 
   /// Returns the text as a sentence. A command after a colon gets no full stop, because people copy it. `program` is its first word.
   package func asMessage(of program: String) -> String {
+    // A command ends the text, also if one of its words contains a colon.
+    if let command = ranges(of: ": \(program) ").last, !self[command.upperBound...].contains(". ") { return self }
     guard let colon = ranges(of: ": ").last else { return asSentence }
     let start = self[..<colon.lowerBound].lastIndex { ".?!".contains($0) }.map { index(after: $0) } ?? startIndex
-    let opening = self[start..<colon.lowerBound].drop { $0 == " " }.prefix { $0 != " " }
+    // The sentence may follow a place, as in `wait ff01 00: Put …`.
+    let opened = self[start..<colon.lowerBound].ranges(of: ": ").last?.upperBound ?? start
+    let opening = self[opened..<colon.lowerBound].drop { $0 == " " }.prefix { $0 != " " }
     let isCommand = ["\(program) ", "sudo ", "bluetoothctl ", "rfkill ", "-", "`", "'", "{"].contains {
       self[colon.upperBound...].hasPrefix($0)
     }
@@ -34,10 +38,21 @@ extension String {
     return isCommand || asksForMore || Self.advising.contains(String(opening)) ? self : asSentence
   }
 
+  /// Returns the text with its advice as a session takes it: `blectl unpair X && blectl pair X` becomes `unpair X; pair X`.
+  /// - Parameter commands: The commands of the session.
+  package func atPrompt(of program: String, _ commands: Set<String>) -> String {
+    guard !commands.isEmpty, contains("\(program) ") else { return self }
+    let own = commands.reduce(self) { text, command in
+      [(": ", ": "), ("`", "`"), (" && ", "; ")].reduce(text) { $0.replacing("\($1.0)\(program) \(command)", with: "\($1.1)\(command)") }
+    }
+    // The shell has the other commands.
+    return own.replacing(": \(program) ", with: ": !\(program) ")
+  }
+
   /// The first words of sentences that end in a command or another text to type.
   private static let advising: Set = [
-    "Add", "Connect", "Example", "Examples", "For", "If", "In", "List", "Omit", "On", "Or", "Put", "Quote", "Run", "Separate", "To", "Try",
-    "Type", "Use", "Write",
+    "Add", "Connect", "Did", "Example", "Examples", "For", "If", "In", "List", "Omit", "On", "Or", "Put", "Quote", "Run", "Separate", "To",
+    "Try", "Type", "Use", "Write",
   ]
 }
 

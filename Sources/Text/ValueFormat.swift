@@ -244,7 +244,7 @@ package enum ValueFormatError: Error, Equatable, Sendable, CustomStringConvertib
       "Unknown format \(DisplayText.escape(name)). \(ValueFormat.suggestion(for: name) ?? "Use one of: \(ValueFormat.choices)")"
     case .needsByteOrder(let name):
       "\(DisplayText.escape(name)) needs a byte order: \(name.lowercased())le or \(name.lowercased())be."
-    case .notHex(let text): "Invalid hex \(DisplayText.quote(text))"
+    case .notHex(let text): "Invalid hex \"\(DisplayText.clip(DisplayText.visible(text), to: 60))\""
     case .oddDigits(let error): "\(error)"
     case .notBase64(let text): "Invalid base64 \(DisplayText.quote(text))"
     case .noNumber(let format): "There is no number for format \(format.name)."

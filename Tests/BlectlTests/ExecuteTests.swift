@@ -140,7 +140,7 @@ import Testing
     #expect(
       result.lines.prefix(3) == ["format hex", "timeout 3.0", "reconnect off"] && result.lines.suffix(2) == ["3c", "3c  60 %"],
       "\(result.text)")
-    #expect(result.errors.contains("line 8: Invalid format") && result.errors.contains("line 9: Unknown setting"))
+    #expect(result.errors.contains("line 8: Unknown format") && result.errors.contains("line 9: Unknown setting"))
     #expect(result.errors.contains("in 3 s"), "\(result.errors)")
   }
 

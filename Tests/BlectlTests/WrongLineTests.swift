@@ -18,7 +18,9 @@ import Testing
         "xyzzy": "xyzzy", "help": "device Band-7\nread --help", "tags": "test battery quick\nnote x\nend",
       ]
       var files = [
-        "and.txt": "read 2a19 && read 2a00\n", "lines.txt": "sleep 1\n", "devices.json": WrongLineTests.twin,
+        "and.txt": "read 2a19 && read 2a00\n", "lines.txt": "sleep 1\n", "echo.txt": "echo hello\n", "config.txt": "config\n",
+        "nobody.txt": "connect Nobody -t 1\n", "unpair.txt": "unpair Panel\n", "write.txt": "write ff02 = 1b9901\n",
+        "devices.json": WrongLineTests.twin,
         "names.json": WrongLineTests.names,
       ]
       for (name, text) in scripts { files["\(name).blectl"] = text + "\n" }

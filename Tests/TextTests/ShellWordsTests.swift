@@ -16,6 +16,7 @@ import Text
   @Test(arguments: [
     ("a 'b", ShellWordsError.unterminated("'")), ("a \"b", .unterminated("\"")), ("\"\\", .unterminated("\"")), ("a \\", .endsInBackslash),
     ("a; b", .severalCommands), ("a b && c", .shellOperator("&&", before: ["a", "b"], after: ["c"])),
+    ("a&&b c", .shellOperator("&&", before: ["a"], after: ["b", "c"])), ("a x|b", .shellOperator("|", before: ["a", "x"], after: ["b"])),
     ("a | b c", .shellOperator("|", before: ["a"], after: ["b", "c"])), ("a > b", .shellOperator(">", before: ["a"], after: ["b"])),
   ])
   func whatIsNoLine(_ text: String, _ error: ShellWordsError) { #expect(throws: error) { try ShellWords.words(of: text) } }
@@ -29,7 +30,7 @@ import Text
   }
 
   @Test func quotedOperatorsAreWords() throws {
-    #expect(try ShellWords.words(of: "a '&&' \"|\" b&&c >x") == ["a", "&&", "|", "b&&c", ">x"])
+    #expect(try ShellWords.words(of: "a '&&' \"|\" 'b&&c' >x") == ["a", "&&", "|", "b&&c", ">x"])
   }
 
   /// A command at the end has no full stop, because people copy it.
@@ -38,9 +39,19 @@ import Text
     ("Unknown command. If it is a device: blectl connect Band-7", ""), ("It is lost. To connect: connect Panel", ""), ("", ""),
     ("`test` needs a name: test \"opens\"", ""), ("List them: --list", ""), ("Use --as hex", "."), ("Cannot scan. Run: sudo x", ""),
     ("Join its group, then log in again: sudo usermod -aG x \"$USER\"", ""), ("Without it, pair with: bluetoothctl pair ADDRESS", ""),
-    ("To unblock it: rfkill unblock bluetooth", ""),
+    ("To unblock it: rfkill unblock bluetooth", ""), ("x: Name it: blectl decode adv 'ADV: 02'", ""),
+    ("x 00: Put it first: x 1 00", ""), ("To see all: blectl scan. To go on, use -t", "."),
   ])
   func aMessageIsASentence(_ text: String, _ end: String) { #expect(text.asMessage(of: "blectl") == text + end) }
+
+  @Test(arguments: [
+    ("Lost. To pair again: blectl unpair A && blectl pair A", "Lost. To pair again: unpair A; pair A"),
+    ("List the bonds: blectl bonds", "List the bonds: !blectl bonds"), ("Run `blectl pair A` first.", "Run `pair A` first."),
+    ("To see all: blectl pair. Use blectl pair.", "To see all: pair. Use blectl pair."), ("a blectl pair", "a blectl pair"),
+  ])
+  func adviceAtAPrompt(_ text: String, _ typed: String) {
+    #expect(text.atPrompt(of: "blectl", ["unpair", "pair"]) == typed)
+  }
 
   @Test func plainWordsStayPlain() {
     #expect(ShellWords.quote("C0:FF:EE:00:00:07/public") == "C0:FF:EE:00:00:07/public" && ShellWords.quote("@code.bin") == "@code.bin")

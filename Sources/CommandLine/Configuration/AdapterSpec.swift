@@ -62,14 +62,23 @@ package enum AdapterSpec: Sendable, Equatable {
     text.split(separator: ".").last.flatMap { FamiliarWords.adapters["\($0)"] }.map { $0 + text }
   }
 
+  /// Returns the adapter that two words mean, such as `replay:s.btsnoop`. Nil if the second word is not what follows such a kind.
+  static func joined(_ kind: String, _ rest: String) -> String? {
+    let isFile = InputFile.exists(rest) || named(in: rest)?.hasPrefix(kind) ?? false
+    let fits = ["tcp": ":", "unix": "/", "serial": "/"][kind].map { rest.contains($0) } ?? (["sim", "replay"].contains(kind) && isFile)
+    return fits ? "\(kind):\(rest)" : nil
+  }
+
   private static func unknown(_ text: String) -> Failure {
-    // Without its colon, the kind of an adapter is a word, and its file is the next one.
-    let words = CommandLine.arguments
-    let next = words.firstIndex(of: text).flatMap { $0 + 1 < words.count ? words[$0 + 1] : nil }
-    let file = next.flatMap { InputFile.exists($0) ? ShellWords.quoteForShell($0) : nil } ?? "FILE"
-    let rest = ["replay": file, "tcp": "HOST:PORT", "unix": "PATH", "serial": "/dev/ttyACM0", "user": "0"][text]
+    if let line = UsageText.partedAdapter(Array(CommandLine.arguments.dropFirst())) { return Failure(.usage, line) }
+    let rest = ["replay": "FILE", "tcp": "HOST:PORT", "unix": "PATH", "serial": "/dev/ttyACM0", "user": "0"][text]
     let parted = rest.map { "\(text):\($0)" }
-    let other = text == "simulator" ? "sim" : named(in: text) ?? Int(text).map { "hci\($0)" } ?? TransportAddress.meant(by: text)
+    let plain = text.lowercased()
+    let other =
+      ["simulator", "sim:"].contains(plain)
+      ? "sim"
+      : !text.contains(":") && isPlain(plain)
+        ? plain : named(in: text) ?? Int(text).map { "hci\($0)" } ?? TransportAddress.meant(by: text)
     let meant = (parted ?? other).map { "Did you mean \(DisplayText.escape($0))? " }
     return Failure(
       .usage,

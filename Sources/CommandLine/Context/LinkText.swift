@@ -128,7 +128,7 @@ package final class LinkText: LinkReporter {
       if AdapterSpec.isPlain(name) { failure.add("For an adapter, use -i \(ShellWords.quoteForShell(name)).") }
       if process.configuration.isAlias(name) { failure.add("For the alias of this name, use @\(ShellWords.quoteForShell(name)).") }
     }
-    failure.add("To listen longer, use \(limitOption) SECONDS or --wait.")
+    failure.add("To listen longer, use \(limitOption) SECONDS\(CommandLine.arguments.contains("--wait") ? "" : " or --wait").")
   }
 }
 

@@ -102,7 +102,7 @@ package struct CommandSet: Sendable {
   private func noCommand(_ name: String, _ words: [String] = []) -> ValidationError {
     let (leading, rest) = Arguments.leading(words, self)
     if let advice = FamiliarWords.advice(on: name, leading.isEmpty ? rest.first : nil) {
-      return ValidationError("Unknown command \(name). \(advice)")
+      return ValidationError("Unknown command \(DisplayText.quote(name)). \(advice)")
     }
     let familiar = FamiliarWords.commands[name]
     if let familiar, sessionOnly.contains(where: { $0.commandName == name }) {
@@ -169,11 +169,16 @@ package struct CommandSet: Sendable {
       let words = others[place...].prefix(2) + others[..<place] + others[place...].dropFirst(2)
       return ValidationError("The commands come before the device: \(Self.line(global + words + rest))")
     }
+    if FamiliarWords.ofExecute.contains(name), let next {
+      let device = others.dropFirst(place + 2).first ?? "PEER"
+      return ValidationError("Unknown option \(DisplayText.quote(name)). Use: \(Self.line(global + ["-e", next, device]))")
+    }
     if let advice = FamiliarWords.advice(on: String(name.drop { $0 == "-" }), next) {
       return ValidationError("Unknown option \(DisplayText.quote(name)). \(advice)")
     }
     guard let command = rest.first.flatMap({ type(named: $0) }) else {
-      let advice = FamiliarWords.advice[name] ?? "Put it after the command."
+      let hyphens = names.contains(String(name.drop { $0 == "-" })) ? "Leave out the hyphens." : "Put it after the command."
+      let advice = FamiliarWords.advice[name] ?? hyphens
       return ValidationError("\(DisplayText.quote(name)) is not a global option. \(advice)")
     }
     let isKnown = CommandDescription(of: command).options.contains { $0.names.contains(name) }

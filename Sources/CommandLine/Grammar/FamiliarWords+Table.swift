@@ -35,7 +35,8 @@ enum FamiliarWords {
     "--pcap": "--trace", "--capture": "--trace", "--btsnoop": "--trace", "--simulator": "--adapter sim", "--sim": "--adapter sim",
     "--no-color": "--color never", "--no-colour": "--color never", "--colour": "--color", "--colors": "--color",
     "--nocolor": "--color never",
-    "--rssi": "--min-rssi", "--listen": "--duration", "--xml": "--junit", "--filter-name": "--name",
+    "--rssi": "--min-rssi", "--listen": "--duration", "--xml": "--junit", "--filter-name": "--name", "--watch": "--every",
+    "--loop": "--every",
   ]
 
   /// The forms of values by the placeholder of their options.
@@ -62,6 +63,9 @@ enum FamiliarWords {
 
   /// Options by which other programs take the device.
   static let ofDevice = ["-b", "--device", "--peer", "--address", "--addr", "--mac", "--bdaddr", "--device-address"]
+
+  /// Options by which other programs take commands.
+  static let ofExecute: Set = ["-c", "-x", "--exec", "--execute", "--eval", "--command"]
 
   /// Options that show that a command line is one of gatttool.
   static let ofGatttool = [

@@ -2,6 +2,7 @@ import ArgumentParser
 package import EventLoop
 import GATT
 package import Presentation
+import ScriptLanguage
 import Text
 
 /// The commands that the lines of sessions and scripts may use.
@@ -30,9 +31,17 @@ package final class SessionCommands {
   }
 
   /// Returns the failure of a line with an unknown command. `help` says where a script's commands are described. Nil for a session.
-  package func unknown(_ name: String, help: String? = nil) -> Failure {
-    if FamiliarWords.ofShell.contains(name) {
-      return Failure(.usage, "\(name) is a command of the shell. \(help ?? "In a session, put ! before it: !\(name)")")
+  package func unknown(_ words: [String], help: String? = nil) -> Failure {
+    let name = words.first ?? ""
+    let isOwn = set.names.contains(name)
+    if isOwn || name == "blectl" && words.count > 1 && byName[words[1]] == nil || FamiliarWords.ofShell.contains(name) {
+      let line = DisplayText.clip((isOwn ? "blectl " : "") + words.map { ShellWords.quoteForShell($0) }.joined(separator: " "), to: 120)
+      // At a prompt, ! passes a line to the shell. The text of -e is not a prompt.
+      let advice = help ?? (program.isEmpty ? "In a session, put ! before it: !\(line)" : "Type it there: \(line)")
+      return Failure(.usage, "\(name) is a command of the shell. \(advice)")
+    }
+    if help == nil, ScriptParser.words.contains(name) || ScriptParser.foreign[name] != nil {
+      return Failure(.usage, "\(DisplayText.quote(name)) is not a command of sessions. For scripts, see blectl-script(5).")
     }
     if let advice = FamiliarWords.advice[name] { return Failure(.usage, "Unknown command \(DisplayText.quote(name)). \(advice)") }
     if name == "history" { return Failure(.usage, "history needs a terminal and its own line.") }

@@ -30,7 +30,7 @@ package struct ShellSettings: Equatable {
     switch name {
     case "format":
       guard let format = try? ValueFormat(value) else {
-        throw Failure(.usage, "Invalid format \(DisplayText.quote(value)). Use one of: \(ValueFormat.choices)")
+        throw Failure(.usage, UsageText.unknownFormat(value))
       }
       self.format = format == .auto ? nil : format
     case "timeout":

@@ -2,6 +2,7 @@ import ArgumentParser
 import Finding
 import GATT
 import Presentation
+import ScriptLanguage
 import Text
 
 /// The error message for a mistake in a command line, with the usage line of the command.
@@ -31,11 +32,14 @@ package struct UsageText {
     let isOfDevice = command?.commandName != commands.option.commandName
     let isSession = type != nil && isOfDevice
     let words =
-      (isOfDevice ? Self.deviceFirst(kind, arguments, command, isSession: isSession, place) : nil)
-      ?? command?.advice(on: kind, in: arguments) ?? Self.behindDevice(kind, arguments, command, commands, isSession: isSession)
+      (type == nil || !isOfDevice ? Self.partedAdapter(Array(CommandLine.arguments.dropFirst())) : nil)
+      ?? (isOfDevice ? Self.deviceFirst(kind, arguments, command, isSession: isSession, place) : nil)
+      ?? command?.advice(on: kind, in: arguments) ?? Self.corrected(arguments, commands, of: isSession ? type : nil, place)
+      ?? Self.behindDevice(kind, arguments, command, commands, isSession: isSession)
       ?? Self.words(kind, mistake.help, command, arguments, commands)
     // A line feed in the user's words must not split the sentence.
-    sentence = DisplayText.visible(words.replacing("\n", with: " ")).asMessage(of: "blectl")
+    let message = DisplayText.visible(words.replacing("\n", with: " ")).asMessage(of: "blectl")
+    sentence = isSession ? message.atPrompt(of: "blectl", Set(commands.inSessions.map { $0.commandName })) : message
   }
 
   /// Returns the first option that `command` does not have. Nil if `command` has all options.
@@ -63,9 +67,6 @@ package struct UsageText {
       case .unexpectedArguments: place
       default: nil
       }
-    if let line = splitAddress(mistake, arguments, command) {
-      return "Write the address as one word: \(commandLine(line, isSession: isSession))"
-    }
     guard let command, let index else { return nil }
     if PeerArgument.prefixes.contains("\(arguments[index]):"), index + 1 < arguments.count {
       let words = arguments[..<index] + ["\(arguments[index]):\(arguments[index + 1])"] + arguments[(index + 2)...]
@@ -77,25 +78,60 @@ package struct UsageText {
       if index > 0, options.contains(arguments[index - 1]) { return false }
       // A VALUE may have six bytes separated by colons.
       if case .address(_, nil)? = PeerSelector(word) { return !command.traits.takesValue }
-      let isName = !command.traits.takesValue && !word.hasPrefix("-") && PeerArgument.mistake(in: word) == nil
+      // Hex and the words before it are a value.
+      let isName =
+        !command.traits.takesValue && !word.hasPrefix("-") && PeerArgument.mistake(in: word) == nil && Hex.decode(word) == nil
+        && !Predicate.words.contains(word)
       return PeerSelector(word) != nil || isName && (try? Selector(word, abbreviating: false)) == nil
     }
     guard let found = arguments.indices[(place ?? index + 1)...].first(where: isPeer) else { return nil }
     return deviceFirst(arguments, moving: found, to: index, isSession: isSession)
   }
 
-  /// Returns the words with an address in place of six words of two hex digits. Nil without them, and if they may be a VALUE.
-  private static func splitAddress(
-    _ mistake: ParserMistake.Kind, _ words: [String], _ command: (any LoopCommand.Type)?
-  ) -> [String]? {
-    switch mistake {
-    case .unexpectedArguments, .invalidValue: break
-    default: return nil
+  /// Explains an adapter in two words, as in `-i replay FILE`. Nil without one.
+  static func partedAdapter(_ words: [String]) -> String? {
+    guard let index = words.firstIndex(where: { $0 == "-i" || $0 == "--adapter" }), index + 2 < words.count,
+      let adapter = AdapterSpec.joined(words[index + 1], words[index + 2])
+    else { return nil }
+    let others = Array(words[..<index] + words[(index + 3)...])
+    return "Write the adapter as one word: "
+      + commandLine(["-i", adapter] + (others.contains { !$0.hasPrefix("-") } ? others : others + ["scan"]), isSession: false)
+  }
+
+  /// Returns the line that the user means, if one small change makes the words a valid line. Nil without such a change.
+  private static func corrected(_ words: [String], _ commands: CommandSet, of type: (any LoopCommand.Type)?, _ place: Int?) -> String? {
+    func isValid(_ words: [String]) -> Bool {
+      let index = place.map { $0 - 1 }
+      let line =
+        try? type.map { try $0.command(from: Array(words.dropFirst()), currentDeviceAt: index) } ?? commands.namedCommand(from: words)
+      return (try? line?.checkForScript(quoted: [])) != nil
     }
-    guard let command, !command.traits.takesValue else { return nil }
-    let starts = words.indices.dropFirst().filter { $0 + 6 <= words.count }
-    let start = starts.first { words[$0..<$0 + 6].allSatisfy { $0.utf8.count == 2 && Hex.number($0) != nil } }
-    return start.map { words[..<$0] + [words[$0..<$0 + 6].joined(separator: ":")] + words[($0 + 6)...] }
+    func isOctet(_ word: String) -> Bool { word.utf8.count == 2 && Hex.number(word) != nil }
+    func parts(_ word: String) -> [String] {
+      let parts = word.split(maxSplits: 1) { ":=".contains($0) }.map(String.init)
+      let isJoined = PeerArgument(form: word) == nil && PeerArgument.mistake(in: word) == nil
+      return isJoined && parts.contains { (try? Selector($0, abbreviating: false)) != nil } ? parts : [word]
+    }
+    guard let first = words.first, !words.contains("") else { return nil }
+    var lines: [[String]] = [
+      words.flatMap { $0.split(separator: " ").map(String.init) }, [first.lowercased()] + words.dropFirst(), words.filter { $0 != "=" },
+      words.flatMap(parts),
+      words.map { $0.hasPrefix("--") ? String($0.prefix { $0 != "=" }) : $0 },
+      words.indices.filter { $0 == 0 || Double(words[$0]) == nil || !words[$0 - 1].hasPrefix("--") }.map { words[$0] },
+      words.indices.filter { words[$0] != "--mac" }.map { $0 > 0 && words[$0 - 1] == "--mac" ? "mac:\(words[$0])" : words[$0] },
+      FamiliarWords.commands[first] == nil ? words : Array(words.dropFirst()),
+    ]
+    let plain = words.filter { !Predicate.words.contains($0) }
+    for index in plain.indices.dropLast() where Hex.decode(plain[index + 1]) != nil && (try? Selector(plain[index])) != nil {
+      lines.append(Array(plain[..<index] + ["\(plain[index])=\(plain[index + 1])"] + plain[(index + 2)...]))
+    }
+    if let start = words.indices.dropFirst().first(where: { words.count - $0 > 5 && words[$0..<$0 + 6].allSatisfy(isOctet) }) {
+      lines.append(Array(words[..<start] + [words[start..<start + 6].joined(separator: ":")] + words[(start + 6)...]))
+    }
+    if let index = words.firstIndex(of: "-e"), index > 0 {
+      lines.append(Array(words[index...].prefix(2) + (index > 1 ? words[1..<index] : ["PEER"]) + words[index...].dropFirst(2)))
+    }
+    return lines.first { $0 != words && isValid($0) }.map { "Invalid arguments. Did you mean: \(commandLine($0, isSession: false))" }
   }
 
   static func deviceFirst(_ words: [String], moving index: Int, to place: Int, isSession: Bool) -> String {
@@ -136,6 +172,11 @@ package struct UsageText {
     return "Put a name with spaces in quotes: \(commandLine([command.commandName, name] + others, isSession: isSession))"
   }
 
+  /// Explains an unknown format of values.
+  static func unknownFormat(_ text: String) -> String {
+    "Unknown format \(DisplayText.quote(text)). \(ValueFormat.suggestion(for: text) ?? "Formats: \(FamiliarWords.forms["format"] ?? "")")"
+  }
+
   private static func commandLine(_ words: [String], isSession: Bool) -> String {
     "\(isSession ? "" : "blectl ")\(words.map { ShellWords.quoteForShell($0) }.joined(separator: " "))"
   }
@@ -146,9 +187,7 @@ package struct UsageText {
     switch mistake {
     case .invalidValue(let value, let place, let choices):
       let shown = DisplayText.quote(value)
-      if place.hasPrefix("--as ") {
-        return "Unknown format \(shown). \(ValueFormat.suggestion(for: value) ?? "Formats: \(FamiliarWords.forms["format"] ?? "")")"
-      }
+      if place.hasPrefix("--as ") { return unknownFormat(value) }
       guard let hint = hint(value, for: place) ?? command?.hint(value, for: place) else {
         return "\(name(of: place)) needs \(form(place, help, choices)), not \(shown)."
       }
@@ -157,6 +196,8 @@ package struct UsageText {
         + (place == "<peer>" ? " A device is \(PeerOptions.sentence)." : "")
     case .unknownOption(let name): return "Unknown option \(DisplayText.escape(name)). \(meant(name, command, commands) ?? "")".trimmed
     case .missingArgument("<peer>"): return "Name the device: \(PeerOptions.sentence)."
+    case .missingArgument(let place) where place.hasPrefix("<attr"):
+      return "Missing ATTRIBUTE: a handle (0x0012), a UUID (2a19) or a name (battery_level)."
     case .missingArgument(let place): return "Missing \(name(of: place)): \(form(place, help, ""))."
     case .missingValue(let sentence):
       guard let name = sentence.split(separator: "'").dropFirst().first else { return sentence }
@@ -176,6 +217,7 @@ package struct UsageText {
 
   /// Returns a sentence about the option that the user may mean, or the commands that take this one. Nil without a guess.
   private static func meant(_ name: String, _ command: (any LoopCommand.Type)?, _ commands: CommandSet) -> String? {
+    if command?.takesPeer ?? false, FamiliarWords.ofDevice.contains(name) { return FamiliarWords.advice["-b"] }
     let known = command.map { CommandDescription(of: $0).options.compactMap(\.longName) } ?? []
     let familiar = FamiliarWords.options[name].flatMap { known.contains(String($0.prefix { $0 != " " })) ? $0 : nil }
     let advice = familiar == nil ? FamiliarWords.advice[name] : nil
@@ -204,7 +246,7 @@ package struct UsageText {
       let numbers = "a whole number" + (range.map { " from \($0[0]) to \($0[1])" } ?? "")
       return text.contains("auto") ? "auto or \(numbers)" : numbers
     }
-    if place.hasPrefix("-"), let form = FamiliarWords.forms[placeholder] { return form }
+    if place.hasPrefix("-") || placeholder == "seconds", let form = FamiliarWords.forms[placeholder] { return form }
     for end in [" (default", " (0:", "; repeatable", ", for --"] {
       text = text.firstRange(of: end).map { String(text[..<$0.lowerBound]) } ?? text
     }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Bluetooth
 package import Finding
 import GATT
+import LinuxIO
 import Text
 
 /// A device as the user names it on the command line: a selector, `@last`, `@.` or an alias.
@@ -22,6 +23,9 @@ package enum PeerArgument: Sendable, Equatable, CustomStringConvertible {
     case .alias(let name): "@\(name)"
     }
   }
+
+  /// The shortest word that names the device: `Band-7` for `name:Band-7`.
+  package var typed: String { description.after("name:").flatMap { Self(argument: $0) == self ? $0 : nil } ?? description }
 }
 
 extension PeerArgument: ExpressibleByArgument {
@@ -56,6 +60,9 @@ extension PeerArgument: ExpressibleByArgument {
   /// Returns the reason why a text is not the plain name of a device. Nil if it is a valid name.
   static func mistake(in text: String) -> String? {
     if text.isEmpty { return "it is empty. Is a variable unset?" }
+    if text.contains("."), let adapter = AdapterSpec.named(in: text), InputFile.exists(text) {
+      return "it is a file. For an adapter, use -i \(ShellWords.quoteForShell(adapter))"
+    }
     if text == "name:" { return "the name is missing" }
     if prefixes.contains("\(text):") { return "write it with a colon and the rest, as in \(text):\(text == "name" ? "Band-7" : "…")" }
     if let kind = prefixes.first(where: { text.lowercased().hasPrefix($0) && !text.hasPrefix($0) }) {

@@ -55,7 +55,7 @@ package enum ValueArgument {
     }
     guard let format else {
       let text = String(decoding: octets, as: UTF8.self).trimmed
-      if text.utf8.count > 1, text.allSatisfy(\.isHexDigit) {
+      if text.utf8.count > 1, text.allSatisfy(\.isHexDigit) || (try? Hex.parse(text, loneDigits: false)) != nil {
         output.note("\(source) has only hex digits. blectl writes them as text. To write the bytes that they stand for, add --as hex")
       }
       return (octets, source)

@@ -20,7 +20,8 @@ enum DecodeDetection {
     let (sample, read) = try await DecodedInput.sample(words, context)
     let line = words.joined(separator: " ")
     let typed = words.isEmpty ? "-" : DisplayText.clip(words.count == 1 ? ShellWords.quoteForShell(line) : DisplayText.escape(line), to: 60)
-    let shown = typed == "-" ? "standard input" : typed
+    let shown = typed == "-" ? "standard input" : typed.hasPrefix("'") ? DisplayText.quote(line) : typed
+    if read != nil, sample.isEmpty { throw Failure(.input, "\(typed == "-" ? "Standard input" : shown) is empty.") }
     let fits =
       try await TraceReader.isTrace(sample)
       ? [.trace]
@@ -38,14 +39,21 @@ enum DecodeDetection {
     }
     let command = "blectl decode \(fits.first?.rawValue ?? "KIND") \(typed)"
     guard !fits.isEmpty else {
-      let meant = SpellingSuggestion.nearest(to: words.first ?? "", among: Decode.What.allCases.map(\.rawValue)).map {
-        " Did you mean \($0)?"
+      let word = (words.first ?? "").lowercased()
+      if words.count > 1, let kind = familiar[word] ?? SpellingSuggestion.nearest(to: word, among: Decode.What.allCases.map(\.rawValue)) {
+        let rest = words.dropFirst().map { ShellWords.quoteForShell($0) }.joined(separator: " ")
+        let line = DisplayText.clip("\(kind) \(rest)", to: 510)
+        throw Failure(.usage, "\(DisplayText.quote(word)) is not a kind of input. Did you mean \(kind)? Use: blectl decode \(line)")
       }
-      throw Failure(
-        .usage, "Cannot tell what \(shown) is.\(meant ?? "") Name its kind (adv, att, hci, value UUID or trace): \(command)")
+      throw Failure(.usage, "Cannot tell what \(shown) is. Name its kind (adv, att, hci, value UUID or trace): \(command)")
     }
     throw Failure(.usage, "\(shown) may be \(fits.map(\.rawValue).joined(separator: " or ")). Name its kind: \(command)")
   }
+
+  /// Other names of the kinds of input.
+  private static let familiar = [
+    "ad": "adv", "advertisement": "adv", "scan": "adv", "pdu": "att", "acl": "hci", "pcap": "trace", "pcapng": "trace", "btsnoop": "trace",
+  ]
 
   /// Returns the command line for a value and its UUID, in either order, and the name of the UUID. Nil if no word is an assigned UUID.
   static func value(_ words: [String]) -> (name: String, command: String)? {

@@ -16,7 +16,8 @@ extension PeerSearchError: FailureConvertible {
     let wider = "*\(pattern)*"
     let wide = names.filter { Glob.matches(wider, $0) }
     if wide.count > 1 { return " (\(list)). Try \(ShellWords.quoteForShell("name:\(wider)"))." }
-    let meant = wide.first ?? SpellingSuggestion.nearest(to: pattern, among: names)
+    let near = SpellingSuggestion.nearest(to: pattern.lowercased(), among: names.map { $0.lowercased() })
+    let meant = wide.first ?? names.first { $0.lowercased() == near }
     return " (\(list))" + (meant.map { ". Did you mean \(typed($0))?" } ?? "")
   }
 

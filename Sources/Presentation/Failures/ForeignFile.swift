@@ -11,6 +11,7 @@ package enum ForeignFile {
       return "it is a script of blectl, not a recording. Run it: blectl run \(name)"
     }
     if !file.prefix(4096).contains(0), let first = file.first(where: { $0 > 0x20 }), "[{".utf8.contains(first) {
+      if file.prefix(4096).contains("\"event\":".utf8) { return "it is a record of blectl without advertising data or packets." }
       return "it is JSON. If it describes simulated devices: -i sim:\(name)"
     }
     guard file.prefix(256).contains("== dumpstate".utf8) else { return nil }

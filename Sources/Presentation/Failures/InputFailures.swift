@@ -41,8 +41,8 @@ extension ShellWordsError: FailureConvertible {
       .usage("Separate commands with ;: \(Self.line(before)); \(Self.line(after))")
     case .shellOperator(let sign, let before, let after):
       .usage(
-        "A session has no \(DisplayText.quote(sign)). In the shell: blectl -e \(ShellWords.quoteForShell(Self.line(before))) PEER \(sign) "
-          + DisplayText.clip(Self.line(after), to: 60))
+        "A session has no \(DisplayText.quote(sign)). In the shell: blectl -e \(ShellWords.quoteForShell(Self.line(before))) PEER"
+          + (sign == "|" && after.first == "jq" ? " --json" : "") + (" \(sign)" + (after.isEmpty ? "" : " \(Self.line(after))")))
     case .severalCommands: .usage("Write one command per line. Put the command after the ; on a new line, or quote the ;.")
     }
   }
@@ -56,7 +56,9 @@ extension ValueFormatError: FailureConvertible {
   package var failure: Failure {
     var failure = Failure.usage("\(self)")
     switch self {
-    case .notHex(let text) where text.contains("\\x"): failure.add("Write the bytes without \\x: 1b9901")
+    case .notHex(let text) where text.contains("\\x"):
+      let digits = text.replacing("\\x", with: "")
+      if Hex.decode(digits) != nil { failure.add("Write the bytes without \\x: \(DisplayText.clip(digits, to: 60))") }
     case .oddDigits(.oddDigits(let word, _)) where UInt8(word) != nil: failure.add("For decimal numbers, use --as u8.")
     case .notHex: failure.add("For a value in another format, use --as: utf8, i8, u16le, …")
     case .outOfRange(_, _, let format) where format.name.hasSuffix("8"):

@@ -37,7 +37,11 @@ struct ScriptLoader {
     var loader = ScriptLoader(variables: variables)
     let name = path == "-" ? "standard input" : path
     if path.hasSuffix(".json") {
-      throw Failure(.usage, "\(DisplayText.quote(path)) describes devices, it is not a script. Use it as a simulator: -i sim:FILE")
+      let adapter = ShellWords.quoteForShell("sim:\(path)")
+      throw Failure(.usage, "\(DisplayText.quote(path)) describes devices, it is not a script. Use it as a simulator: -i \(adapter)")
+    }
+    if path.contains(" "), !InputFile.exists(path), (try? ShellWords.words(of: path)).flatMap({ commands.type(of: $0) }) != nil {
+      throw Failure(.usage, "\(DisplayText.quote(path)) is a command, not a script. Use: blectl -e \(ShellWords.quoteForShell(path)) PEER")
     }
     let statements: [ScriptStatement]
     do { statements = try await loader.statements(path, name, inside: []) } catch let error as ScriptError {
@@ -214,7 +218,7 @@ struct ScriptLoader {
       if let advice = ScriptParser.foreign[foreign] { throw Failure(.usage, "\(advice) See blectl-script(5).") }
       let meant = SpellingSuggestion.nearest(to: word, among: ScriptParser.words)
       throw meant.map { Failure(.usage, "Unknown command \(DisplayText.quote(word)). Did you mean \($0)?") }
-        ?? commands.unknown(word, help: "See blectl-script(5).")
+        ?? commands.unknown([word], help: "See blectl-script(5).")
     }
     let line = try ShellLine(words, ShellSettings(), commands)
     if let reason = line.command.traits.scriptRefusal { throw Failure(.usage, reason) }

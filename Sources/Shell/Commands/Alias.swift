@@ -53,9 +53,10 @@ package struct Alias: SessionCommand {
 
   @LoopActor private func meant(_ context: Context, _ session: SessionLinks?) async throws -> PeerSelector {
     if let peer, peer != .current { return try await context.configuration.resolve(peer) }
-    guard let session else {
-      // `door=Band-7` is NAME and PEER in one word.
-      let parts = (name ?? "NAME").split(separator: "=", maxSplits: 1).map { ShellWords.quoteForShell(String($0)) }
+    // `@door=Band-7` is NAME and PEER in one word.
+    let typed = name.map { $0.after("@") ?? $0 } ?? "NAME"
+    let parts = typed.split(separator: "=", maxSplits: 1).map { ShellWords.quoteForShell(String($0)) }
+    guard let session, parts.count < 2 else {
       let words = parts.count == 2 ? parts : [parts.first ?? "NAME", "PEER"]
       throw Failure(.usage, "Name the device: blectl alias \(words.joined(separator: " "))")
     }

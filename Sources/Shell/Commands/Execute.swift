@@ -72,7 +72,11 @@ package struct Execute: LoopCommand {
   var recordedDevice: PeerArgument? { peer }
 
   func run(in context: Context) async throws {
-    let list = try CommandList(commands)
+    let list: CommandList
+    do { list = try CommandList(commands) } catch var failure as Failure {
+      if let peer { failure.message = failure.message.replacing(" PEER ", with: " \(ShellWords.quoteForShell(peer.typed)) ") }
+      throw failure
+    }
     if list.isEmpty { throw Failure(.usage, "-e is empty. Give it commands, as in -e 'read 2a19'.") }
     let shell = Shell(context.process, timeout: step.timeout)
     // Report a wrong command before blectl connects to the device.

@@ -51,6 +51,7 @@ package struct Unsubscribe: SessionCommand, PeerCommand {
   var attributes: [String] = []
 
   func run(in context: Context, _ session: SessionLinks) async throws {
+    let attributes = attributes == ["*"] ? [] : attributes
     let selectors = try attributes.map { try Selector(typed: $0) }
     var request = try await context.request(who.target)
     request.connects = false

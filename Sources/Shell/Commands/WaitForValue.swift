@@ -37,11 +37,6 @@ package struct WaitForValue: SessionCommand, ValueCommand {
 
   func validate() throws { try limit("--count", count, to: 1...) }
 
-  static func advice(on mistake: ParserMistake.Kind, in words: [String]) -> String? {
-    guard case .unexpectedArguments(let values, _) = mistake, values.count == 1, let attribute = words.dropFirst().first else { return nil }
-    return "Write the first bytes of the value after =: wait \(DisplayText.escape("\(attribute)=\(values[0])"))"
-  }
-
   static func hint(_ value: String, for place: String) -> String? { place.hasPrefix("<attr") ? PatternArgument.hint(value) : nil }
 
   var attributesInScript: [String] { [pattern.attribute] }
