@@ -1,5 +1,6 @@
 import Bluetooth
 import Foundation
+import Glibc
 import SMP
 import TestSupport
 import Testing
@@ -84,6 +85,23 @@ import Text
       try store.add([StoredBond(bond, of: PeerAddress(random, .random), created: 0, name: nil)])
       #expect(try store.staticAddress() == random)
     }
+  }
+
+  /// A folder of bonds that the user may not enter may hide the bond that protects a device. It is not an empty folder.
+  @Test func aClosedFolderIsAnError() throws {
+    #expect(try run("pair", "SafeLock", "--passkey", "246810").status == 0)
+    let bonds = "\(state)/blectl/bonds"
+    func close(_ isClosed: Bool) throws {
+      try FileManager.default.setAttributes([.posixPermissions: isClosed ? 0 : 0o700], ofItemAtPath: bonds)
+    }
+    try close(true)
+    defer { try? close(false) }
+    // Root may enter each folder, unless it has no capabilities.
+    let isRoot = geteuid() == 0
+    let result = try RunningProcess.run(
+      (isRoot ? ["setpriv", "--bounding-set", "-all", "--inh-caps", "-all"] : []) + [Blectl.path, "read", "SafeLock", "ff51"],
+      environment: ["PATH": "/usr/bin:/bin", "XDG_STATE_HOME": state, "BLECTL_ADAPTER": "sim", "BLECTL_CLOCK": "virtual"])
+    #expect(result.status == 66 && result.errors.contains("-public.json\": permission denied (EACCES)."), "\(result.errors)")
   }
 
   @Test func wrongFiles() throws {

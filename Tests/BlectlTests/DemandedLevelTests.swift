@@ -127,8 +127,10 @@ import Testing
        {"uuid": "ff02", "properties": ["write"], "reactions": [{"when": "ff", "then": [{"disconnect": true, "after_ms": 3000}]}]}]}]}
     """
 
-  /// A restored link has the level of the lost one before its first request. Without `--level`, the subscription is written.
-  @Test(arguments: ["subscribe ff01 --level 2", "set level 2", "subscribe ff01"]) func aRestoredLink(_ line: String) throws {
+  /// A restored link has the level of the lost one before its first request. `set level` never lowers it. Without a level, the
+  /// subscription is written.
+  @Test(arguments: ["subscribe ff01 --level 2", "set level 2", "set level 2\nset level default", "subscribe ff01"])
+  func aRestoredLink(_ line: String) throws {
     let (user, adapter) = (User(), "sim:\(try TemporaryFolder.file(Array(Self.droppy.utf8)))")
     #expect(try user.run("pair", "Droppy", "--io", "none", adapter: adapter).status == 0)
     let lines = ["connect Droppy", line, "subscribe ff01", "set reconnect on", "write ff02 ff", "unpair Droppy", "sleep 20"]

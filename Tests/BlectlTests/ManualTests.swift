@@ -43,6 +43,19 @@ import Testing
     }
   }
 
+  /// The simulator has every device that a command in the README names, except for placeholders.
+  @Test func theREADMENamesDevicesThatExist() throws {
+    let text = try String(contentsOf: Self.root.appendingPathComponent("README.md"), encoding: .utf8)
+    let commands = text.matches(of: /blectl (?:connect|notify|pair|read|write|send-file|mac-from-adv) ([\w:-]+)/).map { String($0.1) }
+    let devices = Set(commands + text.matches(of: /device (name:[\w-]+)/).map { String($0.1) }).subtracting(["PEER"])
+    #expect(devices.count >= 4, "\(devices)")
+    for device in devices {
+      let found = try Blectl.run("connect", device)
+      #expect(found.status == 0, "\(device): \(found.errors)")
+    }
+    #expect(text.contains("The times need `BLECTL_CLOCK=virtual`."))
+  }
+
   @Test func everyOptionOfTheManualExists() throws {
     let page = try String(contentsOf: Self.root.appendingPathComponent("man/blectl.1"), encoding: .utf8)
     // --keep-going is an option of -e and source, which are not commands of the root. The parser does not know the options for records.

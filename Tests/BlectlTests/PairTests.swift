@@ -111,6 +111,15 @@ import Testing
     #expect(try user.run("read", "SafeLock", "ff51").text == "locked\n")
   }
 
+  @Test func aRecordingCannotPair() throws {
+    let (user, trace) = (User(), TemporaryPath())
+    #expect(try user.run("connect", "SafeLock", "--trace", trace.path).status == 0)
+    for words in [["pair", "SafeLock", "--passkey", "246810"], ["pair", "SafeLock", "--io", "none"]] {
+      let result = try user.run(words, adapter: "replay:\(trace.path)")
+      #expect(result.status == 64 && result.errors.contains("A recording cannot pair: keys are new in each pairing."), "\(result.errors)")
+    }
+  }
+
   /// The passkey or the number is large and legible, and the answer is a key.
   @Test func theNumberOnATerminal() throws {
     let text = Self.forgetful.replacing("\"io\": \"none\", \"forgets\": true", with: "\"io\": \"yesno\", \"mitm\": true")

@@ -1,3 +1,4 @@
+import Bluetooth
 import Finding
 import GAP
 import TestSupport
@@ -52,6 +53,63 @@ import Text
       let lines = AdvertisingDetail.lines(data, isCut: false, of: nil, pdu: .scanResponse, AdvertisingFormats())
       #expect(!lines.isEmpty && lines.allSatisfy { $0.utf8.allSatisfy { $0 >= 0x20 } }, "\(Hex.encode(data))")
     }
+  }
+
+  /// An extended report with a transmit power of its own. Its advertisement has another one, or none.
+  private static func report(_ hex: String, txPower: Int8? = nil, isTruncated: Bool = false) -> AdvertisingReport {
+    AdvertisingReport(
+      pdu: .extended, isConnectable: true, isScannable: false, peer: PeerAddress(Address(rawValue: 1), .public), rssi: -60,
+      data: Hex.decode(hex) ?? [], isTruncated: isTruncated, txPower: txPower)
+  }
+
+  private static func record(_ build: (inout RecordWriter) -> Void) throws -> Record {
+    var json = RecordWriter()
+    build(&json)
+    return try Record(String(decoding: json.finished(), as: UTF8.self))
+  }
+
+  /// `tx_power` is the Tx Power Level of the advertisement, and never the one of the report.
+  @Test(arguments: [("020106020af4", -12), ("020106", nil)] as [(String, Int?)])
+  func theReportHasATxPowerOfItsOwn(_ hex: String, _ level: Int?) throws {
+    let report = Self.report(hex, txPower: 8)
+    let (advertisement, formats) = (Advertisement(report.data), AdvertisingFormats())
+    var device = DeviceView(try #require(report.peer))
+    device.add(report, advertisement)
+    for record in [
+      try Self.record { ScanRecord.json(&$0, report, advertisement, 0, formats, namesPeer: false) },
+      try Self.record { DeviceRecord.json(&$0, device, formats, namesPeer: false) },
+    ] {
+      #expect(record.int("tx_power") == level && record.isNull("tx_power") == (level == nil), "\(record)")
+      #expect(record.int("report_tx_power") == 8, "\(record)")
+    }
+    let words = ScanRecord.line(report, advertisement, formats).split(separator: " ")
+    #expect(words.contains("tx:-12dBm") == (level != nil) && !words.contains("tx:8dBm") && words.contains("report-tx:8dBm"), "\(words)")
+    // Without a power of its own, a report has no such field.
+    let other = try Self.record { ScanRecord.json(&$0, Self.report(hex), advertisement, 0, formats, namesPeer: false) }
+    #expect(other.int("tx_power") == level && !other.keys.contains("report_tx_power"), "\(other)")
+  }
+
+  /// What the controller cut is not malformed. A wrong structure before the cut is.
+  @Test func aTruncatedReportIsCut() throws {
+    let formats = AdvertisingFormats()
+    for (hex, isMalformed) in [("020106094142", false), ("020106", false), ("0219410941", true)] {
+      let report = Self.report(hex, isTruncated: true)
+      let advertisement = Advertisement(report.data)
+      let record = try Self.record { ScanRecord.json(&$0, report, advertisement, 0, formats, namesPeer: false) }
+      #expect(record.bool("truncated") == true && record.keys.contains("error") == isMalformed, "\(hex): \(record)")
+      let line = ScanRecord.line(report, advertisement, formats)
+      #expect(line.contains("(truncated by the controller)") && line.contains("(malformed: ") == isMalformed, "\(line)")
+      var device = DeviceView(try #require(report.peer))
+      device.add(report, advertisement)
+      let detail = AdvertisingDetail.lines(device, formats) { $0 }
+      #expect(detail.contains { $0.contains("(cut") } && detail.contains { $0.contains("(malformed: ") } == isMalformed, "\(detail)")
+      // The whole data comes later.
+      let whole = Self.report("02010603094142")
+      device.add(whole, Advertisement(whole.data))
+      #expect(!AdvertisingDetail.lines(device, formats) { $0 }.contains { $0.contains("(cut") })
+    }
+    let cut = AdvertisingDetail.lines(Hex.decode("020106094142") ?? [], isCut: true, of: nil, pdu: .extended, formats)
+    #expect(cut.suffix(2).map { $0.trimmed } == ["AD type 0x41  42", "(cut: 3 of 10 bytes)"], "\(cut)")
   }
 
   @Test func afterEachRecordOnAPipe() throws {

@@ -195,6 +195,22 @@ import Testing
     }
   }
 
+  /// Records of the monitor that are no packets are read on request.
+  @Test func notesOfTheMonitor() throws {
+    let packets = Self.packet(0, [0, 3, 0, 12] + Array("Linux".utf8) + [0]) + Self.packet(0, [0, 3, 0, 2, 3, 0x0C, 0])
+    let file = Self.section([(254, 0)]) + packets
+    for notes in [false, true] {
+      var reader = try TraceReader(file)
+      if notes {
+        let record = try #require(try reader.next(notes: true))
+        #expect(record.note?.kind == "system_note" && record.note?.text == Array("Linux".utf8))
+        #expect(record.packet.isEmpty && record.adapter == 3)
+      }
+      #expect(try reader.next(notes: notes)?.packet == [1, 3, 0x0C, 0])
+      #expect(try reader.next(notes: notes) == nil)
+    }
+  }
+
   /// Without directions, a continuation belongs to the side whose frame is incomplete.
   @Test func whatGoesOnIsOfWhoHasNotFinished() throws {
     let packets: [[UInt8]] = [

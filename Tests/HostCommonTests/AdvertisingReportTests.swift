@@ -41,6 +41,9 @@ private let phone = PeerAddress(Address(rawValue: 0x11_22_33_44_55_66), .random)
     #expect(report.report.peer == nil)
     #expect(report.report.primaryPHY == .coded)
     #expect(report.report.secondaryPHY == .le2M)
+    // LE Coded with S=2.
+    (report.primaryPHY, report.secondaryPHY) = (4, 4)
+    #expect(report.report.primaryPHY == .coded && report.report.secondaryPHY == .coded)
     #expect(report.report.txPower == 8)
     #expect(report.report.sid == nil)
     for (type, expected) in [(UInt8(0), AddressType?.some(.public)), (1, .random), (2, .public), (3, .random), (0xFE, .random), (4, nil)] {

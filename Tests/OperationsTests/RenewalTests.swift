@@ -13,7 +13,7 @@ import Testing
   static let second = UUID(0xFF02)
 
   /// Sets up 1–4: Generic Attribute with Service Changed; then services ff00 with one notifying characteristic (4 handles) each.
-  static func server(_ uuids: [UInt8], from start: UInt8 = 5) -> PlainServer {
+  static func server(_ uuids: [UInt8], from start: UInt8 = 5, properties: UInt8 = 0x12) -> PlainServer {
     var items: [PlainServer.Item] = [
       .init(handle: 1, type: UUID(0x2800), value: [0x01, 0x18]), .init(handle: 2, type: UUID(0x2803), value: [0x20, 3, 0, 0x05, 0x2A]),
       .init(handle: 3, type: UUID(0x2A05), value: [], isReadable: false), .init(handle: 4, type: UUID(0x2902), value: [0, 0]),
@@ -22,7 +22,7 @@ import Testing
       let handle = start + UInt8(index) * 4
       items += [
         .init(handle: AttributeHandle(rawValue: UInt16(handle)), type: UUID(0x2800), value: [uuid, 0xFE]),
-        .init(handle: AttributeHandle(rawValue: UInt16(handle + 1)), type: UUID(0x2803), value: [0x12, handle + 2, 0, uuid, 0xFF]),
+        .init(handle: AttributeHandle(rawValue: UInt16(handle + 1)), type: UUID(0x2803), value: [properties, handle + 2, 0, uuid, 0xFF]),
         .init(handle: AttributeHandle(rawValue: UInt16(handle + 2)), type: UUID(0xFF00 + UInt32(uuid)), value: [0]),
         .init(handle: AttributeHandle(rawValue: UInt16(handle + 3)), type: UUID(0x2902), value: [0, 0]),
       ]
@@ -38,9 +38,10 @@ import Testing
     private let state: State
     private final class State { var server = RenewalTests.server([1, 2]) }
 
-    init() {
+    init(properties: UInt8 = 0x12) {
       let (near, far) = MemoryChannel.pair()
       let state = State()
+      state.server = RenewalTests.server([1, 2], properties: properties)
       self.state = state
       peer = ScriptedPeer(far) { state.server.answer($0) }
       client = Client(near)
@@ -186,6 +187,27 @@ import Testing
       // It can be subscribed to again.
       try await fixture.values.add(item)
       #expect(fixture.configuration(8) == [1, 0])
+      fixture.client.close()
+    }
+  }
+
+  /// A characteristic that leaves while its kind of values changes stays away.
+  @Test func leavingDuringAChangeOfKind() async throws {
+    try await onLoop {
+      let fixture = Fixture(properties: 0x32)
+      let item = try await fixture.characteristic(Self.first)
+      try await fixture.values.add(item)
+      // The peer is slow.
+      fixture.peer.rules = [ScriptedPeer.Rule([0x12, 8], [])]
+      let changing = EventLoop.shared.spawn { (try? await fixture.values.add(item, kind: .indication)) != nil }
+      try await EventLoop.shared.sleep(for: .milliseconds(1))
+      let removing = EventLoop.shared.spawn { (try? await fixture.values.remove(item)) != nil }
+      removing.cancel()
+      try await EventLoop.shared.sleep(for: .milliseconds(1))
+      fixture.peer.push([0x13])
+      _ = (await changing.value, await removing.value)
+      #expect(fixture.values.characteristics.isEmpty && !fixture.client.isSubscribed(to: item))
+      #expect(fixture.configuration(8) == [0, 0], "\(fixture.peer.received)")
       fixture.client.close()
     }
   }

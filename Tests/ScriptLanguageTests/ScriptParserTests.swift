@@ -34,6 +34,15 @@ import Testing
     return ScriptErrors(mistakes, of: "x").errors.map { "\($0.place.line):\($0.place.column ?? 0)" }
   }
 
+  /// After too many mistakes, neither the lines nor the blocks nor the check go on.
+  @Test(arguments: ["frobnicate", "'", "end", "set A", "test t\nfrobnicate\nend"]) func tooManyMistakes(_ line: String) throws {
+    let text = Array(repeating: line, count: 500).joined(separator: "\n")
+    let (statements, wrong) = try ScriptParser.parse(Array(text.utf8), file: "x", settings: [])
+    #expect(wrong.count <= ScriptErrors.limit + 1)
+    let found = wrong.count + ScriptCheck.script(statements, file: "x", variables: [:], Self.program).mistakes.count
+    #expect((ScriptErrors.limit + 1...2 * ScriptErrors.limit + 3).contains(found), "\(found)")
+  }
+
   /// The parser reports every error, and none that only follows from another.
   @Test(arguments: [
     ("frobnicate\nread a\nfrobnicate", ["1:1", "3:1"]), ("sleep 5x\nread $A\nread $A\nnote", ["1:7", "2:6", "4:1"]),
