@@ -112,6 +112,8 @@ package struct ShellWordReading {
 
   /// Returns the operator of the shell that a word is, or that joins two commands inside the word. Nil if there is none.
   private static func shellOperator(in word: String) -> (sign: String, range: Range<String.Index>)? {
+    // A regular expression may have alternatives.
+    if word.count > 1, word.hasPrefix("/"), word.hasSuffix("/") { return nil }
     let signs = ["&", ">", ">>", "<", "2>"].contains(word) ? [word] : ["&&", "||", "|"]
     return signs.lazy.compactMap { sign in word.firstRange(of: sign).map { (sign, $0) } }.first
   }

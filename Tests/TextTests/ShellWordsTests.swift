@@ -29,6 +29,10 @@ import Text
     #expect(try ShellWords.words(of: "x \(ShellWords.quote(word)) y") == ["x", word, "y"])
   }
 
+  @Test func aRegularExpressionHasAlternatives() throws {
+    #expect(try ShellWords.words(of: "wait ffe1 matches /a|b/") == ["wait", "ffe1", "matches", "/a|b/"])
+  }
+
   @Test func quotedOperatorsAreWords() throws {
     #expect(try ShellWords.words(of: "a '&&' \"|\" 'b&&c' >x") == ["a", "&&", "|", "b&&c", ">x"])
   }

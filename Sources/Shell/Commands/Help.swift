@@ -20,7 +20,7 @@ package struct Help: SessionCommand {
       return
     }
     let known = context.process.commands
-    guard let type = known.type(named: name) else { throw known.unknown(name) }
+    guard let type = known.type(named: name) else { throw known.unknown([name]) }
     try await HelpText(text: HelpPage(of: type, isSession: true).text(isShort: true)).show(context.output, in: session.shell)
   }
 
