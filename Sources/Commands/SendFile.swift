@@ -87,7 +87,7 @@ package struct SendFile: PeerCommand {
 
   func run(in context: Context) async throws {
     if (try? Selector(attribute)) == nil, InputFile.exists(attribute) {
-      let words = ["send-file", "\(who.peer)", file, attribute].map { ShellWords.quoteForShell($0) }.joined(separator: " ")
+      let words = ["send-file", who.peer.typed, file, attribute].map { ShellWords.quoteForShell($0) }.joined(separator: " ")
       throw Failure(.usage, "\(DisplayText.quote(attribute)) is a file. Put the attribute first: blectl \(words)")
     }
     let selector = try Selector(typed: attribute)

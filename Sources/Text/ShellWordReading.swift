@@ -111,7 +111,7 @@ package struct ShellWordReading {
   }
 
   /// Returns the operator of the shell that a word is, or that joins two commands inside the word. Nil if there is none.
-  private static func shellOperator(in word: String) -> (sign: String, range: Range<String.Index>)? {
+  private static func shellOperator(in word: String) -> (String, Range<String.Index>)? {
     // A regular expression may have alternatives.
     if word.count > 1, word.hasPrefix("/"), word.hasSuffix("/") { return nil }
     let signs = ["&", ">", ">>", "<", "2>"].contains(word) ? [word] : ["&&", "||", "|"]

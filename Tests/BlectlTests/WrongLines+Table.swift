@@ -100,10 +100,8 @@ enum WrongLines {
     Row("read 'Band-7 2a19'", "Did you mean: blectl read Band-7 2a19"), Row("read Band-7:2a19", "Did you mean: blectl read Band-7 2a19"),
     Row("READ Band-7 2a19", "blectl read Band-7 2a19"), Row("'read Band-7 2a19'", "blectl read Band-7 2a19"),
     Row("gatt read Band-7 2a19", "Did you mean: blectl read Band-7 2a19"),
-    Row(
-      "connect Band-7 --wait 5", "Did you mean: blectl connect Band-7 --wait"),
-    Row(
-      "connect Band-7 --wait=5", "Did you mean: blectl connect Band-7 --wait"),
+    Row("connect Band-7 --wait 5", "Did you mean: blectl connect Band-7 --wait"),
+    Row("connect Band-7 --wait=5", "Did you mean: blectl connect Band-7 --wait"),
     Row("repl Band-7 < and.txt", "Separate commands with ;: read 2a19; read 2a00", "blectl -e 'read 2a19; read 2a00' Band-7"),
     Row("connect Band-7 read battery_level", "blectl -e 'read battery_level' Band-7"),
     Row("connect Band-7 services", "blectl -e services Band-7"),
@@ -148,7 +146,7 @@ enum WrongLines {
     Row("-i sim devices.json scan -d 1", "one word: blectl -i sim:devices.json scan -d 1"),
     Row("-i tcp localhost:1234 scan -d 1", "blectl -i tcp:localhost:1234 scan -d 1", "blectl scan -d 1"),
     Row("-i serial /dev/ttyACM0 scan -d 1", "blectl -i serial:/dev/ttyACM0 scan -d 1", "blectl scan -d 1"),
-    Row("read -i sim devices.json Twin 2a19", "blectl -i sim:devices.json read Twin 2a19"),
+    Row("connect -i sim devices.json Twin", "blectl -i sim:devices.json connect Twin"),
     Row("connect devices.json", "For an adapter, use -i sim:devices.json", "blectl scan -d 1 -i sim:devices.json"),
     Row("scan -d 1 A4:C1:38:00:11:22", "blectl scan mac:A4:C1:38:00:11:22"),
     Row("scan -d 1 --address A4:C1:38:00:11:22", "blectl scan mac:A4:C1:38:00:11:22"),

@@ -44,7 +44,7 @@ import Text
     ("`test` needs a name: test \"opens\"", ""), ("List them: --list", ""), ("Use --as hex", "."), ("Cannot scan. Run: sudo x", ""),
     ("Join its group, then log in again: sudo usermod -aG x \"$USER\"", ""), ("Without it, pair with: bluetoothctl pair ADDRESS", ""),
     ("To unblock it: rfkill unblock bluetooth", ""), ("x: Name it: blectl decode adv 'ADV: 02'", ""),
-    ("x 00: Put it first: x 1 00", ""), ("To see all: blectl scan. To go on, use -t", "."),
+    ("x 00: Put it first: x 1 00", ""),
   ])
   func aMessageIsASentence(_ text: String, _ end: String) { #expect(text.asMessage(of: "blectl") == text + end) }
 

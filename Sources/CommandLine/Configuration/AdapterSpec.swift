@@ -74,11 +74,8 @@ package enum AdapterSpec: Sendable, Equatable {
     let rest = ["replay": "FILE", "tcp": "HOST:PORT", "unix": "PATH", "serial": "/dev/ttyACM0", "user": "0"][text]
     let parted = rest.map { "\(text):\($0)" }
     let plain = text.lowercased()
-    let other =
-      ["simulator", "sim:"].contains(plain)
-      ? "sim"
-      : !text.contains(":") && isPlain(plain)
-        ? plain : named(in: text) ?? Int(text).map { "hci\($0)" } ?? TransportAddress.meant(by: text)
+    let kind = ["simulator", "sim:"].contains(plain) ? "sim" : plain != text && !text.contains(":") && isPlain(plain) ? plain : nil
+    let other = kind ?? named(in: text) ?? Int(text).map { "hci\($0)" } ?? TransportAddress.meant(by: text)
     let meant = (parted ?? other).map { "Did you mean \(DisplayText.escape($0))? " }
     return Failure(
       .usage,

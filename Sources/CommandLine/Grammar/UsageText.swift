@@ -101,35 +101,36 @@ package struct UsageText {
   /// Returns the line that the user means, if one small change makes the words a valid line. Nil without such a change.
   private static func corrected(_ words: [String], _ commands: CommandSet, of type: (any LoopCommand.Type)?, _ place: Int?) -> String? {
     func isValid(_ words: [String]) -> Bool {
-      let index = place.map { $0 - 1 }
-      let line =
-        try? type.map { try $0.command(from: Array(words.dropFirst()), currentDeviceAt: index) } ?? commands.namedCommand(from: words)
+      let (rest, index) = (Array(words.dropFirst()), place.map { $0 - 1 })
+      let line = try? type?.command(from: rest, currentDeviceAt: index) ?? commands.namedCommand(from: words)
       return (try? line?.checkForScript(quoted: [])) != nil
     }
     func isOctet(_ word: String) -> Bool { word.utf8.count == 2 && Hex.number(word) != nil }
     func parts(_ word: String) -> [String] {
-      let parts = word.split(maxSplits: 1) { ":=".contains($0) }.map(String.init)
+      if word.contains(" ") { return word.split(separator: " ").map { String($0) } }
+      let parts = word.split(maxSplits: 1) { ":=".contains($0) }.map { String($0) }
       let isJoined = PeerArgument(form: word) == nil && PeerArgument.mistake(in: word) == nil
       return isJoined && parts.contains { (try? Selector($0, abbreviating: false)) != nil } ? parts : [word]
     }
+    func follows(_ option: String, _ index: Int) -> Bool { index > 0 && words[index - 1].hasPrefix(option) }
     guard let first = words.first, !words.contains("") else { return nil }
-    var lines: [[String]] = [
-      words.flatMap { $0.split(separator: " ").map(String.init) }, [first.lowercased()] + words.dropFirst(), words.filter { $0 != "=" },
-      words.flatMap(parts),
-      words.map { $0.hasPrefix("--") ? String($0.prefix { $0 != "=" }) : $0 },
-      words.indices.filter { $0 == 0 || Double(words[$0]) == nil || !words[$0 - 1].hasPrefix("--") }.map { words[$0] },
-      words.indices.filter { words[$0] != "--mac" }.map { $0 > 0 && words[$0 - 1] == "--mac" ? "mac:\(words[$0])" : words[$0] },
-      FamiliarWords.commands[first] == nil ? words : Array(words.dropFirst()),
-    ]
+    var lines = [words.flatMap(parts), words.filter { $0 != "=" }]
+    lines.append([first.lowercased()] + words.dropFirst())
+    lines.append(words.map { $0.hasPrefix("--") ? String($0.prefix { $0 != "=" }) : $0 })
+    lines.append(words.indices.filter { Double(words[$0]) == nil || !follows("--", $0) }.map { words[$0] })
+    lines.append(words.indices.filter { words[$0] != "--mac" }.map { follows("--mac", $0) ? "mac:\(words[$0])" : words[$0] })
+    if FamiliarWords.commands[first] != nil { lines.append(Array(words.dropFirst())) }
     let plain = words.filter { !Predicate.words.contains($0) }
-    for index in plain.indices.dropLast() where Hex.decode(plain[index + 1]) != nil && (try? Selector(plain[index])) != nil {
-      lines.append(Array(plain[..<index] + ["\(plain[index])=\(plain[index + 1])"] + plain[(index + 2)...]))
+    for index in plain.indices.dropLast()
+    where Hex.decode(plain[index + 1]) != nil && (try? Selector(plain[index], abbreviating: false)) != nil {
+      lines.append(plain[..<index] + ["\(plain[index])=\(plain[index + 1])"] + plain[(index + 2)...])
     }
     if let start = words.indices.dropFirst().first(where: { words.count - $0 > 5 && words[$0..<$0 + 6].allSatisfy(isOctet) }) {
-      lines.append(Array(words[..<start] + [words[start..<start + 6].joined(separator: ":")] + words[(start + 6)...]))
+      lines.append(words[..<start] + [words[start..<start + 6].joined(separator: ":")] + words[(start + 6)...])
     }
     if let index = words.firstIndex(of: "-e"), index > 0 {
-      lines.append(Array(words[index...].prefix(2) + (index > 1 ? words[1..<index] : ["PEER"]) + words[index...].dropFirst(2)))
+      let device = index > 1 ? Array(words[1..<index]) : ["PEER"]
+      lines.append(Array(words[index...].prefix(2)) + device + words[index...].dropFirst(2))
     }
     return lines.first { $0 != words && isValid($0) }.map { "Invalid arguments. Did you mean: \(commandLine($0, isSession: false))" }
   }
