@@ -85,7 +85,7 @@ package final class SubscribedValues {
         if kind != .auto, items[index].kind != kind, let old = items[index].subscription {
           let new = try await client.subscribe(characteristic, kind: kind, keepingValues: false)
           // Meanwhile, the characteristic may have left.
-          guard let index = items.firstIndex(where: { $0.subscription === old }) else { return try await new.cancel() }
+          guard let index = items.firstIndex(where: { $0.subscription === old && !$0.isLeaving }) else { return try await new.cancel() }
           (items[index].subscription, items[index].kind) = (new, kind)
           try await old.cancel()
         }
