@@ -33,7 +33,7 @@ import Testing
     ("raed", "Did you mean read?"),
     ("history", "history needs a terminal and its own line."),
   ]) func anUnknownCommand(_ word: String, _ advice: String) async throws {
-    try await onLoop { #expect(SessionCommands(blectl.Blectl.commands).unknown(word).message.contains(advice)) }
+    try await onLoop { #expect(SessionCommands(blectl.Blectl.commands).unknown([word]).message.contains(advice)) }
   }
 
   // MARK: The end
