@@ -77,7 +77,7 @@ package struct TraceLinks: Sendable {
 
   /// Adds a packet that the recorder cut. Returns its link, and the beginning of the frame that the packet starts.
   private mutating func cut(_ record: Snoop.Record) -> (link: Int?, frame: Frame?) {
-    guard let handle = RecordedEvent.handle(record.packet) else { return (nil, nil) }
+    guard let handle = LinkPacket.handle(record.packet) else { return (nil, nil) }
     guard record.packet[0] == Packet.aclIndicator, !isVendorData(record) else { return (known(handle, record), nil) }
     let (index, isFromHost) = (link(handle, record), record.direction == .hostToController)
     // The later fragments of the frame lack their beginning.
@@ -89,7 +89,7 @@ package struct TraceLinks: Sendable {
 
   func isVendorData(_ record: Snoop.Record) -> Bool {
     record.packet.first == Packet.aclIndicator
-      && RecordedEvent.handle(record.packet).map { vendorHandles.contains($0, record.adapter) } == true
+      && LinkPacket.handle(record.packet).map { vendorHandles.contains($0, record.adapter) } == true
   }
 
   mutating func recombine(_ index: Int, _ fragment: [UInt8], isStart: Bool, isFromHost: Bool) -> Frame? {
@@ -161,15 +161,12 @@ package struct TraceLinks: Sendable {
     case .commandComplete(let complete) where complete.opcode == Reset.opcode && complete.parameters.first == 0:
       reset(record.adapter)
       return nil
-    default: return RecordedEvent.handle(record.packet).flatMap { known($0, record) }
+    default: return LinkPacket.handle(record.packet).flatMap { known($0, record) }
     }
   }
 
   private mutating func command(_ record: Snoop.Record) -> Int? {
-    let octets = record.packet
-    guard octets.count >= 6 else { return nil }
-    guard RecordedEvent.linkCommands.contains(HCI.Opcode(rawValue: octets.uint16(at: 1))) else { return nil }
-    return known(ConnectionHandle(octets.uint16(at: 4)), record)
+    LinkPacket.handle(ofCommand: record.packet).flatMap { known($0, record) }
   }
 }
 

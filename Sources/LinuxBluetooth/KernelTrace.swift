@@ -1,5 +1,4 @@
 import Bluetooth
-import Decoding
 import EventLoop
 import HCI
 
@@ -100,8 +99,7 @@ final class KernelTrace {
   }
 
   private func isOurs(_ packet: [UInt8], _ direction: HCI.Direction) -> Bool {
-    guard case .mask(let number, _)? = DecodedPacket(hci: packet)["handle"] else { return false }
-    let handle = ConnectionHandle(UInt16(truncatingIfNeeded: number))
+    guard let handle = LinkPacket.handle(packet) ?? LinkPacket.handle(ofCommand: packet) else { return false }
     if let count = held[handle]?.count, count < Self.heldLimit { held[handle]?.append((packet, direction)) }
     return isOurs(handle)
   }

@@ -4,13 +4,6 @@ package import HCI
 
 /// Functions that read fields of encoded HCI packets at fixed offsets, without decoding the packets.
 package enum RecordedEvent {
-  /// The commands whose first parameter is a connection handle.
-  package static let linkCommands: Set<Opcode> = [
-    Disconnect.opcode, ReadRemoteVersion.opcode, ReadRSSI.opcode, Opcode(rawValue: 0x0C2D), LEConnectionUpdate.opcode,
-    LEReadRemoteFeatures.opcode, enableEncryption, Opcode(rawValue: 0x201A), Opcode(rawValue: 0x201B),
-    LERemoteConnectionParameterRequestReply.opcode, LERemoteConnectionParameterRequestNegativeReply.opcode, LESetDataLength.opcode,
-    LEReadPHY.opcode, LESetPHY.opcode,
-  ]
   private static let enableEncryption = Opcode(rawValue: 0x2019)
 
   enum Kind: Equatable {
@@ -40,38 +33,9 @@ package enum RecordedEvent {
     }
   }
 
-  /// Returns the byte offset of the connection handle in an H4 packet. Nil if the packet concerns no link.
-  static func handleOffset(_ octets: [UInt8]) -> Int? {
-    guard octets.count >= 3 else { return nil }
-    let offset: Int?
-    switch octets[0] {
-    case Packet.aclIndicator: offset = 1
-    case Packet.eventIndicator:
-      switch octets[1] {
-      // Disconnection Complete, Encryption Change, Read Remote Version Complete, Encryption Key Refresh, Encryption Change v2.
-      case 0x05, 0x08, 0x0C, 0x30, 0x59: offset = 4
-      // Authenticated Payload Timeout Expired.
-      case 0x57: offset = 3
-      case 0x3E where octets.count >= 4:
-        switch octets[3] {
-        case 0x01, 0x0A, 0x29, 0x03, 0x04, 0x0C: offset = 5
-        case 0x05, 0x06, 0x07, 0x14: offset = 4
-        default: offset = nil
-        }
-      default: offset = nil
-      }
-    default: offset = nil
-    }
-    return offset.flatMap { $0 + 2 <= octets.count ? $0 : nil }
-  }
-
-  package static func handle(_ octets: [UInt8]) -> ConnectionHandle? {
-    handleOffset(octets).map { ConnectionHandle(octets.uint16(at: $0)) }
-  }
-
-  /// Returns a copy of the packet with another connection handle. A nil offset stands for the byte offset that `handleOffset` finds.
+  /// Returns a copy of the packet with another connection handle. A nil offset stands for `LinkPacket.handleOffset`.
   static func with(_ handle: ConnectionHandle, _ octets: [UInt8], at offset: Int? = nil) -> [UInt8] {
-    guard let offset = offset ?? handleOffset(octets), offset + 2 <= octets.count else { return octets }
+    guard let offset = offset ?? LinkPacket.handleOffset(octets), offset + 2 <= octets.count else { return octets }
     var octets = octets
     octets[offset] = UInt8(truncatingIfNeeded: handle.rawValue)
     // The upper four bits are flags in data, reserved in events.
@@ -117,7 +81,7 @@ package struct VendorHandles: Sendable {
     let isReset = packet.starts(with: [Packet.commandIndicator, 0x03, 0x0C])
     // Connection Complete of BR/EDR has its handle at the same place as Disconnection Complete.
     let isClassic = packet.starts(with: [Packet.eventIndicator, 0x03]) && packet.count >= 6
-    let offset = isClassic ? 4 : RecordedEvent.handleOffset(packet)
+    let offset = isClassic ? 4 : LinkPacket.handleOffset(packet)
     let handle = offset.map { ConnectionHandle(packet.uint16(at: $0)) }
     guard isReset || handle?.isReserved == false else { return }
     isFromStart[record.adapter] = isFromStart[record.adapter] ?? isReset

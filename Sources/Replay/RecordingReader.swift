@@ -112,7 +112,7 @@ struct RecordingReader {
       }
       if command.parameters.first == 1 { recording.scans.append(Recording.Scan(time: time, end: time)) }
     default:
-      guard RecordedEvent.linkCommands.contains(opcode), command.parameters.count >= 2 else { break }
+      guard LinkPacket.commands.contains(opcode), command.parameters.count >= 2 else { break }
       let handle = ConnectionHandle(command.parameters.uint16(at: 0))
       guard let link = live[handle] ?? ended[handle] else { break }
       recording.links[link].commands[opcode, default: []].append(entry)
@@ -169,7 +169,7 @@ struct RecordingReader {
     case .other:
       // Connection Complete of BR/EDR: ignore the data of this link.
       if octets.count >= 6, octets[1] == 0x03, octets[3] == 0 { classic.insert(ConnectionHandle(octets.uint16(at: 4))) }
-      guard let handle = RecordedEvent.handle(octets), let link = live[handle] else { return }
+      guard let handle = LinkPacket.handle(octets), let link = live[handle] else { return }
       happened(packet, link)
     }
   }

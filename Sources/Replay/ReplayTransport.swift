@@ -118,7 +118,7 @@ package final class ReplayTransport: HCI.Transport {
     case LESetScanParameters.opcode, LESetExtendedScanParameters.opcode:
       isActiveScan = command.parameters.dropFirst(command.opcode == LESetScanParameters.opcode ? 0 : 3).first != 0
       answer(command)
-    case _ where RecordedEvent.linkCommands.contains(command.opcode) && command.parameters.count >= 2:
+    case _ where LinkPacket.commands.contains(command.opcode) && command.parameters.count >= 2:
       executeOnLink(command, ConnectionHandle(command.parameters.uint16(at: 0)))
     default: answer(command)
     }
