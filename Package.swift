@@ -79,12 +79,12 @@ let package = Package(
       name: "LEHost", dependencies: ["HostCommon", "GAP", "SMP", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", deque],
       swiftSettings: settings),
     .target(
-      name: "LinuxIO", dependencies: ["CLinux", "Captures", "HCI", "Bluetooth", "EventLoop", "Text", deque, system], swiftSettings: settings
+      name: "LinuxIO", dependencies: ["CLinux", "HCI", "Bluetooth", "EventLoop", "Text", deque, system], swiftSettings: settings
     ),
     .target(
       name: "LinuxBluetooth",
       dependencies: [
-        "LinuxIO", "CBluetooth", "CDBus", "Decoding", "HostCommon", "GAP", "SMP", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", system,
+        "LinuxIO", "CBluetooth", "CDBus", "HostCommon", "GAP", "SMP", "ATT", "L2CAP", "HCI", "Bluetooth", "EventLoop", system,
       ],
       swiftSettings: settings),
     .target(
@@ -114,7 +114,8 @@ let package = Package(
       name: "CommandLine",
       dependencies: [
         "Presentation", "Terminal", "ScriptLanguage", "Transfer", "Operations", "Finding", "LinuxBluetooth", "LinuxIO", "LEHost",
-        "Simulation", "Decoding", "Replay", "Peripherals", "GAP", "SMP", "DeviceFiles", "GATT", "ATT", "HCI", "Values", "Bluetooth",
+        "Simulation", "Decoding", "Replay", "Peripherals", "GAP", "SMP", "DeviceFiles", "GATT", "ATT", "Captures", "HCI", "Values",
+        "Bluetooth",
         "EventLoop", "Compression", "Crypto", "Text", argumentParser, system,
       ], swiftSettings: settings),
     .target(

@@ -1,5 +1,6 @@
 import ArgumentParser
 package import Bluetooth
+import Captures
 package import EventLoop
 import GAP
 import GATT
@@ -25,7 +26,7 @@ package final class ProcessContext {
   package private(set) lazy var memory = CompletionMemory(configuration) { [unowned self] in try adapter() }
   /// The devices whose services a recording contains. Nil if the adapter is not a recording.
   package private(set) var discoverable: Set<PeerAddress>?
-  private var trace: SnoopFile?
+  private var trace: TraceFile?
   /// The recorder that writes the script of `--record`. Nil without the option.
   package private(set) var recorder: (any CommandRecorder)?
   /// Whether a trace may start while the radio is in use. Set it before the session opens the radio.
@@ -95,16 +96,16 @@ package final class ProcessContext {
   package func openTrace() async throws -> (any HCI.Tap)? {
     if let path = options.trace, trace == nil {
       trace = tracesToOutput ? try openOutput() : try await open(trace: path)
-      tap.write(to: trace, keepsSecrets: options.traceSecrets)
+      tap.write(to: trace, isOutput: tracesToOutput, keepsSecrets: options.traceSecrets)
     }
     return trace != nil || tracesLater ? tap : nil
   }
 
-  private func openOutput() throws -> SnoopFile {
+  private func openOutput() throws -> TraceFile {
     if StandardInput.outputIsTerminal {
       throw Failure(.usage, "Cannot write the trace (pcapng) to a terminal. Pipe it: … --trace - | wireshark -k -i -")
     }
-    let file = try SnoopFile.standardOutput()
+    let file = try TraceFile.standardOutput(header: Pcapng.header)
     file.onFailure = { [weak self] error in
       guard let self else { return }
       isTraceUnread = true
@@ -188,8 +189,8 @@ package final class ProcessContext {
     tap.write(to: file)
   }
 
-  private func open(trace path: String) async throws -> SnoopFile {
-    try await SnoopFile.open(path, hasKeys: options.traceSecrets) {
+  private func open(trace path: String) async throws -> TraceFile {
+    try await TraceFile.open(path, header: Snoop.header, hasKeys: options.traceSecrets) {
       output.note("Waiting for a reader of the pipe \"\(DisplayText.escape(path))\"")
     }
   }

@@ -1,16 +1,12 @@
-import Captures
 package import EventLoop
 import Glibc
-package import HCI
 import SystemPackage
 
-/// A trace file. Writes each packet immediately, so that a trace is complete up to a crash.
-/// A file contains btsnoop records. Standard output gets pcapng, which Wireshark reads from a pipe.
+/// A file to which a trace is written. Writes each record immediately, so that a trace is complete up to a crash.
 @LoopActor
-package final class SnoopFile {
+package final class TraceFile {
   private var file: OwnedDescriptor
   private let path: String
-  private let encode: (Snoop.Record) -> [UInt8]
   private var unreported: FileError?
   private var hasFailed = false
   /// The bytes that the reader of a pipe has not taken yet. Empty for a regular file.
@@ -24,21 +20,22 @@ package final class SnoopFile {
   /// The callback for the first record that blectl cannot write. Recording stops then, and the command continues.
   package var onFailure: (@LoopActor (FileError) -> Void)?
 
-  /// Opens a trace in btsnoop format. Replaces an existing file only if `PrivateFile` accepts it.
+  /// Opens a file and writes its header. Replaces an existing file only if `PrivateFile` accepts it.
   /// Waits in real time for the reader of a named pipe.
   /// - Parameters:
+  ///   - header: The bytes before the first record.
   ///   - hasKeys: Whether the trace contains keys. Then only the user can read the file, even if it existed.
   ///   - limit: The real time to wait for a reader.
   ///   - onWait: The callback before the first wait.
   /// - Throws: FileError, also when a pipe has no reader within `limit`, or CancellationError.
   package static func open(
-    _ path: String, hasKeys: Bool = false, readerWithin limit: Duration = .seconds(10), onWait: @LoopActor () -> Void = {}
-  ) async throws -> SnoopFile {
+    _ path: String, header: [UInt8], hasKeys: Bool = false, readerWithin limit: Duration = .seconds(10), onWait: @LoopActor () -> Void = {}
+  ) async throws -> TraceFile {
     var left = Int(limit.inMilliseconds)
     var hasWaited = false
     while true {
       do throws(Errno) {
-        return try opened(path, hasKeys)
+        return try opened(path, header, hasKeys)
       } catch {
         // Opening would block until there is a reader, and poll(2) cannot wait for a reader.
         guard error == .noSuchAddressOrDevice, OutputFile.isPipe(path), left > 0 else { throw FileError.trace(path, error) }
@@ -50,27 +47,26 @@ package final class SnoopFile {
     }
   }
 
-  private static func opened(_ path: String, _ hasKeys: Bool) throws(Errno) -> SnoopFile {
+  private static func opened(_ path: String, _ header: [UInt8], _ hasKeys: Bool) throws(Errno) -> TraceFile {
     let file = try PrivateFile.open(path, creating: true)
     let descriptor = file.rawValue
     let kind = try SystemCall.status(descriptor).kind
     // Before the first byte. Never on a device: root would take /dev/null from all others.
     if hasKeys, kind != S_IFCHR { try SystemCall.call { fchmod(descriptor, 0o600) } }
     if kind == S_IFREG { try SystemCall.call { ftruncate(descriptor, 0) } }
-    let trace = SnoopFile(file, path)
-    try trace.writeAll(Snoop.header)
+    let trace = TraceFile(file, path)
+    try trace.writeAll(header)
     return trace
   }
 
-  private init(_ file: consuming OwnedDescriptor, _ path: String, _ encode: @escaping (Snoop.Record) -> [UInt8] = { $0.encoded }) {
+  private init(_ file: consuming OwnedDescriptor, _ path: String) {
     self.file = file
     self.path = path
-    self.encode = encode
   }
 
-  /// Opens a trace in pcapng format on standard output.
+  /// Opens standard output and writes the header.
   /// - Throws: FileError.
-  package static func standardOutput() throws(FileError) -> SnoopFile {
+  package static func standardOutput(header: [UInt8]) throws(FileError) -> TraceFile {
     do throws(Errno) {
       let status = try SystemCall.status(STDOUT_FILENO)
       // Open the pipe again: O_NONBLOCK then does not affect other processes that share it.
@@ -78,18 +74,14 @@ package final class SnoopFile {
         status.kind == S_IFIFO
         ? try SystemCall.open("/proc/self/fd/\(STDOUT_FILENO)", O_WRONLY | O_NONBLOCK | O_NOCTTY)
         : OwnedDescriptor(try SystemCall.call { fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0) })
-      let trace = SnoopFile(file, "-") { Pcapng.packet($0) }
-      try trace.writeAll(Pcapng.header)
+      let trace = TraceFile(file, "-")
+      try trace.writeAll(header)
       return trace
     } catch { throw FileError.trace("-", error) }
   }
 
   // The descriptor must not be closed before the loop has forgotten it.
   isolated deinit { watch?.cancel() }
-
-  package func record(_ packet: [UInt8], _ direction: HCI.Direction) {
-    write(encode(Snoop.Record(packet: packet, direction: direction, wallClock: EventLoop.shared.wallClock)))
-  }
 
   /// Closes the trace. Waits up to `limit` of real time for the reader of a pipe to take the remaining records. Idempotent.
   /// - Throws: FileError if writing a record failed and `onFailure` is nil.
@@ -117,7 +109,8 @@ package final class SnoopFile {
     }
   }
 
-  private func write(_ bytes: [UInt8]) {
+  /// Writes an encoded record. Does nothing after a failure.
+  package func write(_ bytes: [UInt8]) {
     guard !hasFailed, file.rawValue >= 0 else { return }
     do throws(Errno) { try writeAll(bytes) } catch { fail(error) }
   }

@@ -32,12 +32,12 @@ private final class Reader: Sendable {
   func all() async -> [UInt8] { await octets.value }
 }
 
-@Suite(.timeLimit(.minutes(15))) struct SnoopFileTests {
+@Suite(.timeLimit(.minutes(15))) struct TraceFileTests {
   @Test func recordsWhatItIsGivenAndReplacesAnOldTrace() async throws {
     try await onLoop {
       let file = TemporaryPath()
       try file.write([UInt8](repeating: 9, count: 10_000))
-      let trace = try await SnoopFile.open(file.path)
+      let trace = try await TraceFile.open(file.path, header: Snoop.header)
       trace.record([1, 3, 0x0C, 0], .hostToController)
       trace.record([4, 0x0E, 4, 1, 3, 0x0C, 0], .controllerToHost)
       // The file is readable before it is closed: a trace is complete up to a crash.
@@ -55,7 +55,7 @@ private final class Reader: Sendable {
       unsafe symlink(target.path, link.path)
       unsafe Glibc.link(target.path, hardLink.path)
       for path in [link.path, hardLink.path, "/no/such/folder/trace"] {
-        let error = await #expect(throws: FileError.self) { _ = try await SnoopFile.open(path) }
+        let error = await #expect(throws: FileError.self) { _ = try await TraceFile.open(path, header: Snoop.header) }
         guard case .trace(path, _)? = error else {
           Issue.record("\(String(describing: error))")
           continue
@@ -73,7 +73,7 @@ private final class Reader: Sendable {
         if isPipe { try SystemCall.call { unsafe mkfifo(file.path, 0o666) } } else { try file.write([1, 2, 3]) }
         let reader = try SystemCall.open(file.path, O_RDONLY | O_NONBLOCK)
         try SystemCall.call { unsafe chown(file.path, 65534, 65534) }
-        await #expect(throws: FileError.trace(file.path, .notPermitted)) { _ = try await SnoopFile.open(file.path) }
+        await #expect(throws: FileError.trace(file.path, .notPermitted)) { _ = try await TraceFile.open(file.path, header: Snoop.header) }
         await #expect(throws: FileError.keys(file.path, .notPermitted)) { try await OutputFile.write(keys: [5], to: file.path) }
         // The shell of the user who ran sudo made the pipe of a descriptor.
         if isPipe {
@@ -93,9 +93,9 @@ private final class Reader: Sendable {
   /// A device that passes on what it gets is no file for a trace. One that stores nothing is.
   @Test func devices() async throws {
     try await onLoop {
-      await #expect(throws: FileError.trace("/dev/ptmx", .notSupported)) { _ = try await SnoopFile.open("/dev/ptmx") }
+      await #expect(throws: FileError.trace("/dev/ptmx", .notSupported)) { _ = try await TraceFile.open("/dev/ptmx", header: Snoop.header) }
       let before = SystemCall.status(of: "/dev/null")?.st_mode
-      let trace = try await SnoopFile.open("/dev/null", hasKeys: true)
+      let trace = try await TraceFile.open("/dev/null", header: Snoop.header, hasKeys: true)
       try await trace.close()
       #expect(SystemCall.status(of: "/dev/null")?.st_mode == before)
     }
@@ -108,7 +108,7 @@ private final class Reader: Sendable {
         let file = TemporaryPath()
         try file.write([1, 2, 3])
         try SystemCall.call { unsafe chmod(file.path, 0o644) }
-        let trace = try await SnoopFile.open(file.path, hasKeys: hasKeys)
+        let trace = try await TraceFile.open(file.path, header: Snoop.header, hasKeys: hasKeys)
         #expect((SystemCall.status(of: file.path)?.st_mode ?? 0) & 0o777 == mode)
         try await trace.close()
       }
@@ -117,7 +117,7 @@ private final class Reader: Sendable {
 
   @Test func aFullDiskIsReportedOnce() async throws {
     try await onLoop {
-      _ = await #expect(throws: FileError.trace("/dev/full", .noSpace)) { _ = try await SnoopFile.open("/dev/full") }
+      _ = await #expect(throws: FileError.trace("/dev/full", .noSpace)) { _ = try await TraceFile.open("/dev/full", header: Snoop.header) }
     }
   }
 
@@ -127,7 +127,9 @@ private final class Reader: Sendable {
       try SystemCall.call { unsafe mkfifo(pipe.path, 0o600) }
       let path = pipe.path
       var waits = 0
-      let opening = EventLoop.shared.spawn { try? await SnoopFile.open(path, readerWithin: .seconds(3600)) { waits += 1 } }
+      let opening = EventLoop.shared.spawn {
+        try? await TraceFile.open(path, header: Snoop.header, readerWithin: .seconds(3600)) { waits += 1 }
+      }
       for _ in 0..<10 { try await EventLoop.shared.sleep(for: .milliseconds(50)) }
       #expect(waits == 1)
       let reader = try SystemCall.open(path, O_RDONLY | O_NONBLOCK)
@@ -151,7 +153,7 @@ private final class Reader: Sendable {
       let pipe = TemporaryPath()
       try SystemCall.call { unsafe mkfifo(pipe.path, 0o600) }
       let path = pipe.path
-      let opening = EventLoop.shared.spawn { try? await SnoopFile.open(path, readerWithin: .seconds(60)) }
+      let opening = EventLoop.shared.spawn { try? await TraceFile.open(path, header: Snoop.header, readerWithin: .seconds(60)) }
       let reader = Reader(path)
       let trace = try #require(await opening.value)
       for number in 0..<10_000 { trace.record([1, 0, 0xFC, 250] + [UInt8](repeating: UInt8(number & 255), count: 250), .hostToController) }
@@ -167,10 +169,12 @@ private final class Reader: Sendable {
       try SystemCall.call { unsafe mkfifo(pipe.path, 0o600) }
       let path = pipe.path
       _ = await #expect(throws: FileError.trace(path, .noSuchAddressOrDevice)) {
-        _ = try await SnoopFile.open(path, readerWithin: .milliseconds(60))
+        _ = try await TraceFile.open(path, header: Snoop.header, readerWithin: .milliseconds(60))
       }
       let opening = EventLoop.shared.spawn { () -> Bool in
-        do { _ = try await SnoopFile.open(path, readerWithin: .seconds(3600)) } catch { return error is CancellationError }
+        do { _ = try await TraceFile.open(path, header: Snoop.header, readerWithin: .seconds(3600)) } catch {
+          return error is CancellationError
+        }
         return false
       }
       try await EventLoop.shared.sleep(for: .seconds(60))
@@ -184,13 +188,19 @@ private final class Reader: Sendable {
       let pipe = TemporaryPath()
       try SystemCall.call { unsafe mkfifo(pipe.path, 0o600) }
       let reader = try SystemCall.open(pipe.path, O_RDONLY | O_NONBLOCK)
-      let trace = try await SnoopFile.open(pipe.path)
+      let trace = try await TraceFile.open(pipe.path, header: Snoop.header)
       var failures: [FileError] = []
       trace.onFailure = { failures.append($0) }
-      for _ in 0..<SnoopFile.limit / 250 { trace.record([UInt8](repeating: 1, count: 250), .hostToController) }
+      for _ in 0..<TraceFile.limit / 250 { trace.record([UInt8](repeating: 1, count: 250), .hostToController) }
       #expect(failures == [.trace(pipe.path, .resourceTemporarilyUnavailable)])
       try await trace.close()
       _ = reader.rawValue
     }
+  }
+}
+
+extension TraceFile {
+  fileprivate func record(_ packet: [UInt8], _ direction: HCI.Direction) {
+    write(Snoop.Record(packet: packet, direction: direction, wallClock: 0).encoded)
   }
 }
