@@ -1,6 +1,4 @@
-import ATT
-import Bluetooth
-import GATT
+import BluetoothLE
 import Presentation
 
 /// A row of the tree that shows the attributes of a device.

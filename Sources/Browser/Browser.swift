@@ -1,8 +1,6 @@
-import ATT
-import Bluetooth
-import GATT
+import BluetoothLE
+import BluetoothLEText
 import Terminal
-import Text
 
 /// The state of the browser: devices, log, panes and overlay. `Browser` draws frames and converts keys to actions.
 /// `BrowserSession` performs the actions and reports events. All times are nanoseconds since 1970-01-01T00:00:00Z.

@@ -1,7 +1,5 @@
-import ATT
-import Bluetooth
-import GATT
-import Text
+import BluetoothLE
+import BluetoothLEText
 
 /// Builds the blectl commands that the user can copy, which repeat an action of the browser in a shell.
 struct BrowserCommandLine {

@@ -1,14 +1,9 @@
-import Bluetooth
+import BluetoothLE
+import BluetoothLEText
 import CommandLine
 import DeviceFiles
-import EventLoop
-import Finding
-import GAP
-import GATT
-import Operations
+import Devices
 import Presentation
-import SMP
-import Text
 
 /// The browser's implementation of `DeviceLinks`, through which blectl opens connections.
 @LoopActor

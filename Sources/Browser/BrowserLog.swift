@@ -1,9 +1,7 @@
-import ATT
-import Bluetooth
-import GATT
+import BluetoothLE
+import BluetoothLEText
 import Presentation
 import Terminal
-import Text
 
 /// The log pane of the browser, with all PDUs and messages.
 struct BrowserLog {
@@ -13,7 +11,7 @@ struct BrowserLog {
       /// - Parameters:
       ///   - handle: The handle of the PDU's attribute. For a response, the handle in its request. Nil if the PDU names none.
       ///   - elapsed: The time from the request to this response, in nanoseconds. Nil unless the PDU is a received response.
-      case pdu(Direction, [UInt8], AttributeHandle?, elapsed: Int64?)
+      case pdu(PDUDirection, [UInt8], AttributeHandle?, elapsed: Int64?)
       case note(String)
       case problem(String)
     }
@@ -38,10 +36,10 @@ struct BrowserLog {
     if below > 0 { below = min(below + 1, entries.count) }
   }
 
-  mutating func add(_ direction: Direction, _ pdu: [UInt8], of peer: PeerAddress, at time: Int64) {
+  mutating func add(_ direction: PDUDirection, _ pdu: [UInt8], of peer: PeerAddress, at time: Int64) {
     guard let first = pdu.first else { return add(.pdu(direction, pdu, nil, elapsed: nil), of: peer, at: time) }
     let handle = pdu.count >= 3 ? AttributeHandle(rawValue: pdu.uint16(at: 1)) : nil
-    switch ATT.Opcode(rawValue: first) {
+    switch ATTOpcode(rawValue: first) {
     case .request(let request):
       let named: [RequestOpcode] = [.read, .readBlob, .write, .prepareWrite]
       let about = named.contains(request) ? handle : nil
@@ -88,7 +86,7 @@ struct BrowserLog {
       return ValueText.displayText(octets, of: attribute?.uuid)
     }
     func named(_ handle: AttributeHandle) -> String { "\(handle)" + (attribute?.uuid.map { " \($0)" } ?? "") }
-    let name = (pdu.first.map { ATT.Opcode(rawValue: $0).description } ?? "").lowercased().replacing("handle value ", with: "")
+    let name = (pdu.first.map { ATTOpcode(rawValue: $0).description } ?? "").lowercased().replacing("handle value ", with: "")
     switch parsed {
     case .request(.read(let handle)): return "\(name) \(named(handle))"
     case .request(.readBlob(let handle, let offset)): return "\(name) \(named(handle)) from \(offset)"

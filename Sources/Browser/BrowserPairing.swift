@@ -1,7 +1,6 @@
-import EventLoop
-import Operations
+import BluetoothLE
+import Devices
 import Presentation
-import SMP
 import Terminal
 
 /// The user of a pairing in the browser, who answers its questions in the last line of the screen.

@@ -1,10 +1,6 @@
-import ATT
-import GAP
-import GATT
+import BluetoothLE
+import BluetoothLEText
 import Presentation
-import SMP
-import Text
-import Values
 
 /// A value that the user wrote, as typed, with its format and mode.
 struct WrittenValue: Equatable {

@@ -1,15 +1,10 @@
-import ATT
-import Bluetooth
+import BluetoothLE
+import BluetoothLEText
 import CommandLine
-import EventLoop
-import Finding
-import GAP
-import GATT
+import Devices
 import LinuxIO
-import Operations
 import Presentation
 import Terminal
-import Text
 
 /// Runs the browser on a terminal. Passes keys and received data to `Browser`, draws its frames and performs its actions.
 @LoopActor

@@ -1,9 +1,7 @@
-import Bluetooth
-import Finding
-import GAP
+import BluetoothLE
+import BluetoothLEText
+import Devices
 import Presentation
-import SMP
-import Text
 
 /// The known devices in the order of the screen, with the filter, the cursor and the scroll position.
 /// Times are nanoseconds since 1970-01-01T00:00:00Z.

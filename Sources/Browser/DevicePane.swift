@@ -1,8 +1,8 @@
-import Bluetooth
-import Finding
+import BluetoothLE
+import BluetoothLEText
+import Devices
 import Presentation
 import Terminal
-import Text
 
 /// Draws the list of devices. A narrow pane shows only the strength, the name and the end of the address.
 struct DevicePane {

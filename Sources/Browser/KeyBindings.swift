@@ -1,7 +1,5 @@
-import ATT
-import Bluetooth
-import Finding
-import GATT
+import BluetoothLE
+import Devices
 import Presentation
 import Terminal
 

@@ -1,5 +1,5 @@
+import BluetoothLEText
 import Terminal
-import Text
 
 /// The text of the help screen, which the key `?` opens.
 enum KeyHelp {

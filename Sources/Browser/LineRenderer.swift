@@ -1,5 +1,5 @@
+import BluetoothLEText
 import Terminal
-import Text
 
 typealias Span = Frame.Span
 

@@ -1,5 +1,5 @@
+import BluetoothLEText
 import Terminal
-import Text
 
 /// A line of text that the user edits, with a cursor.
 struct LineField: Equatable {

@@ -1,11 +1,8 @@
-import Bluetooth
-import Finding
-import GAP
-import GATT
+import BluetoothLE
+import BluetoothLEText
+import Devices
 import Presentation
-import SMP
 import Terminal
-import Text
 
 /// Draws the attribute tree of a device, or its advertisement if blectl has not discovered its services.
 struct TreePane {

@@ -1,9 +1,6 @@
-import ATT
-import Bluetooth
-import GATT
+import BluetoothLE
+import BluetoothLEText
 import Presentation
-import Text
-import Values
 
 /// The list of a characteristic's latest values, and the part of it that is visible.
 struct ValueHistory: Equatable {

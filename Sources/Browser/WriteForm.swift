@@ -1,8 +1,7 @@
-import Bluetooth
-import GATT
+import BluetoothLE
+import BluetoothLEText
 import Presentation
 import Terminal
-import Text
 
 /// The form in which the user types a value to write and selects its format and mode.
 struct WriteForm: Equatable {

@@ -1,5 +1,5 @@
-import GATT
-import Text
+import BluetoothLE
+import BluetoothLEText
 
 /// A reader of the commands, answers and events in a device file.
 struct CommandReader {

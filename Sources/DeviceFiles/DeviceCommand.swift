@@ -1,4 +1,4 @@
-package import GATT
+package import BluetoothLE
 
 /// A command from a device file: the request to write, and the answer to expect.
 package struct DeviceCommand: Sendable, Equatable {

@@ -1,5 +1,4 @@
-package import Bluetooth
-package import GATT
+package import BluetoothLE
 
 /// The content of a device file: how to recognize a device, its commands and their answers.
 package struct DeviceDescription: Sendable {

@@ -1,5 +1,5 @@
-import Bluetooth
-package import Text
+import BluetoothLE
+package import BluetoothLEText
 
 /// A parser for device files, whose format blectl-device(5) describes.
 package enum DeviceFile {

@@ -1,4 +1,4 @@
-import Text
+import BluetoothLEText
 
 /// The value of a field, scaled and named as the device file describes.
 package indirect enum DeviceValue: Sendable, Equatable {

@@ -1,4 +1,4 @@
-import Text
+import BluetoothLEText
 
 /// A reader of the fields in the frames of a device file.
 enum FieldReader {

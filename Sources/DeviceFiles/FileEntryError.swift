@@ -1,4 +1,4 @@
-import Text
+import BluetoothLEText
 
 /// An error in a file that describes a device, with the place of the error in the file.
 package struct FileEntryError: Error, Equatable, Sendable, CustomStringConvertible {

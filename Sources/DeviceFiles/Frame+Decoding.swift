@@ -1,4 +1,4 @@
-import Text
+import BluetoothLEText
 
 extension Frame {
   /// Decodes a packet and returns the values of its fields in packet order. Throws if the packet does not fit the frame.

@@ -1,4 +1,4 @@
-import Text
+import BluetoothLEText
 
 extension Frame {
   /// Encodes a packet from the values of its fields. Ignores values whose names match no field.

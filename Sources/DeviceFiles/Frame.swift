@@ -1,4 +1,4 @@
-package import Text
+package import BluetoothLEText
 
 /// The layout of one packet: a sequence of pieces. `DeviceFile` has checked these rules:
 /// - At most one piece takes the rest of the packet. All pieces after it have a fixed size.

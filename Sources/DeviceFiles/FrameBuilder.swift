@@ -1,4 +1,4 @@
-import Text
+import BluetoothLEText
 
 /// A builder that joins pieces to a frame, in the order of the packet, and checks the rules of `Frame`.
 struct FrameBuilder {

@@ -1,4 +1,4 @@
-package import Text
+package import BluetoothLEText
 
 /// The error for a field without a value, or with a value that the field cannot hold.
 package struct FieldFault: Error, Sendable, Equatable {

@@ -1,4 +1,4 @@
-import Text
+import BluetoothLEText
 
 /// A reader of the frames in a device file. A frame can refer only to earlier frames, so no frame contains itself.
 struct FrameReader {

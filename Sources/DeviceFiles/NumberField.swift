@@ -1,4 +1,4 @@
-package import Text
+package import BluetoothLEText
 
 /// The layout of a whole number or a float in bytes.
 package struct NumberLayout: Sendable, Equatable {

@@ -1,9 +1,9 @@
 package import ArgumentParser
-import Bluetooth
+import BluetoothLE
+import BluetoothLELinux
+import BluetoothLEText
 package import CommandLine
-import LinuxBluetooth
 import Terminal
-import Text
 
 /// The command `gatttool`, which has the options, results and exit codes of BlueZ's gatttool.
 package struct Gatttool: LoopCommand {

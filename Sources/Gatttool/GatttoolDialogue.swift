@@ -1,13 +1,10 @@
-import ATT
-import Bluetooth
+import BluetoothLE
+import BluetoothLEText
 import CommandLine
-import EventLoop
-import GATT
+import Devices
 import LinuxIO
-import Operations
 import Presentation
 import Terminal
-import Text
 
 /// The interactive mode `gatttool -I`. Each line is a command, which runs in the background while the user types the next line.
 @LoopActor

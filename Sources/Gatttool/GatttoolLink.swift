@@ -1,16 +1,10 @@
-import ATT
-import Bluetooth
+import BluetoothLE
+import BluetoothLELinux
+import BluetoothLEText
 import CommandLine
-import EventLoop
-import Finding
-import GAP
-import GATT
-import LinuxBluetooth
-import Operations
+import Devices
 import Presentation
-import SMP
 import SystemPackage
-import Text
 
 /// The connections of gatttool, which have a given address type and an ATT_MTU of 23 bytes.
 @LoopActor

@@ -1,8 +1,5 @@
-import ATT
-import Bluetooth
-import EventLoop
-import GATT
-import Text
+import BluetoothLE
+import BluetoothLEText
 
 /// A procedure that gatttool performs on a device.
 enum GatttoolProcedure: Equatable, Sendable {

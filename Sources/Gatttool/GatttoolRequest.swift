@@ -1,9 +1,7 @@
-import ATT
 import ArgumentParser
+import BluetoothLE
 import CommandLine
-import EventLoop
-import GATT
-import Operations
+import Devices
 import Presentation
 import Terminal
 

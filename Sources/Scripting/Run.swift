@@ -1,13 +1,12 @@
 import ArgumentParser
+import BluetoothLE
+import BluetoothLEText
 import CommandLine
-import EventLoop
+import Devices
 import LinuxIO
-import Operations
 import Presentation
-import ScriptLanguage
+import Scripts
 import Terminal
-import TestReports
-import Text
 
 package struct Run: LoopCommand {
   static let configuration = CommandConfiguration(

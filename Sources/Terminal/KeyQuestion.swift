@@ -1,4 +1,4 @@
-package import EventLoop
+package import BluetoothLE
 import Glibc
 
 /// A question on the terminal that the user answers with single keys, and that shows the remaining time.

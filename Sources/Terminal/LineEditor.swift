@@ -1,6 +1,6 @@
-package import EventLoop
+package import BluetoothLE
+import BluetoothLEText
 import Glibc
-import Text
 
 /// Reads lines that the user types on a terminal, with GNU readline's keys, history and inputrc. `Output` writes other text above the line.
 /// A process has one editor at a time.

@@ -1,5 +1,5 @@
-package import EventLoop
-import Text
+package import BluetoothLE
+import BluetoothLEText
 
 /// A block of lines at the bottom of the terminal that `draw` updates in place.
 @LoopActor

@@ -1,6 +1,6 @@
-package import EventLoop
+package import BluetoothLE
+package import BluetoothLEText
 import Glibc
-package import Text
 
 /// Writes results to stdout and everything else to stderr, without blocking. Output for a slow reader waits in a bounded queue.
 /// When the queue is full, `line`, `record` and `write` wait, and the `offer` functions return false.

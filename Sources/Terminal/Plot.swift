@@ -1,4 +1,4 @@
-package import Text
+package import BluetoothLEText
 
 /// A plot of numbers over time. Draws Braille dots, or asterisks on an ASCII terminal. Where a column has several numbers, a lighter band
 /// goes from the lowest to the highest, and a line connects their means.

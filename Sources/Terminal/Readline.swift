@@ -1,5 +1,5 @@
+package import BluetoothLE
 import CReadline
-package import EventLoop
 import Glibc
 
 /// Edits one line per process with GNU readline, and draws into a buffer.

@@ -1,7 +1,7 @@
+package import BluetoothLE
+import BluetoothLEText
 import CCurses
-package import EventLoop
 import Glibc
-import Text
 
 /// The full screen of a terminal, through ncurses. It draws frames and reads keys.
 /// It restores the terminal when it ends, when the program stops (Ctrl-Z) or crashes, and after any signal that a program can catch.

@@ -1,4 +1,4 @@
-package import EventLoop
+package import BluetoothLE
 import Glibc
 
 /// A descriptor for output that never blocks the event loop. Bytes that the descriptor does not accept wait in a bounded queue, in order.

@@ -1,4 +1,4 @@
-import Text
+import BluetoothLEText
 
 /// A table of text with aligned columns.
 package struct Table {

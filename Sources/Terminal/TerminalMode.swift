@@ -1,6 +1,6 @@
+package import BluetoothLE
 // For termios: its shim is the first in this room to include it.
 import CCurses
-package import EventLoop
 import Glibc
 
 /// The settings of a terminal for reading single keys, without echo and line buffering. Ctrl-C and Ctrl-Z still send signals.

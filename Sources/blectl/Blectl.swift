@@ -1,12 +1,9 @@
 import ArgumentParser
 import Browser
 import CommandLine
-import Commands
-import Completion
-import Diagnosis
 import Gatttool
+import Program
 import Scripting
-import Shell
 
 /// The root command of `blectl [options] COMMAND [options] …`. The other commands parse the global options.
 struct Blectl: ParsableCommand {

@@ -1,8 +1,8 @@
 import ArgumentParser
 import CommandLine
-import Completion
 import Gatttool
 import LinuxIO
+import Program
 
 @main
 enum Main {

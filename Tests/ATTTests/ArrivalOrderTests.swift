@@ -1,8 +1,7 @@
-import EventLoop
 import TestSupport
 import Testing
 
-@testable import ATT
+@testable import BluetoothLE
 
 /// Tasks handle values and answers in the order of their arrival, even if these arrive together.
 @Suite(.timeLimit(.minutes(15))) struct ArrivalOrderTests {

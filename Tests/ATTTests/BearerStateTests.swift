@@ -1,8 +1,7 @@
-import ATT
-import Bluetooth
+import BluetoothLE
+import BluetoothLEText
 import TestSupport
 import Testing
-import Text
 
 /// Tests the rules of a bearer without a bearer.
 @Suite(.timeLimit(.minutes(15))) struct BearerStateTests {
@@ -171,7 +170,7 @@ import Text
     #expect(state.receive([0x1E]) == [.fault(.stray(.confirmation))])
     #expect(state.receive([]) == [.fault(.empty)])
     #expect(state.receive([0x0B]) == [.fault(.stray(.response(.read)))])
-    #expect(state.receive([0xFF, 1]) == [.fault(.unknownCommand(Opcode(rawValue: 0xFF)))])
+    #expect(state.receive([0xFF, 1]) == [.fault(.unknownCommand(ATTOpcode(rawValue: 0xFF)))])
     #expect(state.receive([0xBF]) == [.answer([0x01, 0xBF, 0, 0, 0x06])])
     // Served PDUs keep to ATT_MTU, 23 here. Answers to our requests may be as long as our offer.
     #expect(state.receive([0x52] + [UInt8](repeating: 1, count: 23)).count == 1)

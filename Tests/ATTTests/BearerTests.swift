@@ -1,9 +1,8 @@
-import EventLoop
+import BluetoothLEText
 import TestSupport
 import Testing
-import Text
 
-@testable import ATT
+@testable import BluetoothLE
 
 @Suite(.timeLimit(.minutes(15))) struct BearerTests {
   @Test func waitersGoInOrderAndEachGetsItsAnswer() async throws {
@@ -176,14 +175,14 @@ import Text
 
   /// A server with one attribute that notifies after it answered a request for another one.
   @LoopActor private final class RecordingServer: BearerServer {
-    var commands: [Command] = []
+    var commands: [ATTCommand] = []
     var ends = 0
     weak var bearer: Bearer?
     func serve(_ request: Request) -> (response: Response?, then: [@LoopActor () -> Void]) {
       if case .read(7) = request { return (.read([0xAA]), []) }
       return (BearerState.answerWithoutServer(request), [{ self.bearer?.notify(HandleValue(7, [])) }])
     }
-    func execute(_ command: Command) { commands.append(command) }
+    func execute(_ command: ATTCommand) { commands.append(command) }
     func closed(_ error: any Error) { ends += 1 }
   }
 

@@ -1,8 +1,7 @@
-import ATT
-import Bluetooth
+import BluetoothLE
+import BluetoothLEText
 import TestSupport
 import Testing
-import Text
 
 @Suite(.timeLimit(.minutes(15))) struct PDUTests {
   struct Vector: Sendable, CustomTestStringConvertible {
@@ -72,7 +71,7 @@ import Text
   @Test func everyAssignedOpcodeHasAVector() {
     let seen = Set(Self.vectors.compactMap(\.bytes.first))
     for value in UInt8.min...UInt8.max {
-      if case .unknown = Opcode(rawValue: value) { continue }
+      if case .unknown = ATTOpcode(rawValue: value) { continue }
       #expect(seen.contains(value), "0x\(Hex.encode([value]))")
     }
     #expect(seen.count == 31)
@@ -114,7 +113,7 @@ import Text
   @Test func opcodesAreDeclaredOnce() {
     var names: [String: UInt8] = [:]
     for value in UInt8.min...UInt8.max {
-      let opcode = Opcode(rawValue: value)
+      let opcode = ATTOpcode(rawValue: value)
       #expect(opcode.rawValue == value && names.updateValue(value, forKey: opcode.description) == nil)
     }
     #expect(names.keys.filter { !$0.hasPrefix("Opcode") }.count == 31)
@@ -122,8 +121,8 @@ import Text
 
   @Test(arguments: [(UInt8(0xBF), false), (0xFF, true), (0x42, true), (0x00, false), (0x24, false)])
   func unknownOpcodesFollowTheCommandFlag(_ value: UInt8, _ isCommand: Bool) throws {
-    #expect(Opcode(rawValue: value).isUnknownCommand == isCommand)
-    #expect(try PDU(parsing: [value, 1, 2]) == .unknown(Opcode(rawValue: value)))
+    #expect(ATTOpcode(rawValue: value).isUnknownCommand == isCommand)
+    #expect(try PDU(parsing: [value, 1, 2]) == .unknown(ATTOpcode(rawValue: value)))
   }
 
   @Test func thirtyTwoBitTypesAreWidened() {

@@ -1,9 +1,9 @@
+import BluetoothLEText
 import DeviceFiles
-import Finding
+import Devices
 import Foundation
 import TestSupport
 import Testing
-import Text
 
 @testable import Presentation
 @testable import blectl

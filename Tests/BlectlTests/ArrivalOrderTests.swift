@@ -1,5 +1,4 @@
-import ATT
-import Bluetooth
+import BluetoothLE
 import Glibc
 import TestSupport
 import Testing

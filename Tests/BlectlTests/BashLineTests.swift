@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Completion
+@testable import Program
 
 /// Completion at a bash prompt: the name of an untrusted device must never run as code.
 @Suite(.timeLimit(.minutes(15))) struct BashLineTests {

@@ -1,9 +1,9 @@
-import Bluetooth
+import BluetoothLE
+import BluetoothLEText
 import TestSupport
 import Testing
-import Text
 
-@testable import Finding
+@testable import Devices
 @testable import Presentation
 
 /// Beacons with fields at fixed places. The frames of Ruuvi are the test vectors of docs.ruuvi.com. `ForeignBeaconTests` compares more frames

@@ -1,10 +1,9 @@
-import Bluetooth
+import BluetoothLE
+import BluetoothLEText
 import Foundation
 import Glibc
-import SMP
 import TestSupport
 import Testing
-import Text
 
 @testable import CommandLine
 

@@ -1,11 +1,9 @@
-import Bluetooth
-import Captures
+import BluetoothLE
+import BluetoothLEText
 import Foundation
-import HCI
-import SMP
 import TestSupport
 import Testing
-import Text
+import Traces
 
 /// Bonds of earlier processes: what a connection costs with them, and devices whose address changes.
 @Suite(.timeLimit(.minutes(15))) struct BondUseTests {

@@ -1,9 +1,8 @@
-import Bluetooth
-import Captures
+import BluetoothLE
 import Foundation
-import SMP
 import TestSupport
 import Testing
+import Traces
 
 private let own = "D1:00:00:00:00:A0"
 private let other = "D1:00:00:00:00:A1"

@@ -1,10 +1,7 @@
-import ATT
-import Bluetooth
-import GAP
 import Terminal
 
+@testable import BluetoothLE
 @testable import Browser
-@testable import GATT
 
 /// Browsers with devices and connections, for tests.
 enum BrowserFixture {
@@ -94,7 +91,7 @@ extension Browser {
     devices.peers[BrowserFixture.peer(0)]?.receive(.success(octets), of: handle, at: time)
   }
 
-  mutating func record(_ pdu: [UInt8], _ direction: Direction = .received, at time: Int64 = BrowserFixture.begin) {
+  mutating func record(_ pdu: [UInt8], _ direction: PDUDirection = .received, at time: Int64 = BrowserFixture.begin) {
     log.add(direction, pdu, of: BrowserFixture.peer(0), at: time)
   }
 

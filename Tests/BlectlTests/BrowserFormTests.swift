@@ -1,10 +1,8 @@
-import ATT
-import Bluetooth
 import Terminal
 import Testing
 
+@testable import BluetoothLE
 @testable import Browser
-@testable import GATT
 
 /// Forms of the browser, and the equivalent command lines.
 @Suite(.timeLimit(.minutes(15))) struct BrowserFormTests {

@@ -1,13 +1,9 @@
-import ATT
-import Bluetooth
-import GAP
-import SMP
+import BluetoothLEText
 import Terminal
 import Testing
-import Text
 
+@testable import BluetoothLE
 @testable import Browser
-@testable import GATT
 
 /// The browser draws correctly at every size, with any input from the air.
 @Suite(.timeLimit(.minutes(15))) struct BrowserFrameTests {

@@ -1,9 +1,9 @@
-import ATT
+import BluetoothLE
 import Terminal
 import Testing
 
 @testable import Browser
-@testable import Finding
+@testable import Devices
 
 /// Every key of the browser, without a terminal.
 @Suite(.timeLimit(.minutes(15))) struct BrowserKeyTests {

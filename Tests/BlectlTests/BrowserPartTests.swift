@@ -1,8 +1,7 @@
-import ATT
 import Testing
 
+@testable import BluetoothLE
 @testable import Browser
-@testable import GATT
 
 /// Parts of the browser as values: the tree, a scrolled list and a typed line.
 @Suite(.timeLimit(.minutes(15))) struct BrowserPartTests {

@@ -1,7 +1,7 @@
+import BluetoothLEText
 import Foundation
 import TestSupport
 import Testing
-import Text
 
 /// `call` runs commands of device files through the program.
 @Suite(.timeLimit(.minutes(15))) struct CallTests {

@@ -1,8 +1,8 @@
-import EventLoop
+import BluetoothLE
 import TestSupport
 import Testing
 
-@testable import Completion
+@testable import Program
 @testable import blectl
 
 /// Completions from the state of earlier commands, in `CompletionStateTests.folder`.
@@ -50,7 +50,7 @@ import Testing
       ("sim ", "files 0 json jsonc"),
     ]
     try await onLoop {
-      let completion = CommandLineCompletion(blectl.Blectl.commands, ["XDG_STATE_HOME": state], now: Int64(CompletionStateTests.now))
+      let completion = CommandLineCompletion(Blectl.commands, ["XDG_STATE_HOME": state], now: Int64(CompletionStateTests.now))
       @LoopActor func ask(_ words: String) -> [String] {
         let words = words.split(separator: " ", omittingEmptySubsequences: false).map { String($0.map { $0 == "_" ? " " : $0 }) }
         guard let question = ShellDialect.fish.question(words) else { return [] }

@@ -1,13 +1,11 @@
-import ATT
-import Bluetooth
-import GATT
+import BluetoothLE
+import BluetoothLEText
 import Glibc
 import Terminal
 import Testing
-import Text
 
 @testable import CommandLine
-@testable import Completion
+@testable import Program
 @testable import blectl
 
 /// Completions at each position, without a terminal.

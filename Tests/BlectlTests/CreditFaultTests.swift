@@ -1,16 +1,8 @@
-import ATT
-import Bluetooth
-import EventLoop
-import GAP
-import GATT
-import HCI
-import LEHost
-import Operations
-import Peripherals
-import Simulation
+import BluetoothLE
+import BluetoothLESimulator
+import Devices
 import TestSupport
 import Testing
-import Transfer
 
 @testable import Presentation
 
@@ -23,8 +15,8 @@ import Transfer
   }
 
   /// A transport that alters events from the controller to the host.
-  @LoopActor private final class Transport: HCI.Transport {
-    var handler: (@LoopActor (HCI.TransportEvent) -> Void)? {
+  @LoopActor private final class Transport: BluetoothLE.Transport {
+    var handler: (@LoopActor (TransportEvent) -> Void)? {
       didSet { controller.handler = { [weak self] in self?.receive($0) } }
     }
     /// The credit events since `arm`, while armed.
@@ -43,7 +35,7 @@ import Transfer
     func send(_ packet: [UInt8]) { controller.send(packet) }
     func close() { controller.close() }
 
-    private func receive(_ event: HCI.TransportEvent) {
+    private func receive(_ event: TransportEvent) {
       guard case .received(let packet) = event, packet.starts(with: [Packet.eventIndicator, 0x13]) else {
         handler?(event)
         return

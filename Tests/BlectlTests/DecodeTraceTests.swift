@@ -1,13 +1,12 @@
-import Captures
+import BluetoothLE
 import Foundation
-import HCI
 import TestSupport
 import Testing
+import Traces
 
 @testable import CommandLine
-@testable import Commands
 @testable import Presentation
-@testable import Shell
+@testable import Program
 @testable import blectl
 
 /// `decode trace` reads files from `--trace` and from other programs.

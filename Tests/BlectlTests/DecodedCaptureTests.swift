@@ -1,8 +1,8 @@
-import Captures
-import HCI
+import BluetoothLE
+import BluetoothLEText
 import TestSupport
 import Testing
-import Text
+import Traces
 
 /// `decode trace` of captures that other decoders read differently. Each row names who is right.
 @Suite(.timeLimit(.minutes(15))) struct DecodedCaptureTests {

@@ -1,8 +1,7 @@
-import Bluetooth
+import BluetoothLE
+import BluetoothLEText
 import TestSupport
 import Testing
-import Text
-import Values
 
 @testable import Presentation
 

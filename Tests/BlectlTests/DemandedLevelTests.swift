@@ -1,8 +1,8 @@
-import Captures
+import BluetoothLE
 import Foundation
-import HCI
 import TestSupport
 import Testing
+import Traces
 
 /// `--level`, `set level`, `device PEER level N` and `level` in config.json: no request before the link has that security.
 @Suite(.timeLimit(.minutes(15))) struct DemandedLevelTests {

@@ -1,9 +1,8 @@
-import Bluetooth
-import Captures
+import BluetoothLE
 import Foundation
-import HCI
 import TestSupport
 import Testing
+import Traces
 
 /// A recording whose first connection ended during discovery, and whose second one has everything.
 @Suite(.timeLimit(.minutes(15))) struct DiedConnectionReplayTests {

@@ -1,10 +1,10 @@
-import Bluetooth
+import BluetoothLE
 import TestSupport
 import Testing
 
-@testable import Diagnosis
-@testable import LinuxBluetooth
+@testable import BluetoothLELinux
 @testable import LinuxIO
+@testable import Program
 @testable import blectl
 
 @Suite(.timeLimit(.minutes(15))) struct DoctorTests {
@@ -171,7 +171,7 @@ import Testing
     arguments: [
       ("b true\n", true), ("   variant       boolean false\n", false), ("", nil), ("Failed to get property\n", nil),
     ] as [(String, Bool?)])
-  func bluetoothdsAnswer(_ text: String, _ answer: Bool?) { #expect(BluetoothDaemon.answer(text) == answer) }
+  func bluetoothdsAnswer(_ text: String, _ answer: Bool?) { #expect(DaemonQuery.answer(text) == answer) }
 
   @Test(
     arguments: [

@@ -1,8 +1,8 @@
-import Crypto
+import BluetoothLE
+import BluetoothLEText
 import Foundation
 import TestSupport
 import Testing
-import Text
 
 /// Runs the devices of man/examples through the program, one command after the other.
 @Suite(.timeLimit(.minutes(15))) struct ExampleDeviceTests {

@@ -1,8 +1,8 @@
-import Crypto
+import BluetoothLE
+import BluetoothLEText
 import Foundation
 import TestSupport
 import Testing
-import Text
 
 /// The shipped programs in man/examples work.
 @Suite(.timeLimit(.minutes(15))) struct ExampleTests {

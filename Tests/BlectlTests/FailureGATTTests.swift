@@ -1,8 +1,6 @@
-import Bluetooth
 import Testing
 
-@testable import ATT
-@testable import GATT
+@testable import BluetoothLE
 @testable import Presentation
 
 /// The messages for errors of ATT and GATT.

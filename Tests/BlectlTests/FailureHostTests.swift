@@ -1,9 +1,6 @@
-import Bluetooth
-import GAP
-import HCI
-import LEHost
+import BluetoothLE
+import BluetoothLESimulator
 import LinuxIO
-import Simulation
 import SystemPackage
 import Testing
 

@@ -1,10 +1,9 @@
-import Bluetooth
-import HCI
+import BluetoothLE
 import LinuxIO
 import SystemPackage
 import Testing
 
-@testable import LinuxBluetooth
+@testable import BluetoothLELinux
 @testable import Presentation
 
 /// The messages for errors of the kernel's sockets, with advice.

@@ -1,13 +1,9 @@
-import ATT
-import Bluetooth
-import EventLoop
-import GAP
-import HCI
+import BluetoothLE
 
 /// The channel of a link to a sink, as a controller with eight buffers provides it. Each packet takes a millisecond, and the given one goes
 /// wrong.
 @LoopActor
-final class FaultyLink: ATT.Channel {
+final class FaultyLink: Channel {
   enum Fault: String, CaseIterable, Sendable {
     case loss, refusal, reset, stalledCredits, droppingServer, interrupt
   }

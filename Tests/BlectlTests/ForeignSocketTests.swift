@@ -1,6 +1,6 @@
-import EventLoop
+import BluetoothLE
+import BluetoothLESimulator
 import Glibc
-import Simulation
 import TestSupport
 import Testing
 
@@ -33,14 +33,14 @@ import Testing
 
     /// Runs a command line. - Returns: Its exit code and all its output.
     func run(_ words: String..., owner: UserNumber, variables: [String: String] = [:]) async throws -> (status: Int32, text: String) {
-      let command = try #require(try blectl.Blectl.commands.command(from: words) as? any LoopCommand)
+      let command = try #require(try Blectl.commands.command(from: words) as? any LoopCommand)
       var ends: [Int32] = [-1, -1]
       _ = unsafe pipe(&ends)
       for end in ends { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
       defer { for end in ends { Glibc.close(end) } }
       let environment = ["BLECTL_ADAPTER": adapter, "XDG_STATE_HOME": state].merging(variables) { $1 }
       let output = Output(command.outputStyle, out: ends[1], err: ends[1], environment: { environment[$0] })
-      let process = ProcessContext(command.process, output, Configuration(environment: environment), blectl.Blectl.commands)
+      let process = ProcessContext(command.process, output, Configuration(environment: environment), Blectl.commands)
       process.owner = { $0.owner == nil ? nil : owner }
       let status = await Program.run(command, process) { _ in SignalWatch([]) { _ in } }
       // The next command gets the same controller.

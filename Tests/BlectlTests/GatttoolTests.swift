@@ -1,4 +1,4 @@
-import Bluetooth
+import BluetoothLE
 import Foundation
 import TestSupport
 import Testing

@@ -1,10 +1,10 @@
-import Captures
-import EventLoop
+import BluetoothLE
 import Glibc
 import LinuxIO
 import Terminal
 import TestSupport
 import Testing
+import Traces
 
 @testable import CommandLine
 @testable import blectl
@@ -51,13 +51,13 @@ import Testing
     let trace = TemporaryPath()
     let arguments = words.map { $0 == "FILE" ? file : $0 } + ["--json", "--trace", trace.path]
     try await onLoop {
-      let command = try #require(try blectl.Blectl.commands.command(from: arguments) as? any LoopCommand)
+      let command = try #require(try Blectl.commands.command(from: arguments) as? any LoopCommand)
       let configuration = Configuration(environment: ["BLECTL_ADAPTER": "sim"])
       let (out, errors, state) = (Pipe(), Pipe(), State())
       out.fill()
       let output = Output(
         command.outputStyle, out: out.ends[1], err: errors.ends[1], limit: 256, environment: configuration.variable)
-      let process = ProcessContext(command.process, output, configuration, blectl.Blectl.commands)
+      let process = ProcessContext(command.process, output, configuration, Blectl.commands)
       EventLoop.shared.spawn {
         let status = await Program.run(command, process) { handler in
           state.interrupt = handler

@@ -1,8 +1,8 @@
-import Captures
 import Glibc
 import LinuxIO
 import TestSupport
 import Testing
+import Traces
 
 /// Ctrl-C and other signals interrupt a transfer. The data comes from a pipe, so that the transfer pauses after the chosen packet.
 @Suite(.timeLimit(.minutes(15))) struct InterruptedTransferTests {

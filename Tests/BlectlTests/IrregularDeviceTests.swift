@@ -1,5 +1,4 @@
-import ATT
-import Bluetooth
+import BluetoothLE
 import Foundation
 import TestSupport
 import Testing

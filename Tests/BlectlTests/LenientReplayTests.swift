@@ -1,10 +1,8 @@
-import Bluetooth
-import Captures
+import BluetoothLE
 import Foundation
-import HCI
-import L2CAP
 import TestSupport
 import Testing
+import Traces
 
 /// Captures of phones and sniffers: the device answers in any order what the capture shows, and errors for the rest.
 @Suite(.timeLimit(.minutes(15))) struct LenientReplayTests {
@@ -212,7 +210,7 @@ struct PhoneTrace {
   /// The time in µs since 1970.
   var now: Int64 = 1_700_000_000_000_000
 
-  mutating func raw(_ packet: [UInt8], _ direction: HCI.Direction) {
+  mutating func raw(_ packet: [UInt8], _ direction: Direction) {
     now += 10_000
     file += Snoop.Record(packet: packet, direction: direction, wallClock: now * 1000).encoded
   }
@@ -249,7 +247,7 @@ struct PhoneTrace {
     raw(Event.disconnectionComplete(status: .success, handle: handle, reason: .connectionTimeout).encoded, .controllerToHost)
   }
 
-  mutating func att(_ pdu: [UInt8], _ direction: HCI.Direction, handle: ConnectionHandle = 0x40) {
+  mutating func att(_ pdu: [UInt8], _ direction: Direction, handle: ConnectionHandle = 0x40) {
     let first: ACLData.Boundary = direction == .hostToController ? .firstNonFlushable : .firstFlushable
     for data in L2CAPFrame(channel: .att, payload: pdu).fragments(handle: handle, length: 27, first: first) { raw(data.encoded, direction) }
   }

@@ -1,20 +1,17 @@
 import ArgumentParser
-import EventLoop
-import Finding
-import GAP
-import GATT
+import BluetoothLE
+import BluetoothLEText
+import Devices
 import Glibc
-import Operations
 import Terminal
 import TestSupport
 import Testing
-import Text
 
-import class Shell.Shell
+import class Program.Shell
 
 @testable import CommandLine
 @testable import Presentation
-@testable import Shell
+@testable import Program
 @testable import blectl
 
 /// `rssi`, `params` and `mtu` on a link that stays open.
@@ -35,7 +32,7 @@ import class Shell.Shell
       let command = try MTU.parse(["name:panel", "-v"] + (json ? ["--json"] : []))
       process = ProcessContext(
         command.process, Output(command.outputStyle, out: ends[1], err: ends[1], environment: { _ in nil }), configuration,
-        blectl.Blectl.commands)
+        Blectl.commands)
       shell = Shell(process)
     }
 

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Shell
+@testable import Program
 @testable import blectl
 
 /// Likely first mistakes give an error of one line with the usual prefix.

@@ -1,9 +1,9 @@
+import BluetoothLEText
 import Foundation
 import Glibc
 import Terminal
 import TestSupport
 import Testing
-import Text
 
 /// The plots of `notify`: as SVG and on a terminal.
 @Suite(.timeLimit(.minutes(15))) struct NotifyPlotTests {

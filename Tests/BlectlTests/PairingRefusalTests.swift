@@ -1,15 +1,12 @@
 import ArgumentParser
-import Bluetooth
-import Crypto
-import EventLoop
+import BluetoothLE
+import BluetoothLEText
 import Foundation
 import Glibc
 import Presentation
-import SMP
 import Terminal
 import TestSupport
 import Testing
-import Text
 
 @testable import CommandLine
 

@@ -1,12 +1,10 @@
-import Bluetooth
-import Captures
+import BluetoothLE
+import BluetoothLEText
 import CommandLine
 import Foundation
-import HCI
-import SMP
 import TestSupport
 import Testing
-import Text
+import Traces
 
 /// Keys and passkeys stay out of everything that blectl writes, except the key store.
 @Suite(.timeLimit(.minutes(15))) struct PairingSecrecyTests {

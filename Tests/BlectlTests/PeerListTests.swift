@@ -1,11 +1,10 @@
-import Bluetooth
-import Finding
-import Operations
+import BluetoothLE
+import BluetoothLEText
+import Devices
 import Testing
-import Text
 
-@testable import Commands
-@testable import LinuxBluetooth
+@testable import BluetoothLELinux
+@testable import Program
 
 /// Links, earlier connections and aliases are merged into one list.
 @Suite(.timeLimit(.minutes(15))) struct PeerListTests {

@@ -1,5 +1,5 @@
+import BluetoothLEText
 import Testing
-import Text
 
 @testable import Presentation
 

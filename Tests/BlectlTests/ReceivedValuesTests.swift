@@ -1,10 +1,8 @@
-import ATT
-import EventLoop
 import TestSupport
 import Testing
 
-@testable import GATT
-@testable import Shell
+@testable import BluetoothLE
+@testable import Program
 
 /// The values that `wait` takes, without a link.
 @Suite(.timeLimit(.minutes(15))) struct ReceivedValuesTests {

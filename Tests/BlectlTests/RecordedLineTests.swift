@@ -5,8 +5,8 @@ import TestSupport
 import Testing
 
 @testable import CommandLine
+@testable import Program
 @testable import Scripting
-@testable import Shell
 @testable import blectl
 
 /// Recorded scripts of sessions with commands that a script cannot contain, or cannot contain as typed.
@@ -172,7 +172,7 @@ extension RecordTests {
     try await onLoop {
       let file = unsafe open(errors.path, O_WRONLY)
       let output = Output(Output.Style(), err: file) { _ in nil }
-      let commands = SessionCommands(blectl.Blectl.commands)
+      let commands = SessionCommands(Blectl.commands)
       let recorder = try ScriptRecorder(path.path, output, commands, limit: 2)
       for number in 1...5 {
         let line = try ShellLine(["sleep", "\(number)"], ShellSettings(), commands)

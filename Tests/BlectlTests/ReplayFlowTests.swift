@@ -1,8 +1,8 @@
-import Captures
+import BluetoothLE
 import Foundation
-import HCI
 import TestSupport
 import Testing
+import Traces
 
 /// A recorded session of the simulator gives the same records on replay, including times, and the same exit code.
 @Suite(.timeLimit(.minutes(15))) struct ReplayFlowTests {

@@ -1,9 +1,8 @@
-import Bluetooth
-import Finding
-import GAP
+import BluetoothLE
+import BluetoothLEText
+import Devices
 import TestSupport
 import Testing
-import Text
 
 @testable import Presentation
 @testable import blectl

@@ -1,7 +1,7 @@
+import BluetoothLEText
 import Foundation
 import TestSupport
 import Testing
-import Text
 
 /// The live table of a scan on a terminal.
 @Suite(.timeLimit(.minutes(15))) struct ScanScreenTests {

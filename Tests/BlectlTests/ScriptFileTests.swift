@@ -1,8 +1,8 @@
+import BluetoothLEText
 import Foundation
-import ScriptLanguage
+import Scripts
 import TestSupport
 import Testing
-import Text
 
 /// Every script of Tests/Scripts runs, with the results that its first comments state:
 ///

@@ -1,5 +1,4 @@
-import ATT
-import Bluetooth
+import BluetoothLE
 import TestSupport
 
 /// A scripted device behind an `H4Controller`. Without a scripted answer, a plain server answers. Its ATT_MTU stays 23.

@@ -1,7 +1,7 @@
-import Captures
 import Foundation
 import TestSupport
 import Testing
+import Traces
 
 /// Keys in the file of `--trace`.
 @Suite(.timeLimit(.minutes(15))) struct SecretTraceTests {

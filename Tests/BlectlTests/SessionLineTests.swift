@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @testable import CommandLine
-@testable import Shell
+@testable import Program
 @testable import blectl
 
 /// Lines of a session: the end, and errors.
@@ -20,7 +20,7 @@ import Testing
   ]) func theDeviceIsAValue(_ text: String, _ isNamed: Bool, _ peer: String) async throws {
     try await onLoop {
       let words = text.split(separator: " ").map(String.init)
-      var line = try ShellLine(words, ShellSettings(), SessionCommands(blectl.Blectl.commands))
+      var line = try ShellLine(words, ShellSettings(), SessionCommands(Blectl.commands))
       #expect(line.namesPeer == isNamed && line.isAboutCurrent == (peer == "@.") && line.command.peerOptions?.peer.description == peer)
       #expect(line.words.count == words.count && line.words.first == line.name)
       line.use(.last)
@@ -33,7 +33,7 @@ import Testing
     ("raed", "Did you mean read?"),
     ("history", "history needs a terminal and its own line."),
   ]) func anUnknownCommand(_ word: String, _ advice: String) async throws {
-    try await onLoop { #expect(SessionCommands(blectl.Blectl.commands).unknown([word]).message.contains(advice)) }
+    try await onLoop { #expect(SessionCommands(Blectl.commands).unknown([word]).message.contains(advice)) }
   }
 
   // MARK: The end

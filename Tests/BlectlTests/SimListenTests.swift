@@ -1,9 +1,9 @@
-import Captures
+import BluetoothLE
 import Foundation
 import Glibc
-import HCI
 import TestSupport
 import Testing
+import Traces
 
 /// `sim --listen` shares one air among many clients, in real time.
 @Suite(.timeLimit(.minutes(15))) struct SimListenTests {

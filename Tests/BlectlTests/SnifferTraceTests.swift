@@ -1,7 +1,7 @@
+import BluetoothLEText
 import Foundation
 import TestSupport
 import Testing
-import Text
 
 /// `decode trace` reads recordings of sniffers.
 @Suite(.timeLimit(.minutes(15))) struct SnifferTraceTests {

@@ -1,6 +1,5 @@
-import EventLoop
-import ScriptLanguage
-import TestReports
+import BluetoothLE
+import Scripts
 import Testing
 
 @testable import Presentation

@@ -1,12 +1,9 @@
-import ATT
-import EventLoop
-import GATT
+import BluetoothLE
 import TestSupport
 import Testing
 
-@testable import Operations
+@testable import Devices
 @testable import Presentation
-@testable import Transfer
 
 /// Every fault at each packet of a transfer of 200. If the device reports its count or the mode differs, every third packet.
 @Suite(.timeLimit(.minutes(15))) struct TransferFaultTests {

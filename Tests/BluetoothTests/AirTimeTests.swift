@@ -1,4 +1,4 @@
-import Bluetooth
+import BluetoothLE
 import Testing
 
 /// Times and rates follow Vol 6 Part B §2. The longest are the specification's own maxima (2120, 1064, 4542, 17 040 µs).

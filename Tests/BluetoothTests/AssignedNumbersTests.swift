@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Bluetooth
+@testable import BluetoothLE
 
 @Suite(.timeLimit(.minutes(15))) struct AssignedNumbersTests {
   @Test(arguments: [

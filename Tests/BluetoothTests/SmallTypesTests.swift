@@ -1,7 +1,7 @@
-import Bluetooth
+import BluetoothLE
+import BluetoothLEText
 import TestSupport
 import Testing
-import Text
 
 @Suite(.timeLimit(.minutes(15))) struct SmallTypesTests {
   @Test(

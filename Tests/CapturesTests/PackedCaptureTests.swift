@@ -1,12 +1,9 @@
-import Bluetooth
-import Compression
-import EventLoop
-import HCI
+import BluetoothLE
+import BluetoothLEText
 import TestSupport
 import Testing
-import Text
 
-@testable import Captures
+@testable import Traces
 
 /// Captures in the files of phones and sniffers give the same packets as btsnoop files.
 @Suite(.timeLimit(.minutes(15))) struct PackedCaptureTests {

@@ -1,8 +1,8 @@
-import Captures
-import HCI
+import BluetoothLE
+import BluetoothLEText
 import TestSupport
 import Testing
-import Text
+import Traces
 
 @Suite(.timeLimit(.minutes(15))) struct SnoopTests {
   private let records = [

@@ -1,8 +1,7 @@
-import Bluetooth
-import Captures
-import HCI
+import BluetoothLE
 import TestSupport
 import Testing
+import Traces
 
 /// Every trace format gives the same packets.
 @Suite(.timeLimit(.minutes(15))) struct TraceReaderTests {

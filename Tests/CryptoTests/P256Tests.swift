@@ -1,7 +1,7 @@
-import Crypto
+import BluetoothLE
+import BluetoothLEText
 import TestSupport
 import Testing
-import Text
 
 @Suite(.timeLimit(.minutes(15))) struct P256Tests {
   private static func octets(_ hex: String) -> [UInt8] { Hex.decode(hex) ?? [] }

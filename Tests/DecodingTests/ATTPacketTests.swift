@@ -1,9 +1,8 @@
-import ATT
-import Bluetooth
-import Decoding
+import BluetoothLE
+import BluetoothLEText
 import TestSupport
 import Testing
-import Text
+import Traces
 
 /// Tests ATT PDUs and the other channels of L2CAP.
 @Suite(.timeLimit(.minutes(15))) struct ATTPacketTests {

@@ -1,9 +1,8 @@
-import Bluetooth
-import Decoding
-import HCI
+import BluetoothLE
+import BluetoothLEText
 import TestSupport
 import Testing
-import Text
+import Traces
 
 /// Tests HCI packets against the decoder's tables.
 @Suite(.timeLimit(.minutes(15))) struct HCIPacketTests {
@@ -112,7 +111,7 @@ import Text
   /// The decoder names the host's commands and their answers as the host does, and follows the tables.
   @Test func knowsTheHostsCommands() {
     let handle: ConnectionHandle = 0x40
-    let commands: [any HCI.Command] = [
+    let commands: [any Command] = [
       Reset(), SetEventMask(1), Disconnect(handle: handle, reason: .remoteUserTerminated), ReadRemoteVersion(handle: handle),
       ReadLocalVersion(), ReadLocalSupportedCommands(), ReadLocalSupportedFeatures(), ReadBufferSize(), ReadBDADDR(),
       ReadRSSI(handle: handle), LESetEventMask(1), LEReadBufferSize(), LEReadLocalSupportedFeatures(),

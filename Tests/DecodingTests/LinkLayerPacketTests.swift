@@ -1,10 +1,8 @@
-import Bluetooth
-import Captures
-import Decoding
-import HCI
+import BluetoothLE
+import BluetoothLEText
 import TestSupport
 import Testing
-import Text
+import Traces
 
 /// Tests Link Layer PDUs against the decoder's tables (Vol 6 Part B §2.3, §2.4).
 @Suite(.timeLimit(.minutes(15))) struct LinkLayerPacketTests {

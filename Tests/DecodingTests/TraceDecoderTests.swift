@@ -1,11 +1,7 @@
-import ATT
-import Bluetooth
-import Captures
-import Decoding
-import HCI
-import Replay
+import BluetoothLE
 import TestSupport
 import Testing
+import Traces
 
 /// Tests whole traces, packet by packet.
 @Suite(.timeLimit(.minutes(15))) struct TraceDecoderTests {

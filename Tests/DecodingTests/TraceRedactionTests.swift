@@ -1,8 +1,7 @@
-import Decoding
-import HCI
-import L2CAP
+import BluetoothLE
 import TestSupport
 import Testing
+import Traces
 
 /// Tests that traces hold no secrets.
 @Suite(.timeLimit(.minutes(15))) struct TraceRedactionTests {

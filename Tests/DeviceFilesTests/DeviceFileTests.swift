@@ -1,8 +1,7 @@
-import Bluetooth
-import GATT
+import BluetoothLE
+import BluetoothLEText
 import TestSupport
 import Testing
-import Text
 
 @testable import DeviceFiles
 

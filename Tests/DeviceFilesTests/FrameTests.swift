@@ -1,6 +1,6 @@
+import BluetoothLEText
 import TestSupport
 import Testing
-import Text
 
 @testable import DeviceFiles
 

@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import EventLoop
+@testable import BluetoothLE
 
 /// A busy task leaves other tasks their turns. Each test ends even if the loop is not fair.
 @Suite(.timeLimit(.minutes(15))) struct FairnessTests {

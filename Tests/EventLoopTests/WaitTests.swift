@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import EventLoop
+@testable import BluetoothLE
 
 @Suite(.timeLimit(.minutes(15))) struct WaitTests {
   @Test func everyoneWhoWaitsGoesOn() async throws {

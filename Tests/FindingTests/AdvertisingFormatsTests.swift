@@ -1,9 +1,9 @@
+import BluetoothLEText
 import DeviceFiles
 import TestSupport
 import Testing
-import Text
 
-@testable import Finding
+@testable import Devices
 
 /// Device files decode manufacturer data. Hostile data cause no trap and do not hide other data.
 @Suite(.timeLimit(.minutes(15))) struct AdvertisingFormatsTests {

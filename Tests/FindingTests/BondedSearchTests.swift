@@ -1,12 +1,9 @@
-import Bluetooth
-import EventLoop
-import GAP
-import SMP
+import BluetoothLE
+import BluetoothLEText
 import TestSupport
 import Testing
-import Text
 
-@testable import Finding
+@testable import Devices
 
 /// Searches by the names of bonded devices.
 @Suite(.timeLimit(.minutes(15))) struct BondedSearchTests {

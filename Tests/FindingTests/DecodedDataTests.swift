@@ -1,11 +1,10 @@
-import Bluetooth
-import Crypto
+import BluetoothLE
+import BluetoothLEText
 import DeviceFiles
 import TestSupport
 import Testing
-import Text
 
-@testable import Finding
+@testable import Devices
 
 @Suite(.timeLimit(.minutes(15))) struct DecodedDataTests {
   private func octets(_ hex: String) -> [UInt8] { Hex.decode(hex) ?? [] }

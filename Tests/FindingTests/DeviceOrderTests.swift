@@ -1,9 +1,8 @@
-import Bluetooth
-import GAP
+import BluetoothLE
 import TestSupport
 import Testing
 
-@testable import Finding
+@testable import Devices
 
 @Suite(.timeLimit(.minutes(15))) struct DeviceOrderTests {
   private func device(_ number: UInt64, _ rssi: Int8, name: String? = nil, at time: Int64 = 0) -> DeviceView {

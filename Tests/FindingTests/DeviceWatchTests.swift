@@ -1,10 +1,9 @@
-import Bluetooth
-import GAP
+import BluetoothLE
+import BluetoothLEText
 import TestSupport
 import Testing
-import Text
 
-@testable import Finding
+@testable import Devices
 
 @Suite(.timeLimit(.minutes(15))) struct DeviceWatchTests {
   @Test func aRecordIsWhatIsNew() {

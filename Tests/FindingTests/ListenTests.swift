@@ -1,10 +1,8 @@
-import Bluetooth
-import EventLoop
-import GAP
+import BluetoothLE
 import TestSupport
 import Testing
 
-@testable import Finding
+@testable import Devices
 
 @Suite(.timeLimit(.minutes(15))) struct ListenTests {
   /// No report arrives after the end, although one event or one turn may bring several.

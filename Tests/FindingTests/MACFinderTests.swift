@@ -1,10 +1,9 @@
-import Bluetooth
-import Finding
+import BluetoothLE
+import BluetoothLEText
+import Devices
 import Foundation
-import GAP
 import TestSupport
 import Testing
-import Text
 
 @Suite(.timeLimit(.minutes(15))) struct MACFinderTests {
   @Test(arguments: MACVector.all) func vector(_ vector: MACVector) throws {

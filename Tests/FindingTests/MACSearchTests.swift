@@ -1,10 +1,9 @@
-import Bluetooth
-import GAP
+import BluetoothLE
+import BluetoothLEText
 import TestSupport
 import Testing
-import Text
 
-@testable import Finding
+@testable import Devices
 
 @Suite(.timeLimit(.minutes(15))) struct MACSearchTests {
   /// The wristband's advertisement, with the MAC in the last six bytes of the data of company 0157.

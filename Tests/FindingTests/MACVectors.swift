@@ -1,8 +1,7 @@
-import Bluetooth
-import GAP
+import BluetoothLE
+import BluetoothLEText
 import TestSupport
 import Testing
-import Text
 
 /// One frame and the address that it contains, if any.
 struct MACVector: Sendable, CustomTestStringConvertible {

@@ -1,11 +1,9 @@
-import Bluetooth
-import EventLoop
-import GAP
+import BluetoothLE
+import BluetoothLEText
 import TestSupport
 import Testing
-import Text
 
-@testable import Finding
+@testable import Devices
 
 @Suite(.timeLimit(.minutes(15))) struct PeerSearchTests {
   /// Two selectors may mean the same device, which is known without a search.

@@ -1,6 +1,4 @@
-import Bluetooth
-import EventLoop
-import GAP
+import BluetoothLE
 
 /// A radio with scripted reports. It makes no links.
 @LoopActor

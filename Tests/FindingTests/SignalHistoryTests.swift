@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Finding
+@testable import Devices
 
 @Suite(.timeLimit(.minutes(15))) struct SignalHistoryTests {
   private let millisecond: Int64 = 1_000_000

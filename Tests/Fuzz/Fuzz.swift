@@ -1,5 +1,5 @@
+import BluetoothLE
 import CLibFuzzer
-import EventLoop
 import Foundation
 
 /// Runs libFuzzer with one target: TARGET FOLDER [OPTION|INPUT]... FOLDER keeps the corpus and the failing inputs.

@@ -1,6 +1,6 @@
-import EventLoop
+import BluetoothLE
+import BluetoothLEText
 import Foundation
-import Text
 
 /// Code that takes hostile input. It may refuse an input. It must not trap, take long or break a promise (`expect`).
 struct FuzzTarget: Sendable {

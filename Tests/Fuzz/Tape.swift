@@ -1,4 +1,4 @@
-import EventLoop
+import BluetoothLE
 
 /// The bytes of an input, used from the front as decisions and as data. Zeros follow the end.
 struct Tape: Sendable {

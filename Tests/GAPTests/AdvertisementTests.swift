@@ -1,9 +1,8 @@
-import Bluetooth
+import BluetoothLE
+import BluetoothLEText
 import Foundation
-import GAP
 import TestSupport
 import Testing
-import Text
 
 @Suite(.timeLimit(.minutes(15))) struct AdvertisementTests {
   @Test func names() {

@@ -1,5 +1,4 @@
-import Bluetooth
-import GAP
+import BluetoothLE
 import TestSupport
 import Testing
 

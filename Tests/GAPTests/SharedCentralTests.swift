@@ -1,9 +1,7 @@
-import Bluetooth
-import EventLoop
 import TestSupport
 import Testing
 
-@testable import GAP
+@testable import BluetoothLE
 
 @Suite(.timeLimit(.minutes(15))) struct SharedCentralTests {
   /// A radio that records the requested scans and runs one scan at a time.

@@ -1,11 +1,8 @@
-import Bluetooth
-import EventLoop
-import GATT
-import Peripherals
+import BluetoothLESimulator
 import TestSupport
 import Testing
 
-@testable import ATT
+@testable import BluetoothLE
 
 /// A client and a server on each end of one channel.
 @Suite(.timeLimit(.minutes(15))) struct BothRolesTests {

@@ -1,10 +1,7 @@
-import ATT
-import Bluetooth
-import EventLoop
 import TestSupport
 import Testing
 
-@testable import GATT
+@testable import BluetoothLE
 
 /// Database Out Of Sync (Vol 3 Part G §2.5.2.1), and other news about a database that the client learns late.
 @Suite(.timeLimit(.minutes(15))) struct ChangedDatabaseTests {

@@ -1,11 +1,8 @@
-import ATT
-import Bluetooth
-import EventLoop
+import BluetoothLE
+import BluetoothLEText
 import Foundation
-import GATT
 import TestSupport
 import Testing
-import Text
 
 /// Runs the client cases of the GATT conformance suite. Our own cases are in ClientProcedureTests.
 @Suite(.timeLimit(.minutes(15))) struct ClientConformanceTests {

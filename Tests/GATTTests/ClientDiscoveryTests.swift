@@ -1,10 +1,7 @@
-import ATT
-import Bluetooth
-import EventLoop
-import GATT
+import BluetoothLE
+import BluetoothLEText
 import TestSupport
 import Testing
-import Text
 
 @Suite(.timeLimit(.minutes(15))) struct ClientDiscoveryTests {
   /// Returns services whose characteristics are readable, notify, and have a Client Characteristic Configuration.

@@ -1,11 +1,8 @@
-import ATT
-import Bluetooth
-import EventLoop
+import BluetoothLE
+import BluetoothLEText
 import Foundation
-import GATT
 import TestSupport
 import Testing
-import Text
 
 /// Runs the `att-client` cases of Tests/Vectors/bad_inputs.json: invalid PDUs of a peer, and the allowed results.
 @Suite(.timeLimit(.minutes(15))) struct ClientHostilePeerTests {

@@ -1,5 +1,4 @@
-import EventLoop
-import GATT
+import BluetoothLE
 import TestSupport
 import Testing
 

@@ -1,8 +1,6 @@
-import ATT
-import Bluetooth
-import EventLoop
+import BluetoothLE
+import BluetoothLEText
 import TestSupport
-import Text
 
 /// Plays one side of a recorded exchange. Sends each PDU as soon as the client has sent all earlier ones.
 @LoopActor
@@ -49,7 +47,7 @@ final class Replay {
     }
     unexpected.append(pdu)
     // An error ends the operation instead of letting it wait.
-    if let first = pdu.first, case .request(let method) = Opcode(rawValue: first) {
+    if let first = pdu.first, case .request(let method) = ATTOpcode(rawValue: first) {
       channel.send(Response.error(request: .request(method), handle: 0, code: ErrorCode(rawValue: 0x9F)).bytes)
     }
   }

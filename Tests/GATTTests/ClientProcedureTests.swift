@@ -1,11 +1,8 @@
-import ATT
-import Bluetooth
-import EventLoop
+import BluetoothLEText
 import TestSupport
 import Testing
-import Text
 
-@testable import GATT
+@testable import BluetoothLE
 
 /// Checks GATT procedures byte for byte against the tables of Vol 3 Part F §3.4 and Part G §4.
 @Suite(.timeLimit(.minutes(15))) struct ClientProcedureTests {

@@ -1,10 +1,7 @@
-import ATT
-import Bluetooth
-import EventLoop
-import GATT
+import BluetoothLE
+import BluetoothLEText
 import TestSupport
 import Testing
-import Text
 
 /// Reading on a new connection takes few requests and gives the same result as after full discovery.
 @Suite(.timeLimit(.minutes(15))) struct ClientReadSelectedTests {

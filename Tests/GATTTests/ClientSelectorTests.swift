@@ -1,8 +1,6 @@
-import ATT
-import Bluetooth
 import Testing
 
-@testable import GATT
+@testable import BluetoothLE
 
 @Suite(.timeLimit(.minutes(15))) struct ClientSelectorTests {
   static let table: AttributeTable = {

@@ -1,11 +1,8 @@
-import ATT
-import Bluetooth
-import EventLoop
+import BluetoothLEText
 import TestSupport
 import Testing
-import Text
 
-@testable import GATT
+@testable import BluetoothLE
 
 /// Tests segmented writes and subscriptions, and how they end.
 @Suite(.timeLimit(.minutes(15))) struct ClientTransferTests {

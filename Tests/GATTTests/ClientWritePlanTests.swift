@@ -1,4 +1,4 @@
-import GATT
+import BluetoothLE
 import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct ClientWritePlanTests {

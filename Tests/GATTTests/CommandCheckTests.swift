@@ -1,10 +1,7 @@
-import ATT
-import Bluetooth
-import EventLoop
 import TestSupport
 import Testing
 
-@testable import GATT
+@testable import BluetoothLE
 
 /// An empty Prepare Write reveals the refusal of commands that the peer would drop silently.
 @Suite(.timeLimit(.minutes(15))) struct CommandCheckTests {

@@ -1,8 +1,6 @@
-import ATT
-import Bluetooth
 import Testing
 
-@testable import GATT
+@testable import BluetoothLE
 
 /// Tests discovery with contradictory answers.
 @Suite(.timeLimit(.minutes(15))) struct DatabaseDiscoveryTests {

@@ -1,10 +1,8 @@
-import ATT
-import Bluetooth
+import BluetoothLEText
 import TestSupport
 import Testing
-import Text
 
-@testable import GATT
+@testable import BluetoothLE
 
 /// Counts the requests of a full discovery, including the MTU exchange. Each costs a connection interval or two.
 @Suite(.timeLimit(.minutes(15))) struct DiscoveryCostTests {

@@ -1,5 +1,4 @@
-import ATT
-import GATT
+import BluetoothLE
 import TestSupport
 
 /// Returns the kind of an error, as in JSON errors.

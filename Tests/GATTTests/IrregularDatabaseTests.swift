@@ -1,11 +1,8 @@
-import ATT
-import Bluetooth
-import EventLoop
+import BluetoothLEText
 import TestSupport
 import Testing
-import Text
 
-@testable import GATT
+@testable import BluetoothLE
 
 /// One irregular entry does not hide the rest, for every entry, fault and place in an answer.
 @Suite(.timeLimit(.minutes(15))) struct IrregularDatabaseTests {

@@ -1,5 +1,4 @@
-import Bluetooth
-import GATT
+import BluetoothLE
 import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct LinkCapacityTests {

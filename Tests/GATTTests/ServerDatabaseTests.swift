@@ -1,9 +1,8 @@
-import ATT
-import GATT
-import Peripherals
+import BluetoothLE
+import BluetoothLESimulator
+import BluetoothLEText
 import TestSupport
 import Testing
-import Text
 
 @Suite(.timeLimit(.minutes(15))) struct ServerDatabaseTests {
   typealias Service = AttributeDatabase.ServiceDescription

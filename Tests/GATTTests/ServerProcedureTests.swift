@@ -1,9 +1,8 @@
-import ATT
-import GATT
-import Peripherals
+import BluetoothLE
+import BluetoothLESimulator
+import BluetoothLEText
 import TestSupport
 import Testing
-import Text
 
 /// Checks requests and answers of our own server cases, at ATT_MTU 23 unless the case raises it.
 @Suite(.timeLimit(.minutes(15))) struct ServerProcedureTests {

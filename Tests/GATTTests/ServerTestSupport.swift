@@ -1,16 +1,13 @@
-import ATT
-import Bluetooth
-import EventLoop
+import BluetoothLE
+import BluetoothLEText
 import Foundation
-import GATT
 import TestSupport
 import Testing
-import Text
 
 /// The server's end of a link. The test controls the client's end.
 @LoopActor
-final class ServerTestChannel: ATT.Channel {
-  var handler: (@LoopActor (ATT.ChannelEvent) -> Void)?
+final class ServerTestChannel: Channel {
+  var handler: (@LoopActor (ChannelEvent) -> Void)?
   private(set) var sent: [[UInt8]] = []
   private(set) var isClosed = false
 
@@ -33,7 +30,7 @@ final class ServerTestChannel: ATT.Channel {
 /// Decodes hex. Invalid hex becomes a value that matches nothing.
 func octets(_ hex: String) -> [UInt8] { hex.isEmpty ? [] : Hex.decode(hex) ?? [0xEE, 0xEE, 0xEE] }
 
-func uuid(_ text: String) -> Bluetooth.UUID { Bluetooth.UUID(text) ?? Bluetooth.UUID(0xDEAD) }
+func uuid(_ text: String) -> BluetoothLE.UUID { BluetoothLE.UUID(text) ?? BluetoothLE.UUID(0xDEAD) }
 
 /// A database description in the vector files.
 struct DescribedDatabase: Decodable {

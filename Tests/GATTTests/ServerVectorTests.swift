@@ -1,6 +1,5 @@
-import ATT
+import BluetoothLE
 import Foundation
-import GATT
 import TestSupport
 import Testing
 

@@ -1,7 +1,4 @@
-import ATT
-import Bluetooth
-import EventLoop
-import GATT
+import BluetoothLE
 import TestSupport
 import Testing
 

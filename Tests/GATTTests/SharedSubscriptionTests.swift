@@ -1,6 +1,4 @@
-import ATT
-import EventLoop
-import GATT
+import BluetoothLE
 import TestSupport
 import Testing
 

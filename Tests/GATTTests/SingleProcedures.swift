@@ -1,7 +1,4 @@
-import ATT
-import Bluetooth
-
-@testable import GATT
+@testable import BluetoothLE
 
 /// The single discovery procedures of Vol 3 Part G §4.4 to §4.7, limited to a range, as in the conformance suite.
 extension Client {

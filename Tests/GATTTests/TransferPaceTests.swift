@@ -1,6 +1,6 @@
 import Testing
 
-@testable import GATT
+@testable import BluetoothLE
 
 @Suite(.timeLimit(.minutes(15))) struct TransferPaceTests {
   /// Returns a burst to a device with this time per segment, on a link with 2.5 ms per segment and an interval of 15 ms.

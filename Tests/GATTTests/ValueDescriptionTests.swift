@@ -1,11 +1,7 @@
-import ATT
-import Bluetooth
-import EventLoop
 import TestSupport
 import Testing
-import Values
 
-@testable import GATT
+@testable import BluetoothLE
 
 /// Descriptors of values are read once per link and kept until the services change.
 @Suite(.timeLimit(.minutes(15))) struct ValueDescriptionTests {

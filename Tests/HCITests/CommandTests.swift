@@ -1,8 +1,7 @@
-import Bluetooth
-import HCI
+import BluetoothLE
+import BluetoothLEText
 import TestSupport
 import Testing
-import Text
 
 private let fast = ConnectionParameters(intervalMin: 12, intervalMax: 24, latency: 0, supervisionTimeout: 400)
 private let phone = Address(rawValue: 0x11_22_33_44_55_66)

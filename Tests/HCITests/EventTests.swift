@@ -1,8 +1,7 @@
-import Bluetooth
-import HCI
+import BluetoothLE
+import BluetoothLEText
 import TestSupport
 import Testing
-import Text
 
 private let phone = PeerAddress(Address(rawValue: 0x11_22_33_44_55_66), .random)
 private var enhancedV2: Event.ConnectionComplete {

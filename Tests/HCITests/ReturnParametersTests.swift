@@ -1,8 +1,7 @@
-import Bluetooth
-import HCI
+import BluetoothLE
+import BluetoothLEText
 import TestSupport
 import Testing
-import Text
 
 /// The return parameters of a successful command, with their bytes: one of each type.
 private struct ReturnVector: Sendable {

@@ -1,10 +1,8 @@
-import Bluetooth
-import EventLoop
+import BluetoothLE
+import BluetoothLEText
 import Foundation
-import HCI
 import TestSupport
 import Testing
-import Text
 
 @Suite(.timeLimit(.minutes(15))) struct H4FramerTests {
   private func packets(_ octets: [UInt8], pieces: () -> Int, _ sender: Direction = .controllerToHost) throws -> [[UInt8]] {

@@ -1,8 +1,4 @@
-import Bluetooth
-import EventLoop
-import GAP
-import HCI
-import HostCommon
+import BluetoothLE
 import TestSupport
 import Testing
 

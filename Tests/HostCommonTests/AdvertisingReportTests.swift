@@ -1,7 +1,4 @@
-import Bluetooth
-import GAP
-import HCI
-import HostCommon
+import BluetoothLE
 import TestSupport
 import Testing
 

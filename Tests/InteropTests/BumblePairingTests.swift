@@ -1,13 +1,7 @@
-import ATT
-import Bluetooth
-import EventLoop
+import BluetoothLE
+import BluetoothLESimulator
 import Foundation
-import GAP
-import LEHost
 import LinuxIO
-import Peripherals
-import SMP
-import Simulation
 import TestSupport
 import Testing
 
@@ -178,7 +172,7 @@ import Testing
       (results, person) = ([], Person())
     }
 
-    func connected(_ channel: any ATT.Channel) {
+    func connected(_ channel: any Channel) {
       guard let manager = (channel as? any DeviceChannel)?.security else { return }
       manager.user = person
       if let parameters = next.first { manager.acceptance = .accept(parameters) }

@@ -1,10 +1,9 @@
-import Bluetooth
+import BluetoothLEText
 import Foundation
 import TestSupport
 import Testing
-import Text
 
-@testable import Values
+@testable import BluetoothLE
 
 /// Compares our decoding of characteristics with `bluetooth-sig` from PyPI, an independent decoder.
 @Suite(.timeLimit(.minutes(15))) struct ForeignValuesTests {
@@ -56,7 +55,7 @@ import Text
   }
 
   /// Returns a line for foreign_values.py, in the form that it documents.
-  private static func line(_ uuid: Bluetooth.UUID, _ description: CharacteristicDescription, _ value: [UInt8]) -> String {
+  private static func line(_ uuid: BluetoothLE.UUID, _ description: CharacteristicDescription, _ value: [UInt8]) -> String {
     let start = "\(uuid)\t\(Hex.encode(value))\t"
     do throws(ValueMismatch) {
       return start + (["ok"] + (try description.decode(value)).fields.flatMap(fields)).joined(separator: "\t")

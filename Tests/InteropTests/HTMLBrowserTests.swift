@@ -1,8 +1,8 @@
+import BluetoothLEText
 import Foundation
-import TestReports
+import Scripts
 import TestSupport
 import Testing
-import Text
 
 /// The HTML report as Chromium shows it.
 @Suite(.serialized, .timeLimit(.minutes(15))) struct HTMLBrowserTests {

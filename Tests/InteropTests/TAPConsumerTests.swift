@@ -1,8 +1,8 @@
+import BluetoothLEText
 import Foundation
-import TestReports
+import Scripts
 import TestSupport
 import Testing
-import Text
 
 /// Test Anything Protocol reports, checked with Perl's Test::Harness: the output of `prove`, and its parser's result for each line.
 @Suite(.timeLimit(.minutes(15))) struct TAPConsumerTests {

@@ -1,7 +1,7 @@
-import Captures
 import Foundation
 import TestSupport
 import Testing
+import Traces
 
 /// `decode trace`, tshark and btmon agree on every packet: direction, time, opcodes, and each field with a name in both
 /// (`trace_judges.py`). The traces are our own of the simulator and of Bumble's controller, and Bumble's own of the other end (pcap). The

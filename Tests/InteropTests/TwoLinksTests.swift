@@ -1,5 +1,5 @@
+import BluetoothLE
 import Foundation
-import LEHost
 import LinuxIO
 import TestSupport
 import Testing

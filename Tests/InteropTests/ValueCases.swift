@@ -1,6 +1,6 @@
 import TestSupport
 
-@testable import Values
+@testable import BluetoothLE
 
 /// Test values of a characteristic: optional fields, extremes, raw values with a meaning, and truncations at every length.
 struct ValueCases {

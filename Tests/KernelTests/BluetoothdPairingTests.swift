@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import LinuxBluetooth
+@testable import BluetoothLELinux
 
 extension KernelTests {
   /// Pairing through bluetoothd, and bonds that it keeps. Each blectl is a process of its own.

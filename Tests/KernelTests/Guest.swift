@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import LinuxBluetooth
+@testable import BluetoothLELinux
 
 /// Tests against a real Linux Bluetooth kernel in the virtual machine of scripts/vm. They may use its adapters, one test at a time.
 @Suite(

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import LinuxBluetooth
+@testable import BluetoothLELinux
 
 extension KernelTests {
   /// Pairing and bonds through the kernel, without bluetoothd. Each blectl is a process of its own, so a bond survives its process.

@@ -1,14 +1,11 @@
-import ATT
-import Bluetooth
-import EventLoop
-import GATT
+import BluetoothLE
+import BluetoothLESimulator
 import Glibc
 import LinuxIO
-import Peripherals
 import SystemPackage
 import TestSupport
 
-@testable import LinuxBluetooth
+@testable import BluetoothLELinux
 
 /// A peripheral on the kernel's stack: legacy advertising by raw HCI commands, and a listener on the ATT fixed channel. It counts bytes at
 /// its ATT layer in this process, and sends faster than a Python peripheral can.

@@ -1,4 +1,4 @@
-import EventLoop
+import BluetoothLE
 import Foundation
 import TestSupport
 import Testing

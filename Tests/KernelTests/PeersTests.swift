@@ -1,7 +1,6 @@
-import EventLoop
-import GATT
-import LinuxBluetooth
-import Operations
+import BluetoothLE
+import BluetoothLELinux
+import Devices
 import TestSupport
 import Testing
 

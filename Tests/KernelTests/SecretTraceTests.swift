@@ -1,10 +1,10 @@
-import Bluetooth
-import Captures
+import BluetoothLE
 import Foundation
 import TestSupport
 import Testing
+import Traces
 
-@testable import LinuxBluetooth
+@testable import BluetoothLELinux
 
 extension KernelTests {
   /// The trace of a bonded link on the kernel's adapter, which the kernel encrypts.

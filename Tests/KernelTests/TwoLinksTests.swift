@@ -1,4 +1,4 @@
-import LinuxBluetooth
+import BluetoothLELinux
 import TestSupport
 import Testing
 

@@ -1,5 +1,4 @@
-import HCI
-import L2CAP
+import BluetoothLE
 import TestSupport
 import Testing
 

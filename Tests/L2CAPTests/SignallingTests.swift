@@ -1,8 +1,7 @@
-import Bluetooth
-import L2CAP
+import BluetoothLE
+import BluetoothLEText
 import TestSupport
 import Testing
-import Text
 
 @Suite(.timeLimit(.minutes(15))) struct SignallingTests {
   @Test(arguments: [

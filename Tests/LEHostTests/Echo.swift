@@ -1,7 +1,5 @@
-import ATT
-import Bluetooth
-import EventLoop
-import Peripherals
+import BluetoothLE
+import BluetoothLESimulator
 
 /// A simulated device that sends back every PDU.
 @LoopActor
@@ -10,14 +8,14 @@ final class Echo: Advertiser {
   var advertising = AdvertisingSettings()
   var linkLimits = LinkLimits()
   private(set) var received: [[UInt8]] = []
-  private var channel: (any ATT.Channel)?
+  private var channel: (any Channel)?
 
   init(_ address: PeerAddress) {
     self.address = address
     advertising.data = [2, 1, 6]
   }
 
-  func connected(_ channel: any ATT.Channel) {
+  func connected(_ channel: any Channel) {
     self.channel = channel
     channel.handler = { [self] event in
       guard case .received(let pdu) = event else { return }

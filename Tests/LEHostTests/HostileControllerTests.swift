@@ -1,13 +1,7 @@
-import ATT
-import Bluetooth
-import EventLoop
-import GAP
-import HCI
-import L2CAP
 import TestSupport
 import Testing
 
-@testable import LEHost
+@testable import BluetoothLE
 
 /// A faulty or silent controller causes no trap, and every operation ends within its limits.
 @Suite(.timeLimit(.minutes(15))) struct HostileControllerTests {
@@ -68,7 +62,7 @@ import Testing
       controller.supported = ScriptedController.extended
       let (central, _) = try await started(controller)
       let scan = EventLoop.shared.spawn { await failure { try await central.scan(ScanParameters(), started: {}, report: { _ in }) } }
-      var link: (any GAP.Link)?
+      var link: (any Link)?
       for (number, packet) in packets.enumerated() {
         // A hardware error rightly ends the host, and would end the test.
         if packet.starts(with: [4, 0x10, 1]), packet.count == 4 { continue }

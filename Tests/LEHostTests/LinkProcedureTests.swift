@@ -1,12 +1,7 @@
-import Bluetooth
-import EventLoop
-import GAP
-import HCI
-import L2CAP
 import TestSupport
 import Testing
 
-@testable import LEHost
+@testable import BluetoothLE
 
 /// Tests interval, PHY and data length, requested by either side, and the other channels of a link.
 @Suite(.timeLimit(.minutes(15))) struct LinkProcedureTests {

@@ -1,13 +1,7 @@
-import ATT
-import Bluetooth
-import EventLoop
-import GAP
-import HCI
-import L2CAP
 import TestSupport
 import Testing
 
-@testable import LEHost
+@testable import BluetoothLE
 
 @Suite(.timeLimit(.minutes(15))) struct LinkTests {
   @Test func pdusAreFragmentedAndJoined() async throws {

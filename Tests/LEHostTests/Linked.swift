@@ -1,14 +1,12 @@
-import EventLoop
-import GAP
 import TestSupport
 import Testing
 
-@testable import LEHost
+@testable import BluetoothLE
 
 /// A host on a scripted controller, with a link to the lock.
 @LoopActor
 func linked(_ controller: ScriptedController = ScriptedController()) async throws -> (
-  HostCentral, ScriptedController, any GAP.Link
+  HostCentral, ScriptedController, any Link
 ) {
   let (central, _) = try await started(controller)
   let link = try await central.connect(lock, timeout: .seconds(5))

@@ -1,10 +1,7 @@
-import Bluetooth
-import HCI
-import L2CAP
 import TestSupport
 import Testing
 
-@testable import LEHost
+@testable import BluetoothLE
 
 @Suite(.timeLimit(.minutes(15))) struct CommandQueueTests {
   private func complete(_ opcode: Opcode, credits: UInt8 = 1) -> Event.CommandComplete {

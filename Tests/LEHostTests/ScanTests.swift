@@ -1,8 +1,4 @@
-import Bluetooth
-import EventLoop
-import GAP
-import HCI
-import LEHost
+import BluetoothLE
 import TestSupport
 import Testing
 

@@ -1,14 +1,10 @@
-import Bluetooth
-import EventLoop
-import HCI
-import L2CAP
-import LEHost
+import BluetoothLE
 import TestSupport
 
 /// A controller with scripted answers to each command. By default it starts, scans, and connects to the requested peer.
 @LoopActor
-final class ScriptedController: HCI.Transport {
-  var handler: (@LoopActor (HCI.TransportEvent) -> Void)?
+final class ScriptedController: Transport {
+  var handler: (@LoopActor (TransportEvent) -> Void)?
   private(set) var commands: [CommandPacket] = []
   private(set) var data: [ACLData] = []
   private(set) var isClosed = false

@@ -1,13 +1,8 @@
-import ATT
-import Bluetooth
-import EventLoop
-import GAP
-import HCI
-import Simulation
+import BluetoothLESimulator
 import TestSupport
 import Testing
 
-@testable import LEHost
+@testable import BluetoothLE
 
 private let lamp = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_04), .random)
 

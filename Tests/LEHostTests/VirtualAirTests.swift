@@ -1,11 +1,8 @@
-import ATT
-import EventLoop
-import GAP
-import Simulation
+import BluetoothLESimulator
 import TestSupport
 import Testing
 
-@testable import LEHost
+@testable import BluetoothLE
 
 /// Tests the host on the virtual controller: two independent readings of the same specification.
 @Suite(.timeLimit(.minutes(15))) struct VirtualAirTests {

@@ -1,4 +1,4 @@
-import Bluetooth
+import BluetoothLE
 import CBluetooth
 import Foundation
 import Glibc
@@ -6,7 +6,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@testable import LinuxBluetooth
+@testable import BluetoothLELinux
 @testable import LinuxIO
 
 @Suite(.timeLimit(.minutes(15))) struct AdapterTests {

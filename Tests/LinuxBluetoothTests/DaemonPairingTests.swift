@@ -1,11 +1,9 @@
-import Bluetooth
-import EventLoop
-import SMP
+import BluetoothLE
 import SystemPackage
 import TestSupport
 import Testing
 
-@testable import LinuxBluetooth
+@testable import BluetoothLELinux
 
 private let device = PeerAddress(Address(rawValue: 0xF0F1_F2F3_F4F5), .random)
 private let adapter = PeerAddress(Address(rawValue: 0x0011_2233_4455), .public)

@@ -1,10 +1,8 @@
-import Bluetooth
-import EventLoop
-import HCI
+import BluetoothLE
 import TestSupport
 import Testing
 
-@testable import LinuxBluetooth
+@testable import BluetoothLELinux
 
 /// Tests which event answers a command.
 @Suite(.timeLimit(.minutes(15))) struct HCISocketTests {
@@ -95,21 +93,21 @@ import Testing
 final class FakeController {
   let pair = SocketPair()
   private(set) var commands: [CommandPacket] = []
-  var answers: [HCI.Opcode: [HCI.Event]] = [:]
+  var answers: [Opcode: [Event]] = [:]
   /// A rule that replaces the table if its result is not nil.
-  var rule: (@LoopActor (CommandPacket) -> [HCI.Event]?)?
+  var rule: (@LoopActor (CommandPacket) -> [Event]?)?
   /// Called before each answer.
   var onCommand: (@LoopActor (CommandPacket) -> Void)?
   private var isRunning = true
 
-  func status(_ opcode: HCI.Opcode, _ code: UInt8, then events: HCI.Event...) {
-    answers[opcode] = [.commandComplete(HCI.Event.CommandComplete(opcode: opcode, parameters: [code]))] + events
+  func status(_ opcode: Opcode, _ code: UInt8, then events: Event...) {
+    answers[opcode] = [.commandComplete(Event.CommandComplete(opcode: opcode, parameters: [code]))] + events
   }
 
   func start() {
     EventLoop.shared.spawn {
       while self.isRunning {
-        while let packet = self.pair.read(), case .command(let command)? = try? HCI.Packet(packet) {
+        while let packet = self.pair.read(), case .command(let command)? = try? Packet(packet) {
           self.commands.append(command)
           self.onCommand?(command)
           for event in self.rule?(command) ?? self.answers[command.opcode] ?? [] { try? self.pair.write(event.encoded) }

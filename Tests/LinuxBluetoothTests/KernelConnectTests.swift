@@ -1,14 +1,10 @@
-import ATT
-import Bluetooth
-import EventLoop
-import GAP
+import BluetoothLE
 import Glibc
-import HCI
 import SystemPackage
 import TestSupport
 import Testing
 
-@testable import LinuxBluetooth
+@testable import BluetoothLELinux
 
 private let lock = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_02), .random)
 private let lamp = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_04), .random)
@@ -47,7 +43,7 @@ private let lamp = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_04), .random)
       }
     }
 
-    func connect(_ peer: PeerAddress, seconds: Int = 20) -> Task<Result<any GAP.Link, any Error>, Never> {
+    func connect(_ peer: PeerAddress, seconds: Int = 20) -> Task<Result<any Link, any Error>, Never> {
       EventLoop.shared.spawn { [central] in
         do { return .success(try await central.connect(peer, timeout: .seconds(seconds))) } catch { return .failure(error) }
       }

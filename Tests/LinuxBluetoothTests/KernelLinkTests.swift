@@ -1,20 +1,16 @@
-import ATT
-import Bluetooth
-import EventLoop
-import GAP
+import BluetoothLE
 import Glibc
-import HCI
 import TestSupport
 import Testing
 
-@testable import LinuxBluetooth
+@testable import BluetoothLELinux
 
 private let peer = PeerAddress(Address(rawValue: 0xF0F1_F2F3_F4F5), .random)
 
 @LoopActor
-private final class Recorder: HCI.Tap {
+private final class Recorder: Tap {
   var packets: [[UInt8]] = []
-  func record(_ packet: [UInt8], _ direction: HCI.Direction, isOurs: Bool) { packets.append(packet) }
+  func record(_ packet: [UInt8], _ direction: Direction, isOurs: Bool) { packets.append(packet) }
 }
 
 @LoopActor
@@ -28,7 +24,7 @@ private final class Rig {
 
   /// - Parameter seen: Whether the raw socket saw the connection start.
   init(
-    to peer: PeerAddress = peer, seen: Bool = true, madeByUs: Bool = true, supported: [HCI.Opcode] = LinkRequestCase.modern
+    to peer: PeerAddress = peer, seen: Bool = true, madeByUs: Bool = true, supported: [Opcode] = LinkRequestCase.modern
   ) throws {
     let adapter = AdapterInfo(index: 0, address: nil, isUp: true, bus: "virtual", le: true)
     let hci = HCISocket(controller.pair.takeOther(), name: "hci0", tap: nil)
@@ -48,11 +44,11 @@ private final class Rig {
     controller.start()
   }
 
-  func answer<C: HCI.Command>(_: C.Type, _ returned: C.Return, then events: HCI.Event...) {
+  func answer<C: Command>(_: C.Type, _ returned: C.Return, then events: Event...) {
     controller.answers[C.opcode] = [.commandComplete(Event.CommandComplete(C.self, returned))] + events
   }
 
-  func accept(_ opcode: HCI.Opcode, then events: HCI.Event...) {
+  func accept(_ opcode: Opcode, then events: Event...) {
     controller.answers[opcode] = [.commandStatus(Event.CommandStatus(status: .success, opcode: opcode))] + events
   }
 }
@@ -138,7 +134,7 @@ private final class Rig {
   /// The kernel accepts the peer's interval. That is reported, and our own request is repeated once.
   @Test func anIntervalThatThePeerChanges() async throws {
     try await onLoop {
-      func changed(_ units: ConnectionInterval, handle: ConnectionHandle = 0x40) -> HCI.Event {
+      func changed(_ units: ConnectionInterval, handle: ConnectionHandle = 0x40) -> Event {
         .leConnectionUpdateComplete(status: .success, handle: handle, interval: units, latency: 0, supervisionTimeout: 400)
       }
       let rig = try Rig()

@@ -1,12 +1,9 @@
-import Bluetooth
-import EventLoop
-import GAP
+import BluetoothLE
 import Glibc
-import HCI
 import TestSupport
 import Testing
 
-@testable import LinuxBluetooth
+@testable import BluetoothLELinux
 
 private let adapter = AdapterInfo(index: 0, address: Address(rawValue: 0x00AA_0100_0000), isUp: true, bus: "virtual", le: true)
 private let extendedCommands = SupportedCommands([LESetExtendedScanParameters.opcode, LESetExtendedScanEnable.opcode])
@@ -69,7 +66,7 @@ private final class Rig {
   func settle() async throws { try await EventLoop.shared.sleep(for: .milliseconds(20)) }
 
   /// Plays a command of another program or the kernel, with its answer.
-  func theirs(_ command: some HCI.Command) throws {
+  func theirs(_ command: some Command) throws {
     try controller.pair.write(command.encoded)
     try controller.pair.write(Event.commandComplete(Event.CommandComplete(opcode: command.opcode, parameters: [0])).encoded)
   }
@@ -86,7 +83,7 @@ private final class Rig {
     return error
   }
 
-  var opcodes: [HCI.Opcode] { controller.commands.map(\.opcode).filter { $0 != ReadLocalSupportedCommands.opcode } }
+  var opcodes: [Opcode] { controller.commands.map(\.opcode).filter { $0 != ReadLocalSupportedCommands.opcode } }
 }
 
 @Suite(.timeLimit(.minutes(15))) struct KernelScanTests {

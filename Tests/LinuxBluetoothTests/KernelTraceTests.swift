@@ -1,12 +1,9 @@
-import Bluetooth
-import EventLoop
-import GAP
-import HCI
+import BluetoothLE
 import SystemPackage
 import TestSupport
 import Testing
 
-@testable import LinuxBluetooth
+@testable import BluetoothLELinux
 
 /// Tests which packets of a kernel adapter are recorded.
 @Suite(.timeLimit(.minutes(15))) struct KernelTraceTests {
@@ -16,10 +13,10 @@ import Testing
   }
 
   @LoopActor
-  private final class Log: HCI.Tap {
+  private final class Log: Tap {
     var seen: [Seen] = []
 
-    func record(_ packet: [UInt8], _ direction: HCI.Direction, isOurs: Bool) {
+    func record(_ packet: [UInt8], _ direction: Direction, isOurs: Bool) {
       #expect((packet.first == 1) == (direction == .hostToController))
       seen.append(Seen(packet: packet, isOurs: isOurs))
     }
@@ -54,7 +51,7 @@ import Testing
       #expect(log.seen == recorded.map { Seen(packet: $0, isOurs: isOurs) }, sourceLocation: sourceLocation)
     }
 
-    func connect() -> Task<Result<any GAP.Link, any Error>, Never> {
+    func connect() -> Task<Result<any Link, any Error>, Never> {
       EventLoop.shared.spawn { [central] in
         do { return .success(try await central.connect(peer, timeout: .seconds(20), retries: 0)) } catch { return .failure(error) }
       }
@@ -154,7 +151,7 @@ import Testing
       let log = Log()
       let trace = KernelTrace(log, recordsAll: false)
       @LoopActor func receive(_ packet: [UInt8]) {
-        guard case .event(let event)? = try? HCI.Packet(packet) else { return }
+        guard case .event(let event)? = try? Packet(packet) else { return }
         trace.received(packet, event, isAnswer: false)
       }
       trace.attemptStarts(peer)

@@ -1,13 +1,10 @@
-import ATT
-import Bluetooth
-import EventLoop
-import GATT
+import BluetoothLE
 import Glibc
 import SystemPackage
 import TestSupport
 import Testing
 
-@testable import LinuxBluetooth
+@testable import BluetoothLELinux
 
 @LoopActor
 private final class Rig {

@@ -1,9 +1,8 @@
-import Bluetooth
-import SMP
+import BluetoothLE
 import TestSupport
 import Testing
 
-@testable import LinuxBluetooth
+@testable import BluetoothLELinux
 
 private let random = PeerAddress(Address(rawValue: 0xC1C2_C3C4_C5C6), .random)
 private let known = PeerAddress(Address(rawValue: 0x0011_2233_4455), .public)

@@ -1,11 +1,7 @@
-import Bluetooth
-import EventLoop
-import GAP
-import HCI
-import HostCommon
+import BluetoothLE
 import Testing
 
-@testable import LinuxBluetooth
+@testable import BluetoothLELinux
 
 private let configure = LESetScanParameters(
   ScanTiming(isActive: true, interval: 0x60, window: 0x60), ownAddressType: 0, filterPolicy: 0

@@ -1,12 +1,8 @@
-import Bluetooth
-import EventLoop
-import GAP
-import HCI
-import HostCommon
+import BluetoothLE
 import TestSupport
 import Testing
 
-@testable import LinuxBluetooth
+@testable import BluetoothLELinux
 
 /// Several scans and a kernel on one controller, which handles one command at a time and shows each to all others.
 private struct SharedController {

@@ -1,6 +1,5 @@
-import EventLoop
+import BluetoothLE
 import Glibc
-import HCI
 import SystemPackage
 import TestSupport
 import Testing

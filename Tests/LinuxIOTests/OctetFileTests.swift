@@ -1,9 +1,9 @@
-import EventLoop
+import BluetoothLE
+import BluetoothLEText
 import Glibc
 import SystemPackage
 import TestSupport
 import Testing
-import Text
 
 @testable import LinuxIO
 

@@ -1,11 +1,10 @@
-import Captures
-import EventLoop
+import BluetoothLE
 import Foundation
 import Glibc
-import HCI
 import SystemPackage
 import TestSupport
 import Testing
+import Traces
 
 @testable import LinuxIO
 
@@ -200,7 +199,7 @@ private final class Reader: Sendable {
 }
 
 extension TraceFile {
-  fileprivate func record(_ packet: [UInt8], _ direction: HCI.Direction) {
+  fileprivate func record(_ packet: [UInt8], _ direction: Direction) {
     write(Snoop.Record(packet: packet, direction: direction, wallClock: 0).encoded)
   }
 }

@@ -1,16 +1,9 @@
-import ATT
-import Bluetooth
-import EventLoop
-import GAP
-import GATT
-import Peripherals
-import SMP
-import Simulation
+import BluetoothLE
+import BluetoothLESimulator
 import TestSupport
 import Testing
 
-@testable import Finding
-@testable import Operations
+@testable import Devices
 
 /// Links whose device pairs: how long they wait for it, and when they come back.
 @Suite(.timeLimit(.minutes(15))) struct BondedLinkTests {

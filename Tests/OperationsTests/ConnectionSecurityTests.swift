@@ -1,12 +1,8 @@
-import ATT
-import Bluetooth
-import EventLoop
-import GAP
-import SMP
+import BluetoothLE
 import TestSupport
 import Testing
 
-@testable import Operations
+@testable import Devices
 
 /// What a link does about its security, without an SMP of its own.
 @Suite(.timeLimit(.minutes(15))) struct ConnectionSecurityTests {

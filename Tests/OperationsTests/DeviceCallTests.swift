@@ -1,13 +1,10 @@
-import Bluetooth
-import EventLoop
+import BluetoothLE
 import Foundation
-import GATT
 import TestSupport
 import Testing
 
 @testable import DeviceFiles
-@testable import Finding
-@testable import Operations
+@testable import Devices
 
 /// Tests commands of device files on a link over the simulated air.
 @Suite(.timeLimit(.minutes(15))) struct DeviceCallTests {

@@ -1,13 +1,9 @@
-import ATT
-import Bluetooth
-import EventLoop
-import LEHost
+import BluetoothLEText
 import TestSupport
 import Testing
-import Text
 
-@testable import GATT
-@testable import Operations
+@testable import BluetoothLE
+@testable import Devices
 
 @Suite(.timeLimit(.minutes(15))) struct ExpectedAnswersTests {
   static func pattern(_ text: String) -> ExpectedAnswers.Pattern {

@@ -1,15 +1,10 @@
-import Bluetooth
-import EventLoop
-import GAP
-import Peripherals
-import SMP
-import Simulation
+import BluetoothLE
+import BluetoothLESimulator
+import BluetoothLEText
 import TestSupport
 import Testing
-import Text
 
-@testable import Finding
-@testable import Operations
+@testable import Devices
 
 /// Tests which device counts as the lost one.
 @Suite(.timeLimit(.minutes(15))) struct FindAgainTests {

@@ -1,9 +1,8 @@
-import Bluetooth
+import BluetoothLE
+import BluetoothLEText
 import Testing
-import Text
 
-@testable import Finding
-@testable import Operations
+@testable import Devices
 
 @Suite(.timeLimit(.minutes(15))) struct KnownDevicesTests {
   private typealias Device = KnownDevices.Device

@@ -1,9 +1,7 @@
-import Bluetooth
-import EventLoop
-import GAP
+import BluetoothLE
 import Testing
 
-@testable import Transfer
+@testable import Devices
 
 @Suite(.timeLimit(.minutes(15))) struct LinkUseTests {
   private static let begin = LoopClock.Instant(nanoseconds: 1_000_000_000)

@@ -1,13 +1,7 @@
-import ATT
-import Bluetooth
-import EventLoop
-import GATT
-import LEHost
-import Peripherals
-import Simulation
+import BluetoothLE
+import BluetoothLESimulator
 
-@testable import Finding
-@testable import Operations
+@testable import Devices
 
 /// A simulated air with one device that leaves the range on command, and may return as another device.
 @LoopActor
@@ -63,7 +57,7 @@ final class LosingAir {
       return settings
     }
 
-    func connected(_ channel: any ATT.Channel) {
+    func connected(_ channel: any Channel) {
       connections += 1
       channels = []
       if let channel = channel as? VirtualLinkChannel {

@@ -1,17 +1,10 @@
-import ATT
-import Bluetooth
-import EventLoop
+import BluetoothLE
+import BluetoothLESimulator
 import Foundation
-import GAP
-import L2CAP
-import LEHost
-import Peripherals
-import SMP
-import Simulation
 import TestSupport
 import Testing
 
-@testable import Operations
+@testable import Devices
 
 /// Runs every fault at every PDU of every method, from the session with its key store to a simulated device, in virtual time. Passkey Entry
 /// with LE Secure Connections has 20 equal rounds, of which three are tested, or all with BLECTL_EVERY_PACKET.
@@ -96,7 +89,7 @@ import Testing
     var advertising: AdvertisingSettings { device.advertising }
     var linkLimits: LinkLimits { device.linkLimits }
 
-    func connected(_ channel: any ATT.Channel) {
+    func connected(_ channel: any Channel) {
       device.connected(channel)
       guard self.channel == nil, let channel = channel as? VirtualLinkChannel else { return }
       self.channel = channel

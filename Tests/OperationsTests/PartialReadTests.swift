@@ -1,10 +1,8 @@
-import ATT
-import Bluetooth
-import GATT
+import BluetoothLE
 import TestSupport
 import Testing
 
-@testable import Operations
+@testable import Devices
 
 /// A failed read does not hide the values of the others.
 @Suite(.timeLimit(.minutes(15))) struct PartialReadTests {

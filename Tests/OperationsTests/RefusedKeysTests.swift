@@ -1,13 +1,8 @@
-import Bluetooth
-import EventLoop
-import GAP
-import GATT
-import LEHost
-import SMP
+import BluetoothLE
 import TestSupport
 import Testing
 
-@testable import Operations
+@testable import Devices
 
 /// A pairing whose bond our side refuses, on our own host.
 @Suite(.timeLimit(.minutes(15))) struct RefusedKeysTests {

@@ -1,11 +1,8 @@
-import ATT
-import Bluetooth
-import EventLoop
-import GATT
+import BluetoothLE
 import TestSupport
 import Testing
 
-@testable import Operations
+@testable import Devices
 
 /// Tests long subscriptions whose services change during the link, and requests that fail.
 @Suite(.timeLimit(.minutes(15))) struct RenewalTests {

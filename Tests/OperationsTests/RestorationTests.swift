@@ -1,14 +1,9 @@
-import ATT
-import Bluetooth
-import EventLoop
-import GAP
-import GATT
-import Peripherals
+import BluetoothLE
+import BluetoothLESimulator
 import TestSupport
 import Testing
 
-@testable import Finding
-@testable import Operations
+@testable import Devices
 
 /// A lost link comes back with its subscriptions.
 @Suite(.timeLimit(.minutes(15))) struct RestorationTests {

@@ -1,11 +1,7 @@
-import ATT
-import Bluetooth
-import GAP
-import GATT
-import SMP
+import BluetoothLE
 import Testing
 
-@testable import Operations
+@testable import Devices
 
 @Suite(.timeLimit(.minutes(15))) struct RetryPolicyTests {
   /// What another attempt may cure, and what stays as it is.

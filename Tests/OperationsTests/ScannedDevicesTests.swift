@@ -1,12 +1,8 @@
-import ATT
-import Bluetooth
-import GATT
+import BluetoothLE
+import BluetoothLEText
 import Testing
-import Text
-import Values
 
-@testable import Finding
-@testable import Operations
+@testable import Devices
 
 /// Tests the two logs for completion. Their contents come from strangers, and their lines may be damaged.
 @Suite(.timeLimit(.minutes(15))) struct ScannedDevicesTests {

@@ -1,15 +1,9 @@
-import ATT
-import Bluetooth
-import EventLoop
-import GAP
-import LEHost
-import Peripherals
-import SMP
-import Simulation
+import BluetoothLE
+import BluetoothLESimulator
 import TestSupport
 import Testing
 
-@testable import Operations
+@testable import Devices
 
 /// A device that sends a Security Request on each connection, as some embedded stacks do.
 @Suite(.timeLimit(.minutes(15))) struct SecurityRequestTests {
@@ -50,7 +44,7 @@ import Testing
     var advertising: AdvertisingSettings { device.advertising }
     var linkLimits: LinkLimits { device.linkLimits }
 
-    func connected(_ channel: any ATT.Channel) {
+    func connected(_ channel: any Channel) {
       device.connected(channel)
       guard let channel = channel as? VirtualLinkChannel else { return }
       let manager = channel.security

@@ -1,16 +1,10 @@
-import ATT
-import Bluetooth
-import EventLoop
-import GAP
-import GATT
-import LEHost
-import Peripherals
+import BluetoothLE
+import BluetoothLESimulator
+import BluetoothLEText
 import TestSupport
 import Testing
-import Text
 
-@testable import Finding
-@testable import Operations
+@testable import Devices
 
 @Suite(.timeLimit(.minutes(15))) struct SessionTests {
   private struct NoRadio: Error {}

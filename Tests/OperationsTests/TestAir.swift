@@ -1,11 +1,7 @@
-import EventLoop
-import GAP
-import GATT
-import LEHost
-import Peripherals
-import Simulation
+import BluetoothLE
+import BluetoothLESimulator
 
-@testable import Finding
+@testable import Devices
 
 /// A simulated air and our host in the same process.
 @LoopActor

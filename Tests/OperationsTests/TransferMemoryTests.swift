@@ -1,9 +1,8 @@
-import ATT
-import Bluetooth
+import BluetoothLE
 import TestSupport
 import Testing
 
-@testable import Transfer
+@testable import Devices
 
 @Suite(.timeLimit(.minutes(15))) struct TransferMemoryTests {
   private static func place(_ handle: AttributeHandle) throws -> TransferMemory.Place {

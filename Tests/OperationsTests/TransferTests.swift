@@ -1,12 +1,8 @@
-import ATT
-import EventLoop
-import GATT
-import LEHost
+import BluetoothLE
 import TestSupport
 import Testing
 
-@testable import Operations
-@testable import Transfer
+@testable import Devices
 
 @Suite(.timeLimit(.minutes(15))) struct TransferTests {
   static let file = (0..<10_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }

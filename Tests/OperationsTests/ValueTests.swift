@@ -1,13 +1,8 @@
-import ATT
-import Bluetooth
-import EventLoop
-import GAP
-import GATT
-import LEHost
+import BluetoothLE
 import TestSupport
 import Testing
 
-@testable import Operations
+@testable import Devices
 
 /// Tests values that the peer sends, and values that are read.
 @Suite(.timeLimit(.minutes(15))) struct ValueTests {

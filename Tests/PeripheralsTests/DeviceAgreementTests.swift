@@ -1,11 +1,11 @@
+import BluetoothLE
+import BluetoothLEText
 import DeviceFiles
 import Foundation
-import GATT
 import TestSupport
 import Testing
-import Text
 
-@testable import Peripherals
+@testable import BluetoothLESimulator
 
 /// The client and the simulated device of a device file agree.
 @Suite(.timeLimit(.minutes(15))) struct DeviceAgreementTests {

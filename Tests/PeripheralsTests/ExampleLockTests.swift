@@ -1,10 +1,9 @@
-import Crypto
-import EventLoop
+import BluetoothLE
+import BluetoothLEText
 import TestSupport
 import Testing
-import Text
 
-@testable import Peripherals
+@testable import BluetoothLESimulator
 
 /// Tests man/examples/challenge-lock.json with a client that sends PDUs.
 @Suite(.timeLimit(.minutes(15))) struct ExampleLockTests {

@@ -2,7 +2,7 @@ import DeviceFiles
 import Foundation
 import Testing
 
-@testable import Peripherals
+@testable import BluetoothLESimulator
 
 /// Compares the schemas in man/schemas with the readers of the files: each object has the same keys in both.
 @Suite(.timeLimit(.minutes(15))) struct FileSchemaTests {

@@ -1,8 +1,5 @@
-import ATT
-import Bluetooth
-import EventLoop
-import GATT
-import Peripherals
+import BluetoothLE
+import BluetoothLESimulator
 import TestSupport
 import Testing
 

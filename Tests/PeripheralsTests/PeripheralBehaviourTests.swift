@@ -1,8 +1,8 @@
-import EventLoop
-import Peripherals
+import BluetoothLE
+import BluetoothLESimulator
+import BluetoothLEText
 import TestSupport
 import Testing
-import Text
 
 @Suite(.timeLimit(.minutes(15))) struct PeripheralBehaviourTests {
   private static let text = #"""

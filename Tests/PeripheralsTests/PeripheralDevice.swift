@@ -1,7 +1,7 @@
-import GATT
-import Text
+import BluetoothLE
+import BluetoothLEText
 
-@testable import Peripherals
+@testable import BluetoothLESimulator
 
 /// A device without air and links: its machine and attributes, on the test's clock.
 struct PeripheralDevice {

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Peripherals
+@testable import BluetoothLESimulator
 
 /// Tests values, numbers and conditions of a peripheral file with their results.
 @Suite(.timeLimit(.minutes(15))) struct PeripheralExpressionTests {

@@ -1,8 +1,8 @@
+import BluetoothLEText
 import Foundation
 import Testing
-import Text
 
-@testable import Peripherals
+@testable import BluetoothLESimulator
 
 @Suite(.timeLimit(.minutes(15))) struct PeripheralFileRefusalTests {
   private func expectRefusal(_ text: String, _ message: String) {

@@ -1,13 +1,11 @@
-import ATT
-import Bluetooth
+import BluetoothLE
+import BluetoothLEText
 import DeviceFiles
 import Foundation
-import GATT
 import TestSupport
 import Testing
-import Text
 
-@testable import Peripherals
+@testable import BluetoothLESimulator
 
 @Suite(.timeLimit(.minutes(15))) struct PeripheralFileTests {
   private func parse(_ text: String) throws -> [PeripheralDescription] {

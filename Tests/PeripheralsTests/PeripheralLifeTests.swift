@@ -1,13 +1,9 @@
-import EventLoop
-import GAP
-import GATT
-import LEHost
+import BluetoothLE
+import BluetoothLEText
 import TestSupport
 import Testing
-import Text
 
-@testable import Peripherals
-@testable import Simulation
+@testable import BluetoothLESimulator
 
 /// Tests a virtual peripheral's reactions to connections, subscriptions and reads, and its own actions.
 @Suite(.timeLimit(.minutes(15))) struct PeripheralLifeTests {

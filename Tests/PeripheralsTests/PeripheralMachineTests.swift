@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import Peripherals
+@testable import BluetoothLESimulator
 
 /// Tests a device's timing without air and links.
 @Suite(.timeLimit(.minutes(15))) struct PeripheralMachineTests {

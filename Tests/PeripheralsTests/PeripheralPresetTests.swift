@@ -1,11 +1,8 @@
-import ATT
-import Bluetooth
-import EventLoop
-import GATT
-import Peripherals
+import BluetoothLE
+import BluetoothLESimulator
+import BluetoothLEText
 import TestSupport
 import Testing
-import Text
 
 @Suite(.timeLimit(.minutes(15))) struct PeripheralPresetTests {
   @Test func whatIsInTheAir() throws {

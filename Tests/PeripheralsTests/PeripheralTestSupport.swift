@@ -1,17 +1,14 @@
-import ATT
-import Bluetooth
-import EventLoop
+import BluetoothLE
+import BluetoothLESimulator
+import BluetoothLEText
 import Foundation
-import GATT
-import Peripherals
-import Text
 
 /// A client that exchanges PDUs with a virtual peripheral directly, without a simulated air.
 @LoopActor
 final class PeripheralTestClient {
   /// The peripheral's channel. It does not retain the client, so that an unused client does not run forever in virtual time.
-  @LoopActor private final class Wire: ATT.Channel {
-    var handler: (@LoopActor (ATT.ChannelEvent) -> Void)?
+  @LoopActor private final class Wire: Channel {
+    var handler: (@LoopActor (ChannelEvent) -> Void)?
     weak var client: PeripheralTestClient?
 
     func send(_ pdu: [UInt8]) { client?.send(pdu) }

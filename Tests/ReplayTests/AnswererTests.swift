@@ -1,9 +1,8 @@
-import Bluetooth
-import HCI
+import BluetoothLE
 import TestSupport
 import Testing
 
-@testable import Replay
+@testable import Traces
 
 /// Tests a recorded device's answers to requests that differ from the recording.
 @Suite(.timeLimit(.minutes(15))) struct AnswererTests {

@@ -1,11 +1,7 @@
-import Bluetooth
-import Captures
-import EventLoop
-import HCI
-import L2CAP
-import Replay
+import BluetoothLE
 import TestSupport
 import Testing
+import Traces
 
 /// Tests recordings that are built from traces.
 @Suite(.timeLimit(.minutes(15))) struct RecordingTests {
@@ -182,7 +178,7 @@ struct MadeTrace {
 
   static let peer = PeerAddress(Address(rawValue: 0xC0FF_EE00_0007), .public)
 
-  mutating func raw(_ packet: [UInt8], _ direction: HCI.Direction) {
+  mutating func raw(_ packet: [UInt8], _ direction: Direction) {
     now += 1000
     file += Snoop.Record(packet: packet, direction: direction, wallClock: now * 1000).encoded
     ends.insert(file.count)
@@ -201,7 +197,7 @@ struct MadeTrace {
       ).encoded, .controllerToHost)
   }
 
-  mutating func att(_ pdu: [UInt8], _ direction: HCI.Direction, handle: ConnectionHandle = 0x40, length: Int = 251) {
+  mutating func att(_ pdu: [UInt8], _ direction: Direction, handle: ConnectionHandle = 0x40, length: Int = 251) {
     let first: ACLData.Boundary = direction == .hostToController ? .firstNonFlushable : .firstFlushable
     for data in L2CAPFrame(channel: .att, payload: pdu).fragments(handle: handle, length: length, first: first) {
       raw(data.encoded, direction)

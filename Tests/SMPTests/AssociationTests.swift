@@ -1,4 +1,4 @@
-import SMP
+import BluetoothLE
 import TestSupport
 import Testing
 

@@ -1,7 +1,6 @@
-import Bluetooth
 import Testing
 
-@testable import SMP
+@testable import BluetoothLE
 
 /// Files of bluetoothd with the keys of a device.
 @Suite(.timeLimit(.minutes(15))) struct BlueZInfoTests {

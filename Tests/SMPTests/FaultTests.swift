@@ -1,5 +1,4 @@
-import Bluetooth
-import SMP
+import BluetoothLE
 import TestSupport
 import Testing
 

@@ -1,9 +1,7 @@
-import Bluetooth
-import Crypto
-import SMP
+import BluetoothLE
+import BluetoothLEText
 import TestSupport
 import Testing
-import Text
 
 @Suite(.timeLimit(.minutes(15))) struct PairingPDUTests {
   private static let features = PairingFeatures(

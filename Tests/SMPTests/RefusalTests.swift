@@ -1,6 +1,4 @@
-import Bluetooth
-import Crypto
-import SMP
+import BluetoothLE
 import Testing
 
 /// Pairings that must fail: each ends on both devices, with a clear cause and without a bond.

@@ -1,8 +1,6 @@
-import Bluetooth
-import Crypto
-import SMP
+import BluetoothLE
+import BluetoothLEText
 import Testing
-import Text
 
 /// A whole pairing of two devices with known keys. Our state machine plays one of them.
 struct SampleConversation: Sendable, CustomTestStringConvertible {

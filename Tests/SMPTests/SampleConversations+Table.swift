@@ -1,4 +1,4 @@
-import SMP
+import BluetoothLE
 
 /// Whole pairings: what each device sends, with the addresses and private keys of one of them. The numbers come from the tests of Apache NimBLE,
 /// which give private addresses the type of public ones.

@@ -1,7 +1,4 @@
-import Bluetooth
-import Crypto
-import L2CAP
-import SMP
+import BluetoothLE
 import Testing
 
 /// What the trace of a pairing reveals about the passkey.

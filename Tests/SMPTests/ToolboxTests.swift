@@ -1,8 +1,6 @@
-import Bluetooth
-import Crypto
-import SMP
+import BluetoothLE
+import BluetoothLEText
 import Testing
-import Text
 
 /// Vectors: Vol 3 Part H Appendix D, and the examples in the sections of the functions.
 @Suite(.timeLimit(.minutes(15))) struct ToolboxTests {

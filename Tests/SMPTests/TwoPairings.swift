@@ -1,6 +1,4 @@
-import Bluetooth
-import Crypto
-import SMP
+import BluetoothLE
 import TestSupport
 
 /// Two of our state machines that talk to each other over a link without Bluetooth. Users type what the other device displays.

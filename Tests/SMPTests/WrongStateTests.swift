@@ -1,6 +1,4 @@
-import Bluetooth
-import Crypto
-import SMP
+import BluetoothLE
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
-import ScriptLanguage
+import BluetoothLEText
+import Scripts
 import TestSupport
 import Testing
-import Text
 
 @Suite(.timeLimit(.minutes(15))) struct PredicateTests {
   enum Outcome { case holds, fails, mistake }

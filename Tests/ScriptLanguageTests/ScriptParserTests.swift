@@ -1,5 +1,5 @@
 import Foundation
-import ScriptLanguage
+import Scripts
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
-import ScriptLanguage
+import BluetoothLEText
+import Scripts
 import Testing
-import Text
 
 @Suite(.timeLimit(.minutes(15))) struct ScriptVariablesTests {
   @Test func whatStandsAbove() {

@@ -1,10 +1,8 @@
-import Bluetooth
-import EventLoop
-import Peripherals
+import BluetoothLE
 import TestSupport
 import Testing
 
-@testable import Simulation
+@testable import BluetoothLESimulator
 
 @Suite(.timeLimit(.minutes(15))) struct AirTests {
   @Test func anAdvertiserKeepsItsIntervalWithARandomDelay() async throws {

@@ -1,17 +1,15 @@
-import Bluetooth
-import EventLoop
-import HCI
+import BluetoothLE
 import TestSupport
 import Testing
 
-@testable import Simulation
+@testable import BluetoothLESimulator
 
 @Suite(.timeLimit(.minutes(15))) struct ControllerPoolTests {
   struct Ended: Error {}
 
   /// A host as the pool sees it. Packets queue up while it does not read.
-  @LoopActor private final class Stream: HCI.HostTransport {
-    var handler: (@LoopActor (HCI.TransportEvent) -> Void)?
+  @LoopActor private final class Stream: HostTransport {
+    var handler: (@LoopActor (TransportEvent) -> Void)?
     private(set) var isClosed = false
     private(set) var events: [Event] = []
     private(set) var acl: [ACLData] = []
@@ -74,7 +72,7 @@ import Testing
     let device = TestDevice()
     let pool: ControllerPool
 
-    init(tap: (any HCI.Tap)? = nil) {
+    init(tap: (any Tap)? = nil) {
       air.add(device)
       pool = ControllerPool(air: air, tap: tap)
     }
@@ -260,9 +258,9 @@ import Testing
 
   /// One trace has all controllers.
   @Test func theTapSeesEverybody() async throws {
-    @LoopActor final class Log: HCI.Tap {
-      var packets: [(packet: [UInt8], direction: HCI.Direction)] = []
-      func record(_ packet: [UInt8], _ direction: HCI.Direction, isOurs: Bool) { packets.append((packet, direction)) }
+    @LoopActor final class Log: Tap {
+      var packets: [(packet: [UInt8], direction: Direction)] = []
+      func record(_ packet: [UInt8], _ direction: Direction, isOurs: Bool) { packets.append((packet, direction)) }
     }
     try await onLoop {
       let log = Log()

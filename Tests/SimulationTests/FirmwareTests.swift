@@ -1,7 +1,6 @@
-import Peripherals
 import Testing
 
-@testable import Simulation
+@testable import BluetoothLESimulator
 
 /// Tests the firmware alone, on the test's clock.
 @Suite(.timeLimit(.minutes(15))) struct FirmwareTests {

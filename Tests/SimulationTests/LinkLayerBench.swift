@@ -1,7 +1,6 @@
-import Bluetooth
-import Peripherals
+import BluetoothLE
 
-@testable import Simulation
+@testable import BluetoothLESimulator
 
 /// An action and its time in µs.
 struct LinkLayerEntry: Equatable {

@@ -1,7 +1,7 @@
-import Bluetooth
+import BluetoothLE
 import Testing
 
-@testable import Simulation
+@testable import BluetoothLESimulator
 
 /// Tests the state machine alone, on the test's clock.
 @Suite(.timeLimit(.minutes(15))) struct LinkLayerTests {

@@ -1,8 +1,7 @@
-import Bluetooth
-import Peripherals
+import BluetoothLE
 import Testing
 
-@testable import Simulation
+@testable import BluetoothLESimulator
 
 /// The link layer agrees with the computed air times for every PHY, data length, segment and interval.
 @Suite(.timeLimit(.minutes(15))) struct LinkModelTests {

@@ -1,16 +1,9 @@
-import ATT
-import Bluetooth
+import BluetoothLE
 import DeviceFiles
-import EventLoop
-import GAP
-import GATT
-import LEHost
-import Peripherals
-import SMP
 import TestSupport
 import Testing
 
-@testable import Simulation
+@testable import BluetoothLESimulator
 
 @LoopActor private func pairingFailure(_ body: @LoopActor () async throws -> Void) async -> PairingFailure? {
   do { try await body() } catch { return error as? PairingFailure }

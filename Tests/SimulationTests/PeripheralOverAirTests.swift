@@ -1,11 +1,5 @@
-import ATT
-import Bluetooth
-import EventLoop
-import GAP
-import GATT
-import LEHost
-import Peripherals
-import Simulation
+import BluetoothLE
+import BluetoothLESimulator
 import TestSupport
 import Testing
 

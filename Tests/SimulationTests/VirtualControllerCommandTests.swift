@@ -1,10 +1,8 @@
-import Bluetooth
-import EventLoop
-import HCI
+import BluetoothLE
 import TestSupport
 import Testing
 
-@testable import Simulation
+@testable import BluetoothLESimulator
 
 @Suite(.timeLimit(.minutes(15))) struct VirtualControllerCommandTests {
   @Test func tellsWhatItIs() async throws {

@@ -1,11 +1,8 @@
-import Bluetooth
-import EventLoop
-import HCI
-import Peripherals
+import BluetoothLE
 import TestSupport
 import Testing
 
-@testable import Simulation
+@testable import BluetoothLESimulator
 
 @Suite(.timeLimit(.minutes(15))) struct VirtualControllerLinkTests {
   // MARK: Connecting

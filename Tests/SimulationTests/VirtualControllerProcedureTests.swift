@@ -1,13 +1,8 @@
-import Bluetooth
-import EventLoop
-import HCI
-import L2CAP
-import Peripherals
-import SMP
+import BluetoothLE
 import TestSupport
 import Testing
 
-@testable import Simulation
+@testable import BluetoothLESimulator
 
 /// Tests link procedures and the device's own requests.
 @Suite(.timeLimit(.minutes(15))) struct VirtualControllerProcedureTests {

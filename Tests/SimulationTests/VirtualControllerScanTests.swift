@@ -1,12 +1,8 @@
-import Bluetooth
-import EventLoop
-import GAP
-import HCI
-import Peripherals
+import BluetoothLE
 import TestSupport
 import Testing
 
-@testable import Simulation
+@testable import BluetoothLESimulator
 
 @Suite(.timeLimit(.minutes(15))) struct VirtualControllerScanTests {
   @LoopActor

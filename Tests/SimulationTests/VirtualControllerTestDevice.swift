@@ -1,10 +1,7 @@
-import ATT
-import Bluetooth
-import EventLoop
-import Peripherals
+import BluetoothLE
 import TestSupport
 
-@testable import Simulation
+@testable import BluetoothLESimulator
 
 /// A device that records the data it receives.
 @LoopActor
@@ -30,7 +27,7 @@ final class TestDevice: Advertiser {
     advertising.scanResponse = [0x03, 0x09, 0x41, 0x42]
   }
 
-  func connected(_ channel: any ATT.Channel) {
+  func connected(_ channel: any Channel) {
     guard let channel = channel as? VirtualLinkChannel else { return }
     self.channel = channel
     links += 1

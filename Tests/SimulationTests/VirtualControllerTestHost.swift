@@ -1,9 +1,5 @@
-import Bluetooth
-import EventLoop
-import GAP
-import HCI
-import HostCommon
-import Simulation
+import BluetoothLE
+import BluetoothLESimulator
 
 /// A minimal host: sends packets, waits for events, counts credits.
 @LoopActor
@@ -30,7 +26,7 @@ final class TestHost {
     self.init(VirtualController(air: air, configuration: configuration))
   }
 
-  private func take(_ event: HCI.TransportEvent) {
+  private func take(_ event: TransportEvent) {
     switch event {
     case .received(let packet):
       log.append(((EventLoop.shared.now.nanoseconds - start) / 1000, packet))

@@ -1,11 +1,9 @@
-import Bluetooth
-import EventLoop
-import HCI
+import BluetoothLE
+import BluetoothLEText
 import TestSupport
 import Testing
-import Text
 
-@testable import Simulation
+@testable import BluetoothLESimulator
 
 /// Tests transfers through the whole simulation: HCI, link layer, the device's L2CAP.
 @Suite(.timeLimit(.minutes(15))) struct VirtualControllerTransferTests {

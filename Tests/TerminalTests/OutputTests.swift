@@ -1,8 +1,8 @@
-import EventLoop
+import BluetoothLE
+import BluetoothLEText
 import Glibc
 import TestSupport
 import Testing
-import Text
 
 @testable import Terminal
 

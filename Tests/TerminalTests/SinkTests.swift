@@ -1,4 +1,4 @@
-import EventLoop
+import BluetoothLE
 import Glibc
 import TestSupport
 import Testing

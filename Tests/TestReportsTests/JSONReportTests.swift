@@ -1,7 +1,7 @@
-import TestReports
+import BluetoothLEText
+import Scripts
 import TestSupport
 import Testing
-import Text
 
 @Suite(.timeLimit(.minutes(15))) struct JSONReportTests {
   private static func text(_ build: (inout RecordWriter) -> Void) -> String {

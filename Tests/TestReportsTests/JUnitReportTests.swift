@@ -1,7 +1,7 @@
-import TestReports
+import BluetoothLEText
+import Scripts
 import TestSupport
 import Testing
-import Text
 
 @Suite(.timeLimit(.minutes(15))) struct JUnitReportTests {
   private static func document(_ results: [TestResult], host: String = "localhost") -> String {

@@ -1,7 +1,7 @@
-import TestReports
+import BluetoothLEText
+import Scripts
 import TestSupport
 import Testing
-import Text
 
 /// Tests reports of tests that ran again after a failure, and on several devices.
 @Suite(.timeLimit(.minutes(15))) struct RetriedTests {

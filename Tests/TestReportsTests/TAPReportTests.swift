@@ -1,4 +1,4 @@
-import TestReports
+import Scripts
 import TestSupport
 import Testing
 

@@ -1,8 +1,8 @@
-import ATT
-import TestReports
+import BluetoothLE
+import BluetoothLEText
+import Scripts
 import TestSupport
 import Testing
-import Text
 
 @Suite(.timeLimit(.minutes(15))) struct TextReportTests {
   @Test func showsEachOutcome() {

@@ -1,4 +1,4 @@
-package import SMP
+package import BluetoothLE
 
 /// The methods of Vol 3 Part H Table 2.8, as the specification prints them.
 package enum AssociationTable {

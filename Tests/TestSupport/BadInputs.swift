@@ -1,5 +1,5 @@
+import BluetoothLEText
 import Foundation
-import Text
 
 /// The HCI and L2CAP cases of `Vectors/bad_inputs.json`, as sent by hostile controllers and peers.
 package enum BadInputs {

@@ -1,5 +1,4 @@
-package import ATT
-package import EventLoop
+package import BluetoothLE
 
 /// The error with which a channel in memory ends.
 package struct LinkLost: Error, Equatable {
@@ -9,7 +8,7 @@ package struct LinkLost: Error, Equatable {
 
 /// One end of an ATT channel in memory. PDUs arrive in order, one loop turn later, or after `delay`.
 @LoopActor
-package final class MemoryChannel: ATT.Channel {
+package final class MemoryChannel: Channel {
   package var handler: (@LoopActor (ChannelEvent) -> Void)? {
     didSet {
       guard let handler else { return }

@@ -1,5 +1,4 @@
-package import Bluetooth
-package import HCI
+package import BluetoothLE
 
 // These operators compare sent commands with command values.
 

@@ -1,4 +1,4 @@
-import Text
+import BluetoothLEText
 
 /// A terminal screen for full-screen programs: addressed cells, and the control sequences that ncurses sends to an xterm.
 /// Accepts bytes in pieces of any size.

@@ -1,7 +1,4 @@
-package import Bluetooth
-import EventLoop
-package import GAP
-package import HCI
+package import BluetoothLE
 import Testing
 
 /// A link request and its result, the same on every host: a command or an error.

@@ -1,9 +1,9 @@
-package import HCI
-import Text
+package import BluetoothLE
+import BluetoothLEText
 
 /// Files of other programs with HCI packets, built without compression.
 package enum PackedFiles {
-  package typealias Packet = (octets: [UInt8], direction: HCI.Direction, microseconds: Int64)
+  package typealias Packet = (octets: [UInt8], direction: Direction, microseconds: Int64)
 
   package static func number(_ value: some BinaryInteger, _ octets: Int, isLittle: Bool = true) -> [UInt8] {
     let little = (0..<octets).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }

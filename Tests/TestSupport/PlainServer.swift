@@ -1,5 +1,4 @@
-package import ATT
-package import Bluetooth
+package import BluetoothLE
 
 /// A minimal ATT server, which tests the client independently of our own server.
 package struct PlainServer: Sendable {

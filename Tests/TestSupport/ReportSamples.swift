@@ -1,5 +1,5 @@
-import ATT
-package import TestReports
+import BluetoothLE
+package import Scripts
 
 /// Sample results for tests of reports: each outcome, and difficult texts.
 package enum ReportSamples {

@@ -1,11 +1,6 @@
-package import ATT
-package import Bluetooth
-package import Captures
-import EventLoop
-package import GAP
-package import GATT
-package import HCI
-package import Text
+package import BluetoothLE
+package import BluetoothLEText
+package import Traces
 
 extension ADStructure {
   /// Creates a Manufacturer Specific Data structure: the company identifier, least significant byte first, then the vendor's data.
@@ -19,11 +14,11 @@ extension ADStructure {
   }
 }
 
-extension ATT.Channel {
+extension BluetoothLE.Channel {
   package func waitUntilWritable() async throws { _ = try await waitUntilWritable(until: nil) }
 }
 
-extension HCI.Packet {
+extension BluetoothLE.Packet {
   /// The packet in H4 form.
   package var encoded: [UInt8] {
     switch self {
@@ -36,7 +31,7 @@ extension HCI.Packet {
 }
 
 extension Server {
-  package convenience init(database: AttributeDatabase, channel: any ATT.Channel, rxMTU: Int) {
+  package convenience init(database: AttributeDatabase, channel: any BluetoothLE.Channel, rxMTU: Int) {
     self.init(store: AttributeStore(database), bearer: Bearer(channel, rxMTU: rxMTU))
   }
 

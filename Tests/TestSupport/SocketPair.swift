@@ -1,4 +1,4 @@
-package import EventLoop
+package import BluetoothLE
 package import Glibc
 package import LinuxIO
 

@@ -1,4 +1,4 @@
-import Text
+import BluetoothLEText
 
 /// A terminal screen of a given size: cells, wrapped lines, scrolling, and the control sequences of line editors.
 package struct TerminalScreen {

@@ -1,7 +1,4 @@
-package import Bluetooth
-package import EventLoop
-package import GAP
-import GATT
+package import BluetoothLE
 
 /// Connects, uses and ends two links of one adapter side by side, to BumbleAir's two peripherals.
 @LoopActor

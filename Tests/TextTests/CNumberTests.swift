@@ -1,5 +1,5 @@
+import BluetoothLEText
 import Testing
-import Text
 
 /// Numbers are read as strtol(3) does.
 @Suite(.timeLimit(.minutes(15))) struct CNumberTests {

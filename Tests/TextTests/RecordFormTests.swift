@@ -1,5 +1,5 @@
+import BluetoothLEText
 import Testing
-import Text
 
 /// Records as tables and as lines of a template, and the forms of their times.
 @Suite(.timeLimit(.minutes(15))) struct RecordFormTests {

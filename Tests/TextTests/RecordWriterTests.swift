@@ -1,6 +1,6 @@
+import BluetoothLEText
 import Foundation
 import Testing
-import Text
 
 @Suite(.timeLimit(.minutes(15))) struct RecordWriterTests {
   @Test func writesEveryKindOfField() {

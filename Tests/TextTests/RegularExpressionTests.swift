@@ -1,6 +1,6 @@
+import BluetoothLEText
 import TestSupport
 import Testing
-import Text
 
 @Suite(.timeLimit(.minutes(15))) struct RegularExpressionTests {
   @Test(arguments: [

@@ -1,5 +1,5 @@
+import BluetoothLEText
 import Testing
-import Text
 
 /// Tests words with variables.
 @Suite(.timeLimit(.minutes(15))) struct ShellWordReadingTests {

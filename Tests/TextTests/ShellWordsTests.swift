@@ -1,5 +1,5 @@
 import Testing
-import Text
+import BluetoothLEText
 
 @Suite(.timeLimit(.minutes(15))) struct ShellWordsTests {
   @Test(arguments: [

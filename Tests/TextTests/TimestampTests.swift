@@ -1,5 +1,5 @@
+import BluetoothLEText
 import Testing
-import Text
 
 @Suite(.timeLimit(.minutes(15))) struct TimestampTests {
   @Test(arguments: [

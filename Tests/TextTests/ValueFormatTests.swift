@@ -1,6 +1,6 @@
+import BluetoothLEText
 import TestSupport
 import Testing
-import Text
 
 @Suite(.timeLimit(.minutes(15))) struct ValueFormatTests {
   /// Typed text gives these bytes, which are shown like this.

@@ -1,9 +1,8 @@
-import Bluetooth
+import BluetoothLEText
 import TestSupport
 import Testing
-import Text
 
-@testable import Values
+@testable import BluetoothLE
 
 @Suite(.timeLimit(.minutes(15))) struct CharacteristicDescriptionTests {
   static func description(_ uuid: String) throws -> CharacteristicDescription {

@@ -1,9 +1,8 @@
-import Bluetooth
+import BluetoothLEText
 import TestSupport
 import Testing
-import Text
 
-@testable import Values
+@testable import BluetoothLE
 
 /// Tests values that a device describes itself.
 @Suite(.timeLimit(.minutes(15))) struct PresentationFormatTests {

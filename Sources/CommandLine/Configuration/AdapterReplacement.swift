@@ -1,5 +1,5 @@
+import BluetoothLEText
 import Presentation
-import Text
 
 /// An adapter to use in place of a kernel adapter that a script names, such as `hci0`. The user sets it in `$BLECTL_HCI0`, else in
 /// `adapters` of the configuration file. blectl does not look for a replacement of the replacement.

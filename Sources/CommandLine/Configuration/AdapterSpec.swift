@@ -1,17 +1,10 @@
-import Bluetooth
-import Decoding
-import EventLoop
-import GAP
-import HCI
-import LEHost
-import LinuxBluetooth
+import BluetoothLE
+import BluetoothLELinux
+package import BluetoothLESimulator
+import BluetoothLEText
 package import LinuxIO
-import Peripherals
 import Presentation
-import Replay
-import SMP
-package import Simulation
-import Text
+import Traces
 
 /// The radio that the value of `--adapter` selects, such as a kernel adapter or a recording.
 package enum AdapterSpec: Sendable, Equatable {
@@ -93,7 +86,7 @@ extension AdapterSpec {
   ///   - discovered: A function that receives the devices whose services a recording contains.
   ///   - connected: A function that receives the stream to a controller before anything is sent.
   @LoopActor func open(
-    tap: (any HCI.Tap)?, isStrict: Bool = false, bonds: BondStore, note: @escaping @LoopActor (String) -> Void,
+    tap: (any Tap)?, isStrict: Bool = false, bonds: BondStore, note: @escaping @LoopActor (String) -> Void,
     discovered: @LoopActor (Set<PeerAddress>) -> Void = { _ in }, connected: @LoopActor (StreamTransport) -> Void
   ) async throws -> any Central {
     switch self {
@@ -140,7 +133,7 @@ extension AdapterSpec {
   }
 
   @LoopActor private func host(
-    _ transport: any HCI.Transport, _ name: String, _ tap: (any HCI.Tap)?, _ bonds: BondStore? = nil
+    _ transport: any Transport, _ name: String, _ tap: (any Tap)?, _ bonds: BondStore? = nil
   ) async throws -> HostCentral {
     let central = HostCentral(transport, name: name, tap: tap, staticAddress: try bonds?.staticAddress())
     do {

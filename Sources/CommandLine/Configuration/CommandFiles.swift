@@ -1,6 +1,6 @@
+import BluetoothLEText
 import LinuxIO
 import Presentation
-import Text
 
 /// The files named on a command line. A written file must differ from all other files.
 package struct CommandFiles {

@@ -1,13 +1,9 @@
-package import Bluetooth
-import EventLoop
-package import Finding
+package import BluetoothLE
+package import BluetoothLEText
+package import Devices
 import LinuxIO
-package import Operations
 package import Presentation
-import SMP
 import SystemPackage
-package import Text
-package import Transfer
 
 /// The user's files and environment. `$XDG_CONFIG_HOME/blectl` holds `config.json` (aliases, adapters, defaults) and `names.json` (names of UUIDs).
 /// `$XDG_STATE_HOME/blectl/devices` holds previously connected devices and the aliases defined in sessions.

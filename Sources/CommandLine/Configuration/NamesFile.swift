@@ -1,7 +1,7 @@
-import Bluetooth
+import BluetoothLE
+import BluetoothLEText
 package import Presentation
 import Synchronization
-import Text
 
 /// The file `$XDG_CONFIG_HOME/blectl/names.json` with the user's own names for UUIDs and companies.
 ///

@@ -1,11 +1,9 @@
 import ArgumentParser
+package import BluetoothLE
+package import BluetoothLEText
 import DeviceFiles
-import EventLoop
-package import GATT
-import Operations
+import Devices
 import Presentation
-package import SMP
-package import Text
 
 /// The defaults for options in `config.json`: those for all devices, and those for single devices.
 package struct OptionDefaults: Sendable {

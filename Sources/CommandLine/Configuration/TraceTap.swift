@@ -1,12 +1,10 @@
-import Captures
-import Decoding
-import EventLoop
-import HCI
+import BluetoothLE
 import LinuxIO
+import Traces
 
 /// The observer that copies the HCI packets of the process to a trace file, with zeros in place of secrets.
 @LoopActor
-final class TraceTap: HCI.Tap {
+final class TraceTap: Tap {
   /// Whether a trace may start while the radio is in use.
   var startsLater = false
   private var file: TraceFile?
@@ -24,7 +22,7 @@ final class TraceTap: HCI.Tap {
     redaction = TraceRedaction()
   }
 
-  func record(_ packet: [UInt8], _ direction: HCI.Direction, isOurs: Bool) {
+  func record(_ packet: [UInt8], _ direction: Direction, isOurs: Bool) {
     guard let file else { return }
     let redacted = redaction.redacted(packet, direction)
     let kept = keepsSecrets && isOurs ? packet : redacted

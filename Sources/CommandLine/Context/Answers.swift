@@ -1,11 +1,8 @@
-import ATT
-import Bluetooth
-package import EventLoop
-import GATT
-package import Operations
+package import BluetoothLE
+import BluetoothLEText
+package import Devices
 import Presentation
 import Terminal
-import Text
 
 /// A wait for the notifications that answer a write. It subscribes to the characteristics before the write.
 @LoopActor

@@ -1,11 +1,9 @@
-import Bluetooth
-package import EventLoop
-import LinuxBluetooth
+package import BluetoothLE
+import BluetoothLELinux
+import BluetoothLESimulator
+import BluetoothLEText
 import LinuxIO
 package import Presentation
-package import SMP
-import Simulation
-import Text
 
 /// Reads the bonds that `bonds import` adds: an exported file, or files of bluetoothd.
 @LoopActor

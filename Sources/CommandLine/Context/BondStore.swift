@@ -1,10 +1,8 @@
-package import Bluetooth
-package import EventLoop
+package import BluetoothLE
+import BluetoothLEText
+import Devices
 import LinuxIO
-import Operations
 package import Presentation
-package import SMP
-import Text
 
 /// The key store: one file per identity address of an adapter, which only the user can read, in `$XDG_STATE_HOME/blectl/bonds`.
 @LoopActor

@@ -1,9 +1,6 @@
-package import ATT
-package import Bluetooth
-package import EventLoop
-package import GATT
+package import BluetoothLE
+package import BluetoothLEText
 package import Presentation
-package import Text
 
 /// An observer of the commands of a session or of the command line, such as the recorder or the script runner.
 @LoopActor
@@ -19,7 +16,7 @@ package protocol CommandObserver: AnyObject {
   /// Tells the observer the answer that `call` received from the device. `values` is a JSON object.
   func didAnswer(_ values: JSONTree)
   /// Tells the observer that the client sent or received an ATT PDU.
-  func didExchange(_ direction: ATT.Direction, _ pdu: [UInt8], _ client: Client)
+  func didExchange(_ direction: PDUDirection, _ pdu: [UInt8], _ client: Client)
   /// Tells the observer that the command ended. `error` is nil after a success.
   func didEnd(_ error: (any Error)?)
 }
@@ -30,7 +27,7 @@ extension CommandObserver {
   package func willWrite(_ bytes: [UInt8]) {}
   package func didReceive(_ event: ValueEvent, _ uuid: UUID?, _ client: Client) {}
   package func didAnswer(_ values: JSONTree) {}
-  package func didExchange(_ direction: ATT.Direction, _ pdu: [UInt8], _ client: Client) {}
+  package func didExchange(_ direction: PDUDirection, _ pdu: [UInt8], _ client: Client) {}
   package func didEnd(_ error: (any Error)?) {}
 }
 

@@ -1,14 +1,8 @@
-package import ATT
-package import Bluetooth
-package import EventLoop
-package import Finding
-package import GAP
-import GATT
+package import BluetoothLE
+package import BluetoothLEText
+package import Devices
 import LinuxIO
-package import Operations
 package import Presentation
-package import Text
-import Values
 
 /// A memory of devices and attributes for the completion of later command lines. Stores nothing for a simulation or recording.
 @LoopActor

@@ -1,12 +1,9 @@
-package import EventLoop
-package import GAP
-package import GATT
+package import BluetoothLE
+package import BluetoothLEText
+package import Devices
 import LinuxIO
-package import Operations
 import Presentation
-package import SMP
 package import Terminal
-package import Text
 
 /// The environment of one command, such as its output, its connections and its time limits.
 @LoopActor

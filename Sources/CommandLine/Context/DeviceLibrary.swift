@@ -1,11 +1,10 @@
+package import BluetoothLE
+import BluetoothLEText
 package import DeviceFiles
-package import EventLoop
-import Finding
+package import Devices
 import LinuxIO
-package import Operations
 import Presentation
 import SystemPackage
-import Text
 
 /// The search for device files by path, in the user's folder, and among the files shipped with the program.
 @LoopActor

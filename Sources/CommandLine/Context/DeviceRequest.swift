@@ -1,6 +1,6 @@
+import BluetoothLEText
 package import DeviceFiles
 import Presentation
-import Text
 
 /// A device's command with the parameters that the user typed.
 package struct DeviceRequest {

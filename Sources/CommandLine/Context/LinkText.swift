@@ -1,12 +1,8 @@
-package import Bluetooth
-package import EventLoop
-import Finding
-import GAP
-package import Operations
+package import BluetoothLE
+package import BluetoothLEText
+package import Devices
 import Presentation
-import SMP
 package import Terminal
-package import Text
 
 /// A reporter that shows the events of a command's connections, and adds advice to the errors of searches and connection attempts.
 @LoopActor

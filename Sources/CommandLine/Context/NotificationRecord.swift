@@ -1,12 +1,8 @@
-import ATT
-package import Bluetooth
-package import EventLoop
-package import GATT
-package import Operations
+package import BluetoothLE
+package import BluetoothLEText
+package import Devices
 import Presentation
 package import Terminal
-package import Text
-import Values
 
 /// A notification, an indication or a value that blectl has read, as text or JSON.
 @LoopActor

@@ -1,7 +1,7 @@
-package import EventLoop
+package import BluetoothLE
+import BluetoothLEText
 package import Presentation
 import Terminal
-import Text
 
 /// The questions of running commands. In a session for programs, the line `answer ID TEXT` answers them.
 @LoopActor

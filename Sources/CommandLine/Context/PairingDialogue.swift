@@ -1,10 +1,9 @@
-package import EventLoop
+package import BluetoothLE
+import BluetoothLEText
+import Devices
 import LinuxIO
-import Operations
 import Presentation
-package import SMP
 import Terminal
-import Text
 
 /// The answers to the questions of a pairing that the command line gives.
 package struct PairingAnswers: Sendable {

@@ -1,16 +1,12 @@
 import ArgumentParser
-package import Bluetooth
-import Captures
-package import EventLoop
-import GAP
-import GATT
-package import HCI
+package import BluetoothLE
+import BluetoothLEText
+package import Devices
 package import LinuxIO
-package import Operations
 package import Presentation
 import SystemPackage
 package import Terminal
-import Text
+import Traces
 
 /// The process-wide state: output, configuration, trace, and the session with the radio and its connections.
 @LoopActor
@@ -93,7 +89,7 @@ package final class ProcessContext {
   private(set) var isTraceUnread = false
 
   /// Opens the file of `--trace` at the first call. Returns nil if the process writes no trace, now or later.
-  package func openTrace() async throws -> (any HCI.Tap)? {
+  package func openTrace() async throws -> (any Tap)? {
     if let path = options.trace, trace == nil {
       trace = tracesToOutput ? try openOutput() : try await open(trace: path)
       tap.write(to: trace, isOutput: tracesToOutput, keepsSecrets: options.traceSecrets)

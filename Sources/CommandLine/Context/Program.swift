@@ -1,11 +1,11 @@
 import ArgumentParser
-import EventLoop
+import BluetoothLE
+import BluetoothLEText
+import Devices
 import LinuxIO
-import Operations
 import Presentation
-import ScriptLanguage
+import Scripts
 package import Terminal
-import Text
 
 /// The main function of the program. Runs one command, reacts to signals, reports errors and returns the exit code.
 package enum Program {

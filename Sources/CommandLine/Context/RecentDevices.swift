@@ -1,9 +1,6 @@
-package import Bluetooth
-package import EventLoop
-import Finding
-package import GAP
-import SMP
-package import Text
+package import BluetoothLE
+package import BluetoothLEText
+import Devices
 
 /// The devices that this process heard or connected, which the user can name without another scan.
 @LoopActor

@@ -1,7 +1,5 @@
-import Bluetooth
-import EventLoop
-package import GATT
-import Operations
+package import BluetoothLE
+import Devices
 import Presentation
 package import Terminal
 

@@ -1,7 +1,7 @@
-package import EventLoop
+package import BluetoothLE
+import BluetoothLEText
 import LinuxIO
 package import Terminal
-import Text
 
 extension Output {
   /// Runs `body`. On a terminal, the last line shows what it waits for, with the seconds that are left, or that have passed.

@@ -1,6 +1,6 @@
 import ArgumentParser
+import BluetoothLEText
 import LinuxIO
-import Text
 
 /// Functions that rearrange and check the words of a command line before the parser reads them.
 package enum Arguments {

@@ -1,5 +1,5 @@
 package import ArgumentParser
-import Text
+import BluetoothLEText
 
 /// The options and arguments of a command, from the parser's dump of its help. Creating a description takes a millisecond.
 package struct CommandDescription {

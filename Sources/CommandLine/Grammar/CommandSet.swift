@@ -1,8 +1,7 @@
 package import ArgumentParser
-import EventLoop
-import GATT
+import BluetoothLE
+import BluetoothLEText
 package import Terminal
-import Text
 
 /// The list of blectl's commands, which parses command lines.
 package struct CommandSet: Sendable {

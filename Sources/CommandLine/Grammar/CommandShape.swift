@@ -1,5 +1,5 @@
 import ArgumentParser
-package import GATT
+package import BluetoothLE
 
 /// The words that may follow a command's name, for completion.
 package struct CommandShape: Sendable, Equatable {

@@ -1,4 +1,4 @@
-import Text
+import BluetoothLEText
 
 /// Words of other programs (bluetoothctl, gatttool, bleak, nRF Connect, LightBlue), with blectl's words for the same purpose.
 enum FamiliarWords {

@@ -1,6 +1,6 @@
 import ArgumentParser
+import BluetoothLEText
 import Terminal
-import Text
 
 /// The help of one command. `-h` prints the command's own options and examples. `--help` prints everything.
 package struct HelpPage {

@@ -1,8 +1,7 @@
 package import ArgumentParser
-package import EventLoop
-import GATT
+package import BluetoothLE
+package import BluetoothLEText
 package import Presentation
-package import Text
 
 /// A command of blectl, which runs on the event loop. Each command must state its `commandName`, because deriving a name slows the start.
 package protocol LoopCommand: ParsableCommand, Sendable {

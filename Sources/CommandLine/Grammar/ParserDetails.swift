@@ -1,5 +1,5 @@
 import ArgumentParser
-import Text
+import BluetoothLEText
 
 // blectl relies on internals of ArgumentParser: two members, and its error messages. Therefore Package.swift pins the minor version.
 // ParserDetailsTests fail if one of them changes.

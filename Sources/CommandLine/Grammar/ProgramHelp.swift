@@ -1,5 +1,5 @@
 import ArgumentParser
-import Text
+import BluetoothLEText
 
 /// The help of the program itself, which `blectl -h` and `blectl --help` print.
 package enum ProgramHelp {

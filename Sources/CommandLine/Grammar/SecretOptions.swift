@@ -1,4 +1,4 @@
-import Text
+import BluetoothLEText
 
 /// The options whose values are passkeys or keys. Nothing that outlives a command contains these values.
 package enum SecretOptions {

@@ -1,9 +1,8 @@
 import ArgumentParser
-package import EventLoop
-import GATT
+package import BluetoothLE
+import BluetoothLEText
 package import Presentation
-import ScriptLanguage
-import Text
+import Scripts
 
 /// The commands that the lines of sessions and scripts may use.
 @LoopActor

@@ -1,6 +1,6 @@
+package import BluetoothLE
+import BluetoothLEText
 import Presentation
-package import SMP
-import Text
 
 /// The defaults for the options of a session's commands, which the user changes with `set`.
 package struct ShellSettings: Equatable {

@@ -1,9 +1,9 @@
 import ArgumentParser
-import Finding
-import GATT
+import BluetoothLE
+import BluetoothLEText
+import Devices
 import Presentation
-import ScriptLanguage
-import Text
+import Scripts
 
 /// The error message for a mistake in a command line, with the usage line of the command.
 package struct UsageText {

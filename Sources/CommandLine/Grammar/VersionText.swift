@@ -1,8 +1,8 @@
-import Compression
-import Crypto
+import BluetoothLE
+import BluetoothLEText
 import LinuxIO
 import Terminal
-import Text
+import Traces
 
 /// The text of `--version -v`: the version, the commit, and what the build contains.
 enum VersionText {

@@ -1,7 +1,7 @@
 package import ArgumentParser
-import GATT
+import BluetoothLE
+import BluetoothLEText
 import Presentation
-import Text
 
 /// The options that select the notifications to wait for after a write.
 package struct AnswerOptions: OptionSection {

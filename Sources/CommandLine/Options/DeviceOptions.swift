@@ -1,6 +1,6 @@
 package import ArgumentParser
+import BluetoothLE
 package import DeviceFiles
-import EventLoop
 
 /// The option that names the device file.
 package struct DeviceOptions: ParsableArguments {

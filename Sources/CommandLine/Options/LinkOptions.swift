@@ -1,8 +1,6 @@
 package import ArgumentParser
-import Bluetooth
-import EventLoop
-import Operations
-package import SMP
+package import BluetoothLE
+import Devices
 
 /// The options that set how a command connects, and which connection parameters it requests.
 package struct LinkOptions: OptionSection {

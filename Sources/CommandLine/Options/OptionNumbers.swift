@@ -1,7 +1,7 @@
 package import ArgumentParser
-import EventLoop
+import BluetoothLE
 import Presentation
-import ScriptLanguage
+import Scripts
 
 /// A number as the value of an option or argument.
 package protocol OptionNumber: Comparable {

@@ -1,12 +1,11 @@
 package import ArgumentParser
-import EventLoop
-import LinuxBluetooth
+package import BluetoothLE
+import BluetoothLELinux
+import BluetoothLEText
+package import Devices
 import LinuxIO
-package import Operations
 import Presentation
-package import SMP
 import Terminal
-import Text
 
 /// The options that say how our device pairs.
 package struct PairingOptions: OptionSection {

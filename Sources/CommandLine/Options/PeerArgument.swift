@@ -1,9 +1,8 @@
 import ArgumentParser
-import Bluetooth
-package import Finding
-import GATT
+import BluetoothLE
+import BluetoothLEText
+package import Devices
 import LinuxIO
-import Text
 
 /// A device as the user names it on the command line: a selector, `@last`, `@.` or an alias.
 package enum PeerArgument: Sendable, Equatable, CustomStringConvertible {

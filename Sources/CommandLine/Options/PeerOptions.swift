@@ -1,9 +1,8 @@
 package import ArgumentParser
-import GATT
-package import Operations
+package import BluetoothLE
+import BluetoothLEText
+package import Devices
 import Presentation
-package import SMP
-import Text
 
 /// The PEER argument, with the options that choose among several matches and the options for the connection.
 package struct PeerOptions: ParsableArguments {

@@ -1,7 +1,6 @@
 package import ArgumentParser
-import EventLoop
-import Finding
-package import Operations
+import BluetoothLE
+package import Devices
 import Presentation
 package import Terminal
 

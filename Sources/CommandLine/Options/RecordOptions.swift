@@ -1,8 +1,8 @@
 import ArgumentParser
+package import BluetoothLEText
 import LinuxIO
 import Presentation
 package import Terminal
-package import Text
 
 /// The options of commands that print records: `--csv`, `--format`, `--output` and `--time`. Also `--config` and `--strict` of all commands.
 ///

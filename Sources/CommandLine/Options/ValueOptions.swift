@@ -1,9 +1,9 @@
 package import ArgumentParser
-import EventLoop
+import BluetoothLE
+package import BluetoothLEText
 import LinuxIO
 import Presentation
 package import Terminal
-package import Text
 
 extension ValueFormat: ExpressibleByArgument {
   package static var help: ArgumentHelp {

@@ -1,4 +1,4 @@
-package import EventLoop
+package import BluetoothLE
 import Glibc
 package import SystemPackage
 

@@ -1,7 +1,7 @@
-package import EventLoop
+package import BluetoothLE
+import BluetoothLEText
 import Glibc
 import SystemPackage
-import Text
 
 /// A file to send, which callers read by byte offset in limited memory. Rereads a regular file on demand.
 /// Keeps the bytes of a pipe, a terminal or a file without a size since the last `release`.

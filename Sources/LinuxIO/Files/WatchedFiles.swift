@@ -1,4 +1,4 @@
-package import EventLoop
+package import BluetoothLE
 
 /// The files that `InputFile.read` opened, and the versions that it read, for a program that waits until one of them changes.
 @LoopActor

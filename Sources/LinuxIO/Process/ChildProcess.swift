@@ -1,5 +1,5 @@
+package import BluetoothLE
 import CLinux
-package import EventLoop
 import Glibc
 import SystemPackage
 

@@ -1,5 +1,5 @@
+package import BluetoothLE
 import CLinux
-package import EventLoop
 import Glibc
 
 /// Calls a handler on the event loop at the first SIGINT, SIGTERM or SIGHUP, and at every SIGCONT.

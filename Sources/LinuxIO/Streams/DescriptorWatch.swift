@@ -1,4 +1,4 @@
-import EventLoop
+import BluetoothLE
 
 /// A watch that calls functions when a descriptor is readable or writable.
 @LoopActor

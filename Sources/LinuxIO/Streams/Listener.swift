@@ -1,7 +1,6 @@
+package import BluetoothLE
 import CLinux
-package import EventLoop
 import Glibc
-import HCI
 package import SystemPackage
 
 /// A stream socket that accepts connections of hosts. Each connection carries H4 packets.

@@ -1,13 +1,11 @@
-import Bluetooth
+package import BluetoothLE
 import CLinux
-package import EventLoop
 import Glibc
-package import HCI
 import SystemPackage
 
 /// A transport of H4 packets over TCP, a UNIX socket or a serial line (Vol 4 Part A). The remote end is a controller or a host.
 @LoopActor
-package final class StreamTransport: HCI.HostTransport {
+package final class StreamTransport: HostTransport {
   package let name: String
   /// The user who listens on the UNIX socket at the other end. Nil for another stream.
   package private(set) var owner: UserNumber?
@@ -31,7 +29,7 @@ package final class StreamTransport: HCI.HostTransport {
   /// Wraps an open stream.
   /// - Parameter name: The address in messages, for example `tcp:localhost:9000`.
   /// - Parameter receiving: The direction of received packets. A read takes 16 KiB from a controller, 4 KiB from a host.
-  init(_ descriptor: consuming OwnedDescriptor, name: String, receiving: HCI.Direction = .controllerToHost, backlogLimit: Int = .max) {
+  init(_ descriptor: consuming OwnedDescriptor, name: String, receiving: Direction = .controllerToHost, backlogLimit: Int = .max) {
     self.descriptor = descriptor
     self.name = name
     self.backlogLimit = backlogLimit
@@ -44,7 +42,7 @@ package final class StreamTransport: HCI.HostTransport {
   isolated deinit { watch.cancel() }
 
   /// The callback for events. The transport starts to read when a caller sets it.
-  package var handler: (@LoopActor (HCI.TransportEvent) -> Void)? {
+  package var handler: (@LoopActor (TransportEvent) -> Void)? {
     didSet {
       guard !isOver else { return }
       updateWatch()

@@ -1,6 +1,5 @@
-package import Bluetooth
+package import BluetoothLE
 import CLinux
-import EventLoop
 import Glibc
 import Synchronization
 package import SystemPackage

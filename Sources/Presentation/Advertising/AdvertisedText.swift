@@ -1,6 +1,6 @@
+import BluetoothLEText
 import DeviceFiles
-import Finding
-import Text
+import Devices
 
 /// The output of decoded advertising data, as JSON or as text for a scan.
 enum AdvertisedText {

@@ -1,7 +1,6 @@
-package import Bluetooth
-package import Finding
-import GAP
-import Text
+package import BluetoothLE
+import BluetoothLEText
+package import Devices
 
 /// The text of `scan -v`, with one line for each AD structure that a device advertises.
 package enum AdvertisingDetail {

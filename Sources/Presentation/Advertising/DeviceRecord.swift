@@ -1,8 +1,6 @@
-import Bluetooth
-import Finding
-import GAP
-import SMP
-import Text
+import BluetoothLE
+import BluetoothLEText
+import Devices
 
 /// The output of a device that a scan heard, with the facts of all its packets, as text or JSON.
 enum DeviceRecord {

@@ -1,8 +1,7 @@
-package import Bluetooth
-package import EventLoop
-package import Finding
+package import BluetoothLE
+import BluetoothLEText
+package import Devices
 package import Terminal
-import Text
 
 /// The output of a MAC that blectl found in advertising data, as text or JSON.
 @LoopActor

@@ -1,7 +1,6 @@
-import Bluetooth
-package import Finding
-import GAP
-import Text
+import BluetoothLE
+import BluetoothLEText
+package import Devices
 
 /// The facts in a device's advertisements, the most specific first. The company is last, because many devices share it.
 package struct ScanFacts {

@@ -1,4 +1,4 @@
-package import EventLoop
+package import BluetoothLE
 import LinuxIO
 import SystemPackage
 import Terminal

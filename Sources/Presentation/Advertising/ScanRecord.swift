@@ -1,8 +1,6 @@
-package import Bluetooth
-package import Finding
-package import GAP
-import SMP
-package import Text
+package import BluetoothLE
+package import BluetoothLEText
+package import Devices
 
 /// The output of an advertisement during a scan, as text or JSON.
 enum ScanRecord {

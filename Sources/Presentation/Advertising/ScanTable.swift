@@ -1,7 +1,7 @@
-package import Bluetooth
-import Finding
+package import BluetoothLE
+import BluetoothLEText
+import Devices
 import Terminal
-import Text
 
 /// The layout of the devices of a scan as rows for a terminal.
 package struct ScanTable {

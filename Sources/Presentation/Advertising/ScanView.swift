@@ -1,9 +1,7 @@
-import Bluetooth
-package import EventLoop
-package import Finding
-package import GAP
+package import BluetoothLE
+import BluetoothLEText
+package import Devices
 package import Terminal
-import Text
 
 /// A view of the results of a scan as records, plain lines, or a live table.
 @LoopActor

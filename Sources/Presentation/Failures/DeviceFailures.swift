@@ -1,8 +1,7 @@
+package import BluetoothLE
+import BluetoothLEText
 package import DeviceFiles
-import EventLoop
-package import GATT
-package import Operations
-import Text
+package import Devices
 
 extension DeviceCallError: FailureConvertible {
   package var failure: Failure {

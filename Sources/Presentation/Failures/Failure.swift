@@ -1,11 +1,8 @@
-package import ATT
-package import Bluetooth
-import EventLoop
-import GAP
+package import BluetoothLE
+package import BluetoothLEText
+import Devices
 import LinuxIO
-import Operations
 package import SystemPackage
-package import Text
 
 /// An error for users and scripts: a message, the fields of the JSON error, and a kind, which determines the exit code.
 ///

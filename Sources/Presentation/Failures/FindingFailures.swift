@@ -1,8 +1,6 @@
-import Bluetooth
-package import Finding
-import GAP
-import GATT
-import Text
+import BluetoothLE
+import BluetoothLEText
+package import Devices
 
 extension PeerSearchError: FailureConvertible {
   package var failure: Failure { Failure(self, isRecorded: false) }

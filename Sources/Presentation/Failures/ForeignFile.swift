@@ -1,4 +1,4 @@
-import Text
+import BluetoothLEText
 
 /// The recognition of files that look like traces to a user but have a format that blectl cannot read.
 package enum ForeignFile {

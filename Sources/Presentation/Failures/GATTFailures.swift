@@ -1,8 +1,6 @@
-package import ATT
-import Bluetooth
-package import GATT
-package import Operations
-import Text
+package import BluetoothLE
+import BluetoothLEText
+package import Devices
 
 extension ATTError: FailureConvertible {
   package var failure: Failure {
@@ -13,7 +11,7 @@ extension ATTError: FailureConvertible {
           + (violation.endsBearer ? ". Disconnected, because later answers could be mistaken for answers to other requests." : ""))
     case .noResponse(to: let request, let handle, within: let limit):
       .timeout(
-        "No answer to the \(Opcode.request(request))\(handle.isValid ? " (handle \(handle))" : "") in \(limit.secondsText) s. "
+        "No answer to the \(ATTOpcode.request(request))\(handle.isValid ? " (handle \(handle))" : "") in \(limit.secondsText) s. "
           + "Disconnected, as the Attribute Protocol requires. To wait longer: --timeout SECONDS")
     case .noConfirmation(of: let handle, within: let limit):
       .timeout(

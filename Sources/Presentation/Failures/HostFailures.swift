@@ -1,8 +1,5 @@
-package import Bluetooth
-package import GAP
-package import HCI
-package import LEHost
-import Text
+package import BluetoothLE
+import BluetoothLEText
 
 extension ControllerError: FailureConvertible {
   package var failure: Failure {

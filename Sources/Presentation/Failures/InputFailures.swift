@@ -1,7 +1,7 @@
+package import BluetoothLEText
 package import DeviceFiles
-package import ScriptLanguage
+package import Scripts
 package import Terminal
-package import Text
 
 // The failures of scripts, values and files that users write, and of the output.
 

@@ -1,8 +1,8 @@
-import Bluetooth
-package import LinuxBluetooth
+import BluetoothLE
+package import BluetoothLELinux
+import BluetoothLEText
 package import LinuxIO
 import SystemPackage
-import Text
 
 extension AdapterProblem: FailureConvertible {
   package var failure: Failure {

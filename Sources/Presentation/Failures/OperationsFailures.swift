@@ -1,14 +1,9 @@
-import ATT
-import Bluetooth
-import EventLoop
-import GAP
-import GATT
-import LinuxBluetooth
-package import Operations
-import Replay
+import BluetoothLE
+import BluetoothLELinux
+import BluetoothLEText
+package import Devices
 import SystemPackage
-import Text
-package import Transfer
+import Traces
 
 extension RestorationError: FailureConvertible {
   package var failure: Failure {

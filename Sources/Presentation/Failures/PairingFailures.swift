@@ -1,10 +1,6 @@
-import Bluetooth
-import Crypto
-import EventLoop
-import Finding
-package import Operations
-package import SMP
-import Text
+package import BluetoothLE
+import BluetoothLEText
+package import Devices
 
 extension PairingFailure: FailureConvertible {
   package var failure: Failure {

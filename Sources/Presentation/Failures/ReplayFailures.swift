@@ -1,7 +1,6 @@
-import ATT
-import Bluetooth
-package import Replay
-import Text
+import BluetoothLE
+import BluetoothLEText
+package import Traces
 
 // After requests other than the recorded ones, the device's answers are unknown.
 extension ReplayError: FailureConvertible {
@@ -73,7 +72,7 @@ extension ReplayError: FailureConvertible {
       case .request(.findByTypeValue(let range, _, let value)): "search for service \(service(value))\(text(range))"
       case .request(.findInformation(let range)): "discovery of descriptors\(text(range))"
       case .request(.exchangeMTU): "MTU exchange"
-      default: "\(pdu.first.map { ATT.Opcode(rawValue: $0).description } ?? "empty PDU") \(Hex.head(pdu))"
+      default: "\(pdu.first.map { ATTOpcode(rawValue: $0).description } ?? "empty PDU") \(Hex.head(pdu))"
       }
     }
   }

@@ -1,9 +1,5 @@
-import ATT
-import Bluetooth
-package import EventLoop
-package import GATT
-package import Operations
-import SMP
+package import BluetoothLE
+package import Devices
 package import Terminal
 
 /// The check of a Write Command before blectl sends it. A device may drop Write Commands silently.

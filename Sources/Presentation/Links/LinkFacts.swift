@@ -1,11 +1,7 @@
-import Bluetooth
-package import EventLoop
-import GAP
-import GATT
-package import Operations
-package import SMP
+package import BluetoothLE
+import BluetoothLEText
+package import Devices
 package import Terminal
-import Text
 
 extension LinkSecurity {
   /// The security in a few words.

@@ -1,9 +1,7 @@
-import EventLoop
-import GATT
-import Operations
+import BluetoothLE
+import BluetoothLEText
+import Devices
 import Terminal
-import Text
-import Transfer
 
 /// A display of a transfer's progress, as a bar on the terminal or as records with `--json`. It changes up to four times a second.
 @LoopActor

@@ -1,12 +1,8 @@
-import Bluetooth
-package import EventLoop
-import GAP
-import GATT
+package import BluetoothLE
+import BluetoothLEText
+import Devices
 import LinuxIO
-import Operations
 package import Terminal
-import Text
-import Transfer
 
 /// The output of a transfer: notes, progress and the final report.
 @LoopActor

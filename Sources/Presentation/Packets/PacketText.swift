@@ -1,10 +1,7 @@
-package import ATT
-package import Bluetooth
-package import Decoding
-import Finding
-import GAP
-import Replay
-package import Text
+package import BluetoothLE
+package import BluetoothLEText
+import Devices
+package import Traces
 
 /// The text of a decoded packet, such as `LE Set Scan Enable  enable on, filter duplicates off`. The items of a list are on further lines.
 package enum PacketText {
@@ -221,15 +218,15 @@ package enum PacketRecord {
 
 /// The text of ATT PDUs for `-vv` in the style of btmon, with `<` for sent and `>` for received PDUs.
 package enum PDUText {
-  package static func line(_ direction: ATT.Direction, _ pdu: [UInt8]) -> String {
-    "\(direction == .sent ? "<" : ">") \(pdu.first.map { ATT.Opcode(rawValue: $0).description } ?? "empty") \(Hex.encode(pdu))"
+  package static func line(_ direction: PDUDirection, _ pdu: [UInt8]) -> String {
+    "\(direction == .sent ? "<" : ">") \(pdu.first.map { ATTOpcode(rawValue: $0).description } ?? "empty") \(Hex.encode(pdu))"
   }
 
   /// Returns the name and the attribute of a PDU, such as `Read Request battery_level`. Adds the reason to an Error Response.
   /// - Parameter names: A function that returns the name of an attribute, or nil to show its handle, such as `0x0012`.
   package static func name(_ pdu: [UInt8], names: (AttributeHandle) -> String?) -> String {
     guard let first = pdu.first else { return "empty" }
-    let opcode = ATT.Opcode(rawValue: first)
+    let opcode = ATTOpcode(rawValue: first)
     let offset: Int? =
       switch opcode {
       case .request(.read), .request(.readBlob), .request(.write), .request(.prepareWrite), .response(.prepareWrite), .command,

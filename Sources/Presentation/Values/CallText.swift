@@ -1,8 +1,8 @@
+package import BluetoothLE
+package import BluetoothLEText
 package import DeviceFiles
-package import EventLoop
-package import Operations
+package import Devices
 package import Terminal
-package import Text
 
 /// The output of the command `call`.
 @LoopActor

@@ -1,8 +1,5 @@
-package import ATT
-import Bluetooth
-package import GATT
-import Text
-package import Values
+package import BluetoothLE
+import BluetoothLEText
 
 /// A characteristic with the values and descriptors that blectl has read so far.
 package struct CharacteristicFacts {

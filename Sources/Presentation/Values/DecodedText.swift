@@ -1,10 +1,6 @@
-import ATT
-package import Bluetooth
-import EventLoop
-import GATT
+package import BluetoothLE
+package import BluetoothLEText
 package import Terminal
-package import Text
-package import Values
 
 /// The meaning of a value as text, such as `72 bpm, contact, RR 833 ms`.
 package enum DecodedText {

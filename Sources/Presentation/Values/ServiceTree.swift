@@ -1,8 +1,6 @@
-import ATT
-package import Bluetooth
-package import GATT
+package import BluetoothLE
+package import BluetoothLEText
 package import Terminal
-package import Text
 
 /// The output of a service with its characteristics and descriptors, as a JSON record or as a tree.
 package enum ServiceTree {

@@ -1,7 +1,5 @@
-package import ATT
-package import Bluetooth
-package import Text
-package import Values
+package import BluetoothLE
+package import BluetoothLEText
 
 /// The output of attribute values, as text or JSON.
 package enum ValueText {

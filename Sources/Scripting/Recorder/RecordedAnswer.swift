@@ -1,5 +1,5 @@
-import ScriptLanguage
-import Text
+import BluetoothLEText
+import Scripts
 
 /// The fields of a device's answer to `call`, with the conditions that a recorded script checks.
 struct RecordedAnswer {

@@ -1,10 +1,7 @@
-import ATT
-import Bluetooth
+import BluetoothLE
+import BluetoothLEText
 import CommandLine
-import EventLoop
-import GATT
 import Presentation
-import Text
 
 /// A recorded command with its results, from which the recorder writes script lines.
 struct RecordedCommand {

@@ -1,7 +1,7 @@
+import BluetoothLE
+import BluetoothLEText
 import CommandLine
-import EventLoop
 import Presentation
-import Text
 
 /// A script with recorded commands and their results. Text from a device never starts a line.
 struct RecordedScript {

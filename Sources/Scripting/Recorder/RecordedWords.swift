@@ -1,6 +1,6 @@
+import BluetoothLE
+import BluetoothLEText
 import CommandLine
-import EventLoop
-import Text
 
 /// The words of a recorded command without PEER and global options. `link` keeps the connection options for a `connect` line.
 @LoopActor

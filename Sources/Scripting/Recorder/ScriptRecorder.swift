@@ -1,14 +1,12 @@
+package import BluetoothLE
+import BluetoothLEText
 package import CommandLine
-package import EventLoop
-import Finding
-import GATT
+import Devices
 package import LinuxIO
-import Operations
 import Presentation
-import ScriptLanguage
-import Shell
+import Program
+import Scripts
 package import Terminal
-import Text
 
 /// A recorder that turns commands and their results into a script, for the option `--record`.
 @LoopActor

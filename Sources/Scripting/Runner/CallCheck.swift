@@ -1,9 +1,9 @@
+import BluetoothLE
 import CommandLine
 import DeviceFiles
-import EventLoop
 import LinuxIO
 import Presentation
-import ScriptLanguage
+import Scripts
 import SystemPackage
 
 /// The check of a script's `call` lines against their device files before the script runs.

@@ -1,8 +1,6 @@
-import ATT
-import EventLoop
-import GATT
+import BluetoothLE
 import Presentation
-import TestReports
+import Scripts
 
 /// A log of the ATT PDUs that blectl and the device exchange during a test.
 @LoopActor
@@ -14,7 +12,7 @@ final class PacketLog {
 
   private struct Entry {
     let at: Duration
-    let direction: ATT.Direction
+    let direction: PDUDirection
     let pdu: [UInt8]
     /// The zero-based index in `tables` of the attribute table that names the packet's attribute.
     var table: Int
@@ -36,7 +34,7 @@ final class PacketLog {
     start = EventLoop.shared.now
   }
 
-  func add(_ direction: ATT.Direction, _ pdu: [UInt8], _ client: Client) {
+  func add(_ direction: PDUDirection, _ pdu: [UInt8], _ client: Client) {
     if packets.count >= 2 * Self.limit {
       packets.removeFirst(Self.limit)
       omitted += Self.limit

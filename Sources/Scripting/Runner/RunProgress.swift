@@ -1,6 +1,6 @@
-import EventLoop
+import BluetoothLE
+import BluetoothLEText
 import Terminal
-import Text
 
 /// The line that shows the running test and its time on a terminal. Other messages replace it.
 @LoopActor

@@ -1,13 +1,10 @@
-import ATT
-import Bluetooth
+import BluetoothLE
+import BluetoothLEText
 import CommandLine
-import EventLoop
 import LinuxIO
 import Presentation
-import SMP
-import ScriptLanguage
-import Shell
-import Text
+import Program
+import Scripts
 
 /// A loader that reads and checks scripts and their included files.
 @LoopActor

@@ -1,8 +1,8 @@
-import EventLoop
+import BluetoothLE
+import BluetoothLEText
 import LinuxIO
+import Scripts
 import Terminal
-import TestReports
-import Text
 
 /// A destination for the results of a run, such as the terminal or a JUnit file.
 @LoopActor

@@ -1,11 +1,10 @@
+import BluetoothLE
+import BluetoothLEText
 import CommandLine
-import EventLoop
 import LinuxIO
 import Presentation
-import ScriptLanguage
+import Scripts
 import Terminal
-import TestReports
-import Text
 
 /// A run of scripts that reports their results. With `--jobs` above 1, scripts run in parallel.
 @LoopActor

@@ -1,11 +1,10 @@
+import BluetoothLE
 import CommandLine
-import EventLoop
+import Devices
 import LinuxIO
-import Operations
 import Presentation
-import ScriptLanguage
-import Shell
-import TestReports
+import Program
+import Scripts
 
 /// A runner for the tests of one script on one device.
 @LoopActor

@@ -1,16 +1,10 @@
-import ATT
-import Bluetooth
+import BluetoothLE
+import BluetoothLEText
 import CommandLine
-import EventLoop
-import GAP
-import GATT
-import Operations
+import Devices
 import Presentation
-import SMP
-import ScriptLanguage
-import Shell
-import TestReports
-import Text
+import Program
+import Scripts
 
 /// The `expect` statements of a script, as methods of `ScriptSteps`.
 extension ScriptSteps {

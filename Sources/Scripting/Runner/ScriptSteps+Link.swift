@@ -1,8 +1,7 @@
-import EventLoop
-import GATT
-import Operations
+import BluetoothLE
+import Devices
 import Presentation
-import Shell
+import Program
 
 /// The connection of a script, as methods of `ScriptSteps`.
 extension ScriptSteps {

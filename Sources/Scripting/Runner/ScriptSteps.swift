@@ -1,15 +1,11 @@
-import ATT
+import BluetoothLE
+import BluetoothLEText
 import CommandLine
-import EventLoop
-import GATT
-import Operations
+import Devices
 import Presentation
-import SMP
-import ScriptLanguage
-import Shell
+import Program
+import Scripts
 import Terminal
-import TestReports
-import Text
 
 /// An interpreter that runs the lines of a script in a session. It collects results, values and packets for the reports.
 @LoopActor
@@ -364,7 +360,7 @@ final class ScriptSteps: ResultObserver {
 
   func didSay(_ text: String, isNote: Bool) { if isNote { record.note(text) } else { shell.process.output.verbose(1, text) } }
 
-  func didExchange(_ direction: ATT.Direction, _ pdu: [UInt8], _ client: Client) { log.add(direction, pdu, client) }
+  func didExchange(_ direction: PDUDirection, _ pdu: [UInt8], _ client: Client) { log.add(direction, pdu, client) }
 
   /// The time since the start of the current test.
   var elapsed: Duration { record.start.duration(to: EventLoop.shared.now) }

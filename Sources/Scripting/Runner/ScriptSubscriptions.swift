@@ -1,6 +1,4 @@
-import ATT
-import EventLoop
-import GATT
+import BluetoothLE
 
 /// The subscriptions that a script made for `expect`. A disconnection or `unsubscribe` ends them.
 @LoopActor

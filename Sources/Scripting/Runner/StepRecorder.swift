@@ -1,7 +1,6 @@
+import BluetoothLEText
 import Presentation
-import ScriptLanguage
-import TestReports
-import Text
+import Scripts
 
 /// A recorder of the result and the received values of the current line of a script.
 struct StepRecorder {

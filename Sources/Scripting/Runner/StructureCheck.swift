@@ -1,9 +1,7 @@
-import Bluetooth
-import EventLoop
-import GATT
+import BluetoothLE
+import BluetoothLEText
 import Presentation
-import ScriptLanguage
-import Text
+import Scripts
 
 /// A check whether a device has what an `expect service` or `expect characteristic` line names.
 @LoopActor

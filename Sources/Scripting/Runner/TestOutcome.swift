@@ -1,8 +1,7 @@
 import CommandLine
 import Presentation
-import ScriptLanguage
+import Scripts
 import Terminal
-import TestReports
 
 /// The effect of a failed step on its test, which decides the exit code and the reports.
 enum TestOutcome: Equatable {

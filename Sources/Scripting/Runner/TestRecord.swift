@@ -1,5 +1,5 @@
-import EventLoop
-import TestReports
+import BluetoothLE
+import Scripts
 
 /// The start, the steps and the notes of the current test.
 struct TestRecord {

@@ -1,6 +1,5 @@
-import ATT
-import Bluetooth
-import Decoding
+import BluetoothLE
+import Traces
 
 extension FuzzTarget {
   /// One ATT PDU, read by a bearer and by `decode`.

@@ -1,10 +1,6 @@
-import Bluetooth
-import Crypto
+import BluetoothLE
 import DeviceFiles
-import Finding
-import GAP
-import Operations
-import Transfer
+import Devices
 
 extension FuzzTarget {
   /// AD structures after the sender's address, read in every way.

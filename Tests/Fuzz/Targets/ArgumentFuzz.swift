@@ -1,11 +1,9 @@
-import EventLoop
-import Text
+import BluetoothLE
+import BluetoothLEText
 
 @testable import CommandLine
-@testable import Completion
-@testable import Diagnosis
 @testable import Gatttool
-@testable import Shell
+@testable import Program
 @testable import blectl
 
 extension FuzzTarget {

@@ -1,11 +1,4 @@
-import ATT
-import Bluetooth
-import EventLoop
-import GAP
-import GATT
-import HCI
-import L2CAP
-import LEHost
+import BluetoothLE
 import TestSupport
 
 extension FuzzTarget {
@@ -121,12 +114,12 @@ extension FuzzTarget {
 
 /// A controller with one link to a device. It sends a packet every 2 ms and reports its buffers as the tape decides.
 @LoopActor
-private final class CreditController: HCI.Transport {
+private final class CreditController: Transport {
   nonisolated static let buffers = 4
   nonisolated static let peer = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_02), .random)
   private static let handle: ConnectionHandle = 0x40
 
-  var handler: (@LoopActor (HCI.TransportEvent) -> Void)?
+  var handler: (@LoopActor (TransportEvent) -> Void)?
   var tape = Tape([])
   /// The number of bytes that were written.
   private(set) var arrived = 0

@@ -1,10 +1,6 @@
-import Bluetooth
-import Decoding
-import GAP
-import HCI
-import HostCommon
-import L2CAP
+import BluetoothLE
 import TestSupport
+import Traces
 
 extension FuzzTarget {
   /// An H4 stream, whole and in pieces. The host, the controller and `decode` read each packet.

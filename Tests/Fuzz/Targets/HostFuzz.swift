@@ -1,13 +1,6 @@
-import ATT
-import Bluetooth
-import EventLoop
-import GAP
-import GATT
-import HCI
-import LEHost
-import Peripherals
-import Replay
-import Simulation
+import BluetoothLE
+import BluetoothLESimulator
+import Traces
 
 extension FuzzTarget {
   /// Our host with a correct controller, whose packets the tape changes.
@@ -81,7 +74,7 @@ extension FuzzTarget {
   }
 
   @LoopActor
-  private static func use(_ link: any GAP.Link, until isOver: @LoopActor () -> Bool) async throws {
+  private static func use(_ link: any Link, until isOver: @LoopActor () -> Bool) async throws {
     let client = Client(link.channel)
     _ = try? await link.requestDataLength(251)
     _ = try? await link.requestPHY(.le2M)
@@ -101,8 +94,8 @@ extension FuzzTarget {
 
 /// Changes, cuts, drops, doubles and adds packets from a controller to its host, until the tape ends.
 @LoopActor
-private final class Interference: HCI.Transport {
-  var handler: (@LoopActor (HCI.TransportEvent) -> Void)? {
+private final class Interference: Transport {
+  var handler: (@LoopActor (TransportEvent) -> Void)? {
     didSet { controller.handler = { [weak self] in self?.receive($0) } }
   }
   private let controller: VirtualController
@@ -120,7 +113,7 @@ private final class Interference: HCI.Transport {
 
   func close() { controller.close() }
 
-  private func receive(_ event: HCI.TransportEvent) {
+  private func receive(_ event: TransportEvent) {
     guard case .received(var packet) = event, !tape.isAtEnd else {
       handler?(event)
       return

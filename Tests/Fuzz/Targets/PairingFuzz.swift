@@ -1,7 +1,4 @@
-import Bluetooth
-import Crypto
-import EventLoop
-import SMP
+import BluetoothLE
 import TestSupport
 
 extension FuzzTarget {

@@ -1,9 +1,5 @@
-import ATT
-import Bluetooth
-import EventLoop
-import GATT
-import Peripherals
-import Simulation
+import BluetoothLE
+import BluetoothLESimulator
 import TestSupport
 
 extension FuzzTarget {
@@ -61,7 +57,7 @@ extension FuzzTarget {
 
 /// A client that exchanges PDUs with a device directly, without a simulated air.
 @LoopActor
-private final class PeripheralClient: ATT.Channel {
+private final class PeripheralClient: Channel {
   var handler: (@LoopActor (ChannelEvent) -> Void)?
   private let peripheral: VirtualPeripheral
   private var isOpen = false
@@ -88,8 +84,8 @@ private final class PeripheralClient: ATT.Channel {
 
   func deliver(_ pdu: [UInt8]) {
     guard isOpen else { return }
-    if let first = pdu.first, case .request = Opcode(rawValue: first) { asked += 1 }
-    if let first = pdu.first, case .unknown = Opcode(rawValue: first) { asked += 1 }
+    if let first = pdu.first, case .request = ATTOpcode(rawValue: first) { asked += 1 }
+    if let first = pdu.first, case .unknown = ATTOpcode(rawValue: first) { asked += 1 }
     handler?(.received(pdu))
   }
 

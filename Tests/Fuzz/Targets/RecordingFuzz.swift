@@ -1,15 +1,10 @@
-import ATT
-import Bluetooth
-import Captures
-import Decoding
-import HCI
-import L2CAP
-import Replay
+import BluetoothLE
+import BluetoothLEText
 import Terminal
 import TestSupport
-import Text
+import Traces
 
-@testable import Commands
+@testable import Program
 
 extension FuzzTarget {
   /// A recording, whose devices are asked for recorded and for unknown values.
@@ -107,7 +102,7 @@ extension FuzzTarget {
   /// Returns a session: connection, discovery, a fragmented value, a subscription, a notification, the end.
   private static func session(_ datalink: Snoop.Datalink) -> [UInt8] {
     var file = Snoop.header(datalink)
-    func add(_ packet: [UInt8], _ direction: HCI.Direction) {
+    func add(_ packet: [UInt8], _ direction: Direction) {
       var record = Snoop.Record(packet: packet, direction: direction, wallClock: Int64(file.count) * 1_000_000).encoded
       if datalink == .monitor {
         let isSent = direction == .hostToController
@@ -117,7 +112,7 @@ extension FuzzTarget {
       }
       file += record
     }
-    func send(_ pdu: [UInt8], _ direction: HCI.Direction) {
+    func send(_ pdu: [UInt8], _ direction: Direction) {
       let first: ACLData.Boundary = direction == .hostToController ? .firstNonFlushable : .firstFlushable
       for data in L2CAPFrame(channel: .att, payload: pdu).fragments(handle: 0x40, length: 27, first: first) { add(data.encoded, direction) }
     }

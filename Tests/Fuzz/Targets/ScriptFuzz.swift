@@ -1,5 +1,5 @@
-import ScriptLanguage
-import Text
+import BluetoothLEText
+import Scripts
 
 extension FuzzTarget {
   /// A script, parsed and checked.

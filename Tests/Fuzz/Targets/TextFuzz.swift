@@ -1,10 +1,8 @@
-import ATT
-import Bluetooth
-import Finding
-import GATT
+import BluetoothLE
+import BluetoothLEText
+import Devices
 import LinuxIO
-import ScriptLanguage
-import Text
+import Scripts
 
 extension FuzzTarget {
   /// Words of arguments and lines: numbers, addresses, attributes, peers, places, times, patterns; and displayed text.

@@ -1,8 +1,6 @@
-import Bluetooth
-import GATT
-import Text
-import Transfer
-import Values
+import BluetoothLE
+import BluetoothLEText
+import Devices
 
 extension FuzzTarget {
   /// The bytes of a value after their kind, in every format and as every characteristic.

@@ -1,0 +1,150 @@
+/// The attributes of one device, shared by the `Server`s of all clients.
+@LoopActor
+package final class AttributeStore {
+  package var database: AttributeDatabase
+
+  package init(_ database: AttributeDatabase) { self.database = database }
+}
+
+/// A GATT server for the client on one ATT bearer. The bearer keeps the server alive until it closes.
+@LoopActor
+package final class Server: BearerServer {
+  package let store: AttributeStore
+  package let bearer: Bearer
+  /// The handler that permits, refuses or delays a request or command before the server reads or writes a value. Nil permits all.
+  package var onAccess: (@LoopActor (ServerSession.Access) -> Decision)?
+  /// The handler that runs after the server has written a value and has sent the response to a request.
+  package var onWrite: (@LoopActor (AttributeHandle, [UInt8], ServerSession.WriteKind) -> Void)?
+  /// The handler of CCCD writes, with the characteristic's value handle and the new bits: bit 0 notifications, bit 1 indications.
+  package var onSubscription: (@LoopActor (AttributeHandle, UInt16) -> Void)?
+  /// The handler that runs once after the bearer closes, with the error that closed it.
+  package var onClosed: (@LoopActor (any Error) -> Void)?
+
+  /// The decision of `onAccess` on one request or command: an error, a delay, or no response.
+  package struct Decision {
+    /// The ATT error code with which the server refuses the request. Nil accepts it. The server drops a refused command silently.
+    package var error: ErrorCode?
+    /// The time by which the server delays the response. The server still reads or writes the value immediately.
+    package var delay: Duration = .zero
+    /// Whether the server responds to the request. The request takes effect in both cases.
+    package var isAnswered = true
+    /// The action that the server performs after the response to a request, or after a command. Nil performs none.
+    package var then: (@LoopActor () -> Void)?
+
+    package init() {}
+  }
+
+  /// The PDUs that the server sends without a subscription, by value handle: bit 0 notifications, bit 1 indications.
+  package var unasked: [AttributeHandle: UInt16] = [:]
+
+  private var session = ServerSession()
+  private var late: [Int: LoopTimer] = [:]
+  private var lateCount = 0
+  /// The maximum number of delayed responses that wait at the same time. The server does not answer further delayed requests.
+  private static let mostLate = 16
+
+  /// Creates a server and attaches it to a bearer. The bearer may also have a GATT client.
+  package init(store: AttributeStore, bearer: Bearer) {
+    self.store = store
+    self.bearer = bearer
+    bearer.server = self
+  }
+
+  /// Starts to receive PDUs from the client. Set the handlers first, because PDUs may already be waiting.
+  package func start() { bearer.start() }
+
+  /// The error that closed the bearer. Nil while the bearer is open.
+  package var closed: (any Error)? { bearer.closed }
+
+  /// Returns the CCCD bits that the client wrote for a characteristic value: bit 0 notifications, bit 1 indications.
+  package func configuration(ofValue handle: AttributeHandle) -> UInt16 { session.configuration(ofValue: handle) }
+
+  /// The security level of the link, which the server compares with the permissions of attributes (default: none).
+  package var security: ServerSession.Security {
+    get { session.security }
+    set { session.security = newValue }
+  }
+
+  // MARK: BearerServer
+
+  package func serve(_ request: Request) -> (response: Response?, then: [@LoopActor () -> Void]) {
+    var outcome = Decision()
+    var then: [@LoopActor () -> Void] = []
+    for access in onAccess == nil ? [] : session.accesses(of: request, mtu: bearer.mtu, store.database) {
+      guard let decision = onAccess?(access) else { break }
+      outcome.delay = max(outcome.delay, decision.delay)
+      outcome.isAnswered = outcome.isAnswered && decision.isAnswered
+      if let error = decision.error {
+        session.dropPreparedWrites(of: request)
+        let refusal = Response.error(request: request.opcode, handle: access.handle, code: error)
+        return (inTime(refusal, outcome), decision.then.map { [$0] } ?? [])
+      }
+      if let next = decision.then { then.append(next) }
+    }
+    let (response, events) = session.answer(request, mtu: bearer.mtu, &store.database)
+    let performing: [@LoopActor () -> Void] = events.map { event in { self.perform(event) } }
+    return (inTime(response, outcome), performing + then)
+  }
+
+  /// Returns the response to send now. Returns nil if `decision` forbids or delays the response. Schedules a delayed response.
+  private func inTime(_ response: Response, _ decision: Decision) -> Response? {
+    guard decision.isAnswered, decision.delay > .zero else { return decision.isAnswered ? response : nil }
+    guard late.count < Self.mostLate else { return nil }
+    lateCount += 1
+    let number = lateCount
+    late[number] = EventLoop.shared.schedule(after: decision.delay) { [weak self] in
+      guard let self else { return }
+      late[number] = nil
+      if closed == nil { bearer.respond(response) }
+    }
+    return nil
+  }
+
+  package func execute(_ command: ATTCommand) {
+    guard let onAccess, let access = session.access(of: command, store.database) else {
+      for event in session.execute(command, &store.database) { perform(event) }
+      return
+    }
+    let decision = onAccess(access)
+    if decision.error == nil { for event in session.execute(command, &store.database) { perform(event) } }
+    decision.then?()
+  }
+
+  package func closed(_ error: any Error) {
+    for timer in late.values { timer.cancel() }
+    late = [:]
+    onClosed?(error)
+  }
+
+  private func perform(_ event: ServerSession.Event) {
+    switch event {
+    case .wrote(let handle, let value, let kind): onWrite?(handle, value, kind)
+    case .configured(let handle, let bits):
+      if bits & 2 == 0 { bearer.withdrawIndications(of: handle) }
+      onSubscription?(handle, bits)
+    }
+  }
+
+  // MARK: Notifications and indications
+
+  private func isSent(_ handle: AttributeHandle, _ bit: UInt16) -> Bool {
+    (configuration(ofValue: handle) | (unasked[handle] ?? 0)) & bit != 0
+  }
+
+  /// Sends a Handle Value Notification if the client subscribed or `unasked` allows it. Cuts the value to ATT_MTU − 3 bytes.
+  /// - Returns: whether the server sent the notification.
+  @discardableResult
+  package func notify(_ handle: AttributeHandle, _ value: [UInt8]) -> Bool {
+    guard closed == nil, isSent(handle, 1) else { return false }
+    bearer.notify(HandleValue(handle, value))
+    return true
+  }
+
+  /// Sends an indication after the client confirms all earlier ones. Does nothing unless a subscription or `unasked` allows it.
+  package func indicateWhenFree(_ handle: AttributeHandle, _ value: [UInt8]) {
+    if isSent(handle, 2) { bearer.indicate(HandleValue(handle, value)) }
+  }
+
+  /// Stops serving and closes the bearer. Idempotent.
+  package func close() { bearer.close() }
+}

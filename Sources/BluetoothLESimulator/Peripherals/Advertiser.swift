@@ -1,0 +1,55 @@
+package import BluetoothLE
+
+/// A simulated device that a radio can run. It advertises and serves connections.
+/// The radio provides the link layer, and passes whole ATT PDUs to the device on a channel.
+@LoopActor
+package protocol Advertiser: AnyObject {
+  var address: PeerAddress { get }
+  var advertising: AdvertisingSettings { get }
+  var linkLimits: LinkLimits { get }
+  /// Serves a central that connected, until `channel` reports `.closed`.
+  func connected(_ channel: any Channel)
+  /// Adds a bond of an earlier process with a central.
+  func restore(_ bond: Bond, with central: PeerAddress)
+}
+
+extension Advertiser { package func restore(_ bond: Bond, with central: PeerAddress) {} }
+
+/// The description of a device that a radio can run.
+package protocol AdvertiserDescription {
+  /// Creates the described device. `seed` determines the random numbers of the device.
+  @LoopActor func advertiser(seed: UInt64) -> any Advertiser
+}
+
+/// A channel through which a simulated device can delay PDUs, lose radio contact or make the central's controller fail.
+@LoopActor
+package protocol DeviceChannel: Channel {
+  /// The Security Manager of the link, as peripheral. It refuses to pair until the device says otherwise.
+  var security: SecurityManager { get }
+  /// Keeps the device's firmware busy for `time`. Received PDUs wait in the buffers of the firmware.
+  func keepBusy(for time: Duration)
+  /// Makes the central's controller fail with a vendor-specific hardware code.
+  func failController(_ code: UInt8)
+  /// Interrupts radio contact. The central and the device notice the loss after the supervision timeout.
+  func cut()
+  /// Disconnects the central, which receives `reason`.
+  func terminate(reason: ControllerErrorCode)
+}
+
+/// The content and the schedule of a device's advertisements.
+package struct AdvertisingSettings: Sendable, Equatable {
+  /// The advertising data: at most 31 bytes in legacy PDUs.
+  package var data: [UInt8] = []
+  package var scanResponse: [UInt8] = []
+  package var isConnectable = true
+  /// Whether the device advertises now.
+  package var isOn = true
+  /// The advertising interval, 20 ms to 10.24 s. The radio adds 0–10 ms (Vol 6 Part B §4.4.2.2).
+  package var interval: Duration = .milliseconds(100)
+  /// The time from the creation of the device until it switches on.
+  package var startsAfter: Duration = .zero
+  /// The RSSI at the scanner, in dBm.
+  package var rssi: Int8 = -60
+
+  package init() {}
+}

@@ -1,0 +1,271 @@
+package import BluetoothLE
+
+/// A virtual peripheral that advertises, serves each link and reacts as its `PeripheralDescription` says.
+/// Values, variables, timers and counters survive a disconnection. A client's configurations and prepared writes do not.
+/// When the last client disconnects, the device drops collected bytes and waiting actions.
+/// Without a connection, the device runs no loop timer. It catches up when a scanner or a central next needs the device.
+@LoopActor
+package final class VirtualPeripheral: Advertiser {
+  package let description: PeripheralDescription
+  /// The attributes with their current values, which all clients share.
+  package let store: AttributeStore
+
+  private struct Link {
+    let server: Server
+    /// The channel to the central. Nil if the radio's channel is not a `DeviceChannel`.
+    let channel: (any DeviceChannel)?
+  }
+  private var links: [Link] = []
+  private var servers: [Server] { links.map(\.server) }
+  private var bonds: [PeerAddress: Bond] = [:]
+  private var machine: PeripheralMachine
+  private var timer: LoopTimer?
+  /// The due time of `timer` in nanoseconds. Nil if no timer runs.
+  private var armed: Int64?
+  private var periodic: [AttributeHandle: LoopTimer] = [:]
+  private var collected: [AttributeHandle: (octets: [UInt8], timer: LoopTimer)] = [:]
+  private var counters: [AttributeHandle: (counter: ReactionCounter, timer: LoopTimer?)] = [:]
+
+  /// Creates a device that runs a description.
+  /// - Parameter seed: The seed of the random numbers.
+  /// - Parameter wallClock: The initial time of the device's clock, in nanoseconds since 1970-01-01T00:00:00Z.
+  package init(_ description: PeripheralDescription, seed: UInt64 = 1, wallClock: Int64 = EventLoop.shared.wallClock) {
+    self.description = description
+    store = AttributeStore(description.database)
+    // Each device draws from its own stream, independent of the other devices.
+    let stream = 1 << 48 | UInt64(description.address.address.rawValue)
+    let state = PeripheralState(
+      variables: description.variables, now: EventLoop.shared.now.nanoseconds, wallClock: wallClock, seed: seed, stream: stream)
+    machine = PeripheralMachine(state: state, timers: description.timers, description.database)
+    for (handle, behaviour) in description.behaviours {
+      guard let sink = behaviour.sink else { continue }
+      counters[handle] = (ReactionCounter(), nil)
+      store.database.setValue(ReactionCounter().report, of: sink.report)
+    }
+  }
+
+  // MARK: Advertiser
+
+  package var address: PeerAddress { description.address }
+  package var advertising: AdvertisingSettings {
+    catchUp()
+    var settings = description.advertising
+    settings.isOn = machine.isAdvertising
+    if let template = description.advertisement { settings.data = template.data(value) }
+    if let template = description.scanResponse { settings.scanResponse = template.data(value) }
+    return settings
+  }
+  package var linkLimits: LinkLimits { description.linkLimits }
+
+  package func connected(_ channel: any Channel) {
+    catchUp()
+    let server = Server(store: store, bearer: Bearer(channel, rxMTU: description.mtu))
+    let deviceChannel = channel as? any DeviceChannel
+    links.append(Link(server: server, channel: deviceChannel))
+    if let security = description.security, let manager = deviceChannel?.security { secure(server, security, manager) }
+    server.unasked = description.behaviours.compactMapValues(\.unasked)
+    server.onAccess = { [weak self] access in self?.accessed(access) ?? Server.Decision() }
+    server.onWrite = { [weak self] handle, value, _ in self?.written(handle, value) }
+    server.onSubscription = { [weak self] handle, bits in self?.configured(handle, bits) }
+    server.onClosed = { [weak self, weak server] _ in self?.closed(server) }
+    for handle in server.unasked.keys.sorted() { subscriptionChanged(handle) }
+    begin(description.onConnect)
+    server.start()
+  }
+
+  package func restore(_ bond: Bond, with central: PeerAddress) {
+    guard let security = description.security, !security.forgets else { return }
+    bonds[central] = bond
+  }
+
+  private func secure(_ server: Server, _ security: DeviceSecurity, _ manager: SecurityManager) {
+    let peer = manager.pairing.peer
+    manager.bond = bonds[peer]
+    manager.acceptance = security.acceptance
+    manager.user = DeviceUser(passkey: security.passkey)
+    // Lets its user try again at once.
+    manager.onEnd = { [weak manager] in manager?.acceptance = security.acceptance }
+    manager.onEncrypted = { [weak self, weak server] level, pairing in
+      server?.security = level.isAuthenticated ? .authenticated : .encrypted
+      if let bond = pairing?.bond, !security.forgets { self?.bonds[peer] = bond }
+    }
+  }
+
+  package var connectionCount: Int { links.count }
+
+  private func closed(_ server: Server?) {
+    guard links.contains(where: { $0.server === server }) else { return }
+    catchUp()
+    links.removeAll { $0.server === server }
+    for handle in description.behaviours.keys.sorted() { subscriptionChanged(handle) }
+    if links.isEmpty {
+      for collection in collected.values { collection.timer.cancel() }
+      collected = [:]
+      machine.forget()
+    }
+    begin(description.onDisconnect)
+  }
+
+  // MARK: Time
+
+  private var now: Int64 { EventLoop.shared.now.nanoseconds }
+
+  private func catchUp() { if let due = machine.due, due <= now { perform(machine.advance(to: now, &store.database)) } }
+
+  /// Schedules the loop timer for the next due time. Schedules none if no client is connected and no action waits.
+  private func arm() {
+    let due = links.isEmpty && !machine.isWaiting ? nil : machine.due
+    guard due != armed else { return }
+    timer?.cancel()
+    armed = due
+    timer = due.map { due in
+      EventLoop.shared.schedule(at: LoopClock.Instant(nanoseconds: due)) { [weak self] in
+        self?.armed = nil
+        self?.catchUp()
+        self?.arm()
+      }
+    }
+  }
+
+  private func begin(_ actions: [Reaction.Action], _ written: [UInt8] = []) {
+    perform(machine.begin(actions, written: written, at: now, &store.database))
+  }
+
+  private func value(_ template: Template) -> [UInt8] { machine.value(template, at: now, store.database) }
+
+  // MARK: Reads and writes
+
+  private func accessed(_ access: ServerSession.Access) -> Server.Decision {
+    guard let behaviour = description.behaviours[access.handle] else { return Server.Decision() }
+    catchUp()
+    switch access {
+    case .read:
+      guard let reaction = machine.choose(behaviour.readReactions, written: [], at: now, store.database) else { return Server.Decision() }
+      // The read returns the values that these actions set.
+      begin(reaction.actions)
+      return decision(reaction.answer)
+    case .write(_, let value, _):
+      guard behaviour.collect == nil, let reaction = machine.choose(behaviour.reactions, written: value, at: now, store.database) else {
+        return Server.Decision()
+      }
+      var decision = decision(reaction.answer)
+      decision.then = { [weak self] in self?.begin(reaction.actions, value) }
+      return decision
+    }
+  }
+
+  private func decision(_ answer: Reaction.Answer) -> Server.Decision {
+    var decision = Server.Decision()
+    (decision.error, decision.delay, decision.isAnswered) = (answer.error, answer.delay, answer.isSent)
+    return decision
+  }
+
+  private func written(_ handle: AttributeHandle, _ value: [UInt8]) {
+    guard let behaviour = description.behaviours[handle] else { return }
+    if let sink = behaviour.sink { count(value, handle, sink) }
+    guard let collect = behaviour.collect else { return }
+    collected[handle]?.timer.cancel()
+    let octets = (collected[handle]?.octets ?? []) + value
+    guard octets.count < collect.octets else {
+      collected[handle] = nil
+      return react(behaviour, octets)
+    }
+    let timer = EventLoop.shared.schedule(after: collect.pause) { [weak self] in
+      self?.collected[handle] = nil
+      self?.react(behaviour, octets)
+    }
+    collected[handle] = (octets, timer)
+  }
+
+  private func react(_ behaviour: PeripheralDescription.Behaviour, _ written: [UInt8]) {
+    catchUp()
+    guard let reaction = machine.choose(behaviour.reactions, written: written, at: now, store.database) else { return }
+    begin(reaction.actions, written)
+  }
+
+  // MARK: Effects
+
+  private func perform(_ effects: [PeripheralMachine.Effect]) {
+    for effect in effects {
+      switch effect {
+      case .notify(let handle, let value): for server in servers { server.notify(handle, value) }
+      case .indicate(let handle, let value): for server in servers { server.indicateWhenFree(handle, value) }
+      case .reset(let sink): reset(sink)
+      case .disconnect(let how): for link in links { disconnect(link, how) }
+      case .busy(let time): for link in links { link.channel?.keepBusy(for: time) }
+      case .failController(let code): for link in links { link.channel?.failController(code) }
+      }
+    }
+    arm()
+  }
+
+  private func disconnect(_ link: Link, _ how: Reaction.Disconnection) {
+    switch (how, link.channel) {
+    case (.outOfRange, let channel?): channel.cut()
+    case (.terminate(let reason), let channel?) where reason != .remoteUserTerminated: channel.terminate(reason: reason)
+    default: link.server.close()
+    }
+  }
+
+  // MARK: Sinks
+
+  private func count(_ value: [UInt8], _ handle: AttributeHandle, _ sink: PeripheralDescription.Sink) {
+    counters[handle]?.timer?.cancel()
+    counters[handle]?.counter.add(value)
+    guard let report = counters[handle]?.counter.report else { return }
+    store.database.setValue(report, of: sink.report)
+    counters[handle]?.timer = EventLoop.shared.schedule(after: sink.pause) { [weak self] in
+      guard let self else { return }
+      for server in servers { send(report, sink.report, server) }
+    }
+  }
+
+  private func reset(_ handle: AttributeHandle) {
+    guard let sink = description.behaviours[handle]?.sink else { return }
+    counters[handle]?.timer?.cancel()
+    counters[handle] = (ReactionCounter(), nil)
+    store.database.setValue(ReactionCounter().report, of: sink.report)
+  }
+
+  // MARK: Subscriptions
+
+  private func configured(_ handle: AttributeHandle, _ bits: UInt16) {
+    subscriptionChanged(handle)
+    guard let behaviour = description.behaviours[handle] else { return }
+    catchUp()
+    begin(bits == 0 ? behaviour.onUnsubscribe : behaviour.onSubscribe)
+  }
+
+  private func subscriptionChanged(_ handle: AttributeHandle) {
+    let clients = servers.count { $0.configuration(ofValue: handle) != 0 }
+    machine.subscribed(handle, clients: clients)
+    let isUnasked = description.behaviours[handle]?.unasked != nil
+    guard let behaviour = description.behaviours[handle]?.periodic else { return }
+    let isWanted = clients > 0 || isUnasked && !links.isEmpty
+    if !isWanted {
+      periodic.removeValue(forKey: handle)?.cancel()
+    } else if periodic[handle] == nil {
+      schedule(behaviour, handle, 0)
+    }
+  }
+
+  private func schedule(_ behaviour: PeripheralDescription.Periodic, _ handle: AttributeHandle, _ next: Int) {
+    let interval = Duration.nanoseconds(machine.nanoseconds(behaviour.interval, at: now, store.database))
+    periodic[handle] = EventLoop.shared.schedule(after: interval) { [weak self] in
+      guard let self, behaviour.values.indices.contains(next) else { return }
+      store.database.setValue(value(behaviour.values[next]), of: handle)
+      let value = store.database[handle]?.value ?? []
+      schedule(behaviour, handle, (next + 1) % behaviour.values.count)
+      for server in servers { send(value, handle, server) }
+    }
+  }
+
+  /// Notifies a client, or sends an indication if the client subscribed to indications. Skips the indication while another is unconfirmed.
+  private func send(_ value: [UInt8], _ handle: AttributeHandle, _ server: Server) {
+    if !server.notify(handle, value), !server.bearer.isIndicating { server.indicateWhenFree(handle, value) }
+  }
+}
+
+extension PeripheralDescription: AdvertiserDescription {
+  package func advertiser(seed: UInt64) -> any Advertiser { VirtualPeripheral(self, seed: seed) }
+}

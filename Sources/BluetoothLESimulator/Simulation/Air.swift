@@ -1,0 +1,173 @@
+package import BluetoothLE
+
+/// The simulated radio environment, in which devices advertise, radios listen and links run. The seed determines all random events.
+/// No timer runs while no radio listens and no link is busy.
+@LoopActor
+package final class Air {
+  /// The faults to inject. Changes apply to later links only.
+  package var faults = Faults()
+
+  package struct Faults: Sendable {
+    /// The probability, 0–1, that a receiver misses an LL PDU with data.
+    package var packetErrorRate = 0.0
+    /// The number of LL payload bytes, in both directions together, after which each link loses radio contact. Nil keeps device limits.
+    package var cutAfterOctets: Int?
+    /// The numbers, counted from 1, of the connections that end with Connection Failed to be Established (0x3E).
+    package var failingConnections: Set<Int> = []
+    /// The devices that do not advertise, as if a user had switched them off.
+    package var silent: Set<PeerAddress> = []
+    /// The time in µs that the central's scheduler leaves unused at the end of each connection event.
+    package var guardTime = 0
+
+    package init() {}
+  }
+
+  let seed: UInt64
+  private var stations: [Station] = []
+  private var listeners: [any AirListener] = []
+  private var connections = 0
+
+  package init(seed: UInt64 = 1) { self.seed = seed }
+
+  /// Returns the configuration with its ACL buffers reduced to the smallest limits of the devices.
+  func limited(_ configuration: VirtualController.Configuration) -> VirtualController.Configuration {
+    var configuration = configuration
+    let limits = stations.map(\.advertiser.linkLimits)
+    configuration.buffers = min(configuration.buffers, limits.compactMap(\.controllerBuffers).min() ?? .max)
+    configuration.bufferLength = min(configuration.bufferLength, limits.compactMap(\.controllerBufferLength).min() ?? .max)
+    return configuration
+  }
+
+  /// Adds a device, which advertises while a radio listens and accepts one central at a time.
+  package func add(_ advertiser: any Advertiser) {
+    let station = Station(advertiser, random: SeededRandom(seed: seed, stream: UInt64(stations.count) &* 2))
+    stations.append(station)
+    if !listeners.isEmpty { advertise(station, isFirst: true) }
+  }
+
+  /// Adds the described devices. The seed determines their random numbers.
+  package func add(_ descriptions: [some AdvertiserDescription]) {
+    for description in descriptions { add(description.advertiser(seed: seed)) }
+  }
+
+  /// Gives a device the bond that a central has with it.
+  package func restore(_ bond: Bond, with central: PeerAddress) {
+    for station in stations where bond.isOf(station.advertiser.address) {
+      station.advertiser.restore(bond.seenByPeer(of: central), with: central)
+    }
+  }
+
+  // MARK: Listening
+
+  /// Starts delivering advertisements to a listener. Does nothing if the listener already receives advertisements.
+  func listen(_ listener: any AirListener) {
+    guard !listeners.contains(where: { $0 === listener }) else { return }
+    listeners.append(listener)
+    if listeners.count == 1 { for station in stations { advertise(station, isFirst: true) } }
+  }
+
+  func stopListening(_ listener: any AirListener) {
+    listeners.removeAll { $0 === listener }
+    if listeners.isEmpty { for station in stations { station.timer?.cancel() } }
+  }
+
+  /// Schedules the next advertising event of a device.
+  /// - Parameter isFirst: Whether the event follows after a random part of the interval instead of a whole interval.
+  private func advertise(_ station: Station, isFirst: Bool) {
+    station.timer?.cancel()
+    guard !listeners.isEmpty, station.link == nil else { return }
+    let interval = min(max(station.advertiser.advertising.interval.wholeNanoseconds, 20_000_000), 10_240_000_000)
+    // advDelay, Vol 6 Part B §4.4.2.2.
+    let delay = isFirst ? station.random.fraction() * Double(interval) : Double(interval) + station.random.fraction() * 10_000_000
+    station.timer = EventLoop.shared.schedule(after: .nanoseconds(Int64(delay))) { [weak self, weak station] in
+      guard let self, let station else { return }
+      self.transmit(station)
+      self.advertise(station, isFirst: false)
+    }
+  }
+
+  private func transmit(_ station: Station) {
+    let settings = station.advertiser.advertising
+    guard settings.isOn, !faults.silent.contains(station.advertiser.address),
+      EventLoop.shared.now >= station.start.advanced(by: settings.startsAfter)
+    else { return }
+    for listener in listeners where station.link == nil {
+      // ±3 dB, as in a quiet room.
+      let advertised = jitter(settings.rssi, &station.random)
+      let answered = jitter(settings.rssi, &station.random)
+      listener.hear(Advertisement(station: station, settings: settings, rssi: advertised, scanResponseRSSI: answered))
+    }
+  }
+
+  private func jitter(_ rssi: Int8, _ random: inout SeededRandom) -> Int8 { Int8(clamping: Int(rssi) - 3 + Int(random.next() % 7)) }
+
+  /// An advertising event as a radio receives it.
+  struct Advertisement {
+    fileprivate let station: Station
+    let settings: AdvertisingSettings
+    /// The RSSI of the advertisement, in dBm.
+    let rssi: Int8
+    let scanResponseRSSI: Int8
+
+    @LoopActor var peer: PeerAddress { station.advertiser.address }
+    /// Whether the advertising data or the scan response exceeds the 31 bytes of a legacy PDU.
+    var isExtended: Bool { settings.data.count > 31 || settings.scanResponse.count > 31 }
+  }
+
+  // MARK: Connecting
+
+  /// Answers an advertisement with CONNECT_IND. The first connection event follows in about 2 ms.
+  /// - Returns: The link, or nil if the device accepts no connection.
+  func connect(to advertisement: Advertisement, from initiator: PeerAddress, parameters: LinkLayer.Parameters) -> VirtualLink? {
+    let station = advertisement.station
+    guard advertisement.settings.isConnectable, station.link == nil else { return nil }
+    connections += 1
+    let settings = advertisement.settings
+    // ADV_IND, T_IFS, CONNECT_IND, transmitWindowDelay.
+    let firstAnchor = EventLoop.shared.now.nanoseconds + 376_000 + 150_000 + 352_000 + 1_250_000
+    let limits = station.advertiser.linkLimits
+    var layer = LinkLayer(
+      parameters: parameters, firstAnchor: firstAnchor,
+      random: SeededRandom(seed: seed &+ UInt64(limits.seed), stream: UInt64(connections) &* 2 &+ 1))
+    station.connections += 1
+    layer.limit(to: limits, connection: station.connections)
+    layer.guardTime = max(layer.guardTime, faults.guardTime)
+    layer.packetErrorRate = max(layer.packetErrorRate, faults.packetErrorRate)
+    if let octets = faults.cutAfterOctets { layer.cutAfterOctets = octets }
+    let fails = faults.failingConnections.contains(connections) || station.connections <= limits.failingConnections
+    if fails { layer.failEstablishment() }
+    let link = VirtualLink(
+      peer: station.advertiser.address, initiator: initiator, rssi: settings.rssi, limits: limits, layer: layer)
+    // The device does not notice a connection that fails, so it continues to advertise.
+    guard !fails else { return link }
+    station.link = link
+    station.timer?.cancel()
+    link.closed = { [weak self, weak station] in
+      guard let self, let station else { return }
+      station.link = nil
+      self.advertise(station, isFirst: true)
+    }
+    let firmware = limits.firmware.map {
+      FirmwareQueue($0, random: SeededRandom(seed: seed &+ UInt64(limits.seed), stream: 1 << 49 | UInt64(connections)))
+    }
+    station.advertiser.connected(VirtualLinkChannel(link, firmware))
+    return link
+  }
+}
+
+/// A radio that receives advertisements.
+@LoopActor
+protocol AirListener: AnyObject { func hear(_ advertisement: Air.Advertisement) }
+
+/// A device in the simulated air, with its advertising timer and its link.
+@LoopActor
+private final class Station {
+  let advertiser: any Advertiser
+  let start = EventLoop.shared.now
+  var connections = 0
+  var random: SeededRandom
+  var timer: LoopTimer?
+  var link: VirtualLink?
+
+  init(_ advertiser: any Advertiser, random: SeededRandom) { (self.advertiser, self.random) = (advertiser, random) }
+}

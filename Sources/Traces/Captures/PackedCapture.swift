@@ -1,0 +1,285 @@
+package import BluetoothLE
+import BluetoothLEText
+
+/// Unpacks the capture inside another file: compressed by gzip, in a ZIP archive, or in the text of an Android bug report (btsnooz).
+@LoopActor package struct PackedCapture {
+  /// The most that unpacking a file may take, all its parts and layers together.
+  package struct Limits: Sendable {
+    /// The number of bytes to decompress.
+    package var input = 256 << 20
+    /// The number of unpacked bytes. Captures shrink to a tenth, hostile files to a thousandth.
+    package var output: Int
+    /// The number of bytes in the base64 text of a log. Android keeps a quarter of a megabyte.
+    package var text = 16 << 20
+    /// The number of entries in ZIP archives.
+    package var entries = 65_536
+    /// The number of steps, each of less than a millisecond.
+    package var steps = 262_144
+
+    /// Creates the limits for a packed file of `count` bytes.
+    package init(_ count: Int) { output = min(256 << 20, max(16 << 20, 100 * count)) }
+  }
+
+  /// An error that ends the whole file. Other errors end an entry.
+  private struct LimitExceeded: Error { let reason: String }
+
+  private let limits: Limits
+  /// The rest of the limits.
+  private var left: Limits
+
+  private init(_ limits: Limits) { (self.limits, left) = (limits, limits) }
+
+  private static func take(_ count: Int, from left: inout Int, _ problem: StaticString, _ most: Int, _ unit: StaticString) throws {
+    left -= count
+    if left < 0 { throw LimitExceeded(reason: "\(problem) more than \(most) \(unit)") }
+  }
+
+  private static let (gzipStart, zipStart) = ([0x1F, 0x8B, 8] as [UInt8], [0x50, 0x4B, 3, 4] as [UInt8])
+
+  fileprivate static func isPacked(_ file: [UInt8]) async throws -> Bool {
+    var unpacking = PackedCapture(Limits(file.count))
+    if file.starts(with: gzipStart) || file.starts(with: zipStart) { return true }
+    return try await unpacking.section(file) != nil
+  }
+
+  /// Returns the capture inside a file. Returns any other file unchanged. Other jobs of the event loop run between its steps.
+  /// - Throws: `MalformedPacket` with an offset in the packed data, or with the limit that the file exceeds; `CancellationError`.
+  package static func unpack(_ file: [UInt8], _ limits: Limits? = nil) async throws -> [UInt8] {
+    var unpacking = PackedCapture(limits ?? Limits(file.count))
+    do { return try await unpacking.unpack(file) } catch let error as LimitExceeded {
+      throw MalformedPacket(error.reason, at: unpacking.limits.input - unpacking.left.input)
+    }
+  }
+
+  private mutating func unpack(_ file: [UInt8]) async throws -> [UInt8] {
+    var file = file
+    // A compressed archive may have a compressed bug report, but no more.
+    for _ in 0..<4 {
+      if file.starts(with: Self.gzipStart) {
+        file = try await gzip(file)
+      } else if file.starts(with: Self.zipStart) {
+        file = try await archived(file)
+      } else {
+        return if let range = try await section(file) { try await btsnooz(file[range]) } else { file }
+      }
+    }
+    return file
+  }
+
+  /// Counts a step, which is a share of a turn, and lets other jobs run.
+  private mutating func step() async throws {
+    try Self.take(1, from: &left.steps, "compressed data: they take", limits.steps, "steps")
+    for _ in 0..<64 { EventLoop.shared.spendStep() }
+    try await EventLoop.shared.waitForTurn()
+  }
+
+  private mutating func count(output more: Int) throws {
+    try Self.take(more, from: &left.output, "compressed data: they expand to", limits.output >> 20, "MiB")
+  }
+
+  // MARK: Compression
+
+  /// Decompresses data to their end, or to `most` bytes or a few more. Returns the contents and the input that follows.
+  private mutating func inflate(
+    _ data: ArraySlice<UInt8>, _ format: Inflate.Format = .raw, most: Int = .max
+  ) async throws -> (contents: [UInt8], rest: ArraySlice<UInt8>) {
+    let inflate = Inflate(format)
+    var (contents, rest): ([UInt8], ArraySlice<UInt8>) = ([], data)
+    while !inflate.isAtEnd, contents.count < most {
+      try await step()
+      let (taken, more): (Int, ArraySlice<UInt8>)
+      do throws(Inflate.Problem) { (taken, more) = try inflate.step(rest) } catch {
+        throw MalformedPacket("compressed data: \(error.reason)", at: rest.startIndex - data.startIndex)
+      }
+      rest = rest.dropFirst(taken)
+      contents += more
+      try Self.take(taken, from: &left.input, "compressed data: they have", limits.input >> 20, "MiB")
+      try count(output: more.count)
+    }
+    return (contents, rest)
+  }
+
+  private mutating func gzip(_ file: [UInt8]) async throws -> [UInt8] {
+    var (contents, rest): ([UInt8], ArraySlice<UInt8>) = ([], file[...])
+    // A file may have several parts. Padding may follow the last one.
+    repeat {
+      let part = try await inflate(rest, .gzip)
+      contents += part.contents
+      rest = part.rest
+    } while rest.starts(with: [0x1F, 0x8B])
+    return contents
+  }
+
+  // MARK: ZIP archives
+
+  private struct Entry {
+    let isStored: Bool
+    let checksum: UInt32
+    let length: UInt32
+    /// The range of the entry with its header, and of its data.
+    let range: Range<Int>, data: Range<Int>
+  }
+
+  /// Returns the first bytes of an entry. Returns an empty array for invalid data.
+  private mutating func beginning(of entry: Entry, in file: [UInt8]) async throws -> [UInt8] {
+    if entry.isStored { return Array(file[entry.data].prefix(512)) }
+    do { return try await inflate(file[entry.data], most: 512).contents } catch is MalformedPacket { return [] }
+  }
+
+  private mutating func contents(of entry: Entry, in file: [UInt8]) async throws -> [UInt8] {
+    let contents = entry.isStored ? Array(file[entry.data]) : try await inflate(file[entry.data]).contents
+    var crc = CRC32()
+    for start in stride(from: 0, to: contents.count, by: 65_536) {
+      try await step()
+      crc.add(contents[start..<min(start + 65_536, contents.count)])
+    }
+    guard crc.value == entry.checksum else { throw MalformedPacket("compressed data: wrong checksum", at: 0) }
+    return contents
+  }
+
+  /// Returns the largest capture in a ZIP archive, or else the first text with a log.
+  private mutating func archived(_ file: [UInt8]) async throws -> [UInt8] {
+    var texts: [Entry] = []
+    var problem: MalformedPacket?
+    for entry in try entries(of: file).sorted(by: { $0.length > $1.length }) {
+      try await step()
+      let beginning = try await beginning(of: entry, in: file)
+      if try await TraceReader.isTrace(beginning) {
+        do { return try await contents(of: entry, in: file) } catch let error as MalformedPacket { problem = problem ?? error }
+      } else if !beginning.isEmpty, !beginning.contains(0), texts.count < 16 {
+        texts.append(entry)
+      }
+    }
+    for entry in texts {
+      do {
+        let contents = try await contents(of: entry, in: file)
+        if try await section(contents) != nil { return contents }
+      } catch let error as MalformedPacket { problem = problem ?? error }
+    }
+    throw problem ?? MalformedPacket("a ZIP archive without a Bluetooth capture", at: 0)
+  }
+
+  /// Returns the entries that the directory at the end of a ZIP archive lists, without encrypted and invalid entries.
+  /// - Throws: `MalformedPacket` if entries overlap: a few bytes could then count as many captures.
+  private mutating func entries(of file: [UInt8]) throws -> [Entry] {
+    let tail = max(0, file.count - 0x10016)
+    guard let end = (tail..<max(tail, file.count - 21)).last(where: { file[$0...].starts(with: [0x50, 0x4B, 5, 6]) }) else { return [] }
+    var directory = ByteReader(file[end...].dropFirst(16))
+    guard let start = try? directory.uint32("directory"), start <= file.count else { return [] }
+    var (found, reader): ([Entry], ByteReader) = ([], ByteReader(file[Int(start)...]))
+    while (try? Self.takeEntry(&reader, of: file, &found)) != nil {
+      try Self.take(1, from: &left.entries, "a ZIP archive with", limits.entries, "entries")
+    }
+    let ranges = found.map(\.range).sorted { $0.lowerBound < $1.lowerBound }
+    if let overlap = zip(ranges, ranges.dropFirst()).first(where: { $0.upperBound > $1.lowerBound }) {
+      throw MalformedPacket("a ZIP archive whose entries overlap", at: overlap.1.lowerBound)
+    }
+    return found
+  }
+
+  /// Reads an entry of the directory, and adds it unless it is encrypted or invalid.
+  /// - Throws: `MalformedPacket` at the end of the directory.
+  private static func takeEntry(_ reader: inout ByteReader, of file: [UInt8], _ entries: inout [Entry]) throws(MalformedPacket) {
+    guard try reader.uint32("entry") == 0x0201_4B50 else { throw MalformedPacket("entry: the directory ends", at: reader.offset) }
+    _ = try reader.uint32("versions")
+    let (flags, method) = (try reader.uint16("flags"), try reader.uint16("method"))
+    _ = try reader.uint32("time")
+    let (checksum, packed, length) = (try reader.uint32("checksum"), try reader.uint32("length"), try reader.uint32("length"))
+    let (name, extra, comment) = (try reader.uint16("name"), try reader.uint16("extra"), try reader.uint16("comment"))
+    _ = try reader.slice(8, "attributes")
+    let offset = Int(try reader.uint32("offset"))
+    _ = try reader.slice(Int(name) + Int(extra) + Int(comment), "name")
+    guard flags & 1 == 0, method == 0 || method == 8, offset + 30 <= file.count else { return }
+    // The entry has a header of its own, with its own lengths of name and extra field.
+    let start = offset + 30 + Int(file.uint16(at: offset + 26)) + Int(file.uint16(at: offset + 28))
+    let end = start + Int(packed)
+    guard end <= file.count else { return }
+    entries.append(Entry(isStored: method == 0, checksum: checksum, length: length, range: offset..<end, data: start..<end))
+  }
+
+  // MARK: Bug reports
+
+  private static let (sectionStart, sectionEnd) = (Array("BEGIN:BTSNOOP_LOG_SUMMARY".utf8), Array("END:BTSNOOP_LOG_SUMMARY".utf8))
+
+  /// Returns the range of the base64 text in a bug report. Returns nil without a log.
+  private mutating func section(_ file: [UInt8]) async throws -> Range<Int>? {
+    guard let line = try await find(Self.sectionStart, in: file[...]), let start = file[line...].firstIndex(of: 0x0A) else { return nil }
+    let end = try await find(Self.sectionEnd, in: file[start...]) ?? file.count
+    // The line of the end starts with dashes.
+    return start..<(file[start..<end].lastIndex { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: " ") } ?? start) + 1
+  }
+
+  private mutating func find(_ text: [UInt8], in file: ArraySlice<UInt8>) async throws -> Int? {
+    var index = file.startIndex
+    while file.endIndex - index >= text.count {
+      if file[index] == text[0], file[index...].starts(with: text) { return index }
+      index += 1
+      if index % 65_536 == 0 { try await step() }
+    }
+    return nil
+  }
+
+  /// Converts the log of a bug report to a btsnoop file. Android keeps the end of each log in this form, with all times relative to the last.
+  private mutating func btsnooz(_ text: ArraySlice<UInt8>) async throws -> [UInt8] {
+    try Self.take(text.count, from: &left.text, "btsnooz: it has", limits.text >> 20, "MiB of base64")
+    guard let octets = Base64.decode(String(decoding: text, as: UTF8.self)) else { throw MalformedPacket("btsnooz: invalid base64", at: 0) }
+    var reader = ByteReader(octets)
+    let version = try reader.uint8("btsnooz header")
+    guard version == 1 || version == 2 else { throw MalformedPacket("btsnooz header: unsupported version \(version)", at: 0) }
+    let last = Int64(clamping: try reader.uint64("btsnooz header"))
+    // The header of zlib (RFC 1950). Some logs lack its checksum at the end.
+    guard try reader.uint8("btsnooz header") & 15 == 8, try reader.uint8("btsnooz header") & 32 == 0 else {
+      throw MalformedPacket("btsnooz header: no zlib data", at: 9)
+    }
+    let log = try await inflate(octets[reader.offset...]).contents
+    var (file, duration) = (Snoop.header, Int64(0))
+    // The first pass only adds up the times.
+    for isConverting in [false, true] {
+      var elapsed: Int64 = 0
+      reader = ByteReader(log)
+      while !reader.isAtEnd {
+        EventLoop.shared.spendStep()
+        if EventLoop.shared.isShareSpent { try await EventLoop.shared.waitForTurn() }
+        let kept = Int(try reader.uint16("btsnooz record"))
+        let length = version == 1 ? kept : Int(try reader.uint16("btsnooz record"))
+        elapsed += Int64(try reader.uint32("btsnooz record"))
+        let type = try reader.uint8("btsnooz record")
+        // The lengths count the H4 indicator.
+        let packet = try reader.slice(kept - 1, "btsnooz record")
+        guard isConverting, let (indicator, direction) = Self.kind(type) else { continue }
+        // The times of the log are microseconds.
+        let time = min(max(0, last - duration + elapsed), .max / 1000) * 1000
+        var record = Snoop.Record(packet: [indicator] + packet, direction: direction, wallClock: time)
+        record.missing = max(0, length - kept)
+        let encoded = record.encoded
+        try count(output: encoded.count)
+        file += encoded
+      }
+      duration = elapsed
+    }
+    return file
+  }
+
+  private static func kind(_ type: UInt8) -> (indicator: UInt8, direction: Direction)? {
+    switch type {
+    case 0x10: (Packet.eventIndicator, .controllerToHost)
+    case 0x11: (Packet.aclIndicator, .controllerToHost)
+    case 0x12: (Packet.synchronousIndicator, .controllerToHost)
+    case 0x17: (Packet.isochronousIndicator, .controllerToHost)
+    case 0x20: (Packet.commandIndicator, .hostToController)
+    case 0x21: (Packet.aclIndicator, .hostToController)
+    case 0x22: (Packet.synchronousIndicator, .hostToController)
+    case 0x2D: (Packet.isochronousIndicator, .hostToController)
+    default: nil
+    }
+  }
+}
+
+extension TraceReader {
+  /// Returns whether a file is a capture, or contains one in a form that `PackedCapture` unpacks.
+  @LoopActor package static func isTrace(_ file: [UInt8]) async throws -> Bool {
+    if PcapngReader.isFile(file) || PcapReader.isFile(file) || file.starts(with: Snoop.magic) { return true }
+    if PacketLoggerReader.isLittle(file) != nil { return true }
+    return try await PackedCapture.isPacked(file)
+  }
+}
