@@ -27,7 +27,7 @@ extension String {
     // A command ends the text, also if one of its words contains a colon.
     if let command = ranges(of: ": \(program) ").last, !self[command.upperBound...].contains(". ") { return self }
     guard let colon = ranges(of: ": ").last else { return asSentence }
-    let start = self[..<colon.lowerBound].lastIndex { ".?!".contains($0) }.map { index(after: $0) } ?? startIndex
+    let start = [". ", "? ", ".) "].compactMap { self[..<colon.lowerBound].ranges(of: $0).last?.upperBound }.max() ?? startIndex
     // The sentence may follow a place, as in `wait ff01 00: Put …`.
     let opened = self[start..<colon.lowerBound].ranges(of: ": ").last?.upperBound ?? start
     let opening = self[opened..<colon.lowerBound].drop { $0 == " " }.prefix { $0 != " " }
@@ -39,14 +39,15 @@ extension String {
   }
 
   /// Returns the text with its advice as a session takes it: `blectl unpair X && blectl pair X` becomes `unpair X; pair X`.
-  /// - Parameter commands: The commands of the session.
-  package func atPrompt(of program: String, _ commands: Set<String>) -> String {
+  /// - Parameter commands: The commands of the program, and whether the session has them. The shell has the others.
+  package func atPrompt(of program: String, _ commands: [String: Bool]) -> String {
     guard !commands.isEmpty, contains("\(program) ") else { return self }
-    let own = commands.reduce(self) { text, command in
-      [(": ", ": "), ("`", "`"), (" && ", "; ")].reduce(text) { $0.replacing("\($1.0)\(program) \(command)", with: "\($1.1)\(command)") }
+    return commands.reduce(self) { text, command in
+      guard command.value else { return text.replacing(": \(program) \(command.key)", with: ": !\(program) \(command.key)") }
+      return [(": ", ": "), ("`", "`"), (" && ", "; ")].reduce(text) {
+        $0.replacing("\($1.0)\(program) \(command.key)", with: "\($1.1)\(command.key)")
+      }
     }
-    // The shell has the other commands.
-    return own.replacing(": \(program) ", with: ": !\(program) ")
   }
 
   /// The first words of sentences that end in a command or another text to type.

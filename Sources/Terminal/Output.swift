@@ -281,7 +281,7 @@ package final class Output {
   // MARK: Messages
 
   /// Makes all messages name these commands without the program, because the user types them at the prompt of a session.
-  package func showPrompt(for commands: Set<String>) { streams.promptCommands = commands }
+  package func showPrompt(for commands: [String: Bool]) { streams.promptCommands = commands }
 
   // Messages contain user input and file names. Their control characters must not reach the terminal.
 

@@ -257,7 +257,7 @@ final class StandardStreams {
   /// The sink of stderr. The same object as `out` if stdout and stderr are one pipe or terminal, so that lines keep their order.
   let err: Sink
   /// The commands that messages name without the program. Empty outside a session.
-  var promptCommands: Set<String> = []
+  var promptCommands: [String: Bool] = [:]
   /// The live view at the bottom of stdout. Nil without a live view.
   var live: LiveView?
   /// The escape sequence that erases the progress line of the terminal. Nil without a progress line.

@@ -1,5 +1,5 @@
-import Testing
 import BluetoothLEText
+import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct ShellWordsTests {
   @Test(arguments: [
@@ -50,11 +50,12 @@ import BluetoothLEText
 
   @Test(arguments: [
     ("Lost. To pair again: blectl unpair A && blectl pair A", "Lost. To pair again: unpair A; pair A"),
-    ("List the bonds: blectl bonds", "List the bonds: !blectl bonds"), ("Run `blectl pair A` first.", "Run `pair A` first."),
+    ("List the bonds: blectl bonds", "List the bonds: !blectl bonds"), ("Lost ff01: blectl was late.", "Lost ff01: blectl was late."),
+    ("Run `blectl pair A` first.", "Run `pair A` first."),
     ("To see all: blectl pair. Use blectl pair.", "To see all: pair. Use blectl pair."), ("a blectl pair", "a blectl pair"),
   ])
   func adviceAtAPrompt(_ text: String, _ typed: String) {
-    #expect(text.atPrompt(of: "blectl", ["unpair", "pair"]) == typed)
+    #expect(text.atPrompt(of: "blectl", ["unpair": true, "pair": true, "bonds": false]) == typed)
   }
 
   @Test func plainWordsStayPlain() {

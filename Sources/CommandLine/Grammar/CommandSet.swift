@@ -31,6 +31,11 @@ package struct CommandSet: Sendable {
 
   /// The commands that a session accepts.
   var inSessions: [any LoopCommand.Type] { commandLine.filter { $0.traits.runsInSessions } + sessionOnly }
+  /// The names of all commands, and whether a session has them.
+  package var atPrompt: [String: Bool] {
+    let inSessions = Set(inSessions.map { $0.commandName })
+    return Dictionary((commandLine + sessionOnly).map { ($0.commandName, inSessions.contains($0.commandName)) }) { $0 || $1 }
+  }
 
   package func isInSessions(_ name: String) -> Bool {
     inSessions.contains { $0.commandName == name || $0.configuration.aliases.contains(name) }

@@ -39,7 +39,7 @@ package struct UsageText {
       ?? Self.words(kind, mistake.help, command, arguments, commands)
     // A line feed in the user's words must not split the sentence.
     let message = DisplayText.visible(words.replacing("\n", with: " ")).asMessage(of: "blectl")
-    sentence = isSession ? message.atPrompt(of: "blectl", Set(commands.inSessions.map { $0.commandName })) : message
+    sentence = isSession ? message.atPrompt(of: "blectl", commands.atPrompt) : message
   }
 
   /// Returns the first option that `command` does not have. Nil if `command` has all options.
@@ -114,7 +114,8 @@ package struct UsageText {
     }
     func follows(_ option: String, _ index: Int) -> Bool { index > 0 && words[index - 1].hasPrefix(option) }
     guard let first = words.first, !words.contains("") else { return nil }
-    var lines = [words.flatMap(parts), words.filter { $0 != "=" }]
+    // The value of an option stays as it is.
+    var lines = [words.indices.flatMap { follows("-", $0) ? [words[$0]] : parts(words[$0]) }, words.filter { $0 != "=" }]
     lines.append([first.lowercased()] + words.dropFirst())
     lines.append(words.map { $0.hasPrefix("--") ? String($0.prefix { $0 != "=" }) : $0 })
     lines.append(words.indices.filter { Double(words[$0]) == nil || !follows("--", $0) }.map { words[$0] })
@@ -128,7 +129,7 @@ package struct UsageText {
     if let start = words.indices.dropFirst().first(where: { words.count - $0 > 5 && words[$0..<$0 + 6].allSatisfy(isOctet) }) {
       lines.append(words[..<start] + [words[start..<start + 6].joined(separator: ":")] + words[(start + 6)...])
     }
-    if let index = words.firstIndex(of: "-e"), index > 0 {
+    if let index = words.firstIndex(of: "-e"), index > 0, type != nil {
       let device = index > 1 ? Array(words[1..<index]) : ["PEER"]
       lines.append(Array(words[index...].prefix(2)) + device + words[index...].dropFirst(2))
     }

@@ -30,7 +30,7 @@ package struct Repl: LoopCommand {
   static func converse(_ shell: Shell, connecting peer: PeerArgument? = nil, endingWith link: SessionDevice? = nil) async throws {
     // From here on, the user or the program can type what advice names.
     shell.process.commands.program = ""
-    shell.process.output.showPrompt(for: Set(shell.process.commands.all.map { $0.commandName }))
+    shell.process.output.showPrompt(for: shell.process.commands.set.atPrompt)
     do {
       if !shell.process.output.style.json, let terminal = InteractiveShell(shell) {
         try await terminal.run(connecting: peer)
