@@ -129,7 +129,7 @@ package struct UsageText {
     if let start = words.indices.dropFirst().first(where: { words.count - $0 > 5 && words[$0..<$0 + 6].allSatisfy(isOctet) }) {
       lines.append(words[..<start] + [words[start..<start + 6].joined(separator: ":")] + words[(start + 6)...])
     }
-    if let index = words.firstIndex(of: "-e"), index > 0, type != nil {
+    if let index = words.firstIndex(of: "-e"), index > 0, commands.commandLine.contains(where: { $0.commandName == first }) {
       let device = index > 1 ? Array(words[1..<index]) : ["PEER"]
       lines.append(Array(words[index...].prefix(2)) + device + words[index...].dropFirst(2))
     }
