@@ -93,13 +93,13 @@ let package = Package(
     .target(
       name: "Browser",
       dependencies: [
-        "Program", "CommandLine", "Presentation", "Terminal", "Devices", "DeviceFiles", "LinuxIO", "BluetoothLE", "BluetoothLEText",
+        "CommandLine", "Presentation", "Terminal", "Devices", "DeviceFiles", "LinuxIO", "BluetoothLE", "BluetoothLEText",
         argumentParser,
       ], swiftSettings: settings),
     .target(
       name: "Gatttool",
       dependencies: [
-        "Program", "CommandLine", "Presentation", "Terminal", "Devices", "BluetoothLELinux", "LinuxIO", "BluetoothLE", "BluetoothLEText",
+        "CommandLine", "Presentation", "Terminal", "Devices", "BluetoothLELinux", "LinuxIO", "BluetoothLE", "BluetoothLEText",
         argumentParser,
         system,
       ], swiftSettings: settings),
