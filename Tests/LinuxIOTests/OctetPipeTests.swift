@@ -15,8 +15,14 @@ import Testing
     try SystemCall.call { unsafe mkfifo(path.path, 0o600) }
     EventLoop.shared.spawn {
       do {
-        try await EventLoop.shared.sleep(for: pause)
+        // On a busy machine, the reader may open the pipe later.
+        var probe: Int32
+        repeat {
+          try await EventLoop.shared.sleep(for: pause)
+          probe = unsafe open(path.path, O_WRONLY | O_NONBLOCK)
+        } while probe < 0 && errno == ENXIO
         var writer = try SystemCall.open(path.path, O_WRONLY | O_NONBLOCK)
+        close(probe)
         var queue = OutputQueue()
         queue.append(contents)
         while let rest = queue.front {

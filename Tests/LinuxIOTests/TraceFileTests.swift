@@ -152,12 +152,12 @@ private final class Reader: Sendable {
       let pipe = TemporaryPath()
       try SystemCall.call { unsafe mkfifo(pipe.path, 0o600) }
       let path = pipe.path
-      let opening = EventLoop.shared.spawn { try? await TraceFile.open(path, header: Snoop.header, readerWithin: .seconds(60)) }
+      let opening = EventLoop.shared.spawn { try? await TraceFile.open(path, header: Snoop.header, readerWithin: .seconds(600)) }
       let reader = Reader(path)
       let trace = try #require(await opening.value)
       for number in 0..<10_000 { trace.record([1, 0, 0xFC, 250] + [UInt8](repeating: UInt8(number & 255), count: 250), .hostToController) }
       EventLoop.shared.schedule(after: .seconds(3600)) { reader.start() }
-      try await trace.close(within: .seconds(60))
+      try await trace.close(within: .seconds(600))
       #expect(try Snoop.parse(await reader.all()).count == 10_000)
     }
   }
