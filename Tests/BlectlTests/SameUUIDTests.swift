@@ -95,6 +95,17 @@ import Testing
     #expect(try run(["read", "Twin", "outside"], on: adapter).text == "f401  5 °C\n")
   }
 
+  /// A mistyped name reads all descriptions. A protected one is no reason to pair.
+  @Test func aMistypedNameDoesNotPair() throws {
+    let file = #"""
+      [{"name": "Twin", "address": "D1:00:00:00:00:63/random", "advertisement": {"name": "Twin"}, "security": {"io": "none"},
+        "services": [{"uuid": "181a", "characteristics": [{"uuid": "fff1", "properties": ["read"], "value": "00", "descriptors": [
+          {"uuid": "2901", "value": {"utf8": "secret"}, "permissions": ["read_encrypted"]}]}]}]}]
+      """#
+    let result = try run(["read", "Twin", "sceret", "--pair"], on: "sim:" + (try TemporaryFolder.file(Array(file.utf8))))
+    #expect(result.status == 64 && result.errors.contains("Unknown attribute \"sceret\""), "\(result.errors)")
+  }
+
   @Test func aKnownNameWins() throws {
     let more = ", \(Self.characteristic(7, "temperature", uuid: "fff1")), \(Self.characteristic(8, "fff1", uuid: "fff2"))"
     let adapter = try Self.twin("battery_level", "humidity", more: more)

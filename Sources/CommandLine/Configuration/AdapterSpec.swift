@@ -55,7 +55,7 @@ package enum AdapterSpec: Sendable, Equatable {
     text.split(separator: ".").last.flatMap { FamiliarWords.adapters["\($0)"] }.map { $0 + text }
   }
 
-  /// Returns the adapter that two words mean, such as `replay:s.btsnoop`. Nil if the second word is not what follows such a kind.
+  /// Returns the adapter that two words mean, such as `replay:s.btsnoop`. Returns nil if the second word does not fit the first one.
   static func joined(_ kind: String, _ rest: String) -> String? {
     let isFile = InputFile.exists(rest) || named(in: rest)?.hasPrefix(kind) ?? false
     let fits = ["tcp": ":", "unix": "/", "serial": "/"][kind].map { rest.contains($0) } ?? (["sim", "replay"].contains(kind) && isFile)

@@ -98,7 +98,7 @@ package struct UsageText {
       + commandLine(["-i", adapter] + (others.contains { !$0.hasPrefix("-") } ? others : others + ["scan"]), isSession: false)
   }
 
-  /// Returns the line that the user means, if one small change makes the words a valid line. Nil without such a change.
+  /// Returns the line that the user means, if one small change makes the words a valid line. Returns nil otherwise.
   private static func corrected(_ words: [String], _ commands: CommandSet, of type: (any LoopCommand.Type)?, _ place: Int?) -> String? {
     func isValid(_ words: [String]) -> Bool {
       let (rest, index) = (Array(words.dropFirst()), place.map { $0 - 1 })
