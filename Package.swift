@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// blectl is Linux only: its home is AF_BLUETOOTH. Everything but LinuxIO, BluetoothLELinux, Terminal, and the rooms EventLoop, Crypto
-// and Compression is pure Swift.
+// blectl is Linux only: its home is AF_BLUETOOTH. Everything but BluetoothLELinux, Terminal, and the rooms EventLoop, Streams,
+// Crypto and Compression is pure Swift.
 let settings: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
   .enableUpcomingFeature("MemberImportVisibility"),
@@ -19,8 +19,8 @@ let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collect
 let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 
 let fuzzed: [Target.Dependency] = [
-  "blectl", "Gatttool", "Program", "CommandLine", "Terminal", "Scripts", "Devices", "Traces", "BluetoothLESimulator", "DeviceFiles",
-  "LinuxIO", "BluetoothLE", "BluetoothLEText", "TestSupport",
+  "blectl", "Gatttool", "Program", "CommandLine", "Terminal", "Scripts", "Traces", "BluetoothLESimulator", "BluetoothLEDeviceFiles",
+  "BluetoothLE", "BluetoothLEText", "TestSupport",
 ]
 
 let package = Package(
@@ -35,33 +35,37 @@ let package = Package(
     // From the bottom to the top: a target knows only those before it. scripts/check-rooms reads the imports, and keeps the order of the
     // rooms in a target.
     .target(name: "BluetoothLEText", swiftSettings: settings),
-    .systemLibrary(name: "CBluetooth"),
-    .systemLibrary(name: "CCrypto"),
-    .systemLibrary(name: "CDBus"),
+    .systemLibrary(name: "CBluetoothLEBlueZ"),
+    .systemLibrary(name: "CBluetoothLECrypto"),
+    .systemLibrary(name: "CBluetoothLEDBus"),
     .systemLibrary(name: "CZlib"),
-    .target(name: "CLinux", publicHeadersPath: ".", cSettings: [.treatAllWarnings(as: .error)]),
+    .target(name: "CBluetoothLESystem", publicHeadersPath: ".", cSettings: [.treatAllWarnings(as: .error)]),
     // Not headers like the others: what they keep exists once, however Swift is optimised.
     .target(name: "CCurses", cSettings: [.treatAllWarnings(as: .error)]),
     .target(name: "CReadline", cSettings: [.treatAllWarnings(as: .error)]),
     .target(
-      name: "BluetoothLE", dependencies: ["BluetoothLEText", "CCrypto", deque, heap], exclude: ["HCI/Commands/Commands.txt"],
+      name: "BluetoothLE",
+      dependencies: ["BluetoothLEText", "CBluetoothLECrypto", "CBluetoothLESystem", deque, heap, system],
+      exclude: ["HCI/Commands/Commands.txt"],
       swiftSettings: settings,
       // The static one: a shared libcrypto would be loaded at every start.
       linkerSettings: [.linkedLibrary(":libcrypto.a")]),
-    .target(name: "LinuxIO", dependencies: ["BluetoothLE", "BluetoothLEText", "CLinux", deque, system], swiftSettings: settings),
     .target(
-      name: "BluetoothLELinux", dependencies: ["LinuxIO", "BluetoothLE", "CBluetooth", "CDBus", system], swiftSettings: settings),
-    .target(name: "DeviceFiles", dependencies: ["BluetoothLE", "BluetoothLEText"], swiftSettings: settings),
+      name: "BluetoothLELinux",
+      dependencies: ["BluetoothLE", "BluetoothLEText", "CBluetoothLEBlueZ", "CBluetoothLEDBus", "CBluetoothLESystem", system],
+      swiftSettings: settings),
+    .target(name: "BluetoothLEDeviceFiles", dependencies: ["BluetoothLE", "BluetoothLEText"], swiftSettings: settings),
     .target(
-      name: "BluetoothLESimulator", dependencies: ["DeviceFiles", "BluetoothLE", "BluetoothLEText", deque], swiftSettings: settings),
+      name: "BluetoothLESimulator", dependencies: ["BluetoothLEDeviceFiles", "BluetoothLE", "BluetoothLEText", deque],
+      swiftSettings: settings),
     .target(
       name: "Traces", dependencies: ["BluetoothLE", "BluetoothLEText", "CZlib", deque], swiftSettings: settings,
       // The static one, likewise.
       linkerSettings: [.linkedLibrary(":libz.a")]),
-    .target(name: "Devices", dependencies: ["DeviceFiles", "BluetoothLE", "BluetoothLEText"], swiftSettings: settings),
-    .target(name: "Scripts", dependencies: ["Devices", "BluetoothLE", "BluetoothLEText"], swiftSettings: settings),
+    .target(name: "Scripts", dependencies: ["BluetoothLE", "BluetoothLEText"], swiftSettings: settings),
     .target(
-      name: "Terminal", dependencies: ["BluetoothLE", "BluetoothLEText", "CCurses", "CReadline"], swiftSettings: settings,
+      name: "Terminal", dependencies: ["BluetoothLE", "BluetoothLEText", "CBluetoothLESystem", "CCurses", "CReadline"],
+      swiftSettings: settings,
       // The static ones: shared libraries would be loaded at every start.
       linkerSettings: [
         .linkedLibrary(":libncursesw.a"), .linkedLibrary(":libreadline.a"), .linkedLibrary(":libtinfo.a"),
@@ -69,43 +73,40 @@ let package = Package(
     .target(
       name: "Presentation",
       dependencies: [
-        "Terminal", "Scripts", "Devices", "Traces", "DeviceFiles", "BluetoothLELinux", "LinuxIO", "BluetoothLE", "BluetoothLEText", system,
+        "Terminal", "Scripts", "Traces", "BluetoothLEDeviceFiles", "BluetoothLELinux", "BluetoothLE", "BluetoothLEText", system,
       ], swiftSettings: settings),
     .target(
       name: "CommandLine",
       dependencies: [
-        "Presentation", "Terminal", "Scripts", "Devices", "Traces", "BluetoothLESimulator", "DeviceFiles", "BluetoothLELinux", "LinuxIO",
+        "Presentation", "Terminal", "Scripts", "Traces", "BluetoothLESimulator", "BluetoothLEDeviceFiles", "BluetoothLELinux",
         "BluetoothLE", "BluetoothLEText", argumentParser, system,
       ], swiftSettings: settings),
     .target(
       name: "Program",
       dependencies: [
-        "CommandLine", "Presentation", "Terminal", "Scripts", "Devices", "Traces", "BluetoothLESimulator", "DeviceFiles",
-        "BluetoothLELinux", "LinuxIO", "BluetoothLE", "BluetoothLEText", argumentParser, deque, system,
+        "CommandLine", "Presentation", "Terminal", "Scripts", "Traces", "BluetoothLESimulator", "BluetoothLEDeviceFiles",
+        "BluetoothLELinux", "BluetoothLE", "BluetoothLEText", argumentParser, deque, system,
       ], swiftSettings: settings),
     .target(
       name: "Scripting",
       dependencies: [
-        "Program", "CommandLine", "Presentation", "Terminal", "Scripts", "Devices", "DeviceFiles", "LinuxIO", "BluetoothLE",
-        "BluetoothLEText",
-        argumentParser, system,
+        "Program", "CommandLine", "Presentation", "Terminal", "Scripts", "BluetoothLEDeviceFiles", "BluetoothLELinux", "BluetoothLE",
+        "BluetoothLEText", argumentParser, system,
       ], swiftSettings: settings),
     .target(
       name: "Browser",
       dependencies: [
-        "CommandLine", "Presentation", "Terminal", "Devices", "DeviceFiles", "LinuxIO", "BluetoothLE", "BluetoothLEText",
+        "CommandLine", "Presentation", "Terminal", "BluetoothLEDeviceFiles", "BluetoothLELinux", "BluetoothLE", "BluetoothLEText",
         argumentParser,
       ], swiftSettings: settings),
     .target(
       name: "Gatttool",
       dependencies: [
-        "CommandLine", "Presentation", "Terminal", "Devices", "BluetoothLELinux", "LinuxIO", "BluetoothLE", "BluetoothLEText",
-        argumentParser,
-        system,
+        "CommandLine", "Presentation", "Terminal", "BluetoothLELinux", "BluetoothLE", "BluetoothLEText", argumentParser, system,
       ], swiftSettings: settings),
     .executableTarget(
       name: "blectl",
-      dependencies: ["Scripting", "Browser", "Gatttool", "Program", "CommandLine", "LinuxIO", argumentParser],
+      dependencies: ["Scripting", "Browser", "Gatttool", "Program", "CommandLine", "BluetoothLELinux", "BluetoothLE", argumentParser],
       exclude: ["StartOrder.txt", "Static"], swiftSettings: settings,
       // Every start would read a megabyte of relocations: these are ten kilobytes. The default linker cannot do that. Needs glibc 2.36 to run.
       linkerSettings: [
@@ -124,7 +125,7 @@ let package = Package(
 
     .target(
       name: "TestSupport",
-      dependencies: ["Scripts", "Traces", "DeviceFiles", "LinuxIO", "BluetoothLE", "BluetoothLEText"],
+      dependencies: ["Scripts", "Traces", "BluetoothLEDeviceFiles", "BluetoothLE", "BluetoothLEText", "CBluetoothLESystem"],
       path: "Tests/TestSupport"),
     .testTarget(name: "TextTests", dependencies: ["BluetoothLEText", "TestSupport"]),
     .testTarget(name: "EventLoopTests", dependencies: ["BluetoothLE", "TestSupport"]),
@@ -138,39 +139,40 @@ let package = Package(
     .testTarget(name: "SMPTests", dependencies: ["BluetoothLE", "BluetoothLEText", "TestSupport"]),
     .testTarget(name: "ATTTests", dependencies: ["BluetoothLE", "BluetoothLEText", "TestSupport"]),
     .testTarget(name: "GATTTests", dependencies: ["BluetoothLESimulator", "BluetoothLE", "BluetoothLEText", "TestSupport"]),
-    .testTarget(name: "DeviceFilesTests", dependencies: ["DeviceFiles", "BluetoothLE", "BluetoothLEText", "TestSupport"]),
+    .testTarget(name: "DeviceFilesTests", dependencies: ["BluetoothLEDeviceFiles", "BluetoothLE", "BluetoothLEText", "TestSupport"]),
     .testTarget(name: "GAPTests", dependencies: ["BluetoothLE", "BluetoothLEText", "TestSupport"]),
     .testTarget(name: "ReplayTests", dependencies: ["Traces", "BluetoothLE", "TestSupport"]),
     .testTarget(name: "DecodingTests", dependencies: ["Traces", "BluetoothLE", "BluetoothLEText", "TestSupport"]),
     .testTarget(
       name: "PeripheralsTests",
-      dependencies: ["BluetoothLESimulator", "DeviceFiles", "BluetoothLE", "BluetoothLEText", "TestSupport"]),
+      dependencies: ["BluetoothLESimulator", "BluetoothLEDeviceFiles", "BluetoothLE", "BluetoothLEText", "TestSupport"]),
     .testTarget(
       name: "SimulationTests",
-      dependencies: ["BluetoothLESimulator", "DeviceFiles", "BluetoothLE", "BluetoothLEText", "TestSupport"]),
+      dependencies: ["BluetoothLESimulator", "BluetoothLEDeviceFiles", "BluetoothLE", "BluetoothLEText", "TestSupport"]),
     .testTarget(name: "LEHostTests", dependencies: ["BluetoothLESimulator", "BluetoothLE", "TestSupport"]),
-    .testTarget(name: "LinuxIOTests", dependencies: ["Traces", "LinuxIO", "BluetoothLE", "BluetoothLEText", "TestSupport", system]),
+    .testTarget(
+      name: "LinuxIOTests", dependencies: ["Traces", "BluetoothLELinux", "BluetoothLE", "BluetoothLEText", "TestSupport", system]),
     .testTarget(
       name: "LinuxBluetoothTests",
-      dependencies: ["BluetoothLELinux", "LinuxIO", "BluetoothLE", "TestSupport", "CBluetooth", system]),
-    .testTarget(name: "FindingTests", dependencies: ["Devices", "DeviceFiles", "BluetoothLE", "BluetoothLEText", "TestSupport"]),
+      dependencies: ["BluetoothLELinux", "BluetoothLE", "TestSupport", "CBluetoothLEBlueZ", system]),
+    .testTarget(name: "FindingTests", dependencies: ["BluetoothLEDeviceFiles", "BluetoothLE", "BluetoothLEText", "TestSupport"]),
     .testTarget(
       name: "OperationsTests",
-      dependencies: ["Devices", "BluetoothLESimulator", "DeviceFiles", "BluetoothLE", "BluetoothLEText", "TestSupport"]),
+      dependencies: ["BluetoothLESimulator", "BluetoothLEDeviceFiles", "BluetoothLE", "BluetoothLEText", "TestSupport"]),
     .testTarget(name: "TestReportsTests", dependencies: ["Scripts", "BluetoothLE", "BluetoothLEText", "TestSupport"]),
     .testTarget(name: "ScriptLanguageTests", dependencies: ["Scripts", "BluetoothLEText", "TestSupport"]),
     .testTarget(name: "TerminalTests", dependencies: ["Terminal", "BluetoothLE", "BluetoothLEText", "TestSupport"]),
     .testTarget(
       name: "BlectlTests",
       dependencies: [
-        "blectl", "Scripting", "Browser", "Gatttool", "Program", "CommandLine", "Presentation", "Terminal", "Scripts", "Devices", "Traces",
-        "BluetoothLESimulator", "DeviceFiles", "BluetoothLELinux", "LinuxIO", "BluetoothLE", "BluetoothLEText", "TestSupport",
+        "blectl", "Scripting", "Browser", "Gatttool", "Program", "CommandLine", "Presentation", "Terminal", "Scripts", "Traces",
+        "BluetoothLESimulator", "BluetoothLEDeviceFiles", "BluetoothLELinux", "BluetoothLE", "BluetoothLEText", "TestSupport",
         argumentParser, system,
       ]),
     .testTarget(name: "Fuzz", dependencies: fuzzed, path: "Tests/Fuzz", exclude: ["Fuzz.swift", "CLibFuzzer", "Corpus"]),
     .testTarget(
       name: "InteropTests",
-      dependencies: ["blectl", "Scripts", "Traces", "BluetoothLESimulator", "LinuxIO", "BluetoothLE", "BluetoothLEText", "TestSupport"],
+      dependencies: ["blectl", "Scripts", "Traces", "BluetoothLESimulator", "BluetoothLE", "BluetoothLEText", "TestSupport"],
       exclude: [
         "ant-junit.xsd", "beacon_frames.py", "bthome_frames.py", "bumble_air.py", "bumble_client.py", "foreign_values.py", "junit_facts.py",
         "tap_facts.pl",
@@ -178,9 +180,7 @@ let package = Package(
       ]),
     .testTarget(
       name: "KernelTests",
-      dependencies: [
-        "blectl", "Devices", "Traces", "BluetoothLESimulator", "BluetoothLELinux", "LinuxIO", "BluetoothLE", "TestSupport", system,
-      ]),
+      dependencies: ["blectl", "Traces", "BluetoothLESimulator", "BluetoothLELinux", "BluetoothLE", "TestSupport", system]),
   ],
   swiftLanguageModes: [.v6]
 )

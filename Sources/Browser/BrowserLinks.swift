@@ -1,13 +1,12 @@
 import BluetoothLE
+import BluetoothLEDeviceFiles
 import BluetoothLEText
 import CommandLine
-import DeviceFiles
-import Devices
 import Presentation
 
 /// The browser's implementation of `DeviceLinks`, through which blectl opens connections.
 @LoopActor
-final class BrowserLinks: DeviceLinks {
+final class BrowserLinks: CommandLinks {
   private let browser: BrowserSession
   /// The address under which the browser shows the device. Nil for a search.
   private let row: PeerAddress?

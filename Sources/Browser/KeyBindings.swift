@@ -1,5 +1,4 @@
 import BluetoothLE
-import Devices
 import Presentation
 import Terminal
 

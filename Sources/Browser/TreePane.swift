@@ -1,8 +1,9 @@
 import BluetoothLE
 import BluetoothLEText
-import Devices
 import Presentation
 import Terminal
+
+import struct BluetoothLEDeviceFiles.AdvertisingFormats
 
 /// Draws the attribute tree of a device, or its advertisement if blectl has not discovered its services.
 struct TreePane {

@@ -2,7 +2,6 @@ import BluetoothLE
 import BluetoothLELinux
 import BluetoothLEText
 import CommandLine
-import Devices
 import Presentation
 import SystemPackage
 

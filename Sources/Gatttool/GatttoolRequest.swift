@@ -1,7 +1,6 @@
 import ArgumentParser
 import BluetoothLE
 import CommandLine
-import Devices
 import Presentation
 import Terminal
 

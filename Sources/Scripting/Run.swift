@@ -1,9 +1,8 @@
 import ArgumentParser
 import BluetoothLE
+import BluetoothLELinux
 import BluetoothLEText
 import CommandLine
-import Devices
-import LinuxIO
 import Presentation
 import Scripts
 import Terminal

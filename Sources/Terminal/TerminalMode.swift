@@ -1,7 +1,8 @@
 package import BluetoothLE
-// For termios: its shim is the first in this room to include it.
 import CCurses
 import Glibc
+
+// For termios: its shim is the first in this room to include it.
 
 /// The settings of a terminal for reading single keys, without echo and line buffering. Ctrl-C and Ctrl-Z still send signals.
 @LoopActor

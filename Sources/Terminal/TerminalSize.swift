@@ -1,3 +1,4 @@
+import CBluetoothLESystem
 import Glibc
 
 /// The size of a terminal, within limits that every library can handle.

@@ -1,7 +1,8 @@
 import ArgumentParser
+import BluetoothLE
+import BluetoothLELinux
 import CommandLine
 import Gatttool
-import LinuxIO
 import Program
 
 @main

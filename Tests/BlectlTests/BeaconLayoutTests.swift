@@ -1,9 +1,8 @@
-import BluetoothLE
 import BluetoothLEText
 import TestSupport
 import Testing
 
-@testable import Devices
+@testable import BluetoothLE
 @testable import Presentation
 
 /// Beacons with fields at fixed places. The frames of Ruuvi are the test vectors of docs.ruuvi.com. `ForeignBeaconTests` compares more frames

@@ -1,9 +1,8 @@
-import BluetoothLE
 import Terminal
 import Testing
 
+@testable import BluetoothLE
 @testable import Browser
-@testable import Devices
 
 /// Every key of the browser, without a terminal.
 @Suite(.timeLimit(.minutes(15))) struct BrowserKeyTests {

@@ -1,6 +1,5 @@
 import BluetoothLE
 import BluetoothLESimulator
-import Devices
 import TestSupport
 import Testing
 

@@ -1,9 +1,8 @@
-import BluetoothLE
 import TestSupport
 import Testing
 
+@testable import BluetoothLE
 @testable import BluetoothLELinux
-@testable import LinuxIO
 @testable import Program
 @testable import blectl
 

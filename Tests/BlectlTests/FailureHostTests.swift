@@ -1,6 +1,6 @@
 import BluetoothLE
+import BluetoothLELinux
 import BluetoothLESimulator
-import LinuxIO
 import SystemPackage
 import Testing
 

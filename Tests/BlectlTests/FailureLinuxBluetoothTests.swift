@@ -1,5 +1,4 @@
 import BluetoothLE
-import LinuxIO
 import SystemPackage
 import Testing
 

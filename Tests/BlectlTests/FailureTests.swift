@@ -1,4 +1,5 @@
-import LinuxIO
+import BluetoothLE
+import BluetoothLELinux
 import SystemPackage
 import Testing
 

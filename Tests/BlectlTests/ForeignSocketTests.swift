@@ -1,11 +1,11 @@
-import BluetoothLE
 import BluetoothLESimulator
 import Glibc
 import TestSupport
 import Testing
 
+@testable import BluetoothLE
+@testable import BluetoothLELinux
 @testable import CommandLine
-@testable import LinuxIO
 @testable import Terminal
 @testable import blectl
 

@@ -1,6 +1,7 @@
+import BluetoothLE
+import BluetoothLELinux
 import Foundation
 import Glibc
-import LinuxIO
 import TestSupport
 
 /// A scripted controller behind a UNIX socket that records its input. Unlike the simulated controller, it can flood and fall silent. It has

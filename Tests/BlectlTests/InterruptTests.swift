@@ -1,6 +1,6 @@
 import BluetoothLE
+import BluetoothLELinux
 import Glibc
-import LinuxIO
 import Terminal
 import TestSupport
 import Testing

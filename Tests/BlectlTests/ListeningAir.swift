@@ -1,6 +1,6 @@
+import BluetoothLE
 import Foundation
 import Glibc
-import LinuxIO
 import TestSupport
 
 /// A persistent air of the real executable, in real time, for all kinds of clients.

@@ -1,6 +1,7 @@
+import BluetoothLE
+import BluetoothLELinux
 import Foundation
 import Glibc
-import LinuxIO
 import TestSupport
 
 /// A program or device that users may mistake for a controller, behind a socket or on a serial line. It answers the first bytes with text,

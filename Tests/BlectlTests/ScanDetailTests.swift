@@ -1,6 +1,6 @@
 import BluetoothLE
+import BluetoothLEDeviceFiles
 import BluetoothLEText
-import Devices
 import TestSupport
 import Testing
 

@@ -1,8 +1,7 @@
-import BluetoothLE
 import TestSupport
 import Testing
 
-@testable import Devices
+@testable import BluetoothLE
 @testable import Presentation
 
 /// Every fault at each packet of a transfer of 200. If the device reports its count or the mode differs, every third packet.

@@ -2,7 +2,8 @@ import BluetoothLEText
 import TestSupport
 import Testing
 
-@testable import DeviceFiles
+@testable import BluetoothLE
+@testable import BluetoothLEDeviceFiles
 
 @Suite(.timeLimit(.minutes(15))) struct AnswerReaderTests {
   private static let device = #"""

@@ -1,9 +1,9 @@
-import BluetoothLE
 import BluetoothLEText
 import TestSupport
 import Testing
 
-@testable import DeviceFiles
+@testable import BluetoothLE
+@testable import BluetoothLEDeviceFiles
 
 @Suite(.timeLimit(.minutes(15))) struct DeviceFileTests {
   private func parse(_ text: String) throws -> DeviceDescription { try DeviceFile.parse(Array(text.utf8), name: "x.json") }

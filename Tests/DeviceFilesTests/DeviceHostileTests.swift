@@ -2,7 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import DeviceFiles
+@testable import BluetoothLE
+@testable import BluetoothLEDeviceFiles
 
 /// Hostile files and packets give an error or a refusal. They never cause a trap or a long run.
 @Suite(.timeLimit(.minutes(15))) struct DeviceHostileTests {

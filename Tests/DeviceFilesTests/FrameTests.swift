@@ -2,7 +2,8 @@ import BluetoothLEText
 import TestSupport
 import Testing
 
-@testable import DeviceFiles
+@testable import BluetoothLE
+@testable import BluetoothLEDeviceFiles
 
 @Suite(.timeLimit(.minutes(15))) struct FrameTests {
   /// Returns the frame that command `c` of a file writes.

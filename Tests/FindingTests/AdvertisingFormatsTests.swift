@@ -1,9 +1,9 @@
 import BluetoothLEText
-import DeviceFiles
 import TestSupport
 import Testing
 
-@testable import Devices
+@testable import BluetoothLE
+@testable import BluetoothLEDeviceFiles
 
 /// Device files decode manufacturer data. Hostile data cause no trap and do not hide other data.
 @Suite(.timeLimit(.minutes(15))) struct AdvertisingFormatsTests {

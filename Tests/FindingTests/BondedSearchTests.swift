@@ -1,9 +1,8 @@
-import BluetoothLE
 import BluetoothLEText
 import TestSupport
 import Testing
 
-@testable import Devices
+@testable import BluetoothLE
 
 /// Searches by the names of bonded devices.
 @Suite(.timeLimit(.minutes(15))) struct BondedSearchTests {

@@ -1,10 +1,9 @@
-import BluetoothLE
 import BluetoothLEText
-import DeviceFiles
 import TestSupport
 import Testing
 
-@testable import Devices
+@testable import BluetoothLE
+@testable import BluetoothLEDeviceFiles
 
 @Suite(.timeLimit(.minutes(15))) struct DecodedDataTests {
   private func octets(_ hex: String) -> [UInt8] { Hex.decode(hex) ?? [] }

@@ -1,8 +1,7 @@
-import BluetoothLE
 import TestSupport
 import Testing
 
-@testable import Devices
+@testable import BluetoothLE
 
 @Suite(.timeLimit(.minutes(15))) struct DeviceOrderTests {
   private func device(_ number: UInt64, _ rssi: Int8, name: String? = nil, at time: Int64 = 0) -> DeviceView {

@@ -1,8 +1,7 @@
-import BluetoothLE
 import TestSupport
 import Testing
 
-@testable import Devices
+@testable import BluetoothLE
 
 @Suite(.timeLimit(.minutes(15))) struct ListenTests {
   /// No report arrives after the end, although one event or one turn may bring several.

@@ -1,6 +1,5 @@
 import BluetoothLE
 import BluetoothLEText
-import Devices
 import Foundation
 import TestSupport
 import Testing

@@ -1,9 +1,8 @@
-import BluetoothLE
 import BluetoothLEText
 import TestSupport
 import Testing
 
-@testable import Devices
+@testable import BluetoothLE
 
 @Suite(.timeLimit(.minutes(15))) struct MACSearchTests {
   /// The wristband's advertisement, with the MAC in the last six bytes of the data of company 0157.

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Devices
+@testable import BluetoothLE
 
 @Suite(.timeLimit(.minutes(15))) struct SignalHistoryTests {
   private let millisecond: Int64 = 1_000_000

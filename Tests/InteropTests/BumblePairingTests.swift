@@ -1,7 +1,6 @@
 import BluetoothLE
 import BluetoothLESimulator
 import Foundation
-import LinuxIO
 import TestSupport
 import Testing
 

@@ -1,6 +1,5 @@
 import BluetoothLE
 import Foundation
-import LinuxIO
 import TestSupport
 import Testing
 

@@ -1,7 +1,6 @@
 import BluetoothLE
 import BluetoothLESimulator
 import Glibc
-import LinuxIO
 import SystemPackage
 import TestSupport
 

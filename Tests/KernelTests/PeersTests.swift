@@ -1,6 +1,5 @@
 import BluetoothLE
 import BluetoothLELinux
-import Devices
 import TestSupport
 import Testing
 

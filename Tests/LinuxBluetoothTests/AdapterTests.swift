@@ -1,13 +1,12 @@
-import BluetoothLE
-import CBluetooth
+import CBluetoothLEBlueZ
 import Foundation
 import Glibc
 import SystemPackage
 import TestSupport
 import Testing
 
+@testable import BluetoothLE
 @testable import BluetoothLELinux
-@testable import LinuxIO
 
 @Suite(.timeLimit(.minutes(15))) struct AdapterTests {
   /// This machine lists its adapters, or its kernel has no Bluetooth.

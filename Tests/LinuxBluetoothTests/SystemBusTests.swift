@@ -1,11 +1,10 @@
-import BluetoothLE
 import Glibc
 import SystemPackage
 import TestSupport
 import Testing
 
+@testable import BluetoothLE
 @testable import BluetoothLELinux
-@testable import LinuxIO
 
 private let isThere = unsafe dlopen("libdbus-1.so.3", RTLD_NOW) != nil
 

@@ -1,10 +1,10 @@
-import BluetoothLE
 import Glibc
 import SystemPackage
 import TestSupport
 import Testing
 
-@testable import LinuxIO
+@testable import BluetoothLE
+@testable import BluetoothLELinux
 
 @Suite(.timeLimit(.minutes(15))) struct InputFileTests {
   @Test func readsAWholeFile() async throws {

@@ -1,10 +1,9 @@
-import BluetoothLE
 import Glibc
 import SystemPackage
 import TestSupport
 import Testing
 
-@testable import LinuxIO
+@testable import BluetoothLE
 
 private let reset: [UInt8] = [1, 3, 0x0C, 0]
 private let complete: [UInt8] = [4, 0x0E, 4, 1, 3, 0x0C, 0]

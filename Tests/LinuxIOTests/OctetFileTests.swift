@@ -1,11 +1,11 @@
-import BluetoothLE
 import BluetoothLEText
 import Glibc
 import SystemPackage
 import TestSupport
 import Testing
 
-@testable import LinuxIO
+@testable import BluetoothLE
+@testable import BluetoothLELinux
 
 /// Tests files that are sent in segments, in order and again.
 @Suite(.timeLimit(.minutes(15))) struct OctetFileTests {

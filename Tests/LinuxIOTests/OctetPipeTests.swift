@@ -1,10 +1,10 @@
-import BluetoothLE
 import Glibc
 import SystemPackage
 import TestSupport
 import Testing
 
-@testable import LinuxIO
+@testable import BluetoothLE
+@testable import BluetoothLELinux
 
 /// Tests input that can be read only once.
 @Suite(.timeLimit(.minutes(15))) struct OctetPipeTests {

@@ -4,7 +4,8 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@testable import LinuxIO
+@testable import BluetoothLE
+@testable import BluetoothLELinux
 
 /// An output file is written at the end. The old file stays until the new one is complete.
 @Suite(.timeLimit(.minutes(15))) struct OutputFileTests {

@@ -3,7 +3,8 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@testable import LinuxIO
+@testable import BluetoothLE
+@testable import BluetoothLELinux
 
 @Suite(.timeLimit(.minutes(15))) struct RunningProgramTests {
   @Test func findsWhoHasASocket() throws {

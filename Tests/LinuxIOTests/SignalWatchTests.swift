@@ -1,9 +1,9 @@
-import BluetoothLE
 import Glibc
 import TestSupport
 import Testing
 
-@testable import LinuxIO
+@testable import BluetoothLE
+@testable import BluetoothLELinux
 
 @Suite(.serialized, .timeLimit(.minutes(15))) struct SignalWatchTests {
   /// SIGUSR1 replaces SIGINT here, because a failing test must not end its own process.

@@ -1,6 +1,7 @@
+import BluetoothLE
+import BluetoothLELinux
 import Foundation
 import Glibc
-import LinuxIO
 import TestSupport
 import Testing
 

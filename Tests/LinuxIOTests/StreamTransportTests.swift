@@ -1,10 +1,10 @@
-import BluetoothLE
 import Glibc
 import SystemPackage
 import TestSupport
 import Testing
 
-@testable import LinuxIO
+@testable import BluetoothLE
+@testable import BluetoothLELinux
 
 /// The other end of a stream, which the test controls, and the transport's events.
 @LoopActor

@@ -1,4 +1,3 @@
-import BluetoothLE
 import Foundation
 import Glibc
 import SystemPackage
@@ -6,7 +5,8 @@ import TestSupport
 import Testing
 import Traces
 
-@testable import LinuxIO
+@testable import BluetoothLE
+@testable import BluetoothLELinux
 
 /// Reads a pipe to its end on its own thread, once allowed.
 private final class Reader: Sendable {

@@ -1,10 +1,9 @@
-import BluetoothLE
 import Glibc
 import SystemPackage
 import TestSupport
 import Testing
 
-@testable import LinuxIO
+@testable import BluetoothLE
 
 @Suite(.timeLimit(.minutes(15))) struct TransportAddressTests {
   @Test(arguments: [

@@ -1,9 +1,9 @@
-import BluetoothLE
 import Glibc
 import TestSupport
 import Testing
 
-@testable import LinuxIO
+@testable import BluetoothLE
+@testable import BluetoothLELinux
 
 /// The users of processes and sockets, without other users: the numbers are made up.
 @Suite(.timeLimit(.minutes(15))) struct UserNumberTests {

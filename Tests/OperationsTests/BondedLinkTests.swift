@@ -1,9 +1,8 @@
-import BluetoothLE
 import BluetoothLESimulator
 import TestSupport
 import Testing
 
-@testable import Devices
+@testable import BluetoothLE
 
 /// Links whose device pairs: how long they wait for it, and when they come back.
 @Suite(.timeLimit(.minutes(15))) struct BondedLinkTests {

@@ -1,8 +1,7 @@
-import BluetoothLE
 import TestSupport
 import Testing
 
-@testable import Devices
+@testable import BluetoothLE
 
 /// What a link does about its security, without an SMP of its own.
 @Suite(.timeLimit(.minutes(15))) struct ConnectionSecurityTests {

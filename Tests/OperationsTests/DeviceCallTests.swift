@@ -1,10 +1,9 @@
-import BluetoothLE
 import Foundation
 import TestSupport
 import Testing
 
-@testable import DeviceFiles
-@testable import Devices
+@testable import BluetoothLE
+@testable import BluetoothLEDeviceFiles
 
 /// Tests commands of device files on a link over the simulated air.
 @Suite(.timeLimit(.minutes(15))) struct DeviceCallTests {

@@ -3,7 +3,6 @@ import TestSupport
 import Testing
 
 @testable import BluetoothLE
-@testable import Devices
 
 @Suite(.timeLimit(.minutes(15))) struct ExpectedAnswersTests {
   static func pattern(_ text: String) -> ExpectedAnswers.Pattern {

@@ -1,10 +1,9 @@
-import BluetoothLE
 import BluetoothLESimulator
 import BluetoothLEText
 import TestSupport
 import Testing
 
-@testable import Devices
+@testable import BluetoothLE
 
 /// Tests which device counts as the lost one.
 @Suite(.timeLimit(.minutes(15))) struct FindAgainTests {

@@ -1,8 +1,7 @@
-import BluetoothLE
 import BluetoothLEText
 import Testing
 
-@testable import Devices
+@testable import BluetoothLE
 
 @Suite(.timeLimit(.minutes(15))) struct KnownDevicesTests {
   private typealias Device = KnownDevices.Device

@@ -1,7 +1,6 @@
-import BluetoothLE
 import Testing
 
-@testable import Devices
+@testable import BluetoothLE
 
 @Suite(.timeLimit(.minutes(15))) struct LinkUseTests {
   private static let begin = LoopClock.Instant(nanoseconds: 1_000_000_000)

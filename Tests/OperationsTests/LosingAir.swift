@@ -1,7 +1,6 @@
-import BluetoothLE
 import BluetoothLESimulator
 
-@testable import Devices
+@testable import BluetoothLE
 
 /// A simulated air with one device that leaves the range on command, and may return as another device.
 @LoopActor

@@ -1,8 +1,7 @@
-import BluetoothLE
 import TestSupport
 import Testing
 
-@testable import Devices
+@testable import BluetoothLE
 
 /// A failed read does not hide the values of the others.
 @Suite(.timeLimit(.minutes(15))) struct PartialReadTests {

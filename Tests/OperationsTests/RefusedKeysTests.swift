@@ -1,8 +1,7 @@
-import BluetoothLE
 import TestSupport
 import Testing
 
-@testable import Devices
+@testable import BluetoothLE
 
 /// A pairing whose bond our side refuses, on our own host.
 @Suite(.timeLimit(.minutes(15))) struct RefusedKeysTests {

@@ -1,8 +1,7 @@
-import BluetoothLE
 import TestSupport
 import Testing
 
-@testable import Devices
+@testable import BluetoothLE
 
 /// Tests long subscriptions whose services change during the link, and requests that fail.
 @Suite(.timeLimit(.minutes(15))) struct RenewalTests {

@@ -1,9 +1,8 @@
-import BluetoothLE
 import BluetoothLESimulator
 import TestSupport
 import Testing
 
-@testable import Devices
+@testable import BluetoothLE
 
 /// A lost link comes back with its subscriptions.
 @Suite(.timeLimit(.minutes(15))) struct RestorationTests {

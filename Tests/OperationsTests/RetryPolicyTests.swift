@@ -1,7 +1,6 @@
-import BluetoothLE
 import Testing
 
-@testable import Devices
+@testable import BluetoothLE
 
 @Suite(.timeLimit(.minutes(15))) struct RetryPolicyTests {
   /// What another attempt may cure, and what stays as it is.

@@ -1,8 +1,7 @@
-import BluetoothLE
 import BluetoothLEText
 import Testing
 
-@testable import Devices
+@testable import BluetoothLE
 
 /// Tests the two logs for completion. Their contents come from strangers, and their lines may be damaged.
 @Suite(.timeLimit(.minutes(15))) struct ScannedDevicesTests {

@@ -1,9 +1,8 @@
-import BluetoothLE
 import BluetoothLESimulator
 import TestSupport
 import Testing
 
-@testable import Devices
+@testable import BluetoothLE
 
 /// A device that sends a Security Request on each connection, as some embedded stacks do.
 @Suite(.timeLimit(.minutes(15))) struct SecurityRequestTests {

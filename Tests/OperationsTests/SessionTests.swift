@@ -1,10 +1,9 @@
-import BluetoothLE
 import BluetoothLESimulator
 import BluetoothLEText
 import TestSupport
 import Testing
 
-@testable import Devices
+@testable import BluetoothLE
 
 @Suite(.timeLimit(.minutes(15))) struct SessionTests {
   private struct NoRadio: Error {}

@@ -1,7 +1,6 @@
-import BluetoothLE
 import BluetoothLESimulator
 
-@testable import Devices
+@testable import BluetoothLE
 
 /// A simulated air and our host in the same process.
 @LoopActor

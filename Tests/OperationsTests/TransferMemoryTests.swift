@@ -1,8 +1,7 @@
-import BluetoothLE
 import TestSupport
 import Testing
 
-@testable import Devices
+@testable import BluetoothLE
 
 @Suite(.timeLimit(.minutes(15))) struct TransferMemoryTests {
   private static func place(_ handle: AttributeHandle) throws -> TransferMemory.Place {

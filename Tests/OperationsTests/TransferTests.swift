@@ -1,8 +1,7 @@
-import BluetoothLE
 import TestSupport
 import Testing
 
-@testable import Devices
+@testable import BluetoothLE
 
 @Suite(.timeLimit(.minutes(15))) struct TransferTests {
   static let file = (0..<10_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }

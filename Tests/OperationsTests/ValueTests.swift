@@ -1,8 +1,7 @@
-import BluetoothLE
 import TestSupport
 import Testing
 
-@testable import Devices
+@testable import BluetoothLE
 
 /// Tests values that the peer sends, and values that are read.
 @Suite(.timeLimit(.minutes(15))) struct ValueTests {

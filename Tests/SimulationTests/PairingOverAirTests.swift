@@ -1,5 +1,5 @@
 import BluetoothLE
-import DeviceFiles
+import BluetoothLEDeviceFiles
 import TestSupport
 import Testing
 

@@ -1,4 +1,5 @@
-package import DeviceFiles
+import BluetoothLE
+package import BluetoothLEDeviceFiles
 
 /// Hostile input for the readers of device files and of the packets that these describe.
 package enum DeviceFuzz {

@@ -1,3 +1,4 @@
+import CBluetoothLESystem
 import Foundation
 import Glibc
 

@@ -1,6 +1,5 @@
 package import BluetoothLE
 package import Glibc
-package import LinuxIO
 
 /// The test's end of two connected packet sockets.
 @LoopActor

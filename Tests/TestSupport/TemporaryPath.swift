@@ -1,6 +1,6 @@
+import BluetoothLE
 import Foundation
 import Glibc
-import LinuxIO
 
 /// A unique path in the temporary folder, removed at the end. It is short: a socket's path has at most 107 bytes.
 package final class TemporaryPath: Sendable {

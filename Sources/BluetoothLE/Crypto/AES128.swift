@@ -1,4 +1,4 @@
-import CCrypto
+import CBluetoothLECrypto
 
 /// The security function e (Vol 3 Part H §2.2.1): AES-128 of FIPS 197, which encrypts one block.
 /// Bluetooth's functions and CCM need no decryption.

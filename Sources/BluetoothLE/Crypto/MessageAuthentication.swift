@@ -1,4 +1,4 @@
-import CCrypto
+import CBluetoothLECrypto
 
 /// An algorithm for message authentication codes.
 package enum MessageAuthentication: Sendable, Equatable {

@@ -1,4 +1,4 @@
-import CCrypto
+import CBluetoothLECrypto
 
 /// An error of the elliptic curve P-256.
 package enum P256Error: Error, Equatable, Sendable {

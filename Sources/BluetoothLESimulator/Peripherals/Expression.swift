@@ -1,6 +1,6 @@
 package import BluetoothLE
+package import BluetoothLEDeviceFiles
 package import BluetoothLEText
-package import DeviceFiles
 
 /// A list of parts from which a device computes the bytes of a value.
 package struct Template: Sendable, Equatable {

@@ -1,5 +1,5 @@
-import BluetoothLE
-package import DeviceFiles
+package import BluetoothLE
+package import BluetoothLEDeviceFiles
 
 /// A packet of a device file with values that the device computes when it sends the packet.
 package struct FrameTemplate: Sendable, Equatable {

@@ -1,6 +1,6 @@
 import BluetoothLE
+package import BluetoothLEDeviceFiles
 import BluetoothLEText
-package import DeviceFiles
 
 /// A parser for files that describe virtual peripherals in the format of blectl-peripheral(5).
 package enum PeripheralFile {

@@ -1,6 +1,6 @@
 import BluetoothLE
+import BluetoothLEDeviceFiles
 import BluetoothLEText
-import DeviceFiles
 
 /// A reader of actions, and of the reactions and timers that run actions.
 struct ActionReader {

@@ -1,6 +1,6 @@
 import BluetoothLE
+import BluetoothLEDeviceFiles
 import BluetoothLEText
-import DeviceFiles
 
 /// A reader of advertising data, which keeps the order of the fields in the file (Supplement to the Core Specification, Part A §1).
 struct AdvertisementReader {

@@ -1,5 +1,5 @@
 import BluetoothLE
-import DeviceFiles
+import BluetoothLEDeviceFiles
 
 /// A reader of the behavior of one characteristic: `reactions`, `collect`, `periodic`, `sink`.
 struct BehaviourReader {

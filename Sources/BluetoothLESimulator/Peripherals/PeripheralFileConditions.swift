@@ -1,5 +1,6 @@
+import BluetoothLE
+import BluetoothLEDeviceFiles
 import BluetoothLEText
-import DeviceFiles
 
 /// Methods that read conditions: an operand with comparisons, or a list of conditions.
 extension ExpressionReader {

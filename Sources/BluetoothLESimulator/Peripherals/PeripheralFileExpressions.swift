@@ -1,6 +1,6 @@
 import BluetoothLE
+import BluetoothLEDeviceFiles
 import BluetoothLEText
-import DeviceFiles
 
 /// A reader of expressions from which a device computes numbers and bytes.
 struct ExpressionReader {

@@ -1,5 +1,5 @@
 import BluetoothLE
-import DeviceFiles
+import BluetoothLEDeviceFiles
 
 /// A reader of `link` and `firmware`: the properties of a device's link layer and of the firmware that processes received packets.
 enum LinkReader {

@@ -1,5 +1,5 @@
 import BluetoothLE
-import DeviceFiles
+import BluetoothLEDeviceFiles
 
 /// A reader of `security`: whether and how a device pairs.
 enum SecurityReader {

@@ -1,6 +1,6 @@
 import BluetoothLE
+import BluetoothLEDeviceFiles
 import BluetoothLEText
-import DeviceFiles
 
 /// A reader of one peripheral's services. It reads the attributes first, and then the entries that refer to their handles.
 struct PeripheralServices {

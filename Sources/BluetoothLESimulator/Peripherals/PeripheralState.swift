@@ -1,6 +1,6 @@
 package import BluetoothLE
+import BluetoothLEDeviceFiles
 import BluetoothLEText
-import DeviceFiles
 
 /// The state of a virtual device: variables, clock, random numbers and subscriptions.
 /// Its methods evaluate expressions without I/O. They compute at most `work` bytes.

@@ -1,4 +1,5 @@
-package import DeviceFiles
+import BluetoothLE
+package import BluetoothLEDeviceFiles
 
 /// The peripherals of the adapter `sim`, in the format that `sim:FILE` takes.
 package enum Presets {

@@ -1,6 +1,6 @@
 package import BluetoothLE
+package import BluetoothLEDeviceFiles
 import BluetoothLEText
-package import DeviceFiles
 
 /// The reaction of a virtual peripheral to a read or write.
 package struct Reaction: Sendable, Equatable {

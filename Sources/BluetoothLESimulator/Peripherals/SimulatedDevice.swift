@@ -1,6 +1,6 @@
 import BluetoothLE
+import BluetoothLEDeviceFiles
 import BluetoothLEText
-import DeviceFiles
 
 /// A reader of the `simulate` entry in a device file, which describes peripherals that answer the device's commands.
 enum SimulatedDevice {

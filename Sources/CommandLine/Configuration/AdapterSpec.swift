@@ -1,8 +1,7 @@
-import BluetoothLE
+package import BluetoothLE
 import BluetoothLELinux
 package import BluetoothLESimulator
 import BluetoothLEText
-package import LinuxIO
 import Presentation
 import Traces
 

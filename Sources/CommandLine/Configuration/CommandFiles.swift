@@ -1,5 +1,6 @@
+import BluetoothLE
+import BluetoothLELinux
 import BluetoothLEText
-import LinuxIO
 import Presentation
 
 /// The files named on a command line. A written file must differ from all other files.

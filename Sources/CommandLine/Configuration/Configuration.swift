@@ -1,7 +1,6 @@
 package import BluetoothLE
+import BluetoothLELinux
 package import BluetoothLEText
-package import Devices
-import LinuxIO
 package import Presentation
 import SystemPackage
 

@@ -1,8 +1,7 @@
 import ArgumentParser
 package import BluetoothLE
+import BluetoothLEDeviceFiles
 package import BluetoothLEText
-import DeviceFiles
-import Devices
 import Presentation
 
 /// The defaults for options in `config.json`: those for all devices, and those for single devices.

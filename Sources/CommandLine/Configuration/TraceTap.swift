@@ -1,5 +1,5 @@
 import BluetoothLE
-import LinuxIO
+import BluetoothLELinux
 import Traces
 
 /// The observer that copies the HCI packets of the process to a trace file, with zeros in place of secrets.

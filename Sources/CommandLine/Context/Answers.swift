@@ -1,6 +1,5 @@
 package import BluetoothLE
 import BluetoothLEText
-package import Devices
 import Presentation
 import Terminal
 

@@ -2,7 +2,6 @@ package import BluetoothLE
 import BluetoothLELinux
 import BluetoothLESimulator
 import BluetoothLEText
-import LinuxIO
 package import Presentation
 
 /// Reads the bonds that `bonds import` adds: an exported file, or files of bluetoothd.

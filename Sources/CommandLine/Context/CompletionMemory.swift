@@ -1,7 +1,7 @@
 package import BluetoothLE
+import BluetoothLEDeviceFiles
+import BluetoothLELinux
 package import BluetoothLEText
-package import Devices
-import LinuxIO
 package import Presentation
 
 /// A memory of devices and attributes for the completion of later command lines. Stores nothing for a simulation or recording.

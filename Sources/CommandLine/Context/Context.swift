@@ -1,7 +1,7 @@
 package import BluetoothLE
+import BluetoothLEDeviceFiles
+import BluetoothLELinux
 package import BluetoothLEText
-package import Devices
-import LinuxIO
 import Presentation
 package import Terminal
 
@@ -22,7 +22,7 @@ package struct Context {
   package let step: StepOptions
   package let output: Output
   package let caller: Caller
-  package let links: any DeviceLinks
+  package let links: any CommandLinks
   /// The observer of the command. Nil if neither a recorder nor a script needs the results.
   package let observer: (any CommandObserver)?
   /// The value of `--level` of the browser, which has no `Target` for most devices. Nil without the option.
@@ -35,7 +35,7 @@ package struct Context {
   }
 
   package init(
-    _ process: ProcessContext, _ step: StepOptions, _ output: Output, _ caller: Caller, _ links: any DeviceLinks,
+    _ process: ProcessContext, _ step: StepOptions, _ output: Output, _ caller: Caller, _ links: any CommandLinks,
     _ observer: (any CommandObserver)?
   ) {
     (self.process, self.step, self.output, self.caller, self.links, self.observer) = (process, step, output, caller, links, observer)

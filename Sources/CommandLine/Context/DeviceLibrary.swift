@@ -1,8 +1,7 @@
 package import BluetoothLE
+package import BluetoothLEDeviceFiles
+import BluetoothLELinux
 import BluetoothLEText
-package import DeviceFiles
-package import Devices
-import LinuxIO
 import Presentation
 import SystemPackage
 

@@ -1,5 +1,6 @@
+package import BluetoothLE
+package import BluetoothLEDeviceFiles
 import BluetoothLEText
-package import DeviceFiles
 import Presentation
 
 /// A device's command with the parameters that the user typed.

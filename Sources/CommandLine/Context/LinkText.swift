@@ -1,6 +1,5 @@
 package import BluetoothLE
 package import BluetoothLEText
-package import Devices
 import Presentation
 package import Terminal
 

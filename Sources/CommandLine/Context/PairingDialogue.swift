@@ -1,7 +1,6 @@
 package import BluetoothLE
+import BluetoothLELinux
 import BluetoothLEText
-import Devices
-import LinuxIO
 import Presentation
 import Terminal
 

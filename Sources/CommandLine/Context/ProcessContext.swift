@@ -1,8 +1,7 @@
 import ArgumentParser
 package import BluetoothLE
+package import BluetoothLELinux
 import BluetoothLEText
-package import Devices
-package import LinuxIO
 package import Presentation
 import SystemPackage
 package import Terminal

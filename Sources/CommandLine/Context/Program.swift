@@ -1,8 +1,7 @@
 import ArgumentParser
 import BluetoothLE
+import BluetoothLELinux
 import BluetoothLEText
-import Devices
-import LinuxIO
 import Presentation
 import Scripts
 package import Terminal

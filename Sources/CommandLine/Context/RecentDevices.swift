@@ -1,6 +1,5 @@
 package import BluetoothLE
 package import BluetoothLEText
-import Devices
 
 /// The devices that this process heard or connected, which the user can name without another scan.
 @LoopActor

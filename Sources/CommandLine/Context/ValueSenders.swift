@@ -1,5 +1,4 @@
 package import BluetoothLE
-import Devices
 import Presentation
 package import Terminal
 

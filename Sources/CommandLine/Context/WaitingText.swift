@@ -1,6 +1,6 @@
 package import BluetoothLE
+import BluetoothLELinux
 import BluetoothLEText
-import LinuxIO
 package import Terminal
 
 extension Output {

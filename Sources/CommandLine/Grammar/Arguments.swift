@@ -1,6 +1,7 @@
 import ArgumentParser
+import BluetoothLE
+import BluetoothLELinux
 import BluetoothLEText
-import LinuxIO
 
 /// Functions that rearrange and check the words of a command line before the parser reads them.
 package enum Arguments {

@@ -1,7 +1,6 @@
 import ArgumentParser
 import BluetoothLE
 import BluetoothLEText
-import Devices
 import Presentation
 import Scripts
 

@@ -1,6 +1,6 @@
 import BluetoothLE
+import BluetoothLELinux
 import BluetoothLEText
-import LinuxIO
 import Terminal
 import Traces
 

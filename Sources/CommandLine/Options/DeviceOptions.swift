@@ -1,6 +1,6 @@
 package import ArgumentParser
 import BluetoothLE
-package import DeviceFiles
+package import BluetoothLEDeviceFiles
 
 /// The option that names the device file.
 package struct DeviceOptions: ParsableArguments {

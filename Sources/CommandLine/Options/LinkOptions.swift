@@ -1,6 +1,5 @@
 package import ArgumentParser
 package import BluetoothLE
-import Devices
 
 /// The options that set how a command connects, and which connection parameters it requests.
 package struct LinkOptions: OptionSection {

@@ -2,8 +2,6 @@ package import ArgumentParser
 package import BluetoothLE
 import BluetoothLELinux
 import BluetoothLEText
-package import Devices
-import LinuxIO
 import Presentation
 import Terminal
 

@@ -1,8 +1,7 @@
 import ArgumentParser
-import BluetoothLE
+package import BluetoothLE
+import BluetoothLELinux
 import BluetoothLEText
-package import Devices
-import LinuxIO
 
 /// A device as the user names it on the command line: a selector, `@last`, `@.` or an alias.
 package enum PeerArgument: Sendable, Equatable, CustomStringConvertible {

@@ -1,7 +1,6 @@
 package import ArgumentParser
 package import BluetoothLE
 import BluetoothLEText
-package import Devices
 import Presentation
 
 /// The PEER argument, with the options that choose among several matches and the options for the connection.

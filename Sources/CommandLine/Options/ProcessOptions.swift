@@ -1,6 +1,5 @@
 package import ArgumentParser
-import BluetoothLE
-package import Devices
+package import BluetoothLE
 import Presentation
 package import Terminal
 

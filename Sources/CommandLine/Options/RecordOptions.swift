@@ -1,6 +1,7 @@
 import ArgumentParser
+import BluetoothLE
+import BluetoothLELinux
 package import BluetoothLEText
-import LinuxIO
 import Presentation
 package import Terminal
 

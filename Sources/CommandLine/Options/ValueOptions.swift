@@ -1,7 +1,7 @@
 package import ArgumentParser
 import BluetoothLE
+import BluetoothLELinux
 package import BluetoothLEText
-import LinuxIO
 import Presentation
 package import Terminal
 

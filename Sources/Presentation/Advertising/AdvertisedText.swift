@@ -1,6 +1,6 @@
+import BluetoothLE
+import BluetoothLEDeviceFiles
 import BluetoothLEText
-import DeviceFiles
-import Devices
 
 /// The output of decoded advertising data, as JSON or as text for a scan.
 enum AdvertisedText {

@@ -1,6 +1,6 @@
 package import BluetoothLE
+package import BluetoothLEDeviceFiles
 import BluetoothLEText
-package import Devices
 
 /// The text of `scan -v`, with one line for each AD structure that a device advertises.
 package enum AdvertisingDetail {

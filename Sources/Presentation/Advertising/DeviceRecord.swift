@@ -1,6 +1,6 @@
 import BluetoothLE
+import BluetoothLEDeviceFiles
 import BluetoothLEText
-import Devices
 
 /// The output of a device that a scan heard, with the facts of all its packets, as text or JSON.
 enum DeviceRecord {

@@ -1,6 +1,5 @@
 package import BluetoothLE
 import BluetoothLEText
-package import Devices
 package import Terminal
 
 /// The output of a MAC that blectl found in advertising data, as text or JSON.

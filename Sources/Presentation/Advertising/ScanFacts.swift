@@ -1,6 +1,6 @@
-import BluetoothLE
+package import BluetoothLE
+package import BluetoothLEDeviceFiles
 import BluetoothLEText
-package import Devices
 
 /// The facts in a device's advertisements, the most specific first. The company is last, because many devices share it.
 package struct ScanFacts {

@@ -1,5 +1,5 @@
 package import BluetoothLE
-import LinuxIO
+import BluetoothLELinux
 import SystemPackage
 import Terminal
 

@@ -1,6 +1,6 @@
 package import BluetoothLE
+package import BluetoothLEDeviceFiles
 package import BluetoothLEText
-package import Devices
 
 /// The output of an advertisement during a scan, as text or JSON.
 enum ScanRecord {

@@ -1,6 +1,5 @@
 package import BluetoothLE
 import BluetoothLEText
-import Devices
 import Terminal
 
 /// The layout of the devices of a scan as rows for a terminal.

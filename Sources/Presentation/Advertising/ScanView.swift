@@ -1,6 +1,6 @@
 package import BluetoothLE
+package import BluetoothLEDeviceFiles
 import BluetoothLEText
-package import Devices
 package import Terminal
 
 /// A view of the results of a scan as records, plain lines, or a live table.

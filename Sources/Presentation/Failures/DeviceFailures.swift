@@ -1,7 +1,6 @@
 package import BluetoothLE
+package import BluetoothLEDeviceFiles
 import BluetoothLEText
-package import DeviceFiles
-package import Devices
 
 extension DeviceCallError: FailureConvertible {
   package var failure: Failure {

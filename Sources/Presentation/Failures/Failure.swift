@@ -1,7 +1,6 @@
 package import BluetoothLE
+import BluetoothLELinux
 package import BluetoothLEText
-import Devices
-import LinuxIO
 package import SystemPackage
 
 /// An error for users and scripts: a message, the fields of the JSON error, and a kind, which determines the exit code.

@@ -1,6 +1,5 @@
-import BluetoothLE
+package import BluetoothLE
 import BluetoothLEText
-package import Devices
 
 extension PeerSearchError: FailureConvertible {
   package var failure: Failure { Failure(self, isRecorded: false) }

@@ -1,6 +1,5 @@
 package import BluetoothLE
 import BluetoothLEText
-package import Devices
 
 extension ATTError: FailureConvertible {
   package var failure: Failure {

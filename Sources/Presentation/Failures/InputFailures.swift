@@ -1,5 +1,6 @@
+import BluetoothLE
+package import BluetoothLEDeviceFiles
 package import BluetoothLEText
-package import DeviceFiles
 package import Scripts
 package import Terminal
 

@@ -1,7 +1,6 @@
-import BluetoothLE
+package import BluetoothLE
 package import BluetoothLELinux
 import BluetoothLEText
-package import LinuxIO
 import SystemPackage
 
 extension AdapterProblem: FailureConvertible {

@@ -1,7 +1,6 @@
-import BluetoothLE
+package import BluetoothLE
 import BluetoothLELinux
 import BluetoothLEText
-package import Devices
 import SystemPackage
 import Traces
 

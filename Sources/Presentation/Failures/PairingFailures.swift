@@ -1,6 +1,5 @@
 package import BluetoothLE
 import BluetoothLEText
-package import Devices
 
 extension PairingFailure: FailureConvertible {
   package var failure: Failure {

@@ -1,5 +1,4 @@
 package import BluetoothLE
-package import Devices
 package import Terminal
 
 /// The check of a Write Command before blectl sends it. A device may drop Write Commands silently.

@@ -1,6 +1,5 @@
 package import BluetoothLE
 import BluetoothLEText
-package import Devices
 package import Terminal
 
 extension LinkSecurity {

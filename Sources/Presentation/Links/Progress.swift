@@ -1,6 +1,5 @@
 import BluetoothLE
 import BluetoothLEText
-import Devices
 import Terminal
 
 /// A display of a transfer's progress, as a bar on the terminal or as records with `--json`. It changes up to four times a second.

@@ -1,7 +1,6 @@
 package import BluetoothLE
+import BluetoothLELinux
 import BluetoothLEText
-import Devices
-import LinuxIO
 package import Terminal
 
 /// The output of a transfer: notes, progress and the final report.
@@ -23,7 +22,7 @@ package final class TransferText: DeliveryObserver {
     self.forcesCommands = forcesCommands
   }
 
-  func delivery(_ event: FileDelivery.Event) {
+  package func delivery(_ event: FileDelivery.Event) {
     let unlessTold = reporter.map { ", unless \($0) reports more" } ?? ""
     switch event {
     case .transfer(let event): tell(event)
@@ -38,13 +37,13 @@ package final class TransferText: DeliveryObserver {
     }
   }
 
-  func willSend(on connection: Connection) { progress = Progress(connection, output) }
+  package func willSend(on connection: Connection) { progress = Progress(connection, output) }
 
-  func didProgress(_ transfer: FileTransfer) throws { try progress?.update(transfer) }
+  package func didProgress(_ transfer: FileTransfer) throws { try progress?.update(transfer) }
 
-  func didSend() { progress?.end() }
+  package func didSend() { progress?.end() }
 
-  func willSendCommands(to target: Attribute, on client: Client) async throws {
+  package func willSendCommands(to target: Attribute, on client: Client) async throws {
     try await CommandCheck.check(target, client, isForced: forcesCommands, output)
   }
 
@@ -86,7 +85,7 @@ package final class TransferText: DeliveryObserver {
     return known.compactMap(\.self).joined(separator: ", ")
   }
 
-  func didDeliver(_ transfer: FileTransfer, _ verdict: FileDelivery.Verdict, on connection: Connection) async throws {
+  package func didDeliver(_ transfer: FileTransfer, _ verdict: FileDelivery.Verdict, on connection: Connection) async throws {
     let octets = transfer.progress.sent - transfer.offset
     let seconds = transfer.use.seconds
     let shown = (seconds * 1000).rounded() / 1000

@@ -1,7 +1,6 @@
 package import BluetoothLE
+package import BluetoothLEDeviceFiles
 package import BluetoothLEText
-package import DeviceFiles
-package import Devices
 package import Terminal
 
 /// The output of the command `call`.
@@ -151,7 +150,7 @@ package struct CallParameter {
     return (ends[0], ends[1])
   }
 
-  private static func text(_ field: DeviceFiles.Frame.StringField) -> String {
+  private static func text(_ field: BluetoothLEDeviceFiles.Frame.StringField) -> String {
     if !field.choices.isEmpty { return field.choices.joined(separator: ", ") }
     return switch field.extent {
     case .fixed(let count): field.isText ? "text, up to \(Quantity.octets(count))" : "hex, \(Quantity.octets(count))"
@@ -160,11 +159,11 @@ package struct CallParameter {
   }
 
   /// Returns the form in which the user types a list, with commas between items and slashes between the fields of an item.
-  private static func form(_ list: DeviceFiles.Frame.ListField) -> String {
+  private static func form(_ list: BluetoothLEDeviceFiles.Frame.ListField) -> String {
     let item =
       switch list.item {
       case .number: "n"
-      case .group(let pieces): DeviceFiles.Frame(name: "", pieces: pieces).fields.map(\.name).joined(separator: "/")
+      case .group(let pieces): BluetoothLEDeviceFiles.Frame(name: "", pieces: pieces).fields.map(\.name).joined(separator: "/")
       }
     if case .fixed(let count) = list.extent {
       return count > 3 ? "\(item),\(item),… (\(count) items)" : Array(repeating: item, count: count).joined(separator: ",")

@@ -3,7 +3,6 @@ import BluetoothLE
 import BluetoothLELinux
 import BluetoothLEText
 import CommandLine
-import LinuxIO
 import Presentation
 import Terminal
 

@@ -1,7 +1,6 @@
 import BluetoothLE
 import BluetoothLESimulator
 import BluetoothLEText
-import LinuxIO
 import Presentation
 import SystemPackage
 import Terminal

@@ -1,10 +1,9 @@
 import ArgumentParser
 import BluetoothLE
+import BluetoothLEDeviceFiles
+import BluetoothLELinux
 import BluetoothLEText
 import CommandLine
-import DeviceFiles
-import Devices
-import LinuxIO
 import Presentation
 import Terminal
 
@@ -109,7 +108,7 @@ package struct Call: PeerCommand {
     var request = try DeviceRequest(command ?? "", of: device)
     for word in parameters {
       var octets: [UInt8]?
-      if let path = try request.path(word) { octets = try await InputFile.read(path, limit: DeviceFiles.Frame.maximumCommand) }
+      if let path = try request.path(word) { octets = try await InputFile.read(path, limit: BluetoothLEDeviceFiles.Frame.maximumCommand) }
       try request.add(word, octets: octets)
     }
     try request.check()

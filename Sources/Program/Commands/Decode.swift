@@ -1,8 +1,8 @@
 import ArgumentParser
 import BluetoothLE
+import BluetoothLEDeviceFiles
 import BluetoothLEText
 import CommandLine
-import Devices
 import Presentation
 import Terminal
 import Traces

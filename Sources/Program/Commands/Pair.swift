@@ -3,8 +3,6 @@ import BluetoothLE
 import BluetoothLELinux
 import BluetoothLEText
 import CommandLine
-import Devices
-import LinuxIO
 import Presentation
 import Terminal
 

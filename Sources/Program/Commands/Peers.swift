@@ -3,7 +3,6 @@ import BluetoothLE
 import BluetoothLELinux
 import BluetoothLEText
 import CommandLine
-import Devices
 import Presentation
 import Terminal
 

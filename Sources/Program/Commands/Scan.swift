@@ -1,9 +1,8 @@
 import ArgumentParser
 import BluetoothLE
+import BluetoothLEDeviceFiles
 import BluetoothLEText
 import CommandLine
-import DeviceFiles
-import Devices
 import Presentation
 import Terminal
 

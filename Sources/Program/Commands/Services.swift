@@ -1,8 +1,7 @@
 import ArgumentParser
 import BluetoothLE
+import BluetoothLEDeviceFiles
 import CommandLine
-import DeviceFiles
-import Devices
 import Presentation
 import Terminal
 

@@ -2,7 +2,6 @@ import ArgumentParser
 import BluetoothLE
 import BluetoothLESimulator
 import CommandLine
-import LinuxIO
 
 package struct Sim: LoopCommand {
   static let configuration = CommandConfiguration(

@@ -1,10 +1,9 @@
 import ArgumentParser
 import BluetoothLE
+import BluetoothLEDeviceFiles
+import BluetoothLELinux
 import BluetoothLEText
 import CommandLine
-import DeviceFiles
-import Devices
-import LinuxIO
 
 /// The completion of a shell's command line with commands, options, known devices and their attributes.
 @LoopActor

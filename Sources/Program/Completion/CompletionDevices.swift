@@ -1,10 +1,9 @@
 import BluetoothLE
+import BluetoothLEDeviceFiles
+import BluetoothLELinux
 import BluetoothLESimulator
 import BluetoothLEText
 import CommandLine
-import DeviceFiles
-import Devices
-import LinuxIO
 
 /// The devices and attributes that blectl knows without a radio, from earlier commands or from the file of a simulation.
 struct CompletionDevices {

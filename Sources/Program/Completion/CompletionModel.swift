@@ -1,7 +1,7 @@
 package import BluetoothLE
+package import BluetoothLEDeviceFiles
 package import BluetoothLEText
 import CommandLine
-package import DeviceFiles
 import Presentation
 
 /// The data from which completion creates candidates, such as commands, devices and attributes.
@@ -171,7 +171,7 @@ extension CompletionModel.Entry {
 }
 
 extension CompletionModel.DeviceCommand {
-  package init(_ command: DeviceFiles.DeviceCommand) {
+  package init(_ command: BluetoothLEDeviceFiles.DeviceCommand) {
     let parameters = command.parameters.map { parameter in
       let facts = CallParameter(parameter)
       return (name: parameter.name, hint: facts.text, choices: facts.choices)

@@ -1,6 +1,6 @@
 import BluetoothLE
+import BluetoothLELinux
 package import CommandLine
-import LinuxIO
 import Terminal
 
 /// A request of a completion script, such as `blectl ---complete bash …`. After an error, the answer has no candidates.

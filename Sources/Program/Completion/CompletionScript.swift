@@ -1,5 +1,6 @@
+import BluetoothLE
+import BluetoothLELinux
 import BluetoothLEText
-import LinuxIO
 
 /// The completion scripts for bash, zsh and fish. A script runs `blectl ---complete` once per completion.
 ///

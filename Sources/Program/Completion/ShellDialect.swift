@@ -1,5 +1,6 @@
+import BluetoothLE
+import BluetoothLELinux
 import BluetoothLEText
-import LinuxIO
 
 /// A shell for which blectl completes command lines, with its formats of questions and answers.
 enum ShellDialect: String, CaseIterable {

@@ -1,7 +1,6 @@
 import BluetoothLE
 import BluetoothLELinux
 import BluetoothLEText
-import LinuxIO
 import Presentation
 
 /// The facts that `doctor` collects on this machine.

@@ -1,6 +1,6 @@
 import BluetoothLE
+import BluetoothLEDeviceFiles
 import BluetoothLEText
-import Devices
 
 /// The background subscriptions on one connection. Shows each value that arrives while other commands run.
 @LoopActor

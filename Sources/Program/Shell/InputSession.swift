@@ -1,8 +1,8 @@
 import BluetoothLE
+import BluetoothLELinux
 import BluetoothLEText
 import CommandLine
 import DequeModule
-import LinuxIO
 import Presentation
 import Terminal
 

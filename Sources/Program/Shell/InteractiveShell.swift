@@ -1,10 +1,9 @@
 import ArgumentParser
 import BluetoothLE
+import BluetoothLEDeviceFiles
+import BluetoothLELinux
 import BluetoothLEText
 import CommandLine
-import DeviceFiles
-import Devices
-import LinuxIO
 import Presentation
 import Terminal
 

@@ -1,7 +1,6 @@
 package import BluetoothLE
+import BluetoothLEDeviceFiles
 package import BluetoothLEText
-import DeviceFiles
-package import Devices
 package import Presentation
 
 /// A device of a session, with its connection, its received values and the commands that wait for it.

@@ -1,13 +1,12 @@
 import BluetoothLE
+import BluetoothLEDeviceFiles
 import BluetoothLEText
 import CommandLine
-import DeviceFiles
-import Devices
 import Presentation
 
 /// The connections of one command of a session, and the command's place in the queue of its device.
 @LoopActor
-final class SessionLinks: DeviceLinks {
+final class SessionLinks: CommandLinks {
   let shell: Shell
   /// The place of the command in the queue of its device. Nil for a command that waits for no other command.
   var turn: TurnQueue.Place?

@@ -1,7 +1,6 @@
 import BluetoothLE
 import BluetoothLEText
 import CommandLine
-import Devices
 import Presentation
 import Terminal
 import Traces

@@ -1,8 +1,7 @@
 package import BluetoothLE
+import BluetoothLELinux
 package import BluetoothLEText
 package import CommandLine
-import Devices
-import LinuxIO
 import Presentation
 import Terminal
 

@@ -1,8 +1,7 @@
 package import BluetoothLE
+package import BluetoothLELinux
 import BluetoothLEText
 package import CommandLine
-import Devices
-package import LinuxIO
 import Presentation
 import Program
 import Scripts

@@ -1,7 +1,7 @@
 import BluetoothLE
+import BluetoothLEDeviceFiles
+import BluetoothLELinux
 import CommandLine
-import DeviceFiles
-import LinuxIO
 import Presentation
 import Scripts
 import SystemPackage
@@ -65,7 +65,7 @@ enum CallCheck {
   private static func octets(_ path: String) throws(FileError) -> [UInt8]? {
     WatchedFiles.add(path)
     do {
-      if let octets = try InputFile.readIfThere(path, limit: DeviceFiles.Frame.maximumCommand) { return octets }
+      if let octets = try InputFile.readIfThere(path, limit: BluetoothLEDeviceFiles.Frame.maximumCommand) { return octets }
     } catch FileError.unreadable(_, .invalidArgument) { return nil }
     throw FileError.unreadable(path, .noSuchFileOrDirectory)
   }

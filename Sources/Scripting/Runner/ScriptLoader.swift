@@ -1,7 +1,7 @@
 import BluetoothLE
+import BluetoothLELinux
 import BluetoothLEText
 import CommandLine
-import LinuxIO
 import Presentation
 import Program
 import Scripts

@@ -1,7 +1,6 @@
 import BluetoothLE
+import BluetoothLELinux
 import CommandLine
-import Devices
-import LinuxIO
 import Presentation
 import Program
 import Scripts

@@ -1,7 +1,7 @@
 import BluetoothLE
+import BluetoothLEDeviceFiles
 import BluetoothLEText
 import CommandLine
-import Devices
 import Presentation
 import Program
 import Scripts

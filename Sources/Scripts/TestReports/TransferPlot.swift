@@ -1,5 +1,4 @@
-import BluetoothLE
-package import Devices
+package import BluetoothLE
 
 /// A bar chart of the rates of transfer trials as a standalone SVG file. The red part of a bar is the lost part of the sent bytes.
 package struct TransferPlot {

@@ -1,6 +1,5 @@
 import BluetoothLE
-import DeviceFiles
-import Devices
+import BluetoothLEDeviceFiles
 
 extension FuzzTarget {
   /// AD structures after the sender's address, read in every way.

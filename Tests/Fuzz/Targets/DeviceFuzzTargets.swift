@@ -1,4 +1,5 @@
-import DeviceFiles
+import BluetoothLE
+import BluetoothLEDeviceFiles
 import TestSupport
 
 extension FuzzTarget {

@@ -1,7 +1,5 @@
 import BluetoothLE
 import BluetoothLEText
-import Devices
-import LinuxIO
 import Scripts
 
 extension FuzzTarget {

@@ -1,6 +1,5 @@
 import BluetoothLE
 import BluetoothLEText
-import Devices
 
 extension FuzzTarget {
   /// The bytes of a value after their kind, in every format and as every characteristic.

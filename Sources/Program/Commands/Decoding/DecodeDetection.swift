@@ -1,8 +1,6 @@
 import BluetoothLE
 import BluetoothLEText
 import CommandLine
-import Devices
-import LinuxIO
 import Presentation
 import Terminal
 import Traces

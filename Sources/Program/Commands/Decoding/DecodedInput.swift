@@ -1,8 +1,7 @@
 import BluetoothLE
+import BluetoothLELinux
 import BluetoothLEText
 import CommandLine
-import Devices
-import LinuxIO
 import Presentation
 import Terminal
 import Traces

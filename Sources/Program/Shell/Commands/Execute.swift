@@ -2,7 +2,6 @@ import ArgumentParser
 import BluetoothLE
 import BluetoothLEText
 import CommandLine
-import Devices
 import Presentation
 
 /// The command `-e`, which runs the commands in its argument.

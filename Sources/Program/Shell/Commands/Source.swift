@@ -1,8 +1,8 @@
 import ArgumentParser
 import BluetoothLE
+import BluetoothLELinux
 import BluetoothLEText
 import CommandLine
-import LinuxIO
 import Presentation
 
 package struct Source: SessionCommand {

@@ -1,0 +1,27 @@
+package import BluetoothLE
+package import BluetoothLEDeviceFiles
+
+/// The links of a command, and what its session knows of the current device.
+@LoopActor
+package protocol CommandLinks: DeviceLinks {
+  /// The device for commands that name no device. Nil without a session.
+  var currentDevice: PeerSelector? { get }
+  /// The description of the device's own protocol. Nil until a command loads it.
+  var device: DeviceDescription? { get set }
+  /// Returns whether the session itself shows this value in the background, so that a command need not show it.
+  func showsInBackground(_ event: ValueEvent) -> Bool
+  /// Whether commands pair if the device demands it, also without `--pair`.
+  var pairs: Bool { get }
+  /// The least security of links without `--level`. Nil for the default of the device.
+  var level: SecurityLevel? { get }
+  /// The identifier of the command in a session for programs. Nil elsewhere.
+  var commandID: String? { get }
+}
+
+extension CommandLinks {
+  package var currentDevice: PeerSelector? { nil }
+  package func showsInBackground(_ event: ValueEvent) -> Bool { false }
+  package var pairs: Bool { false }
+  package var level: SecurityLevel? { nil }
+  package var commandID: String? { nil }
+}
