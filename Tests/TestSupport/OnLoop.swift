@@ -6,16 +6,18 @@ import Glibc
 /// They never sleep for real and must not use absolute times.
 /// With `BLECTL_CLOCK=real`, for tests with a kernel, time is real.
 package func onLoop<T: Sendable>(_ body: @escaping @LoopActor @Sendable () async throws -> T) async throws -> T {
-  _ = pump
+  startLoop()
   return try await EventLoop.shared.spawn { () async -> Result<T, any Error> in
     do { return .success(try await body()) } catch { return .failure(error) }
   }.value.get()
 }
 
+/// Starts the event loop for tests that make library calls outside of `onLoop`. Idempotent.
+package func startLoop() { _ = pump }
+
 private let pump: Void = {
   if ProcessInfo.processInfo.environment["BLECTL_CLOCK"] != "real" { EventLoop.shared.useVirtualTime() }
   // The program ignores it too: a closed pipe is an error of a write, not the end of the process.
   _ = signal(SIGPIPE, SIG_IGN)
-  var thread = pthread_t()
-  unsafe pthread_create(&thread, nil, { _ in EventLoop.shared.runForever() }, nil)
+  try? EventLoop.shared.startForTests()
 }()

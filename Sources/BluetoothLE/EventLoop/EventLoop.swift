@@ -7,11 +7,14 @@ import Synchronization
 /// itself to its share of a turn (`isShareSpent`).
 ///
 /// In virtual time, the loop does not wait for timers. When no job and no descriptor is ready, the clock jumps to the next timer. A
-/// 16-second transfer over the simulated air takes milliseconds and always has the same result.
+/// 16-second transfer over the simulated air takes milliseconds and always has the same result. `Holds` has the rules for user's code on
+/// other threads.
+///
+/// A program runs the loop on its main thread (`run`). In a process that never does so, the loop starts its own thread with the first job.
 package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
   package static let shared = EventLoop()
 
-  // Used on the loop's thread only, except `foreign` and state that is set before run().
+  // Used on the loop's thread only, except `state`, `thread` and what is set before the loop runs.
   private var jobs: [UnownedJob] = []
   /// The continuations of jobs that wait for the other jobs, and a second list for the continuations that the loop is resuming.
   private var waitingForTurn: [LoopContinuation<Void>] = [], resuming: [LoopContinuation<Void>] = []
@@ -25,15 +28,18 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   private var pollSet: [pollfd] = []
   private var pollOrder: [Watch] = []
   private var pollSetIsStale = true
-  private var thread: pthread_t?
+  /// The loop's thread. Zero means none.
+  private let thread = Atomic<pthread_t>(0)
+  private var isOwnThread = false
   private var isFinished = false
   private var virtualNow: Int64 = 0
   /// The wall clock at virtual time zero, in nanoseconds since 1970-01-01T00:00:00Z.
   private var virtualStart: Int64 = 1_767_225_600_000_000_000
   package private(set) var isVirtual = false
+  var holds = Holds()
 
-  /// The jobs that other threads have added. The pipe of `wakeRead` and `wakeWrite` wakes poll(2) for them.
-  private let foreign = Mutex<[UnownedJob]>([])
+  /// The state that other threads change. The pipe of `wakeRead` and `wakeWrite` wakes poll(2) for the jobs that they add.
+  private let state = Mutex(LoopState())
   private let wakeRead: Int32
   private let wakeWrite: Int32
 
@@ -47,7 +53,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     if isOnThread {
       jobs.append(job)
     } else {
-      foreign.withLock { $0.append(job) }
+      if state.withLock({ $0.add(job) }) { startOwnThread() }
       wake()
     }
   }
@@ -56,10 +62,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
 
   package func isIsolatingCurrentContext() -> Bool? { isOnThread }
 
-  private var isOnThread: Bool {
-    guard let thread = thread else { return false }
-    return pthread_equal(thread, pthread_self()) != 0
-  }
+  var isOnThread: Bool { thread.load(ordering: .relaxed) == pthread_self() }
 
   private func wake() {
     var byte: UInt8 = 1
@@ -69,12 +72,24 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   // MARK: Running
 
   /// Switches to virtual time. Call it before `run`.
-  package func useVirtualTime() { isVirtual = true }
+  package func useVirtualTime() { try? chooseClock(virtual: true) }
+
+  /// Chooses the clock of this process, from any thread. The first choice counts. A loop that runs without a choice uses real time.
+  /// - Throws: `EventLoopError.mixedClocks` if the other clock was chosen before.
+  package func chooseClock(virtual: Bool) throws(EventLoopError) {
+    try state.withLock { state throws(EventLoopError) in
+      try state.choose(virtual: virtual)
+      // A choice that changes it comes before the loop runs.
+      if isVirtual != virtual { isVirtual = virtual }
+    }
+  }
 
   /// Runs `body` on the loop's actor until it returns. The calling thread becomes the loop's thread.
+  /// - Throws: The error of `body`, or `EventLoopError.ownThread` or `.running` if the loop already runs elsewhere.
   package func run<T: Sendable>(_ body: @escaping @LoopActor () async throws -> T) throws -> T {
+    try state.withLock { state throws(EventLoopError) in try state.beginRun() }
     let outcome = Outcome<T>()
-    thread = pthread_self()
+    thread.store(pthread_self(), ordering: .relaxed)
     spawn {
       do { outcome.result = .success(try await body()) } catch { outcome.result = .failure(error) }
       self.isFinished = true
@@ -84,7 +99,8 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     while true {
       if isFinished, let result = LoopActor.assumeIsolated({ outcome.result }) {
         isFinished = false
-        thread = nil
+        thread.store(0, ordering: .relaxed)
+        state.withLock { $0.endRun() }
         return try result.get()
       }
       turn()
@@ -108,10 +124,54 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     var result: Result<T, any Error>?
   }
 
-  /// Runs the loop forever on the calling thread, in test processes with tests that are isolated to `LoopActor`.
-  package func runForever() -> Never {
-    thread = pthread_self()
+  /// Runs the loop forever on a new thread, in test processes with tests that are isolated to `LoopActor`. They make no library calls,
+  /// so virtual time advances without any.
+  /// - Throws: `EventLoopError.ownThread` or `.running` if the loop already runs.
+  package func startForTests() throws(EventLoopError) {
+    try state.withLock { state throws(EventLoopError) in try state.beginRun() }
+    _ = startThread()
+  }
+
+  private func startOwnThread() {
+    isOwnThread = true
+    guard !startThread() else { return }
+    isOwnThread = false
+    state.withLock { $0.ownThreadFailed() }
+  }
+
+  /// Starts a thread that runs the loop until the process ends.
+  /// - Returns: False if the machine has no more threads.
+  private func startThread() -> Bool {
+    var new = pthread_t()
+    let loop = unsafe Unmanaged.passRetained(self)
+    let result = unsafe pthread_create(
+      &new, nil,
+      { argument in
+        guard let argument = unsafe argument else { return nil }
+        unsafe Unmanaged<EventLoop>.fromOpaque(argument).takeRetainedValue().runForever()
+      }, loop.toOpaque())
+    if result != 0 { unsafe loop.release() }
+    return result == 0
+  }
+
+  private func runForever() -> Never {
+    pthread_detach(pthread_self())
+    Self.nameThread("BluetoothLE")
+    // A write to a closed socket or pipe must be an error of the write, not the end of a process that does not ignore the signal.
+    var signals = sigset_t()
+    unsafe sigemptyset(&signals)
+    unsafe sigaddset(&signals, SIGPIPE)
+    unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
+    thread.store(pthread_self(), ordering: .relaxed)
     while true { turn() }
+  }
+
+  /// Names the calling thread for debuggers and `ps -L`.
+  private static func nameThread(_ name: StaticString) {
+    let file = unsafe open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
+    guard file >= 0 else { return }
+    _ = unsafe write(file, name.utf8Start, name.utf8CodeUnitCount)
+    close(file)
   }
 
   /// The maximum number of jobs and steps per turn. A turn of this length takes milliseconds.
@@ -131,7 +191,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
       _ = pollDescriptors(timeout: Self.readersTime)
       return
     }
-    if isVirtual, !isBusy, !ready, foreign.withLock({ $0.isEmpty }), let due = nextDue { virtualNow = max(virtualNow, due) }
+    if isVirtual, !isBusy, !ready, state.withLock({ $0.jobs.isEmpty }), let due = nextDue { virtualNow = max(virtualNow, due) }
     for timer in timers.takeDue(now.nanoseconds) {
       shareLeft = Self.share
       timer.fire()
@@ -145,11 +205,13 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   /// The instant at which virtual time stops, because a user types in real time. Nil means no stop.
   package var horizon: LoopClock.Instant?
 
-  /// The due time of the next timer, in nanoseconds of the loop's clock. Nil without a timer, or if the next timer is after `horizon`.
+  /// The due time of the next timer, in nanoseconds of the loop's clock. Nil without a timer, or if virtual time must not reach the next
+  /// timer because of `horizon` or `holds`.
   private var nextDue: Int64? {
     guard let due = timers.next else { return nil }
-    if isVirtual, let horizon, due > horizon.nanoseconds { return nil }
-    return due
+    guard isVirtual else { return due }
+    if let horizon, due > horizon.nanoseconds { return nil }
+    return due <= virtualNow || holds.allowAdvance(needsCall: isOwnThread) ? due : nil
   }
 
   /// Makes virtual time wait once for the reader of blectl's output, up to 0.2 s of real time.
@@ -219,10 +281,10 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   }
 
   private func takeForeignJobs() {
-    foreign.withLock {
-      guard !$0.isEmpty else { return }
-      jobs += $0
-      $0.removeAll(keepingCapacity: true)
+    state.withLock {
+      guard !$0.jobs.isEmpty else { return }
+      jobs += $0.jobs
+      $0.jobs.removeAll(keepingCapacity: true)
     }
   }
 
