@@ -25,6 +25,12 @@ let fuzzed: [Target.Dependency] = [
 
 let package = Package(
   name: "blectl",
+  products: [
+    .executable(name: "blectl", targets: ["blectl"]),
+    .library(name: "BluetoothLE", targets: ["BluetoothLE"]),
+    .library(name: "BluetoothLELinux", targets: ["BluetoothLELinux"]),
+    .library(name: "BluetoothLESimulator", targets: ["BluetoothLESimulator"]),
+  ],
   dependencies: [
     // Minor versions may change what Sources/CommandLine/Grammar/ParserDetails.swift collects.
     .package(url: "https://github.com/apple/swift-argument-parser", .upToNextMinor(from: "1.8.0")),

@@ -151,7 +151,7 @@ struct TreePane {
       let hex = Hex.encode(octets)
       let meaning =
         DecodedText.text(octets, of: facts.characteristic.uuid, formats: facts.formats)
-        ?? ValueText.text(octets).flatMap { octets.count > 1 ? "\"\(renderer.safe($0))\"" : nil }
+        ?? DecodedText.plain(octets).flatMap { octets.count > 1 ? "\"\(renderer.safe($0))\"" : nil }
       guard let meaning else { return [Span(hex)] }
       return [Span(renderer.message(meaning), .bold), Span("  " + hex, .dim)]
     case .failure(let error)?: return [Span(renderer.message("(\(Failure(error).word))"), .yellow)]
@@ -194,7 +194,7 @@ struct TreePane {
   private func octets(_ value: Result<[UInt8], any Error>?, _ meaning: ([UInt8]) -> String?) -> [Frame.Line] {
     switch value {
     case .success(let octets)?:
-      let text = meaning(octets) ?? ValueText.text(octets).map { "\"\(renderer.safe($0))\"" } ?? ""
+      let text = meaning(octets) ?? DecodedText.plain(octets).map { "\"\(renderer.safe($0))\"" } ?? ""
       let hex = octets.isEmpty ? "(empty)" : octets.map { Hex.encode([$0]) }.joined(separator: " ")
       return [
         line([Span(renderer.message(text))]),

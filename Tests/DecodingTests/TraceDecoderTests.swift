@@ -43,7 +43,7 @@ import Traces
     let (items, decoder) = Self.decoded(Self.trace(Self.session))
     #expect(items.map(\.number) == Array(1...items.count))
     let server = try #require(items[1].server)
-    #expect(decoder.name(3, of: server) == AttributeName(type: UUID(0x2A19)))
+    #expect(decoder.name(3, of: server) == LearnedAttribute(type: UUID(0x2A19)))
     #expect(items[2].packet["handle"] == .attribute(3) && items[2].answers?.number == 2 && items[2].answers?.after == 1_000_000)
     #expect(items[1].link?.peer == Self.peer && items[11].server == server && items[11].answers == nil)
   }

@@ -1,7 +1,10 @@
 /// An LE physical layer. The raw value is the number in HCI reports and LE Read PHY (Vol 4 Part E §7.7.65.12).
-package enum PHY: UInt8, Sendable, Hashable, CaseIterable {
+public enum PHY: UInt8, Sendable, Hashable, CaseIterable {
+  /// LE 1M, which every device supports.
   case le1M = 1
+  /// LE 2M: twice the rate.
   case le2M = 2
+  /// LE Coded: about four times the range.
   case coded = 3
 
   /// The name of the PHY for users and JSON: `1m`, `2m`, `coded`.

@@ -1,5 +1,6 @@
 /// A level of LE security mode 1 (Vol 3 Part C §10.2.1).
-package enum SecurityLevel: Int, Sendable, Comparable, CaseIterable {
+public enum SecurityLevel: Int, Sendable, Comparable, CaseIterable {
+  /// No encryption.
   case unencrypted = 1
   /// Encryption with a key from unauthenticated pairing.
   case encrypted = 2
@@ -8,7 +9,7 @@ package enum SecurityLevel: Int, Sendable, Comparable, CaseIterable {
   /// Encryption with a 16-byte key from authenticated LE Secure Connections pairing.
   case secureConnections = 4
 
-  package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+  public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }
 
 /// The properties of a key, and of a link that is encrypted with it.

@@ -5,7 +5,7 @@ package import Traces
 
 /// The text of a decoded packet, such as `LE Set Scan Enable  enable on, filter duplicates off`. The items of a list are on further lines.
 package enum PacketText {
-  package static func lines(_ packet: DecodedPacket, names: (AttributeHandle) -> AttributeName? = { _ in nil }) -> [String] {
+  package static func lines(_ packet: DecodedPacket, names: (AttributeHandle) -> LearnedAttribute? = { _ in nil }) -> [String] {
     var line = packet.name
     var below: [String] = []
     var parts: [String] = []
@@ -119,7 +119,7 @@ package enum PacketText {
 
 /// The JSON form of a decoded packet: its name, fields and bytes, and an error if the packet is malformed.
 package enum PacketRecord {
-  package typealias Names = (AttributeHandle) -> AttributeName?
+  package typealias Names = (AttributeHandle) -> LearnedAttribute?
 
   package static func write(
     _ json: inout RecordWriter, _ packet: DecodedPacket, _ octets: [UInt8], layer: String, names: Names = { _ in nil }

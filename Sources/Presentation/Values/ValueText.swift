@@ -3,16 +3,10 @@ package import BluetoothLEText
 
 /// The output of attribute values, as text or JSON.
 package enum ValueText {
-  /// Returns the value as text without trailing NULs. Returns nil if the value is not printable UTF-8.
-  package static func text(_ value: [UInt8]) -> String? {
-    let octets = DisplayText.withoutTrailingNULs(value)
-    return DisplayText.isPrintable(octets) ? String(decoding: octets, as: UTF8.self) : nil
-  }
-
   /// Returns the bytes in hex, followed by their meaning if known or by their text if printable.
   package static func displayText(_ value: [UInt8], of uuid: UUID? = nil, formats: [PresentationFormat] = []) -> String {
     if value.isEmpty { return "(empty)" }
-    let meaning = DecodedText.text(value, of: uuid, formats: formats) ?? text(value).map { "\"\(DisplayText.escape($0))\"" }
+    let meaning = DecodedText.text(value, of: uuid, formats: formats) ?? DecodedText.plain(value).map { "\"\(DisplayText.escape($0))\"" }
     return Hex.encode(value) + (meaning.map { "  " + $0 } ?? "")
   }
 
@@ -31,7 +25,7 @@ package enum ValueText {
     if format == .auto {
       DecodedRecord.writeWithText(&json, value, of: meaning.uuid, formats: meaning.description.formats) { meaning.write(&$0) }
     } else {
-      json.string("text", text(value))
+      json.string("text", DecodedText.plain(value))
       meaning.write(&json)
       DecodedRecord.write(&json, value, as: format)
     }

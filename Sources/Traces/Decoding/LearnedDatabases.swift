@@ -63,13 +63,13 @@ package struct LearnedDatabases: Sendable {
     return Server(adapter: link.adapter, peer: link.peer, link: link.peer == nil ? link.firstPacket : nil)
   }
 
-  package func name(_ handle: UInt16, of server: Server) -> AttributeName? { databases[server]?.attribute(Int(handle)) }
+  package func name(_ handle: UInt16, of server: Server) -> LearnedAttribute? { databases[server]?.attribute(Int(handle)) }
 }
 
 /// The type of an attribute that the trace shows, and for a descriptor its characteristic.
-package typealias AttributeName = ReplayError.Attribute
+package typealias LearnedAttribute = ReplayError.Attribute
 
-extension AttributeName {
+extension LearnedAttribute {
   /// A function that returns the name of an attribute of a server.
-  package typealias Source = (AttributeHandle) -> AttributeName?
+  package typealias Source = (AttributeHandle) -> LearnedAttribute?
 }

@@ -122,7 +122,7 @@ package struct TraceDecoder: Sendable {
       answers: answered.map { ($0.number, max(0, record.wallClock &- $0.time)) })
   }
 
-  package func name(_ handle: AttributeHandle, of server: LearnedDatabases.Server) -> AttributeName? {
+  package func name(_ handle: AttributeHandle, of server: LearnedDatabases.Server) -> LearnedAttribute? {
     databases.name(handle.rawValue, of: server)
   }
 

@@ -94,7 +94,7 @@ struct TraceListing {
   }
 
   private func show(_ item: TraceDecoder.Item) async throws {
-    let names: AttributeName.Source = { [decoder] handle in item.server.flatMap { decoder.name(handle, of: $0) } }
+    let names: LearnedAttribute.Source = { [decoder] handle in item.server.flatMap { decoder.name(handle, of: $0) } }
     if output.style.json {
       return try await output.record { json in
         json.string("event", "packet")

@@ -1,0 +1,88 @@
+/// A Bluetooth adapter, in the central role: it scans and connects.
+///
+/// All methods work from any actor and thread. What the adapter does runs on a thread of the library, which starts with the first call.
+/// An adapter closes with ``close()``, or when nobody refers to it any more.
+public final class Adapter: Sendable {
+  let session: Session
+  let links: LibraryLinks
+  /// The adapter in messages, such as `tcp:127.0.0.1:9000`.
+  public let name: String
+  /// The keys of bonded devices.
+  public let keys: KeyRing
+
+  @LoopActor private init(_ source: AdapterSource, _ keys: KeyRing) {
+    (name, self.keys) = (source.description, keys)
+    let bonds = KeyRingBonds(keys)
+    session = Session { try await source.open(bonds) }
+    session.bonds = bonds
+    session.staysOpen = true
+    links = LibraryLinks(session)
+  }
+
+  deinit {
+    let session = session
+    EventLoop.shared.spawn { await session.close() }
+  }
+
+  /// Opens an adapter.
+  /// - Parameters:
+  ///   - source: The adapter, such as `.default` of `BluetoothLELinux`, `.h4("tcp:127.0.0.1:9000")`, or that of a `Simulator`.
+  ///   - keys: The keys of bonded devices. An empty key ring keeps new bonds as long as the adapter exists.
+  /// - Throws: ``BluetoothError`` with the reasons ``BluetoothError/Reason/adapter``, ``BluetoothError/Reason/timeout`` or
+  ///   ``BluetoothError/Reason/clock``; CancellationError.
+  public static func open(_ source: AdapterSource, keys: KeyRing = KeyRing()) async throws -> Adapter {
+    do { try EventLoop.shared.chooseClock(virtual: source.isVirtual) } catch { throw BluetoothError(error) }
+    let adapter = try await EventLoop.shared.call { Adapter(source, keys) }
+    try await adapter.call { _ = try await adapter.session.central() }
+    return adapter
+  }
+
+  /// Returns the advertisements that the adapter hears from the beginning of an iteration on.
+  /// - Parameters:
+  ///   - mode: Whether to ask for scan responses, which may contain the name.
+  ///   - phys: The PHYs to scan on, 1M, coded or both (Vol 6 Part B §2.3.4.1: 2M carries no primary advertisements).
+  public func advertisements(_ mode: Advertisements.Mode = .active, on phys: Set<PHY> = [.le1M]) -> Advertisements {
+    var parameters = ScanParameters()
+    (parameters.isActive, parameters.phys) = (mode == .active, phys)
+    return Advertisements(adapter: self, parameters: parameters)
+  }
+
+  /// Finds a device, the strongest of several.
+  /// - Parameters:
+  ///   - device: A name with or without wildcards (`Band-7`, `Band-*`), an address (`D1:00:00:00:00:10`), `mac:` and the MAC in its
+  ///     advertisement, or `service:` and a UUID. The plain name of a bonded device means that device only.
+  ///   - limit: The limit of the search.
+  /// - Throws: ``BluetoothError/Reason/notFound`` at the limit, other reasons of ``BluetoothError``; CancellationError.
+  public func find(_ device: String, within limit: Duration = TimeLimits.search) async throws -> Peripheral {
+    let selector = PeerSelector(device) ?? .name(device)
+    return try await call { [links] in
+      Peripheral(try await links.session.find(PeerSearch(selector, limit: limit), links.reporter).peer)
+    }
+  }
+
+  /// Connects to a device, runs `body`, and disconnects on every path. Links to several devices may be open at the same time.
+  ///
+  /// In virtual time, the clock stands still while `body` does something else than waiting for the library.
+  /// - Parameters:
+  ///   - peripheral: The device.
+  ///   - options: What the connection demands and asks for.
+  ///   - body: The work with the device. It runs on the actor of the caller.
+  /// - Returns: The result of `body`.
+  /// - Throws: ``BluetoothError``, CancellationError; the error of `body`.
+  public func withConnection<Value>(
+    to peripheral: Peripheral, _ options: ConnectionOptions = ConnectionOptions(), _ body: (ConnectedDevice) async throws -> Value
+  ) async throws -> Value {
+    try await EventLoop.shared.call(
+      for: self, opening: { try await BluetoothError.wrapping { try await ConnectedDevice(peripheral, options, self) } },
+      closing: { await $0.close() }, body: body)
+  }
+
+  /// Ends all scans and connections, and closes the adapter. The next operation opens it again.
+  public func close() async { _ = try? await call { [session] in await shielded { await session.close() } } }
+
+  /// Runs a call of the library on the loop.
+  /// - Throws: BluetoothError, CancellationError.
+  func call<Value: Sendable>(_ body: @escaping @LoopActor @Sendable () async throws -> Value) async throws -> Value {
+    try await BluetoothError.wrapping { try await EventLoop.shared.call(for: self, body) }
+  }
+}

@@ -1,0 +1,58 @@
+/// An error of the library: the reason for programs, a description for people, and the fact behind both.
+public struct BluetoothError: Error, Sendable, CustomStringConvertible {
+  /// What failed.
+  public enum Reason: Sendable, Hashable {
+    /// The adapter is missing, not permitted, out of order, or used by another program.
+    case adapter
+    /// No device, service, characteristic or descriptor matches.
+    case notFound
+    /// Several characteristics or devices match.
+    case ambiguous
+    /// The other side did not answer within its limit. ``TimeLimits`` lists the limits.
+    case timeout
+    /// The link is lost, or could not be established.
+    case disconnected
+    /// The device refused a request with an ATT error code (Vol 3 Part F §3.4.1.1).
+    case refused(UInt8)
+    /// The device demands more security, or the link has less than the caller demanded.
+    case security
+    /// A pairing failed.
+    case pairing
+    /// The device does not have the file that was sent.
+    case verification
+    /// The device, the controller or the characteristic cannot do this.
+    case unsupported
+    /// The device or the controller broke a rule of the specification.
+    case protocolViolation
+    /// A value or a name is not valid. Nothing was sent.
+    case invalidArgument
+    /// Values were lost, because the caller was too slow.
+    case overrun
+    /// Virtual and real time were mixed in one process.
+    case clock
+    /// Another error, which ``BluetoothError/underlying`` tells.
+    case other
+  }
+
+  /// What failed, for programs.
+  public let reason: Reason
+  /// What failed, on what and why, in a sentence for people.
+  public let description: String
+  /// The fact behind the error, as the layer that noticed it describes it.
+  public let underlying: (any Error)?
+
+  init(_ reason: Reason, _ description: String, _ underlying: (any Error)?) {
+    (self.reason, self.description, self.underlying) = (reason, description, underlying)
+  }
+
+  /// Whether the cause may be temporary, so that an attempt on a new link may succeed.
+  public var mayPass: Bool { underlying.map { RetryPolicy.mayPass($0) } ?? false }
+
+  /// Runs `body`, and turns its errors into errors of the library. Cancellations stay as they are.
+  static func wrapping<Value>(_ body: () async throws -> Value) async throws -> Value {
+    do { return try await body() } catch {
+      if error is CancellationError { throw error }
+      throw BluetoothError(error)
+    }
+  }
+}

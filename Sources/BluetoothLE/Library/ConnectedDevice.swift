@@ -1,0 +1,186 @@
+import Synchronization
+
+/// A device during ``Adapter/withConnection(to:_:_:)``.
+///
+/// Its methods may be called from several tasks at once: requests wait for each other, as ATT demands (Vol 3 Part F §3.3.2).
+public final class ConnectedDevice: Sendable {
+  let adapter: Adapter
+  let connection: Connection
+  private let options: ConnectionOptions
+  private let knownMTU: Mutex<Int>
+  private let lifeline = Lifeline()
+
+  /// The device.
+  public let peripheral: Peripheral
+
+  /// Connects, demands security and asks for parameters.
+  @LoopActor init(_ peripheral: Peripheral, _ options: ConnectionOptions, _ adapter: Adapter) async throws {
+    (self.peripheral, self.options, self.adapter) = (peripheral, options, adapter)
+    var request = LinkRequest(.address(peripheral.peer.address, peripheral.peer.type))
+    (request.limits.connecting, request.limits.transaction, request.limits.retries) = (
+      options.timeout, options.transactionTimeout, max(0, options.retries)
+    )
+    request.parameters = options.parameters
+    request.security = { peer, _ in
+      (options.pairing.map { PairingWish($0, with: peer, level: options.security, isOfCommand: false) }, options.security)
+    }
+    connection = try await adapter.links.open(request)
+    knownMTU = Mutex(connection.client.mtu)
+    if options.reconnect.attempts != 0 { lifeline.keep(connection, adapter.session, options.reconnect.policy) }
+  }
+
+  @LoopActor func close() async {
+    await lifeline.end()
+    await adapter.links.release(connection)
+  }
+
+  var reconnection: RetryPolicy { options.reconnect.policy }
+
+  /// Runs a call on the link, after a restoration that may be under way.
+  func call<Value: Sendable>(_ body: @escaping @LoopActor @Sendable (Connection) async throws -> Value) async throws -> Value {
+    try await adapter.call { [self] in try await present(body) }
+  }
+
+  @LoopActor func present<Value>(_ body: @LoopActor (Connection) async throws -> Value) async throws -> Value {
+    if let error = lifeline.failure { throw error }
+    try await connection.untilRestored()
+    defer { knownMTU.withLock { $0 = connection.client.mtu } }
+    do { return try await body(connection) } catch { throw connection.withDemand(error) }
+  }
+
+  // MARK: Attributes
+
+  /// Returns the services of the device. Discovers them at the first call.
+  /// - Throws: ``BluetoothError``, CancellationError.
+  public func services() async throws -> [RemoteService] {
+    try await call { [self] in try await $0.client.discover().services.map { RemoteService($0, of: self) } }
+  }
+
+  /// Finds a characteristic or a descriptor. Discovers the services at the first call.
+  /// - Throws: ``BluetoothError`` with the reasons ``BluetoothError/Reason/notFound``, ``BluetoothError/Reason/ambiguous`` or
+  ///   ``BluetoothError/Reason/invalidArgument``, and those of a request; CancellationError.
+  public func characteristic(_ name: AttributeName) async throws -> RemoteCharacteristic {
+    try await call { [self] in
+      let selector = try name.selector
+      return RemoteCharacteristic(try await $0.client.attribute(selector, discovering: true), selector, of: self)
+    }
+  }
+
+  // MARK: The link
+
+  /// The ATT_MTU that the device granted, 23…517 bytes. A value may have up to three bytes less in one packet.
+  public var mtu: Int { knownMTU.withLock { $0 } }
+
+  /// What was asked for, and what the other side granted.
+  public struct Agreement<Value: Sendable>: Sendable {
+    /// The value that the request named.
+    public let asked: Value
+    /// The value in effect. Nil if the adapter does not tell.
+    public let granted: Value?
+  }
+
+  /// The parameters of the link in effect. Those that the adapter does not tell are nil.
+  public struct Parameters: Sendable {
+    /// The connection interval.
+    public let interval: Duration?
+    /// The number of connection events that the device may skip.
+    public let latency: Int?
+    /// The time without a packet after which the link is lost.
+    public let supervisionTimeout: Duration?
+    /// The PHY of our packets.
+    public let phy: PHY?
+    /// The largest payload of our link-layer packets, 27…251 bytes.
+    public let dataLength: Int?
+    /// The strength of the signal in dBm.
+    public let rssi: Int?
+    /// The security of the link.
+    public let security: SecurityLevel
+  }
+
+  /// Returns the parameters in effect.
+  public func parameters() async throws -> Parameters {
+    try await call {
+      let link = try await $0.link.parameters()
+      return Parameters(
+        interval: link.interval, latency: link.latency, supervisionTimeout: link.supervisionTimeout, phy: link.phy,
+        dataLength: link.maxTxOctets, rssi: link.rssi.map(Int.init), security: $0.security?.level?.level ?? .unencrypted)
+    }
+  }
+
+  /// Asks for a connection interval (Vol 6 Part B §5.1.1), 7.5 ms…4 s.
+  public func request(interval: Duration) async throws -> Agreement<Duration> {
+    try await call { Agreement(asked: interval, granted: try await $0.link.requestInterval(interval).interval) }
+  }
+
+  /// Asks for a PHY in both directions (Vol 6 Part B §5.1.10).
+  public func request(phy: PHY) async throws -> Agreement<PHY> {
+    try await call { Agreement(asked: phy, granted: try await $0.link.requestPHY(phy).phy) }
+  }
+
+  /// Asks for a payload of link-layer packets (Vol 6 Part B §5.1.9), 27…251 bytes.
+  public func request(dataLength: Int) async throws -> Agreement<Int> {
+    try await call { Agreement(asked: dataLength, granted: try await $0.link.requestDataLength(dataLength).maxTxOctets) }
+  }
+
+  /// Pairs with the device, and stores the bond in the adapter's ``KeyRing``. An existing bond that is as strong suffices.
+  /// - Parameters:
+  ///   - delegate: Whoever answers the questions. Its abilities decide about the method.
+  ///   - level: The least level of the pairing.
+  /// - Returns: The level of the link.
+  /// - Throws: ``BluetoothError/Reason/pairing``, ``BluetoothError/Reason/security``, and the reasons of a lost link; CancellationError.
+  @discardableResult
+  public func pair(_ delegate: any PairingDelegate, level: SecurityLevel = .encrypted) async throws -> SecurityLevel {
+    try await call { connection in
+      guard let security = connection.security else {
+        throw InsufficientSecurity(demanded: level, found: nil, isOfSystem: false)
+      }
+      let wish = PairingWish(delegate, with: connection.peer, level: level, isOfCommand: true)
+      security.take(wish)
+      let known = try await security.existingBond(for: wish.parameters)
+      let result = if let known { known } else { try await security.pair(wish) }
+      return result.security.level
+    }
+  }
+
+  /// Waits until the link is lost and no attempt to restore it is left.
+  /// - Returns: The reason.
+  /// - Throws: CancellationError.
+  public func untilDisconnected() async throws -> BluetoothError {
+    try await adapter.call { [self] in BluetoothError(try await lifeline.untilLost(connection)) }
+  }
+}
+
+/// The restoration of a connection, as often as its policy permits.
+@LoopActor
+private final class Lifeline {
+  private var task: Task<Void, Never>?
+  private lazy var over = Wait<any Error>()
+  /// The error after which no attempt is left.
+  private(set) var failure: (any Error)?
+
+  nonisolated init() {}
+
+  func keep(_ connection: Connection, _ session: Session, _ policy: RetryPolicy) {
+    task = EventLoop.shared.spawn { [self] in
+      do {
+        while true {
+          _ = try await connection.client.untilClosed()
+          try await session.restore(connection, policy)
+        }
+      } catch {
+        if error is CancellationError { return }
+        failure = error
+        over.resume(returning: error)
+      }
+    }
+  }
+
+  func untilLost(_ connection: Connection) async throws -> any Error {
+    task == nil ? try await connection.client.untilClosed() : try await over.value()
+  }
+
+  func end() async {
+    task?.cancel()
+    await task?.value
+  }
+}

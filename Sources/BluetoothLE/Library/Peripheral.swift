@@ -1,0 +1,25 @@
+/// The address of a device. Two addresses of one device, such as successive private addresses, are two values.
+public struct Peripheral: Hashable, Sendable, CustomStringConvertible {
+  let peer: PeerAddress
+
+  init(_ peer: PeerAddress) { self.peer = peer }
+
+  /// Creates a peripheral from an address that is known without a scan.
+  /// - Parameters:
+  ///   - address: Six bytes in hex, the most significant first, such as `D1:00:00:00:00:10`.
+  ///   - isRandom: Whether the address is random (Vol 6 Part B §1.3). Only a scan or the maker of the device can tell.
+  /// - Returns: Nil if the text is not an address.
+  public init?(address: String, isRandom: Bool) {
+    guard let address = Address(address) else { return nil }
+    peer = PeerAddress(address, isRandom ? .random : .public)
+  }
+
+  /// The address in hex, such as `D1:00:00:00:00:10`.
+  public var address: String { peer.address.description }
+
+  /// Whether the address is random.
+  public var isRandom: Bool { peer.type == .random }
+
+  /// The address and its type, such as `D1:00:00:00:00:10/random`.
+  public var description: String { peer.description }
+}

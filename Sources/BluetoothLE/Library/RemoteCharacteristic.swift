@@ -1,0 +1,142 @@
+/// A characteristic of a connected device, or one of its descriptors.
+public struct RemoteCharacteristic: Sendable, CustomStringConvertible {
+  /// What a characteristic permits (Vol 3 Part G §3.3.1.1).
+  public struct Properties: OptionSet, Sendable, Hashable {
+    public let rawValue: UInt8
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    public static let read = Properties(rawValue: 0x02)
+    public static let writeWithoutResponse = Properties(rawValue: 0x04)
+    public static let write = Properties(rawValue: 0x08)
+    public static let notify = Properties(rawValue: 0x10)
+    public static let indicate = Properties(rawValue: 0x20)
+  }
+
+  /// The procedure for writing a value.
+  public enum Procedure: Sendable, Hashable {
+    /// By the properties and the length: a request, a long write, or a command if the characteristic permits only commands.
+    case auto
+    /// A Write Request, which the device answers (Vol 3 Part G §4.9.3).
+    case request
+    /// A Write Command, which the device does not answer (Vol 3 Part G §4.9.1).
+    case command
+    /// Prepare Write Requests, for values of up to 512 bytes (Vol 3 Part G §4.9.4).
+    case long
+    /// Prepare Write Requests whose answers must repeat the value (Vol 3 Part G §4.9.5).
+    case reliable
+
+    var mode: WriteMode {
+      switch self {
+      case .auto: .auto
+      case .request: .request
+      case .command: .command
+      case .long: .long
+      case .reliable: .reliable
+      }
+    }
+  }
+
+  /// The UUID as text. Nil if the characteristic was named by a handle that discovery did not find.
+  public let uuid: String?
+  /// The assigned name. Nil without one.
+  public let name: String?
+  /// What the characteristic permits. Nil for a descriptor.
+  public let properties: Properties?
+  /// The handle of the value on this link, 1…65535.
+  public let handle: Int
+  let device: ConnectedDevice
+  let selector: Selector
+
+  init(_ attribute: Attribute, _ selector: Selector, of device: ConnectedDevice) {
+    (self.selector, self.device) = (selector, device)
+    (uuid, handle) = (attribute.uuid?.description, attribute.handle.number)
+    name = attribute.uuid.flatMap { AssignedNumbers.name(of: $0) }
+    properties = attribute.properties.map { Properties(rawValue: $0.rawValue) }
+  }
+
+  /// The UUID and the name, or the handle.
+  public var description: String { (uuid ?? "handle \(handle)") + (name.map { " \($0)" } ?? "") }
+
+  // MARK: Values
+
+  /// Reads the value, with as many requests as its length needs (Vol 3 Part G §4.8.1, §4.8.3).
+  /// - Throws: ``BluetoothError/Reason/refused(_:)``, ``BluetoothError/Reason/security``, and the reasons of a lost link; CancellationError.
+  public func read() async throws -> AttributeValue {
+    try await device.call { [selector] in
+      let client = $0.client
+      let attribute = try await client.attribute(selector, discovering: true)
+      let bytes = try await client.read(attribute.handle, as: attribute.uuid)
+      if let item = attribute.characteristic { try await client.readDescription(of: item) }
+      return AttributeValue(
+        bytes, at: EventLoop.shared.wallClock, attribute.uuid, attribute.characteristic.flatMap { client.description(of: $0) })
+    }
+  }
+
+  /// Writes a whole value, and returns when it has arrived.
+  /// - Parameters:
+  ///   - bytes: The value, at most 512 bytes. A value that does not fit is an error: nothing is cut.
+  ///   - procedure: The procedure. `auto` chooses by the properties and the length.
+  /// - Throws: ``BluetoothError/Reason/refused(_:)``, ``BluetoothError/Reason/security``, ``BluetoothError/Reason/invalidArgument`` for a
+  ///   value that does not fit, and the reasons of a lost link; CancellationError.
+  public func write(_ bytes: [UInt8], by procedure: Procedure = .auto) async throws {
+    try await device.call { [selector] in
+      let client = $0.client
+      let attribute = try await client.attribute(selector, discovering: true)
+      let plan = try WritePlan(value: bytes.count, properties: attribute.properties, mtu: client.mtu, mode: procedure.mode)
+      // A device drops commands in silence.
+      if plan.mode == .command { try await client.checkCommands(to: attribute) }
+      var pacing = WritePacing()
+      pacing.provesArrival = true
+      try await client.send(bytes, to: attribute.handle, plan: plan, pacing: pacing)
+    }
+  }
+
+  /// Subscribes to the values that the device sends. Each call makes a sequence of its own, and all of them get every value.
+  ///
+  /// The device stops when the last sequence ends: after its iteration, or when nobody refers to it any more.
+  /// - Parameter indications: Whether to ask for indications if the characteristic has both.
+  /// - Throws: ``BluetoothError/Reason/unsupported`` if the characteristic sends no values, and the reasons of a write; CancellationError.
+  public func notifications(indications: Bool = false) async throws -> Notifications {
+    try await device.call { [selector, device] connection in
+      let item = try await connection.client.characteristic(selector)
+      try await connection.client.readDescription(of: item)
+      let values = SubscribedValues(lastingOn: connection)
+      do { try await values.add(item, kind: indications ? .indication : .auto) } catch {
+        await values.end()
+        throw error
+      }
+      return Notifications(values, connection, device)
+    }
+  }
+
+  /// The values that a device sends, in the order of arrival, from the subscription on. Up to 16,384 wait while the caller works.
+  public struct Notifications: AsyncSequence, Sendable {
+    private let queue: CallQueue<AttributeValue>
+
+    init(_ values: SubscribedValues, _ connection: Connection, _ device: ConnectedDevice) {
+      queue = CallQueue(of: device.adapter, onEnd: { await values.end() }) { queue in
+        while let (event, uuid) = try await values.next(until: nil) {
+          let item = values.characteristics.first { $0.valueHandle == event.handle }
+          queue.add(
+            AttributeValue(
+              event.value, at: event.wallClock, isIndication: event.isIndication, uuid,
+              item.flatMap { connection.client.description(of: $0) }))
+        }
+      }
+    }
+
+    public func makeAsyncIterator() -> Iterator { Iterator(queue) }
+
+    /// The one iteration of the values.
+    public struct Iterator: AsyncIteratorProtocol {
+      private let queue: CallQueue<AttributeValue>.Reader
+
+      init(_ queue: CallQueue<AttributeValue>) { self.queue = CallQueue.Reader(queue) }
+
+      /// Waits for the next value.
+      /// - Throws: ``BluetoothError/Reason/disconnected`` after the last value of a lost link, ``BluetoothError/Reason/overrun`` if values
+      ///   were lost because the caller was too slow; CancellationError.
+      public mutating func next() async throws -> AttributeValue? { try await queue.next() }
+    }
+  }
+}

@@ -1,0 +1,62 @@
+@_exported public import BluetoothLE
+import BluetoothLEDeviceFiles
+import BluetoothLEText
+
+/// A simulated radio with its devices, for tests and first steps without hardware.
+///
+/// It speaks HCI, so programs run on the same host as with a controller. Time is virtual: a wait of 16 s takes milliseconds, and every
+/// run has the same result. All simulators of a process share one clock. A simulator and a real adapter need two processes.
+public final class Simulator: Sendable {
+  private let isVirtual: Bool
+  private let air: SharedAir
+
+  private init(_ descriptions: [PeripheralDescription], seed: UInt64, isVirtual: Bool) {
+    (self.isVirtual, air) = (isVirtual, SharedAir(descriptions, seed: seed))
+  }
+
+  /// Creates a simulator with the devices of a peripheral file, which blectl-peripheral(5) describes.
+  /// - Parameters:
+  ///   - json: The text of the file: one device, or a list of devices.
+  ///   - seed: Determines all random events, such as the times of advertisements.
+  ///   - isVirtual: Whether time is virtual. Use false beside a real adapter.
+  /// - Throws: ``BluetoothError/Reason/invalidArgument`` with line, column and path of the first mistake.
+  public convenience init(_ json: String, seed: UInt64 = 1, isVirtual: Bool = true) throws {
+    do { self.init(try PeripheralFile.parse(Array(json.utf8), name: "simulator"), seed: seed, isVirtual: isVirtual) } catch {
+      throw BluetoothError(error)
+    }
+  }
+
+  /// A new simulator with a lock (`Lock-01`), a wristband (`Band-7`), a panel that takes pictures (`Panel`) and a lock that demands
+  /// pairing (`SafeLock`).
+  public static var preset: Simulator { Simulator((try? Presets.peripherals()) ?? [], seed: 1, isVirtual: true) }
+
+  /// A radio of the simulator. Each ``Adapter/open(_:keys:)`` makes another one, and all hear the same devices.
+  public var adapter: AdapterSource {
+    AdapterSource("sim", isVirtual: isVirtual) { [air] bonds in
+      let air = air.air
+      let central = try await HostCentral.started(VirtualController(air: air), name: "sim")
+      // Without them, each process would have to pair again.
+      for stored in try bonds.bonds(of: central.adapterInfo.ownAddress) { air.restore(stored.bond, with: central.adapterInfo.ownAddress) }
+      return central
+    }
+  }
+}
+
+/// The radio environment of all adapters of a simulator, from the first use on.
+@LoopActor
+private final class SharedAir {
+  private let descriptions: [PeripheralDescription]
+  private let seed: UInt64
+  private(set) lazy var air: Air = {
+    let air = Air(seed: seed)
+    air.add(descriptions)
+    return air
+  }()
+
+  nonisolated init(_ descriptions: [PeripheralDescription], seed: UInt64) { (self.descriptions, self.seed) = (descriptions, seed) }
+}
+
+extension FileEntryError: DescribedError {
+  package var kind: BluetoothError.Reason { .invalidArgument }
+  package var sentence: String { description }
+}
