@@ -165,6 +165,7 @@ let package = Package(
     .testTarget(
       name: "OperationsTests",
       dependencies: ["BluetoothLESimulator", "BluetoothLEDeviceFiles", "BluetoothLE", "BluetoothLEText", "TestSupport"]),
+    .testTarget(name: "LibraryTests", dependencies: ["BluetoothLESimulator", "BluetoothLE", "TestSupport"]),
     .testTarget(name: "TestReportsTests", dependencies: ["Scripts", "BluetoothLE", "BluetoothLEText", "TestSupport"]),
     .testTarget(name: "ScriptLanguageTests", dependencies: ["Scripts", "BluetoothLEText", "TestSupport"]),
     .testTarget(name: "TerminalTests", dependencies: ["Terminal", "BluetoothLE", "BluetoothLEText", "TestSupport"]),
