@@ -103,6 +103,29 @@ import Testing
     }
   }
 
+  @Test func aChildTaskReadsFromANewIterator() async throws {
+    let scope = scope
+    for try await _ in Ticks(scope: scope, count: 2) {
+      let child = Task { for try await _ in Ticks(scope: scope, count: 2) {} }
+      try await child.value
+      #expect(await timeStandsStill())
+    }
+  }
+
+  @Test func anotherTaskAsksForMore() async throws {
+    let hold = ElementHold(for: scope)
+    #expect(try await hold.next { 1 } == 1)
+    let task = Task {
+      try await hold.next {
+        try await loop.sleep(for: .seconds(1))
+        return 2
+      }
+    }
+    #expect(try await task.value == 2)
+    #expect(await timeStandsStill())
+    withExtendedLifetime(hold) {}
+  }
+
   /// The consumer may wait for another task, whose body began before the element came.
   @Test func anElementWaitsForABodyOfItsScope() async throws {
     let (scope, hold) = (scope, ElementHold(for: scope))
@@ -131,10 +154,11 @@ import Testing
   }
 
   private func readTwice() async throws {
-    let asked = await Wait<Void>()
+    let (delivered, asked) = (await Wait<Void>(), await Wait<Void>())
     let (hold, other) = (ElementHold(for: scope), ElementHold(for: scope))
     async let reader: Duration? = {
       _ = try await other.next { true }
+      try await delivered.value()
       return try await other.next {
         let start = loop.now
         asked.resume(returning: ())
@@ -142,19 +166,18 @@ import Testing
         return start.duration(to: loop.now)
       }
     }()
-    let first = try await hold.next {
-      try await asked.value()
-      return 1
-    }
-    #expect(first == 1)
+    #expect(try await hold.next { 1 } == 1)
+    await delivered.resume(returning: ())
+    try await asked.value()
     #expect(await timeStandsStill())
-    // Now both wait. The second reader comes to an end, so that the first one's element counts alone.
+    // Now both wait. The first reader comes to its end, so that the second one's element counts alone.
     let last: Int? = try await hold.next {
       try await loop.sleep(for: .seconds(1))
       return nil
     }
     #expect(last == nil)
-    #expect(try await reader == .seconds(1))
+    let passed = try await reader
+    #expect(passed == .seconds(1))
     withExtendedLifetime((hold, other)) {}
   }
 

@@ -157,7 +157,7 @@ import Testing
       body: {
         #expect(await timeStandsStill())
         // What is due now still happens.
-        await loop.spawn { try? await loop.sleep(for: .zero) }.value
+        await loop.spawn { for _ in 0..<100 { try? await loop.sleep(for: .zero) } }.value
         try await expectWaitInCall(.seconds(3600))
         #expect(await timeStandsStill())
       })

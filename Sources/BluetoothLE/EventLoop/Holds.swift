@@ -18,6 +18,9 @@
 /// - A task of the same scope makes the call, probably a child task. But a request for the next element only counts if its iterator is
 ///   younger than the element. An older iterator belongs to a sibling that reads on its own, and must not void the hold.
 ///
+/// A hold cannot see that its code waits for an unrelated task which needs time, for example for the body of another adapter. Then time
+/// stands still for good. Such code must start that task itself, so that the task is in its scope.
+///
 /// All functions run on the loop, in the job that begins or ends a call. So time cannot advance between two of these steps.
 struct Holds {
   /// The code that makes a call.
