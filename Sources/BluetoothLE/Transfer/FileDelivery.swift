@@ -41,6 +41,8 @@ package final class FileDelivery {
     case otherFile(endedAt: Int)
     /// The window has no effect. If `isRequest`, the writes are requests. Otherwise, the adapter does not report acknowledged packets.
     case windowIgnored(isRequest: Bool)
+    /// The plan demands Write Commands, which the characteristic does not offer. The device may drop them silently.
+    case commandsNotOffered(Attribute)
     /// A notification that is not a report of byte count and CRC-32.
     case ignored([UInt8])
   }
@@ -104,7 +106,7 @@ package final class FileDelivery {
       throw transfer.use.count > 0 ? await interruption(error, place, reconnects: reconnects) : error
     }
     if case .failed = verdict {} else { rememberSuccess(place) }
-    try await observer.didDeliver(transfer, verdict, on: connection)
+    try await observer.didDeliver(transfer, verdict)
     return verdict
   }
 
@@ -174,7 +176,11 @@ package final class FileDelivery {
     if plan.transfer.pacing.window != nil, mode != .command || connection.client.bearer.unacknowledged == nil {
       observer.delivery(.windowIgnored(isRequest: mode != .command))
     }
-    if mode == .command { try await observer.willSendCommands(to: target, on: connection.client) }
+    guard mode == .command else { return }
+    if plan.transfer.mode == .command, target.properties?.contains(.writeWithoutResponse) == false {
+      observer.delivery(.commandsNotOffered(target))
+    }
+    try await connection.client.checkCommands(to: target)
   }
 
   private func verify(_ place: TransferMemory.Place, _ connection: Connection) async throws -> Verdict {
@@ -222,7 +228,7 @@ package final class FileDelivery {
   }
 }
 
-/// An observer that shows the progress of a delivery and checks the target of its commands.
+/// An observer that shows the progress and the result of a delivery.
 @LoopActor
 package protocol DeliveryObserver: AnyObject {
   func delivery(_ event: FileDelivery.Event)
@@ -232,10 +238,8 @@ package protocol DeliveryObserver: AnyObject {
   func didProgress(_ transfer: FileTransfer) throws
   /// Tells the observer, once or twice, that no more segments follow on this link.
   func didSend()
-  /// Checks the target before Write Commands, which a device may drop silently.
-  func willSendCommands(to target: Attribute, on client: Client) async throws
   /// Receives the verdict after the last segment, while the link is still up.
-  func didDeliver(_ transfer: FileTransfer, _ verdict: FileDelivery.Verdict, on connection: Connection) async throws
+  func didDeliver(_ transfer: FileTransfer, _ verdict: FileDelivery.Verdict) async throws
 }
 
 // MARK: Errors

@@ -65,7 +65,7 @@ package struct NotificationRecord {
     json.integer("handle", event.handle.number)
     json.hex("value", event.value)
     ValueText.write(&json, event.value, meaning, as: format)
-    connection.identify(in: &json)
+    json.members(connection.identity)
   }
 
   private var valueText: String { format == .auto ? ValueText.displayText(event.value, meaning) : format.render(event.value) }

@@ -49,14 +49,15 @@ extension DeviceCallError.Missing {
 
 extension Failure {
   /// Creates the failure of a device file's command that blectl cannot send. The message names the device file and what to change there.
-  @LoopActor
-  package static func called(_ error: GATTError, of device: DeviceDescription, _ connection: Connection) async -> Failure {
+  /// - Parameters:
+  ///   - title: The name of the connected device.
+  ///   - fits: Whether the connected device fits the file's `match`. Nil if unknown.
+  package static func called(_ error: GATTError, of device: DeviceDescription, _ title: String, fits: Bool?) -> Failure {
     var failure = Failure(error)
     let file = DisplayText.escape(device.file)
     switch error {
     case .notFound(let selector, _):
-      failure.message = "\(connection.title) has no attribute \(selector), which \(file) names."
-      let fits = device.match.isEmpty ? nil : (try? await connection.fitting([device])).map { !$0.isEmpty }
+      failure.message = "\(title) has no attribute \(selector), which \(file) names."
       failure.add(fits == false ? "The file's \"match\" does not fit this device. Use another file: --device FILE" : GATTError.listing)
     case .ambiguous(let selector, let found):
       failure.message = "\(found.count) attributes match \(selector) in \(file). Name the service there: SERVICE/\(selector)"

@@ -209,6 +209,16 @@ extension Failure {
 }
 
 extension Attribute {
+  /// The note about Write Commands to an attribute that does not offer them.
+  package var unofferedCommandsNote: String {
+    "\(uuid?.description ?? handle.description) does not offer write_without_response. The device may drop these commands silently."
+  }
+
+  /// Returns the note about Write Commands to an attribute whose read the device refused with this error code.
+  package func refusedReadNote(_ code: ErrorCode) -> String {
+    "\(shortName) refused a read on this connection (\(code.tag)). The device may drop these commands silently. Try --pair."
+  }
+
   /// The UUID and handle of the attribute, such as `ffe1 (handle 0x0010)`. An attribute with an unknown UUID has only its handle.
   var shortName: String {
     switch self {

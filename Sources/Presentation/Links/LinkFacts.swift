@@ -1,6 +1,5 @@
 package import BluetoothLE
-import BluetoothLEText
-package import Terminal
+package import BluetoothLEText
 
 extension LinkSecurity {
   /// The security in a few words.
@@ -15,16 +14,11 @@ package struct LinkFacts {
   /// The security of the connection. Nil while it is not encrypted.
   let security: LinkSecurity?
 
-  /// Reads the current parameters of a connection.
-  /// - Throws: The reason for the disconnection if the connection is lost.
-  @LoopActor
-  package init(of connection: Connection) async throws {
-    parameters = try await connection.link.parameters()
-    mtu = connection.client.mtu
-    security = connection.security?.level
+  package init(_ parameters: LinkParameters, mtu: Int, _ security: LinkSecurity?) {
+    (self.parameters, self.mtu, self.security) = (parameters, mtu, security)
   }
 
-  func write(_ json: inout RecordWriter) {
+  package func write(_ json: inout RecordWriter) {
     json.integer("mtu", mtu)
     json.number("interval_ms", parameters.interval?.inMilliseconds)
     json.integer("latency", parameters.latency)
@@ -37,7 +31,7 @@ package struct LinkFacts {
   }
 
   /// The known parameters, with one line for each.
-  var lines: [String] {
+  package var lines: [String] {
     let facts: [(String, String?)] = [
       ("MTU", Quantity.octets(mtu)), ("interval", parameters.interval.map { "\($0.millisecondsText) ms" }),
       ("latency", parameters.latency.map { "\($0) events" }),
@@ -55,19 +49,5 @@ package struct LinkFacts {
       parameters.maxTxOctets.map(Quantity.octets), parameters.rssi.map { "\($0) dBm" }, security?.text,
     ]
     return facts.compactMap(\.self).joined(separator: ", ")
-  }
-
-  /// Writes the parameters as a JSON record, or as a title line followed by one line for each known parameter.
-  @LoopActor
-  package func show(_ event: String, _ title: String, of connection: Connection, _ output: Output) async throws {
-    if output.style.json {
-      return try await output.record {
-        $0.string("event", event)
-        connection.identify(in: &$0)
-        write(&$0)
-      }
-    }
-    try await output.line(title + "\(connection.peer)" + (connection.name.map { " (\($0))" } ?? ""))
-    for line in lines { try await output.line("  \(line)") }
   }
 }

@@ -5,14 +5,15 @@ import Terminal
 /// A display of a transfer's progress, as a bar on the terminal or as records with `--json`. It changes up to four times a second.
 @LoopActor
 final class Progress {
-  private let connection: Connection
+  /// The JSON members that identify the device.
+  let device: RecordWriter.Members
   private let output: Output
   private var shown: Int?
   /// Whether `update` may show the progress again. A timer sets this flag 250 ms after each update.
   private var isDue = true
   private var timer: LoopTimer?
 
-  init(_ connection: Connection, _ output: Output) { (self.connection, self.output) = (connection, output) }
+  init(_ device: RecordWriter.Members, _ output: Output) { (self.device, self.output) = (device, output) }
 
   func update(_ transfer: FileTransfer) throws {
     let (done, total) = (transfer.progress.sent, transfer.total)
@@ -29,7 +30,7 @@ final class Progress {
         $0.integer("bytes", done)
         $0.integer("total", total)
         $0.integer("in_flight", transfer.inFlight)
-        connection.identify(in: &$0)
+        $0.members(device)
       }
     } else if output.canAnimateErr {
       let seconds = transfer.use.begin.map { $0.duration(to: EventLoop.shared.now).inSeconds } ?? 0

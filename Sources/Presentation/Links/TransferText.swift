@@ -11,16 +11,9 @@ package final class TransferText: DeliveryObserver {
   private let file: String
   /// The characteristic of `--verify notify:ATTR` as the user named it. Nil without this option.
   private let reporter: String?
-  /// Whether the user requested Write Commands.
-  private let forcesCommands: Bool
   private var progress: Progress?
 
-  package init(_ output: Output, file: String, reporter: String?, forcesCommands: Bool) {
-    self.output = output
-    self.file = file
-    self.reporter = reporter
-    self.forcesCommands = forcesCommands
-  }
+  package init(_ output: Output, file: String, reporter: String?) { (self.output, self.file, self.reporter) = (output, file, reporter) }
 
   package func delivery(_ event: FileDelivery.Event) {
     let unlessTold = reporter.map { ", unless \($0) reports more" } ?? ""
@@ -33,19 +26,16 @@ package final class TransferText: DeliveryObserver {
     case .windowIgnored(isRequest: true): output.note("--window has no effect here: only one request is in flight.")
     case .windowIgnored(isRequest: false):
       output.note("--window has no effect here: this adapter does not report what the device acknowledged.")
+    case .commandsNotOffered(let target): output.note(target.unofferedCommandsNote)
     case .ignored(let value): output.note("Ignored a value that is not a report of count and CRC-32: \(ValueText.displayText(value))")
     }
   }
 
-  package func willSend(on connection: Connection) { progress = Progress(connection, output) }
+  package func willSend(on connection: Connection) { progress = Progress(connection.identity, output) }
 
   package func didProgress(_ transfer: FileTransfer) throws { try progress?.update(transfer) }
 
   package func didSend() { progress?.end() }
-
-  package func willSendCommands(to target: Attribute, on client: Client) async throws {
-    try await CommandCheck.check(target, client, isForced: forcesCommands, output)
-  }
 
   private func tell(_ event: FileTransfer.Event) {
     switch event {
@@ -85,7 +75,7 @@ package final class TransferText: DeliveryObserver {
     return known.compactMap(\.self).joined(separator: ", ")
   }
 
-  package func didDeliver(_ transfer: FileTransfer, _ verdict: FileDelivery.Verdict, on connection: Connection) async throws {
+  package func didDeliver(_ transfer: FileTransfer, _ verdict: FileDelivery.Verdict) async throws {
     let octets = transfer.progress.sent - transfer.offset
     let seconds = transfer.use.seconds
     let shown = (seconds * 1000).rounded() / 1000
@@ -104,7 +94,7 @@ package final class TransferText: DeliveryObserver {
         $0.integer("offset", transfer.offset)
         $0.integer("acknowledged", transfer.progress.confirmed)
         $0.integer("verified_from", verdict.beginning)
-        connection.identify(in: &$0)
+        $0.members(progress?.device ?? .none)
         $0.number("interval_ms", transfer.use.parameters.interval?.inMilliseconds)
         $0.string("phy", transfer.use.parameters.phy?.name)
         $0.integer("data_length", transfer.use.parameters.maxTxOctets)

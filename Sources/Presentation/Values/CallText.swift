@@ -8,14 +8,17 @@ package import Terminal
 package enum CallText {
   // MARK: Answers
 
-  package static func show(_ answer: DeviceAnswer, to command: DeviceCommand, of connection: Connection, _ output: Output) async throws {
+  /// Writes an answer as a record, which ends with the members of the device, or as one line for each value.
+  package static func show(_ answer: DeviceAnswer, to command: DeviceCommand, of device: RecordWriter.Members, _ output: Output)
+    async throws
+  {
     if output.style.json {
       return try await output.record {
         $0.string("event", "answer")
         $0.string("command", command.name)
         $0.object("values") { json in for value in answer.values { DeviceValueRecord.write(value, &json) } }
         $0.strings("packets", answer.packets.map { Hex.encode($0) })
-        connection.identify(in: &$0)
+        $0.members(device)
       }
     }
     for value in answer.values {
@@ -47,7 +50,8 @@ package enum CallText {
 
   // MARK: Commands
 
-  package static func list(_ device: DeviceDescription, of connection: Connection?, _ output: Output) async throws {
+  /// Writes the commands of a device file as records, which end with the members of the device, or as lines.
+  package static func list(_ device: DeviceDescription, of members: RecordWriter.Members, _ output: Output) async throws {
     for command in device.commands {
       if output.style.json {
         try await output.record {
@@ -70,7 +74,7 @@ package enum CallText {
             json.string("unit", parameter.field.note.unit)
             json.string("summary", parameter.summary ?? parameter.field.note.summary)
           }
-          connection?.identify(in: &$0)
+          $0.members(members)
         }
       } else {
         try await output.line(output.displayText(command.name + (command.summary.map { "  \($0)" } ?? "")))

@@ -67,14 +67,14 @@ package struct Call: PeerCommand {
 
   func run(in context: Context) async throws {
     let named = try await file.load()
-    if list, let named { return try await CallText.list(named, of: nil, context.output) }
+    if list, let named { return try await CallText.list(named, of: .none, context.output) }
     // Read parameters once, before anything is sent: one may come from a pipe.
     let prepared: DeviceRequest?
     if let named { prepared = try await request(of: named) } else { prepared = nil }
     try await context.withPeer(who.target) { connection in
       let device: DeviceDescription
       if let named { device = named } else { device = try await self.described(connection, context) }
-      if list { return try await CallText.list(device, of: connection, context.output) }
+      if list { return try await CallText.list(device, of: connection.identity, context.output) }
       let request: DeviceRequest
       if let prepared { request = prepared } else { request = try await self.request(of: device) }
       let answer: DeviceAnswer
@@ -84,12 +84,16 @@ package struct Call: PeerCommand {
         ) { name, values in
           context.output.note(CallText.event(name, values))
         }
-      } catch let error as GATTError { throw await Failure.called(error, of: device, connection) }
+      } catch let error as GATTError {
+        var fits: Bool?
+        if case .notFound = error, !device.match.isEmpty { fits = (try? await connection.fitting([device])).map { !$0.isEmpty } }
+        throw Failure.called(error, of: device, connection.title, fits: fits)
+      }
       for packet in answer.refused.first { context.output.note("Not an answer: \(packet.text)") }
       if answer.refused.others > 0 { context.output.note("\(answer.refused.others) more packets were not answers.") }
       context.observer?.didAnswer(RecordWriter.value { json in for value in answer.values { DeviceValueRecord.write(value, &json) } })
       context.output.valueFields = []
-      try await CallText.show(answer, to: request.command, of: connection, context.output)
+      try await CallText.show(answer, to: request.command, of: connection.identity, context.output)
     }
   }
 

@@ -62,7 +62,7 @@ package struct Pair: PeerCommand {
     }
     try await output.record {
       $0.string("event", "paired")
-      connection.identify(in: &$0)
+      $0.members(connection.identity)
       $0.string("method", result.method?.snakeName)
       $0.bool("secure_connections", result.isSecureConnections)
       $0.bool("authenticated", result.security.isAuthenticated)

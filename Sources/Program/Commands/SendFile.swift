@@ -100,7 +100,7 @@ package struct SendFile: PeerCommand {
     var target = who.target
     target.requested.dataLength = dataLength
     let isSimulated = context.configuration.kindOfAir == "sim" && !context.isInSession
-    let text = TransferText(output, file: file, reporter: verify?.notifying, forcesCommands: mode == .command)
+    let text = TransferText(output, file: file, reporter: verify?.notifying)
     let delivery = FileDelivery(plan(selector, report, context), source, context.configuration, text)
     do {
       let verdict = try await delivery.run(context.links, try await context.request(target))

@@ -1,6 +1,7 @@
 import ArgumentParser
 import BluetoothLE
 import BluetoothLEDeviceFiles
+import BluetoothLEText
 import CommandLine
 import Presentation
 import Terminal
@@ -30,7 +31,7 @@ package struct Services: PeerCommand {
           if output.style.json {
             try await output.record {
               ServiceTree.json(&$0, service, read, names)
-              connection.identify(in: &$0)
+              $0.members(connection.identity)
             }
           } else {
             for line in ServiceTree.lines(service, read, names, output) { try await output.line(output.displayText(line)) }

@@ -97,7 +97,7 @@ package struct Tune: PeerCommand {
       }
       let link = LinkCapacity(try await connection.link.parameters())
       let trials = try trials(for: target, mtu: client.mtu, link)
-      if trials.contains(where: { $0.mode == .command }) { try await CommandCheck.check(target, client, isForced: false, output) }
+      if trials.contains(where: { $0.mode == .command }) { try await client.checkCommands(to: target) }
       var results: [TransferTrial.Result] = []
       @LoopActor func showTable() async throws {
         output.clearTransient()

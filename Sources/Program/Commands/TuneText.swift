@@ -56,7 +56,7 @@ enum TuneText {
       $0.integer("lost", result.lost)
       $0.number("seconds", (result.seconds * 1000).rounded() / 1000)
       $0.number("bytes_per_second", result.rate.rounded())
-      connection.identify(in: &$0)
+      $0.members(connection.identity)
     }
   }
 }

@@ -159,14 +159,28 @@ package struct Write: PeerCommand {
       throw Failure(.usage, "Cannot read back \(characteristic.uuid): it is not readable. Nothing was written.")
     }
     let plan = try WritePlan(value: bytes.count, properties: target.properties, mtu: client.mtu, mode: mode, chunk: chunk.number)
-    if plan.mode == .command { CommandCheck.note(target, connection, output) }
-    if plan.mode == .command, !noProbe { try await CommandCheck.check(target, client, isForced: mode == .command, output) }
+    if plan.mode == .command {
+      if let note = refusedRead(of: target, connection) { output.note(note) }
+      if !noProbe {
+        if mode == .command, target.properties?.contains(.writeWithoutResponse) == false { output.note(target.unofferedCommandsNote) }
+        try await client.checkCommands(to: target)
+      }
+    }
     var pacing = WritePacing(gap: .limited(seconds: gap / 1000))
     pacing.provesArrival = !noProbe
     try await client.send(bytes, to: target.handle, plan: plan, pacing: pacing)
     // A disconnection would discard commands that the controller has not sent.
     if noProbe { try await client.bearer.waitUntilUnacknowledged(below: 1) }
     return (target, plan)
+  }
+
+  /// Returns a note if the device refused to read the attribute on this link, and the link is still not secure enough for that. Nil otherwise.
+  @LoopActor private func refusedRead(of target: Attribute, _ connection: Connection) -> String? {
+    let level = connection.security?.level
+    guard let code = connection.client.refusedReads[target.handle],
+      code == .insufficientEncryption ? level == nil : !(level?.isAuthenticated ?? false)
+    else { return nil }
+    return target.refusedReadNote(code)
   }
 
   /// Returns advice if the write has enabled notifications or indications that no command shows. Nil for any other write.
@@ -194,7 +208,7 @@ package struct Write: PeerCommand {
         // A request after Write Commands proves their arrival.
         $0.integer("acknowledged", noProbe ? 0 : count)
         $0.bool("verified", verified)
-        connection.identify(in: &$0)
+        $0.members(connection.identity)
       }
     } else {
       // The ATT layer's confirmation does not show that the application accepted the value.

@@ -168,7 +168,7 @@ extension Shell {
       ? try? output.offerRecord(reserve: Output.reserve) {
         $0.string("event", event)
         $0.time("time", EventLoop.shared.wallClock)
-        device.connection?.identify(in: &$0)
+        $0.members(device.connection?.identity ?? .none)
         members(&$0)
       } : false
     if isTold == false { output.note("\(device.title): \(text)") }

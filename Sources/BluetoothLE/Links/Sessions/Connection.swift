@@ -16,8 +16,8 @@ package final class Connection {
   package let retries: Int
   /// The last advertising data of each PDU type that the search received from the peer. Empty without a search.
   package var payloads: [[UInt8]] = []
-  /// The JSON members that `identify(in:)` caches. Nil before the first call on a link.
-  var identity: RecordWriter.Members?
+  /// The cached value of `identity`. Nil before the first use on a link.
+  private var cachedIdentity: RecordWriter.Members?
   /// The security of the link. Nil if the host of the adapter does not pair.
   package internal(set) var security: ConnectionSecurity?
   /// The least security of the next link after a restoration: the highest that a command demanded of this link.
@@ -54,6 +54,16 @@ package final class Connection {
   }
 
   package var peer: PeerAddress { link.peer }
+  /// The JSON members that identify the device: address, address type and name. The name is null if unknown.
+  package var identity: RecordWriter.Members {
+    if let cachedIdentity { return cachedIdentity }
+    let members = RecordWriter.Members {
+      $0.peer("address", "address_type", peer)
+      $0.string("name", name?.raw)
+    }
+    cachedIdentity = members
+    return members
+  }
   /// The identity address of a bonded device, whose private address changes. Otherwise, the peer's address.
   package var identityAddress: PeerAddress { security?.stored?.bond.identity ?? peer }
   /// Whether the link is up. False during a restoration.
@@ -141,7 +151,7 @@ package final class Connection {
   func move(to link: any Link, _ client: Client) {
     self.link = link
     self.client = client
-    identity = nil
+    cachedIdentity = nil
   }
 
   func isRestored() { priorLink = nil }
@@ -162,20 +172,5 @@ package final class Connection {
     let reason = client.closed ?? Disconnection(peer, .channelClosed)
     for values in lasting { values.close(throwing: reason) }
     lasting = []
-  }
-}
-
-extension Connection {
-  /// Writes the JSON members that identify the device: address, address type and name. The name is null if unknown.
-  @LoopActor
-  package func identify(in json: inout RecordWriter) {
-    let members =
-      identity
-      ?? RecordWriter.Members {
-        $0.peer("address", "address_type", peer)
-        $0.string("name", name?.raw)
-      }
-    identity = members
-    json.members(members)
   }
 }

@@ -87,7 +87,7 @@ package struct Disconnect: SessionCommand, PeerCommand {
         ? "Disconnected from \(connection.title)" : "The connection to \(connection.title) was already lost. blectl does not restore it."
     ) {
       $0.string("event", "disconnected")
-      connection.identify(in: &$0)
+      $0.members(connection.identity)
     }
   }
 }

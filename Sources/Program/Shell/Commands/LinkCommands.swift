@@ -49,7 +49,7 @@ package struct Rssi: PeerCommand {
           $0.string("event", "rssi")
           $0.time("time", EventLoop.shared.wallClock)
           $0.integer("rssi", rssi)
-          connection.identify(in: &$0)
+          $0.members(connection.identity)
         }
         number += 1
         if number == readings { return }
@@ -89,6 +89,27 @@ package struct Params: PeerCommand {
   }
 }
 
+extension LinkFacts {
+  /// Reads the current parameters of a connection.
+  /// - Throws: The reason for the disconnection if the connection is lost.
+  @LoopActor init(of connection: Connection) async throws {
+    self.init(try await connection.link.parameters(), mtu: connection.client.mtu, connection.security?.level)
+  }
+
+  /// Writes the parameters as a JSON record, or as a title line followed by one line for each known parameter.
+  @LoopActor func show(_ event: String, _ title: String, of connection: Connection, _ output: Output) async throws {
+    if output.style.json {
+      return try await output.record {
+        $0.string("event", event)
+        $0.members(connection.identity)
+        write(&$0)
+      }
+    }
+    try await output.line(title + "\(connection.peer)" + (connection.name.map { " (\($0))" } ?? ""))
+    for line in lines { try await output.line("  \(line)") }
+  }
+}
+
 package struct MTU: PeerCommand {
   static let configuration = CommandConfiguration(
     named: "mtu", abstract: "Show the MTU of a connection, or exchange it.",
@@ -122,7 +143,7 @@ package struct MTU: PeerCommand {
         $0.string("event", "mtu")
         $0.integer("mtu", client.mtu)
         $0.bool("exchanged", client.requestedMTU != nil)
-        connection.identify(in: &$0)
+        $0.members(connection.identity)
       }
     }
   }
