@@ -36,10 +36,7 @@ package struct NumberLayout: Sendable, Equatable {
     return order == .little ? little : little.reversed()
   }
 
-  func bits(_ octets: ArraySlice<UInt8>) -> UInt64 {
-    let big = order == .big ? Array(octets) : octets.reversed()
-    return big.reduce(0) { $0 << 8 | UInt64($1) }
-  }
+  func bits(_ octets: ArraySlice<UInt8>) -> UInt64 { order.number(octets) }
 
   /// Converts the bits of a signed or unsigned whole number to its value.
   func integer(_ bits: UInt64) -> Int128 {

@@ -219,8 +219,7 @@ package enum ValueFormat: Hashable, Sendable {
     guard octets > 0, value.count.isMultiple(of: octets) else { return nil }
     var words: [String] = []
     for start in stride(from: 0, to: value.count, by: octets) {
-      let field = value[start..<start + octets]
-      words.append(show(order == .big ? field.reduce(0) { $0 << 8 | UInt64($1) } : field.reversed().reduce(0) { $0 << 8 | UInt64($1) }))
+      words.append(show(order.number(value[start..<start + octets])))
     }
     return words
   }

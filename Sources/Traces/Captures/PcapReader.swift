@@ -1,4 +1,5 @@
 import BluetoothLE
+import BluetoothLEText
 
 /// A reader for pcap files (the format of libpcap) of either byte order, with times in microseconds or nanoseconds.
 struct PcapReader: Sendable {
@@ -63,7 +64,6 @@ extension ByteReader {
   /// Reads an unsigned number.
   /// - Parameter octets: The length in bytes, 0–8.
   mutating func number(_ octets: Int, _ isLittle: Bool, _ what: StaticString) throws(MalformedPacket) -> UInt64 {
-    let slice = try slice(octets, what)
-    return isLittle ? slice.reversed().reduce(0) { $0 << 8 | UInt64($1) } : slice.reduce(0) { $0 << 8 | UInt64($1) }
+    (isLittle ? ByteOrder.little : .big).number(try slice(octets, what))
   }
 }

@@ -149,9 +149,9 @@ enum FieldType: Sendable {
 
   func read(_ reader: inout ByteReader) throws(MalformedPacket) -> PacketField.Value {
     switch self {
-    case .unsigned(let octets): return .number(Int64(truncatingIfNeeded: try reader.unsigned(octets)))
+    case .unsigned(let octets): return .number(Int64(truncatingIfNeeded: try reader.number(octets, true, "field")))
     case .signed: return .number(Int64(try reader.int8("field")))
-    case .mask(let octets): return .mask(try reader.unsigned(octets), octets: octets)
+    case .mask(let octets): return .mask(try reader.number(octets, true, "field"), octets: octets)
     case .flag: return .flag(try reader.uint8("field") != 0)
     case .choice(let names):
       let value = try reader.uint8("field")
@@ -179,7 +179,7 @@ enum FieldType: Sendable {
       let opcode = try reader.uint16("field")
       return .code(Int64(opcode), HCITable.commands[opcode]?.name)
     case .quantity(let factor, let unit, let octets):
-      let number = Int64(truncatingIfNeeded: try reader.unsigned(abs(octets)))
+      let number = Int64(truncatingIfNeeded: try reader.number(abs(octets), true, "field"))
       let isNegative = octets < 0 && number >> Int64(8 * -octets - 1) == 1
       return .quantity(isNegative ? number - 1 << Int64(8 * -octets) : number, factor: factor, unit: unit)
     case .octets(let count): return .octets(try reader.bytes(count, "field"))
@@ -193,13 +193,6 @@ enum FieldType: Sendable {
       let length = Int(try reader.uint8("field"))
       return .advertising(Array(try reader.slice(size, "field").prefix(length)))
     }
-  }
-}
-
-extension ByteReader {
-  /// Reads an unsigned number of 0–8 bytes, least significant byte first.
-  fileprivate mutating func unsigned(_ octets: Int) throws(MalformedPacket) -> UInt64 {
-    try slice(octets, "field").reversed().reduce(0) { $0 << 8 | UInt64($1) }
   }
 }
 

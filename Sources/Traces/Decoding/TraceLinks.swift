@@ -1,4 +1,5 @@
 package import BluetoothLE
+import BluetoothLEText
 
 /// The links of a trace and their L2CAP frames. If the trace lacks the start of a link, the link begins with its first data.
 package struct TraceLinks: Sendable {
@@ -152,7 +153,7 @@ package struct TraceLinks: Sendable {
     case .other(code: 0x03, let octets) where octets.count >= 9 && octets[0] == 0:
       let index = begin(ConnectionHandle(octets.uint16(at: 1)), record)
       links[index].isClassic = true
-      links[index].peer = PeerAddress(Address(rawValue: octets[3..<9].reversed().reduce(0) { $0 << 8 | UInt64($1) }), .public)
+      links[index].peer = PeerAddress(Address(rawValue: ByteOrder.little.number(octets[3..<9])), .public)
       return index
     case .commandComplete(let complete) where complete.opcode == Reset.opcode && complete.parameters.first == 0:
       reset(record.adapter)
@@ -259,7 +260,7 @@ extension AirConnection {
   /// Converts an encoded connection interval to nanoseconds.
   /// - Parameter octets: At least two bytes. The first two hold units of 1.25 ms, least significant byte first.
   fileprivate static func interval(_ octets: ArraySlice<UInt8>) -> Int64 {
-    octets.prefix(2).reversed().reduce(0) { $0 << 8 | Int64($1) } * 1_250_000
+    Int64(ByteOrder.little.number(octets.prefix(2))) * 1_250_000
   }
 
   /// Sets a new interval. The old interval may apply for 12 more events, because a change takes at least six (Vol 6 Part B §5.1.1).

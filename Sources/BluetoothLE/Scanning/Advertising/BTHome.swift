@@ -21,7 +21,7 @@ enum BTHome {
     guard isEncrypted else { return decoded(payload) }
     guard payload.count > 8 else { return DecodedData("bthome", fields, .tooShort) }
     let (ciphertext, counter, mic) = (payload.dropLast(8), payload.suffix(8).prefix(4), payload.suffix(4))
-    fields.append(.init("counter", .integer(littleEndian(counter))))
+    fields.append(.init("counter", .integer(Int(ByteOrder.little.number(counter)))))
     guard let candidates = keys.candidates(hasAddress ? Address(bigEndian: data[1..<7].reversed()) : sender) else {
       return DecodedData("bthome", fields)
     }
@@ -69,7 +69,7 @@ enum BTHome {
     switch object.kind {
     case .number(let octets, let isSigned):
       let bits = 8 * min(4, max(1, octets))
-      var number = littleEndian(data.prefix(4))
+      var number = Int(ByteOrder.little.number(data.prefix(4)))
       if isSigned, number >> (bits - 1) == 1 { number -= 1 << bits }
       number *= object.factor
       return field(object.divisor == 1 ? .integer(number) : .number(Double(number) / object.divisor))
@@ -78,7 +78,7 @@ enum BTHome {
       return field(.bool(first != 0)) + (state.map { [.init("state", .text($0))] } ?? [])
     case .level:
       return field(.integer(Int(first))) + (object.states.dropFirst(Int(first)).first.map { [.init("state", .text($0))] } ?? [])
-    case .time: return field(.text(Timestamp.text(Int64(littleEndian(data.prefix(4))) * 1_000_000_000)))
+    case .time: return field(.text(Timestamp.text(Int64(ByteOrder.little.number(data.prefix(4))) * 1_000_000_000)))
     case .text: return field(.text(String(decoding: data, as: UTF8.self)))
     case .raw: return field(.text(Hex.encode(data)))
     case .version: return field(.text(data.reversed().map(String.init).joined(separator: ".")))
@@ -89,9 +89,6 @@ enum BTHome {
       return field(.text(name(of: first, commands))) + [.init("arguments", .text(Hex.encode(data.dropFirst())))] + steps
     }
   }
-
-  /// Returns the number in at most seven bytes, least significant byte first.
-  private static func littleEndian(_ octets: ArraySlice<UInt8>) -> Int { octets.reversed().reduce(0) { $0 << 8 | Int($1) } }
 
   private static func name(of code: UInt8, _ names: [UInt8: String]) -> String { names[code] ?? "0x" + Hex.encode(code) }
 

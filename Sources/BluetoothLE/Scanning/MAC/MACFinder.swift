@@ -213,13 +213,13 @@ package enum MACFinder {
       let start = offset < 0 ? data.count + offset : offset
       guard start >= 0, rule.octets <= 6, start <= data.count - rule.octets else { return nil }
       let shift = if case .offset = rule.location { 0 as UInt64 } else { UInt64(48 - 8 * rule.octets) }
-      let octets = number(data[start..<start + rule.octets], rule.order)
+      let octets = rule.order.number(data[start..<start + rule.octets])
       return mac(Address(rawValue: octets << shift), at: start, bits: bits(rule.octets) << shift)
     case .tag(let wanted, let sizes):
       var start = 0
       while start < data.count, let size = sizes[data[start]], start + 1 + size <= data.count {
         if data[start] == wanted, size == 6 {
-          return mac(Address(rawValue: number(data[start + 1..<start + 7], rule.order)), at: start + 1)
+          return mac(Address(rawValue: rule.order.number(data[start + 1..<start + 7])), at: start + 1)
         }
         start += 1 + size
       }
@@ -242,10 +242,6 @@ package enum MACFinder {
   private static func lastDigits(_ name: [UInt8], _ digits: Int) -> UInt64? {
     guard digits <= 12, name.count > digits, "_- :#.".utf8.contains(name[name.count - digits - 1]) else { return nil }
     return Hex.number(String(decoding: name.suffix(digits), as: UTF8.self))
-  }
-
-  private static func number(_ octets: ArraySlice<UInt8>, _ order: ByteOrder) -> UInt64 {
-    order == .big ? octets.reduce(0) { $0 << 8 | UInt64($1) } : octets.reversed().reduce(0) { $0 << 8 | UInt64($1) }
   }
 
   /// Returns a mask of the lowest `octets` bytes.
