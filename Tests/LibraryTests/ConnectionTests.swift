@@ -66,7 +66,7 @@ func reason(_ body: () async throws -> Void) async -> BluetoothError.Reason? {
     let (adapter, device) = try await opened()
     try await adapter.withConnection(to: device) { device in
       #expect(await reason { _ = try await device.characteristic("abcd") } == .notFound)
-      #expect(await reason { _ = try await device.characteristic("ff0") } == .ambiguous)
+      #expect(await reason { _ = try await device.characteristic("2a0") } == .ambiguous)
       #expect(await reason { _ = try await device.characteristic("0x0") } == .invalidArgument)
       #expect(await reason { _ = try await device.characteristic("ff01").notifications() } == .unsupported)
       #expect(await reason { _ = try await device.characteristic("ff03").read() } == .security)

@@ -5,6 +5,7 @@
 public final class Adapter: Sendable {
   let session: Session
   let links: LibraryLinks
+  let endings = Endings()
   /// The adapter in messages, such as `tcp:127.0.0.1:9000`.
   public let name: String
   /// The keys of bonded devices.
@@ -83,6 +84,11 @@ public final class Adapter: Sendable {
   /// Runs a call of the library on the loop.
   /// - Throws: BluetoothError, CancellationError.
   func call<Value: Sendable>(_ body: @escaping @LoopActor @Sendable () async throws -> Value) async throws -> Value {
-    try await BluetoothError.wrapping { try await EventLoop.shared.call(for: self, body) }
+    try await BluetoothError.wrapping {
+      try await EventLoop.shared.call(for: self) {
+        await self.endings.settle()
+        return try await body()
+      }
+    }
   }
 }

@@ -24,12 +24,12 @@ final class CallQueue<Element: Sendable>: Sendable {
       }
     }
 
-    func end() {
+    func end(_ endings: Endings) {
       guard !isOver else { return }
       isOver = true
       task?.cancel()
       queue.close()
-      EventLoop.shared.spawn { [task, onEnd] in
+      endings.add { [task, onEnd] in
         await task?.value
         await onEnd()
       }
@@ -54,8 +54,8 @@ final class CallQueue<Element: Sendable>: Sendable {
 
   /// Ends the sequence. Idempotent.
   func end() {
-    let state = state
-    EventLoop.shared.perform { state.end() }
+    let (state, endings) = (state, adapter.endings)
+    EventLoop.shared.perform { state.end(endings) }
   }
 
   /// An iteration, whose end is the end of the sequence.
@@ -85,6 +85,26 @@ final class CallQueue<Element: Sendable>: Sendable {
       return element
     }
   }
+}
+
+/// The ends of sequences that are under way. Later calls wait for them, so that a device has no subscription that the caller has ended.
+@LoopActor
+final class Endings {
+  private var tasks: [Int: Task<Void, Never>] = [:]
+  private var count = 0
+
+  nonisolated init() {}
+
+  func add(_ end: @escaping @LoopActor @Sendable () async -> Void) {
+    let number = count
+    count += 1
+    tasks[number] = EventLoop.shared.spawn { [weak self] in
+      await end()
+      self?.tasks[number] = nil
+    }
+  }
+
+  func settle() async { for task in tasks.values { await task.value } }
 }
 
 /// The loss of elements because the caller was too slow.
