@@ -109,7 +109,5 @@ private final class ProgressObserver: DeliveryObserver, TransferStore {
     queue.add(.init(sent: now.sent, confirmed: now.confirmed, total: total, isVerified: false))
   }
 
-  func willSendCommands(to target: Attribute, on client: Client) async throws { try await client.checkCommands(to: target) }
-
-  func didDeliver(_ transfer: FileTransfer, _ verdict: FileDelivery.Verdict, on connection: Connection) async throws {}
+  func didDeliver(_ transfer: FileTransfer, _ verdict: FileDelivery.Verdict) async throws {}
 }
