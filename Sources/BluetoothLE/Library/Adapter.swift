@@ -4,7 +4,7 @@
 /// An adapter closes with ``close()``, or when nobody refers to it any more.
 public final class Adapter: Sendable {
   let session: Session
-  let links: LibraryLinks
+  let links: OneShotLinks
   let endings = Endings()
   /// The adapter in messages, such as `tcp:127.0.0.1:9000`.
   public let name: String
@@ -17,7 +17,7 @@ public final class Adapter: Sendable {
     session = Session { try await source.open(bonds) }
     session.bonds = bonds
     session.staysOpen = true
-    links = LibraryLinks(session)
+    links = OneShotLinks(session, SilentReporter(), nil)
   }
 
   deinit {

@@ -18,6 +18,19 @@ package protocol CommandLinks: DeviceLinks {
   var commandID: String? { get }
 }
 
+/// The links of a command on the command line.
+@LoopActor
+package final class OneShotCommandLinks: CommandLinks {
+  package let session: Session
+  package let reporter: any LinkReporter
+  package let clientObserver: Session.ClientObserver?
+  package var device: DeviceDescription?
+
+  package init(_ session: Session, _ reporter: any LinkReporter, _ clientObserver: Session.ClientObserver?) {
+    (self.session, self.reporter, self.clientObserver) = (session, reporter, clientObserver)
+  }
+}
+
 extension CommandLinks {
   package var currentDevice: PeerSelector? { nil }
   package func showsInBackground(_ event: ValueEvent) -> Bool { false }

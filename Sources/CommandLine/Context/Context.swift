@@ -30,7 +30,7 @@ package struct Context {
 
   /// Creates the context of a command on the command line. `observer` is nil if nothing records the command.
   package init(_ process: ProcessContext, _ step: StepOptions, _ observer: (any CommandObserver)? = nil) {
-    let links = OneShotLinks(process.session, LinkText(process, process.output, observer), Self.clientObserver(observer))
+    let links = OneShotCommandLinks(process.session, LinkText(process, process.output, observer), Self.clientObserver(observer))
     self.init(process, step, process.output, .commandLine, links, observer)
   }
 

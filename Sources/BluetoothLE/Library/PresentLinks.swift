@@ -1,23 +1,5 @@
 import BluetoothLEText
 
-/// The links of an adapter of the library. Each is that of one connection.
-@LoopActor
-final class LibraryLinks: DeviceLinks {
-  let session: Session
-  let reporter: any LinkReporter = SilentReporter()
-  var clientObserver: Session.ClientObserver? { nil }
-
-  init(_ session: Session) { self.session = session }
-
-  func connection(for request: LinkRequest) async throws -> Connection { try await open(request) }
-
-  func keeps(_ connection: Connection) -> Bool { false }
-
-  func search(for request: LinkRequest, within limit: Duration) async throws -> FoundDevice {
-    .peer(try await session.find(request.search(within: limit), reporter))
-  }
-}
-
 /// The links of a transfer on an open connection, which somebody else restores.
 @LoopActor
 final class PresentLinks: DeviceLinks {
@@ -41,7 +23,7 @@ final class PresentLinks: DeviceLinks {
 
 /// A reporter for callers who see results and errors only.
 @LoopActor
-private final class SilentReporter: LinkReporter {
+final class SilentReporter: LinkReporter {
   nonisolated init() {}
 
   func report(_ event: LinkEvent) {}

@@ -1,18 +1,16 @@
-package import BluetoothLE
-package import BluetoothLEDeviceFiles
-
-/// The links of one-shot commands. Each command opens its own link.
+/// Links of which each serves one command, or one connection of the library.
 @LoopActor
-package final class OneShotLinks: CommandLinks {
+package final class OneShotLinks: DeviceLinks {
   package let session: Session
   package let reporter: any LinkReporter
   package let clientObserver: Session.ClientObserver?
-  package var device: DeviceDescription?
 
   package init(_ session: Session, _ reporter: any LinkReporter, _ clientObserver: Session.ClientObserver?) {
     (self.session, self.reporter, self.clientObserver) = (session, reporter, clientObserver)
   }
+}
 
+extension DeviceLinks {
   package func connection(for request: LinkRequest) async throws -> Connection { try await open(request) }
 
   package func keeps(_ connection: Connection) -> Bool { false }
