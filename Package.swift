@@ -58,14 +58,14 @@ let package = Package(
       linkerSettings: [.linkedLibrary(":libcrypto.a")]),
     .target(
       name: "BluetoothLELinux",
-      dependencies: ["BluetoothLE", "BluetoothLEText", "CBluetoothLEBlueZ", "CBluetoothLEDBus", "CBluetoothLESystem", system],
+      dependencies: ["BluetoothLE", "CBluetoothLEBlueZ", "CBluetoothLEDBus", "CBluetoothLESystem", system],
       swiftSettings: settings),
     .target(name: "BluetoothLEDeviceFiles", dependencies: ["BluetoothLE", "BluetoothLEText"], swiftSettings: settings),
     .target(
       name: "BluetoothLESimulator", dependencies: ["BluetoothLEDeviceFiles", "BluetoothLE", "BluetoothLEText", deque],
       swiftSettings: settings),
     .target(
-      name: "Traces", dependencies: ["BluetoothLE", "BluetoothLEText", "CZlib", deque], swiftSettings: settings,
+      name: "Traces", dependencies: ["BluetoothLE", "CZlib", deque], swiftSettings: settings,
       // The static one, likewise.
       linkerSettings: [.linkedLibrary(":libz.a")]),
     .target(name: "Scripts", dependencies: ["BluetoothLE", "BluetoothLEText"], swiftSettings: settings),
@@ -91,28 +91,23 @@ let package = Package(
       name: "Program",
       dependencies: [
         "CommandLine", "Presentation", "Terminal", "Scripts", "Traces", "BluetoothLESimulator", "BluetoothLEDeviceFiles",
-        "BluetoothLELinux", "BluetoothLE", "BluetoothLEText", argumentParser, deque, system,
+        "BluetoothLELinux", "BluetoothLE", "BluetoothLEText", deque, system,
       ], swiftSettings: settings),
     .target(
       name: "Scripting",
       dependencies: [
         "Program", "CommandLine", "Presentation", "Terminal", "Scripts", "BluetoothLEDeviceFiles", "BluetoothLELinux", "BluetoothLE",
-        "BluetoothLEText", argumentParser, system,
+        "BluetoothLEText", system,
       ], swiftSettings: settings),
     .target(
       name: "Browser",
       dependencies: [
         "CommandLine", "Presentation", "Terminal", "BluetoothLEDeviceFiles", "BluetoothLELinux", "BluetoothLE", "BluetoothLEText",
-        argumentParser,
       ], swiftSettings: settings),
-    .target(
-      name: "Gatttool",
-      dependencies: [
-        "CommandLine", "Presentation", "Terminal", "BluetoothLELinux", "BluetoothLE", "BluetoothLEText", argumentParser, system,
-      ], swiftSettings: settings),
+    .target(name: "Gatttool", dependencies: ["CommandLine", "BluetoothLELinux", "BluetoothLE", system], swiftSettings: settings),
     .executableTarget(
       name: "blectl",
-      dependencies: ["Scripting", "Browser", "Gatttool", "Program", "CommandLine", "BluetoothLELinux", "BluetoothLE", argumentParser],
+      dependencies: ["Scripting", "Browser", "Gatttool", "Program", "CommandLine", "BluetoothLELinux"],
       exclude: ["StartOrder.txt", "Static"], swiftSettings: settings,
       // Every start would read a megabyte of relocations: these are ten kilobytes. The default linker cannot do that. Needs glibc 2.36 to run.
       linkerSettings: [

@@ -1,5 +1,4 @@
 package import BluetoothLE
-import BluetoothLEText
 
 /// The decoders of advertising data for documented formats, for encrypted formats with known keys, and for the layouts of a device file.
 package struct AdvertisingFormats: Sendable {

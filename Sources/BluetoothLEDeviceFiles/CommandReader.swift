@@ -1,5 +1,4 @@
 import BluetoothLE
-import BluetoothLEText
 
 /// A reader of the commands, answers and events in a device file.
 struct CommandReader {

@@ -1,5 +1,4 @@
 package import BluetoothLE
-import BluetoothLEText
 
 extension Connection {
   /// Returns the descriptions whose match criteria fit this device. Ignores unknown facts, but requires at least one known fact.

@@ -1,5 +1,4 @@
-import BluetoothLE
-package import BluetoothLEText
+package import BluetoothLE
 
 /// A parser for device files, whose format blectl-device(5) describes.
 package enum DeviceFile {

@@ -1,5 +1,4 @@
 package import BluetoothLE
-package import BluetoothLEText
 
 /// A JSON value with its place in a file, and methods that check and convert the value. Every error names the file, line and path.
 package struct FileEntry: Sendable {

@@ -1,5 +1,4 @@
 package import BluetoothLE
-import BluetoothLEText
 
 extension Frame {
   /// Decodes a packet and returns the values of its fields in packet order. Throws if the packet does not fit the frame.

@@ -1,5 +1,4 @@
 package import BluetoothLE
-import BluetoothLEText
 
 extension Frame {
   /// Encodes a packet from the values of its fields. Ignores values whose names match no field.

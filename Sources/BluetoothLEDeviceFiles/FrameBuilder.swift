@@ -1,5 +1,4 @@
 import BluetoothLE
-import BluetoothLEText
 
 /// A builder that joins pieces to a frame, in the order of the packet, and checks the rules of `Frame`.
 struct FrameBuilder {

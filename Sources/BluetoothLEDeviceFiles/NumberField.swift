@@ -1,5 +1,4 @@
 package import BluetoothLE
-package import BluetoothLEText
 
 /// The layout of a whole number or a float in bytes.
 package struct NumberLayout: Sendable, Equatable {

@@ -1,4 +1,3 @@
-import ArgumentParser
 import CommandLine
 
 package struct Browse: LoopCommand {

@@ -1,5 +1,4 @@
 import BluetoothLE
-import BluetoothLEText
 import Terminal
 
 /// The state of the browser: devices, log, panes and overlay. `Browser` draws frames and converts keys to actions.

@@ -1,5 +1,4 @@
 import BluetoothLE
-import BluetoothLEText
 
 /// Builds the blectl commands that the user can copy, which repeat an action of the browser in a shell.
 struct BrowserCommandLine {

@@ -1,8 +1,5 @@
-import BluetoothLE
 import BluetoothLEDeviceFiles
-import BluetoothLEText
 import CommandLine
-import Presentation
 
 /// The browser's implementation of `DeviceLinks`, through which blectl opens connections.
 @LoopActor

@@ -1,6 +1,5 @@
 import BluetoothLE
 import Presentation
-import Terminal
 
 /// The user of a pairing in the browser, who answers its questions in the last line of the screen.
 @LoopActor

@@ -1,5 +1,4 @@
 import BluetoothLE
-import BluetoothLEText
 import Presentation
 
 /// A value that the user wrote, as typed, with its format and mode.

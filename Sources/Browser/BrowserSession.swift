@@ -1,9 +1,5 @@
-import BluetoothLE
 import BluetoothLELinux
-import BluetoothLEText
 import CommandLine
-import Presentation
-import Terminal
 
 /// Runs the browser on a terminal. Passes keys and received data to `Browser`, draws its frames and performs its actions.
 @LoopActor

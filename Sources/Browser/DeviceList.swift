@@ -1,6 +1,5 @@
 import BluetoothLE
 import BluetoothLEDeviceFiles
-import BluetoothLEText
 import Presentation
 
 /// The known devices in the order of the screen, with the filter, the cursor and the scroll position.

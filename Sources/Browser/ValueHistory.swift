@@ -1,5 +1,4 @@
 import BluetoothLE
-import BluetoothLEText
 import Presentation
 
 /// The list of a characteristic's latest values, and the part of it that is visible.

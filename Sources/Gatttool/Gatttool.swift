@@ -1,9 +1,5 @@
-package import ArgumentParser
-import BluetoothLE
 import BluetoothLELinux
-import BluetoothLEText
 package import CommandLine
-import Terminal
 
 /// The command `gatttool`, which has the options, results and exit codes of BlueZ's gatttool.
 package struct Gatttool: LoopCommand {

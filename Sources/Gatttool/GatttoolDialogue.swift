@@ -1,9 +1,5 @@
-import BluetoothLE
 import BluetoothLELinux
-import BluetoothLEText
 import CommandLine
-import Presentation
-import Terminal
 
 /// The interactive mode `gatttool -I`. Each line is a command, which runs in the background while the user types the next line.
 @LoopActor

@@ -1,8 +1,5 @@
-import BluetoothLE
 import BluetoothLELinux
-import BluetoothLEText
 import CommandLine
-import Presentation
 import SystemPackage
 
 /// The connections of gatttool, which have a given address type and an ATT_MTU of 23 bytes.

@@ -1,5 +1,4 @@
 import BluetoothLE
-import BluetoothLEText
 
 /// The options of gatttool 5.66, parsed as GLib's GOption does. An option takes its value from the next word or after `=`. Letters without
 /// a value can share a word. The parser ignores other words, and `--` ends the options.

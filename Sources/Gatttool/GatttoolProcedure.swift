@@ -1,5 +1,4 @@
 import BluetoothLE
-import BluetoothLEText
 
 /// A procedure that gatttool performs on a device.
 enum GatttoolProcedure: Equatable, Sendable {

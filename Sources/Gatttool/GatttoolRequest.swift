@@ -1,8 +1,4 @@
-import ArgumentParser
-import BluetoothLE
 import CommandLine
-import Presentation
-import Terminal
 
 /// A run of one procedure from the command line, including its connection.
 @LoopActor

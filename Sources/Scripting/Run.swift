@@ -1,11 +1,6 @@
-import ArgumentParser
-import BluetoothLE
 import BluetoothLELinux
-import BluetoothLEText
 import CommandLine
-import Presentation
 import Scripts
-import Terminal
 
 package struct Run: LoopCommand {
   static let configuration = CommandConfiguration(

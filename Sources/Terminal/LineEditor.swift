@@ -1,5 +1,4 @@
 package import BluetoothLE
-import BluetoothLEText
 import Glibc
 
 /// Reads lines that the user types on a terminal, with GNU readline's keys, history and inputrc. `Output` writes other text above the line.

@@ -1,5 +1,4 @@
 package import BluetoothLE
-import BluetoothLEText
 
 /// A block of lines at the bottom of the terminal that `draw` updates in place.
 @LoopActor

@@ -1,5 +1,4 @@
 package import BluetoothLE
-package import BluetoothLEText
 import Glibc
 
 /// Writes results to stdout and everything else to stderr, without blocking. Output for a slow reader waits in a bounded queue.

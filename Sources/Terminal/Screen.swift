@@ -1,5 +1,4 @@
 package import BluetoothLE
-import BluetoothLEText
 import CCurses
 import Glibc
 

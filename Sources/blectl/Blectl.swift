@@ -1,9 +1,11 @@
-import ArgumentParser
 import Browser
 import CommandLine
 import Gatttool
 import Program
 import Scripting
+
+// HCI has a command of this name.
+import struct Program.Disconnect
 
 /// The root command of `blectl [options] COMMAND [options] …`. The other commands parse the global options.
 struct Blectl: ParsableCommand {

@@ -1,5 +1,3 @@
-import ArgumentParser
-import BluetoothLE
 import BluetoothLELinux
 import CommandLine
 import Gatttool

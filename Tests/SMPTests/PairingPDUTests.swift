@@ -1,7 +1,8 @@
-import BluetoothLE
 import BluetoothLEText
 import TestSupport
 import Testing
+
+@testable import BluetoothLE
 
 @Suite(.timeLimit(.minutes(15))) struct PairingPDUTests {
   private static let features = PairingFeatures(

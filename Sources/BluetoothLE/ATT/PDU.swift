@@ -1,5 +1,3 @@
-import BluetoothLEText
-
 /// An ATT PDU (Vol 3 Part F §3.4), grouped by direction and purpose.
 package enum PDU: Equatable, Sendable {
   case request(Request)

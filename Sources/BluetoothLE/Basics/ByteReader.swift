@@ -1,5 +1,3 @@
-import BluetoothLEText
-
 /// A reader of little-endian fields from the front of a packet. Every read checks the length first, and throws instead of trapping.
 package struct ByteReader: Sendable {
   private let bytes: ArraySlice<UInt8>

@@ -1,5 +1,3 @@
-import BluetoothLEText
-
 /// A controller error code, from an HCI status field, a disconnect reason or an LL control PDU (Vol 1 Part F).
 package struct ControllerErrorCode: RawRepresentable, Error, Hashable, Sendable, CustomStringConvertible {
   package let rawValue: UInt8

@@ -1,4 +1,5 @@
-package import BluetoothLEText
+// Most declarations of BluetoothLE use hex, value formats or JSON, so each file that imports BluetoothLE also sees BluetoothLEText.
+@_exported public import BluetoothLEText
 
 // Writes addresses and UUIDs to records without the string that `description` creates.
 

@@ -56,8 +56,6 @@ package struct ControllerFacts: Sendable, Equatable {
   package let address: Address?
   /// The names of the controller's features, such as `extended_advertising`, as `blectl adapters` prints them.
   package let features: [String]
-
-  package init(name: String, address: Address?, features: [String]) { (self.name, self.address, self.features) = (name, address, features) }
 }
 
 /// The parameters of a scan (Vol 4 Part E §7.8.10 and §7.8.64).

@@ -1,5 +1,3 @@
-import BluetoothLEText
-
 /// An HCI command as opcode and bytes, for code that inspects, stores or compares commands.
 package struct CommandPacket: Sendable, Equatable, CustomStringConvertible {
   package let opcode: Opcode

@@ -1,5 +1,3 @@
-import BluetoothLEText
-
 /// Splits an H4 byte stream into packets (Vol 4 Part A §2). An invalid indicator ends the stream, because H4 cannot resynchronize.
 package struct H4Framer: Sendable {
   private let sender: Direction
@@ -74,13 +72,6 @@ package struct H4Framer: Sendable {
       throw lost
     }
     return count >= length ? length : nil
-  }
-
-  /// Checks that the stream ends after a whole packet.
-  /// - Throws: `MalformedPacket` if the stream ends inside a packet.
-  package func finish() throws(MalformedPacket) {
-    if let failure { throw failure }
-    guard count == 0 else { throw MalformedPacket("H4: the stream ends after \(count.counted("byte")) of a packet", at: total) }
   }
 
   private func octet(_ index: Int) -> UInt8? { index < count ? buffer[start + index] : nil }

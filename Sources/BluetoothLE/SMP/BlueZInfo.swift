@@ -1,5 +1,3 @@
-import BluetoothLEText
-
 /// A device's file `info` in `/var/lib/bluetooth/ADAPTER/DEVICE`, where bluetoothd keeps the keys of its bonds.
 package enum BlueZInfo {
   /// The reason why a file holds no bond that blectl can use.

@@ -50,20 +50,12 @@ package struct KeyDistribution: OptionSet, Hashable, Sendable {
 package struct PairingFeatures: Hashable, Sendable {
   package var ioCapability: IOCapability
   /// Whether the device has OOB data of the other device.
-  package var hasOOBData: Bool
+  package var hasOOBData = false
   package var authentication: AuthenticationRequirements
   /// The maximum size of an encryption key, 7–16 bytes.
   package var maximumKeySize: UInt8
   package var initiatorKeys: KeyDistribution
   package var responderKeys: KeyDistribution
-
-  package init(
-    ioCapability: IOCapability, hasOOBData: Bool = false, authentication: AuthenticationRequirements, maximumKeySize: UInt8,
-    initiatorKeys: KeyDistribution, responderKeys: KeyDistribution
-  ) {
-    (self.ioCapability, self.hasOOBData, self.authentication) = (ioCapability, hasOOBData, authentication)
-    (self.maximumKeySize, self.initiatorKeys, self.responderKeys) = (maximumKeySize, initiatorKeys, responderKeys)
-  }
 
   /// The six bytes after the code of the PDU.
   var octets: [UInt8] {

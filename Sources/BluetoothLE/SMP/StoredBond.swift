@@ -1,5 +1,3 @@
-package import BluetoothLEText
-
 /// A bond as the key store keeps it, with the facts that people recognize it by.
 package struct StoredBond: Equatable, Sendable {
   package let bond: Bond

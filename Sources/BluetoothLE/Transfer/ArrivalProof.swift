@@ -1,5 +1,3 @@
-import BluetoothLEText
-
 /// A peer's report of the data that arrived: the number of bytes and their CRC-32 (as in Ethernet and zip), both u32le.
 package struct ArrivalReport: Sendable, Equatable, CustomStringConvertible {
   package let count: Int

@@ -1,5 +1,3 @@
-import BluetoothLEText
-
 /// A transfer of a file to a characteristic, over several links if necessary.
 @LoopActor
 package final class FileTransfer {

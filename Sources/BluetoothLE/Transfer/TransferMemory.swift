@@ -1,5 +1,3 @@
-import BluetoothLEText
-
 /// The positions of interrupted transfers and the paces of devices. The store is an append-only log, in which later records win. The parser
 /// ignores invalid lines.
 package struct TransferMemory: Sendable, Equatable {

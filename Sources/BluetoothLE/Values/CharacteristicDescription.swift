@@ -1,4 +1,3 @@
-import BluetoothLEText
 import Synchronization
 
 /// The fields of a characteristic value, a declaration or a descriptor, in the order of their bytes.

@@ -1,5 +1,3 @@
-import BluetoothLEText
-
 /// The value of a field, scaled and named as the device file describes.
 package indirect enum DeviceValue: Sendable, Equatable {
   case integer(Int128)

@@ -1,5 +1,3 @@
-import BluetoothLEText
-
 /// The description of one field of a characteristic value: its name, type, unit, condition, and the names of special values.
 struct FieldDescription: Equatable, Sendable {
   enum Kind: Equatable, Sendable {

@@ -1,5 +1,3 @@
-package import BluetoothLEText
-
 /// The numbers in a value of a characteristic.
 package enum ValueNumbers {
   package typealias Field = (name: String, unit: String?, numbers: [Double])

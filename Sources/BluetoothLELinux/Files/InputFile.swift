@@ -1,4 +1,3 @@
-package import BluetoothLE
 import Glibc
 package import SystemPackage
 
@@ -6,9 +5,6 @@ package import SystemPackage
 @LoopActor
 package enum InputFile {
   package nonisolated static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
-
-  /// Returns whether the path is a regular file, and not for example a pipe or a device.
-  package nonisolated static func isRegular(_ path: String) -> Bool { SystemCall.status(of: path)?.kind == S_IFREG }
 
   /// Reads a small user file without suspending. Accepts only regular files of at most `limit` bytes.
   /// Returns nil if the file does not exist, or if this user may not enter its folder. With `isOwn`, a visible folder that this user may

@@ -1,6 +1,4 @@
-import BluetoothLE
 import Glibc
-import SystemPackage
 
 /// A history file to which several programs can append lines at the same time. Only the user may read it.
 /// `read` shortens a file of more than twice `limit` lines to its last `limit` lines.

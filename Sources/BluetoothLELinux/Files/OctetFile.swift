@@ -1,5 +1,3 @@
-package import BluetoothLE
-import BluetoothLEText
 import Glibc
 import SystemPackage
 

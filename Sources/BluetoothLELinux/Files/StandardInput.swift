@@ -1,4 +1,3 @@
-package import BluetoothLE
 import Glibc
 import SystemPackage
 

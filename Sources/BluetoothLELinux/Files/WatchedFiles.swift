@@ -1,5 +1,3 @@
-package import BluetoothLE
-
 /// The files that `InputFile.read` opened, and the versions that it read, for a program that waits until one of them changes.
 @LoopActor
 package enum WatchedFiles {

@@ -1,4 +1,3 @@
-package import BluetoothLE
 import CBluetoothLEBlueZ
 import Glibc
 import SystemPackage

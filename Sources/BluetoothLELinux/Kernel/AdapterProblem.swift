@@ -1,4 +1,3 @@
-package import BluetoothLE
 package import SystemPackage
 
 /// The reason why blectl cannot use an adapter. The text of a case is the adapter's name, such as `hci0`.

@@ -1,4 +1,5 @@
-package import BluetoothLE
+// A program on Linux needs one import: this module adds radios to BluetoothLE.
+@_exported public import BluetoothLE
 
 /// A Central on the kernel's Bluetooth stack. It scans over a raw HCI socket and connects over L2CAP sockets, also while bluetoothd runs.
 @LoopActor

@@ -1,5 +1,3 @@
-package import BluetoothLE
-
 /// A link over the kernel's stack. Without CAP_NET_RAW, the process receives no LE events. Unknown parameters are then nil, and requests
 /// to change the link fail.
 @LoopActor

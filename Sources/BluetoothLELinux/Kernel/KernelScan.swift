@@ -1,5 +1,3 @@
-import BluetoothLE
-
 /// A scan over a raw HCI socket. It executes the steps of a `ScanProcedure` and passes the controller's events to the procedure.
 @LoopActor
 final class KernelScan {

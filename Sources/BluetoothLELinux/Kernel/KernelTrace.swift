@@ -1,5 +1,3 @@
-import BluetoothLE
-
 /// Chooses the packets of a raw HCI socket for a trace. Root gets all packets. Other users get advertising reports
 /// and the packets about links and commands of this process.
 @LoopActor

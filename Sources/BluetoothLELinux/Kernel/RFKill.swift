@@ -1,5 +1,3 @@
-import BluetoothLE
-
 /// The kernel's Bluetooth switches, which any user may read from /sys/class/rfkill.
 package struct RFKill: Sendable, Equatable {
   package enum State: String, Sendable {

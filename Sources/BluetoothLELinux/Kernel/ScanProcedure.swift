@@ -1,5 +1,3 @@
-import BluetoothLE
-
 /// Decides how to scan on a controller that the kernel and other programs also use.
 /// A controller has one scan, which each of them can switch on or off. A raw HCI socket shows their commands.
 /// This type tracks which program switched the scan on or off and returns the next step. It does nothing itself.

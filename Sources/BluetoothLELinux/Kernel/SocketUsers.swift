@@ -1,5 +1,3 @@
-import BluetoothLE
-
 /// The programs with open Bluetooth sockets, from /proc/net/hci or /proc/net/l2cap. The kernel reports there neither the adapters nor
 /// the purposes of the sockets.
 package struct SocketUsers: Sendable, Equatable {

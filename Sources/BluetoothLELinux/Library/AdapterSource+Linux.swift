@@ -1,4 +1,4 @@
-@_exported public import BluetoothLE
+public import BluetoothLE
 
 extension AdapterSource {
   /// The first adapter of this machine that is up, through the kernel's Bluetooth stack. It needs CAP_NET_RAW.

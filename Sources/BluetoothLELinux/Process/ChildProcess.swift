@@ -1,4 +1,3 @@
-package import BluetoothLE
 import CBluetoothLESystem
 import Glibc
 import SystemPackage

@@ -1,4 +1,3 @@
-import BluetoothLE
 import CBluetoothLESystem
 import Glibc
 

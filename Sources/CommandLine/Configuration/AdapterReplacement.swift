@@ -1,6 +1,3 @@
-import BluetoothLEText
-import Presentation
-
 /// An adapter to use in place of a kernel adapter that a script names, such as `hci0`. The user sets it in `$BLECTL_HCI0`, else in
 /// `adapters` of the configuration file. blectl does not look for a replacement of the replacement.
 struct AdapterReplacement: Sendable {

@@ -1,8 +1,5 @@
-package import BluetoothLE
 import BluetoothLELinux
 package import BluetoothLESimulator
-import BluetoothLEText
-import Presentation
 import Traces
 
 /// The radio that the value of `--adapter` selects, such as a kernel adapter or a recording.

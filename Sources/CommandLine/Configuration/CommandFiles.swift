@@ -1,7 +1,4 @@
-import BluetoothLE
 import BluetoothLELinux
-import BluetoothLEText
-import Presentation
 
 /// The files named on a command line. A written file must differ from all other files.
 package struct CommandFiles {

@@ -1,7 +1,4 @@
-package import BluetoothLE
 import BluetoothLELinux
-package import BluetoothLEText
-package import Presentation
 import SystemPackage
 
 /// The user's files and environment. `$XDG_CONFIG_HOME/blectl` holds `config.json` (aliases, adapters, defaults) and `names.json` (names of UUIDs).

@@ -1,6 +1,3 @@
-import BluetoothLE
-import BluetoothLEText
-package import Presentation
 import Synchronization
 
 /// The file `$XDG_CONFIG_HOME/blectl/names.json` with the user's own names for UUIDs and companies.

@@ -1,8 +1,4 @@
-import ArgumentParser
-package import BluetoothLE
 import BluetoothLEDeviceFiles
-package import BluetoothLEText
-import Presentation
 
 /// The defaults for options in `config.json`: those for all devices, and those for single devices.
 package struct OptionDefaults: Sendable {

@@ -1,8 +1,3 @@
-package import BluetoothLE
-import BluetoothLEText
-import Presentation
-import Terminal
-
 /// A wait for the notifications that answer a write. It subscribes to the characteristics before the write.
 @LoopActor
 package final class Answers {

@@ -1,8 +1,5 @@
-package import BluetoothLE
 import BluetoothLELinux
 import BluetoothLESimulator
-import BluetoothLEText
-package import Presentation
 
 /// Reads the bonds that `bonds import` adds: an exported file, or files of bluetoothd.
 @LoopActor

@@ -1,7 +1,4 @@
-package import BluetoothLE
 import BluetoothLELinux
-import BluetoothLEText
-package import Presentation
 
 /// The key store: one file per identity address of an adapter, which only the user can read, in `$XDG_STATE_HOME/blectl/bonds`.
 @LoopActor

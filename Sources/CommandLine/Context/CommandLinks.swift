@@ -1,4 +1,3 @@
-package import BluetoothLE
 package import BluetoothLEDeviceFiles
 
 /// The links of a command, and what its session knows of the current device.

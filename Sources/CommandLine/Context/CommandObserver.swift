@@ -1,7 +1,3 @@
-package import BluetoothLE
-package import BluetoothLEText
-package import Presentation
-
 /// An observer of the commands of a session or of the command line, such as the recorder or the script runner.
 @LoopActor
 package protocol CommandObserver: AnyObject {

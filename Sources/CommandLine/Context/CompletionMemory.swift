@@ -1,9 +1,3 @@
-package import BluetoothLE
-import BluetoothLEDeviceFiles
-import BluetoothLELinux
-package import BluetoothLEText
-package import Presentation
-
 /// A memory of devices and attributes for the completion of later command lines. Stores nothing for a simulation or recording.
 @LoopActor
 package final class CompletionMemory {

@@ -1,9 +1,4 @@
-package import BluetoothLE
-import BluetoothLEDeviceFiles
 import BluetoothLELinux
-package import BluetoothLEText
-import Presentation
-package import Terminal
 
 /// The environment of one command, such as its output, its connections and its time limits.
 @LoopActor

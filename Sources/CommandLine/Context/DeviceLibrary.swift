@@ -1,8 +1,5 @@
-package import BluetoothLE
 package import BluetoothLEDeviceFiles
 import BluetoothLELinux
-import BluetoothLEText
-import Presentation
 import SystemPackage
 
 /// The search for device files by path, in the user's folder, and among the files shipped with the program.

@@ -1,7 +1,4 @@
-package import BluetoothLE
 package import BluetoothLEDeviceFiles
-import BluetoothLEText
-import Presentation
 
 /// A device's command with the parameters that the user typed.
 package struct DeviceRequest {

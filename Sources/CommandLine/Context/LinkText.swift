@@ -1,8 +1,3 @@
-package import BluetoothLE
-package import BluetoothLEText
-import Presentation
-package import Terminal
-
 /// A reporter that shows the events of a command's connections, and adds advice to the errors of searches and connection attempts.
 @LoopActor
 package final class LinkText: LinkReporter {

@@ -1,8 +1,3 @@
-package import BluetoothLE
-package import BluetoothLEText
-import Presentation
-package import Terminal
-
 /// A notification, an indication or a value that blectl has read, as text or JSON.
 @LoopActor
 package struct NotificationRecord {

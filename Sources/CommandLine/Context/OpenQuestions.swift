@@ -1,8 +1,3 @@
-package import BluetoothLE
-import BluetoothLEText
-package import Presentation
-import Terminal
-
 /// The questions of running commands. In a session for programs, the line `answer ID TEXT` answers them.
 @LoopActor
 package final class OpenQuestions {

@@ -1,8 +1,4 @@
-package import BluetoothLE
 import BluetoothLELinux
-import BluetoothLEText
-import Presentation
-import Terminal
 
 /// The answers to the questions of a pairing that the command line gives.
 package struct PairingAnswers: Sendable {

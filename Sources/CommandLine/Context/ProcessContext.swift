@@ -1,10 +1,5 @@
-import ArgumentParser
-package import BluetoothLE
 package import BluetoothLELinux
-import BluetoothLEText
-package import Presentation
 import SystemPackage
-package import Terminal
 import Traces
 
 /// The process-wide state: output, configuration, trace, and the session with the radio and its connections.

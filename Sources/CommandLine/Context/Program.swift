@@ -1,10 +1,5 @@
-import ArgumentParser
-import BluetoothLE
 import BluetoothLELinux
-import BluetoothLEText
-import Presentation
 import Scripts
-package import Terminal
 
 /// The main function of the program. Runs one command, reacts to signals, reports errors and returns the exit code.
 package enum Program {

@@ -1,6 +1,3 @@
-package import BluetoothLE
-package import BluetoothLEText
-
 /// The devices that this process heard or connected, which the user can name without another scan.
 @LoopActor
 package final class RecentDevices {

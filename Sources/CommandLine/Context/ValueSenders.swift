@@ -1,7 +1,3 @@
-package import BluetoothLE
-import Presentation
-package import Terminal
-
 /// The characteristics to subscribe to, which are those that the user named or all that send values.
 package struct ValueSenders {
   /// The selectors of the characteristics. Nil selects all characteristics that send values.

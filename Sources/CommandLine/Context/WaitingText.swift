@@ -1,7 +1,4 @@
-package import BluetoothLE
 import BluetoothLELinux
-import BluetoothLEText
-package import Terminal
 
 extension Output {
   /// Runs `body`. On a terminal, the last line shows what it waits for, with the seconds that are left, or that have passed.

@@ -1,7 +1,4 @@
-import ArgumentParser
-import BluetoothLE
 import BluetoothLELinux
-import BluetoothLEText
 
 /// Functions that rearrange and check the words of a command line before the parser reads them.
 package enum Arguments {

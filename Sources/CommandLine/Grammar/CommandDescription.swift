@@ -1,6 +1,3 @@
-package import ArgumentParser
-import BluetoothLEText
-
 /// The options and arguments of a command, from the parser's dump of its help. Creating a description takes a millisecond.
 package struct CommandDescription {
   struct Argument {

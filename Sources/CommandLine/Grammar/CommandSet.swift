@@ -1,8 +1,3 @@
-package import ArgumentParser
-import BluetoothLE
-import BluetoothLEText
-package import Terminal
-
 /// The list of blectl's commands, which parses command lines.
 package struct CommandSet: Sendable {
   /// The root command, which parses `--help`, `--version` and the options for completion scripts.

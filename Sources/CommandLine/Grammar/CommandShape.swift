@@ -1,6 +1,3 @@
-import ArgumentParser
-package import BluetoothLE
-
 /// The words that may follow a command's name, for completion.
 package struct CommandShape: Sendable, Equatable {
   /// The kind of an argument or option value.

@@ -1,7 +1,3 @@
-import ArgumentParser
-import BluetoothLEText
-import Terminal
-
 /// The help of one command. `-h` prints the command's own options and examples. `--help` prints everything.
 package struct HelpPage {
   package static let connectionTitle = "Connection options"

@@ -1,7 +1,8 @@
-package import ArgumentParser
-package import BluetoothLE
-package import BluetoothLEText
-package import Presentation
+// Each command declares options, uses the library, and prints results: CommandLine brings along what it needs for that.
+@_exported public import ArgumentParser
+@_exported public import BluetoothLE
+@_exported public import Presentation
+@_exported public import Terminal
 
 /// A command of blectl, which runs on the event loop. Each command must state its `commandName`, because deriving a name slows the start.
 package protocol LoopCommand: ParsableCommand, Sendable {

@@ -1,6 +1,3 @@
-import ArgumentParser
-import BluetoothLEText
-
 // blectl relies on internals of ArgumentParser: two members, and its error messages. Therefore Package.swift pins the minor version.
 // ParserDetailsTests fail if one of them changes.
 

@@ -1,6 +1,3 @@
-import ArgumentParser
-import BluetoothLEText
-
 /// The help of the program itself, which `blectl -h` and `blectl --help` print.
 package enum ProgramHelp {
   /// The commands that only the long help lists, because the short one fits 24 lines.

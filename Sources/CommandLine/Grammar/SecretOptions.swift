@@ -1,5 +1,3 @@
-import BluetoothLEText
-
 /// The options whose values are passkeys or keys. Nothing that outlives a command contains these values.
 package enum SecretOptions {
   private static let names = ["--passkey", "--irk", "--key"]

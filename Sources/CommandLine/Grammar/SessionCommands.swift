@@ -1,7 +1,3 @@
-import ArgumentParser
-package import BluetoothLE
-import BluetoothLEText
-package import Presentation
 import Scripts
 
 /// The commands that the lines of sessions and scripts may use.

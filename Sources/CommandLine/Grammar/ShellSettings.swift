@@ -1,7 +1,3 @@
-package import BluetoothLE
-import BluetoothLEText
-import Presentation
-
 /// The defaults for the options of a session's commands, which the user changes with `set`.
 package struct ShellSettings: Equatable {
   /// The default of `--as`. Nil for the automatic format.

@@ -1,7 +1,3 @@
-import ArgumentParser
-import BluetoothLE
-import BluetoothLEText
-import Presentation
 import Scripts
 
 /// The error message for a mistake in a command line, with the usage line of the command.

@@ -1,7 +1,4 @@
-import BluetoothLE
 import BluetoothLELinux
-import BluetoothLEText
-import Terminal
 import Traces
 
 /// The text of `--version -v`: the version, the commit, and what the build contains.

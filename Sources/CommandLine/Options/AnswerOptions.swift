@@ -1,8 +1,3 @@
-package import ArgumentParser
-import BluetoothLE
-import BluetoothLEText
-import Presentation
-
 /// The options that select the notifications to wait for after a write.
 package struct AnswerOptions: OptionSection {
   package static let title = "Verification"

@@ -1,5 +1,3 @@
-package import ArgumentParser
-import BluetoothLE
 package import BluetoothLEDeviceFiles
 
 /// The option that names the device file.

@@ -1,6 +1,3 @@
-package import ArgumentParser
-package import BluetoothLE
-
 /// The options that set how a command connects, and which connection parameters it requests.
 package struct LinkOptions: OptionSection {
   package static let title = HelpPage.connectionTitle

@@ -1,6 +1,3 @@
-package import ArgumentParser
-import BluetoothLE
-import Presentation
 import Scripts
 
 /// A number as the value of an option or argument.

@@ -1,9 +1,4 @@
-package import ArgumentParser
-package import BluetoothLE
 import BluetoothLELinux
-import BluetoothLEText
-import Presentation
-import Terminal
 
 /// The options that say how our device pairs.
 package struct PairingOptions: OptionSection {

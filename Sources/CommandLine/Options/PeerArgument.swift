@@ -1,7 +1,4 @@
-import ArgumentParser
-package import BluetoothLE
 import BluetoothLELinux
-import BluetoothLEText
 
 /// A device as the user names it on the command line: a selector, `@last`, `@.` or an alias.
 package enum PeerArgument: Sendable, Equatable, CustomStringConvertible {

@@ -1,8 +1,3 @@
-package import ArgumentParser
-package import BluetoothLE
-import BluetoothLEText
-import Presentation
-
 /// The PEER argument, with the options that choose among several matches and the options for the connection.
 package struct PeerOptions: ParsableArguments {
   static let forms = "Address, name, name:GLOB, mac:MAC, service:UUID, @last or @ALIAS"

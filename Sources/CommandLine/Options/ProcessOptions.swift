@@ -1,8 +1,3 @@
-package import ArgumentParser
-package import BluetoothLE
-import Presentation
-package import Terminal
-
 /// The global options, such as the radio, the output and the trace. Every command accepts them before and after its name.
 package struct ProcessOptions: OptionSection {
   package static let title = HelpPage.globalTitle

@@ -1,10 +1,3 @@
-import ArgumentParser
-import BluetoothLE
-import BluetoothLELinux
-package import BluetoothLEText
-import Presentation
-package import Terminal
-
 /// The options of commands that print records: `--csv`, `--format`, `--output` and `--time`. Also `--config` and `--strict` of all commands.
 ///
 /// Each option in the parser's declaration costs every start 2 %, so these are taken from the words before the parser sees them.

@@ -1,9 +1,4 @@
-package import ArgumentParser
-import BluetoothLE
 import BluetoothLELinux
-package import BluetoothLEText
-import Presentation
-package import Terminal
 
 extension ValueFormat: ExpressibleByArgument {
   package static var help: ArgumentHelp {

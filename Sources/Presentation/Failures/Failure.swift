@@ -1,6 +1,4 @@
 package import BluetoothLE
-import BluetoothLELinux
-package import BluetoothLEText
 package import SystemPackage
 
 /// An error for users and scripts: a message, the fields of the JSON error, and a kind, which determines the exit code.

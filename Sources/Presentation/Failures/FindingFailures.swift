@@ -1,5 +1,4 @@
 package import BluetoothLE
-import BluetoothLEText
 
 extension PeerSearchError: FailureConvertible {
   package var failure: Failure { Failure(self, isRecorded: false) }

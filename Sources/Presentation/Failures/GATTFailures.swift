@@ -1,5 +1,4 @@
 package import BluetoothLE
-import BluetoothLEText
 
 extension ATTError: FailureConvertible {
   package var failure: Failure {

@@ -1,5 +1,4 @@
 package import BluetoothLE
-import BluetoothLEText
 
 extension ControllerError: FailureConvertible {
   package var failure: Failure {

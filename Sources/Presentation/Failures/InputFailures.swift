@@ -1,4 +1,3 @@
-import BluetoothLE
 package import BluetoothLEDeviceFiles
 package import BluetoothLEText
 package import Scripts

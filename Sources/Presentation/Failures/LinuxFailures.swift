@@ -1,6 +1,4 @@
-package import BluetoothLE
 package import BluetoothLELinux
-import BluetoothLEText
 import SystemPackage
 
 extension AdapterProblem: FailureConvertible {

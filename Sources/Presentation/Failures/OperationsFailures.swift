@@ -1,6 +1,4 @@
-package import BluetoothLE
-import BluetoothLELinux
-import BluetoothLEText
+package import BluetoothLELinux
 import SystemPackage
 import Traces
 

@@ -1,5 +1,4 @@
 package import BluetoothLE
-import BluetoothLEText
 
 extension PairingFailure: FailureConvertible {
   package var failure: Failure {

@@ -1,5 +1,4 @@
 import BluetoothLE
-import BluetoothLEText
 package import Traces
 
 // After requests other than the recorded ones, the device's answers are unknown.

@@ -1,6 +1,5 @@
 package import BluetoothLE
 import BluetoothLEDeviceFiles
-package import BluetoothLEText
 package import Traces
 
 /// The text of a decoded packet, such as `LE Set Scan Enable  enable on, filter duplicates off`. The items of a list are on further lines.

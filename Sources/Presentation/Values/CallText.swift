@@ -1,6 +1,5 @@
 package import BluetoothLE
 package import BluetoothLEDeviceFiles
-package import BluetoothLEText
 package import Terminal
 
 /// The output of the command `call`.

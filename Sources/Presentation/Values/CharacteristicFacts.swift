@@ -1,5 +1,4 @@
 package import BluetoothLE
-import BluetoothLEText
 
 /// A characteristic with the values and descriptors that blectl has read so far.
 package struct CharacteristicFacts {

@@ -1,5 +1,4 @@
 package import BluetoothLE
-package import BluetoothLEText
 package import Terminal
 
 /// The output of a service with its characteristics and descriptors, as a JSON record or as a tree.

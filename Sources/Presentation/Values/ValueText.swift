@@ -1,5 +1,4 @@
 package import BluetoothLE
-package import BluetoothLEText
 
 /// The output of attribute values, as text or JSON.
 package enum ValueText {

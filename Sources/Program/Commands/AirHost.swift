@@ -1,6 +1,5 @@
 import BluetoothLE
 import BluetoothLESimulator
-import BluetoothLEText
 import Presentation
 import SystemPackage
 import Terminal

@@ -1,10 +1,5 @@
-import ArgumentParser
-import BluetoothLE
 import BluetoothLELinux
-import BluetoothLEText
 import CommandLine
-import Presentation
-import Terminal
 
 package struct Unpair: LoopCommand {
   static let configuration = CommandConfiguration(

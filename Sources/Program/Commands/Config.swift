@@ -1,9 +1,4 @@
-import ArgumentParser
-import BluetoothLE
-import BluetoothLEText
 import CommandLine
-import Presentation
-import Terminal
 
 package struct Config: LoopCommand {
   static let configuration = CommandConfiguration(

@@ -1,11 +1,6 @@
-import ArgumentParser
-import BluetoothLE
 import BluetoothLEDeviceFiles
 import BluetoothLELinux
-import BluetoothLEText
 import CommandLine
-import Presentation
-import Terminal
 
 package struct MacFromAdv: LoopCommand {
   static let configuration = CommandConfiguration(

@@ -1,10 +1,6 @@
-import BluetoothLE
 import BluetoothLELinux
-import BluetoothLEText
 import CommandLine
-import Presentation
 import Scripts
-import Terminal
 
 /// The numbers that `notify` received: as plots on the terminal, as a sparkline in each line, and as an SVG file.
 @LoopActor

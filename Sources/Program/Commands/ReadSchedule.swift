@@ -1,5 +1,4 @@
 import BluetoothLE
-import BluetoothLEText
 import Presentation
 import Terminal
 

@@ -1,10 +1,5 @@
-import ArgumentParser
-import BluetoothLE
 import BluetoothLEDeviceFiles
-import BluetoothLEText
 import CommandLine
-import Presentation
-import Terminal
 
 package struct Scan: LoopCommand {
   static let configuration = CommandConfiguration(

@@ -1,10 +1,6 @@
-import ArgumentParser
-import BluetoothLE
 import BluetoothLEDeviceFiles
 import BluetoothLEText
 import CommandLine
-import Presentation
-import Terminal
 
 package struct Services: PeerCommand {
   static let configuration = CommandConfiguration(

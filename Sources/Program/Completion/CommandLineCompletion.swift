@@ -1,8 +1,5 @@
-import ArgumentParser
-import BluetoothLE
 import BluetoothLEDeviceFiles
 import BluetoothLELinux
-import BluetoothLEText
 import CommandLine
 
 /// The completion of a shell's command line with commands, options, known devices and their attributes.

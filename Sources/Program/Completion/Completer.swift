@@ -1,6 +1,4 @@
-import BluetoothLEText
 package import CommandLine
-package import Terminal
 
 /// The search for the candidates for the word at the cursor. Uses only the given data and never waits.
 package struct Completer {
@@ -11,10 +9,6 @@ package struct Completer {
   package var attributesOf: (String) -> [CompletionModel.Attribute]? = { _ in nil }
   /// The function that lists a folder (empty for the current one), with a slash after folder names. Nil if the shell completes files.
   var files: ((String) -> [String])?
-
-  package init(model: CompletionModel, shape: @escaping (String) -> CommandShape?, files: ((String) -> [String])? = nil) {
-    (self.model, self.shape, self.files) = (model, shape, files)
-  }
 
   /// The candidates for the word at the cursor.
   struct Answer: Equatable {

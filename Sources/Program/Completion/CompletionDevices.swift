@@ -1,8 +1,6 @@
-import BluetoothLE
 import BluetoothLEDeviceFiles
 import BluetoothLELinux
 import BluetoothLESimulator
-import BluetoothLEText
 import CommandLine
 
 /// The devices and attributes that blectl knows without a radio, from earlier commands or from the file of a simulation.

@@ -1,8 +1,5 @@
-package import BluetoothLE
 package import BluetoothLEDeviceFiles
-package import BluetoothLEText
 import CommandLine
-import Presentation
 
 /// The data from which completion creates candidates, such as commands, devices and attributes.
 package struct CompletionModel: Sendable {
@@ -14,10 +11,6 @@ package struct CompletionModel: Sendable {
     var hint = ""
     /// Whether the session has a connection to the device.
     package var isLink = false
-
-    package init(address: String, name: UntrustedText? = nil, hint: String = "", isLink: Bool = false) {
-      (self.address, self.name, self.hint, self.isLink) = (address, name, hint, isLink)
-    }
   }
 
   package struct Attribute: Sendable, Equatable {
@@ -27,10 +20,6 @@ package struct CompletionModel: Sendable {
     var properties: Properties
     /// The user description (2901) of the attribute. Nil if blectl has not read any.
     var description: String?
-
-    package init(service: UUID? = nil, uuid: UUID, handle: AttributeHandle, properties: Properties, description: String? = nil) {
-      (self.service, self.uuid, self.handle, self.properties, self.description) = (service, uuid, handle, properties, description)
-    }
   }
 
   package struct DeviceCommand: Sendable {

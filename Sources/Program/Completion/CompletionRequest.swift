@@ -1,7 +1,4 @@
-import BluetoothLE
-import BluetoothLELinux
 package import CommandLine
-import Terminal
 
 /// A request of a completion script, such as `blectl ---complete bash …`. After an error, the answer has no candidates.
 package struct CompletionRequest {

@@ -1,6 +1,4 @@
-import BluetoothLE
 import BluetoothLELinux
-import BluetoothLEText
 
 /// The completion scripts for bash, zsh and fish. A script runs `blectl ---complete` once per completion.
 ///

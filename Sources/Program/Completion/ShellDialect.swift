@@ -1,6 +1,4 @@
-import BluetoothLE
 import BluetoothLELinux
-import BluetoothLEText
 
 /// A shell for which blectl completes command lines, with its formats of questions and answers.
 enum ShellDialect: String, CaseIterable {

@@ -1,6 +1,4 @@
-import BluetoothLE
 import BluetoothLELinux
-import BluetoothLEText
 import Presentation
 
 /// The facts that `doctor` collects on this machine.

@@ -1,6 +1,4 @@
 import BluetoothLE
-import BluetoothLEDeviceFiles
-import BluetoothLEText
 
 /// The background subscriptions on one connection. Shows each value that arrives while other commands run.
 @LoopActor

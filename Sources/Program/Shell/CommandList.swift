@@ -1,9 +1,4 @@
-import ArgumentParser
-import BluetoothLE
-import BluetoothLEText
 import CommandLine
-import Presentation
-import Terminal
 
 /// A list of commands from `-e`, a file or a typed line. The session runs one command after another.
 struct CommandList {

@@ -1,10 +1,6 @@
-import BluetoothLE
 import BluetoothLELinux
-import BluetoothLEText
 import CommandLine
 import DequeModule
-import Presentation
-import Terminal
 
 /// A session that runs the commands from standard input, one per line. With `--json`, commands of several devices run at the same time, and
 /// a `done` record ends the answer to each command.

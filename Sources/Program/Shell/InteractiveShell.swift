@@ -1,11 +1,6 @@
-import ArgumentParser
-import BluetoothLE
 import BluetoothLEDeviceFiles
 import BluetoothLELinux
-import BluetoothLEText
 import CommandLine
-import Presentation
-import Terminal
 
 /// The interactive session on a terminal, with prompt, completion and history.
 @LoopActor

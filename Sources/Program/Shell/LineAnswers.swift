@@ -1,8 +1,4 @@
-import BluetoothLE
-import BluetoothLEText
 import CommandLine
-import Presentation
-import Terminal
 
 /// The answers to the lines of a session. With `--json`, an answer is a `done` record. Without `--json`, it is the message of a failure.
 @LoopActor

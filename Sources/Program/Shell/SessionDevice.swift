@@ -1,6 +1,5 @@
 package import BluetoothLE
 import BluetoothLEDeviceFiles
-package import BluetoothLEText
 package import Presentation
 
 /// A device of a session, with its connection, its received values and the commands that wait for it.

@@ -1,8 +1,5 @@
-import BluetoothLE
 import BluetoothLEDeviceFiles
-import BluetoothLEText
 import CommandLine
-import Presentation
 
 /// The connections of one command of a session, and the command's place in the queue of its device.
 @LoopActor

@@ -1,9 +1,4 @@
-import ArgumentParser
-import BluetoothLE
-import BluetoothLEText
 import CommandLine
-import Presentation
-import Terminal
 
 /// The choice of the device for each command.
 extension Shell {

@@ -1,8 +1,4 @@
-import BluetoothLE
-import BluetoothLEText
 import CommandLine
-import Presentation
-import Terminal
 import Traces
 
 /// The connections that a session keeps, with their loss and restoration.

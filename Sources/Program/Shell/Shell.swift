@@ -1,9 +1,5 @@
-package import BluetoothLE
 import BluetoothLELinux
-package import BluetoothLEText
 package import CommandLine
-import Presentation
-import Terminal
 
 /// A session that runs many commands on one radio. Commands of one device run in order. Commands of several devices run at the same time.
 @LoopActor

@@ -1,9 +1,4 @@
-import ArgumentParser
-package import BluetoothLE
-import BluetoothLEText
 package import CommandLine
-import Presentation
-package import Terminal
 
 /// One line of a session, parsed as a command line is.
 package struct ShellLine {

@@ -1,7 +1,4 @@
-import BluetoothLE
-import BluetoothLEText
 import CommandLine
-import Presentation
 
 /// A recorded command with its results, from which the recorder writes script lines.
 struct RecordedCommand {

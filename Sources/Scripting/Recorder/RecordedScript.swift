@@ -1,7 +1,4 @@
-import BluetoothLE
-import BluetoothLEText
 import CommandLine
-import Presentation
 
 /// A script with recorded commands and their results. Text from a device never starts a line.
 struct RecordedScript {

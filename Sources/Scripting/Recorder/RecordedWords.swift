@@ -1,5 +1,3 @@
-import BluetoothLE
-import BluetoothLEText
 import CommandLine
 
 /// The words of a recorded command without PEER and global options. `link` keeps the connection options for a `connect` line.

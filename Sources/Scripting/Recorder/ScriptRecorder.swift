@@ -1,11 +1,7 @@
-package import BluetoothLE
 package import BluetoothLELinux
-import BluetoothLEText
 package import CommandLine
-import Presentation
 import Program
 import Scripts
-package import Terminal
 
 /// A recorder that turns commands and their results into a script, for the option `--record`.
 @LoopActor

@@ -1,8 +1,6 @@
-import BluetoothLE
 import BluetoothLEDeviceFiles
 import BluetoothLELinux
 import CommandLine
-import Presentation
 import Scripts
 import SystemPackage
 

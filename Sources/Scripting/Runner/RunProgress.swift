@@ -1,5 +1,4 @@
 import BluetoothLE
-import BluetoothLEText
 import Terminal
 
 /// The line that shows the running test and its time on a terminal. Other messages replace it.

@@ -1,8 +1,5 @@
-import BluetoothLE
 import BluetoothLELinux
-import BluetoothLEText
 import CommandLine
-import Presentation
 import Program
 import Scripts
 

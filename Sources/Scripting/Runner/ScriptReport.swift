@@ -1,6 +1,4 @@
-import BluetoothLE
 import BluetoothLELinux
-import BluetoothLEText
 import Scripts
 import Terminal
 

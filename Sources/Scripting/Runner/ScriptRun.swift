@@ -1,10 +1,5 @@
-import BluetoothLE
-import BluetoothLELinux
-import BluetoothLEText
 import CommandLine
-import Presentation
 import Scripts
-import Terminal
 
 /// A run of scripts that reports their results. With `--jobs` above 1, scripts run in parallel.
 @LoopActor

@@ -1,7 +1,4 @@
-import BluetoothLE
-import BluetoothLELinux
 import CommandLine
-import Presentation
 import Program
 import Scripts
 

@@ -1,8 +1,4 @@
-import BluetoothLE
-import BluetoothLEDeviceFiles
-import BluetoothLEText
 import CommandLine
-import Presentation
 import Program
 import Scripts
 

@@ -1,10 +1,6 @@
-import BluetoothLE
-import BluetoothLEText
 import CommandLine
-import Presentation
 import Program
 import Scripts
-import Terminal
 
 /// An interpreter that runs the lines of a script in a session. It collects results, values and packets for the reports.
 @LoopActor

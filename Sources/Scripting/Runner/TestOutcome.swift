@@ -1,7 +1,5 @@
 import CommandLine
-import Presentation
 import Scripts
-import Terminal
 
 /// The effect of a failed step on its test, which decides the exit code and the reports.
 enum TestOutcome: Equatable {

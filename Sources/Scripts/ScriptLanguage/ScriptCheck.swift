@@ -1,5 +1,4 @@
 import BluetoothLE
-import BluetoothLEText
 
 /// A check that builds a script from statements and finds its mistakes before the script runs.
 package struct ScriptCheck {

@@ -1,5 +1,4 @@
-import BluetoothLE
-package import BluetoothLEText
+package import BluetoothLE
 
 /// A report of a run as JSON records, with one record for each test and one for the run. Durations are in seconds.
 /// The times of steps, values and packets are relative to the start of their test.

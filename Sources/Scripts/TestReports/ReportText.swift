@@ -1,5 +1,4 @@
 import BluetoothLE
-import BluetoothLEText
 
 /// Text formats that several kinds of reports share.
 enum ReportText {

@@ -1,5 +1,4 @@
-import BluetoothLE
-package import BluetoothLEText
+package import BluetoothLE
 
 /// A plot of numbers over time as SVG. All series have the same unit. Where a column of pixels has several numbers, a band goes from the
 /// lowest to the highest, and a line connects their means.

@@ -1,5 +1,4 @@
 package import BluetoothLE
-import BluetoothLEText
 
 /// Unpacks the capture inside another file: compressed by gzip, in a ZIP archive, or in the text of an Android bug report (btsnooz).
 @LoopActor package struct PackedCapture {

@@ -1,5 +1,4 @@
 import BluetoothLE
-import BluetoothLEText
 
 extension DecodedPacket {
   /// Decodes an HCI packet that starts with its H4 indicator byte.

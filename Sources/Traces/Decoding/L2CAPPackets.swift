@@ -1,5 +1,4 @@
 package import BluetoothLE
-import BluetoothLEText
 
 extension DecodedPacket {
   /// Decodes a frame of an LE link according to its channel.

@@ -1,5 +1,4 @@
 import BluetoothLE
-import BluetoothLEText
 
 extension DecodedPacket {
   /// Decodes a Link Layer packet from a sniffer (Vol 6 Part B §2.3, §2.4, §2.6).

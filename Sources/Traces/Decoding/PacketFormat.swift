@@ -1,5 +1,4 @@
 package import BluetoothLE
-import BluetoothLEText
 
 /// The names and types of a packet's parameters in order. A table writes them as `enable:bool interval:ms1.25 handles:rest`.
 ///

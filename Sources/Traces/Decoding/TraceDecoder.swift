@@ -1,5 +1,4 @@
 package import BluetoothLE
-import BluetoothLEText
 
 /// A decoder that finds the type and the link of each packet in a trace, and the request and delay of each response. It collects a summary.
 package struct TraceDecoder: Sendable {

@@ -24,7 +24,6 @@ extension FuzzTarget {
       framer.append(stream[start..<min(start + pieces, stream.count)])
       while let packet = try? framer.next() { packets.append(packet) }
     }
-    try? framer.finish()
     return packets
   }
 

@@ -1,5 +1,3 @@
-import BluetoothLEText
-
 /// The discovered attributes of a peer.
 package struct AttributeTable: Hashable, Sendable {
   /// The services in ascending order of handles.

@@ -1,5 +1,3 @@
-import BluetoothLEText
-
 /// A discovered service with its includes and characteristics (Vol 3 Part G §3.1).
 package struct Service: Hashable, Sendable {
   package var uuid: UUID

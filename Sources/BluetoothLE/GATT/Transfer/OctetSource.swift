@@ -1,5 +1,3 @@
-import BluetoothLEText
-
 /// A source of bytes for a transfer, with random access, so that the transfer can resume at an earlier offset.
 @LoopActor
 package protocol OctetSource: AnyObject {

@@ -75,6 +75,4 @@ package struct WriteProgress: Sendable, Equatable {
   /// The number of bytes that have certainly arrived, because the peer answered a request with them or a later request.
   /// Zero for a long or reliable write before its end.
   package var confirmed = 0
-
-  package init(sent: Int = 0, confirmed: Int = 0) { (self.sent, self.confirmed) = (sent, confirmed) }
 }

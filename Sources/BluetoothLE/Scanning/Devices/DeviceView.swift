@@ -1,5 +1,3 @@
-package import BluetoothLEText
-
 /// The facts that all advertisements of one device have shown so far, for filters and the table.
 package struct DeviceView {
   package let peer: PeerAddress

@@ -1,5 +1,3 @@
-package import BluetoothLEText
-
 /// The device that a search looks for, and the rules for choosing among several matches.
 package struct PeerSearch: Sendable, Equatable {
   package var selector: PeerSelector

@@ -1,5 +1,3 @@
-import BluetoothLEText
-
 /// A filter for scanned devices. Each list that is not empty must match with at least one entry.
 package struct ScanFilter: Sendable, Equatable {
   package var names: [NamePattern] = []

@@ -1,5 +1,3 @@
-import BluetoothLEText
-
 /// The search for a device's own address inside advertising data.
 package enum MACFinder {
   package enum Outcome: Hashable, Sendable {

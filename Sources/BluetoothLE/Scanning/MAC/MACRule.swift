@@ -1,5 +1,3 @@
-package import BluetoothLEText
-
 /// A rule that locates the device's own address in a vendor's advertising data. `known` holds the documented layouts. Users write rules of
 /// their own, for example `mfg:0x0305@-6:le`.
 package struct MACRule: Hashable, Sendable, CustomStringConvertible {

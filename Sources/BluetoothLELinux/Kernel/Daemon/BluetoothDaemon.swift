@@ -1,5 +1,3 @@
-package import BluetoothLE
-
 /// The reason why bluetoothd cannot pair, or cannot tell its bonds.
 package enum BluetoothDaemonProblem: Error, Sendable, Equatable {
   /// libdbus-1 is missing, or the program is static and cannot open it.

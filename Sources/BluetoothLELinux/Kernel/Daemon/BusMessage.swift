@@ -1,5 +1,3 @@
-import BluetoothLE
-
 /// A value in a message of D-Bus.
 enum BusValue: Equatable, Sendable {
   /// A text. In received messages also the path of an object.

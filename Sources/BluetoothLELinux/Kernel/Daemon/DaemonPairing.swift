@@ -1,5 +1,3 @@
-import BluetoothLE
-
 /// The way to pair: the management channel of the kernel, or bluetoothd, which uses that channel itself.
 @LoopActor
 protocol PairingChannel: AnyObject {

@@ -1,4 +1,3 @@
-import BluetoothLE
 import CBluetoothLEDBus
 
 /// A connection to the system's message bus. It uses libdbus, which is opened at the first connection, without callbacks.

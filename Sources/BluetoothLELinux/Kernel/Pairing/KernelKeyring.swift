@@ -1,4 +1,3 @@
-package import BluetoothLE
 import CBluetoothLEBlueZ
 
 /// The keys that the kernel has for an adapter. blectl replaces all of them by its own, and only while no bluetoothd runs.

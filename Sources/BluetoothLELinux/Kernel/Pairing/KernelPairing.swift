@@ -1,5 +1,3 @@
-import BluetoothLE
-
 /// The conversation with the kernel during one pairing: answers its events, and collects the keys.
 struct KernelPairing {
   enum Action: Equatable {

@@ -1,5 +1,3 @@
-package import BluetoothLE
-
 /// The reason why blectl cannot use keys or pair through the kernel.
 package enum KernelPairingProblem: Error, Sendable, Equatable {
   /// A bond of blectl while bluetoothd runs. bluetoothd has keys of its own, and loading ours would replace them.

@@ -1,4 +1,3 @@
-import BluetoothLE
 import SystemPackage
 
 /// The socket of a link whose security the kernel can raise.

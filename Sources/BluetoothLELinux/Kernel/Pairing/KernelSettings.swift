@@ -1,4 +1,3 @@
-import BluetoothLE
 import Glibc
 
 /// The settings of an adapter that a pairing changes, and restores at its end.

@@ -1,5 +1,3 @@
-import BluetoothLE
-
 /// A command of the management channel that concerns keys or a pairing.
 enum ManagementCommand: Equatable {
   /// Read Controller Information.

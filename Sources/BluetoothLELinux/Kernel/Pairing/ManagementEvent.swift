@@ -1,5 +1,3 @@
-import BluetoothLE
-
 /// An event of the management channel that concerns a command of this process or a pairing.
 enum ManagementEvent: Equatable {
   case answer(command: UInt16, ManagementChannel.Answer)

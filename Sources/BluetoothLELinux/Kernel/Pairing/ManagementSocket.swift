@@ -1,4 +1,3 @@
-import BluetoothLE
 import CBluetoothLEBlueZ
 import Glibc
 import SystemPackage

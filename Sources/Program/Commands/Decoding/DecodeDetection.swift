@@ -1,8 +1,4 @@
-import BluetoothLE
-import BluetoothLEText
 import CommandLine
-import Presentation
-import Terminal
 import Traces
 
 /// The detection of the kind of `decode`'s input, for a command line that does not name the kind.

@@ -1,8 +1,4 @@
-import BluetoothLE
-import BluetoothLEText
 import CommandLine
-import Presentation
-import Terminal
 
 /// The counter of an input's malformed packets and unreadable lines. Reports each unreadable line immediately.
 @LoopActor

@@ -1,9 +1,5 @@
-import BluetoothLE
 import BluetoothLELinux
-import BluetoothLEText
 import CommandLine
-import Presentation
-import Terminal
 import Traces
 
 /// The input of `decode`, which is hex arguments, a file or standard input. A line of standard input is available as soon as it arrives.

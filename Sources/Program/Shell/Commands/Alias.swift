@@ -1,9 +1,4 @@
-import ArgumentParser
-import BluetoothLE
-import BluetoothLEText
 import CommandLine
-import Presentation
-import Terminal
 
 package struct Alias: SessionCommand {
   static let configuration = CommandConfiguration(

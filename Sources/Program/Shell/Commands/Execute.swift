@@ -1,8 +1,4 @@
-import ArgumentParser
-import BluetoothLE
-import BluetoothLEText
 import CommandLine
-import Presentation
 
 /// The command `-e`, which runs the commands in its argument.
 package struct Execute: LoopCommand {

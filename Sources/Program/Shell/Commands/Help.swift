@@ -1,8 +1,4 @@
-import ArgumentParser
-import BluetoothLE
-import BluetoothLEText
 import CommandLine
-import Terminal
 
 package struct Help: SessionCommand {
   static let configuration = CommandConfiguration(named: "help", abstract: "List the commands, or explain one.")

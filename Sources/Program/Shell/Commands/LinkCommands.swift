@@ -1,9 +1,4 @@
-import ArgumentParser
-import BluetoothLE
-import BluetoothLEText
 import CommandLine
-import Presentation
-import Terminal
 
 // Commands that show or change a property of a connection.
 

@@ -1,7 +1,4 @@
-import ArgumentParser
-import BluetoothLE
 import CommandLine
-import Terminal
 
 package struct Repl: LoopCommand {
   static let configuration = CommandConfiguration(

@@ -1,6 +1,4 @@
-import BluetoothLE
 import CommandLine
-import Presentation
 
 /// A command that uses the connections, the settings or the lines of its session.
 protocol SessionCommand: LoopCommand {

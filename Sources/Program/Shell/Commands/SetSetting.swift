@@ -1,7 +1,4 @@
-import ArgumentParser
-import BluetoothLEText
 import CommandLine
-import Presentation
 
 package struct SetSetting: SessionCommand {
   static let configuration = CommandConfiguration(

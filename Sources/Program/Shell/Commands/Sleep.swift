@@ -1,7 +1,4 @@
-import ArgumentParser
-import BluetoothLE
 import CommandLine
-import Presentation
 
 package struct Sleep: SessionCommand {
   static let configuration = CommandConfiguration(named: "sleep", abstract: "Wait. Subscriptions keep running.")

@@ -1,9 +1,5 @@
-import ArgumentParser
-import BluetoothLE
 import BluetoothLELinux
-import BluetoothLEText
 import CommandLine
-import Presentation
 
 package struct Source: SessionCommand {
   static let configuration = CommandConfiguration(

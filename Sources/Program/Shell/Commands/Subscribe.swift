@@ -1,8 +1,4 @@
-import ArgumentParser
-import BluetoothLE
-import BluetoothLEText
 import CommandLine
-import Presentation
 
 package struct Subscribe: SessionCommand, ValueCommand {
   static let configuration = CommandConfiguration(

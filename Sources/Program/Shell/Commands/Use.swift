@@ -1,7 +1,4 @@
-import ArgumentParser
-import BluetoothLEText
 import CommandLine
-import Presentation
 
 package struct Use: SessionCommand {
   static let configuration = CommandConfiguration(named: "use", abstract: "Choose the device for commands without a PEER.")

@@ -1,10 +1,5 @@
-import ArgumentParser
-import BluetoothLE
-import BluetoothLEText
 import CommandLine
-import Presentation
 import Scripts
-import Terminal
 
 package struct WaitForValue: SessionCommand, ValueCommand {
   static let configuration = CommandConfiguration(
